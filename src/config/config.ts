@@ -1,0 +1,98 @@
+import type { HookKind, HookMode, Phase } from '../contract/hook.ts';
+
+/** Where a value stands: lines and columns count from 1. */
+export interface Position {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Something to say about a file. `error` stops the load; `warning` and `note` are only told. */
+export interface Problem extends Position {
+  readonly severity: 'error' | 'warning' | 'note';
+  /** Starts with the path of the value, as in `hooks[guard].phases: …`. */
+  readonly message: string;
+  readonly hint?: string;
+}
+
+export type DialectName = 'promptkit' | 'promptkit-go';
+
+/** What every process entry declares, as the file has it: absent keys are absent, nothing is resolved. */
+export interface ExecConfig {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly runtime: 'exec' | 'server';
+  /** Names to forward from the host, or `NAME=value` literals. */
+  readonly env: readonly string[];
+  readonly dialect: DialectName;
+  readonly timeoutMs?: number;
+  readonly sandbox?: string;
+  readonly cwd?: string;
+  readonly concurrency?: number;
+  readonly instances?: number;
+  readonly warm?: boolean;
+  readonly maxOutputBytes?: number;
+  readonly graceMs?: number;
+  readonly leftovers?: 'kill' | 'keep';
+  /** Why this entry must never start, when the file says something that cannot be honoured. */
+  readonly refused?: string;
+  /** Where the entry's `command` stands. */
+  readonly position: Position;
+}
+
+/** A tool; without `exec` it is listed, and a call of it fails. Schemas are JSON Schema objects. */
+export interface ToolConfig {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema?: Readonly<Record<string, unknown>> | boolean;
+  readonly outputSchema?: Readonly<Record<string, unknown>> | boolean;
+  readonly exec?: ExecConfig;
+  readonly position: Position;
+}
+
+export interface EvalConfig {
+  readonly name: string;
+  readonly exec: ExecConfig;
+}
+
+export interface HookConfig {
+  readonly name: string;
+  readonly exec: ExecConfig;
+  readonly hook: HookKind;
+  /** Never empty: an entry without `phases` has every phase of its kind. */
+  readonly phases: readonly Phase[];
+  readonly mode: HookMode;
+}
+
+export interface LoggingConfig {
+  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  /** Absent: pretty on a terminal, JSON otherwise. */
+  readonly format?: 'text' | 'json';
+  /** Members added to every log line. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** `spec.defaults`: what an entry has where it says nothing itself. */
+export interface DefaultsConfig {
+  readonly timeoutMs?: number;
+  readonly maxOutputBytes?: number;
+  readonly graceMs?: number;
+  readonly leftovers?: 'kill' | 'keep';
+}
+
+/** One RuntimeConfig file, read and checked. */
+export interface RuntimeConfig {
+  readonly file: string;
+  /** The file's folder: relative commands and `cwd` start here. */
+  readonly folder: string;
+  readonly apiVersion: 'signalbox/v1' | 'promptkit.altairalabs.ai/v1alpha1';
+  readonly name: string;
+  readonly tools: readonly ToolConfig[];
+  readonly evals: readonly EvalConfig[];
+  /** In the order of the file. */
+  readonly hooks: readonly HookConfig[];
+  /** Exchanges that may run at once, over all entries. */
+  readonly concurrency?: number;
+  readonly defaults: DefaultsConfig;
+  readonly logging: LoggingConfig;
+}

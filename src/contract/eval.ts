@@ -1,0 +1,61 @@
+import type { Fault } from '../errors.ts';
+import type { Json } from '../json.ts';
+import type { ChatMessage } from './provider.ts';
+
+/** A tool call as an eval sees it. `result` is the text the model saw; `index` the assistant message's position. */
+export interface EvalToolCall {
+  readonly name: string;
+  readonly args: unknown;
+  readonly result: string;
+  readonly error: string;
+  readonly index: number;
+}
+
+/** The conversation around the judged text. Every member is there, empty when empty. */
+export interface EvalContext {
+  readonly messages: readonly ChatMessage[];
+  readonly turn_index: number;
+  readonly tool_calls: readonly EvalToolCall[];
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly session_id?: string;
+  readonly prompt_id?: string;
+}
+
+export interface EvalRequest {
+  readonly type: string;
+  readonly params: Readonly<Record<string, unknown>> | Json;
+  /** The text to judge. */
+  readonly content: string;
+  readonly context: EvalContext;
+}
+
+/** A score in 0..1, with whatever the eval had to say about it. */
+export interface EvalScored {
+  readonly status: 'scored';
+  readonly score: number;
+  readonly detail: string;
+  readonly data?: Json;
+}
+
+/** No score could be had: counted, never averaged, and a failure wherever a threshold stands. */
+export interface EvalUnscored {
+  readonly status: 'unscored';
+  readonly reason: string;
+  /** Set when a fault, rather than the eval's own word, is the reason. */
+  readonly error?: Fault;
+}
+
+export type EvalOutcome = EvalScored | EvalUnscored;
+
+/** Inclusive bounds in 0..1. With neither, `min_score` is 1.0. */
+export interface Threshold {
+  readonly min_score?: number;
+  readonly max_score?: number;
+}
+
+export const scored = (score: number, detail: string, data?: Json): EvalScored =>
+  data === undefined ? { status: 'scored', score, detail } : { status: 'scored', score, detail, data };
+
+export const unscored = (reason: string, error?: Fault): EvalUnscored =>
+  error === undefined ? { status: 'unscored', reason } : { status: 'unscored', reason, error };

@@ -1,0 +1,141 @@
+/** What went wrong, one row per code: the sentence docs/errors.md shows and the next step a reader can take. */
+export const catalogue = {
+  USAGE: {
+    summary: 'The command line or the library call was used in a way that has no meaning.',
+    hint: 'Run the command with --help to see its arguments.',
+  },
+  FILE_UNREADABLE: {
+    summary: 'A file that the call names does not exist or cannot be read.',
+    hint: 'Check the path; relative paths start from the current folder.',
+  },
+  CONFIG_INVALID: {
+    summary: 'A configuration file has problems; each is listed with its file, line and column.',
+    hint: 'Run `signalbox validate` to see every problem at once.',
+  },
+  DATASET_INVALID: {
+    summary: 'A row of a dataset cannot be read or does not fit the suite.',
+    hint: 'The message names the file and the line.',
+  },
+  EXPRESSION_FAILED: {
+    summary: 'A ${…} expression could not be evaluated for this case.',
+    hint: 'The message names the case and the expression.',
+  },
+  NAME_UNKNOWN: {
+    summary: 'No tool, eval or hook of that name is declared.',
+    hint: 'Run `signalbox tool list`, or look into spec.tools, spec.evals and spec.hooks.',
+  },
+  EVENT_INVALID: {
+    summary: 'The event handed to the hooks does not have the shape of its hook and phase.',
+    hint: 'docs/hooks.md shows the payload of every phase.',
+  },
+  ARGS_INVALID: {
+    summary: 'The arguments of a tool call are not one JSON object that fits its input_schema.',
+    hint: 'Correct the arguments; no process was started.',
+  },
+  RESULT_INVALID: {
+    summary: 'The result of a tool does not fit its output_schema.',
+    hint: 'Correct the tool or its output_schema.',
+  },
+  TOOL_ERROR: {
+    summary: 'The tool itself reported an error.',
+    hint: 'The message is the tool’s own.',
+  },
+  TOOL_NOT_RUNNABLE: {
+    summary: 'The tool is declared without an exec binding, so there is nothing to run.',
+    hint: 'Add `exec: {command: …}` to the tool.',
+  },
+  PROCESS_START: {
+    summary: 'The process could not be started.',
+    hint: 'Check that the command exists, is executable and has a #! line.',
+  },
+  PROCESS_EXIT: {
+    summary: 'The process ended with an exit code other than 0.',
+    hint: 'Its stderr is in the log and in details.stderr.',
+  },
+  PROCESS_SIGNAL: {
+    summary: 'The process was ended by a signal.',
+    hint: 'Its stderr is in the log and in details.stderr.',
+  },
+  PROCESS_TIMEOUT: {
+    summary: 'The process did not answer within timeout_ms.',
+    hint: 'Raise timeout_ms, or find out what the process waits for.',
+  },
+  OUTPUT_LIMIT: {
+    summary: 'The process wrote more than max_output_bytes.',
+    hint: 'Raise max_output_bytes, or write less to stdout.',
+  },
+  REPLY_MALFORMED: {
+    summary: 'The reply is not the one JSON object that the dialect asks for.',
+    hint: 'stdout must carry the reply and nothing else; log to stderr.',
+  },
+  SERVER_EXIT: {
+    summary: 'The server process ended while the request was in flight.',
+    hint: 'It is started again on the next call; its last stderr line is in the message.',
+  },
+  SERVER_CIRCUIT_OPEN: {
+    summary: 'The server died too often without a good reply and is left alone for a while.',
+    hint: 'Repair the server; one call tries again after the pause.',
+  },
+  SERVER_BUSY: {
+    summary: 'More than max_output_bytes of requests are waiting to be read by the server.',
+    hint: 'The server reads too slowly; lower the concurrency or repair the server.',
+  },
+  ABORTED: {
+    summary: 'The caller gave the call up before it was answered.',
+    hint: 'Call again when the result is wanted.',
+  },
+  RUNTIME_CLOSED: {
+    summary: 'The runtime was closed before the call.',
+    hint: 'Open a new runtime.',
+  },
+  INTERNAL: {
+    summary: 'Signalbox itself failed.',
+    hint: 'Please report this with the message and the stack.',
+  },
+} as const satisfies Record<string, { summary: string; hint: string }>;
+
+export type ErrorCode = keyof typeof catalogue;
+
+/** A failure as data: what a failed, unscored or denied outcome carries when a fault caused it. */
+export interface Fault {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** What to do next. */
+  readonly hint: string;
+  /** Whatever else is known, such as `stderr`; never needed to understand the message. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export interface RuntimeErrorOptions {
+  readonly hint?: string | undefined;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  readonly cause?: unknown;
+}
+
+/** The one error class: thrown when Signalbox or its caller failed, never for what a peer answered. */
+export class RuntimeError extends Error {
+  override readonly name = 'RuntimeError';
+  readonly code: ErrorCode;
+  readonly hint: string;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, message: string, options: RuntimeErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.hint = options.hint ?? catalogue[code].hint;
+    this.details = options.details ?? {};
+  }
+}
+
+/** Turns anything thrown into the one error class; what already is one passes unchanged. */
+export function toRuntimeError(thrown: unknown, code: ErrorCode = 'INTERNAL'): RuntimeError {
+  if (thrown instanceof RuntimeError) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new RuntimeError(code, message, { cause: thrown });
+}
+
+/** The data part of an error: `{code, message, hint, details?}`. */
+export function toFault(thrown: unknown): Fault {
+  const { code, message, hint, details } = toRuntimeError(thrown);
+  return Object.keys(details).length === 0 ? { code, message, hint } : { code, message, hint, details };
+}

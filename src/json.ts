@@ -1,0 +1,217 @@
+declare global {
+  // Node 22 has these (V8's JSON.parse source text access); TypeScript's library does not list them.
+  interface JSON {
+    rawJSON(text: string): { readonly rawJSON: string };
+    isRawJSON(value: unknown): value is { readonly rawJSON: string };
+  }
+}
+
+/**
+ * JSON that keeps its bytes. A peer's value travels as the text it wrote: `JSON.parse` may round a long
+ * integer, so whoever writes the value down again splices the text and never re-serializes the parsed form.
+ */
+export class Json {
+  /** The exact JSON text, without surrounding white space. */
+  readonly text: string;
+  #value: unknown;
+  #parsed = false;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** The parsed value; integers beyond 2^53 are approximate. Throws SyntaxError if the text is not JSON. */
+  get value(): unknown {
+    if (!this.#parsed) {
+      this.#value = JSON.parse(this.text);
+      this.#parsed = true;
+    }
+    return this.#value;
+  }
+
+  /** Lets a plain `JSON.stringify` keep long numbers as they were written. */
+  toJSON(): unknown {
+    return parseLossless(this.text);
+  }
+
+  static from(value: unknown): Json {
+    return value instanceof Json ? value : new Json(stringifyJson(value));
+  }
+}
+
+/** A member of a JSON object: its key, and where its value stands in the text. */
+export interface Member {
+  readonly key: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** JSON text of a value tree in which `Json` parts, bigints and raw numbers keep their exact digits. */
+export function stringifyJson(value: unknown): string {
+  if (value instanceof Json) return value.text;
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (JSON.isRawJSON(value)) return value.rawJSON;
+  if (Array.isArray(value)) return `[${value.map(stringifyJson).join(',')}]`;
+  if ('toJSON' in value && typeof value.toJSON === 'function') return stringifyJson(value.toJSON());
+  const members: string[] = [];
+  for (const [key, member] of Object.entries(value)) {
+    if (member === undefined || typeof member === 'function') continue;
+    members.push(`${JSON.stringify(key)}:${stringifyJson(member)}`);
+  }
+  return `{${members.join(',')}}`;
+}
+
+/** Parses JSON into plain values; a number that a double cannot hold stays as its digits (`JSON.rawJSON`). */
+export function parseLossless(text: string): unknown {
+  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
+    if (typeof value !== 'number' || context?.source === undefined) return value;
+    return keepsNumber(value, context.source) ? value : JSON.rawJSON(context.source);
+  });
+}
+
+function keepsNumber(value: number, source: string): boolean {
+  return String(value) === source || (Number.isFinite(value) && !/^-?\d{16,}$/.test(source) && source.length < 16);
+}
+
+/**
+ * Walks the top level of the object that starts at `from` and yields its members in order, duplicates
+ * included. The text must already have passed `JSON.parse`.
+ */
+export function scanMembers(text: string, from = 0): Member[] {
+  const members: Member[] = [];
+  let at = skipSpace(text, from) + 1;
+  for (;;) {
+    at = skipSpace(text, at);
+    const opener = text.charCodeAt(at);
+    if (opener === CLOSE_BRACE || at >= text.length) return members;
+    if (opener === COMMA) {
+      at += 1;
+      continue;
+    }
+    const keyEnd = endOfString(text, at);
+    const key = decodeKey(text, at, keyEnd);
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = endOfValue(text, start);
+    members.push({ key, start, end });
+    at = end;
+  }
+}
+
+/** The elements of the array that starts at `from`, as positions in the text. */
+export function scanElements(text: string, from = 0): { start: number; end: number }[] {
+  const elements: { start: number; end: number }[] = [];
+  let at = skipSpace(text, from) + 1;
+  for (;;) {
+    at = skipSpace(text, at);
+    const opener = text.charCodeAt(at);
+    if (opener === CLOSE_BRACKET || at >= text.length) return elements;
+    if (opener === COMMA) {
+      at += 1;
+      continue;
+    }
+    const end = endOfValue(text, at);
+    elements.push({ start: at, end });
+    at = end;
+  }
+}
+
+/** The last member of that key, as `Json`: what `JSON.parse` would have kept. */
+export function memberOf(text: string, members: readonly Member[], key: string): Json | undefined {
+  const member = members.findLast((candidate) => candidate.key === key);
+  return member && new Json(text.slice(member.start, member.end));
+}
+
+/** The path of the first key that stands twice in one object, at any depth, such as `user.name`. */
+export function findDuplicateKey(text: string, from = 0, path = ''): string | undefined {
+  const start = skipSpace(text, from);
+  const opener = text.charCodeAt(start);
+  if (opener === OPEN_BRACE) {
+    const seen = new Set<string>();
+    for (const { key, start: valueStart } of scanMembers(text, start)) {
+      const here = path === '' ? key : `${path}.${key}`;
+      if (seen.has(key)) return here;
+      seen.add(key);
+      const deeper = findDuplicateKey(text, valueStart, here);
+      if (deeper !== undefined) return deeper;
+    }
+  } else if (opener === OPEN_BRACKET) {
+    for (const [index, element] of scanElements(text, start).entries()) {
+      const deeper = findDuplicateKey(text, element.start, `${path}[${index}]`);
+      if (deeper !== undefined) return deeper;
+    }
+  }
+  return undefined;
+}
+
+/** Whether a parsed JSON value is an object, as opposed to an array, null or a scalar. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) break;
+  }
+  return at;
+}
+
+function decodeKey(text: string, start: number, end: number): string {
+  const raw = text.slice(start + 1, end - 1);
+  return raw.includes('\\') ? String(JSON.parse(text.slice(start, end))) : raw;
+}
+
+/** The position after the string that starts at `start`. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  for (;;) {
+    const quote = text.indexOf('"', at);
+    if (quote === -1) return text.length;
+    let backslashes = 0;
+    while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return quote + 1;
+    at = quote + 1;
+  }
+}
+
+/** The position after the value that starts at `start`. */
+function endOfValue(text: string, start: number): number {
+  const opener = text.charCodeAt(start);
+  if (opener === QUOTE) return endOfString(text, start);
+  if (opener === OPEN_BRACE || opener === OPEN_BRACKET) return endOfContainer(text, start);
+  let at = start;
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET || code <= 0x20) break;
+  }
+  return at;
+}
+
+function endOfContainer(text: string, start: number): number {
+  let depth = 0;
+  let at = start;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = endOfString(text, at);
+      continue;
+    }
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1;
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+    at += 1;
+  }
+  return at;
+}
