@@ -1,0 +1,79 @@
+import { closeSync, constants, mkdtempSync, openSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+
+/** Both ends of a named pipe, whose name is already gone. The child's end blocks, ours does not. */
+export interface FifoEnds {
+  readonly ours: number;
+  readonly childs: number;
+}
+
+/** A pipe that the child reads and we write. */
+export async function openInputFifo(): Promise<FifoEnds> {
+  const path = await takePath();
+  // Opening one end alone would wait for the other; an end of both kinds waits for nothing.
+  const both = openSync(path, constants.O_RDWR);
+  try {
+    const childs = openSync(path, constants.O_RDONLY);
+    const ours = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    return { ours, childs };
+  } finally {
+    closeSync(both);
+    unlinkSync(path);
+  }
+}
+
+/** A pipe that the child writes and we read. */
+export async function openOutputFifo(): Promise<FifoEnds> {
+  const path = await takePath();
+  const ours = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    return { ours, childs: openSync(path, constants.O_WRONLY) };
+  } finally {
+    unlinkSync(path);
+  }
+}
+
+/** A nameless file that holds `content`, open for reading from its start. */
+export function openInputFile(content: Uint8Array): number {
+  const path = join(folder(), `input-${counter++}`);
+  writeFileSync(path, content, { mode: 0o600, flag: 'wx' });
+  try {
+    return openSync(path, constants.O_RDONLY);
+  } finally {
+    unlinkSync(path);
+  }
+}
+
+/** mkfifo is a program, not a call of Node's, so one start of it makes many. */
+const BATCH = 48;
+
+let counter = 0;
+let madeFolder: string | undefined;
+let stock: Promise<string[]> | undefined;
+
+async function takePath(): Promise<string> {
+  for (;;) {
+    stock ??= makeFifos();
+    const paths = await stock;
+    const path = paths.pop();
+    if (path !== undefined) return path;
+    if (stock !== undefined && (await stock) === paths) stock = undefined;
+  }
+}
+
+async function makeFifos(): Promise<string[]> {
+  const paths = Array.from({ length: BATCH }, () => join(folder(), `pipe-${counter++}`));
+  await execa('mkfifo', ['-m', '600', ...paths]);
+  return paths;
+}
+
+function folder(): string {
+  if (madeFolder === undefined) {
+    const made = mkdtempSync(join(tmpdir(), 'signalbox-'));
+    process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+    madeFolder = made;
+  }
+  return madeFolder;
+}

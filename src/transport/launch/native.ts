@@ -1,0 +1,185 @@
+import { closeSync, writeSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { Socket } from 'node:net';
+import { constants } from 'node:os';
+import { isMainThread } from 'node:worker_threads';
+import type { Ended, Launch, Launched, LaunchRequest } from './launch.ts';
+
+/**
+ * Starts processes with posix_spawn, through koffi: true pipes, a group of their own and no copy of this
+ * process's page tables, which is what makes fork slow in a large Node. Linux with glibc, main thread only
+ * (the kernel reports ended children through a signal); undefined elsewhere.
+ */
+export function createNativeLaunch(): Launch | undefined {
+  if (process.platform !== 'linux' || !isMainThread) return undefined;
+  const libc = loadLibc();
+  return libc && ((request) => launch(libc, request));
+}
+
+// From <fcntl.h>, <spawn.h> and <sys/wait.h>: the same on every Linux architecture that koffi supports.
+const O_CLOEXEC = 0o2000000;
+const POSIX_SPAWN_SETPGROUP = 0x02;
+const POSIX_SPAWN_SETSIGDEF = 0x04;
+const POSIX_SPAWN_SETSIGMASK = 0x08;
+const WNOHANG = 1;
+/** Room for any libc structure used here; glibc's largest, posix_spawnattr_t, has 336 bytes. */
+const STRUCT_BYTES = 512;
+/** A pipe holds at least one page, so this much never blocks. */
+const PIPE_BYTES = 4096;
+
+type Libc = NonNullable<ReturnType<typeof loadLibc>>;
+
+function loadLibc() {
+  try {
+    // Optional: a machine without a build of koffi uses the portable launcher.
+    const koffi: typeof import('koffi') = createRequire(import.meta.url)('koffi');
+    const libc = koffi.load('libc.so.6');
+    const attributes = Buffer.alloc(STRUCT_BYTES);
+    const allSignals = Buffer.alloc(STRUCT_BYTES);
+    const noSignals = Buffer.alloc(STRUCT_BYTES);
+    libc.func('int sigfillset(void *set)')(allSignals);
+    libc.func('int sigemptyset(void *set)')(noSignals);
+    libc.func('int posix_spawnattr_init(void *attr)')(attributes);
+    // Node ignores SIGPIPE, and an ignored signal survives exec: children get every default back.
+    libc.func('int posix_spawnattr_setsigdefault(void *attr, void *set)')(attributes, allSignals);
+    libc.func('int posix_spawnattr_setsigmask(void *attr, void *set)')(attributes, noSignals);
+    libc.func('int posix_spawnattr_setpgroup(void *attr, int group)')(attributes, 0);
+    libc.func('int posix_spawnattr_setflags(void *attr, short flags)')(
+      attributes,
+      POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK,
+    );
+    return {
+      attributes,
+      errno: () => koffi.errno(),
+      pipe2: libc.func('int pipe2(_Out_ int *fds, int flags)'),
+      actionsInit: libc.func('int posix_spawn_file_actions_init(void *actions)'),
+      actionsDestroy: libc.func('int posix_spawn_file_actions_destroy(void *actions)'),
+      addDup2: libc.func('int posix_spawn_file_actions_adddup2(void *actions, int from, int to)'),
+      addChdir: libc.func('int posix_spawn_file_actions_addchdir_np(void *actions, const char *path)'),
+      spawn: libc.func(
+        'int posix_spawn(_Out_ int *pid, const char *path, void *actions, void *attr, const char **argv, const char **envp)',
+      ),
+      waitpid: libc.func('int waitpid(int pid, _Out_ int *status, int options)'),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+async function launch(libc: Libc, request: LaunchRequest): Promise<Launched> {
+  const stdin = openPipe(libc);
+  const stdout = openPipe(libc, stdin);
+  const stderr = openPipe(libc, stdin, stdout);
+  let pid: number;
+  try {
+    pid = spawn(libc, request, [stdin.read, stdout.write, stderr.write]);
+  } catch (error) {
+    closeAll([stdin.write, stdout.read, stderr.read]);
+    throw error;
+  } finally {
+    closeAll([stdin.read, stdout.write, stderr.write]);
+  }
+  const ended = whenEnded(libc, pid);
+  return {
+    pid,
+    ended,
+    stdin: openStdin(stdin.write, request.input),
+    stdout: new Socket({ fd: stdout.read, readable: true, writable: false }),
+    stderr: new Socket({ fd: stderr.read, readable: true, writable: false }),
+  };
+}
+
+interface Pipe {
+  readonly read: number;
+  readonly write: number;
+}
+
+function openPipe(libc: Libc, ...opened: readonly Pipe[]): Pipe {
+  const ends: number[] = [0, 0];
+  if (libc.pipe2(ends, O_CLOEXEC) !== 0) {
+    closeAll(opened.flatMap(({ read, write }) => [read, write]));
+    throw new Error(`no pipe could be made (${errorName(libc.errno())})`);
+  }
+  const [read = -1, write = -1] = ends;
+  return { read, write };
+}
+
+function spawn(libc: Libc, request: LaunchRequest, standard: readonly number[]): number {
+  const { command, args, cwd, env } = request;
+  const actions = Buffer.alloc(STRUCT_BYTES);
+  libc.actionsInit(actions);
+  try {
+    for (const [target, fd] of standard.entries()) libc.addDup2(actions, fd, target);
+    libc.addChdir(actions, cwd);
+    const pid: number[] = [0];
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const error: number = libc.spawn(pid, command, actions, libc.attributes, [command, ...args, null], [...variables, null]);
+    if (error !== 0 || pid[0] === undefined) throw new Error(errorName(error));
+    return pid[0];
+  } finally {
+    libc.actionsDestroy(actions);
+  }
+}
+
+function openStdin(fd: number, input: Uint8Array | null): Socket | null {
+  if (input !== null && input.length <= PIPE_BYTES) {
+    try {
+      writeSync(fd, input);
+    } catch {
+      // The child closed its stdin already, which is its right.
+    }
+    closeSync(fd);
+    return null;
+  }
+  const stream = new Socket({ fd, readable: false, writable: true });
+  // A child that does not read is no fault of the call.
+  stream.on('error', () => {});
+  if (input !== null) stream.end(input);
+  return stream;
+}
+
+const waiting = new Map<number, (ended: Ended) => void>();
+let heartbeat: NodeJS.Timeout | undefined;
+
+function whenEnded(libc: Libc, pid: number): Promise<Ended> {
+  if (heartbeat === undefined) {
+    const reap = () => reapEnded(libc);
+    process.on('SIGCHLD', reap);
+    // A signal listener does not keep Node alive, and a living child must.
+    heartbeat = setInterval(reap, 1000);
+  }
+  heartbeat.ref();
+  return new Promise((resolve) => waiting.set(pid, resolve));
+}
+
+function reapEnded(libc: Libc): void {
+  for (const [pid, resolve] of waiting) {
+    const status: number[] = [0];
+    const reaped: number = libc.waitpid(pid, status, WNOHANG);
+    if (reaped === 0) continue;
+    waiting.delete(pid);
+    // -1 means that somebody else reaped it: how it ended is then unknown, and must not pass for success.
+    resolve(reaped === pid ? decodeStatus(status[0] ?? 0) : { exitCode: -1, signal: null });
+  }
+  if (waiting.size === 0) heartbeat?.unref();
+}
+
+/** Source: WIFEXITED, WEXITSTATUS and WTERMSIG of <sys/wait.h>. */
+function decodeStatus(status: number): Ended {
+  const signal = status & 0x7f;
+  return signal === 0 ? { exitCode: (status >> 8) & 0xff, signal: null } : { exitCode: null, signal: signalName(signal) };
+}
+
+function signalName(number: number): string {
+  const known = Object.entries(constants.signals).find(([, value]) => value === number);
+  return known?.[0] ?? `signal ${number}`;
+}
+
+function errorName(errno: number): string {
+  const known = Object.entries(constants.errno).find(([, value]) => value === errno);
+  return known?.[0] ?? `error ${errno}`;
+}
+
+function closeAll(fds: readonly number[]): void {
+  for (const fd of fds) closeSync(fd);
+}

@@ -1,0 +1,104 @@
+import { closeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { execa } from 'execa';
+import { openInputFifo, openInputFile, openOutputFifo } from './fifo.ts';
+import type { Ended, Launch, Launched, LaunchRequest } from './launch.ts';
+
+/**
+ * Starts processes with execa, anywhere. On Linux Node's own pipes are sockets, which a child cannot open
+ * as /dev/stdout; there stdin is a file (a FIFO for a server) and the outputs are FIFOs.
+ */
+export function createPortableLaunch(): Launch {
+  return process.platform === 'linux' ? launchWithFiles : launchWithPipes;
+}
+
+async function launchWithFiles(request: LaunchRequest): Promise<Launched> {
+  const opened: number[] = [];
+  const keep = <Ends extends { readonly ours: number; readonly childs: number }>(ends: Ends): Ends => {
+    opened.push(ends.ours, ends.childs);
+    return ends;
+  };
+  try {
+    const { input } = request;
+    const stdin = input === null ? keep(await openInputFifo()) : undefined;
+    const stdinFd = stdin?.childs ?? openInputFile(input ?? new Uint8Array());
+    if (stdin === undefined) opened.push(stdinFd);
+    const stdout = keep(await openOutputFifo());
+    const stderr = keep(await openOutputFifo());
+    const started = start(request, [descriptor(stdinFd), descriptor(stdout.childs), descriptor(stderr.childs)]);
+    await started.spawned;
+    for (const fd of [stdinFd, stdout.childs, stderr.childs]) closeSync(fd);
+    return {
+      pid: started.pid(),
+      ended: started.ended,
+      stdin: stdin === undefined ? null : tolerant(new Socket({ fd: stdin.ours, readable: false, writable: true })),
+      stdout: new Socket({ fd: stdout.ours, readable: true, writable: false }),
+      stderr: new Socket({ fd: stderr.ours, readable: true, writable: false }),
+    };
+  } catch (error) {
+    for (const fd of opened) closeSync(fd);
+    throw error;
+  }
+}
+
+async function launchWithPipes(request: LaunchRequest): Promise<Launched> {
+  const started = start(request, ['pipe', 'pipe', 'pipe']);
+  await started.spawned;
+  const { stdin, stdout, stderr } = started.subprocess;
+  const writable = tolerant(required(stdin));
+  if (request.input !== null) writable.end(request.input);
+  return {
+    pid: started.pid(),
+    ended: started.ended,
+    stdin: writable,
+    stdout: required(stdout),
+    stderr: required(stderr),
+  };
+}
+
+/** Execa takes any descriptor; its types name only the first few. */
+type Descriptor = 3;
+type StandardStream = Descriptor | 'pipe';
+
+function descriptor(fd: number): Descriptor {
+  return fd as Descriptor;
+}
+
+function start(request: LaunchRequest, standard: readonly [StandardStream, StandardStream, StandardStream]) {
+  const [stdin, stdout, stderr] = standard;
+  const subprocess = execa(request.command, request.args, {
+    cwd: request.cwd,
+    env: { ...request.env },
+    extendEnv: false,
+    // Leads its own group; whoever ends the group is `process.ts`, not execa.
+    detached: true,
+    cleanup: false,
+    reject: false,
+    buffer: false,
+    stdin,
+    stdout,
+    stderr,
+  });
+  const spawned = new Promise<void>((resolve, reject) => {
+    subprocess.nodeChildProcess.once('spawn', () => resolve());
+    subprocess.nodeChildProcess.once('error', reject);
+  });
+  const ended = new Promise<Ended>((resolve) => {
+    subprocess.nodeChildProcess.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+  // The promise of execa waits for streams that we read ourselves; `exit` is what counts here.
+  subprocess.catch(() => {});
+  return { subprocess, spawned, ended, pid: () => required(subprocess.pid) };
+}
+
+function tolerant<Stream extends Writable>(stream: Stream): Stream {
+  // A child that does not read is no fault of the call.
+  stream.on('error', () => {});
+  return stream;
+}
+
+function required<Part extends Readable | Writable | number>(part: Part | null | undefined): Part {
+  if (part === null || part === undefined) throw new Error('the process was started without its standard streams');
+  return part;
+}
