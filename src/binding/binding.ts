@@ -1,0 +1,46 @@
+import type { DialectName } from '../config/config.ts';
+import type { Capability } from '../contract/event.ts';
+
+/** How a dead server comes back; times are milliseconds. */
+export interface RestartPolicy {
+  /** Pause before the second restart in a row; the first is immediate, each later pause doubles. */
+  readonly firstDelayMs: number;
+  readonly maxDelayMs: number;
+  /** Deaths without a good reply between them that open the circuit. */
+  readonly circuitDeaths: number;
+  readonly circuitPauseMs: number;
+}
+
+/** A config entry with nothing left to look up: below this type there is no default and no environment. */
+export interface Binding {
+  /** The entry's name in the file. */
+  readonly name: string;
+  readonly capability: Capability;
+  readonly dialect: DialectName;
+  readonly mode: 'oneshot' | 'server';
+  /** An absolute path, or a bare name that the closed environment's PATH resolves. */
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** The whole environment of the process. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Values of forwarded variables, which no log may show. */
+  readonly secrets: readonly string[];
+  readonly timeoutMs: number;
+  /** Between SIGTERM and SIGKILL, and between the end of stdin and SIGTERM. */
+  readonly graceMs: number;
+  /** How long outputs are read on after the process has exited. */
+  readonly drainMs: number;
+  readonly maxOutputBytes: number;
+  /** What becomes of processes that a one-shot child leaves in its group. */
+  readonly leftovers: 'kill' | 'keep';
+  /** Exchanges of this entry that may run at once; Infinity when only the global limit counts. */
+  readonly concurrency: number;
+  /** Server processes of this entry. */
+  readonly instances: number;
+  /** Whether the server starts when the runtime opens, rather than on first use. */
+  readonly warm: boolean;
+  readonly restart: RestartPolicy;
+  /** Why no process may ever start for this entry; null when it may. */
+  readonly refused: string | null;
+}

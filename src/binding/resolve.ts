@@ -1,0 +1,75 @@
+import { isAbsolute, resolve } from 'node:path';
+import type { ExecConfig, HookConfig, RuntimeConfig } from '../config/config.ts';
+import type { Capability } from '../contract/event.ts';
+import type { Binding } from './binding.ts';
+import { closeEnv, type HostEnv } from './env.ts';
+
+/** A binding, and the names in its `env` that the host lacks. */
+export interface Resolved {
+  readonly binding: Binding;
+  readonly missingEnv: readonly string[];
+}
+
+/** Default limits, where neither the entry nor `spec.defaults` says anything. Source: the native protocol. */
+export const limits = {
+  toolTimeoutMs: 30_000,
+  evalTimeoutMs: 30_000,
+  hookTimeoutMs: 10_000,
+  evalHookTimeoutMs: 5_000,
+  graceMs: 2_000,
+  drainMs: 500,
+  maxOutputBytes: 10 * 1024 * 1024,
+} as const;
+
+const restart = { firstDelayMs: 100, maxDelayMs: 5_000, circuitDeaths: 5, circuitPauseMs: 30_000 } as const;
+
+/** Makes every default, path and environment value of a tool's or eval's entry final. */
+export function resolveExec(
+  entry: { readonly name: string; readonly capability: Capability; readonly exec: ExecConfig },
+  config: RuntimeConfig,
+  host: HostEnv,
+): Resolved {
+  return resolveEntry({ ...entry, timeoutMs: limits[entry.capability === 'eval' ? 'evalTimeoutMs' : 'toolTimeoutMs'] }, config, host);
+}
+
+/** Makes every default, path and environment value of a hook's entry final. */
+export function resolveHook(hook: HookConfig, config: RuntimeConfig, host: HostEnv): Resolved {
+  const timeoutMs = hook.hook === 'eval' ? limits.evalHookTimeoutMs : limits.hookTimeoutMs;
+  return resolveEntry({ name: hook.name, capability: 'hook', exec: hook.exec, timeoutMs }, config, host);
+}
+
+function resolveEntry(
+  entry: { name: string; capability: Capability; exec: ExecConfig; timeoutMs: number },
+  config: RuntimeConfig,
+  host: HostEnv,
+): Resolved {
+  const { exec } = entry;
+  const { defaults } = config;
+  const env = closeEnv(exec.env, host);
+  const binding: Binding = {
+    name: entry.name,
+    capability: entry.capability,
+    dialect: exec.dialect,
+    mode: exec.runtime === 'server' ? 'server' : 'oneshot',
+    command: resolveCommand(exec.command, config.folder),
+    args: exec.args,
+    cwd: exec.cwd === undefined ? config.folder : resolve(config.folder, exec.cwd),
+    env: env.variables,
+    secrets: env.secrets,
+    timeoutMs: exec.timeoutMs ?? defaults.timeoutMs ?? entry.timeoutMs,
+    graceMs: exec.graceMs ?? defaults.graceMs ?? limits.graceMs,
+    drainMs: limits.drainMs,
+    maxOutputBytes: exec.maxOutputBytes ?? defaults.maxOutputBytes ?? limits.maxOutputBytes,
+    leftovers: exec.leftovers ?? defaults.leftovers ?? 'kill',
+    concurrency: exec.concurrency ?? Number.POSITIVE_INFINITY,
+    instances: exec.instances ?? 1,
+    warm: exec.warm ?? false,
+    restart,
+    refused: exec.refused ?? null,
+  };
+  return { binding, missingEnv: env.missing };
+}
+
+function resolveCommand(command: string, folder: string): string {
+  return !command.includes('/') || isAbsolute(command) ? command : resolve(folder, command);
+}

@@ -1,0 +1,87 @@
+import { isUtf8 } from 'node:buffer';
+import { isObject, type Json, memberOf, scanMembers } from '../json.ts';
+
+/** What one line of a server's stdout is. Source: JSON-RPC 2.0, one object per line, read strictly. */
+export type Line =
+  | { readonly kind: 'noise'; readonly why: string }
+  | { readonly kind: 'request'; readonly method: string }
+  /** Batches are refused; these are the ids they would have answered. */
+  | { readonly kind: 'batch'; readonly ids: readonly number[] }
+  | { readonly kind: 'reply'; readonly id: number; readonly result?: Json; readonly error?: Json; readonly versioned: boolean }
+  /** An answer to a known id that cannot be used. */
+  | { readonly kind: 'malformed'; readonly id: number; readonly why: string; readonly hint?: string }
+  /** An answer that does not say to what. */
+  | { readonly kind: 'anonymous' };
+
+/** The request line, newline included. */
+export function encodeRequest(id: number, method: string, body: string): Buffer {
+  return Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${body}}\n`);
+}
+
+/** Reads one line, without its newline. Never throws. */
+export function readLine(bytes: Uint8Array): Line {
+  if (!isUtf8(bytes)) {
+    const id = findId(bytes);
+    return id === undefined
+      ? { kind: 'noise', why: 'not UTF-8' }
+      : { kind: 'malformed', id, why: 'the reply is not UTF-8' };
+  }
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { kind: 'noise', why: 'not JSON' };
+  }
+  if (Array.isArray(value)) return readBatch(value);
+  return isObject(value) ? readMessage(text, value) : { kind: 'noise', why: 'not a JSON object' };
+}
+
+/** The integer id in the bytes of a line that cannot be parsed: cut off, or not UTF-8. */
+export function findId(bytes: Uint8Array): number | undefined {
+  const match = /"id"\s*:\s*(\d{1,15})(?=\s*[,}\s])/.exec(Buffer.from(bytes).toString('latin1'));
+  return match ? Number(match[1]) : undefined;
+}
+
+function readBatch(elements: readonly unknown[]): Line {
+  const ids = elements.filter(isObject).map(({ id }) => spelledId(id));
+  return { kind: 'batch', ids: ids.filter((id) => id !== undefined) };
+}
+
+function readMessage(text: string, value: Readonly<Record<string, unknown>>): Line {
+  const { id } = value;
+  const answers = 'result' in value || 'error' in value;
+  if ('method' in value && !answers) return { kind: 'request', method: String(value['method']) };
+  if (id === undefined || id === null) return answers ? { kind: 'anonymous' } : { kind: 'noise', why: 'neither id, result nor error' };
+  if (typeof id !== 'number' || !Number.isInteger(id)) return readMisspelt(id);
+  return readReply(text, id, value['jsonrpc'] === '2.0');
+}
+
+function readMisspelt(id: unknown): Line {
+  const meant = spelledId(id);
+  if (meant === undefined) return { kind: 'noise', why: 'an id that is no integer' };
+  const hint = 'Send the id back as the number it came as, not as text or a fraction.';
+  return { kind: 'malformed', id: meant, why: `the reply's id is ${JSON.stringify(id)}, not the number ${meant}`, hint };
+}
+
+/** The integer that an id names, however it is written. */
+function spelledId(id: unknown): number | undefined {
+  if (typeof id !== 'number' && (typeof id !== 'string' || id.trim() === '')) return undefined;
+  const number = Math.trunc(Number(id));
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+function readReply(text: string, id: number, versioned: boolean): Line {
+  const members = scanMembers(text);
+  const result = memberOf(text, members, 'result');
+  const error = memberOf(text, members, 'error');
+  if (error !== undefined && error.text !== 'null') {
+    return error.text.startsWith('{')
+      ? { kind: 'reply', id, error, versioned }
+      : { kind: 'malformed', id, why: `the reply's error is not an object: ${error.text.slice(0, 200)}` };
+  }
+  if (result === undefined) {
+    return { kind: 'malformed', id, why: `the reply has neither result nor error: ${text.slice(0, 200)}` };
+  }
+  return { kind: 'reply', id, result, versioned };
+}

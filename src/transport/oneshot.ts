@@ -1,0 +1,93 @@
+import type { Binding } from '../binding/binding.ts';
+import { RuntimeError } from '../errors.ts';
+import { settlesWithin, startDeadline } from './deadline.ts';
+import { type ProcessContext, startProcess, type WatchedProcess } from './process.ts';
+import { type Collected, collect } from './read.ts';
+import type { Message, ProcessReply, Transport } from './transport.ts';
+
+/** One process per exchange: the request on stdin, then its end; the reply is all of stdout. */
+export function openOneshot(binding: Binding, context: ProcessContext): Transport {
+  const closing = new AbortController();
+  const underway = new Set<Promise<unknown>>();
+  const track = (work: Promise<unknown>) => {
+    const tracked = work.catch(() => {}).finally(() => underway.delete(tracked));
+    underway.add(tracked);
+  };
+  return {
+    exchange: async (message, signal) => {
+      if (closing.signal.aborted) throw closedError(binding.name);
+      const either = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
+      const exchange = runOnce(binding, context, { message, signal: either, track });
+      track(exchange);
+      return await exchange;
+    },
+    warm: () => {},
+    close: async () => {
+      closing.abort(closedError(binding.name));
+      while (underway.size > 0) await Promise.all(underway);
+    },
+  };
+}
+
+/** The error of an exchange that comes after `close`. */
+export function closedError(name: string): RuntimeError {
+  return new RuntimeError('RUNTIME_CLOSED', `"${name}" cannot be called: the runtime is closed`);
+}
+
+interface Run {
+  readonly message: Message;
+  readonly signal: AbortSignal;
+  readonly track: (work: Promise<unknown>) => void;
+}
+
+async function runOnce(binding: Binding, context: ProcessContext, run: Run): Promise<ProcessReply> {
+  const deadline = startDeadline(binding.name, binding.timeoutMs, run.signal);
+  const starting = startProcess(binding, context, Buffer.from(`${run.message.body}\n`));
+  try {
+    const child = await Promise.race([starting, deadline.expired]);
+    const reply = await Promise.race([takeReply(binding, child), deadline.expired]);
+    run.track(finish(binding, child));
+    return reply;
+  } catch (error) {
+    // The caller has its answer now; the ending of the process goes on behind it.
+    const ending = starting.then(endWith, () => {});
+    run.track(ending);
+    throw error;
+  } finally {
+    deadline.clear();
+  }
+}
+
+async function endWith(child: WatchedProcess): Promise<void> {
+  await child.terminate();
+  child.release();
+}
+
+async function takeReply(binding: Binding, child: WatchedProcess): Promise<ProcessReply> {
+  const stdout = collect(child.stdout, binding.maxOutputBytes);
+  const ended = await Promise.race([child.ended, stdout.overflowed.then(() => undefined)]);
+  if (ended === undefined) throw outputLimitError(binding);
+  await drain(binding, child, stdout, ended.exitCode === 0);
+  return { via: 'process', ...ended, stdout: stdout.bytes(), stderr: child.stderr() };
+}
+
+/** Lets go of an answered process, once the log has the rest of its stderr. */
+async function finish(binding: Binding, child: WatchedProcess): Promise<void> {
+  if (binding.leftovers === 'kill') child.killGroup();
+  await settlesWithin(child.stderrClosed, binding.drainMs);
+  child.release();
+}
+
+/** Reads on for a while after the exit: a grandchild may hold the pipes for as long as it likes. */
+async function drain(binding: Binding, child: WatchedProcess, stdout: Collected, good: boolean): Promise<void> {
+  // What stderr says matters for a failure only; a good reply does not wait for it.
+  const outputs = good ? stdout.done : Promise.all([stdout.done, child.stderrClosed]);
+  const overflowed = stdout.overflowed.then(() => Promise.reject(outputLimitError(binding)));
+  overflowed.catch(() => {});
+  await Promise.race([settlesWithin(outputs, binding.drainMs), overflowed]);
+}
+
+/** The error of a process that wrote too much. */
+export function outputLimitError(binding: Binding): RuntimeError {
+  return new RuntimeError('OUTPUT_LIMIT', `"${binding.name}" wrote more than ${binding.maxOutputBytes} bytes to stdout`);
+}

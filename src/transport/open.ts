@@ -1,0 +1,40 @@
+import type { Binding } from '../binding/binding.ts';
+import { openOneshot } from './oneshot.ts';
+import { type Pool, pooled } from './pool.ts';
+import type { ProcessContext } from './process.ts';
+import { openServer } from './server.ts';
+import type { Transport } from './transport.ts';
+
+/** The transport of a binding, behind its pool. Starts nothing. */
+export function openTransport(binding: Binding, context: ProcessContext, pool: Pool): Transport {
+  if (binding.mode === 'oneshot') return pooled(openOneshot(binding, context), binding, pool);
+  const servers = Array.from({ length: binding.instances }, () => openServer(binding, context));
+  return pooled(spread(servers), binding, pool);
+}
+
+/** Several processes of one entry: each exchange goes to the one with the fewest in flight. */
+function spread(transports: readonly Transport[]): Transport {
+  const [only] = transports;
+  if (transports.length === 1 && only !== undefined) return only;
+  const load = new Map(transports.map((transport) => [transport, 0]));
+  const count = (transport: Transport, change: number) => {
+    load.set(transport, (load.get(transport) ?? 0) + change);
+  };
+  return {
+    exchange: async (message, signal) => {
+      const idlest = transports.reduce((best, next) => ((load.get(next) ?? 0) < (load.get(best) ?? 0) ? next : best));
+      count(idlest, 1);
+      try {
+        return await idlest.exchange(message, signal);
+      } finally {
+        count(idlest, -1);
+      }
+    },
+    warm: () => {
+      for (const transport of transports) transport.warm();
+    },
+    close: async () => {
+      await Promise.all(transports.map((transport) => transport.close()));
+    },
+  };
+}

@@ -1,0 +1,157 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Binding } from '../binding/binding.ts';
+import type { Emit } from '../contract/event.ts';
+import { RuntimeError } from '../errors.ts';
+import { findExecutable } from '../executable.ts';
+import { settlesWithin, sleep } from './deadline.ts';
+import type { Ended, Launch } from './launch/launch.ts';
+import { createLineSplitter, whenClosed } from './read.ts';
+
+/** A running process under watch: its stderr is drained and told line by line, its group can be ended. */
+export interface WatchedProcess {
+  readonly pid: number;
+  readonly stdin: Writable | null;
+  readonly stdout: Readable;
+  readonly ended: Promise<Ended>;
+  /** Settles at the end of stderr. */
+  readonly stderrClosed: Promise<void>;
+  /** The last 64 KiB of stderr. */
+  stderr(): string;
+  /** SIGTERM to the group, grace, SIGKILL to what is left of it. Safe to call again. */
+  terminate(): Promise<void>;
+  /** Ends at once whatever is left in the group. */
+  killGroup(): void;
+  /** Closes our ends of the streams; what still holds the other ends is on its own. */
+  release(): void;
+}
+
+export interface ProcessContext {
+  readonly launch: Launch;
+  readonly emit: Emit;
+}
+
+/** Starts the binding's process. `input` is all of stdin, or null for a stream. Throws PROCESS_START. */
+export async function startProcess(
+  binding: Binding,
+  context: ProcessContext,
+  input: Uint8Array | null,
+): Promise<WatchedProcess> {
+  const launched = await launchOrExplain(binding, context.launch, input);
+  const { pid, stdin, stdout, stderr, ended } = launched;
+  const { name } = binding;
+  alive.add(pid);
+  context.emit({ type: 'process.started', name, pid });
+  const tail = watchStderr(stderr, (line) => context.emit({ type: 'stderr', name, pid, line }));
+  const watched = ended.then((end) => {
+    context.emit({ type: 'process.ended', name, pid, ...end });
+    return end;
+  });
+  let terminating: Promise<void> | undefined;
+  return {
+    pid,
+    stdin,
+    stdout,
+    ended: watched,
+    stderrClosed: whenClosed(stderr),
+    stderr: tail,
+    terminate: () => {
+      terminating ??= terminateGroup(pid, ended, binding.graceMs);
+      return terminating;
+    },
+    killGroup: () => {
+      signalGroup(pid, 'SIGKILL');
+      alive.delete(pid);
+    },
+    release: () => {
+      alive.delete(pid);
+      for (const stream of [stdin, stdout, stderr]) stream?.destroy();
+    },
+  };
+}
+
+const STDERR_TAIL_BYTES = 64 * 1024;
+
+/** Groups that must not outlive this process, whatever ends it. */
+const alive = new Set<number>();
+process.on('exit', () => {
+  for (const pid of alive) signalGroup(pid, 'SIGKILL');
+});
+
+async function launchOrExplain(binding: Binding, launch: Launch, input: Uint8Array | null) {
+  const { name, args, cwd, env } = binding;
+  if (binding.refused !== null) throw startError(name, binding.refused);
+  const executable = findExecutable(binding.command, cwd, env['PATH'] ?? '');
+  if (!executable.found) throw startError(name, executable.reason, { hint: executable.hint });
+  if ([...args, ...Object.values(env)].some((text) => text.includes('\0'))) {
+    throw startError(name, 'an argument or variable contains a NUL character, which no process can be given');
+  }
+  try {
+    return await launch({ command: executable.path, args, cwd, env, input });
+  } catch (error) {
+    throw startError(name, explain(error, cwd, executable.path), { cause: error });
+  }
+}
+
+function startError(name: string, reason: string, options: { hint?: string; cause?: unknown } = {}): RuntimeError {
+  return new RuntimeError('PROCESS_START', `"${name}" could not be started: ${reason}`, options);
+}
+
+/** The file passed every check, so what is left is its interpreter, its folder or the system's limits. */
+function explain(error: unknown, cwd: string, path: string): string {
+  const text = error instanceof Error ? error.message : String(error);
+  if (text.includes('ENOENT')) return `the interpreter that ${path} names, or the folder ${cwd}, does not exist`;
+  if (text.includes('ENOEXEC')) return `${path} has no #! line, or is built for another machine`;
+  if (text.includes('E2BIG')) return 'its arguments and environment are too long';
+  if (text.includes('EMFILE') || text.includes('ENFILE')) return 'too many files are open; lower the concurrency';
+  if (text.includes('EAGAIN') || text.includes('ENOMEM')) return 'the system has no room for another process';
+  return text;
+}
+
+function watchStderr(stderr: Readable, onLine: (line: string) => void): () => string {
+  let chunks: Buffer[] = [];
+  let length = 0;
+  const lines = createLineSplitter(
+    { maxBytes: STDERR_TAIL_BYTES, prefixBytes: STDERR_TAIL_BYTES },
+    {
+      onLine: (line) => onLine(Buffer.from(line).toString()),
+      onLongLine: (prefix) => onLine(`${Buffer.from(prefix).toString()} …`),
+    },
+  );
+  stderr.on('data', (chunk: Buffer) => {
+    lines.push(chunk);
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length < 4 * STDERR_TAIL_BYTES) return;
+    chunks = [Buffer.concat(chunks).subarray(-STDERR_TAIL_BYTES)];
+    length = STDERR_TAIL_BYTES;
+  });
+  stderr.on('error', () => {});
+  stderr.once('close', () => lines.end());
+  return () => Buffer.concat(chunks).subarray(-STDERR_TAIL_BYTES).toString();
+}
+
+async function terminateGroup(pid: number, ended: Promise<Ended>, graceMs: number): Promise<void> {
+  signalGroup(pid, 'SIGTERM');
+  await groupGone(pid, ended, graceMs);
+  signalGroup(pid, 'SIGKILL');
+  alive.delete(pid);
+  // SIGKILL cannot be refused, but a process in an uninterruptible wait takes its time.
+  await settlesWithin(ended, graceMs);
+}
+
+/** Waits until nobody is left in the group, at most `graceMs`. */
+async function groupGone(pid: number, ended: Promise<Ended>, graceMs: number): Promise<void> {
+  const until = performance.now() + graceMs;
+  if (!(await settlesWithin(ended, graceMs))) return;
+  while (signalGroup(pid, 0) && performance.now() < until) await sleep(20);
+}
+
+/** Sends a signal to the whole group; false when nobody is there. */
+function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(-pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,109 @@
+import type { Readable } from 'node:stream';
+
+/** Everything a stream said, up to a limit. */
+export interface Collected {
+  /** Settles at the end of the stream, or once it is destroyed. Never rejects. */
+  readonly done: Promise<void>;
+  /** Settles when more than the limit came; what came after is read and forgotten. */
+  readonly overflowed: Promise<void>;
+  bytes(): Uint8Array;
+}
+
+/** Reads a stream to its end, keeping at most `maxBytes`. */
+export function collect(stream: Readable, maxBytes: number): Collected {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const overflowed = Promise.withResolvers<void>();
+  stream.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length <= maxBytes) chunks.push(chunk);
+    else {
+      chunks.length = 0;
+      overflowed.resolve();
+    }
+  });
+  return { done: whenClosed(stream), overflowed: overflowed.promise, bytes: () => joined(chunks) };
+}
+
+/** Settles when the stream has ended or was destroyed. Never rejects. */
+export function whenClosed(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.closed) {
+      resolve();
+      return;
+    }
+    // A read error ends the stream; what was read until then is what there is.
+    stream.on('error', () => {});
+    stream.once('close', resolve);
+  });
+}
+
+/** Takes the lines of a stream, without their line ends. */
+export interface LineListener {
+  onLine(line: Uint8Array): void;
+  /** A line that outgrew the limit: its first bytes, once, while the rest is skipped to its newline. */
+  onLongLine(prefix: Uint8Array): void;
+}
+
+export interface LineLimits {
+  readonly maxBytes: number;
+  /** How much of a long line is handed on. */
+  readonly prefixBytes: number;
+}
+
+export interface LineSplitter {
+  push(chunk: Uint8Array): void;
+  /** Hands on a last line that had no newline. */
+  end(): void;
+}
+
+/** Cuts a byte stream into lines at `\n`, dropping a `\r` before it, and never holds more than the limit. */
+export function createLineSplitter(limits: LineLimits, listener: LineListener): LineSplitter {
+  let held: Uint8Array[] = [];
+  let heldBytes = 0;
+  let skipping = false;
+
+  const flush = (tail: Uint8Array) => {
+    const line = heldBytes === 0 ? tail : joined([...held, tail]);
+    held = [];
+    heldBytes = 0;
+    if (skipping) skipping = false;
+    else if (line.length > limits.maxBytes) listener.onLongLine(line.subarray(0, limits.prefixBytes));
+    else listener.onLine(withoutReturn(line));
+  };
+  const hold = (part: Uint8Array) => {
+    if (skipping || part.length === 0) return;
+    held.push(part);
+    heldBytes += part.length;
+    if (heldBytes <= limits.maxBytes) return;
+    listener.onLongLine(joined(held).subarray(0, limits.prefixBytes));
+    held = [];
+    heldBytes = 0;
+    skipping = true;
+  };
+
+  return {
+    push: (chunk) => {
+      let start = 0;
+      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+        flush(chunk.subarray(start, end));
+        start = end + 1;
+      }
+      hold(chunk.subarray(start));
+    },
+    end: () => {
+      if (heldBytes > 0) flush(new Uint8Array());
+    },
+  };
+}
+
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+
+function withoutReturn(line: Uint8Array): Uint8Array {
+  return line.at(-1) === RETURN ? line.subarray(0, -1) : line;
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
