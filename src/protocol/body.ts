@@ -1,0 +1,127 @@
+import { isUtf8 } from 'node:buffer';
+import { RuntimeError, type RuntimeErrorOptions } from '../errors.ts';
+import { isObject, Json, type Member, memberOf, scanMembers } from '../json.ts';
+import type { ProcessReply, Reply } from '../transport/transport.ts';
+
+/** A JSON object that a peer wrote, with its members as the exact text they had. */
+export interface Body {
+  readonly json: Json;
+  /** In the order of the text, duplicates included. */
+  readonly members: readonly Member[];
+  /** The last member of that key. */
+  get(key: string): Json | undefined;
+}
+
+/** Reads the one JSON object that a process printed. Throws REPLY_MALFORMED. */
+export function readBody(bytes: Uint8Array): Body {
+  const text = decodeUtf8(bytes).replace(/^\ufeff/, '').trim();
+  if (text === '') {
+    throw malformed('the process exited 0 and printed nothing', 'Print one JSON object on stdout.');
+  }
+  return toBody(new Json(text), () => strayTextHint(text));
+}
+
+/** Reads a JSON value as an object. Throws REPLY_MALFORMED. */
+export function toBody(json: Json, hint: () => string | undefined = () => undefined): Body {
+  let value: unknown;
+  try {
+    value = json.value;
+  } catch {
+    throw malformed('stdout is not one JSON object', hint(), { text: excerpt(json.text) });
+  }
+  if (!isObject(value)) {
+    throw malformed('the reply is not a JSON object', hint(), { text: excerpt(json.text) });
+  }
+  const members = scanMembers(json.text);
+  return { json, members, get: (key) => memberOf(json.text, members, key) };
+}
+
+/** The error of a reply that says nothing usable. */
+export function malformed(
+  message: string,
+  hint?: string,
+  details?: RuntimeErrorOptions['details'],
+): RuntimeError {
+  return new RuntimeError('REPLY_MALFORMED', message, { hint, details });
+}
+
+/**
+ * Lets a one-shot reply pass only when the process exited 0. Throws PROCESS_EXIT or PROCESS_SIGNAL, whose
+ * message is the `error` text that stdout carries, else the code or signal and the last stderr line.
+ */
+export function requireCleanExit(reply: ProcessReply): void {
+  if (reply.exitCode === 0) return;
+  const { exitCode, signal, stderr } = reply;
+  const how = signal === null ? `the process exited with code ${exitCode}` : `the process was ended by ${signal}`;
+  const lastLine = stderr.trim().split('\n').at(-1)?.trim().slice(0, MESSAGE_CHARACTERS) ?? '';
+  const message = ownErrorText(reply.stdout) ?? (lastLine === '' ? how : `${how}: ${lastLine}`);
+  const details = { exit_code: exitCode, signal, stderr };
+  throw new RuntimeError(signal === null ? 'PROCESS_EXIT' : 'PROCESS_SIGNAL', message, { details });
+}
+
+/** The result of a server's reply. Throws TOOL_ERROR with the server's message for a JSON-RPC error. */
+export function requireResult(reply: Exclude<Reply, ProcessReply>): Json {
+  if (reply.error !== undefined) {
+    const message = toBody(reply.error).get('message')?.value;
+    const text = typeof message === 'string' && message !== '' ? message : `the server answered ${excerpt(reply.error.text)}`;
+    throw new RuntimeError('TOOL_ERROR', text, { details: { rpc: reply.error } });
+  }
+  return reply.result ?? new Json('null');
+}
+
+/** The first characters of a peer's text, for messages and details. */
+export function excerpt(text: string): string {
+  return text.length > MESSAGE_CHARACTERS ? `${text.slice(0, MESSAGE_CHARACTERS)}…` : text;
+}
+
+const MESSAGE_CHARACTERS = 500;
+
+function ownErrorText(stdout: Uint8Array): string | undefined {
+  try {
+    const error = readBody(stdout).get('error')?.value;
+    return typeof error === 'string' && error !== '' ? error : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  if (isUtf8(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  throw malformed(`stdout is not UTF-8: byte ${invalidOffset(bytes)} belongs to no character`, 'Write UTF-8 to stdout.');
+}
+
+/** The offset of the first byte that cannot be part of UTF-8: no prefix that includes it decodes. */
+function invalidOffset(bytes: Uint8Array): number {
+  let valid = 0;
+  let invalid = bytes.length + 1;
+  while (invalid - valid > 1) {
+    const middle = (valid + invalid) >> 1;
+    if (middle <= bytes.length && decodesSoFar(bytes.subarray(0, middle))) valid = middle;
+    else invalid = middle;
+  }
+  return valid;
+}
+
+function decodesSoFar(prefix: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(prefix, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function strayTextHint(text: string): string {
+  const objects = text.split('\n').filter(isObjectText);
+  return objects.length === 1
+    ? 'One line is a JSON object, the others are not part of it: log to stderr.'
+    : 'Print exactly one JSON object on stdout; log to stderr.';
+}
+
+function isObjectText(line: string): boolean {
+  try {
+    return isObject(JSON.parse(line));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,90 @@
+import type { EvalToolCall } from '../../contract/eval.ts';
+import type { SessionEvent, ToolHookRequest, ToolHookResponse } from '../../contract/hook.ts';
+import type { ProviderRequest, ProviderResponse } from '../../contract/provider.ts';
+
+type Payload = Readonly<Record<string, unknown>>;
+
+/** The names that payload members have on one of the two wires; messages are the same on both. */
+export interface Casing {
+  providerRequest(request: ProviderRequest): Payload;
+  providerResponse(response: ProviderResponse): Payload;
+  toolRequest(request: ToolHookRequest): Payload;
+  toolResponse(response: ToolHookResponse): Payload;
+  sessionEvent(event: SessionEvent): Payload;
+  evalToolCall(call: EvalToolCall): Payload;
+}
+
+/** snake_case, as PromptKit first published its payloads; the neutral types have these names already. */
+export const snakeCase: Casing = {
+  providerRequest: ({ provider_id, model, messages, system_prompt, round, metadata }) => ({
+    provider_id,
+    model,
+    messages,
+    system_prompt,
+    round,
+    metadata,
+  }),
+  providerResponse: ({ provider_id, model, message, round, latency_ms }) => ({
+    provider_id,
+    model,
+    message,
+    round,
+    latency_ms,
+  }),
+  toolRequest: ({ name, args, call_id }) => ({ name, args, call_id }),
+  toolResponse: ({ name, call_id, content, error, latency_ms }) => ({ name, call_id, content, error, latency_ms }),
+  sessionEvent: ({ session_id, conversation_id, messages, turn_index, metadata }) => ({
+    session_id,
+    conversation_id,
+    messages,
+    turn_index,
+    metadata,
+  }),
+  evalToolCall: ({ name, args, result, error, index }) => ({ name, args, result, error, index }),
+};
+
+/** As PromptKit's Go structs print themselves: a map that is empty there is nil, and prints null. */
+export const goCase: Casing = {
+  providerRequest: (request) => ({
+    ProviderID: request.provider_id,
+    Model: request.model,
+    Messages: request.messages,
+    SystemPrompt: request.system_prompt,
+    Round: request.round,
+    Metadata: nullIfEmpty(request.metadata),
+    Replacement: '',
+  }),
+  providerResponse: (response) => ({
+    ProviderID: response.provider_id,
+    Model: response.model,
+    Message: response.message,
+    Round: response.round,
+    LatencyMs: response.latency_ms,
+  }),
+  toolRequest: (request) => ({ Name: request.name, Args: request.args, CallID: request.call_id }),
+  toolResponse: (response) => ({
+    Name: response.name,
+    CallID: response.call_id,
+    Content: response.content,
+    Error: response.error,
+    LatencyMs: response.latency_ms,
+  }),
+  sessionEvent: (event) => ({
+    SessionID: event.session_id,
+    ConversationID: event.conversation_id,
+    Messages: event.messages,
+    TurnIndex: event.turn_index,
+    Metadata: nullIfEmpty(event.metadata),
+  }),
+  evalToolCall: (call) => ({
+    Name: call.name,
+    Args: call.args,
+    Result: call.result,
+    Error: call.error,
+    Index: call.index,
+  }),
+};
+
+function nullIfEmpty(map: Payload): Payload | null {
+  return Object.keys(map).length === 0 ? null : map;
+}

@@ -1,0 +1,55 @@
+import { type EvalOutcome, type EvalRequest, scored, unscored } from '../../contract/eval.ts';
+import { isObject, type Json, stringifyJson } from '../../json.ts';
+import type { Message, Reply } from '../../transport/transport.ts';
+import { type Body, excerpt, malformed, readBody, requireCleanExit, requireResult, toBody } from '../body.ts';
+import { type Codec, type Decoded, decoded } from '../dialect.ts';
+import { noteUnknownKeys } from '../keys.ts';
+import type { Casing } from './casing.ts';
+
+/** Evals: `{"type", "params", "content", "context"}` in, `{"score", "detail"?, "data"?}` or `{"error"}` out. */
+export function createEvalCodec(casing: Casing): Codec<EvalRequest, EvalOutcome> {
+  return { encode: (request) => encode(request, casing), decode };
+}
+
+function encode({ type, params, content, context }: EvalRequest, casing: Casing): Message {
+  const body = {
+    type,
+    params,
+    content,
+    context: { ...context, tool_calls: context.tool_calls.map(casing.evalToolCall) },
+  };
+  return { method: 'execute', body: stringifyJson(body) };
+}
+
+function decode(reply: Reply): Decoded<EvalOutcome> {
+  const body = reply.via === 'rpc' ? toBody(requireResult(reply)) : readPrinted(reply);
+  return decoded(readOutcome(body), noteUnknownKeys(body, ['score', 'detail', 'data', 'error']));
+}
+
+function readPrinted(reply: Extract<Reply, { via: 'process' }>): Body {
+  requireCleanExit(reply);
+  return readBody(reply.stdout);
+}
+
+function readOutcome(body: Body): EvalOutcome {
+  const error = body.get('error')?.value;
+  if (typeof error === 'string' && error !== '') return unscored(error);
+  const score = body.get('score');
+  if (score === undefined) throw malformed('the reply has no `score`', 'Print {"score": number from 0 to 1}.');
+  if (typeof score.value !== 'number') throw malformed(`the score is no number: ${excerpt(score.text)}`);
+  // JSON.parse makes 1e400 infinite, which no comparison with the bounds lets through.
+  if (!(score.value >= 0 && score.value <= 1)) throw malformed(`the score is outside 0..1: ${excerpt(score.text)}`);
+  return scored(score.value, readDetail(body.get('detail')), readData(body.get('data')));
+}
+
+function readDetail(detail: Json | undefined): string {
+  const value = detail?.value ?? '';
+  if (typeof value !== 'string') throw malformed('the reply’s `detail` is not a string');
+  return value;
+}
+
+function readData(data: Json | undefined): Json | undefined {
+  if (data === undefined || data.text === 'null') return undefined;
+  if (!isObject(data.value)) throw malformed('the reply’s `data` is not an object');
+  return data;
+}
