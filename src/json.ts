@@ -52,6 +52,8 @@ export function stringifyJson(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (JSON.isRawJSON(value)) return value.rawJSON;
+  const exact = exactForms.get(value);
+  if (exact !== undefined) return stringifyJson(exact);
   if (Array.isArray(value)) return `[${value.map(stringifyJson).join(',')}]`;
   if ('toJSON' in value && typeof value.toJSON === 'function') return stringifyJson(value.toJSON());
   const members: string[] = [];
@@ -60,6 +62,24 @@ export function stringifyJson(value: unknown): string {
     members.push(`${JSON.stringify(key)}:${stringifyJson(member)}`);
   }
   return `{${members.join(',')}}`;
+}
+
+/**
+ * The tree as plain values, for those who want to read it. `stringifyJson` of what this returns still gives
+ * the exact text of every `Json` in the tree.
+ */
+export function toPlain(tree: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const plain = Object.fromEntries(Object.entries(tree).map(([key, member]) => [key, plainValue(member)]));
+  exactForms.set(plain, tree);
+  return plain;
+}
+
+const exactForms = new WeakMap<object, object>();
+
+function plainValue(value: unknown): unknown {
+  if (value instanceof Json) return value.value;
+  if (Array.isArray(value)) return value.map(plainValue);
+  return isObject(value) ? toPlain(value) : value;
 }
 
 /** Parses JSON into plain values; a number that a double cannot hold stays as its digits (`JSON.rawJSON`). */

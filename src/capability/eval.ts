@@ -1,0 +1,29 @@
+import { type EvalOutcome, type EvalRequest, unscored } from '../contract/eval.ts';
+import { toFault } from '../errors.ts';
+import { announce, type Invocation, invoke, type Port } from './invoke.ts';
+
+/** An outcome and the milliseconds it took. */
+export interface TimedOutcome {
+  readonly outcome: EvalOutcome;
+  readonly durationMs: number;
+}
+
+/** Asks an eval for a score. A fault of any kind is unscored, never 0; never rejects. */
+export async function runEval(
+  port: Port<EvalRequest, EvalOutcome>,
+  invocation: Invocation<EvalRequest>,
+): Promise<TimedOutcome> {
+  const finished = announce(port.emit, 'eval', { name: port.binding.name, call: invocation.call });
+  const outcome = await ask(port, invocation);
+  const durationMs = finished({ status: outcome.status, error: outcome.status === 'unscored' ? outcome.error : undefined });
+  return { outcome, durationMs };
+}
+
+async function ask(port: Port<EvalRequest, EvalOutcome>, invocation: Invocation<EvalRequest>): Promise<EvalOutcome> {
+  try {
+    return await invoke(port, invocation);
+  } catch (error) {
+    const fault = toFault(error);
+    return unscored(fault.message, fault);
+  }
+}
