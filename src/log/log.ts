@@ -1,0 +1,105 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+import pretty from 'pino-pretty';
+import type { LoggingConfig } from '../config/config.ts';
+import type { RuntimeEvent } from '../contract/event.ts';
+import { isObject, Json } from '../json.ts';
+import { createRedact, isCredentialName, type Redact } from './redact.ts';
+
+/** Where log lines go, and how they look there. */
+export interface LogTarget {
+  /** A file descriptor; 2 is stderr. */
+  readonly fd: number;
+  readonly isTerminal: boolean;
+}
+
+export interface LogOptions {
+  readonly logging: LoggingConfig;
+  /** The config's name, on every line. */
+  readonly name: string;
+  /** Values that no line may show. */
+  readonly secrets: Iterable<string>;
+  readonly target: LogTarget;
+}
+
+/** A log of a runtime's events. Everything passes the redaction before it is written. */
+export function openLog(options: LogOptions): (event: RuntimeEvent) => void {
+  const redact = createRedact(options.secrets);
+  const { level, fields } = options.logging;
+  const logger = pino({ level, base: { ...(options.name === '' ? {} : { config: options.name }), ...fields } }, openStream(options));
+  return (event) => write(logger, redact, event);
+}
+
+function openStream({ logging, target }: LogOptions): DestinationStream {
+  const { fd, isTerminal } = target;
+  const asText = logging.format === undefined ? isTerminal : logging.format === 'text';
+  if (!asText) return pino.destination({ dest: fd, sync: true });
+  return pretty({ destination: fd, sync: true, colorize: isTerminal, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' });
+}
+
+function write(logger: Logger, redact: Redact, event: RuntimeEvent): void {
+  const level = levelOf(event);
+  if (!logger.isLevelEnabled(level)) return;
+  const { type, ...members } = event;
+  const visible = redactTree({ event: type, ...members }, redact);
+  logger[level](visible, redact(messageOf(event)));
+}
+
+type Level = 'debug' | 'info' | 'warn';
+
+function levelOf(event: RuntimeEvent): Level {
+  switch (event.type) {
+    case 'decision':
+      return event.verdict === 'deny' ? 'info' : 'debug';
+    case 'call.finished':
+      return event.status === 'untold' ? 'warn' : 'debug';
+    case 'circuit.opened':
+      return 'warn';
+    case 'process.restarted':
+    case 'stderr':
+      return 'info';
+    case 'dropped':
+      return event.what === 'late reply' ? 'debug' : event.what === 'noise' || event.what === 'server request' ? 'info' : 'warn';
+    case 'note':
+      return event.level;
+    default:
+      return 'debug';
+  }
+}
+
+function messageOf(event: RuntimeEvent): string {
+  switch (event.type) {
+    case 'call.started':
+      return `${event.capability} ${event.name} started`;
+    case 'call.finished':
+      return `${event.capability} ${event.name}: ${event.status} in ${event.durationMs} ms${event.error ? `: ${event.error.message}` : ''}`;
+    case 'decision':
+      return `hook ${event.hook}: ${event.mode === 'shadow' ? 'would ' : ''}${event.verdict}${event.reason === '' ? '' : `: ${event.reason}`}`;
+    case 'process.started':
+      return `${event.name}: process ${event.pid} started`;
+    case 'process.ended':
+      return `${event.name}: process ${event.pid} ended with ${event.signal ?? event.exitCode}`;
+    case 'process.restarted':
+      return `${event.name}: started again as process ${event.pid}`;
+    case 'circuit.opened':
+      return `${event.name}: died ${event.deaths} times in a row, left alone for ${event.pauseMs / 1000} s`;
+    case 'dropped':
+      return `${event.name}: ${event.what} dropped: ${event.detail}`;
+    case 'stderr':
+      return `${event.name}: ${event.line}`;
+    case 'note':
+      return `${event.name}: ${event.message}`;
+  }
+}
+
+/** The tree with credentials gone: by the name of the member, and by value in every text. */
+export function redactTree(value: unknown, redact: Redact): unknown {
+  if (value instanceof Json) return redactTree(value.value, redact);
+  if (typeof value === 'string') return redact(value);
+  if (Array.isArray(value)) return value.map((element) => redactTree(element, redact));
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(([key, member]) => [
+    key,
+    isCredentialName(key) && typeof member === 'string' ? '[redacted]' : redactTree(member, redact),
+  ]);
+  return Object.fromEntries(members);
+}

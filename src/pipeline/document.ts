@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { HookConfig, ToolConfig } from '../config/config.ts';
+import type { DecisionDocument, EvalDocument, HookInfo, ToolDocument, ToolInfo } from '../contract/document.ts';
+import type { EvalOutcome } from '../contract/eval.ts';
+import type { Decision } from '../contract/hook.ts';
+import { type Json, toPlain } from '../json.ts';
+import type { CallResult } from './call.ts';
+
+/** The document of a tool call. */
+export function toToolDocument({ outcome, metadata }: CallResult): ToolDocument {
+  const said = metadata.text === '{}' ? {} : { metadata };
+  switch (outcome.status) {
+    case 'ok':
+      return document<ToolDocument>({ status: 'ok', result: outcome.result, ...said });
+    case 'failed':
+      return document<ToolDocument>({ status: 'failed', error: outcome.error, ...said });
+    case 'denied': {
+      const { hook, reason, error } = outcome;
+      return document<ToolDocument>({ status: 'denied', hook, reason, metadata, ...(error && { error }) });
+    }
+    case 'pending': {
+      const { reason, message } = outcome;
+      return document<ToolDocument>({ status: 'pending', pending: { id: `pending_${randomUUID()}`, reason, message } });
+    }
+  }
+}
+
+/** The document of an eval call. */
+export function toEvalDocument(outcome: EvalOutcome, passed: boolean): EvalDocument {
+  if (outcome.status === 'unscored') {
+    const { reason, error } = outcome;
+    return document<EvalDocument>({ status: 'unscored', reason, passed: false, ...(error && { error }) });
+  }
+  const { score, detail, data } = outcome;
+  return document<EvalDocument>({ status: 'scored', score, passed, detail, data: data ?? null });
+}
+
+/** The document of a decision. */
+export function toDecisionDocument(decision: Decision): DecisionDocument {
+  return document<DecisionDocument>({ ...decision });
+}
+
+/** A tool as it is listed. */
+export function toToolInfo({ name, description, exec, inputSchema, outputSchema }: ToolConfig): ToolInfo {
+  return {
+    name,
+    description,
+    runtime: exec?.runtime ?? 'none',
+    dialect: exec?.dialect ?? null,
+    input_schema: inputSchema ?? null,
+    output_schema: outputSchema ?? null,
+  };
+}
+
+/** A hook as it is listed. */
+export function toHookInfo({ name, hook, phases, mode, exec }: HookConfig): HookInfo {
+  return { name, hook, phases, mode, dialect: exec.dialect };
+}
+
+/** Members that a document shows as values while its text keeps their bytes. */
+type Exact<Document> = Document extends object
+  ? { readonly [Key in keyof Document]: Document[Key] | Json | Exact<Document[Key]> }
+  : Document;
+
+function document<Document extends object>(tree: Exact<Document>): Document {
+  // toPlain keeps every member and turns each Json into its value, which is what the two types say.
+  return toPlain(tree as Readonly<Record<string, unknown>>) as Document;
+}

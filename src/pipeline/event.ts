@@ -1,0 +1,131 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { type EvalEvent, type HookEvent, type HookKind, phasesOf, type SessionEvent, type ToolHookRequest, type ToolHookResponse } from '../contract/hook.ts';
+import type { ChatMessage, ProviderRequest, ProviderResponse } from '../contract/provider.ts';
+import { RuntimeError } from '../errors.ts';
+import { isObject } from '../json.ts';
+import { eventSchemas } from './event-schema.ts';
+
+/** What a caller hands in: the native payload, members that are empty left out at will. */
+export interface LooseEvent {
+  readonly hook: HookKind;
+  /** An eval hook has no phase. */
+  readonly phase?: string | undefined;
+  readonly request?: unknown;
+  readonly response?: unknown;
+  readonly event?: unknown;
+}
+
+/** Checks an event and fills in what was left out, empty. Throws EVENT_INVALID naming every wrong member. */
+export function readEvent(loose: LooseEvent): HookEvent {
+  const { hook } = loose;
+  const phase = loose.phase ?? (hook === 'eval' ? 'scored' : undefined);
+  const phases: readonly string[] | undefined = phasesOf[hook];
+  if (phases === undefined) {
+    throw invalid(`there is no hook type "${String(hook)}"; there are ${Object.keys(phasesOf).join(', ')}`);
+  }
+  if (phase === undefined || !phases.includes(phase)) {
+    throw invalid(`a ${hook} hook has no phase "${phase ?? ''}"; it has ${phases.join(', ')}`);
+  }
+  const part = (name: Part) => requirePart(name, loose[name], `${hook} ${phase}`);
+  switch (phase) {
+    case 'before_call':
+      return { hook: 'provider', phase, request: toProviderRequest(part('request')) };
+    case 'after_call': {
+      const request = toProviderRequest(part('request'));
+      return { hook: 'provider', phase, request, response: toProviderResponse(part('response'), request) };
+    }
+    case 'before_execution':
+      return { hook: 'tool', phase, request: toToolRequest(part('request')) };
+    case 'after_execution': {
+      const request = toToolRequest(part('request'));
+      return { hook: 'tool', phase, request, response: toToolResponse(part('response'), request) };
+    }
+    case 'session_start':
+    case 'session_update':
+    case 'session_end':
+      return { hook: 'session', phase, event: toSessionEvent(part('event')) };
+    default:
+      return { hook: 'eval', phase: 'scored', event: toEvalEvent(part('event')) };
+  }
+}
+
+/** A message with its whole text in `content`, taken from its parts where it is missing. */
+export function completeMessage(message: unknown): ChatMessage {
+  const parts = isObject(message) ? (message['parts'] ?? resultParts(message)) : undefined;
+  const texts = Array.isArray(parts) ? parts.map((part) => (isObject(part) ? String(part['text'] ?? '') : '')) : [];
+  const { content } = message as Partial<ChatMessage>;
+  return { ...(message as ChatMessage), content: content ?? texts.join('') };
+}
+
+type Part = 'request' | 'response' | 'event';
+type Members = Readonly<Record<string, unknown>>;
+
+const ajv = new Ajv2020({ allErrors: true, strict: false, logger: false });
+const validators = new Map<string, ReturnType<typeof ajv.compile>>();
+
+function requirePart(part: Part, value: unknown, moment: string): Members {
+  const key = `${moment} ${part}`;
+  let validate = validators.get(key);
+  if (validate === undefined) {
+    validate = ajv.compile(eventSchemas[key] ?? {});
+    validators.set(key, validate);
+  }
+  if (value === undefined) throw invalid(`the event of ${moment} has no \`${part}\``);
+  if (!validate(value) || !isObject(value)) {
+    const why = (validate.errors ?? []).map(({ instancePath, message }) => `${part}${instancePath.replaceAll('/', '.')} ${message ?? ''}`);
+    throw invalid(`the event of ${moment} is not well formed: ${why.join('; ')}`);
+  }
+  return value;
+}
+
+function invalid(message: string): RuntimeError {
+  return new RuntimeError('EVENT_INVALID', message);
+}
+
+function toProviderRequest(given: Members): ProviderRequest {
+  const { messages, ...rest } = given as Partial<ProviderRequest>;
+  return {
+    provider_id: '',
+    model: '',
+    system_prompt: '',
+    round: 1,
+    metadata: {},
+    ...rest,
+    messages: (messages ?? []).map(completeMessage),
+  };
+}
+
+function toProviderResponse(given: Members, request: ProviderRequest): ProviderResponse {
+  const { message, ...rest } = given as Partial<ProviderResponse>;
+  const { provider_id, model, round } = request;
+  return { provider_id, model, round, latency_ms: 0, ...rest, message: completeMessage({ role: 'assistant', ...message }) };
+}
+
+function toToolRequest(given: Members): ToolHookRequest {
+  return { name: '', args: {}, call_id: '', ...(given as Partial<ToolHookRequest>) };
+}
+
+function toToolResponse(given: Members, { name, call_id }: ToolHookRequest): ToolHookResponse {
+  return { name, call_id, content: '', error: '', latency_ms: 0, ...(given as Partial<ToolHookResponse>) };
+}
+
+function toSessionEvent(given: Members): SessionEvent {
+  const { messages, ...rest } = given as Partial<SessionEvent>;
+  return {
+    session_id: '',
+    conversation_id: '',
+    turn_index: 0,
+    metadata: {},
+    ...rest,
+    messages: (messages ?? []).map(completeMessage),
+  };
+}
+
+function toEvalEvent(given: Members): EvalEvent {
+  return { eval_id: '', type: '', passed: false, duration_ms: 0, ...(given as Partial<EvalEvent>) };
+}
+
+function resultParts(message: Members): unknown {
+  const result = message['tool_result'];
+  return isObject(result) ? result['parts'] : undefined;
+}

@@ -1,0 +1,128 @@
+import type { Follower } from '../capability/follower.ts';
+import { askHook, denyForFault, type FilterPort } from '../capability/hook.ts';
+import type { Answer, Decision, Deny, HookEvent, HookKind, Phase } from '../contract/hook.ts';
+import { toFault, toRuntimeError } from '../errors.ts';
+import { isObject, Json } from '../json.ts';
+import { applyReplace, currentReplace, mergeObjects } from './replace.ts';
+
+/** A hook in its place in the chain. */
+export interface Link {
+  readonly name: string;
+  readonly dialect: string;
+  readonly kind: HookKind;
+  readonly phases: readonly Phase[];
+  readonly listener:
+    | { readonly mode: 'filter'; readonly port: FilterPort }
+    | { readonly mode: 'observe' | 'shadow'; readonly follower: Follower };
+}
+
+export interface Passage {
+  readonly call: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Says what is wrong with an event that a filter has changed; undefined when nothing is. */
+  readonly check?: ((event: HookEvent) => string | undefined) | undefined;
+}
+
+/** What a chain came to, and the event as its filters left it. */
+export interface Passed {
+  readonly decision: Decision;
+  readonly event: HookEvent;
+}
+
+/**
+ * Takes an event through every hook of its phase, in the order of the file. Filters are asked one after
+ * another, each seeing what the last one left, until one denies; observers and shadows hear of the event as
+ * it stands at their place, also behind a denial, and nobody waits for them. Never rejects.
+ */
+export async function passGate(links: readonly Link[], event: HookEvent, passage: Passage): Promise<Passed> {
+  const here = links.filter(({ kind, phases }) => kind === event.hook && phases.includes(event.phase));
+  const chain = new Chain(event);
+  for (const link of here) {
+    const { listener } = link;
+    if (listener.mode !== 'filter') listener.follower.tell(chain.event, passage.call);
+    else if (chain.denial === undefined) {
+      const answer = await askHook(listener.port, { input: chain.event, call: passage.call, signal: passage.signal });
+      chain.take(link, answer, passage.check);
+    }
+  }
+  return { decision: chain.decide(), event: chain.event };
+}
+
+/** The state of one event on its way through the filters. */
+class Chain {
+  event: HookEvent;
+  denial: { readonly link: Link; readonly answer: Deny } | undefined;
+  #modifier: Link | undefined;
+  #reason = '';
+  readonly #replaced = new Set<string>();
+  readonly #metadata: Json[] = [];
+
+  constructor(event: HookEvent) {
+    this.event = event;
+  }
+
+  take(link: Link, answer: Answer, check: Passage['check']): void {
+    if (answer.verdict === 'deny') {
+      this.denial = { link, answer };
+      return;
+    }
+    if (answer.verdict === 'modify' && !this.#modify(link, answer.replace, check)) return;
+    this.#metadata.push(answer.metadata);
+    if (answer.reason !== '') this.#reason = answer.reason;
+  }
+
+  #modify(link: Link, replace: Json, check: Passage['check']): boolean {
+    try {
+      const changed = applyReplace(this.event, replace);
+      const problem = check?.(changed);
+      if (problem !== undefined) throw toRuntimeError(new Error(problem), 'REPLY_MALFORMED');
+      this.event = changed;
+      this.#modifier = link;
+      for (const key of Object.keys(isObject(replace.value) ? replace.value : {})) this.#replaced.add(key);
+      return true;
+    } catch (error) {
+      const fault = toFault(toRuntimeError(error, 'REPLY_MALFORMED'));
+      this.denial = { link, answer: denyForFault(link.name, fault) };
+      return false;
+    }
+  }
+
+  decide(): Decision {
+    if (this.denial !== undefined) return decideDenied(this.denial.link, this.denial.answer, this.event);
+    const modified = this.#modifier !== undefined;
+    return {
+      verdict: modified ? 'modify' : 'allow',
+      hook: this.#modifier?.name ?? null,
+      dialect: this.#modifier?.dialect ?? null,
+      reason: this.#reason,
+      enforced: false,
+      replace: modified ? currentReplace(this.event, this.#replaced) : null,
+      result: null,
+      metadata: mergeObjects(this.#metadata),
+    };
+  }
+}
+
+const withheld = 'This response was withheld by a guardrail.';
+
+function decideDenied(link: Link, answer: Deny, event: HookEvent): Decision {
+  // Only a model's answer has a stand-in; at a tool's phases an enforced denial is a plain one.
+  const enforced = answer.enforced && event.hook === 'provider';
+  return {
+    verdict: 'deny',
+    hook: link.name,
+    dialect: link.dialect,
+    reason: answer.reason,
+    enforced,
+    replace: null,
+    result: enforced ? standIn(answer.metadata) : null,
+    metadata: answer.metadata,
+    ...(answer.error && { error: answer.error }),
+  };
+}
+
+function standIn(metadata: Json): string {
+  const { value } = metadata;
+  const replacement = isObject(value) ? value['replacement'] : undefined;
+  return typeof replacement === 'string' ? replacement : withheld;
+}

@@ -1,0 +1,42 @@
+import type { TimedOutcome } from '../capability/eval.ts';
+import type { EvalContext, EvalOutcome, EvalRequest } from '../contract/eval.ts';
+import type { HookEvent } from '../contract/hook.ts';
+
+/** What is handed to an eval; everything but `content` may be left out. */
+export interface EvalInput {
+  readonly content: string;
+  readonly params?: EvalRequest['params'] | undefined;
+  readonly context?: Partial<EvalContext> | undefined;
+}
+
+/** The whole request, empty where nothing was given. */
+export function toEvalRequest(type: string, { content, params = {}, context = {} }: EvalInput): EvalRequest {
+  const empty = { messages: [], turn_index: 0, tool_calls: [], variables: {}, metadata: {} };
+  return { type, params, content, context: { ...empty, ...context } };
+}
+
+/** A finished eval and what it was about. */
+export interface Judged {
+  /** The name that eval hooks see. */
+  readonly id: string;
+  readonly request: EvalRequest;
+  readonly passed: boolean;
+}
+
+/** What eval hooks are told: an unscored eval has no score, and its reason in `error`. */
+export function toScoredEvent({ id, request, passed }: Judged, { outcome, durationMs }: TimedOutcome): HookEvent {
+  const { type, context } = request;
+  const { turn_index, session_id } = context;
+  const about = { eval_id: id, type, passed, duration_ms: durationMs, turn_index };
+  return {
+    hook: 'eval',
+    phase: 'scored',
+    event: { ...about, ...(session_id !== undefined && { session_id }), ...toMembers(outcome) },
+  };
+}
+
+function toMembers(outcome: EvalOutcome) {
+  if (outcome.status === 'unscored') return { error: outcome.reason };
+  const { score, detail, data } = outcome;
+  return { score, ...(detail !== '' && { explanation: detail }), ...(data && { details: data }) };
+}
