@@ -1,0 +1,71 @@
+import type { Command } from 'commander';
+import { type RuntimeError, toRuntimeError } from '../../errors.ts';
+import { isObject } from '../../json.ts';
+import { openRuntime, type Runtime } from '../../runtime.ts';
+import { type ExitCode, exitCodeOfError } from './exit-code.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+
+/** Options that every command has. */
+export interface CommonOptions {
+  readonly config: string;
+  readonly json?: true;
+  readonly color: boolean;
+  readonly logLevel?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+}
+
+/** What a command is given beside its own arguments. */
+export interface Situation {
+  readonly options: CommonOptions;
+  readonly terminal: Terminal;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  /** Opens the runtime of --config; it is closed when the command is done, whatever happens. */
+  open(file?: string): Promise<Runtime>;
+}
+
+/** Runs a command's work and makes an exit code of whatever comes of it. */
+export async function perform(
+  command: Command,
+  signal: AbortSignal,
+  work: (situation: Situation) => Promise<ExitCode>,
+): Promise<void> {
+  const options: CommonOptions = command.optsWithGlobals();
+  const terminal = openTerminal(options.color);
+  await using opened = new AsyncDisposableStack();
+  const open = async (file = options.config) =>
+    opened.use(await openRuntime(file, { launcher: launcherOf(), logLevel: options.logLevel }));
+  try {
+    process.exitCode = await work({ options, terminal, signal, open });
+    if (signal.aborted) process.exitCode = 130;
+  } catch (error) {
+    const failure = toRuntimeError(error);
+    report(failure, options, terminal);
+    process.exitCode = signal.aborted ? 130 : exitCodeOfError(failure.code);
+  }
+}
+
+/** The launcher that SIGNALBOX_LAUNCHER asks for: auto, native or portable. */
+function launcherOf() {
+  const name = process.env['SIGNALBOX_LAUNCHER'];
+  return name === 'native' || name === 'portable' ? name : 'auto';
+}
+
+function report(error: RuntimeError, { json }: CommonOptions, terminal: Terminal): void {
+  const { code, message, hint, details } = error;
+  const { problems } = details;
+  if (json) {
+    terminal.printJson({ error: { code, message, hint, ...(Array.isArray(problems) && { problems }) } });
+    return;
+  }
+  terminal.tell(`error: [${code}] ${message}`);
+  if (Array.isArray(problems)) for (const problem of problems) terminal.tell(describe(problem));
+  else if (hint !== '') terminal.tell(`hint: ${hint}`);
+  if (code === 'INTERNAL') terminal.tell(error.stack ?? '');
+}
+
+function describe(problem: unknown): string {
+  if (!isObject(problem)) return String(problem);
+  const { severity, file, line, column, message, hint } = problem;
+  const mark = severity === 'error' ? '' : `${String(severity)}: `;
+  return `${String(file)}:${String(line)}:${String(column)} ${mark}${String(message)}${hint === undefined ? '' : `\n    hint: ${String(hint)}`}`;
+}

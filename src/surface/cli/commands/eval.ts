@@ -1,0 +1,113 @@
+import type { Command } from 'commander';
+import type { EvalDocument } from '../../../contract/document.ts';
+import type { Threshold } from '../../../contract/eval.ts';
+import { RuntimeError } from '../../../errors.ts';
+import { openProgress, renderTable, runtimeOfSuite, toReportDocument } from '../../../runtime.ts';
+import { perform } from '../command.ts';
+import { exitCodeOfEval, exitCodeOfSuite } from '../exit-code.ts';
+import { readNumber, readObject, readText } from '../input.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** `eval call` and `eval run`. */
+export function addEvalCommands(program: Command, signal: AbortSignal): void {
+  const group = program.command('eval').description('score answers');
+  addCall(group, signal);
+  addRun(group, signal);
+}
+
+interface CallFlags {
+  readonly content: string;
+  readonly params: string;
+  readonly context?: string;
+  readonly minScore?: string;
+  readonly maxScore?: string;
+}
+
+function addCall(group: Command, signal: AbortSignal): void {
+  group
+    .command('call <type>')
+    .description('ask one eval for one score')
+    .requiredOption('--content <text>', 'the text to judge: itself, @FILE, or - for stdin')
+    .option('--params <json>', 'the eval’s parameters: a JSON object or @FILE', '{}')
+    .option('--context <json>', 'messages, turn_index, tool_calls, variables, metadata: a JSON object or @FILE')
+    .option('--min-score <number>', 'the lowest score that passes (default 1.0, unless there is a maximum)')
+    .option('--max-score <number>', 'the highest score that passes')
+    .addHelpText('after', callExamples)
+    .action(async (type: string, own: CallFlags, command: Command) => {
+      await perform(command, signal, async ({ options, terminal, open }) => {
+        const threshold = readThreshold(own);
+        const params = await readObject('--params', own.params);
+        const context = own.context === undefined ? {} : await readObject('--context', own.context);
+        const content = await readText('--content', own.content);
+        const runtime = await open();
+        const document = await runtime.evals.call(type, { content, params, context }, { threshold, signal });
+        if (options.json) terminal.printJson(document);
+        else showScore(document, terminal);
+        return exitCodeOfEval(document, Object.keys(threshold).length > 0);
+      });
+    });
+}
+
+function addRun(group: Command, signal: AbortSignal): void {
+  group
+    .command('run <suite>')
+    .description('run a suite of cases and gate on its scores')
+    .option('--dataset <file>', 'read this JSONL file instead of the suite’s dataset; - for stdin')
+    .option('--quiet', 'no progress line')
+    .addHelpText('after', runExamples)
+    .action(async (file: string, own: { dataset?: string; quiet?: true }, command: Command) => {
+      await perform(command, signal, async ({ options, terminal, open }) => {
+        const isConfigGiven = command.getOptionValueSourceWithGlobals('config') === 'cli';
+        const runtime = await open(isConfigGiven ? options.config : runtimeOfSuite(file, options.config));
+        const progress = own.quiet || options.json ? silent : openProgress(process.stderr);
+        try {
+          const report = await runtime.evals.run(file, { signal, dataset: own.dataset, onProgress: progress.update });
+          progress.end();
+          if (options.json) terminal.printJson(toReportDocument(report));
+          else terminal.print(renderTable(report, terminal.hasColour).trimEnd());
+          return exitCodeOfSuite(report.status);
+        } finally {
+          progress.end();
+        }
+      });
+    });
+}
+
+const silent = { update() {}, end() {} };
+
+const callExamples = `
+Examples:
+  signalbox eval call politeness --content "I'd be happy to help you with that!"
+  signalbox eval call grounded --content @answer.txt --params '{"facts": ["30 days"]}' --min-score 0.8 --json
+
+Exit codes: 0 scored (and within the bounds, if any are given), 1 unscored or out of bounds, 2 wrong call or config.`;
+
+const runExamples = `
+Examples:
+  signalbox eval run support.suite.yaml
+  signalbox eval run support.suite.yaml --json > report.json
+  zcat answers.jsonl.gz | signalbox eval run support.suite.yaml --dataset -
+
+Exit codes: 0 passed, 1 a gate or threshold was missed, 2 a row or the config is wrong, 130 interrupted.`;
+
+function readThreshold(own: CallFlags): Threshold {
+  const min = readNumber('--min-score', own.minScore);
+  const max = readNumber('--max-score', own.maxScore);
+  for (const bound of [min, max]) {
+    if (bound !== undefined && (bound < 0 || bound > 1)) throw new RuntimeError('USAGE', `a score bound lies in 0..1, not ${bound}`);
+  }
+  if (min !== undefined && max !== undefined && min > max) {
+    throw new RuntimeError('USAGE', `--min-score ${min} is above --max-score ${max}`);
+  }
+  return { ...(min !== undefined && { min_score: min }), ...(max !== undefined && { max_score: max }) };
+}
+
+function showScore(document: EvalDocument, terminal: Terminal): void {
+  if (document.status === 'unscored') {
+    terminal.print(`${terminal.style('red', 'unscored')}: ${document.reason}`);
+    return;
+  }
+  const { score, passed, detail } = document;
+  const verdict = terminal.style(passed ? 'green' : 'red', passed ? 'passed' : 'not passed');
+  terminal.print(`${score} ${verdict}${detail === '' ? '' : `: ${detail}`}`);
+}

@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import { writeTemplate } from '../../../runtime.ts';
+import { perform } from '../command.ts';
+
+/** `init`. */
+export function addInitCommand(program: Command, signal: AbortSignal): void {
+  program
+    .command('init [folder]')
+    .description('write a working runtime.yaml with a tool, an eval and a PII filter')
+    .addHelpText('after', examples)
+    .action(async (folder: string | undefined, _own: unknown, command: Command) => {
+      await perform(command, signal, async ({ options, terminal }) => {
+        const target = folder ?? '.';
+        const written = writeTemplate(target);
+        if (options.json) terminal.printJson({ folder: target, files: written });
+        else {
+          for (const file of written) terminal.print(`wrote ${file}`);
+          terminal.print(nextSteps(target));
+        }
+        return 0;
+      });
+    });
+}
+
+const examples = `
+Examples:
+  signalbox init
+  signalbox init my-guards
+
+Files that are already there are never written over.`;
+
+function nextSteps(folder: string): string {
+  const enter = folder === '.' ? '' : `  cd ${folder}\n`;
+  return `\nTry:\n${enter}  npx signalbox validate\n  npx signalbox tool list\n  npx signalbox eval run quickstart.suite.yaml`;
+}

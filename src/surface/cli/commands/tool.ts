@@ -1,0 +1,80 @@
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import type { ToolDocument } from '../../../contract/document.ts';
+import { memberOf, scanMembers, stringifyJson } from '../../../json.ts';
+import { perform } from '../command.ts';
+import { exitCodeOfTool } from '../exit-code.ts';
+import { readText } from '../input.ts';
+import { columns } from '../columns.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** `tool list` and `tool call`. */
+export function addToolCommands(program: Command, signal: AbortSignal): void {
+  const tool = program.command('tool').description('list and call tools');
+  tool
+    .command('list')
+    .description('the declared tools')
+    .action(async (_options: unknown, command: Command) => {
+      await perform(command, signal, async ({ options, terminal, open }) => {
+        const tools = (await open()).tools.list();
+        if (options.json) terminal.printJson({ tools });
+        else terminal.print(columns(tools.map(({ name, runtime, description }) => [name, runtime, description])));
+        return 0;
+      });
+    });
+  tool
+    .command('call <name>')
+    .description('call a tool, with the hooks around it')
+    .option('--args <json>', 'the arguments: a JSON object, @FILE, or - for stdin', '{}')
+    .option('--approve', 'consent on the spot when the tool asks for a person')
+    .addHelpText('after', toolExamples)
+    .action(async (name: string, own: { args: string; approve?: true }, command: Command) => {
+      await perform(command, signal, async ({ options, terminal, open }) => {
+        const args = await readText('--args', own.args);
+        const runtime = await open();
+        const document = await runtime.tools.call(name, args, { signal, ...(own.approve && { approve }) });
+        if (options.json) terminal.printJson(document);
+        else show(document, terminal);
+        return exitCodeOfTool(document.status);
+      });
+    });
+}
+
+const toolExamples = `
+Examples:
+  signalbox tool call weather --args '{"city": "Oslo"}'
+  signalbox tool call refund --args @request.json --json
+  echo '{"order": "A-17"}' | signalbox tool call lookup --args -
+
+Exit codes: 0 ok, 1 failed or denied, 2 wrong call or config, 3 waiting for a person.`;
+
+async function approve({ id }: { readonly id: string }) {
+  return { id, decision: 'approved', by: userInfo().username, reason: 'approved on the command line' } as const;
+}
+
+function show(document: ToolDocument, terminal: Terminal): void {
+  switch (document.status) {
+    case 'ok':
+      terminal.print(resultText(document));
+      return;
+    case 'failed':
+      terminal.tell(`failed: [${document.error.code}] ${document.error.message}`);
+      terminal.tell(`hint: ${document.error.hint}`);
+      return;
+    case 'denied':
+      terminal.tell(`denied by hook "${document.hook}": ${document.reason}`);
+      return;
+    case 'pending': {
+      const { reason, message } = document.pending;
+      terminal.tell(`pending: ${message}${reason === '' ? '' : ` (${reason})`}`);
+      terminal.tell('hint: call again with --approve to consent');
+    }
+  }
+}
+
+/** A string result as its text, any other as its JSON, digit for digit. */
+function resultText(document: Extract<ToolDocument, { status: 'ok' }>): string {
+  if (typeof document.result === 'string') return document.result;
+  const text = stringifyJson(document);
+  return memberOf(text, scanMembers(text), 'result')?.text ?? '';
+}

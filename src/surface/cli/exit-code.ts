@@ -1,0 +1,75 @@
+import type { DecisionDocument, EvalDocument, ToolDocument } from '../../contract/document.ts';
+import type { ErrorCode } from '../../errors.ts';
+
+/** 0 done and good; 1 the work failed; 2 the call or the config is wrong; 3 waiting for a person; 130 interrupted. */
+export type ExitCode = 0 | 1 | 2 | 3 | 130;
+
+export function exitCodeOfTool(status: ToolDocument['status']): ExitCode {
+  switch (status) {
+    case 'ok':
+      return 0;
+    case 'failed':
+    case 'denied':
+      return 1;
+    case 'pending':
+      return 3;
+  }
+}
+
+/** Without bounds a score is a metric and any score is an answer; with them it must lie within. */
+export function exitCodeOfEval(document: EvalDocument, isBounded: boolean): ExitCode {
+  return document.status === 'scored' && (document.passed || !isBounded) ? 0 : 1;
+}
+
+export function exitCodeOfDecision(verdict: DecisionDocument['verdict']): ExitCode {
+  switch (verdict) {
+    case 'allow':
+    case 'modify':
+      return 0;
+    case 'deny':
+      return 1;
+  }
+}
+
+export function exitCodeOfSuite(status: 'passed' | 'failed' | 'error'): ExitCode {
+  switch (status) {
+    case 'passed':
+      return 0;
+    case 'failed':
+      return 1;
+    case 'error':
+      return 2;
+  }
+}
+
+/** Of an error that ended the command, rather than of an outcome. */
+export function exitCodeOfError(code: ErrorCode): ExitCode {
+  switch (code) {
+    case 'USAGE':
+    case 'FILE_UNREADABLE':
+    case 'CONFIG_INVALID':
+    case 'DATASET_INVALID':
+    case 'NAME_UNKNOWN':
+    case 'EVENT_INVALID':
+      return 2;
+    case 'ABORTED':
+      return 130;
+    case 'EXPRESSION_FAILED':
+    case 'ARGS_INVALID':
+    case 'RESULT_INVALID':
+    case 'TOOL_ERROR':
+    case 'TOOL_NOT_RUNNABLE':
+    case 'PROCESS_START':
+    case 'PROCESS_EXIT':
+    case 'PROCESS_SIGNAL':
+    case 'PROCESS_TIMEOUT':
+    case 'OUTPUT_LIMIT':
+    case 'REPLY_MALFORMED':
+    case 'SERVER_EXIT':
+    case 'SERVER_CIRCUIT_OPEN':
+    case 'SERVER_BUSY':
+    case 'RUNTIME_CLOSED':
+    case 'INTERNAL':
+      return 1;
+  }
+}

@@ -1,0 +1,40 @@
+import { writeSync } from 'node:fs';
+import { styleText } from 'node:util';
+import { stringifyJson } from '../../json.ts';
+
+type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
+
+/** Where a command writes, and whether a person is looking. */
+export interface Terminal {
+  /** Colours on stdout: a terminal, and neither NO_COLOR nor --no-color. */
+  readonly hasColour: boolean;
+  /** stdout, whole lines. */
+  print(text: string): void;
+  /** stdout, exactly one JSON document, long numbers as they were. */
+  printJson(document: unknown): void;
+  /** stderr, whole lines. */
+  tell(text: string): void;
+  /** The text in that style, where stdout shows styles. */
+  style(style: Style, text: string): string;
+}
+
+export function openTerminal(colour: boolean): Terminal {
+  const hasColour = colour && process.stdout.isTTY === true && (process.env['NO_COLOR'] ?? '') === '';
+  const print = (text: string) => {
+    process.stdout.write(`${text}\n`);
+  };
+  return {
+    hasColour,
+    print,
+    printJson: (document) => print(stringifyJson(document)),
+    // Synchronous, as the log is, so that the two stay in order.
+    tell: (text) => {
+      try {
+        writeSync(2, `${text}\n`);
+      } catch {
+        // Nobody reads stderr any more.
+      }
+    },
+    style: (style, text) => (hasColour ? styleText(style, text, { validateStream: false }) : text),
+  };
+}
