@@ -13,7 +13,12 @@ export function validateFile(file: string): readonly Problem[] {
   const { suite, problems } = loadSuite(file, undefined);
   if (suite?.runtime === undefined) return problems;
   const { config } = loadConfig(suite.runtime, searchPath);
-  return config === undefined ? problems : loadSuite(file, config.evals.map(({ name }) => name)).problems;
+  return config === undefined
+    ? problems
+    : loadSuite(
+        file,
+        config.evals.map(({ name }) => name),
+      ).problems;
 }
 
 /** The RuntimeConfig that a suite names, or else `fallback`. Throws CONFIG_INVALID, FILE_UNREADABLE. */

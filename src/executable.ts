@@ -27,7 +27,10 @@ function findOnPath(command: string, searchPath: string): Executable {
     if (isFile(path)) refusal ??= problem;
   }
   if (refusal) return refusal;
-  return missing(`"${command}" is not on PATH`, splitHint(command) ?? 'Install it, or give a path with a / in it.');
+  return missing(
+    `"${command}" is not on PATH`,
+    splitHint(command) ?? 'Install it, or give a path with a / in it.',
+  );
 }
 
 /** Why the file at `path` cannot be started, if so. */
@@ -35,11 +38,17 @@ function inspect(path: string): Executable | undefined {
   if (!isFile(path)) {
     return isDirectory(path)
       ? missing(`${path} is a folder`, 'Name the program inside it.')
-      : missing(`${path} does not exist`, splitHint(path) ?? 'Check the path; it starts at the config file’s folder.');
+      : missing(
+          `${path} does not exist`,
+          splitHint(path) ?? 'Check the path; it starts at the config file’s folder.',
+        );
   }
   if (!isAccessible(path)) return missing(`${path} is not executable`, `Run \`chmod +x ${path}\`.`);
   if (isReadable(path) && !hasLoader(path)) {
-    return missing(`${path} has no #! line`, 'Start the script with a line such as `#!/usr/bin/env python3`.');
+    return missing(
+      `${path} has no #! line`,
+      'Start the script with a line such as `#!/usr/bin/env python3`.',
+    );
   }
   return undefined;
 }

@@ -19,10 +19,10 @@ export {
   type Pause,
   type Runtime,
   type RuntimeOptions,
+  renderTable,
   type SuiteProgress,
   type SuiteReport,
   type SuiteResult,
   type SuiteRunOptions,
-  renderTable,
   toReportDocument,
 } from './runtime.ts';

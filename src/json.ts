@@ -90,8 +90,14 @@ export function parseLossless(text: string): unknown {
   });
 }
 
+/** Below this a double loses digits, long before it is 0. */
+const SMALLEST_EXACT = 2 ** -1022;
+
+/** Whether the double is the number that the source spells; up to 15 characters are exact between the extremes. */
 function keepsNumber(value: number, source: string): boolean {
-  return String(value) === source || (Number.isFinite(value) && !/^-?\d{16,}$/.test(source) && source.length < 16);
+  if (String(value) === source) return true;
+  if (source.length > 15 || !Number.isFinite(value) || Object.is(value, -0)) return false;
+  return Math.abs(value) >= SMALLEST_EXACT || !/[1-9]/.test(source);
 }
 
 /**
@@ -142,26 +148,57 @@ export function memberOf(text: string, members: readonly Member[], key: string):
   return member && new Json(text.slice(member.start, member.end));
 }
 
-/** The path of the first key that stands twice in one object, at any depth, such as `user.name`. */
-export function findDuplicateKey(text: string, from = 0, path = ''): string | undefined {
-  const start = skipSpace(text, from);
-  const opener = text.charCodeAt(start);
-  if (opener === OPEN_BRACE) {
-    const seen = new Set<string>();
-    for (const { key, start: valueStart } of scanMembers(text, start)) {
-      const here = path === '' ? key : `${path}.${key}`;
-      if (seen.has(key)) return here;
-      seen.add(key);
-      const deeper = findDuplicateKey(text, valueStart, here);
-      if (deeper !== undefined) return deeper;
+/**
+ * The path of the first key that stands twice in one object, at any depth, such as `user.name`. One pass and
+ * no recursion: the text may come from a model, nested as deeply as it likes.
+ */
+export function findDuplicateKey(text: string): string | undefined {
+  const open: Container[] = [];
+  for (let at = 0; at < text.length; ) {
+    const code = text.charCodeAt(at);
+    const inner = open.at(-1);
+    if (code === QUOTE) {
+      const end = endOfString(text, at);
+      if (inner?.awaitsKey && takesTwice(inner, decodeKey(text, at, end))) return pathOf(open);
+      at = end;
+      continue;
     }
-  } else if (opener === OPEN_BRACKET) {
-    for (const [index, element] of scanElements(text, start).entries()) {
-      const deeper = findDuplicateKey(text, element.start, `${path}[${index}]`);
-      if (deeper !== undefined) return deeper;
-    }
+    if (code === OPEN_BRACE) open.push({ keys: new Set(), awaitsKey: true, label: '' });
+    else if (code === OPEN_BRACKET) open.push({ awaitsKey: false, label: 0 });
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) open.pop();
+    else if (code === COMMA && inner) advance(inner);
+    at += 1;
   }
   return undefined;
+}
+
+/** An object or array that the walk is inside of. */
+interface Container {
+  readonly keys?: Set<string>;
+  /** Whether the next string is a key. */
+  awaitsKey: boolean;
+  /** The key or the index at which the walk stands. */
+  label: string | number;
+}
+
+function takesTwice(object: Container, key: string): boolean {
+  object.label = key;
+  object.awaitsKey = false;
+  if (object.keys?.has(key)) return true;
+  object.keys?.add(key);
+  return false;
+}
+
+function advance(inner: Container): void {
+  if (typeof inner.label === 'number') inner.label += 1;
+  else inner.awaitsKey = true;
+}
+
+function pathOf(open: readonly Container[]): string {
+  return open
+    .map(({ label }) => (typeof label === 'number' ? `[${label}]` : `.${label}`))
+    .join('')
+    .replace(/^\./, '');
 }
 
 /** Whether a parsed JSON value is an object, as opposed to an array, null or a scalar. */

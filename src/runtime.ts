@@ -1,36 +1,40 @@
 import { randomUUID } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { openWorkshop, resolveEntries } from './assemble.ts';
 import { type HostEnv, hostEnv } from './binding/env.ts';
-import { type Resolved, resolveExec, resolveHook } from './binding/resolve.ts';
+import type { Resolved } from './binding/resolve.ts';
 import { runEval } from './capability/eval.ts';
-import { type Follower, openObserver, openShadow } from './capability/follower.ts';
-import type { Port } from './capability/invoke.ts';
 import { meetsThreshold } from './capability/threshold.ts';
-import type { HookConfig, LoggingConfig, RuntimeConfig, ToolConfig } from './config/config.ts';
+import type { LoggingConfig, RuntimeConfig } from './config/config.ts';
 import { requireConfig } from './config/load.ts';
 import { suggest } from './config/suggest.ts';
-import type { DecisionDocument, EvalDocument, HookInfo, ToolDocument, ToolInfo } from './contract/document.ts';
+import type {
+  DecisionDocument,
+  EvalDocument,
+  HookInfo,
+  ToolDocument,
+  ToolInfo,
+} from './contract/document.ts';
 import type { EvalRequest, Threshold } from './contract/eval.ts';
 import type { Emit, RuntimeEvent } from './contract/event.ts';
 import type { HookEvent } from './contract/hook.ts';
-import { RuntimeError } from './errors.ts';
+import { RuntimeError, toRuntimeError } from './errors.ts';
 import { type LogTarget, openLog } from './log/log.ts';
-import { type CallableTool, type CallOptions, callTool, checkChangedArgs } from './pipeline/call.ts';
-import { toDecisionDocument, toEvalDocument, toHookInfo, toToolDocument, toToolInfo } from './pipeline/document.ts';
+import { type CallOptions, callTool, checkChangedArgs } from './pipeline/call.ts';
+import {
+  toDecisionDocument,
+  toEvalDocument,
+  toHookInfo,
+  toToolDocument,
+  toToolInfo,
+} from './pipeline/document.ts';
 import { type LooseEvent, readEvent } from './pipeline/event.ts';
-import { type Link, passGate } from './pipeline/gate.ts';
+import { passGate } from './pipeline/gate.ts';
 import { type EvalInput, toEvalRequest, toScoredEvent } from './pipeline/score.ts';
-import { compileSchema } from './pipeline/schema.ts';
-import type { Codec } from './protocol/dialect.ts';
-import { dialects } from './protocol/registry.ts';
 import { requireSuite } from './suite/load.ts';
 import type { SuiteProgress, SuiteReport, SuiteResult } from './suite/model.ts';
 import { runSuite } from './suite/suite.ts';
 import { type LauncherName, openLaunch } from './transport/launch/open.ts';
-import { openTransport } from './transport/open.ts';
-import { createPool } from './transport/pool.ts';
-import type { Transport } from './transport/transport.ts';
 
 export { runtimeOfSuite, validateFile } from './check-file.ts';
 export { formatProblem } from './config/problem.ts';
@@ -52,6 +56,8 @@ export interface RuntimeOptions {
   readonly logLevel?: LoggingConfig['level'] | undefined;
   /** Is told everything that happens, in order. */
   readonly onEvent?: ((event: RuntimeEvent) => void) | undefined;
+  /** When aborted, what observers and shadows are still owed is dropped. */
+  readonly signal?: AbortSignal | undefined;
   /** The environment that processes are given parts of. Default: this process's own. */
   readonly env?: HostEnv | undefined;
 }
@@ -93,7 +99,10 @@ export interface Runtime extends AsyncDisposable {
   readonly hooks: {
     list(): HookInfo[];
     /** Takes an event through its whole chain. Throws EVENT_INVALID, RUNTIME_CLOSED. */
-    fire(event: LooseEvent, options?: { readonly signal?: AbortSignal | undefined }): Promise<DecisionDocument>;
+    fire(
+      event: LooseEvent,
+      options?: { readonly signal?: AbortSignal | undefined },
+    ): Promise<DecisionDocument>;
   };
   /** Waits for observers, then ends every process. Never rejects. */
   close(): Promise<void>;
@@ -105,15 +114,25 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   const config = requireConfig(toPath(file), host['PATH'] ?? '');
   const entries = resolveEntries(config, host);
   const emit = openEmit(config, entries, options);
-  const workshop = openWorkshop(config, emit, options);
+  const launch = await openLaunch(options.launcher ?? 'auto');
+  const workshop = openWorkshop(config, { launch, emit }, options.signal);
   for (const { binding, missingEnv } of entries.all) {
     for (const name of missingEnv) {
-      emit({ type: 'note', name: binding.name, level: 'warn', message: `the environment has no ${name}; it is left out` });
+      emit({
+        type: 'note',
+        name: binding.name,
+        level: 'warn',
+        message: `the environment has no ${name}; it is left out`,
+      });
     }
   }
   const links = entries.hooks.map(({ config: hook, resolved }) => workshop.link(hook, resolved));
-  const tools = new Map(entries.tools.map((entry) => [entry.config.name, workshop.tool(entry.config, entry.resolved, links)]));
-  const evals = new Map(entries.evals.map(({ config: { name }, resolved }) => [name, workshop.evaluation(resolved)]));
+  const tools = new Map(
+    entries.tools.map((entry) => [entry.config.name, workshop.tool(entry.config, entry.resolved, links)]),
+  );
+  const evals = new Map(
+    entries.evals.map(({ config: { name }, resolved }) => [name, workshop.evaluation(resolved)]),
+  );
   let closing: Promise<void> | undefined;
   const requireOpen = () => {
     if (closing !== undefined) throw new RuntimeError('RUNTIME_CLOSED', 'the runtime is closed');
@@ -151,12 +170,16 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
       run: async (file, { signal, dataset, ...listeners } = {}) => {
         requireOpen();
         const suite = requireSuite(toPath(file), [...evals.keys()]);
-        return await runSuite(dataset === undefined ? suite : { ...suite, dataset: { kind: 'file', path: dataset } }, {
-          ...listeners,
-          window: 4 * workshop.concurrency,
-          signal: signal ?? new AbortController().signal,
-          score: ({ id, type, threshold, request }, runSignal) => score(type, request, { id, threshold, signal: runSignal }),
-        });
+        return await runSuite(
+          dataset === undefined ? suite : { ...suite, dataset: { kind: 'file', path: dataset } },
+          {
+            ...listeners,
+            window: 4 * workshop.concurrency,
+            signal: signal ?? new AbortController().signal,
+            score: ({ id, type, threshold, request }, runSignal) =>
+              score(type, request, { id, threshold, signal: runSignal }),
+          },
+        );
       },
     },
     hooks: {
@@ -165,7 +188,9 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
         requireOpen();
         const event = readEvent(loose);
         const check = (changed: HookEvent) =>
-          changed.phase === 'before_execution' ? checkChangedArgs(tools.get(changed.request.name), changed) : undefined;
+          changed.phase === 'before_execution'
+            ? checkChangedArgs(tools.get(changed.request.name), changed)
+            : undefined;
         const { decision } = await passGate(links, event, { call: randomUUID(), signal, check });
         return toDecisionDocument(decision);
       },
@@ -183,26 +208,11 @@ function toPath(file: string | URL): string {
   return file instanceof URL ? fileURLToPath(file) : file;
 }
 
-interface Entry<Config> {
-  readonly config: Config;
-  readonly resolved: Resolved;
-}
-
-function resolveEntries(config: RuntimeConfig, host: HostEnv) {
-  const tools = config.tools.map((tool) => ({
-    config: tool,
-    resolved: tool.exec && resolveExec({ name: tool.name, capability: 'tool', exec: tool.exec }, config, host),
-  }));
-  const evals: Entry<{ name: string }>[] = config.evals.map((entry) => ({
-    config: entry,
-    resolved: resolveExec({ name: entry.name, capability: 'eval', exec: entry.exec }, config, host),
-  }));
-  const hooks: Entry<HookConfig>[] = config.hooks.map((hook) => ({ config: hook, resolved: resolveHook(hook, config, host) }));
-  const all = [...tools, ...evals, ...hooks].flatMap(({ resolved }) => (resolved === undefined ? [] : [resolved]));
-  return { tools, evals, hooks, all };
-}
-
-function openEmit(config: RuntimeConfig, { all }: { readonly all: readonly Resolved[] }, options: RuntimeOptions): Emit {
+function openEmit(
+  config: RuntimeConfig,
+  { all }: { readonly all: readonly Resolved[] },
+  options: RuntimeOptions,
+): Emit {
   const listeners = options.onEvent === undefined ? [] : [options.onEvent];
   if (options.log !== false) {
     const { fd = 2, isTerminal = process.stderr.isTTY } = options.log ?? {};
@@ -211,51 +221,23 @@ function openEmit(config: RuntimeConfig, { all }: { readonly all: readonly Resol
     listeners.push(openLog({ logging, name: config.name, secrets, target: { fd, isTerminal } }));
   }
   return (event) => {
-    for (const listener of listeners) listener(event);
+    for (const listener of listeners) tell(listener, event);
   };
 }
 
-/** Makes ports, links and tools, and keeps what must be closed. */
-function openWorkshop(config: RuntimeConfig, emit: Emit, options: RuntimeOptions) {
-  const context = { launch: openLaunch(options.launcher ?? 'auto'), emit };
-  const concurrency = config.concurrency ?? availableParallelism();
-  const callers = createPool(concurrency);
-  // A lane of its own, so that what nobody waits for never holds a slot that somebody does.
-  const followersLane = createPool(concurrency);
-  const transports: Transport[] = [];
-  const followers: Follower[] = [];
-
-  const port = <Input, Output>({ binding }: Resolved, codec: Codec<Input, Output>, pool = callers): Port<Input, Output> => {
-    const transport = openTransport(binding, context, pool);
-    transports.push(transport);
-    if (binding.warm) transport.warm();
-    return { binding, transport, codec, emit };
-  };
-  return {
-    concurrency,
-    transports,
-    followers,
-    evaluation: (resolved: Resolved) => port(resolved, dialects[resolved.binding.dialect].eval),
-    tool: (tool: ToolConfig, resolved: Resolved | undefined, links: readonly Link[]): CallableTool => ({
-      name: tool.name,
-      port: resolved && port(resolved, dialects[resolved.binding.dialect].tool),
-      checkArgs: compileSchema(tool.inputSchema),
-      checkResult: compileSchema(tool.outputSchema),
-      links,
-    }),
-    link: ({ name, hook: kind, phases, mode }: HookConfig, resolved: Resolved): Link => {
-      const { dialect } = resolved.binding;
-      const { hook: codec } = dialects[dialect];
-      const place = { name, dialect, kind, phases };
-      if (mode === 'filter') return { ...place, listener: { mode, port: { ...port(resolved, codec), mode } } };
-      const aside = port(resolved, codec, followersLane);
-      const follower = mode === 'shadow' ? openShadow({ ...aside, mode }) : openObserver(aside);
-      followers.push(follower);
-      return { ...place, listener: { mode, follower } };
-    },
-  };
+/** What a listener throws must not reach the process that is being watched. */
+function tell(listener: Emit, event: RuntimeEvent): void {
+  try {
+    listener(event);
+  } catch (error) {
+    process.emitWarning(`a listener of Signalbox threw: ${toRuntimeError(error).message}`);
+  }
 }
 
 function unknownName(what: 'tool' | 'eval', name: string, known: Iterable<string>): never {
-  throw new RuntimeError('NAME_UNKNOWN', `there is no ${what} "${name}"`, suggest(name, [...known], `${what}s`));
+  throw new RuntimeError(
+    'NAME_UNKNOWN',
+    `there is no ${what} "${name}"`,
+    suggest(name, [...known], `${what}s`),
+  );
 }

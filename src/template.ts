@@ -14,7 +14,11 @@ export function writeTemplate(folder: string): string[] {
   const existing = files.filter((file) => existsSync(join(folder, file)));
   if (existing.length > 0) {
     const hint = 'Choose an empty folder: `signalbox init NEW_FOLDER`.';
-    throw new RuntimeError('USAGE', `${join(folder, existing[0] ?? '')} is there already; nothing was written`, { hint });
+    throw new RuntimeError(
+      'USAGE',
+      `${join(folder, existing[0] ?? '')} is there already; nothing was written`,
+      { hint },
+    );
   }
   return files.map((file) => {
     const source = join(template, file);
@@ -28,10 +32,13 @@ export function writeTemplate(folder: string): string[] {
 }
 
 function listFiles(folder: string): string[] {
-  const entries = readdirSync(folder, { withFileTypes: true }).toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  const entries = readdirSync(folder, { withFileTypes: true }).toSorted((one, other) =>
+    one.name < other.name ? -1 : 1,
+  );
   return entries.flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return entry.name === '.signalbox' || entry.name === '__pycache__' ? [] : listFiles(path);
+    if (entry.isDirectory())
+      return entry.name === '.signalbox' || entry.name === '__pycache__' ? [] : listFiles(path);
     return [path];
   });
 }

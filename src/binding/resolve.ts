@@ -29,7 +29,11 @@ export function resolveExec(
   config: RuntimeConfig,
   host: HostEnv,
 ): Resolved {
-  return resolveEntry({ ...entry, timeoutMs: limits[entry.capability === 'eval' ? 'evalTimeoutMs' : 'toolTimeoutMs'] }, config, host);
+  return resolveEntry(
+    { ...entry, timeoutMs: limits[entry.capability === 'eval' ? 'evalTimeoutMs' : 'toolTimeoutMs'] },
+    config,
+    host,
+  );
 }
 
 /** Makes every default, path and environment value of a hook's entry final. */

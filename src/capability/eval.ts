@@ -15,11 +15,17 @@ export async function runEval(
 ): Promise<TimedOutcome> {
   const finished = announce(port.emit, 'eval', { name: port.binding.name, call: invocation.call });
   const outcome = await ask(port, invocation);
-  const durationMs = finished({ status: outcome.status, error: outcome.status === 'unscored' ? outcome.error : undefined });
+  const durationMs = finished({
+    status: outcome.status,
+    error: outcome.status === 'unscored' ? outcome.error : undefined,
+  });
   return { outcome, durationMs };
 }
 
-async function ask(port: Port<EvalRequest, EvalOutcome>, invocation: Invocation<EvalRequest>): Promise<EvalOutcome> {
+async function ask(
+  port: Port<EvalRequest, EvalOutcome>,
+  invocation: Invocation<EvalRequest>,
+): Promise<EvalOutcome> {
   try {
     return await invoke(port, invocation);
   } catch (error) {

@@ -12,14 +12,14 @@ export interface Follower {
   close(): Promise<void>;
 }
 
-/** A hook in `observe` mode: told, never asked. */
-export function openObserver(port: Port<HookEvent, Answer>): Follower {
-  return openFollower(port, (telling) => tellOne(port, telling));
+/** A hook in `observe` mode: told, never asked. `stop` drops whatever is still to be told. */
+export function openObserver(port: Port<HookEvent, Answer>, stop?: AbortSignal): Follower {
+  return openFollower(port, stop, (telling) => tellOne(port, telling));
 }
 
 /** A hook in `shadow` mode: asked as a filter is, and its verdict only recorded. */
-export function openShadow(port: FilterPort): Follower {
-  return openFollower(port, async ({ event, call, signal }) => {
+export function openShadow(port: FilterPort, stop?: AbortSignal): Follower {
+  return openFollower(port, stop, async ({ event, call, signal }) => {
     await askHook(port, { input: event, call, signal });
   });
 }
@@ -28,27 +28,31 @@ export function openShadow(port: FilterPort): Follower {
 const QUEUE_LENGTH = 1024;
 
 /** Handles events in order, one at a time, behind the caller's back. */
-function openFollower(port: Port<HookEvent, Answer>, handle: (telling: Telling) => Promise<void>): Follower {
+function openFollower(
+  port: Port<HookEvent, Answer>,
+  stop: AbortSignal | undefined,
+  handle: (telling: Telling) => Promise<void>,
+): Follower {
   const { name } = port.binding;
   const queue = new PQueue({ concurrency: 1 });
   const giveUp = new AbortController();
   const drop = (detail: string) => port.emit({ type: 'dropped', name, what: 'observer event', detail });
+  const abandon = () => {
+    if (queue.size > 0) drop(`${queue.size} events were still waiting when the runtime closed`);
+    queue.clear();
+    giveUp.abort();
+  };
+  stop?.addEventListener('abort', abandon, { once: true });
   return {
     tell: (event, call) => {
-      if (queue.size >= QUEUE_LENGTH) {
-        drop(`${event.phase}: ${QUEUE_LENGTH} events are waiting already`);
-        return;
-      }
-      queue.add(() => handle({ event, call, signal: giveUp.signal })).catch(() => {});
+      if (queue.size >= QUEUE_LENGTH) drop(`${event.phase}: ${QUEUE_LENGTH} events are waiting already`);
+      else queue.add(() => handle({ event, call, signal: giveUp.signal })).catch(() => {});
     },
     close: async () => {
-      const timer = setTimeout(() => {
-        if (queue.size > 0) drop(`${queue.size} events were still waiting when the runtime closed`);
-        queue.clear();
-        giveUp.abort();
-      }, port.binding.timeoutMs);
+      const timer = setTimeout(abandon, port.binding.timeoutMs);
       await queue.onIdle();
       clearTimeout(timer);
+      stop?.removeEventListener('abort', abandon);
     },
   };
 }

@@ -37,7 +37,9 @@ async function ask(port: FilterPort, invocation: Invocation<HookEvent>): Promise
   const { name } = port.binding;
   try {
     const answer = await invoke(port, invocation);
-    return answer.verdict === 'deny' && answer.reason === '' ? { ...answer, reason: `hook "${name}" denied` } : answer;
+    return answer.verdict === 'deny' && answer.reason === ''
+      ? { ...answer, reason: `hook "${name}" denied` }
+      : answer;
   } catch (error) {
     return denyForFault(name, toFault(error));
   }

@@ -21,7 +21,10 @@ export interface Invocation<Input> {
 }
 
 /** Encode, exchange, decode: the one place where a codec meets a transport. Throws RuntimeError only. */
-export async function invoke<Input, Output>(port: Port<Input, Output>, { input, signal }: Invocation<Input>): Promise<Output> {
+export async function invoke<Input, Output>(
+  port: Port<Input, Output>,
+  { input, signal }: Invocation<Input>,
+): Promise<Output> {
   try {
     const reply = await port.transport.exchange(port.codec.encode(input), signal);
     const { output, notes } = port.codec.decode(reply, input);
@@ -39,7 +42,10 @@ export function announce(
   emit: Emit,
   capability: Capability,
   { name, call }: { readonly name: string; readonly call: string },
-): (end: { readonly status: string; readonly error?: { readonly code: string; readonly message: string } | undefined }) => number {
+): (end: {
+  readonly status: string;
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
+}) => number {
   const startedAt = performance.now();
   emit({ type: 'call.started', capability, name, call });
   return ({ status, error }) => {

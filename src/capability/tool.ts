@@ -13,7 +13,10 @@ export async function runTool(
   return outcome;
 }
 
-async function ask(port: Port<ToolCall, ToolOutcome>, invocation: Invocation<ToolCall>): Promise<ToolOutcome> {
+async function ask(
+  port: Port<ToolCall, ToolOutcome>,
+  invocation: Invocation<ToolCall>,
+): Promise<ToolOutcome> {
   try {
     return await invoke(port, invocation);
   } catch (error) {

@@ -3,7 +3,11 @@ import type { Fault } from '../errors.ts';
 /** What a tool call came to, as `tool call --json` prints it. */
 export type ToolDocument =
   | { readonly status: 'ok'; readonly result: unknown; readonly metadata?: Readonly<Record<string, unknown>> }
-  | { readonly status: 'failed'; readonly error: Fault; readonly metadata?: Readonly<Record<string, unknown>> }
+  | {
+      readonly status: 'failed';
+      readonly error: Fault;
+      readonly metadata?: Readonly<Record<string, unknown>>;
+    }
   | {
       readonly status: 'denied';
       readonly hook: string;

@@ -25,7 +25,10 @@ export interface LogOptions {
 export function openLog(options: LogOptions): (event: RuntimeEvent) => void {
   const redact = createRedact(options.secrets);
   const { level, fields } = options.logging;
-  const logger = pino({ level, base: { ...(options.name === '' ? {} : { config: options.name }), ...fields } }, openStream(options));
+  const logger = pino(
+    { level, base: { ...(options.name === '' ? {} : { config: options.name }), ...fields } },
+    openStream(options),
+  );
   return (event) => write(logger, redact, event);
 }
 
@@ -33,7 +36,13 @@ function openStream({ logging, target }: LogOptions): DestinationStream {
   const { fd, isTerminal } = target;
   const asText = logging.format === undefined ? isTerminal : logging.format === 'text';
   if (!asText) return pino.destination({ dest: fd, sync: true });
-  return pretty({ destination: fd, sync: true, colorize: isTerminal, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' });
+  return pretty({
+    destination: fd,
+    sync: true,
+    colorize: isTerminal,
+    ignore: 'pid,hostname',
+    translateTime: 'SYS:HH:MM:ss.l',
+  });
 }
 
 function write(logger: Logger, redact: Redact, event: RuntimeEvent): void {
@@ -58,7 +67,11 @@ function levelOf(event: RuntimeEvent): Level {
     case 'stderr':
       return 'info';
     case 'dropped':
-      return event.what === 'late reply' ? 'debug' : event.what === 'noise' || event.what === 'server request' ? 'info' : 'warn';
+      return event.what === 'late reply'
+        ? 'debug'
+        : event.what === 'noise' || event.what === 'server request'
+          ? 'info'
+          : 'warn';
     case 'note':
       return event.level;
     default:

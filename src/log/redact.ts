@@ -19,7 +19,8 @@ export function isCredentialName(name: string): boolean {
   return credentialName.test(name);
 }
 
-const credentialName = /^(?:proxy[-_]?)?authorization$|^(?:set[-_]?)?cookie$|(?:api|access|private|secret)[-_]?key$|token$|secret$|passw(?:or)?d$|credentials?$/i;
+const credentialName =
+  /^(?:proxy[-_]?)?authorization$|^(?:set[-_]?)?cookie$|(?:api|access|private|secret)[-_]?key$|token$|secret$|passw(?:or)?d$|credentials?$/i;
 
 /** `Authorization: Bearer …`, `api_key=…`, `"password": "…"`, as they stand in a line of text. */
 const credentialText =

@@ -24,7 +24,8 @@ export function readArgs(name: string, args: unknown): Json {
 
 /** Throws ARGS_INVALID with every violation of the tool's input schema. */
 export function requireValidArgs(name: string, violations: readonly string[]): void {
-  if (violations.length > 0) throw invalid(name, `the arguments do not fit input_schema: ${violations.join('; ')}`);
+  if (violations.length > 0)
+    throw invalid(name, `the arguments do not fit input_schema: ${violations.join('; ')}`);
 }
 
 function invalid(name: string, why: string): RuntimeError {

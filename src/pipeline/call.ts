@@ -3,7 +3,15 @@ import type { Port } from '../capability/invoke.ts';
 import { runTool } from '../capability/tool.ts';
 import type { Approval } from '../contract/approval.ts';
 import type { Decision, HookEvent, ToolHookRequest } from '../contract/hook.ts';
-import { failed, ok, type ToolCall, type ToolFailed, type ToolOk, type ToolOutcome, type ToolPending } from '../contract/tool.ts';
+import {
+  failed,
+  ok,
+  type ToolCall,
+  type ToolFailed,
+  type ToolOk,
+  type ToolOutcome,
+  type ToolPending,
+} from '../contract/tool.ts';
 import { type Fault, RuntimeError, toFault } from '../errors.ts';
 import { Json } from '../json.ts';
 import { readArgs, requireValidArgs } from './args.ts';
@@ -60,7 +68,11 @@ export interface CallOptions {
  * One tool call: schema, before_execution filters, schema again if one changed the arguments, process,
  * output schema, after_execution filters (for failures too, not for a pending call). Never rejects.
  */
-export async function callTool(tool: CallableTool, args: unknown, options: CallOptions = {}): Promise<CallResult> {
+export async function callTool(
+  tool: CallableTool,
+  args: unknown,
+  options: CallOptions = {},
+): Promise<CallResult> {
   const callId = options.callId ?? `call_${randomUUID()}`;
   const context = { tool, callId, signal: options.signal };
   let json: Json;
@@ -82,7 +94,12 @@ export async function callTool(tool: CallableTool, args: unknown, options: CallO
   const outcome = await runApproved(context, passed, options.approve);
   if (outcome.status === 'pending') return settle(context, outcome, before.decision.metadata);
   const latencyMs = Math.round(performance.now() - startedAt);
-  return await passAfter(context, { outcome, request: { ...request, args: passed }, latencyMs, before: before.decision });
+  return await passAfter(context, {
+    outcome,
+    request: { ...request, args: passed },
+    latencyMs,
+    before: before.decision,
+  });
 }
 
 const noMetadata = new Json('{}');
@@ -97,15 +114,23 @@ interface CallContext {
 export function checkChangedArgs(tool: CallableTool | undefined, event: HookEvent): string | undefined {
   if (event.phase !== 'before_execution' || tool === undefined) return undefined;
   const violations = tool.checkArgs(argsOf(event, noMetadata).value);
-  return violations.length === 0 ? undefined : `its arguments do not fit input_schema: ${violations.join('; ')}`;
+  return violations.length === 0
+    ? undefined
+    : `its arguments do not fit input_schema: ${violations.join('; ')}`;
 }
 
 function argsOf(event: HookEvent, original: Json): Json {
-  return event.phase === 'before_execution' && event.request.args instanceof Json ? event.request.args : original;
+  return event.phase === 'before_execution' && event.request.args instanceof Json
+    ? event.request.args
+    : original;
 }
 
 /** Runs the tool; when it asks for a person and somebody consents on the spot, once more with the approval. */
-async function runApproved(context: CallContext, args: Json, approve: CallOptions['approve']): Promise<ToolOutcome> {
+async function runApproved(
+  context: CallContext,
+  args: Json,
+  approve: CallOptions['approve'],
+): Promise<ToolOutcome> {
   const first = await runChecked(context, args);
   if (first.status !== 'pending' || approve === undefined) return first;
   const { tool, callId } = context;
@@ -114,7 +139,11 @@ async function runApproved(context: CallContext, args: Json, approve: CallOption
   return approval === undefined ? first : await runChecked(context, args, approval);
 }
 
-async function runChecked({ tool, callId, signal }: CallContext, args: Json, approval?: Approval): Promise<ToolOutcome> {
+async function runChecked(
+  { tool, callId, signal }: CallContext,
+  args: Json,
+  approval?: Approval,
+): Promise<ToolOutcome> {
   const call: ToolCall = { name: tool.name, callId, args, ...(approval && { approval }) };
   if (tool.port === undefined) return failed(toFault(nothingToRun(tool.name)));
   const outcome = await runTool(tool.port, { input: call, call: callId, signal });
@@ -126,7 +155,10 @@ async function runChecked({ tool, callId, signal }: CallContext, args: Json, app
 }
 
 function nothingToRun(name: string): RuntimeError {
-  return new RuntimeError('TOOL_NOT_RUNNABLE', `tool "${name}" has no exec binding, so there is nothing to run`);
+  return new RuntimeError(
+    'TOOL_NOT_RUNNABLE',
+    `tool "${name}" has no exec binding, so there is nothing to run`,
+  );
 }
 
 interface Finished {
@@ -136,7 +168,10 @@ interface Finished {
   readonly before: Decision;
 }
 
-async function passAfter(context: CallContext, { outcome, request, latencyMs, before }: Finished): Promise<CallResult> {
+async function passAfter(
+  context: CallContext,
+  { outcome, request, latencyMs, before }: Finished,
+): Promise<CallResult> {
   const { tool, callId, signal } = context;
   const response = {
     name: tool.name,
@@ -194,9 +229,18 @@ function deny({ tool, callId }: CallContext, decision: Decision): CallResult {
   const hook = decision.hook ?? '';
   const { reason, metadata, error } = decision;
   const outcome: ToolDenied = { status: 'denied', hook, reason, ...(error && { error }) };
-  return { outcome, callId, content: `Tool "${tool.name}" was blocked by hook "${hook}": ${reason}`, metadata };
+  return {
+    outcome,
+    callId,
+    content: `Tool "${tool.name}" was blocked by hook "${hook}": ${reason}`,
+    metadata,
+  };
 }
 
-function settle({ tool, callId }: CallContext, outcome: ToolOk | ToolFailed | ToolPending, metadata: Json): CallResult {
+function settle(
+  { tool, callId }: CallContext,
+  outcome: ToolOk | ToolFailed | ToolPending,
+  metadata: Json,
+): CallResult {
   return { outcome, callId, content: modelText(tool.name, outcome), metadata };
 }

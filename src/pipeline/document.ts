@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { HookConfig, ToolConfig } from '../config/config.ts';
-import type { DecisionDocument, EvalDocument, HookInfo, ToolDocument, ToolInfo } from '../contract/document.ts';
+import type {
+  DecisionDocument,
+  EvalDocument,
+  HookInfo,
+  ToolDocument,
+  ToolInfo,
+} from '../contract/document.ts';
 import type { EvalOutcome } from '../contract/eval.ts';
 import type { Decision } from '../contract/hook.ts';
 import { type Json, toPlain } from '../json.ts';
@@ -20,7 +26,10 @@ export function toToolDocument({ outcome, metadata }: CallResult): ToolDocument 
     }
     case 'pending': {
       const { reason, message } = outcome;
-      return document<ToolDocument>({ status: 'pending', pending: { id: `pending_${randomUUID()}`, reason, message } });
+      return document<ToolDocument>({
+        status: 'pending',
+        pending: { id: `pending_${randomUUID()}`, reason, message },
+      });
     }
   }
 }

@@ -1,7 +1,11 @@
 const message = {
   type: 'object',
   required: ['role'],
-  properties: { role: { enum: ['system', 'user', 'assistant', 'tool'] }, content: { type: 'string' }, parts: { type: 'array' } },
+  properties: {
+    role: { enum: ['system', 'user', 'assistant', 'tool'] },
+    content: { type: 'string' },
+    parts: { type: 'array' },
+  },
 };
 
 const providerRequest = {

@@ -1,5 +1,13 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { type EvalEvent, type HookEvent, type HookKind, phasesOf, type SessionEvent, type ToolHookRequest, type ToolHookResponse } from '../contract/hook.ts';
+import {
+  type EvalEvent,
+  type HookEvent,
+  type HookKind,
+  phasesOf,
+  type SessionEvent,
+  type ToolHookRequest,
+  type ToolHookResponse,
+} from '../contract/hook.ts';
 import type { ChatMessage, ProviderRequest, ProviderResponse } from '../contract/provider.ts';
 import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json.ts';
@@ -52,7 +60,9 @@ export function readEvent(loose: LooseEvent): HookEvent {
 /** A message with its whole text in `content`, taken from its parts where it is missing. */
 export function completeMessage(message: unknown): ChatMessage {
   const parts = isObject(message) ? (message['parts'] ?? resultParts(message)) : undefined;
-  const texts = Array.isArray(parts) ? parts.map((part) => (isObject(part) ? String(part['text'] ?? '') : '')) : [];
+  const texts = Array.isArray(parts)
+    ? parts.map((part) => (isObject(part) ? String(part['text'] ?? '') : ''))
+    : [];
   const { content } = message as Partial<ChatMessage>;
   return { ...(message as ChatMessage), content: content ?? texts.join('') };
 }
@@ -72,7 +82,9 @@ function requirePart(part: Part, value: unknown, moment: string): Members {
   }
   if (value === undefined) throw invalid(`the event of ${moment} has no \`${part}\``);
   if (!validate(value) || !isObject(value)) {
-    const why = (validate.errors ?? []).map(({ instancePath, message }) => `${part}${instancePath.replaceAll('/', '.')} ${message ?? ''}`);
+    const why = (validate.errors ?? []).map(
+      ({ instancePath, message }) => `${part}${instancePath.replaceAll('/', '.')} ${message ?? ''}`,
+    );
     throw invalid(`the event of ${moment} is not well formed: ${why.join('; ')}`);
   }
   return value;
@@ -98,7 +110,14 @@ function toProviderRequest(given: Members): ProviderRequest {
 function toProviderResponse(given: Members, request: ProviderRequest): ProviderResponse {
   const { message, ...rest } = given as Partial<ProviderResponse>;
   const { provider_id, model, round } = request;
-  return { provider_id, model, round, latency_ms: 0, ...rest, message: completeMessage({ role: 'assistant', ...message }) };
+  return {
+    provider_id,
+    model,
+    round,
+    latency_ms: 0,
+    ...rest,
+    message: completeMessage({ role: 'assistant', ...message }),
+  };
 }
 
 function toToolRequest(given: Members): ToolHookRequest {

@@ -2,7 +2,7 @@ import type { Follower } from '../capability/follower.ts';
 import { askHook, denyForFault, type FilterPort } from '../capability/hook.ts';
 import type { Answer, Decision, Deny, HookEvent, HookKind, Phase } from '../contract/hook.ts';
 import { toFault, toRuntimeError } from '../errors.ts';
-import { isObject, Json } from '../json.ts';
+import { isObject, type Json } from '../json.ts';
 import { applyReplace, currentReplace, mergeObjects } from './replace.ts';
 
 /** A hook in its place in the chain. */
@@ -41,7 +41,11 @@ export async function passGate(links: readonly Link[], event: HookEvent, passage
     const { listener } = link;
     if (listener.mode !== 'filter') listener.follower.tell(chain.event, passage.call);
     else if (chain.denial === undefined) {
-      const answer = await askHook(listener.port, { input: chain.event, call: passage.call, signal: passage.signal });
+      const answer = await askHook(listener.port, {
+        input: chain.event,
+        call: passage.call,
+        signal: passage.signal,
+      });
       chain.take(link, answer, passage.check);
     }
   }

@@ -43,7 +43,9 @@ function agrees(content: string, parts: readonly string[]): boolean {
 }
 
 function isSameText(one: readonly string[] | undefined, other: readonly string[]): boolean {
-  return one !== undefined && one.length === other.length && one.every((text, index) => text === other[index]);
+  return (
+    one !== undefined && one.length === other.length && one.every((text, index) => text === other[index])
+  );
 }
 
 /** The parts with all text in the first text part. */

@@ -12,7 +12,9 @@ export function applyReplace(event: HookEvent, replace: Json): HookEvent {
       const systemPrompt = part('system_prompt');
       const request = {
         ...event.request,
-        ...(messages && { messages: reconcileMessages(event.request.messages, parseLossless(messages.text)) }),
+        ...(messages && {
+          messages: reconcileMessages(event.request.messages, parseLossless(messages.text)),
+        }),
         ...(systemPrompt && { system_prompt: String(systemPrompt.value) }),
       };
       return { ...event, request };
@@ -21,7 +23,9 @@ export function applyReplace(event: HookEvent, replace: Json): HookEvent {
       const message = part('message');
       if (message === undefined) return event;
       const [reconciled] = reconcileMessages([event.response.message], [parseLossless(message.text)]);
-      return reconciled === undefined ? event : { ...event, response: { ...event.response, message: reconciled } };
+      return reconciled === undefined
+        ? event
+        : { ...event, response: { ...event.response, message: reconciled } };
     }
     case 'before_execution': {
       const args = part('args');

@@ -24,7 +24,10 @@ export interface Judged {
 }
 
 /** What eval hooks are told: an unscored eval has no score, and its reason in `error`. */
-export function toScoredEvent({ id, request, passed }: Judged, { outcome, durationMs }: TimedOutcome): HookEvent {
+export function toScoredEvent(
+  { id, request, passed }: Judged,
+  { outcome, durationMs }: TimedOutcome,
+): HookEvent {
   const { type, context } = request;
   const { turn_index, session_id } = context;
   const about = { eval_id: id, type, passed, duration_ms: durationMs, turn_index };

@@ -14,7 +14,9 @@ export interface Body {
 
 /** Reads the one JSON object that a process printed. Throws REPLY_MALFORMED. */
 export function readBody(bytes: Uint8Array): Body {
-  const text = decodeUtf8(bytes).replace(/^\ufeff/, '').trim();
+  const text = decodeUtf8(bytes)
+    .replace(/^\ufeff/, '')
+    .trim();
   if (text === '') {
     throw malformed('the process exited 0 and printed nothing', 'Print one JSON object on stdout.');
   }
@@ -52,7 +54,8 @@ export function malformed(
 export function requireCleanExit(reply: ProcessReply): void {
   if (reply.exitCode === 0) return;
   const { exitCode, signal, stderr } = reply;
-  const how = signal === null ? `the process exited with code ${exitCode}` : `the process was ended by ${signal}`;
+  const how =
+    signal === null ? `the process exited with code ${exitCode}` : `the process was ended by ${signal}`;
   const lastLine = stderr.trim().split('\n').at(-1)?.trim().slice(0, MESSAGE_CHARACTERS) ?? '';
   const message = ownErrorText(reply.stdout) ?? (lastLine === '' ? how : `${how}: ${lastLine}`);
   const details = { exit_code: exitCode, signal, stderr };
@@ -63,7 +66,10 @@ export function requireCleanExit(reply: ProcessReply): void {
 export function requireResult(reply: Exclude<Reply, ProcessReply>): Json {
   if (reply.error !== undefined) {
     const message = toBody(reply.error).get('message')?.value;
-    const text = typeof message === 'string' && message !== '' ? message : `the server answered ${excerpt(reply.error.text)}`;
+    const text =
+      typeof message === 'string' && message !== ''
+        ? message
+        : `the server answered ${excerpt(reply.error.text)}`;
     throw new RuntimeError('TOOL_ERROR', text, { details: { rpc: reply.error } });
   }
   return reply.result ?? new Json('null');
@@ -87,7 +93,10 @@ function ownErrorText(stdout: Uint8Array): string | undefined {
 
 function decodeUtf8(bytes: Uint8Array): string {
   if (isUtf8(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-  throw malformed(`stdout is not UTF-8: byte ${invalidOffset(bytes)} belongs to no character`, 'Write UTF-8 to stdout.');
+  throw malformed(
+    `stdout is not UTF-8: byte ${invalidOffset(bytes)} belongs to no character`,
+    'Write UTF-8 to stdout.',
+  );
 }
 
 /** The offset of the first byte that cannot be part of UTF-8: no prefix that includes it decodes. */

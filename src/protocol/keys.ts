@@ -1,3 +1,4 @@
+import { findNearest } from '../config/suggest.ts';
 import type { Body } from './body.ts';
 import type { Note } from './dialect.ts';
 
@@ -6,11 +7,14 @@ export function noteUnknownKeys(body: Body, known: readonly string[]): Note[] {
   const notes: Note[] = [];
   for (const { key } of body.members) {
     if (known.includes(key)) continue;
-    const meant = known.find((candidate) => candidate.toLowerCase() === key.toLowerCase());
+    const meant = findNearest(key, known);
     notes.push(
       meant === undefined
         ? { level: 'debug', message: `the reply's member "${key}" is unknown and ignored` }
-        : { level: 'warn', message: `the reply's member "${key}" is ignored: keys are case-sensitive, and it is "${meant}"` },
+        : {
+            level: 'warn',
+            message: `the reply's member "${key}" is unknown and ignored; "${meant}" was probably meant`,
+          },
     );
   }
   return notes;

@@ -7,7 +7,13 @@ export type Line =
   | { readonly kind: 'request'; readonly method: string }
   /** Batches are refused; these are the ids they would have answered. */
   | { readonly kind: 'batch'; readonly ids: readonly number[] }
-  | { readonly kind: 'reply'; readonly id: number; readonly result?: Json; readonly error?: Json; readonly versioned: boolean }
+  | {
+      readonly kind: 'reply';
+      readonly id: number;
+      readonly result?: Json;
+      readonly error?: Json;
+      readonly versioned: boolean;
+    }
   /** An answer to a known id that cannot be used. */
   | { readonly kind: 'malformed'; readonly id: number; readonly why: string; readonly hint?: string }
   /** An answer that does not say to what. */
@@ -52,7 +58,8 @@ function readMessage(text: string, value: Readonly<Record<string, unknown>>): Li
   const { id } = value;
   const answers = 'result' in value || 'error' in value;
   if ('method' in value && !answers) return { kind: 'request', method: String(value['method']) };
-  if (id === undefined || id === null) return answers ? { kind: 'anonymous' } : { kind: 'noise', why: 'neither id, result nor error' };
+  if (id === undefined || id === null)
+    return answers ? { kind: 'anonymous' } : { kind: 'noise', why: 'neither id, result nor error' };
   if (typeof id !== 'number' || !Number.isInteger(id)) return readMisspelt(id);
   return readReply(text, id, value['jsonrpc'] === '2.0');
 }
@@ -61,7 +68,12 @@ function readMisspelt(id: unknown): Line {
   const meant = spelledId(id);
   if (meant === undefined) return { kind: 'noise', why: 'an id that is no integer' };
   const hint = 'Send the id back as the number it came as, not as text or a fraction.';
-  return { kind: 'malformed', id: meant, why: `the reply's id is ${JSON.stringify(id)}, not the number ${meant}`, hint };
+  return {
+    kind: 'malformed',
+    id: meant,
+    why: `the reply's id is ${JSON.stringify(id)}, not the number ${meant}`,
+    hint,
+  };
 }
 
 /** The integer that an id names, however it is written. */

@@ -79,7 +79,12 @@ async function finish(binding: Binding, child: WatchedProcess): Promise<void> {
 }
 
 /** Reads on for a while after the exit: a grandchild may hold the pipes for as long as it likes. */
-async function drain(binding: Binding, child: WatchedProcess, stdout: Collected, good: boolean): Promise<void> {
+async function drain(
+  binding: Binding,
+  child: WatchedProcess,
+  stdout: Collected,
+  good: boolean,
+): Promise<void> {
   // What stderr says matters for a failure only; a good reply does not wait for it.
   const outputs = good ? stdout.done : Promise.all([stdout.done, child.stderrClosed]);
   const overflowed = stdout.overflowed.then(() => Promise.reject(outputLimitError(binding)));
@@ -89,5 +94,8 @@ async function drain(binding: Binding, child: WatchedProcess, stdout: Collected,
 
 /** The error of a process that wrote too much. */
 export function outputLimitError(binding: Binding): RuntimeError {
-  return new RuntimeError('OUTPUT_LIMIT', `"${binding.name}" wrote more than ${binding.maxOutputBytes} bytes to stdout`);
+  return new RuntimeError(
+    'OUTPUT_LIMIT',
+    `"${binding.name}" wrote more than ${binding.maxOutputBytes} bytes to stdout`,
+  );
 }

@@ -22,7 +22,9 @@ function spread(transports: readonly Transport[]): Transport {
   };
   return {
     exchange: async (message, signal) => {
-      const idlest = transports.reduce((best, next) => ((load.get(next) ?? 0) < (load.get(best) ?? 0) ? next : best));
+      const idlest = transports.reduce((best, next) =>
+        (load.get(next) ?? 0) < (load.get(best) ?? 0) ? next : best,
+      );
       count(idlest, 1);
       try {
         return await idlest.exchange(message, signal);

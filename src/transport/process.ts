@@ -92,17 +92,23 @@ async function launchOrExplain(binding: Binding, launch: Launch, input: Uint8Arr
   }
 }
 
-function startError(name: string, reason: string, options: { hint?: string; cause?: unknown } = {}): RuntimeError {
+function startError(
+  name: string,
+  reason: string,
+  options: { hint?: string; cause?: unknown } = {},
+): RuntimeError {
   return new RuntimeError('PROCESS_START', `"${name}" could not be started: ${reason}`, options);
 }
 
 /** The file passed every check, so what is left is its interpreter, its folder or the system's limits. */
 function explain(error: unknown, cwd: string, path: string): string {
   const text = error instanceof Error ? error.message : String(error);
-  if (text.includes('ENOENT')) return `the interpreter that ${path} names, or the folder ${cwd}, does not exist`;
+  if (text.includes('ENOENT'))
+    return `the interpreter that ${path} names, or the folder ${cwd}, does not exist`;
   if (text.includes('ENOEXEC')) return `${path} has no #! line, or is built for another machine`;
   if (text.includes('E2BIG')) return 'its arguments and environment are too long';
-  if (text.includes('EMFILE') || text.includes('ENFILE')) return 'too many files are open; lower the concurrency';
+  if (text.includes('EMFILE') || text.includes('ENFILE'))
+    return 'too many files are open; lower the concurrency';
   if (text.includes('EAGAIN') || text.includes('ENOMEM')) return 'the system has no room for another process';
   return text;
 }

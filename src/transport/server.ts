@@ -94,10 +94,15 @@ async function stop(session: Session, graceMs: number): Promise<void> {
 
 async function sleepUnlessClosed(ms: number, closing: AbortSignal): Promise<void> {
   if (ms <= 0) return;
-  const closed = new Promise<void>((resolve) => closing.addEventListener('abort', () => resolve(), { once: true }));
+  const closed = new Promise<void>((resolve) =>
+    closing.addEventListener('abort', () => resolve(), { once: true }),
+  );
   await Promise.race([sleep(ms), closed]);
 }
 
 function circuitError(name: string, deaths: number): RuntimeError {
-  return new RuntimeError('SERVER_CIRCUIT_OPEN', `the server "${name}" died ${deaths} times in a row and is left alone for now`);
+  return new RuntimeError(
+    'SERVER_CIRCUIT_OPEN',
+    `the server "${name}" died ${deaths} times in a row and is left alone for now`,
+  );
 }

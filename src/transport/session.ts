@@ -69,7 +69,8 @@ export function openSession(
   const onAnonymous = (bytes: Uint8Array) => {
     const [only] = inFlight.keys();
     const isClear = inFlight.size === 1 && forgotten.size === 0 && only !== undefined;
-    if (isClear) fail(only, 'REPLY_MALFORMED', 'the reply has no id', { hint: 'Send the id of the request back.' });
+    if (isClear)
+      fail(only, 'REPLY_MALFORMED', 'the reply has no id', { hint: 'Send the id of the request back.' });
     else noise('a reply without an id', bytes);
   };
   const onReply = (line: Extract<Line, { kind: 'reply' }>) => {
@@ -103,7 +104,9 @@ export function openSession(
         }
         return;
       case 'batch': {
-        const failed = line.ids.filter((id) => fail(id, 'REPLY_MALFORMED', 'batches of replies are not read'));
+        const failed = line.ids.filter((id) =>
+          fail(id, 'REPLY_MALFORMED', 'batches of replies are not read'),
+        );
         if (failed.length === 0) noise('a JSON array', bytes);
         return;
       }
@@ -135,7 +138,10 @@ export function openSession(
     request: (message) => {
       if (outbox === null) throw new RuntimeError('INTERNAL', `"${name}" was started without a stdin`);
       if (outbox.pendingBytes > binding.maxOutputBytes) {
-        throw new RuntimeError('SERVER_BUSY', `"${name}" has not read ${outbox.pendingBytes} bytes of earlier requests`);
+        throw new RuntimeError(
+          'SERVER_BUSY',
+          `"${name}" has not read ${outbox.pendingBytes} bytes of earlier requests`,
+        );
       }
       const id = ++lastId;
       const { promise, resolve, reject } = Promise.withResolvers<RpcReply>();
@@ -179,7 +185,10 @@ async function watchEnd(binding: Binding, child: WatchedProcess): Promise<Ended>
   const first = await Promise.race([child.ended.then(() => 'ended'), closed.then(() => 'closed')]);
   const outputs = Promise.all([child.ended, closed, child.stderrClosed]);
   // After a closed stdout the exit follows at once or not at all; after an exit, outputs may be held for long.
-  await settlesWithin(first === 'closed' ? child.ended : outputs, first === 'closed' ? EXIT_FOLLOWS_MS : binding.drainMs);
+  await settlesWithin(
+    first === 'closed' ? child.ended : outputs,
+    first === 'closed' ? EXIT_FOLLOWS_MS : binding.drainMs,
+  );
   const lives = !(await settlesWithin(child.ended, 0));
   if (lives || binding.leftovers === 'kill') child.killGroup();
   return await child.ended;
@@ -188,7 +197,8 @@ async function watchEnd(binding: Binding, child: WatchedProcess): Promise<Ended>
 const EXIT_FOLLOWS_MS = 100;
 
 function exitError(name: string, ended: Ended, stderr: string): RuntimeError {
-  const how = ended.signal === null ? `ended with exit code ${ended.exitCode}` : `was ended by ${ended.signal}`;
+  const how =
+    ended.signal === null ? `ended with exit code ${ended.exitCode}` : `was ended by ${ended.signal}`;
   const lastLine = stderr.trim().split('\n').at(-1)?.trim().slice(0, 500) ?? '';
   const message = `the server "${name}" ${how} while the request was in flight${lastLine === '' ? '' : `: ${lastLine}`}`;
   return new RuntimeError('SERVER_EXIT', message, { details: { ...ended, stderr } });

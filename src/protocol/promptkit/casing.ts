@@ -32,7 +32,13 @@ export const snakeCase: Casing = {
     latency_ms,
   }),
   toolRequest: ({ name, args, call_id }) => ({ name, args, call_id }),
-  toolResponse: ({ name, call_id, content, error, latency_ms }) => ({ name, call_id, content, error, latency_ms }),
+  toolResponse: ({ name, call_id, content, error, latency_ms }) => ({
+    name,
+    call_id,
+    content,
+    error,
+    latency_ms,
+  }),
   sessionEvent: ({ session_id, conversation_id, messages, turn_index, metadata }) => ({
     session_id,
     conversation_id,

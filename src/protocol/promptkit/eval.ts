@@ -35,10 +35,12 @@ function readOutcome(body: Body): EvalOutcome {
   const error = body.get('error')?.value;
   if (typeof error === 'string' && error !== '') return unscored(error);
   const score = body.get('score');
-  if (score === undefined) throw malformed('the reply has no `score`', 'Print {"score": number from 0 to 1}.');
+  if (score === undefined)
+    throw malformed('the reply has no `score`', 'Print {"score": number from 0 to 1}.');
   if (typeof score.value !== 'number') throw malformed(`the score is no number: ${excerpt(score.text)}`);
   // JSON.parse makes 1e400 infinite, which no comparison with the bounds lets through.
-  if (!(score.value >= 0 && score.value <= 1)) throw malformed(`the score is outside 0..1: ${excerpt(score.text)}`);
+  if (!(score.value >= 0 && score.value <= 1))
+    throw malformed(`the score is outside 0..1: ${excerpt(score.text)}`);
   return scored(score.value, readDetail(body.get('detail')), readData(body.get('data')));
 }
 

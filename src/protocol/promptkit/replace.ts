@@ -37,7 +37,8 @@ const shapes: Partial<Record<HookEvent['phase'], Readonly<Record<string, Check>>
   },
   after_call: {
     message: (value) =>
-      message(value) ?? (isObject(value) && value['role'] === 'assistant' ? undefined : 'has another role than assistant'),
+      message(value) ??
+      (isObject(value) && value['role'] === 'assistant' ? undefined : 'has another role than assistant'),
   },
   before_execution: { args: object },
   after_execution: { content: text },

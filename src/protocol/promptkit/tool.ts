@@ -41,7 +41,9 @@ function readOutcome(body: Body, call: ToolCall): ToolOutcome {
   if (asked !== undefined) return readPending(asked, result, call);
   if (result !== undefined) return ok(result);
   const hint = 'Print {"result": …}, {"error": "text"} or {"pending": {…}}.';
-  throw malformed('the reply has neither `result`, `error` nor `pending`', hint, { text: excerpt(body.json.text) });
+  throw malformed('the reply has neither `result`, `error` nor `pending`', hint, {
+    text: excerpt(body.json.text),
+  });
 }
 
 function readPending(asked: Json, result: Json | undefined, call: ToolCall): ToolOutcome {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type RuntimeError, toRuntimeError } from '../../errors.ts';
 import { isObject } from '../../json.ts';
-import { openRuntime, type Runtime } from '../../runtime.ts';
+import type { Runtime } from '../../runtime.ts';
 import { type ExitCode, exitCodeOfError } from './exit-code.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
@@ -31,9 +31,13 @@ export async function perform(
 ): Promise<void> {
   const options: CommonOptions = command.optsWithGlobals();
   const terminal = openTerminal(options.color);
-  await using opened = new AsyncDisposableStack();
-  const open = async (file = options.config) =>
-    opened.use(await openRuntime(file, { launcher: launcherOf(), logLevel: options.logLevel }));
+  const opened: Runtime[] = [];
+  const open = async (file = options.config) => {
+    const { openRuntime } = await import('../../runtime.ts');
+    const runtime = await openRuntime(file, { launcher: launcherOf(), logLevel: options.logLevel, signal });
+    opened.push(runtime);
+    return runtime;
+  };
   try {
     process.exitCode = await work({ options, terminal, signal, open });
     if (signal.aborted) process.exitCode = 130;
@@ -41,6 +45,8 @@ export async function perform(
     const failure = toRuntimeError(error);
     report(failure, options, terminal);
     process.exitCode = signal.aborted ? 130 : exitCodeOfError(failure.code);
+  } finally {
+    for (const runtime of opened) await runtime.close();
   }
 }
 

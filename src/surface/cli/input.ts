@@ -12,7 +12,9 @@ export async function readText(option: string, value: string): Promise<string> {
     return decode(option, file, readFileSync(file));
   } catch (error) {
     if (error instanceof RuntimeError) throw error;
-    throw new RuntimeError('FILE_UNREADABLE', `${option}: ${file} cannot be read (${reasonOf(error)})`, { cause: error });
+    throw new RuntimeError('FILE_UNREADABLE', `${option}: ${file} cannot be read (${reasonOf(error)})`, {
+      cause: error,
+    });
   }
 }
 
@@ -23,7 +25,9 @@ export async function readObject(option: string, value: string): Promise<Readonl
   try {
     parsed = parseLossless(text);
   } catch (error) {
-    throw new RuntimeError('USAGE', `${option} is not JSON: ${reasonOf(error)}`, { hint: `Give ${option} a JSON object, @FILE or - for stdin.` });
+    throw new RuntimeError('USAGE', `${option} is not JSON: ${reasonOf(error)}`, {
+      hint: `Give ${option} a JSON object, @FILE or - for stdin.`,
+    });
   }
   if (!isObject(parsed)) throw new RuntimeError('USAGE', `${option} is not a JSON object`);
   return parsed;
@@ -33,7 +37,8 @@ export async function readObject(option: string, value: string): Promise<Readonl
 export function readNumber(option: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const number = Number(value);
-  if (value.trim() === '' || !Number.isFinite(number)) throw new RuntimeError('USAGE', `${option} takes a number, not "${value}"`);
+  if (value.trim() === '' || !Number.isFinite(number))
+    throw new RuntimeError('USAGE', `${option} takes a number, not "${value}"`);
   return number;
 }
 

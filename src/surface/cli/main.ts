@@ -1,63 +1,7 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
-import { Command, Option } from 'commander';
-import { addEvalCommands } from './commands/eval.ts';
-import { addHookCommands } from './commands/hook.ts';
-import { addInitCommand } from './commands/init.ts';
-import { addToolCommands } from './commands/tool.ts';
-import { addValidateCommand } from './commands/validate.ts';
-import { interruption } from './interrupt.ts';
+import { enableCompileCache } from 'node:module';
 
-const signal = interruption();
-const program = new Command('signalbox')
-  .description('Run tools, evals and guardrails in any language as plain processes, declared in one YAML file.')
-  .version(versionOf(), '-V, --version')
-  .option('-c, --config <file>', 'the RuntimeConfig file', 'runtime.yaml')
-  .option('--json', 'print exactly one JSON document on stdout')
-  .option('--no-color', 'no colours, on terminals too')
-  .addOption(
-    new Option('--log-level <level>', 'what is logged on stderr').choices(['trace', 'debug', 'info', 'warn', 'error', 'silent']),
-  )
-  .addHelpText('after', examples())
-  .showHelpAfterError('(add --help for the arguments and examples)')
-  .exitOverride();
-
-addInitCommand(program, signal);
-addValidateCommand(program, signal);
-addToolCommands(program, signal);
-addEvalCommands(program, signal);
-addHookCommands(program, signal);
-await run();
-
-async function run(): Promise<void> {
-  // Whoever reads our stdout may have read enough.
-  process.stdout.on('error', () => {});
-  try {
-    await program.parseAsync();
-  } catch (error) {
-    process.exitCode = exitCodeOfParsing(error);
-  }
-}
-
-/** Commander has already said what is wrong; a wrong call is 2, help and version are 0. */
-function exitCodeOfParsing(error: unknown): number {
-  return error instanceof Error && 'exitCode' in error && error.exitCode === 0 ? 0 : 2;
-}
-
-function versionOf(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-  return String(version);
-}
-
-function examples(): string {
-  return `
-Examples:
-  signalbox init my-guards && cd my-guards
-  signalbox validate
-  signalbox tool call greet --args '{"name": "Ada"}'
-  signalbox eval run quickstart.suite.yaml
-  signalbox hook fire --hook provider --phase before_call --event @event.json
-
-Exit codes: 0 done and good, 1 the work failed, 2 the call or the config is wrong,
-3 paused for a person, 130 interrupted.`;
-}
+// Before anything large is loaded: a second start reads compiled code, which halves the time to begin.
+enableCompileCache();
+const { runProgram } = await import('./program.ts');
+await runProgram();

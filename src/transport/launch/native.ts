@@ -113,7 +113,14 @@ function spawn(libc: Libc, request: LaunchRequest, standard: readonly number[]):
     libc.addChdir(actions, cwd);
     const pid: number[] = [0];
     const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-    const error: number = libc.spawn(pid, command, actions, libc.attributes, [command, ...args, null], [...variables, null]);
+    const error: number = libc.spawn(
+      pid,
+      command,
+      actions,
+      libc.attributes,
+      [command, ...args, null],
+      [...variables, null],
+    );
     if (error !== 0 || pid[0] === undefined) throw new Error(errorName(error));
     return pid[0];
   } finally {
@@ -167,7 +174,9 @@ function reapEnded(libc: Libc): void {
 /** Source: WIFEXITED, WEXITSTATUS and WTERMSIG of <sys/wait.h>. */
 function decodeStatus(status: number): Ended {
   const signal = status & 0x7f;
-  return signal === 0 ? { exitCode: (status >> 8) & 0xff, signal: null } : { exitCode: null, signal: signalName(signal) };
+  return signal === 0
+    ? { exitCode: (status >> 8) & 0xff, signal: null }
+    : { exitCode: null, signal: signalName(signal) };
 }
 
 function signalName(number: number): string {

@@ -26,13 +26,20 @@ async function launchWithFiles(request: LaunchRequest): Promise<Launched> {
     if (stdin === undefined) opened.push(stdinFd);
     const stdout = keep(await openOutputFifo());
     const stderr = keep(await openOutputFifo());
-    const started = start(request, [descriptor(stdinFd), descriptor(stdout.childs), descriptor(stderr.childs)]);
+    const started = start(request, [
+      descriptor(stdinFd),
+      descriptor(stdout.childs),
+      descriptor(stderr.childs),
+    ]);
     await started.spawned;
     for (const fd of [stdinFd, stdout.childs, stderr.childs]) closeSync(fd);
     return {
       pid: started.pid(),
       ended: started.ended,
-      stdin: stdin === undefined ? null : tolerant(new Socket({ fd: stdin.ours, readable: false, writable: true })),
+      stdin:
+        stdin === undefined
+          ? null
+          : tolerant(new Socket({ fd: stdin.ours, readable: false, writable: true })),
       stdout: new Socket({ fd: stdout.ours, readable: true, writable: false }),
       stderr: new Socket({ fd: stderr.ours, readable: true, writable: false }),
     };
@@ -99,6 +106,7 @@ function tolerant<Stream extends Writable>(stream: Stream): Stream {
 }
 
 function required<Part extends Readable | Writable | number>(part: Part | null | undefined): Part {
-  if (part === null || part === undefined) throw new Error('the process was started without its standard streams');
+  if (part === null || part === undefined)
+    throw new Error('the process was started without its standard streams');
   return part;
 }

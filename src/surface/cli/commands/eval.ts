@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { EvalDocument } from '../../../contract/document.ts';
 import type { Threshold } from '../../../contract/eval.ts';
 import { RuntimeError } from '../../../errors.ts';
-import { openProgress, renderTable, runtimeOfSuite, toReportDocument } from '../../../runtime.ts';
 import { perform } from '../command.ts';
 import { exitCodeOfEval, exitCodeOfSuite } from '../exit-code.ts';
 import { readNumber, readObject, readText } from '../input.ts';
@@ -29,7 +28,10 @@ function addCall(group: Command, signal: AbortSignal): void {
     .description('ask one eval for one score')
     .requiredOption('--content <text>', 'the text to judge: itself, @FILE, or - for stdin')
     .option('--params <json>', 'the eval’s parameters: a JSON object or @FILE', '{}')
-    .option('--context <json>', 'messages, turn_index, tool_calls, variables, metadata: a JSON object or @FILE')
+    .option(
+      '--context <json>',
+      'messages, turn_index, tool_calls, variables, metadata: a JSON object or @FILE',
+    )
     .option('--min-score <number>', 'the lowest score that passes (default 1.0, unless there is a maximum)')
     .option('--max-score <number>', 'the highest score that passes')
     .addHelpText('after', callExamples)
@@ -57,11 +59,18 @@ function addRun(group: Command, signal: AbortSignal): void {
     .addHelpText('after', runExamples)
     .action(async (file: string, own: { dataset?: string; quiet?: true }, command: Command) => {
       await perform(command, signal, async ({ options, terminal, open }) => {
+        const { openProgress, renderTable, runtimeOfSuite, toReportDocument } = await import(
+          '../../../runtime.ts'
+        );
         const isConfigGiven = command.getOptionValueSourceWithGlobals('config') === 'cli';
         const runtime = await open(isConfigGiven ? options.config : runtimeOfSuite(file, options.config));
         const progress = own.quiet || options.json ? silent : openProgress(process.stderr);
         try {
-          const report = await runtime.evals.run(file, { signal, dataset: own.dataset, onProgress: progress.update });
+          const report = await runtime.evals.run(file, {
+            signal,
+            dataset: own.dataset,
+            onProgress: progress.update,
+          });
           progress.end();
           if (options.json) terminal.printJson(toReportDocument(report));
           else terminal.print(renderTable(report, terminal.hasColour).trimEnd());
@@ -94,7 +103,8 @@ function readThreshold(own: CallFlags): Threshold {
   const min = readNumber('--min-score', own.minScore);
   const max = readNumber('--max-score', own.maxScore);
   for (const bound of [min, max]) {
-    if (bound !== undefined && (bound < 0 || bound > 1)) throw new RuntimeError('USAGE', `a score bound lies in 0..1, not ${bound}`);
+    if (bound !== undefined && (bound < 0 || bound > 1))
+      throw new RuntimeError('USAGE', `a score bound lies in 0..1, not ${bound}`);
   }
   if (min !== undefined && max !== undefined && min > max) {
     throw new RuntimeError('USAGE', `--min-score ${min} is above --max-score ${max}`);

@@ -13,9 +13,14 @@ export function addHookCommands(program: Command, signal: AbortSignal): void {
   hook
     .command('fire')
     .description('take an event through every hook of its phase, and see who decided')
-    .addOption(new Option('--hook <type>', 'the type of hook').choices(Object.keys(phasesOf)).makeOptionMandatory())
+    .addOption(
+      new Option('--hook <type>', 'the type of hook').choices(Object.keys(phasesOf)).makeOptionMandatory(),
+    )
     .option('--phase <phase>', 'the phase (an eval hook has none)')
-    .requiredOption('--event <json>', 'the native payload without hook and phase: a JSON object, @FILE, or - for stdin')
+    .requiredOption(
+      '--event <json>',
+      'the native payload without hook and phase: a JSON object, @FILE, or - for stdin',
+    )
     .addHelpText('after', hookExamples)
     .action(async (own: { hook: HookKind; phase?: string; event: string }, command: Command) => {
       await perform(command, signal, async ({ options, terminal, open }) => {
@@ -43,8 +48,11 @@ function show(decision: DecisionDocument, terminal: Terminal): void {
   const { verdict, hook, reason, replace, result, enforced } = decision;
   const colour = verdict === 'deny' ? 'red' : verdict === 'modify' ? 'yellow' : 'green';
   const by = hook === null ? '' : ` by hook "${hook}"`;
-  terminal.print(`${terminal.style(colour, verdict)}${enforced ? ' (enforced)' : ''}${by}${reason === '' ? '' : `: ${reason}`}`);
+  terminal.print(
+    `${terminal.style(colour, verdict)}${enforced ? ' (enforced)' : ''}${by}${reason === '' ? '' : `: ${reason}`}`,
+  );
   if (replace !== null) terminal.print(`replace: ${stringifyJson(replace)}`);
   if (result !== null) terminal.print(`result: ${result}`);
-  if (Object.keys(decision.metadata).length > 0) terminal.print(`metadata: ${stringifyJson(decision.metadata)}`);
+  if (Object.keys(decision.metadata).length > 0)
+    terminal.print(`metadata: ${stringifyJson(decision.metadata)}`);
 }

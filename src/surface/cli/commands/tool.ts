@@ -2,10 +2,10 @@ import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { ToolDocument } from '../../../contract/document.ts';
 import { memberOf, scanMembers, stringifyJson } from '../../../json.ts';
+import { columns } from '../columns.ts';
 import { perform } from '../command.ts';
 import { exitCodeOfTool } from '../exit-code.ts';
 import { readText } from '../input.ts';
-import { columns } from '../columns.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** `tool list` and `tool call`. */
@@ -18,7 +18,10 @@ export function addToolCommands(program: Command, signal: AbortSignal): void {
       await perform(command, signal, async ({ options, terminal, open }) => {
         const tools = (await open()).tools.list();
         if (options.json) terminal.printJson({ tools });
-        else terminal.print(columns(tools.map(({ name, runtime, description }) => [name, runtime, description])));
+        else
+          terminal.print(
+            columns(tools.map(({ name, runtime, description }) => [name, runtime, description])),
+          );
         return 0;
       });
     });
@@ -49,7 +52,12 @@ Examples:
 Exit codes: 0 ok, 1 failed or denied, 2 wrong call or config, 3 waiting for a person.`;
 
 async function approve({ id }: { readonly id: string }) {
-  return { id, decision: 'approved', by: userInfo().username, reason: 'approved on the command line' } as const;
+  return {
+    id,
+    decision: 'approved',
+    by: userInfo().username,
+    reason: 'approved on the command line',
+  } as const;
 }
 
 function show(document: ToolDocument, terminal: Terminal): void {

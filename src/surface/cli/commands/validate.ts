@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { formatProblem, validateFile } from '../../../runtime.ts';
 import { perform } from '../command.ts';
 
 /** `validate`. */
@@ -10,6 +9,7 @@ export function addValidateCommand(program: Command, signal: AbortSignal): void 
     .addHelpText('after', examples)
     .action(async (files: string[], _own: unknown, command: Command) => {
       await perform(command, signal, async ({ options, terminal }) => {
+        const { formatProblem, validateFile } = await import('../../../runtime.ts');
         const named = files.length === 0 ? [options.config] : files;
         const problems = named.flatMap((file) => validateFile(file));
         const errors = problems.filter(({ severity }) => severity === 'error').length;

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Eval: is the final number of a solution, the one after its last "A:", that of params.truth?
+
+    {"params": {"truth": "…\\nA: 18"}, "content": "…\\nA: 18.0"}   ->   {"score": 1, "detail": "18.0 is 18"}
+
+As it stands it answers one request on stdin and ends; with --server it answers JSON-RPC, a line each, until stdin
+ends. A solution without a final number is wrong (0); a truth without one is not the solution's fault (an error).
+"""
+import json
+import re
+import sys
+from decimal import Decimal
+
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+
+
+def judge(request):
+    truth = final_number(request["params"]["truth"])
+    if truth is None:
+        raise ValueError("params.truth has no final number")
+    answer = final_number(request["content"])
+    if answer is None:
+        return {"score": 0, "detail": f"no final number, expected {truth}"}
+    is_right = Decimal(answer) == Decimal(truth)
+    return {"score": int(is_right), "detail": f"{answer} is {truth}" if is_right else f"{answer}, expected {truth}"}
+
+
+def final_number(text):
+    _, marker, tail = text.rpartition("A:")
+    found = NUMBER.search(tail) if marker else None
+    return found[0].replace(",", "") if found else None
+
+
+def serve():
+    for line in sys.stdin.buffer:
+        request = read(line)
+        if request is None:
+            continue
+        reply = {"jsonrpc": "2.0", "id": request["id"]}
+        try:
+            reply["result"] = judge(request["params"])
+        except Exception as problem:  # One bad request must not end the server.
+            reply["error"] = {"code": -32602, "message": explain(problem)}
+        print(json.dumps(reply), flush=True)
+
+
+def read(line):
+    """The request of a line, or None for what nobody waits for: noise and notifications."""
+    try:
+        request = json.loads(line)
+    except ValueError:
+        print(f"not JSON: {line[:200]!r}", file=sys.stderr)
+        return None
+    return request if isinstance(request, dict) and "id" in request else None
+
+
+def answer_once():
+    try:
+        reply = judge(json.load(sys.stdin.buffer))
+    except Exception as problem:
+        reply = {"error": explain(problem)}
+    print(json.dumps(reply))
+
+
+def explain(problem):
+    return str(problem) if isinstance(problem, ValueError) else f"the request cannot be read: {problem!r}"
+
+
+if __name__ == "__main__":
+    serve() if sys.argv[1:] == ["--server"] else answer_once()

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Filter around a model. Hides e-mail addresses and card numbers, on the way in and on the way out.
+
+stdout {"allow": true}, or {"allow": true, "replace": {…}} with clean text, or {"allow": false, "reason": "…"}.
+"""
+import json
+import re
+import sys
+
+EMAIL = re.compile(r"[\w.%+-]+@[\w-]+(?:\.[\w-]+)+")
+CARD = re.compile(r"(?<!\d)\d{4}[ -]?(?:\d{6}[ -]?\d{4,5}|\d{4}[ -]?\d{4}[ -]?\d{1,7})(?!\d)")
+# Members of a message that are not text and are passed on as they are.
+OPAQUE = {"id", "timestamp", "media"}
+
+
+def clean(value):
+    """The value with every text in it redacted, at any depth."""
+    if isinstance(value, str):
+        return CARD.sub(hide_card, EMAIL.sub("[email]", value))
+    if isinstance(value, list):
+        return [clean(item) for item in value]
+    if isinstance(value, dict):
+        return {key: item if key in OPAQUE else clean(item) for key, item in value.items()}
+    return value
+
+
+def hide_card(match):
+    """Not every long number is a card: those pass the Luhn check."""
+    digits = [int(digit) for digit in match[0] if digit.isdigit()]
+    total = sum(digits[-1::-2]) + sum(sum(divmod(2 * digit, 10)) for digit in digits[-2::-2])
+    return "[card]" if total % 10 == 0 else match[0]
+
+
+def decide(event):
+    if event["phase"] == "before_call":
+        request = event["request"]
+        given = {"messages": request["messages"], "system_prompt": request["system_prompt"]}
+    else:
+        given = {"message": event["response"]["message"]}
+    replacement = clean(given)
+    if replacement == given:
+        return {"allow": True}
+    return {"allow": True, "replace": replacement, "reason": "personal data was hidden"}
+
+
+try:
+    reply = decide(json.load(sys.stdin.buffer))
+except (ValueError, LookupError, TypeError, AttributeError) as problem:
+    reply = {"allow": False, "reason": f"cannot read the event: {problem!r}"}
+
+json.dump(reply, sys.stdout)

@@ -1,0 +1,88 @@
+import { basename } from 'node:path';
+import { type HookKind, type HookMode, type Phase, phasesOf } from '../contract/hook.ts';
+import { isObject } from '../json.ts';
+import { readExec, readLimits } from './build-exec.ts';
+import type { EvalConfig, HookConfig, LoggingConfig, RuntimeConfig, ToolConfig } from './config.ts';
+import type { Path, YamlDocument } from './document.ts';
+import { present } from './present.ts';
+import { choiceAt, entriesAt, itemsAt, millisecondsAt, textAt, valueAt, wholeAt, wordAt } from './read.ts';
+import { findSchemaFault, whyRefused, whyToolRefused } from './refused.ts';
+import { nativeVersion, promptkitVersion } from './schema.ts';
+
+/** The RuntimeConfig that a checked document declares; `folder` is absolute. Call it only without errors. */
+export function buildConfig(document: YamlDocument, folder: string): RuntimeConfig {
+  const spec = ['spec'];
+  return {
+    file: document.file,
+    folder,
+    apiVersion: choiceAt(document, ['apiVersion'], [promptkitVersion]) ?? nativeVersion,
+    name: wordAt(document, ['metadata', 'name']) ?? basename(document.file).replace(/\.ya?ml$/, ''),
+    tools: entriesAt(document, [...spec, 'tools']).map(({ name, path }) => readTool(document, name, path)),
+    evals: entriesAt(document, [...spec, 'evals']).map(({ name, path }) => readEval(document, name, path)),
+    hooks: entriesAt(document, [...spec, 'hooks']).map(({ name, path }) => readHook(document, name, path)),
+    ...present({ concurrency: wholeAt(document, [...spec, 'concurrency']) }),
+    defaults: readLimits(document, [...spec, 'defaults']),
+    logging: readLogging(document, [...spec, 'logging']),
+  };
+}
+
+function readTool(document: YamlDocument, name: string, path: Path): ToolConfig {
+  const exec = [...path, 'exec'];
+  const timeoutMs = millisecondsAt(document, [...path, 'timeout_ms']);
+  const refused = whyToolRefused(document, path);
+  return {
+    name,
+    description: textAt(document, [...path, 'description']) ?? '',
+    ...present({
+      inputSchema: readSchema(document, [...path, 'input_schema']),
+      outputSchema: readSchema(document, [...path, 'output_schema']),
+      exec: isObject(valueAt(document, exec)) ? readExec(document, exec, { refused, timeoutMs }) : undefined,
+    }),
+    position: document.keyPositionOf(path),
+  };
+}
+
+function readSchema(document: YamlDocument, path: Path): ToolConfig['inputSchema'] {
+  const schema = valueAt(document, path);
+  const usable = isObject(schema) || typeof schema === 'boolean';
+  return usable && findSchemaFault(document, path) === undefined ? schema : undefined;
+}
+
+function readEval(document: YamlDocument, name: string, path: Path): EvalConfig {
+  return { name, exec: readExec(document, path, { refused: whyRefused(document, path) }) };
+}
+
+function readHook(document: YamlDocument, name: string, path: Path): HookConfig {
+  const hook = choiceAt(document, [...path, 'hook'], hookKinds) ?? 'provider';
+  return {
+    name,
+    exec: readExec(document, path, { refused: whyRefused(document, path) }),
+    hook,
+    phases: readPhases(document, [...path, 'phases'], phasesOf[hook]),
+    mode: readMode(document, [...path, 'mode'], hook),
+  };
+}
+
+const hookKinds = ['provider', 'tool', 'session', 'eval'] as const satisfies readonly HookKind[];
+
+/** Every phase unless the file names some, and names only phases that this kind of hook has. */
+function readPhases(document: YamlDocument, path: Path, known: readonly Phase[]): readonly Phase[] {
+  const named = itemsAt(document, path).map((item) => choiceAt(document, item, known));
+  const asked = known.filter((phase) => named.includes(phase));
+  return asked.length === 0 || named.includes(undefined) ? known : asked;
+}
+
+function readMode(document: YamlDocument, path: Path, hook: HookKind): HookMode {
+  if (hook === 'session' || hook === 'eval') return 'observe';
+  return choiceAt(document, path, ['filter', 'observe', 'shadow']) ?? 'filter';
+}
+
+function readLogging(document: YamlDocument, path: Path): LoggingConfig {
+  const fields = entriesAt(document, [...path, 'commonFields']);
+  return {
+    level:
+      choiceAt(document, [...path, 'defaultLevel'], ['trace', 'debug', 'info', 'warn', 'error']) ?? 'info',
+    ...present({ format: choiceAt(document, [...path, 'format'], ['text', 'json']) }),
+    fields: Object.fromEntries(fields.map((field) => [field.name, textAt(document, field.path) ?? ''])),
+  };
+}

@@ -1,0 +1,27 @@
+import type { Problem } from './config.ts';
+import type { YamlDocument } from './document.ts';
+import { sortProblems } from './problem.ts';
+import { describePath } from './schema-path.ts';
+import { findViolations, type Violation } from './violation.ts';
+
+export { formatProblem } from './problem.ts';
+
+/** Everything in which the document differs from a JSON Schema (2020-12), in the order of the file. */
+export function checkSchema(document: YamlDocument, schema: object): Problem[] {
+  if (document.value === undefined) return [];
+  return sortProblems(
+    findViolations(document.value, schema).map((violation) => locate(document, violation, schema)),
+  );
+}
+
+/** A violation as an error: unknown keys and names at the key, what is missing at the name of its parent. */
+export function locate(document: YamlDocument, violation: Violation, schema: object): Problem {
+  const { path, kind, message, hint } = violation;
+  const place = describePath(path, schema);
+  return {
+    severity: 'error',
+    ...(kind === 'value' ? document.positionOf(path) : document.keyPositionOf(path)),
+    message: place === '' ? message : `${place}: ${message}`,
+    ...(hint === undefined ? {} : { hint }),
+  };
+}

@@ -1,0 +1,143 @@
+import { isObject } from '../json.ts';
+import type { Problem } from './config.ts';
+import type { Path, YamlDocument } from './document.ts';
+import { type Entry, entriesAt, itemsAt, valueAt, wordAt } from './read.ts';
+import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './refused.ts';
+import { type Report, report } from './report.ts';
+import { findSandbox } from './sandbox.ts';
+import { suggest } from './suggest.ts';
+
+/** An entry that starts a process. */
+export interface ExecEntry extends Entry {
+  readonly capability: 'tool' | 'eval' | 'hook';
+}
+
+/** Every entry that starts a process; `path` is that of the mapping with `command`. */
+export function execEntries(document: YamlDocument): ExecEntry[] {
+  const tools = entriesAt(document, ['spec', 'tools']).map(
+    ({ name, path }): ExecEntry => ({
+      capability: 'tool',
+      name,
+      path: [...path, 'exec'],
+      value: valueAt(document, [...path, 'exec']),
+    }),
+  );
+  const evals = entriesAt(document, ['spec', 'evals']).map(
+    (entry): ExecEntry => ({ capability: 'eval', ...entry }),
+  );
+  const hooks = entriesAt(document, ['spec', 'hooks']).map(
+    (entry): ExecEntry => ({ capability: 'hook', ...entry }),
+  );
+  return [...tools, ...evals, ...hooks].filter(({ value }) => isObject(value));
+}
+
+/** What no schema can see: names that lead nowhere, ids that stand twice, schemas that cannot be used. */
+export function checkReferences(document: YamlDocument, tolerant: boolean): Problem[] {
+  const refusable = tolerant ? 'warning' : 'error';
+  const reports = [
+    ...execEntries(document).flatMap((entry) => [
+      ...checkSandbox(document, entry, refusable),
+      ...checkNul(document, entry, refusable),
+    ]),
+    ...checkSelectors(document),
+    ...checkProviders(document, refusable),
+    ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => checkTool(document, tool, refusable)),
+  ];
+  return reports.map((each) => report(document, each));
+}
+
+type Refusable = 'error' | 'warning';
+const callsFail = {
+  tool: 'a call of the tool fails',
+  eval: 'the eval stays unscored',
+  hook: 'a filter denies',
+};
+
+function checkSandbox(document: YamlDocument, entry: ExecEntry, refusable: Refusable): Report[] {
+  const path = [...entry.path, 'sandbox'];
+  const name = wordAt(document, path);
+  const sandbox = name === undefined ? undefined : findSandbox(document, name);
+  if (name === undefined || sandbox === undefined || sandbox.status === 'direct') return [];
+  if (sandbox.status === 'unsupported') {
+    return [
+      {
+        severity: 'warning',
+        path,
+        message: `${sandbox.reason}; it never starts: ${callsFail[entry.capability]}`,
+      },
+    ];
+  }
+  const severity = entry.capability === 'hook' ? 'error' : refusable;
+  const consequence = severity === 'error' ? '' : `; it never starts: ${callsFail[entry.capability]}`;
+  const known = entriesAt(document, ['spec', 'sandboxes']).map((sandboxEntry) => sandboxEntry.name);
+  const message = `references a sandbox not declared under spec.sandboxes${consequence}`;
+  return [{ severity, path, message, ...suggest(name, known) }];
+}
+
+function checkNul(document: YamlDocument, entry: ExecEntry, refusable: Refusable): Report[] {
+  const path = findNul(document, entry.path);
+  if (path === undefined) return [];
+  const consequence = refusable === 'error' ? '' : `; it never starts: ${callsFail[entry.capability]}`;
+  return [{ severity: refusable, path, message: `must not contain a NUL character${consequence}` }];
+}
+
+function checkSelectors(document: YamlDocument): Report[] {
+  const known = entriesAt(document, ['spec', 'selectors']).map(({ name }) => name);
+  const references: Path[] = [
+    ['spec', 'skills', 'selector'],
+    ['spec', 'tool_selector'],
+  ];
+  return references.flatMap((path): Report[] => {
+    const name = wordAt(document, path);
+    if (name === undefined || known.includes(name)) return [];
+    const message = 'references a selector not declared under spec.selectors';
+    return [{ severity: 'error', path, message, ...suggest(name, known) }];
+  });
+}
+
+function checkProviders(document: YamlDocument, refusable: Refusable): Report[] {
+  const seen = new Set<string>();
+  return itemsAt(document, ['spec', 'providers']).flatMap((item): Report[] => {
+    const path = [...item, 'id'];
+    const id = wordAt(document, path);
+    if (id === undefined || !seen.has(id)) {
+      if (id !== undefined) seen.add(id);
+      return [];
+    }
+    const consequence = refusable === 'error' ? '' : '; the first one counts';
+    return [
+      { severity: refusable, path, message: `another provider already has the id ${id}${consequence}` },
+    ];
+  });
+}
+
+function checkTool(document: YamlDocument, tool: Entry, refusable: Refusable): Report[] {
+  const consequence = refusable === 'error' ? '' : '; a call of the tool fails';
+  const mode = findWrongMode(document, tool.path);
+  const wrongMode: Report[] =
+    mode === undefined
+      ? []
+      : [
+          {
+            severity: refusable,
+            path: [...tool.path, 'mode'],
+            message: `must be exec where the tool has an exec binding (got: ${mode})${consequence}`,
+          },
+        ];
+  const wrongSchemas = schemaKeys.flatMap((key): Report[] => {
+    const path = [...tool.path, key];
+    const schema = valueAt(document, path);
+    const fault =
+      isObject(schema) || typeof schema === 'boolean' ? findSchemaFault(document, path) : undefined;
+    return fault === undefined
+      ? []
+      : [
+          {
+            severity: refusable,
+            path,
+            message: `is no JSON Schema that can be used: ${fault}${consequence}`,
+          },
+        ];
+  });
+  return [...wrongMode, ...wrongSchemas];
+}

@@ -1,0 +1,24 @@
+import type { Problem } from './config.ts';
+import type { Path, YamlDocument } from './document.ts';
+import { runtimeSchema } from './schema.ts';
+import { describePath } from './schema-path.ts';
+
+export interface Report {
+  readonly severity: Problem['severity'];
+  readonly path: Path;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  /** Point at the key instead of its value. */
+  readonly atKey?: boolean;
+}
+
+/** Something to say about a RuntimeConfig, put in its place. */
+export function report(document: YamlDocument, { severity, path, message, hint, atKey }: Report): Problem {
+  const place = describePath(path, runtimeSchema);
+  return {
+    severity,
+    ...(atKey ? document.keyPositionOf(path) : document.positionOf(path)),
+    message: place === '' ? message : `${place}: ${message}`,
+    ...(hint === undefined ? {} : { hint }),
+  };
+}

@@ -1,0 +1,80 @@
+import { basename } from 'node:path';
+
+/** The index of the argument that names the script an interpreter is told to run; undefined when none does. */
+export function findScript(command: string, args: readonly string[]): number | undefined {
+  const name = basename(command).replace(/[\d.]*$/, '');
+  const interpreter = interpreters.get(name);
+  if (!interpreter) return undefined;
+  const { inline, valued = [], verb } = interpreter;
+  let index = verb !== undefined && args[0] === verb ? 1 : 0;
+  if (verb !== undefined && index === 0 && interpreter.needsVerb) return undefined;
+  for (; index < args.length; index++) {
+    const argument = args[index] ?? '';
+    if (argument === '--') return looksLikeScript(args[index + 1]) ? index + 1 : undefined;
+    if (!argument.startsWith('-') || argument === '-') return looksLikeScript(argument) ? index : undefined;
+    if (inline.some((flag) => matchesFlag(argument, flag))) return undefined;
+    if (valued.includes(argument)) index += 1;
+  }
+  return undefined;
+}
+
+interface Interpreter {
+  /** Flags that carry the program themselves, or take it from elsewhere. */
+  readonly inline: readonly string[];
+  /** Flags whose value is the next argument. */
+  readonly valued?: readonly string[];
+  /** A first word such as `run`. */
+  readonly verb?: string;
+  readonly needsVerb?: boolean;
+}
+
+const shell: Interpreter = { inline: ['-c', '-s'], valued: ['-o', '+o', '-O'] };
+const python: Interpreter = { inline: ['-c', '-m'], valued: ['-W', '-X'] };
+const node: Interpreter = {
+  inline: ['-e', '-p', '-pe', '--eval', '--print', '--test', '--run', '-i'],
+  valued: ['-r', '--require', '--import', '--loader', '--experimental-loader', '-C', '--conditions'],
+};
+
+const interpreters: ReadonlyMap<string, Interpreter> = new Map(
+  Object.entries({
+    sh: shell,
+    bash: shell,
+    dash: shell,
+    zsh: shell,
+    ksh: shell,
+    python,
+    pypy: python,
+    node,
+    nodejs: node,
+    tsx: node,
+    'ts-node': node,
+    ruby: { inline: ['-e', '-S'], valued: ['-I', '-r'] },
+    perl: { inline: ['-e', '-E'], valued: ['-I'] },
+    php: { inline: ['-r'], valued: ['-c', '-d', '-f'] },
+    lua: { inline: ['-e'], valued: ['-l'] },
+    Rscript: { inline: ['-e'] },
+    deno: {
+      inline: [],
+      valued: ['-c', '--config', '--import-map', '--env-file'],
+      verb: 'run',
+      needsVerb: true,
+    },
+    bun: { inline: ['-e', '-p', '--eval', '--print'], valued: ['-r', '--preload'], verb: 'run' },
+  }),
+);
+
+/** Short flags may stand together (`-xc`), long ones may carry their value (`--eval=…`). */
+function matchesFlag(argument: string, flag: string): boolean {
+  if (flag.startsWith('--')) return argument === flag || argument.startsWith(`${flag}=`);
+  if (argument.startsWith('--')) return false;
+  return (
+    argument === flag ||
+    (flag.length === 2 && /^-[A-Za-z]+$/.test(argument) && argument.endsWith(flag.charAt(1)))
+  );
+}
+
+function looksLikeScript(argument: string | undefined): boolean {
+  return (
+    argument !== undefined && !argument.includes('://') && (argument.includes('/') || /\.\w+$/.test(argument))
+  );
+}

@@ -1,0 +1,35 @@
+import { distance } from 'fastest-levenshtein';
+
+/** A hint for a misspelt word: the nearest known one if it is near, else all of them under `title`, if given. */
+export function suggest(word: string, known: readonly string[], title?: string): { hint?: string } {
+  const nearest = findNearest(word, known);
+  if (nearest !== undefined) return { hint: `did you mean \`${nearest}\`?` };
+  if (title === undefined || known.length === 0) return {};
+  return { hint: `known ${title}: ${known.join(', ')}` };
+}
+
+/** The known word that `word` was probably meant to be: at most a third of its letters differ. */
+export function findNearest(word: string, known: readonly string[]): string | undefined {
+  const ranked = known
+    .map((candidate) => ({ candidate, steps: countSteps(fold(word), fold(candidate)) }))
+    .toSorted((a, b) => a.steps - b.steps);
+  const best = ranked[0];
+  return best && best.steps <= Math.max(1, Math.floor(word.length / 3)) && best.steps < fold(word).length
+    ? best.candidate
+    : undefined;
+}
+
+/** Two letters that changed places are one slip, not two. */
+function countSteps(word: string, candidate: string): number {
+  const steps = distance(word, candidate);
+  return steps === 2 && sortLetters(word) === sortLetters(candidate) ? 1 : steps;
+}
+
+function sortLetters(word: string): string {
+  return [...word].toSorted().join('');
+}
+
+/** `timeoutMs`, `timeout-ms` and `TIMEOUT_MS` are all near `timeout_ms`. */
+function fold(word: string): string {
+  return word.toLowerCase().replaceAll(/[-_ ]/g, '');
+}

@@ -1,0 +1,46 @@
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
+import { RuntimeError } from '../errors.ts';
+import type { Problem } from './config.ts';
+
+/** Reads a UTF-8 file, without its byte order mark, or says where it is not UTF-8. Throws FILE_UNREADABLE. */
+export function readText(file: string): string | Problem {
+  const bytes = readBytes(file);
+  return isUtf8(bytes) ? new TextDecoder().decode(bytes) : findBadByte(file, bytes);
+}
+
+function readBytes(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}`, { cause });
+  }
+}
+
+function whyUnreadable(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  if (code === 'ENOENT') return 'does not exist';
+  if (code === 'EISDIR') return 'is a folder';
+  if (code === 'EACCES') return 'may not be read';
+  if (code === 'ENOTDIR') return 'does not exist: a part of its path is a file';
+  return `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
+}
+
+function findBadByte(file: string, bytes: Buffer): Problem {
+  let line = 1;
+  let start = 0;
+  for (let end = bytes.indexOf(0x0a); end !== -1 && isUtf8(bytes.subarray(start, end)); ) {
+    line += 1;
+    start = end + 1;
+    end = bytes.indexOf(0x0a, start);
+  }
+  const column = bytes.toString('utf8', start).indexOf('\uFFFD') + 1;
+  return {
+    file,
+    line,
+    column,
+    severity: 'error',
+    message: 'the file is not UTF-8 here',
+    hint: 'Save it as UTF-8.',
+  };
+}

@@ -1,0 +1,82 @@
+import type { YamlDocument } from './document.ts';
+import { execKey, isAt, textAt, valueAt } from './read.ts';
+import { longestMs } from './schema-exec.ts';
+import type { Violation } from './violation.ts';
+
+/** How PromptKit’s own loader’s files are read where `signalbox/v1` would refuse them. */
+export type Tolerance =
+  | { readonly as: 'error' }
+  /** Means the same to everybody, so there is nothing to say. */
+  | { readonly as: 'fine' }
+  | { readonly as: 'warning'; readonly reading: string };
+
+/**
+ * What a violation comes to in a `promptkit.altairalabs.ai/v1alpha1` file. PromptKit’s loader would have
+ * taken it; the reading is the closed one, and `read.ts` and `build.ts` read it that way.
+ */
+export function tolerate(document: YamlDocument, violation: Violation): Tolerance {
+  const { kind, path, keyword, params } = violation;
+  if (kind === 'key') return warning('it is ignored');
+  if (kind === 'missing') return isToolCommand(violation) ? warning('a call of the tool fails') : error;
+  const value = valueAt(document, path);
+  if (typeof value === 'object' && value !== null) return tolerateNested(violation);
+  const reading = readScalar(document, violation, value);
+  if (reading !== undefined) return warning(reading);
+  if (value === null) return isAt(path, ...neverNull) ? error : fine;
+  if (value === '' && isAt(path, ...emptyIsAbsent)) return fine;
+  const takesText = keyword === 'type' && [params['type']].flat().includes('string');
+  return takesText && typeof value !== 'string' ? fine : error;
+}
+
+const error: Tolerance = { as: 'error' };
+const fine: Tolerance = { as: 'fine' };
+const warning = (reading: string): Tolerance => ({ as: 'warning', reading });
+
+const neverNull = ['spec.hooks.*', 'spec.evals.*', 'spec.providers.*'];
+
+const emptyIsAbsent = [
+  ...execKey('sandbox'),
+  'spec.providers.*.id',
+  'spec.logging.defaultLevel',
+  'spec.logging.format',
+];
+
+function isToolCommand({ path }: Violation): boolean {
+  return isAt(path, 'spec.tools.*.exec.command');
+}
+
+function tolerateNested({ path, keyword }: Violation): Tolerance {
+  if (isAt(path, 'spec.hooks.*.phases') && keyword === 'minItems') return warning(everyPhase);
+  return isToolSchema(path) ? warning('a call of the tool fails') : error;
+}
+
+function isToolSchema(path: Violation['path']): boolean {
+  return isAt(path, 'spec.tools.*.input_schema', 'spec.tools.*.output_schema');
+}
+
+const everyPhase = 'the hook runs at every phase of its type';
+
+/** The closed reading of a scalar that PromptKit’s loader would have misread; undefined when it would not. */
+function readScalar(document: YamlDocument, violation: Violation, value: unknown): string | undefined {
+  const { path } = violation;
+  if (isAt(path, 'spec.hooks.*.phases.*')) return everyPhase;
+  if (isToolCommand(violation) && (value === '' || value === null)) return 'a call of the tool fails';
+  if (value === null) return undefined;
+  if (isToolSchema(path)) return 'a call of the tool fails';
+  if (isAt(path, 'spec.hooks.*.mode')) return `it is read as ${defaultMode(document, path)}`;
+  if (isAt(path, ...execKey('runtime'))) return 'it is read as exec';
+  if (isAt(path, ...execKey('env.*'))) return 'it is left out';
+  return typeof value === 'number' && Number.isFinite(value) ? readNumber(path, value) : undefined;
+}
+
+function defaultMode(document: YamlDocument, path: Violation['path']): string {
+  const hook = textAt(document, [...path.slice(0, -1), 'hook']);
+  return hook === 'session' || hook === 'eval' ? 'observe' : 'filter';
+}
+
+function readNumber(path: Violation['path'], value: number): string | undefined {
+  if (isAt(path, 'spec.providers.*.defaults.max_tokens')) return `it is read as ${Math.trunc(value)}`;
+  if (!isAt(path, ...execKey('timeout_ms'), 'spec.tools.*.timeout_ms')) return undefined;
+  const whole = Math.min(Math.trunc(value), longestMs);
+  return whole < 1 ? 'the default applies' : `it is read as ${whole}`;
+}

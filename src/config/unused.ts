@@ -1,0 +1,79 @@
+import { isObject } from '../json.ts';
+import type { Problem } from './config.ts';
+import type { YamlDocument } from './document.ts';
+import { type Entry, entriesAt, itemsAt, valueAt } from './read.ts';
+import { type Report, report } from './report.ts';
+import { promptkitVersion, unusedSections } from './schema.ts';
+import { unusedProviderKeys } from './schema-provider.ts';
+
+/** What the file says and nobody acts on: one warning for each, so that nothing is passed over silently. */
+export function findUnused(document: YamlDocument): Problem[] {
+  const reports = [
+    ...unusedSections.flatMap((key) => unusedAt(document, ['spec', key], sectionHints[key])),
+    ...unusedAt(document, ['spec', 'logging', 'modules']),
+    ...itemsAt(document, ['spec', 'providers']).flatMap((path) => unusedInProvider(document, path)),
+    ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => unusedInTool(document, tool)),
+    ...entriesAt(document, ['spec', 'hooks']).flatMap((hook) => noteDialect(document, hook)),
+  ];
+  return reports.map((each) => report(document, { ...each, atKey: true }));
+}
+
+const sectionHints: Readonly<Record<string, string | undefined>> = {
+  state_store: 'Approvals and runs live in Signalbox’s own store.',
+};
+
+function unusedAt(document: YamlDocument, path: Report['path'], hint?: string): Report[] {
+  const value = valueAt(document, path);
+  return value === undefined || value === null
+    ? []
+    : [{ severity: 'warning', path, message: 'is accepted and not used', hint }];
+}
+
+function unusedInProvider(document: YamlDocument, path: Report['path']): Report[] {
+  const platform = [...path, 'platform'];
+  const refused: Report[] = isObject(valueAt(document, platform))
+    ? [
+        {
+          severity: 'warning',
+          path: platform,
+          message: 'is not supported: the provider is refused when it is used',
+        },
+      ]
+    : [];
+  const keys = [...unusedProviderKeys.map((key) => [key]), ['defaults', 'prompt_caching']];
+  return [...refused, ...keys.flatMap((key) => unusedAt(document, [...path, ...key]))];
+}
+
+const unusedToolKeys = ['mock_result', 'mock_template', 'mock_parts', 'http', 'client'] as const;
+
+function unusedInTool(document: YamlDocument, { name, path }: Entry): Report[] {
+  const unused = unusedToolKeys.flatMap((key) => unusedAt(document, [...path, key]));
+  const ownName = valueAt(document, [...path, 'name']);
+  if (typeof ownName === 'string' && ownName !== '' && ownName !== name) {
+    unused.push({
+      severity: 'warning',
+      path: [...path, 'name'],
+      message: `is not used: the tool is called ${name}`,
+    });
+  }
+  if (isObject(valueAt(document, [...path, 'exec']))) return unused;
+  const hint = 'Add `exec: {command: …}` to make it run.';
+  return [
+    { severity: 'warning', path, message: 'has no exec binding: it is listed, and a call of it fails', hint },
+    ...unused,
+  ];
+}
+
+/** PromptKit’s page and its program print different payload keys; a hook that finds none usually allows. */
+function noteDialect(document: YamlDocument, { path, value }: Entry): Report[] {
+  if (valueAt(document, ['apiVersion']) !== promptkitVersion || !isObject(value)) return [];
+  if (value['hook'] === 'eval' || (value['dialect'] !== undefined && value['dialect'] !== null)) return [];
+  return [
+    {
+      severity: 'note',
+      path,
+      message: 'names no dialect, so its payload has snake_case keys',
+      hint: 'Set `dialect: promptkit-go` if the hook reads keys such as `Messages`, or `dialect: promptkit` to confirm.',
+    },
+  ];
+}

@@ -1,0 +1,43 @@
+import { locate } from './check.ts';
+import { checkCommands, type Surroundings } from './commands.ts';
+import type { Problem } from './config.ts';
+import type { YamlDocument } from './document.ts';
+import { sortProblems } from './problem.ts';
+import { valueAt } from './read.ts';
+import { checkReferences } from './references.ts';
+import { promptkitVersion, runtimeSchema } from './schema.ts';
+import { tolerate } from './tolerate.ts';
+import { findUnused } from './unused.ts';
+import { findViolations, type Violation } from './violation.ts';
+import { wordViolation } from './words.ts';
+
+/** Everything there is to say about a RuntimeConfig, in the order of the file. */
+export function validate(document: YamlDocument, surroundings: Surroundings): Problem[] {
+  const tolerant = valueAt(document, ['apiVersion']) === promptkitVersion;
+  const reading = document.problems.map((problem) =>
+    tolerant && problem === document.secondDocument ? lessSerious(problem) : problem,
+  );
+  if (document.value === undefined) return sortProblems(reading);
+  const violations = findViolations(document.value, runtimeSchema);
+  return sortProblems([
+    ...reading,
+    ...violations.flatMap((violation) => judge(document, violation, tolerant)),
+    ...checkReferences(document, tolerant),
+    ...findUnused(document),
+    ...checkCommands(document, surroundings),
+  ]);
+}
+
+function lessSerious(problem: Problem): Problem {
+  return { ...problem, severity: 'warning', message: `${problem.message}; it is ignored` };
+}
+
+function judge(document: YamlDocument, violation: Violation, tolerant: boolean): Problem[] {
+  const worded = wordViolation(document, violation);
+  const problem = locate(document, worded, runtimeSchema);
+  if (!tolerant || worded.always) return [problem];
+  const tolerance = tolerate(document, violation);
+  if (tolerance.as === 'error') return [problem];
+  if (tolerance.as === 'fine') return [];
+  return [{ ...problem, severity: 'warning', message: `${problem.message}; ${tolerance.reading}` }];
+}

@@ -1,0 +1,116 @@
+import type { ErrorObject } from 'ajv/dist/2020.js';
+import { compile } from './compile.ts';
+import type { Path } from './document.ts';
+import { knownKeys } from './schema-path.ts';
+import { findNearest, suggest } from './suggest.ts';
+import { wordError } from './wording.ts';
+
+/** One difference between a value and its schema. */
+export interface Violation {
+  /** `key`: a key that is not known; `missing`: one that is not there; `value`: a wrong value. */
+  readonly kind: 'key' | 'missing' | 'value';
+  /** Of the wrong value, the unknown key, or the missing key. */
+  readonly path: Path;
+  /** The JSON Schema keyword that failed. */
+  readonly keyword: string;
+  /** What the keyword asked for, in ajv’s terms, such as `{type: 'string'}`. */
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Without the path. */
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** Checks a plain value against a JSON Schema: one violation per place and cause, none for a union's branches. */
+export function findViolations(value: unknown, schema: object): Violation[] {
+  const validate = compile(schema);
+  if (validate(value)) return [];
+  const errors = (validate.errors ?? []).filter(({ keyword }) => !echoes.has(keyword));
+  return withoutMisspelt(withoutRepeats(errors.map((error) => toViolation(error, value, schema))));
+}
+
+/** Keywords whose failure only repeats that of a part. */
+const echoes: ReadonlySet<string> = new Set(['if', 'propertyNames']);
+
+function toViolation(error: ErrorObject, root: unknown, schema: object): Violation {
+  const { keyword, params } = error;
+  const { path, value } = walk(root, error.instancePath);
+  const unknown = stringParam(error, 'additionalProperty') ?? stringParam(error, 'unevaluatedProperty');
+  if (unknown !== undefined) {
+    const hint = suggest(unknown, knownKeys(path, schema), 'keys');
+    return { kind: 'key', path: [...path, unknown], keyword, params, message: 'unknown key', ...hint };
+  }
+  const missing = keyword === 'required' ? stringParam(error, 'missingProperty') : undefined;
+  if (missing !== undefined)
+    return { kind: 'missing', path: [...path, missing], keyword, params, message: 'is required' };
+  if (error.propertyName !== undefined) {
+    const message = `the name ${wordError(error, error.propertyName)}`;
+    return { kind: 'key', path: [...path, error.propertyName], keyword, params, message };
+  }
+  return {
+    kind: 'value',
+    path,
+    keyword,
+    params,
+    message: wordError(error, value),
+    ...choiceHint(error, value),
+  };
+}
+
+function stringParam(error: ErrorObject, name: string): string | undefined {
+  const param: unknown = error.params[name];
+  return typeof param === 'string' ? param : undefined;
+}
+
+function choiceHint(error: ErrorObject, value: unknown): { hint?: string } {
+  const allowed: unknown = error.params['allowedValues'];
+  if (error.keyword !== 'enum' || !Array.isArray(allowed) || typeof value !== 'string') return {};
+  return suggest(value, allowed.map(String));
+}
+
+/** Turns a JSON pointer into a path; list indices become numbers. */
+function walk(root: unknown, pointer: string): { path: (string | number)[]; value: unknown } {
+  const path: (string | number)[] = [];
+  let value = root;
+  for (const part of pointer.split('/').slice(1)) {
+    const segment = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(value)) {
+      path.push(Number(segment));
+      value = value[Number(segment)];
+    } else {
+      path.push(segment);
+      value = typeof value === 'object' && value !== null ? Reflect.get(value, segment) : undefined;
+    }
+  }
+  return { path, value };
+}
+
+/** Of several complaints about one value the most telling one stays: a list of choices, the narrowest first. */
+function withoutRepeats(violations: readonly Violation[]): Violation[] {
+  const byPlace = new Map<string, Violation>();
+  for (const violation of violations) {
+    const place = JSON.stringify(violation.path);
+    const known = byPlace.get(place);
+    if (known === undefined || weigh(violation) < weigh(known)) byPlace.set(place, violation);
+  }
+  return [...byPlace.values()];
+}
+
+function weigh({ keyword, message }: Violation): number {
+  return keyword === 'enum' || keyword === 'const' ? message.length : 1_000_000;
+}
+
+/** A key that is missing because it is misspelt is one mistake, told at the misspelt key. */
+function withoutMisspelt(violations: readonly Violation[]): Violation[] {
+  return violations.filter(({ kind, path }) => {
+    if (kind !== 'missing') return true;
+    return !violations.some((other) => other.kind === 'key' && isMisspelling(other.path, path));
+  });
+}
+
+function isMisspelling(path: Path, meant: Path): boolean {
+  const parent = JSON.stringify(path.slice(0, -1));
+  return (
+    parent === JSON.stringify(meant.slice(0, -1)) &&
+    findNearest(String(path.at(-1)), [String(meant.at(-1))]) !== undefined
+  );
+}

@@ -1,0 +1,84 @@
+import { isObject } from '../json.ts';
+import type { YamlDocument } from './document.ts';
+import { execKey, isAt, textAt, valueAt } from './read.ts';
+import { nativeVersion, promptkitVersion } from './schema.ts';
+import type { Violation } from './violation.ts';
+
+/** A violation in RuntimeConfig’s own words. */
+export interface Worded extends Violation {
+  /** It holds whatever the apiVersion says. */
+  readonly always: boolean;
+}
+
+/** Says a violation as PromptKit says it, where PromptKit has words for it, and otherwise with its reason. */
+export function wordViolation(document: YamlDocument, violation: Violation): Worded {
+  const always = (message: string, hint?: string): Worded => ({
+    ...withoutHint(violation),
+    message,
+    always: true,
+    ...(hint === undefined ? {} : { hint }),
+  });
+  const { path } = violation;
+  if (isAt(path, 'apiVersion')) return always(`must be ${nativeVersion} or ${promptkitVersion}`);
+  if (isAt(path, 'kind')) return always('must be RuntimeConfig');
+  const later = wordLater(document, violation);
+  if (later !== undefined) return always(`${later} is not supported by this version`);
+  const required = isUnsaid(document, violation)
+    ? requiredWords.find(([pattern]) => isAt(path, pattern))
+    : undefined;
+  if (required) return always(required[1]);
+  if (isAt(path, 'spec.tools.*.exec.command') && isUnsaid(document, violation)) {
+    return { ...violation, message: 'exec command is required', always: false };
+  }
+  if (violation.keyword === 'pattern' && isAt(path, ...execKey('env.*'))) {
+    const message = `must be a name or NAME=value (got: ${valueAt(document, path)})`;
+    return { ...violation, message, always: false };
+  }
+  if (violation.keyword === 'false schema' && isAt(path, ...execKey('instances'), ...execKey('warm'))) {
+    return always(
+      'needs `runtime: server`',
+      'A one-shot process has nothing to keep; add `runtime: server` or remove the key.',
+    );
+  }
+  return { ...violation, ...wordMode(document, violation), always: false };
+}
+
+const requiredWords = [
+  ['spec.providers.*.type', 'provider type is required'],
+  ['spec.providers.*.model', 'provider model is required'],
+  ['spec.evals.*.command', 'eval command is required'],
+  ['spec.hooks.*.command', 'hook command is required'],
+  ['spec.hooks.*.hook', 'hook type is required (provider, tool, session, or eval)'],
+  ['spec.sandboxes.*.mode', 'sandbox mode is required'],
+] as const;
+
+const laterDialects: ReadonlySet<unknown> = new Set(['picoclaw', 'chibi', 'claude', 'agentao']);
+const laterKeys = [...execKey('limits'), 'spec.tools.*.approval', 'spec.tools.*.idempotent', 'spec.imports'];
+
+/** What the documents promise and this version lacks: passing over it silently would weaken a guard. */
+function wordLater(document: YamlDocument, { kind, path }: Violation): string | undefined {
+  if (kind === 'key' && isAt(path, ...laterKeys)) return `\`${path.at(-1)}\``;
+  const value = valueAt(document, path);
+  if (isAt(path, ...execKey('dialect')) && laterDialects.has(value)) return `dialect ${value}`;
+  return undefined;
+}
+
+function isUnsaid(document: YamlDocument, { kind, path }: Violation): boolean {
+  const value = valueAt(document, path);
+  return kind === 'missing' || value === null || value === '';
+}
+
+function withoutHint({ hint: _hint, ...violation }: Violation): Violation {
+  return violation;
+}
+
+function wordMode(document: YamlDocument, { path }: Violation): { message?: string; hint?: string } {
+  const value = valueAt(document, path);
+  if (!isAt(path, 'spec.hooks.*.mode') || isObject(value) || (value !== 'filter' && value !== 'shadow'))
+    return {};
+  const hook = textAt(document, [...path.slice(0, -1), 'hook']);
+  return {
+    message: `${hook} hooks only observe: they are told what has happened, and no answer is waited for (got: ${value})`,
+    hint: 'Use `mode: observe`, or leave `mode` out.',
+  };
+}

@@ -1,0 +1,30 @@
+import type { Document, YAMLError } from 'yaml';
+import type { Position, Problem } from './config.ts';
+
+/** What the parser found. One error per line: what follows on the same line is nearly always the echo of the first. */
+export function syntaxProblems(document: Document.Parsed, at: (offset: number) => Position): Problem[] {
+  const byLine = new Map<number, Problem>();
+  const exhausted = document.errors.filter(({ code }) => code === 'RESOURCE_EXHAUSTION').slice(0, 1);
+  const errors = exhausted.length > 0 ? exhausted : document.errors;
+  for (const error of errors) {
+    const problem: Problem = { ...at(error.pos[0]), severity: 'error', message: wordSyntax(error) };
+    if (!byLine.has(problem.line)) byLine.set(problem.line, problem);
+  }
+  const warnings = document.warnings.map(
+    (warning): Problem => ({ ...at(warning.pos[0]), severity: 'warning', message: wordSyntax(warning) }),
+  );
+  return [...byLine.values(), ...warnings];
+}
+
+function wordSyntax(error: YAMLError): string {
+  if (error.code === 'RESOURCE_EXHAUSTION') return 'the YAML is nested too deeply';
+  if (error.code === 'NON_STRING_KEY') return 'a key must be text, not a list or a mapping';
+  if (error.code === 'TAG_RESOLVE_FAILED')
+    return `${lowerFirst(error.message)}; the value is read as if it had none`;
+  return `YAML: ${lowerFirst(error.message)}`;
+}
+
+/** For a parser’s sentence that goes on after a colon. */
+export function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

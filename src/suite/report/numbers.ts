@@ -1,0 +1,37 @@
+/** A share as a percentage with one decimal; 0 and 100 are only said of what is exactly so. */
+export function formatPercent(share: number | null): string {
+  if (share === null) return '–';
+  const tenths = Math.round(share * 1000);
+  const honest = Math.min(Math.max(tenths, share > 0 ? 1 : 0), share < 1 ? 999 : 1000);
+  return `${(honest / 10).toFixed(1)}%`;
+}
+
+/** A score with three decimals. */
+export function formatMean(mean: number | null): string {
+  return mean === null ? '–' : mean.toFixed(3);
+}
+
+/** A duration as people say it: `850 ms`, `12.3 s`, `4 min 05 s`, `2 h 03 min`. */
+export function formatDuration(ms: number): string {
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3600)];
+  if (hours === 0) return `${minutes} min ${twoDigits(seconds % 60)} s`;
+  return `${hours} h ${twoDigits(minutes % 60)} min`;
+}
+
+/** Things per second: whole from ten on. */
+export function formatRate(count: number, ms: number): string {
+  const rate = ms <= 0 ? 0 : (count / ms) * 1000;
+  return rate < 10 ? rate.toFixed(1) : String(Math.round(rate));
+}
+
+/** `1 case`, `2 cases`. */
+export function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, '0');
+}

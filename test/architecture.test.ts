@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import * as house from './architecture.ts';
+import { parseModule, readModules } from './source.ts';
+
+const src = readModules(new URL('../src', import.meta.url).pathname);
+
+const rules = [
+  {
+    title: 'every file belongs to a stratum',
+    rule: house.everyFileHasAStratum,
+    broken: { 'helpers/strings.ts': '' },
+    says: ['helpers/strings.ts belongs to no stratum; add it to the list in test/architecture.ts'],
+  },
+  {
+    title: 'no import points down',
+    rule: house.importsPointUp,
+    broken: {
+      'errors.ts': "import './json.ts';",
+      'contract/tool.ts':
+        "import type { Fault } from '../errors.ts';\nimport type { X } from '../config/config.ts';",
+      'suite/suite.ts': "export * from '../log/logger.ts';",
+      'transport/launch/fifo.ts': "const p = await import('../../protocol/registry.ts');",
+    },
+    says: [
+      'contract/tool.ts imports config/config.ts, which is below it',
+      'suite/suite.ts imports log/logger.ts, which is below it',
+      'transport/launch/fifo.ts imports protocol/registry.ts, which is below it',
+    ],
+  },
+  {
+    title: 'no dialect imports another',
+    rule: house.dialectsAreStrangers,
+    broken: {
+      'protocol/chibi/hook.ts': "import '../dialect.ts';\nimport '../promptkit/hook.ts';",
+      'protocol/registry.ts': "import './chibi/hook.ts';",
+    },
+    says: [
+      'protocol/chibi/hook.ts imports protocol/promptkit/hook.ts; the folders of protocol/ do not know each other',
+    ],
+  },
+  {
+    title: 'no surface imports another',
+    rule: house.surfacesAreStrangers,
+    broken: { 'surface/cli/commands/serve.ts': "import '../output.ts';\nimport '../../http/app.ts';" },
+    says: [
+      'surface/cli/commands/serve.ts imports surface/http/app.ts; the folders of surface/ do not know each other',
+    ],
+  },
+  {
+    title: 'surfaces see the runtime, the contract, the errors, JSON and themselves',
+    rule: house.surfacesSeeTheRuntimeOnly,
+    broken: {
+      'surface/cli/main.ts': [
+        "import '../../runtime.ts'; import '../../errors.ts'; import '../../json.ts'; import 'commander';",
+        "import '../../contract/tool.ts'; import './commands/tool.ts'; import '../../config/load.ts';",
+      ].join('\n'),
+    },
+    says: [
+      'surface/cli/main.ts imports config/load.ts; a surface sees runtime.ts, contract/, errors.ts and json.ts',
+    ],
+  },
+  {
+    title: 'only transport/launch/ starts processes',
+    rule: house.onlyLaunchStartsProcesses,
+    broken: {
+      'transport/launch/spawn.ts': "import { execa } from 'execa'; import koffi from 'koffi';",
+      'transport/oneshot.ts': "import { execa } from 'execa';",
+      'runtime.ts': "import { spawn } from 'node:child_process';",
+      'surface/cli/main.ts': "const koffi = require('koffi');",
+    },
+    says: [
+      'transport/oneshot.ts imports execa; processes start in transport/launch/ only',
+      'runtime.ts imports node:child_process; processes start in transport/launch/ only',
+      'surface/cli/main.ts imports koffi; processes start in transport/launch/ only',
+    ],
+  },
+  {
+    title: 'only binding/env.ts and the surfaces read process.env',
+    rule: house.environmentIsReadOnce,
+    broken: {
+      'binding/env.ts': 'const path = process.env.PATH;',
+      'surface/cli/main.ts': 'const path = process.env.PATH;',
+      'binding/resolve.ts': 'const path = process.env.PATH;',
+      'transport/oneshot.ts': '// process.env is not read here',
+    },
+    says: ['binding/resolve.ts reads process.env; only binding/env.ts and surface/ do'],
+  },
+  {
+    title: 'only surfaces print',
+    rule: house.onlySurfacesPrint,
+    broken: { 'surface/cli/main.ts': "console.log('a');", 'capability/hook.ts': "console.error('a');" },
+    says: ['capability/hook.ts uses console; emit an event instead'],
+  },
+  {
+    title: 'nothing in src imports index.ts',
+    rule: house.nothingImportsTheIndex,
+    broken: { 'surface/cli/main.ts': "import '../../index.ts';", 'config/load.ts': "import './index.ts';" },
+    says: ['surface/cli/main.ts imports index.ts, which is for users of the library'],
+  },
+  {
+    title: 'no imports form a cycle',
+    rule: house.importsFormNoCycle,
+    broken: {
+      'config/a.ts': "import './b.ts'; import '../errors.ts';",
+      'config/b.ts': "import type { C } from './c.ts';",
+      'config/c.ts': "export * from './a.ts';",
+      'config/d.ts': "import './a.ts';",
+    },
+    says: ['import cycle: config/a.ts -> config/b.ts -> config/c.ts -> config/a.ts'],
+  },
+  {
+    title: 'no file is longer than 300 lines',
+    rule: house.filesStaySmall,
+    broken: { 'json.ts': 'f();\n'.repeat(301), 'errors.ts': 'f();\n'.repeat(300) },
+    says: ['json.ts has 301 lines; more than 300 hold more than one idea'],
+  },
+];
+
+test('the sources of this house are read', () => {
+  expect(src.map(({ file }) => file)).toEqual(expect.arrayContaining(['errors.ts', 'contract/tool.ts']));
+});
+
+test.each(rules)('$title', ({ rule }) => {
+  expect(rule(src)).toEqual([]);
+});
+
+test.each(rules)('a breach is caught: $title', ({ rule, broken, says }) => {
+  expect(rule(Object.entries(broken).map(([file, text]) => parseModule(file, text)))).toEqual(says);
+});

@@ -1,0 +1,139 @@
+import { posix } from 'node:path';
+import type { Module } from './source.ts';
+
+/** The house from top to bottom: a file imports from its own stratum or from one above it. */
+export const strata: readonly (readonly string[])[] = [
+  ['errors.ts', 'json.ts', 'executable.ts'],
+  ['contract/'],
+  ['expression.ts'],
+  ['config/'],
+  ['binding/'],
+  ['transport/'],
+  ['protocol/'],
+  ['capability/'],
+  ['provider/'],
+  ['store/'],
+  ['pipeline/'],
+  ['suite/'],
+  ['log/'],
+  ['check-file.ts', 'template.ts', 'assemble.ts'],
+  ['runtime.ts'],
+  ['surface/'],
+  ['index.ts'],
+];
+
+/** One rule of the house: which of these modules of src break it, each as a sentence that names the file. */
+export type Rule = (modules: readonly Module[]) => string[];
+
+export const everyFileHasAStratum: Rule = (modules) =>
+  modules
+    .filter(({ file }) => stratumOf(file) === -1)
+    .map(({ file }) => `${file} belongs to no stratum; add it to the list in test/architecture.ts`);
+
+export const importsPointUp: Rule = (modules) =>
+  edgesOf(modules)
+    .filter(({ from, to }) => stratumOf(from) !== -1 && stratumOf(to) > stratumOf(from))
+    .map(({ from, to }) => `${from} imports ${to}, which is below it`);
+
+export const dialectsAreStrangers: Rule = (modules) => strangersIn('protocol', modules);
+
+export const surfacesAreStrangers: Rule = (modules) => strangersIn('surface', modules);
+
+export const surfacesSeeTheRuntimeOnly: Rule = (modules) =>
+  edgesOf(modules)
+    .filter(({ from, to }) => from.startsWith('surface/') && !isOpenToSurfaces(from, to))
+    .map(
+      ({ from, to }) => `${from} imports ${to}; a surface sees runtime.ts, contract/, errors.ts and json.ts`,
+    );
+
+export const onlyLaunchStartsProcesses: Rule = (modules) =>
+  modules
+    .filter(({ file }) => !file.startsWith('transport/launch/'))
+    .flatMap(({ file, imports }) =>
+      imports
+        .filter((specifier) =>
+          /^(execa|koffi|node:child_process|child_process|node:cluster)(\/|$)/.test(specifier),
+        )
+        .map((specifier) => `${file} imports ${specifier}; processes start in transport/launch/ only`),
+    );
+
+export const environmentIsReadOnce: Rule = (modules) =>
+  modules
+    .filter(({ file, globals }) => globals.has('process.env') && !isEnvironmentReader(file))
+    .map(({ file }) => `${file} reads process.env; only binding/env.ts and surface/ do`);
+
+export const onlySurfacesPrint: Rule = (modules) =>
+  modules
+    .filter(({ file, globals }) => globals.has('console') && !file.startsWith('surface/'))
+    .map(({ file }) => `${file} uses console; emit an event instead`);
+
+export const nothingImportsTheIndex: Rule = (modules) =>
+  edgesOf(modules)
+    .filter(({ to }) => to === 'index.ts')
+    .map(({ from }) => `${from} imports index.ts, which is for users of the library`);
+
+export const importsFormNoCycle: Rule = (modules) => {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of edgesOf(modules)) targets.set(from, [...(targets.get(from) ?? []), to]);
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (file: string, trail: readonly string[]): void => {
+    const since = trail.indexOf(file);
+    if (since !== -1) cycles.push([...trail.slice(since), file].join(' -> '));
+    if (since !== -1 || done.has(file)) return;
+    for (const target of targets.get(file) ?? []) visit(target, [...trail, file]);
+    done.add(file);
+  };
+  for (const { file } of modules) visit(file, []);
+  return cycles.map((cycle) => `import cycle: ${cycle}`);
+};
+
+export const filesStaySmall: Rule = (modules) =>
+  modules
+    .map(({ file, text }) => ({ file, lines: text.trimEnd().split('\n').length }))
+    .filter(({ lines }) => lines > 300)
+    .map(({ file, lines }) => `${file} has ${lines} lines; more than 300 hold more than one idea`);
+
+interface Edge {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The relative imports, as paths inside src; a path that leaves src begins with `../`. */
+function edgesOf(modules: readonly Module[]): Edge[] {
+  return modules.flatMap(({ file, imports }) =>
+    imports
+      .filter((specifier) => specifier.startsWith('.'))
+      .map((specifier) => ({ from: file, to: posix.join(posix.dirname(file), specifier) })),
+  );
+}
+
+function stratumOf(file: string): number {
+  return strata.findIndex((members) =>
+    members.some((member) => (member.endsWith('/') ? file.startsWith(member) : file === member)),
+  );
+}
+
+/** Imports between two sibling folders of `folder`. */
+function strangersIn(folder: string, modules: readonly Module[]): string[] {
+  const roomOf = (file: string): string | undefined => {
+    const [top, room, ...rest] = file.split('/');
+    return top === folder && rest.length > 0 ? room : undefined;
+  };
+  return edgesOf(modules)
+    .filter(({ from, to }) => {
+      const rooms = [roomOf(from), roomOf(to)];
+      return rooms[0] !== undefined && rooms[1] !== undefined && rooms[0] !== rooms[1];
+    })
+    .map(({ from, to }) => `${from} imports ${to}; the folders of ${folder}/ do not know each other`);
+}
+
+function isOpenToSurfaces(from: string, to: string): boolean {
+  const own = from.split('/').slice(0, 2).join('/');
+  if (/^(runtime|errors|json)\.ts$/.test(to) || to.startsWith('contract/')) return true;
+  return to.startsWith(`${own}/`) || to === own;
+}
+
+function isEnvironmentReader(file: string): boolean {
+  return file === 'binding/env.ts' || file.startsWith('surface/');
+}

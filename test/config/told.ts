@@ -1,0 +1,35 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Problem, RuntimeConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
+
+export const native = 'signalbox/v1';
+export const promptkit = 'promptkit.altairalabs.ai/v1alpha1';
+
+/** The folder that `told` writes its files into. */
+export const folder = mkdtempSync(join(tmpdir(), 'config-'));
+export const searchPath = process.env.PATH ?? '';
+
+/** Writes a file into `folder` and returns its path. */
+export function write(name: string, text: string | Uint8Array): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+/** A RuntimeConfig with that `spec` (YAML lines); `spec` itself stands on line 3. */
+export function configText(apiVersion: string, spec: string): string {
+  return `apiVersion: ${apiVersion}\nkind: RuntimeConfig\nspec:${spec.replaceAll('\n', '\n  ')}\n`;
+}
+
+/** What loading that text comes to; problems as `severity LINE:COL message | hint`. */
+export function told(text: string | Uint8Array): { config: RuntimeConfig | undefined; problems: string[] } {
+  const { config, problems } = loadConfig(write('runtime.yaml', text), searchPath);
+  return { config, problems: problems.map(line) };
+}
+
+export function line({ severity, line, column, message, hint }: Problem): string {
+  const text = `${severity} ${line}:${column} ${message}`;
+  return hint === undefined ? text : `${text} | ${hint}`;
+}

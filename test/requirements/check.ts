@@ -1,0 +1,63 @@
+import type { Module } from '../source.ts';
+import type { Requirement } from './requirement.ts';
+
+/** A test's claim to show one requirement, and the file that makes it. */
+export interface Citation {
+  readonly file: string;
+  /** As written: `PK-3-01@oneshot`, `PK-3-18@both`, `PK-9-01`. */
+  readonly cite: string;
+}
+
+/** The citations in the string literals of these sources; comments cite nothing. */
+export function citationsIn(modules: readonly Module[]): Citation[] {
+  return modules.flatMap(({ file, strings }) =>
+    strings.flatMap((string) =>
+      [...string.matchAll(/\b(?:PK|DS)-[A-Z0-9]+-\d+(?:@\w*)?/g)].map(([cite]) => ({ file, cite })),
+    ),
+  );
+}
+
+/** Ids that are malformed or stand twice. */
+export function badIds(requirements: readonly Requirement[]): string[] {
+  return requirements
+    .map(({ id }) => id)
+    .filter((id, index, all) => !/^(PK-\d{1,2}|DS-[A-Z]+)-\d{2}$/.test(id) || all.indexOf(id) !== index);
+}
+
+/** Citations of a row that does not exist, or of a transport on which the row has nothing to show. */
+export function badCitations(requirements: readonly Requirement[], citations: readonly Citation[]): string[] {
+  return citations.flatMap(({ file, cite }) => {
+    const [id, transport] = cite.split('@');
+    const row = requirements.find((candidate) => candidate.id === id);
+    if (row === undefined) return [`${file} cites ${cite}: there is no such row`];
+    const cells = cellsOf(row);
+    if (transport === 'both' ? cells.length === 2 : cells.includes(cite)) return [];
+    return [`${file} cites ${cite}: the row has ${cells.join(' and ')}`];
+  });
+}
+
+/** `@both` inside the brackets of a title: one test runs on one transport, so it must say which. */
+export function vagueTitles(modules: readonly Module[]): string[] {
+  return modules.flatMap(({ file, strings }) =>
+    strings.filter((string) => /\[[^\]]*@both/.test(string)).map((string) => `${file}: ${string}`),
+  );
+}
+
+/** One line for every cell that no test cites, in the order of the manifest. */
+export function uncited(requirements: readonly Requirement[], citations: readonly Citation[]): string[] {
+  const cited = new Set(citations.flatMap(({ cite }) => expand(cite)));
+  return requirements.flatMap((row) =>
+    cellsOf(row)
+      .filter((cell) => !cited.has(cell))
+      .map((cell) => `${cell.padEnd(19)} ${row.sentence} (${row.source}, ${row.dialect})`),
+  );
+}
+
+function expand(cite: string): string[] {
+  return cite.endsWith('@both') ? ['oneshot', 'server'].map((on) => cite.replace('both', on)) : [cite];
+}
+
+/** The cells of a row as a title cites them. */
+function cellsOf({ id, cells }: Requirement): string[] {
+  return cells === 'none' ? [id] : expand(`${id}@${cells}`);
+}

@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterAll } from 'vitest';
+import { findSurvivors, openPipes, settle } from './leaks.ts';
+
+// Every test file has a folder for temporary files of its own. Signalbox forwards TMPDIR to whatever it
+// starts, so the folder also marks the processes of this file.
+const outer = process.env.TMPDIR;
+const folder = mkdtempSync(join(tmpdir(), 'signalbox-'));
+process.env.TMPDIR = folder;
+
+const complaints: string[] = [];
+process.on('warning', (warning) => complaints.push(`process warning: ${warning.stack ?? warning.message}`));
+process.on('unhandledRejection', (reason) => complaints.push(`unhandled rejection: ${String(reason)}`));
+
+// libuv opens a pipe for signals with the first listener or child; from here on it is no news.
+process.on('SIGURG', () => {});
+const before = new Set(openPipes());
+
+afterAll(async () => {
+  const survivors = await settle(() => findSurvivors(folder), 5_000);
+  const pipes = await settle(() => openPipes().filter((pipe) => !before.has(pipe)), 1_000);
+  for (const { pid } of survivors) end(pid);
+  rmSync(folder, { recursive: true, force: true });
+  if (outer === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = outer;
+  await nextTurn(); // A warning is told one turn after its cause.
+  const leaks = [
+    ...survivors.map(({ pid, command }) => `leaked process ${pid}: ${command}`),
+    ...pipes.map((pipe) => `leaked descriptor: ${pipe}`),
+    ...complaints,
+  ];
+  if (leaks.length > 0) throw new Error(`this test file left something behind:\n${leaks.join('\n')}`);
+});
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has just ended by itself.
+  }
+}

@@ -1,0 +1,55 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { meetsThreshold } from '../../src/capability/threshold.ts';
+import { type EvalOutcome, scored } from '../../src/contract/eval.ts';
+import { requireSuite } from '../../src/suite/load.ts';
+import type { Evaluation, Suite, SuiteReport, Verdict } from '../../src/suite/model.ts';
+import { runSuite, type SuiteOptions } from '../../src/suite/suite.ts';
+
+/** Writes files into a new folder below TMPDIR and gives its path. */
+export function writeFiles(files: Readonly<Record<string, string | Uint8Array>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'suite-'));
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+  return folder;
+}
+
+export const header = 'apiVersion: signalbox/v1\nkind: EvalSuite\n';
+
+/** Loads a suite from `spec` in YAML and a dataset `rows.jsonl` beside it. */
+export function loadSpec(spec: string, rows: string | Uint8Array = ''): Suite {
+  const folder = writeFiles({ 'demo.suite.yaml': `${header}spec:\n${indent(spec)}`, 'rows.jsonl': rows });
+  return requireSuite(join(folder, 'demo.suite.yaml'), undefined);
+}
+
+export function toLines(rows: readonly unknown[]): string {
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+}
+
+/** Passes what the threshold lets pass. */
+export function judge({ threshold }: Evaluation, outcome: EvalOutcome): Verdict {
+  return { outcome, passed: meetsThreshold(outcome, threshold) };
+}
+
+/** Scores every request with the `score` among its params. */
+export async function scoreByParam(evaluation: Evaluation): Promise<Verdict> {
+  const { params } = evaluation.request;
+  return judge(evaluation, scored('score' in params ? Number(params.score) : Number.NaN, ''));
+}
+
+/** Runs a suite, by default one case at a time and scored by its params. */
+export function run(suite: Suite, options: Partial<SuiteOptions> = {}): Promise<SuiteReport> {
+  return runSuite(suite, {
+    window: 1,
+    signal: new AbortController().signal,
+    score: scoreByParam,
+    ...options,
+  });
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, '  ');
+}

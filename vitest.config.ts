@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    pool: 'forks',
+    setupFiles: ['test/setup.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    // A title carries the ids of the requirements it shows; it must not be cut.
+    taskTitleValueFormatTruncate: 0,
+    // A test without an assertion cannot fail.
+    expect: { requireAssertions: true },
+  },
+});
