@@ -4,10 +4,8 @@ import type { EvalStats, Gate, GateResult } from './model.ts';
 export function judgeGates(gates: readonly Gate[], stats: Readonly<Record<string, EvalStats>>): GateResult[] {
   return gates.map((gate) => {
     const { eval: id, metric, tag, min, max } = gate;
-    const ofEval = Object.hasOwn(stats, id) ? stats[id] : undefined;
-    const tagged =
-      tag !== undefined && ofEval && Object.hasOwn(ofEval.tags, tag) ? ofEval.tags[tag] : undefined;
-    const value = (tag === undefined ? ofEval : tagged)?.[metric] ?? null;
+    const judged = tag === undefined ? stats[id] : stats[id]?.tags[tag];
+    const value = judged?.[metric] ?? null;
     return {
       eval: id,
       metric,

@@ -20,11 +20,11 @@ describe('the exact sum', () => {
     { title: 'nothing', numbers: [], sum: 0 },
     { title: 'tenths', numbers: Array<number>(10).fill(0.1), sum: 1 },
     { title: 'a number that vanishes beside a large one', numbers: [2 ** 60, 1, -(2 ** 60)], sum: 1 },
-    { title: 'a tie that a tiny part settles upwards', numbers: [1, 2 ** -53, 2 ** -90], sum: 1 + 2 ** -52 },
+    { title: 'a tie that a tiny part settles upwards', numbers: [1, 2 ** -53, 2 ** -110], sum: 1 + 2 ** -52 },
     { title: 'a tie that goes to the even neighbour', numbers: [1, 2 ** -53], sum: 1 },
     {
       title: 'a tie that a tiny part settles downwards',
-      numbers: [1 + 2 ** -52, 2 ** -53, -(2 ** -90)],
+      numbers: [1 + 2 ** -52, 2 ** -53, -(2 ** -110)],
       sum: 1 + 2 ** -52,
     },
   ])('of $title', ({ numbers, sum }) => {

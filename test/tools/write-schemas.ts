@@ -1,10 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { schemas } from '../../src/config/schema.ts';
+import { suiteSchema } from '../../src/suite/schema.ts';
+import { renderReference } from './reference.ts';
 
-/** Writes schema/*.json from the code; test/config/schema.test.ts fails when they differ. */
+/** Writes what is made from the code: schema/*.json and docs/config.md. Tests fail when they differ. */
 const folder = join(import.meta.dirname, '../../schema');
 mkdirSync(folder, { recursive: true });
-for (const [name, schema] of Object.entries(schemas)) {
+for (const [name, schema] of Object.entries({ ...schemas, 'suite.schema.json': suiteSchema })) {
   writeFileSync(join(folder, name), `${JSON.stringify(schema, null, 2)}\n`);
 }
+writeFileSync(join(folder, '../docs/config.md'), renderReference());

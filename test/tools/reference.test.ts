@@ -1,0 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { renderReference } from './reference.ts';
+
+test('docs/config.md says what the schemas say; `npm run schemas` writes it', () => {
+  const file = join(import.meta.dirname, '../../docs/config.md');
+  expect(readFileSync(file, 'utf8')).toBe(renderReference());
+});

@@ -1,0 +1,64 @@
+import { runtimeSchema } from '../../src/config/schema.ts';
+import { isObject } from '../../src/json.ts';
+import { suiteSchema } from '../../src/suite/schema.ts';
+
+/** docs/config.md, from the schemas: every key with its type and what it is for. */
+export function renderReference(): string {
+  return `# Every key
+
+Written from the schemas by \`npm run schemas\`. \`<name>\` stands for a name of your own, \`[]\` for each element of a list.
+[runtime.yaml.example](../runtime.yaml.example) shows the keys of a RuntimeConfig in use. Keys that PromptKit has and Signalbox does not use
+are accepted with a warning.
+
+## RuntimeConfig
+
+${renderTable(runtimeSchema)}
+
+## EvalSuite
+
+${renderTable(suiteSchema)}
+`;
+}
+
+interface Row {
+  readonly path: string;
+  readonly type: string;
+  readonly text: string;
+}
+
+function renderTable(schema: object): string {
+  const rows = listRows(schema, '').map(({ path, type, text }) => `| \`${path}\` | ${type} | ${text} |`);
+  return ['| key | type | what it is for |', '| --- | --- | --- |', ...rows].join('\n');
+}
+
+function listRows(schema: unknown, path: string, required = false): Row[] {
+  if (!isObject(schema)) return [];
+  const own = path === '' ? [] : [toRow(schema, path, required)];
+  const needed = Array.isArray(schema['required']) ? schema['required'] : [];
+  const members = isObject(schema['properties']) ? Object.entries(schema['properties']) : [];
+  const inner = members.flatMap(([key, member]) =>
+    listRows(member, path === '' ? key : `${path}.${key}`, needed.includes(key)),
+  );
+  const named = listNamed(schema['additionalProperties'], `${path}.<name>`);
+  const elements = listNamed(schema['items'], `${path}[]`);
+  return [...own, ...inner, ...named, ...elements];
+}
+
+/** Elements and named entries are worth rows of their own when they have keys. */
+function listNamed(schema: unknown, path: string): Row[] {
+  return isObject(schema) && isObject(schema['properties']) ? listRows(schema, path) : [];
+}
+
+function toRow(schema: Readonly<Record<string, unknown>>, path: string, required: boolean): Row {
+  const text = typeof schema['description'] === 'string' ? schema['description'] : '';
+  const type = required ? `${describeType(schema)}, required` : describeType(schema);
+  return { path, type, text: text.replaceAll('|', '\\|') };
+}
+
+function describeType(schema: Readonly<Record<string, unknown>>): string {
+  const { enum: choices, const: only, type } = schema;
+  if (Array.isArray(choices)) return choices.map((choice) => `\`${String(choice)}\``).join(', ');
+  if (only !== undefined) return `\`${String(only)}\``;
+  const types = (Array.isArray(type) ? type : [type]).filter((name) => name !== 'null' && name !== undefined);
+  return types.length === 0 ? 'any' : types.join(' or ');
+}
