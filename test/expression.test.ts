@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is what this file is about
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../src/errors.ts';

@@ -29,13 +29,10 @@ export function toScoredEvent(
   { outcome, durationMs }: TimedOutcome,
 ): HookEvent {
   const { type, context } = request;
-  const { turn_index, session_id } = context;
-  const about = { eval_id: id, type, passed, duration_ms: durationMs, turn_index };
-  return {
-    hook: 'eval',
-    phase: 'scored',
-    event: { ...about, ...(session_id !== undefined && { session_id }), ...toMembers(outcome) },
-  };
+  const { session_id, turn_index } = context;
+  const about = { eval_id: id, type, passed, duration_ms: durationMs };
+  const place = { ...(session_id !== undefined && { session_id }), turn_index };
+  return { hook: 'eval', phase: 'scored', event: { ...about, ...toMembers(outcome), ...place } };
 }
 
 function toMembers(outcome: EvalOutcome) {

@@ -96,7 +96,7 @@ function readText(value: unknown, place: string): string {
   return value;
 }
 
-function optionalText<Key extends string>(context: JsonObject, key: Key): { [K in Key]?: string } | object {
+function optionalText(context: JsonObject, key: 'session_id' | 'prompt_id'): Record<string, string> {
   const value = context[key];
   return value === undefined || value === null ? {} : { [key]: readText(value, `context.${key}`) };
 }

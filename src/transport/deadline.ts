@@ -1,3 +1,4 @@
+import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { RuntimeError } from '../errors.ts';
 
 /** A limit on one exchange. */
@@ -17,7 +18,7 @@ export function startDeadline(name: string, timeoutMs: number, signal: AbortSign
   };
   const onAbort = () => reject(abortedError(name, signal));
   // A timer of the usual kind, since AbortSignal.timeout() does not keep Node alive.
-  const timer = setTimeout(onTimeout, Math.min(timeoutMs, 2 ** 31 - 1));
+  const timer = setTimeout(onTimeout, Math.min(timeoutMs, LONGEST_TIMER_MS));
   if (signal?.aborted) onAbort();
   else signal?.addEventListener('abort', onAbort, { once: true });
   return {
@@ -34,15 +35,15 @@ export function abortedError(name: string, signal: AbortSignal | undefined): Run
   return new RuntimeError('ABORTED', `the call of "${name}" was aborted`, { cause: signal?.reason });
 }
 
-/** Waits; keeps Node alive meanwhile. */
-export function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+/** Waits, at most until the signal is aborted; keeps Node alive meanwhile. Never rejects. */
+export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  await setTimeoutPromise(Math.min(ms, LONGEST_TIMER_MS), undefined, signal && { signal }).catch(() => {});
 }
 
 /** Whether the promise settled within `ms`. */
 export function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), ms);
+    const timer = setTimeout(() => resolve(false), Math.min(ms, LONGEST_TIMER_MS));
     const settled = () => {
       clearTimeout(timer);
       resolve(true);
@@ -50,3 +51,6 @@ export function settlesWithin(promise: Promise<unknown>, ms: number): Promise<bo
     promise.then(settled, settled);
   });
 }
+
+/** A longer timer of Node's fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject, type Json, memberOf, scanMembers } from '../json.ts';
+import { findId } from './find-id.ts';
 
 /** What one line of a server's stdout is. Source: JSON-RPC 2.0, one object per line, read strictly. */
 export type Line =
@@ -14,8 +15,14 @@ export type Line =
       readonly error?: Json;
       readonly versioned: boolean;
     }
-  /** An answer to a known id that cannot be used. */
-  | { readonly kind: 'malformed'; readonly id: number; readonly why: string; readonly hint?: string }
+  /** An answer to a known id that cannot be used; `text` is the start of what it said instead. */
+  | {
+      readonly kind: 'malformed';
+      readonly id: number;
+      readonly why: string;
+      readonly hint?: string;
+      readonly text?: string;
+    }
   /** An answer that does not say to what. */
   | { readonly kind: 'anonymous' };
 
@@ -43,12 +50,6 @@ export function readLine(bytes: Uint8Array): Line {
   return isObject(value) ? readMessage(text, value) : { kind: 'noise', why: 'not a JSON object' };
 }
 
-/** The integer id in the bytes of a line that cannot be parsed: cut off, or not UTF-8. */
-export function findId(bytes: Uint8Array): number | undefined {
-  const match = /"id"\s*:\s*(\d{1,15})(?=\s*[,}\s])/.exec(Buffer.from(bytes).toString('latin1'));
-  return match ? Number(match[1]) : undefined;
-}
-
 function readBatch(elements: readonly unknown[]): Line {
   const ids = elements.filter(isObject).map(({ id }) => spelledId(id));
   return { kind: 'batch', ids: ids.filter((id) => id !== undefined) };
@@ -57,7 +58,10 @@ function readBatch(elements: readonly unknown[]): Line {
 function readMessage(text: string, value: Readonly<Record<string, unknown>>): Line {
   const { id } = value;
   const answers = 'result' in value || 'error' in value;
-  if ('method' in value && !answers) return { kind: 'request', method: String(value['method']) };
+  if ('method' in value && !answers) {
+    const { method } = value;
+    return { kind: 'request', method: typeof method === 'string' ? cut(method) : 'a method without a name' };
+  }
   if (id === undefined || id === null)
     return answers ? { kind: 'anonymous' } : { kind: 'noise', why: 'neither id, result nor error' };
   if (typeof id !== 'number' || !Number.isInteger(id)) return readMisspelt(id);
@@ -71,7 +75,7 @@ function readMisspelt(id: unknown): Line {
   return {
     kind: 'malformed',
     id: meant,
-    why: `the reply's id is ${JSON.stringify(id)}, not the number ${meant}`,
+    why: `the reply’s id is ${cut(JSON.stringify(id))}, not the number ${meant}`,
     hint,
   };
 }
@@ -90,10 +94,16 @@ function readReply(text: string, id: number, versioned: boolean): Line {
   if (error !== undefined && error.text !== 'null') {
     return error.text.startsWith('{')
       ? { kind: 'reply', id, error, versioned }
-      : { kind: 'malformed', id, why: `the reply's error is not an object: ${error.text.slice(0, 200)}` };
+      : { kind: 'malformed', id, why: 'the reply’s error is not an object', text: cut(error.text) };
   }
   if (result === undefined) {
-    return { kind: 'malformed', id, why: `the reply has neither result nor error: ${text.slice(0, 200)}` };
+    return { kind: 'malformed', id, why: 'the reply has neither result nor error', text: cut(text) };
   }
   return { kind: 'reply', id, result, versioned };
 }
+
+function cut(text: string): string {
+  return text.length > EXCERPT ? `${text.slice(0, EXCERPT)}…` : text;
+}
+
+const EXCERPT = 200;

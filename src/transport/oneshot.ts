@@ -2,7 +2,8 @@ import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
 import { settlesWithin, startDeadline } from './deadline.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from './process.ts';
-import { type Collected, collect } from './read.ts';
+import { collect } from './read.ts';
+import { withStderr } from './stderr.ts';
 import type { Message, ProcessReply, Transport } from './transport.ts';
 
 /** One process per exchange: the request on stdin, then its end; the reply is all of stdout. */
@@ -43,8 +44,9 @@ interface Run {
 async function runOnce(binding: Binding, context: ProcessContext, run: Run): Promise<ProcessReply> {
   const deadline = startDeadline(binding.name, binding.timeoutMs, run.signal);
   const starting = startProcess(binding, context, Buffer.from(`${run.message.body}\n`));
+  let child: WatchedProcess | undefined;
   try {
-    const child = await Promise.race([starting, deadline.expired]);
+    child = await Promise.race([starting, deadline.expired]);
     const reply = await Promise.race([takeReply(binding, child), deadline.expired]);
     run.track(finish(binding, child));
     return reply;
@@ -52,10 +54,14 @@ async function runOnce(binding: Binding, context: ProcessContext, run: Run): Pro
     // The caller has its answer now; the ending of the process goes on behind it.
     const ending = starting.then(endWith, () => {});
     run.track(ending);
-    throw error;
+    throw child !== undefined && isFaultOfChild(error) ? withStderr(error, child.stderr()) : error;
   } finally {
     deadline.clear();
   }
+}
+
+function isFaultOfChild(error: unknown): error is RuntimeError {
+  return error instanceof RuntimeError && (error.code === 'PROCESS_TIMEOUT' || error.code === 'OUTPUT_LIMIT');
 }
 
 async function endWith(child: WatchedProcess): Promise<void> {
@@ -67,8 +73,13 @@ async function takeReply(binding: Binding, child: WatchedProcess): Promise<Proce
   const stdout = collect(child.stdout, binding.maxOutputBytes);
   const ended = await Promise.race([child.ended, stdout.overflowed.then(() => undefined)]);
   if (ended === undefined) throw outputLimitError(binding);
-  await drain(binding, child, stdout, ended.exitCode === 0);
-  return { via: 'process', ...ended, stdout: stdout.bytes(), stderr: child.stderr() };
+  // Read on for a while: a grandchild may hold the pipes for as long as it likes. What stderr says matters
+  // for a failure only; a good reply does not wait for it.
+  const outputs = ended.exitCode === 0 ? stdout.done : Promise.all([stdout.done, child.stderrClosed]);
+  await settlesWithin(Promise.race([outputs, stdout.overflowed]), binding.drainMs);
+  const bytes = stdout.bytes();
+  if (bytes === undefined) throw outputLimitError(binding);
+  return { via: 'process', ...ended, stdout: bytes, stderr: child.stderr() };
 }
 
 /** Lets go of an answered process, once the log has the rest of its stderr. */
@@ -78,22 +89,7 @@ async function finish(binding: Binding, child: WatchedProcess): Promise<void> {
   child.release();
 }
 
-/** Reads on for a while after the exit: a grandchild may hold the pipes for as long as it likes. */
-async function drain(
-  binding: Binding,
-  child: WatchedProcess,
-  stdout: Collected,
-  good: boolean,
-): Promise<void> {
-  // What stderr says matters for a failure only; a good reply does not wait for it.
-  const outputs = good ? stdout.done : Promise.all([stdout.done, child.stderrClosed]);
-  const overflowed = stdout.overflowed.then(() => Promise.reject(outputLimitError(binding)));
-  overflowed.catch(() => {});
-  await Promise.race([settlesWithin(outputs, binding.drainMs), overflowed]);
-}
-
-/** The error of a process that wrote too much. */
-export function outputLimitError(binding: Binding): RuntimeError {
+function outputLimitError(binding: Binding): RuntimeError {
   return new RuntimeError(
     'OUTPUT_LIMIT',
     `"${binding.name}" wrote more than ${binding.maxOutputBytes} bytes to stdout`,

@@ -5,7 +5,8 @@ import { RuntimeError } from '../errors.ts';
 import { findExecutable } from '../executable.ts';
 import { settlesWithin, sleep } from './deadline.ts';
 import type { Ended, Launch } from './launch/launch.ts';
-import { createLineSplitter, whenClosed } from './read.ts';
+import { whenClosed } from './read.ts';
+import { watchStderr } from './stderr.ts';
 
 /** A running process under watch: its stderr is drained and told line by line, its group can be ended. */
 export interface WatchedProcess {
@@ -69,8 +70,6 @@ export async function startProcess(
   };
 }
 
-const STDERR_TAIL_BYTES = 64 * 1024;
-
 /** Groups that must not outlive this process, whatever ends it. */
 const alive = new Set<number>();
 process.on('exit', () => {
@@ -80,11 +79,11 @@ process.on('exit', () => {
 async function launchOrExplain(binding: Binding, launch: Launch, input: Uint8Array | null) {
   const { name, args, cwd, env } = binding;
   if (binding.refused !== null) throw startError(name, binding.refused);
+  if ([binding.command, cwd, ...args, ...Object.entries(env).flat()].some((text) => text.includes('\0'))) {
+    throw startError(name, 'its command or environment has a NUL character, which no process can be given');
+  }
   const executable = findExecutable(binding.command, cwd, env['PATH'] ?? '');
   if (!executable.found) throw startError(name, executable.reason, { hint: executable.hint });
-  if ([...args, ...Object.values(env)].some((text) => text.includes('\0'))) {
-    throw startError(name, 'an argument or variable contains a NUL character, which no process can be given');
-  }
   try {
     return await launch({ command: executable.path, args, cwd, env, input });
   } catch (error) {
@@ -111,29 +110,6 @@ function explain(error: unknown, cwd: string, path: string): string {
     return 'too many files are open; lower the concurrency';
   if (text.includes('EAGAIN') || text.includes('ENOMEM')) return 'the system has no room for another process';
   return text;
-}
-
-function watchStderr(stderr: Readable, onLine: (line: string) => void): () => string {
-  let chunks: Buffer[] = [];
-  let length = 0;
-  const lines = createLineSplitter(
-    { maxBytes: STDERR_TAIL_BYTES, prefixBytes: STDERR_TAIL_BYTES },
-    {
-      onLine: (line) => onLine(Buffer.from(line).toString()),
-      onLongLine: (prefix) => onLine(`${Buffer.from(prefix).toString()} …`),
-    },
-  );
-  stderr.on('data', (chunk: Buffer) => {
-    lines.push(chunk);
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length < 4 * STDERR_TAIL_BYTES) return;
-    chunks = [Buffer.concat(chunks).subarray(-STDERR_TAIL_BYTES)];
-    length = STDERR_TAIL_BYTES;
-  });
-  stderr.on('error', () => {});
-  stderr.once('close', () => lines.end());
-  return () => Buffer.concat(chunks).subarray(-STDERR_TAIL_BYTES).toString();
 }
 
 async function terminateGroup(pid: number, ended: Promise<Ended>, graceMs: number): Promise<void> {

@@ -6,7 +6,8 @@ export interface Collected {
   readonly done: Promise<void>;
   /** Settles when more than the limit came; what came after is read and forgotten. */
   readonly overflowed: Promise<void>;
-  bytes(): Uint8Array;
+  /** Everything so far; undefined once it is more than the limit. */
+  bytes(): Uint8Array | undefined;
 }
 
 /** Reads a stream to its end, keeping at most `maxBytes`. */
@@ -14,6 +15,7 @@ export function collect(stream: Readable, maxBytes: number): Collected {
   const chunks: Buffer[] = [];
   let length = 0;
   const overflowed = Promise.withResolvers<void>();
+  const bytes = () => (length > maxBytes ? undefined : joined(chunks));
   stream.on('data', (chunk: Buffer) => {
     length += chunk.length;
     if (length <= maxBytes) chunks.push(chunk);
@@ -22,7 +24,7 @@ export function collect(stream: Readable, maxBytes: number): Collected {
       overflowed.resolve();
     }
   });
-  return { done: whenClosed(stream), overflowed: overflowed.promise, bytes: () => joined(chunks) };
+  return { done: whenClosed(stream), overflowed: overflowed.promise, bytes };
 }
 
 /** Settles when the stream has ended or was destroyed. Never rejects. */

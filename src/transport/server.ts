@@ -17,9 +17,11 @@ export function openServer(binding: Binding, context: ProcessContext): Transport
   const closing = new AbortController();
   let current: Promise<Session> | undefined;
   let lives = 0;
+  /** Sessions that can be ended; the outputs of one may outlive its process for a while. */
+  const open = new Set<Session>();
 
-  const forgetSession = (ended: Promise<Session>) => {
-    if (current === ended) current = undefined;
+  const forgetStart = (dead: Promise<Session>) => {
+    if (current === dead) current = undefined;
     if (closing.signal.aborted) return;
     if (restarts.died()) {
       const { circuitPauseMs: pauseMs } = binding.restart;
@@ -27,14 +29,18 @@ export function openServer(binding: Binding, context: ProcessContext): Transport
     }
   };
   const startSession = async (): Promise<Session> => {
-    await sleepUnlessClosed(restarts.startDelayMs(), closing.signal);
+    const delayMs = restarts.startDelayMs();
+    if (delayMs > 0) await sleep(delayMs, closing.signal);
     if (closing.signal.aborted) throw closedError(name);
     const process = await startProcess(binding, context, null);
     lives += 1;
     if (lives > 1) {
       context.emit({ type: 'process.restarted', name, pid: process.pid, deaths: restarts.deaths });
     }
-    return openSession(binding, context, { process, onGoodReply: restarts.succeeded });
+    const session = openSession(binding, context, { process, onGoodReply: restarts.succeeded });
+    open.add(session);
+    session.over.then(() => open.delete(session));
+    return session;
   };
   const acquire = (): Promise<Session> => {
     if (current !== undefined) return current;
@@ -42,8 +48,8 @@ export function openServer(binding: Binding, context: ProcessContext): Transport
     const starting = startSession();
     current = starting;
     starting.then(
-      (session) => session.over.then(() => forgetSession(starting)),
-      () => forgetSession(starting),
+      (session) => session.process.ended.then(() => forgetStart(starting)),
+      () => forgetStart(starting),
     );
     return starting;
   };
@@ -66,8 +72,8 @@ export function openServer(binding: Binding, context: ProcessContext): Transport
     },
     close: async () => {
       closing.abort();
-      const session = await current?.catch(() => undefined);
-      if (session !== undefined) await stop(session, binding.graceMs);
+      await current?.catch(() => undefined);
+      await Promise.all([...open].map((session) => stop(session, binding.graceMs)));
     },
   };
 }
@@ -87,17 +93,9 @@ async function ask(session: Promise<Session>, message: Message, deadline: Deadli
 
 /** End of stdin, grace, SIGTERM to the group, grace, SIGKILL. */
 async function stop(session: Session, graceMs: number): Promise<void> {
-  session.process.stdin?.end();
-  if (!(await settlesWithin(session.over, graceMs))) await session.process.terminate();
+  session.end();
+  if (!(await settlesWithin(session.process.ended, graceMs))) await session.process.terminate();
   await session.over;
-}
-
-async function sleepUnlessClosed(ms: number, closing: AbortSignal): Promise<void> {
-  if (ms <= 0) return;
-  const closed = new Promise<void>((resolve) =>
-    closing.addEventListener('abort', () => resolve(), { once: true }),
-  );
-  await Promise.race([sleep(ms), closed]);
 }
 
 function circuitError(name: string, deaths: number): RuntimeError {

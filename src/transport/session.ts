@@ -1,11 +1,13 @@
 import type { Binding } from '../binding/binding.ts';
 import { type ErrorCode, RuntimeError, type RuntimeErrorOptions } from '../errors.ts';
 import { settlesWithin } from './deadline.ts';
+import { createForgotten } from './forgotten.ts';
 import { encodeRequest, findId, type Line, readLine } from './jsonrpc.ts';
 import type { Ended } from './launch/launch.ts';
 import { createOutbox } from './outbox.ts';
 import type { ProcessContext, WatchedProcess } from './process.ts';
 import { createLineSplitter, whenClosed } from './read.ts';
+import { withStderr } from './stderr.ts';
 import type { Message, RpcReply } from './transport.ts';
 
 /** A request that is on its way. */
@@ -21,8 +23,10 @@ export interface Session {
   readonly process: WatchedProcess;
   /** Settles when no more replies can come and everything in flight has failed. */
   readonly over: Promise<void>;
-  /** Throws SERVER_BUSY when too much is unsent. */
+  /** Throws SERVER_BUSY when too much is unsent, SERVER_EXIT when the session is over. */
   request(message: Message): InFlight;
+  /** Ends stdin, which asks the process to end by itself. */
+  end(): void;
 }
 
 interface Waiting {
@@ -40,10 +44,11 @@ export function openSession(
   const { process: child } = started;
   const { name } = binding;
   const inFlight = new Map<number, Waiting>();
-  /** Ids that were given up unanswered: their late replies are no surprise. */
-  const forgotten = new Set<number>();
+  const forgotten = createForgotten();
   let lastId = 0;
   let warnedVersion = false;
+  let stopping = false;
+  let exit: RuntimeError | undefined;
   const outbox = child.stdin && createOutbox(child.stdin);
 
   const drop = (what: 'noise' | 'late reply' | 'unknown reply' | 'server request', detail: string) => {
@@ -57,8 +62,8 @@ export function openSession(
     return true;
   };
   const unexpected = (id: number) => {
-    if (forgotten.delete(id)) drop('late reply', `the reply to request ${id} came after its time`);
-    else if (id >= 1 && id <= lastId) drop('late reply', `request ${id} was answered before`);
+    if (forgotten.take(id)) drop('late reply', `the reply to request ${id} came after its time`);
+    else if (id >= 1 && id <= lastId) drop('late reply', `nobody waits for a reply to request ${id} any more`);
     else drop('unknown reply', `there never was a request ${id}`);
   };
   const noise = (why: string, bytes: Uint8Array) => {
@@ -68,7 +73,7 @@ export function openSession(
 
   const onAnonymous = (bytes: Uint8Array) => {
     const [only] = inFlight.keys();
-    const isClear = inFlight.size === 1 && forgotten.size === 0 && only !== undefined;
+    const isClear = inFlight.size === 1 && forgotten.isEmpty && only !== undefined;
     if (isClear)
       fail(only, 'REPLY_MALFORMED', 'the reply has no id', { hint: 'Send the id of the request back.' });
     else noise('a reply without an id', bytes);
@@ -99,9 +104,7 @@ export function openSession(
       case 'anonymous':
         return onAnonymous(bytes);
       case 'malformed':
-        if (!fail(line.id, 'REPLY_MALFORMED', line.why, line.hint === undefined ? {} : { hint: line.hint })) {
-          unexpected(line.id);
-        }
+        if (!fail(line.id, 'REPLY_MALFORMED', line.why, toOptions(line))) unexpected(line.id);
         return;
       case 'batch': {
         const failed = line.ids.filter((id) =>
@@ -124,10 +127,10 @@ export function openSession(
     { onLine: withoutMark(onLine), onLongLine },
   );
   child.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
-  const over = watchEnd(binding, child).then((ended) => {
+  const over = watchEnd(binding, child, () => stopping).then((ended) => {
     lines.end();
-    const error = exitError(name, ended, child.stderr());
-    for (const waiting of inFlight.values()) waiting.reject(error);
+    exit = exitError(name, ended, child.stderr());
+    for (const waiting of inFlight.values()) waiting.reject(exit);
     inFlight.clear();
     child.release();
   });
@@ -135,7 +138,12 @@ export function openSession(
   return {
     process: child,
     over,
+    end: () => {
+      stopping = true;
+      child.stdin?.end();
+    },
     request: (message) => {
+      if (exit !== undefined) throw exit;
       if (outbox === null) throw new RuntimeError('INTERNAL', `"${name}" was started without a stdin`);
       if (outbox.pendingBytes > binding.maxOutputBytes) {
         throw new RuntimeError(
@@ -165,6 +173,10 @@ const LONG_LINE_PREFIX = 4096;
 const noiseHint =
   'The process wrote lines that are no JSON objects meanwhile; a reply must stand on one line, and logs belong on stderr.';
 
+function toOptions({ hint, text }: Extract<Line, { kind: 'malformed' }>): RuntimeErrorOptions {
+  return { hint, details: text === undefined ? undefined : { text } };
+}
+
 function pick(line: Extract<Line, { kind: 'reply' }>): Pick<RpcReply, 'result'> {
   return line.result === undefined ? {} : { result: line.result };
 }
@@ -179,27 +191,38 @@ function withoutMark(onLine: (bytes: Uint8Array) => void): (bytes: Uint8Array) =
   };
 }
 
+interface SessionEnd extends Ended {
+  /** The process closed its stdout and lived on, so it was killed. */
+  readonly closedStdout: boolean;
+}
+
 /** Waits for the end of the process, or of its stdout: a process that closed its stdout is of no more use. */
-async function watchEnd(binding: Binding, child: WatchedProcess): Promise<Ended> {
+async function watchEnd(
+  binding: Binding,
+  child: WatchedProcess,
+  isStopping: () => boolean,
+): Promise<SessionEnd> {
   const closed = whenClosed(child.stdout);
-  const first = await Promise.race([child.ended.then(() => 'ended'), closed.then(() => 'closed')]);
-  const outputs = Promise.all([child.ended, closed, child.stderrClosed]);
-  // After a closed stdout the exit follows at once or not at all; after an exit, outputs may be held for long.
-  await settlesWithin(
-    first === 'closed' ? child.ended : outputs,
-    first === 'closed' ? EXIT_FOLLOWS_MS : binding.drainMs,
-  );
-  const lives = !(await settlesWithin(child.ended, 0));
-  if (lives || binding.leftovers === 'kill') child.killGroup();
-  return await child.ended;
+  await Promise.race([child.ended, closed]);
+  // The exit follows a closed stdout at once or not at all; but what was asked to end has its time to.
+  const livesOn = !(await settlesWithin(child.ended, EXIT_FOLLOWS_MS)) && !isStopping();
+  if (livesOn) child.killGroup();
+  const ended = await child.ended;
+  await settlesWithin(Promise.all([closed, child.stderrClosed]), binding.drainMs);
+  if (binding.leftovers === 'kill') child.killGroup();
+  return { ...ended, closedStdout: livesOn };
 }
 
 const EXIT_FOLLOWS_MS = 100;
 
-function exitError(name: string, ended: Ended, stderr: string): RuntimeError {
-  const how =
-    ended.signal === null ? `ended with exit code ${ended.exitCode}` : `was ended by ${ended.signal}`;
-  const lastLine = stderr.trim().split('\n').at(-1)?.trim().slice(0, 500) ?? '';
-  const message = `the server "${name}" ${how} while the request was in flight${lastLine === '' ? '' : `: ${lastLine}`}`;
-  return new RuntimeError('SERVER_EXIT', message, { details: { ...ended, stderr } });
+function exitError(name: string, end: SessionEnd, stderr: string): RuntimeError {
+  const { exitCode, signal } = end;
+  const how = end.closedStdout
+    ? 'closed its stdout and was killed'
+    : signal === null
+      ? `ended with exit code ${exitCode}`
+      : `was ended by ${signal}`;
+  const message = `the server "${name}" ${how} while the request was in flight`;
+  const details = { exit_code: exitCode, signal };
+  return withStderr(new RuntimeError('SERVER_EXIT', message, { details }), stderr);
 }

@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: expressions are what suites hold
 import { expect, test } from 'vitest';
 import { parseLossless, stringifyJson } from '../../src/json.ts';
 import { mapRow } from '../../src/suite/case.ts';

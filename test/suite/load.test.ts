@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: expressions are what suites hold
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { formatProblem } from '../../src/config/check.ts';

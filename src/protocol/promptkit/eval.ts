@@ -4,6 +4,7 @@ import type { Message, Reply } from '../../transport/transport.ts';
 import { type Body, excerpt, malformed, readBody, requireCleanExit, requireResult, toBody } from '../body.ts';
 import { type Codec, type Decoded, decoded } from '../dialect.ts';
 import { noteUnknownKeys } from '../keys.ts';
+import { toMessage } from '../message.ts';
 import type { Casing } from './casing.ts';
 
 /** Evals: `{"type", "params", "content", "context"}` in, `{"score", "detail"?, "data"?}` or `{"error"}` out. */
@@ -12,13 +13,10 @@ export function createEvalCodec(casing: Casing): Codec<EvalRequest, EvalOutcome>
 }
 
 function encode({ type, params, content, context }: EvalRequest, casing: Casing): Message {
-  const body = {
-    type,
-    params,
-    content,
-    context: { ...context, tool_calls: context.tool_calls.map(casing.evalToolCall) },
-  };
-  return { method: 'execute', body: stringifyJson(body) };
+  const { messages, turn_index, variables, metadata, session_id, prompt_id } = context;
+  const tool_calls = context.tool_calls.map(casing.evalToolCall);
+  const conversation = { messages, turn_index, tool_calls, variables, metadata, session_id, prompt_id };
+  return toMessage(stringifyJson({ type, params, content, context: conversation }));
 }
 
 function decode(reply: Reply): Decoded<EvalOutcome> {

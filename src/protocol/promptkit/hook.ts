@@ -4,6 +4,7 @@ import type { Message, Reply } from '../../transport/transport.ts';
 import { type Body, excerpt, malformed, readBody, requireCleanExit, requireResult, toBody } from '../body.ts';
 import { type Codec, type Decoded, decoded, type Note } from '../dialect.ts';
 import { isAmbiguous, noteUnknownKeys } from '../keys.ts';
+import { toMessage } from '../message.ts';
 import type { Casing } from './casing.ts';
 import { checkReplace } from './replace.ts';
 
@@ -13,7 +14,7 @@ export function createHookCodec(casing: Casing): Codec<HookEvent, Answer> {
 }
 
 function encode(event: HookEvent, casing: Casing): Message {
-  return { method: 'execute', body: stringifyJson(toPayload(event, casing)) };
+  return toMessage(stringifyJson(toPayload(event, casing)));
 }
 
 function toPayload(event: HookEvent, casing: Casing): Readonly<Record<string, unknown>> {

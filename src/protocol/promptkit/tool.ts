@@ -5,13 +5,15 @@ import type { Message, Reply } from '../../transport/transport.ts';
 import { type Body, excerpt, malformed, readBody, requireCleanExit, requireResult, toBody } from '../body.ts';
 import { type Codec, type Decoded, decoded } from '../dialect.ts';
 import { noteUnknownKeys } from '../keys.ts';
+import { toMessage } from '../message.ts';
 
 /** Tools: `{"args"}` in; `{"result"}`, `{"error"}` or `{"pending"}` out. A server's result is the bare value. */
 export const toolCodec: Codec<ToolCall, ToolOutcome> = { encode, decode };
 
-function encode(call: ToolCall): Message {
-  const approval = call.approval === undefined ? '' : `,"approval":${stringifyJson(call.approval)}`;
-  return { method: 'execute', body: `{"args":${call.args.text}${approval}}` };
+function encode({ args, approval }: ToolCall): Message {
+  if (approval === undefined) return toMessage(stringifyJson({ args }));
+  const { id, decision, by, reason } = approval;
+  return toMessage(stringifyJson({ args, approval: { id, decision, by, reason } }));
 }
 
 function decode(reply: Reply, call: ToolCall): Decoded<ToolOutcome> {

@@ -1,9 +1,14 @@
-/** A share as a percentage with one decimal; 0 and 100 are only said of what is exactly so. */
+/** A share as a percentage with two decimals; 0 and 100 are only said of what is exactly so. */
 export function formatPercent(share: number | null): string {
   if (share === null) return '–';
-  const tenths = Math.round(share * 1000);
-  const honest = Math.min(Math.max(tenths, share > 0 ? 1 : 0), share < 1 ? 999 : 1000);
-  return `${(honest / 10).toFixed(1)}%`;
+  const hundredths = Math.round(share * 10_000);
+  const honest = Math.min(Math.max(hundredths, share > 0 ? 1 : 0), share < 1 ? 9_999 : 10_000);
+  return `${(honest / 100).toFixed(2)}%`;
+}
+
+/** A score with at most four decimals. */
+export function formatScore(score: number): string {
+  return String(Math.round(score * 10_000) / 10_000);
 }
 
 /** A score with three decimals. */

@@ -1,6 +1,13 @@
 import { styleText } from 'node:util';
 import type { Failure, GateResult, RowProblem, Stats, SuiteReport } from '../model.ts';
-import { formatCount, formatDuration, formatMean, formatPercent, formatRate } from './numbers.ts';
+import {
+  formatCount,
+  formatDuration,
+  formatMean,
+  formatPercent,
+  formatRate,
+  formatScore,
+} from './numbers.ts';
 import { cut, oneLine, padEnd, padStart, textWidth } from './text-width.ts';
 
 type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow';
@@ -96,7 +103,7 @@ function failureLines({ failures, failure_count: count }: SuiteReport, paint: Pa
 }
 
 function failureText({ case: id, eval: evalId, score, detail }: Failure): string {
-  const verdict = score === null ? 'unscored' : `score ${score}`;
+  const verdict = score === null ? 'unscored' : `score ${formatScore(score)}`;
   const why = detail === '' ? '' : `: ${detail}`;
   return cut(oneLine(`case ${id}, ${evalId}: ${verdict}${why}`), 160);
 }

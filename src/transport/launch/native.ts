@@ -71,6 +71,8 @@ async function launch(libc: Libc, request: LaunchRequest): Promise<Launched> {
   const stdout = openPipe(libc, stdin);
   const stderr = openPipe(libc, stdin, stdout);
   let pid: number;
+  // Before the start: a child may be quick to end.
+  const children = watchChildren(libc);
   try {
     pid = spawn(libc, request, [stdin.read, stdout.write, stderr.write]);
   } catch (error) {
@@ -79,7 +81,7 @@ async function launch(libc: Libc, request: LaunchRequest): Promise<Launched> {
   } finally {
     closeAll([stdin.read, stdout.write, stderr.write]);
   }
-  const ended = whenEnded(libc, pid);
+  const ended = children.whenEnded(pid);
   return {
     pid,
     ended,
@@ -148,15 +150,20 @@ function openStdin(fd: number, input: Uint8Array | null): Socket | null {
 const waiting = new Map<number, (ended: Ended) => void>();
 let heartbeat: NodeJS.Timeout | undefined;
 
-function whenEnded(libc: Libc, pid: number): Promise<Ended> {
+function watchChildren(libc: Libc): { whenEnded(pid: number): Promise<Ended> } {
   if (heartbeat === undefined) {
     const reap = () => reapEnded(libc);
     process.on('SIGCHLD', reap);
-    // A signal listener does not keep Node alive, and a living child must.
-    heartbeat = setInterval(reap, 1000);
+    heartbeat = setInterval(reap, 1000).unref();
   }
-  heartbeat.ref();
-  return new Promise((resolve) => waiting.set(pid, resolve));
+  const beat = heartbeat;
+  return {
+    whenEnded: (pid) => {
+      // A signal listener does not keep Node alive, and a living child must.
+      beat.ref();
+      return new Promise((resolve) => waiting.set(pid, resolve));
+    },
+  };
 }
 
 function reapEnded(libc: Libc): void {

@@ -30,14 +30,14 @@ test('without a total it tells cases, pace and pass rate', () => {
   const { line, written, wait } = draw({ isTTY: true, columns: 100 });
   wait(2000);
   line.update({ cases: 10, evals: 20, failed: 5, unscored: 3 });
-  expect(written).toEqual([`${erase}10 cases  5.0/s  75.0% passed  3 unscored`]);
+  expect(written).toEqual([`${erase}10 cases  5.0/s  75.00% passed  3 unscored`]);
 });
 
 test('with a total it tells the remaining time', () => {
   const { line, written, wait } = draw({ isTTY: true, columns: 100 }, 40);
   wait(2000);
   line.update(quiet);
-  expect(written).toEqual([`${erase}10/40 cases  5.0/s  100.0% passed  6.0 s left`]);
+  expect(written).toEqual([`${erase}10/40 cases  5.0/s  100.00% passed  6.0 s left`]);
 });
 
 test('before the first result there is no pass rate and no remaining time', () => {

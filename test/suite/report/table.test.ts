@@ -35,11 +35,11 @@ const full = reportOf({
 const table = `gsm8k: error
 
 eval         count  passed  pass rate   mean  unscored
-exact         1234     617      50.0%  0.501         4
-  漢字           4       2      50.0%  0.667         1
+exact         1234     617     50.00%  0.501         4
+  漢字           4       2     50.00%  0.667         1
   e\u0301a             0       0          –      –         0
-  two lines      4       2      50.0%  0.667         1
-b                4       2      50.0%  0.667         1
+  two lines      4       2     50.00%  0.667         1
+b                4       2     50.00%  0.667         1
 
 ✓ exact: pass_rate 0.5, wanted at least 0.5
 ✗ exact [large]: mean 0.31, but wanted at least 0.5 and at most 0.9
@@ -70,7 +70,7 @@ test('a summary of a good run is short', () => {
   expect(renderTable(reportOf({}), false)).toBe(`gsm8k: passed
 
 eval   count  passed  pass rate   mean  unscored
-exact      4       2      50.0%  0.667         1
+exact      4       2     50.00%  0.667         1
 
 4 cases in 2.0 s (2.0 per second)
 `);
@@ -116,11 +116,11 @@ test.each(gates)('a gate says why: $text', ({ gate, text }) => {
 });
 
 test.each([
-  { share: 1, text: '100.0%' },
-  { share: 0, text: '0.0%' },
-  { share: 0.99999, text: '99.9%' },
-  { share: 0.00001, text: '0.1%' },
-  { share: 2 / 3, text: '66.7%' },
+  { share: 1, text: '100.00%' },
+  { share: 0, text: '0.00%' },
+  { share: 0.99999, text: '99.99%' },
+  { share: 0.00001, text: '0.01%' },
+  { share: 2 / 3, text: '66.67%' },
   { share: null, text: '–' },
 ])('the share $share reads $text', ({ share, text }) => {
   expect(formatPercent(share)).toBe(text);

@@ -1,0 +1,9 @@
+import type { Message } from '../transport/transport.ts';
+
+/**
+ * The request with that JSON text, on one line: spliced texts may have line breaks between their tokens,
+ * where any white space will do, and a server reads line by line.
+ */
+export function toMessage(json: string): Message {
+  return { method: 'execute', body: json.replaceAll(/[\r\n]/g, ' ') };
+}
