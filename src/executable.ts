@@ -1,5 +1,5 @@
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { delimiter, isAbsolute, resolve } from 'node:path';
 
 /** The file that a command starts, or why none can be started. */
 export type Executable =
@@ -21,7 +21,8 @@ function findOnPath(command: string, searchPath: string): Executable {
   let refusal: Executable | undefined;
   for (const directory of searchPath.split(delimiter)) {
     if (directory === '') continue;
-    const path = join(directory, command);
+    // A relative entry starts where Signalbox runs, not in the folder in which the process will.
+    const path = resolve(directory, command);
     const problem = inspect(path);
     if (problem === undefined) return { found: true, path };
     if (isFile(path)) refusal ??= problem;

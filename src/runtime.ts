@@ -6,7 +6,7 @@ import type { Resolved } from './binding/resolve.ts';
 import { runEval } from './capability/eval.ts';
 import { meetsThreshold } from './capability/threshold.ts';
 import type { LoggingConfig, RuntimeConfig } from './config/config.ts';
-import { requireConfig } from './config/load.ts';
+import { loadConfig, requireConfig } from './config/load.ts';
 import { suggest } from './config/suggest.ts';
 import type {
   DecisionDocument,
@@ -111,9 +111,15 @@ export interface Runtime extends AsyncDisposable {
 /** Opens a RuntimeConfig file. Starts no process, but servers with `warm: true`. Throws CONFIG_INVALID, FILE_UNREADABLE. */
 export async function openRuntime(file: string | URL, options: RuntimeOptions = {}): Promise<Runtime> {
   const host = options.env ?? hostEnv();
-  const config = requireConfig(toPath(file), host['PATH'] ?? '');
+  const path = toPath(file);
+  const searchPath = host['PATH'] ?? '';
+  const { config = requireConfig(path, searchPath), problems } = loadConfig(path, searchPath);
   const entries = resolveEntries(config, host);
   const emit = openEmit(config, entries, options);
+  for (const { file: place, line, column, severity, message } of problems) {
+    const level = severity === 'warning' ? 'warn' : 'debug';
+    emit({ type: 'note', name: `${place}:${line}:${column}`, level, message });
+  }
   const launch = await openLaunch(options.launcher ?? 'auto');
   const workshop = openWorkshop(config, { launch, emit }, options.signal);
   for (const { binding, missingEnv } of entries.all) {
@@ -216,9 +222,10 @@ function openEmit(
   const listeners = options.onEvent === undefined ? [] : [options.onEvent];
   if (options.log !== false) {
     const { fd = 2, isTerminal = process.stderr.isTTY } = options.log ?? {};
+    const { hasColour = isTerminal && (hostEnv()['NO_COLOR'] ?? '') === '' } = options.log ?? {};
     const logging = { ...config.logging, ...(options.logLevel && { level: options.logLevel }) };
     const secrets = all.flatMap(({ binding }) => binding.secrets);
-    listeners.push(openLog({ logging, name: config.name, secrets, target: { fd, isTerminal } }));
+    listeners.push(openLog({ logging, name: config.name, secrets, target: { fd, isTerminal, hasColour } }));
   }
   return (event) => {
     for (const listener of listeners) tell(listener, event);

@@ -6,8 +6,8 @@ import { RuntimeError } from './errors.ts';
 const template = fileURLToPath(new URL('../examples/quickstart', import.meta.url));
 
 /**
- * Copies the quickstart into `folder` and returns the files written. Writes nothing and throws USAGE when
- * one of them is there already.
+ * Copies the quickstart into `folder` and returns the files written. Throws USAGE when one of them is there
+ * already, and then writes nothing; and when the folder cannot be written.
  */
 export function writeTemplate(folder: string): string[] {
   const files = listFiles(template).map((file) => relative(template, file));
@@ -20,15 +20,23 @@ export function writeTemplate(folder: string): string[] {
       { hint },
     );
   }
-  return files.map((file) => {
-    const source = join(template, file);
-    const target = join(folder, file);
-    mkdirSync(dirname(target), { recursive: true });
-    copyFileSync(source, target);
-    // A package manager may install files read-only; what `init` writes is there to be edited.
-    chmodSync(target, statSync(source).mode | 0o600);
-    return target;
-  });
+  try {
+    return files.map((file) => writeCopy(join(template, file), join(folder, file)));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new RuntimeError('USAGE', `${folder} cannot be written (${reason})`, {
+      hint: 'Choose a folder that you may write.',
+      cause: error,
+    });
+  }
+}
+
+function writeCopy(source: string, target: string): string {
+  mkdirSync(dirname(target), { recursive: true });
+  copyFileSync(source, target);
+  // A package manager may install files read-only; what `init` writes is there to be edited.
+  chmodSync(target, statSync(source).mode | 0o600);
+  return target;
 }
 
 function listFiles(folder: string): string[] {

@@ -8,29 +8,34 @@ export interface ClosedEnv {
 /** Environment variables by name. */
 export type HostEnv = Readonly<Record<string, string | undefined>>;
 
-const alwaysForwarded = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR', 'USER'];
+const alwaysForwarded = new Set(['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR', 'USER']);
 
 /**
  * Closes the environment over `entries`: a name forwards the host's value, `NAME=value` sets a literal.
  * Forwarded values are secrets; literals stand in the file for all to read.
  */
 export function closeEnv(entries: readonly string[], host: HostEnv): ClosedEnv {
+  const read = (name: string) => (Object.hasOwn(host, name) ? host[name] : undefined);
   const variables: Record<string, string> = {};
   const secrets: string[] = [];
   const missing: string[] = [];
-  for (const name of [...alwaysForwarded, ...Object.keys(host).filter((key) => key.startsWith('LC_'))]) {
-    const value = host[name];
+  for (const name of Object.keys(host).filter(isAlwaysForwarded)) {
+    const value = read(name);
     if (value !== undefined) variables[name] = value;
   }
   for (const entry of entries) {
     const equals = entry.indexOf('=');
     const name = equals === -1 ? entry : entry.slice(0, equals);
-    const value = equals === -1 ? host[name] : entry.slice(equals + 1);
+    const value = equals === -1 ? read(name) : entry.slice(equals + 1);
     if (value === undefined) missing.push(name);
     else variables[name] = value;
-    if (equals === -1 && value !== undefined && !alwaysForwarded.includes(name)) secrets.push(value);
+    if (equals === -1 && value !== undefined && !isAlwaysForwarded(name)) secrets.push(value);
   }
   return { variables, secrets, missing };
+}
+
+function isAlwaysForwarded(name: string): boolean {
+  return alwaysForwarded.has(name) || name.startsWith('LC_');
 }
 
 /** The environment of this process, read in this one place. */

@@ -1,5 +1,12 @@
-import type { HookMode } from '../contract/hook.ts';
-import { type Answer, type Deny, deny, type HookEvent } from '../contract/hook.ts';
+import {
+  type Allow,
+  type Answer,
+  type Deny,
+  deny,
+  type HookEvent,
+  type HookMode,
+  type Modify,
+} from '../contract/hook.ts';
 import { type Fault, toFault } from '../errors.ts';
 import { Json } from '../json.ts';
 import { type Invocation, invoke, type Port } from './invoke.ts';
@@ -9,13 +16,20 @@ export interface FilterPort extends Port<HookEvent, Answer> {
   readonly mode: Exclude<HookMode, 'observe'>;
 }
 
+/** Takes what a filter affirmed, an allow or a modify; throws to refuse it. */
+export type Accept = (answer: Allow | Modify) => void;
+
 /**
  * Asks a hook for its verdict. This is where filters fail closed: whatever goes wrong between the question
- * and a documented affirmative is a denial that names the hook. Never rejects.
+ * and the acceptance of a documented affirmative is a denial that names the hook. Never rejects.
  */
-export async function askHook(port: FilterPort, invocation: Invocation<HookEvent>): Promise<Answer> {
+export async function askHook(
+  port: FilterPort,
+  invocation: Invocation<HookEvent>,
+  accept: Accept = () => {},
+): Promise<Answer> {
   const startedAt = performance.now();
-  const answer = await ask(port, invocation);
+  const answer = await ask(port, invocation, accept);
   const { hook: kind, phase } = invocation.input;
   port.emit({
     type: 'decision',
@@ -33,20 +47,19 @@ export async function askHook(port: FilterPort, invocation: Invocation<HookEvent
   return answer;
 }
 
-async function ask(port: FilterPort, invocation: Invocation<HookEvent>): Promise<Answer> {
+async function ask(port: FilterPort, invocation: Invocation<HookEvent>, accept: Accept): Promise<Answer> {
   const { name } = port.binding;
   try {
     const answer = await invoke(port, invocation);
-    return answer.verdict === 'deny' && answer.reason === ''
-      ? { ...answer, reason: `hook "${name}" denied` }
-      : answer;
+    if (answer.verdict === 'deny') return { ...answer, reason: answer.reason || `hook "${name}" denied` };
+    accept(answer);
+    return answer;
   } catch (error) {
     return denyForFault(name, toFault(error));
   }
 }
 
-/** The denial that a fault amounts to. */
-export function denyForFault(name: string, error: Fault): Deny {
+function denyForFault(name: string, error: Fault): Deny {
   const what = error.code === 'REPLY_MALFORMED' ? 'gave no verdict' : 'failed';
   return { ...deny(`hook "${name}" ${what}: ${error.message}`, false, new Json('{}')), error };
 }

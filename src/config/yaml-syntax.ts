@@ -1,12 +1,15 @@
 import type { Document, YAMLError } from 'yaml';
 import type { Position, Problem } from './config.ts';
 
+/** Said where the nesting passes what this file may have, or what the parser can follow. */
+export const tooDeep = 'the YAML is nested too deeply';
+
 /** What the parser found. One error per line: what follows on the same line is nearly always the echo of the first. */
 export function syntaxProblems(document: Document.Parsed, at: (offset: number) => Position): Problem[] {
   const byLine = new Map<number, Problem>();
+  // Where the parser gives up depends on the stack it has, and so do the errors that follow.
   const exhausted = document.errors.filter(({ code }) => code === 'RESOURCE_EXHAUSTION').slice(0, 1);
-  const errors = exhausted.length > 0 ? exhausted : document.errors;
-  for (const error of errors) {
+  for (const error of exhausted.length > 0 ? exhausted : document.errors) {
     const problem: Problem = { ...at(error.pos[0]), severity: 'error', message: wordSyntax(error) };
     if (!byLine.has(problem.line)) byLine.set(problem.line, problem);
   }
@@ -17,7 +20,7 @@ export function syntaxProblems(document: Document.Parsed, at: (offset: number) =
 }
 
 function wordSyntax(error: YAMLError): string {
-  if (error.code === 'RESOURCE_EXHAUSTION') return 'the YAML is nested too deeply';
+  if (error.code === 'RESOURCE_EXHAUSTION') return tooDeep;
   if (error.code === 'NON_STRING_KEY') return 'a key must be text, not a list or a mapping';
   if (error.code === 'TAG_RESOLVE_FAILED')
     return `${lowerFirst(error.message)}; the value is read as if it had none`;

@@ -1,6 +1,7 @@
 import {
   type Document,
   isAlias,
+  isCollection,
   isMap,
   isScalar,
   isSeq,
@@ -9,6 +10,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml';
+import { tooDeep } from './yaml-syntax.ts';
 
 /** Where a value and its key stand, as offsets into the text, and a scalar's own spelling. */
 export interface Place {
@@ -48,6 +50,11 @@ export function keysAt(document: Document.Parsed, path: readonly (string | numbe
 export function findMistakes(document: Document.Parsed): TreeMistake[] {
   const mistakes: TreeMistake[] = [];
   visit(document, {
+    Collection(_key, collection, ancestors) {
+      if (ancestors.filter(isCollection).length < deepest) return undefined;
+      mistakes.push({ offset: offsetOf(collection) ?? 0, message: tooDeep });
+      return visit.BREAK;
+    },
     Alias(_key, alias, ancestors) {
       const target = alias.resolve(document);
       if (target === undefined) {
@@ -93,6 +100,9 @@ export function findDuplicates(document: Document.Parsed): TreeMistake[] {
   });
   return mistakes;
 }
+
+/** Far beyond any real file, and far below what overflows a stack. */
+const deepest = 100;
 
 function asNode(value: unknown): Node | undefined {
   return isScalar(value) || isMap(value) || isSeq(value) || isAlias(value) ? value : undefined;

@@ -2,14 +2,16 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import type { LoggingConfig } from '../config/config.ts';
 import type { RuntimeEvent } from '../contract/event.ts';
-import { isObject, Json } from '../json.ts';
+import { Json, parseLossless } from '../json.ts';
 import { createRedact, isCredentialName, type Redact } from './redact.ts';
 
 /** Where log lines go, and how they look there. */
 export interface LogTarget {
   /** A file descriptor; 2 is stderr. */
   readonly fd: number;
+  /** Lines for people rather than programs, unless the config says what is wanted. */
   readonly isTerminal: boolean;
+  readonly hasColour: boolean;
 }
 
 export interface LogOptions {
@@ -33,24 +35,57 @@ export function openLog(options: LogOptions): (event: RuntimeEvent) => void {
 }
 
 function openStream({ logging, target }: LogOptions): DestinationStream {
-  const { fd, isTerminal } = target;
+  const { fd, isTerminal, hasColour } = target;
   const asText = logging.format === undefined ? isTerminal : logging.format === 'text';
   if (!asText) return pino.destination({ dest: fd, sync: true });
   return pretty({
     destination: fd,
     sync: true,
-    colorize: isTerminal,
-    ignore: 'pid,hostname',
+    colorize: hasColour,
+    singleLine: true,
+    ignore: inTheMessage.join(),
     translateTime: 'SYS:HH:MM:ss.l',
   });
 }
 
+/** Members that the message of an event repeats, or that only a program has a use for. */
+const inTheMessage = [
+  'pid',
+  'hostname',
+  'config',
+  'event',
+  'name',
+  'line',
+  'capability',
+  'call',
+  'status',
+  'durationMs',
+  'error',
+  'hook',
+  'dialect',
+  'kind',
+  'phase',
+  'mode',
+  'verdict',
+  'reason',
+  'exitCode',
+  'signal',
+  'deaths',
+  'pauseMs',
+  'what',
+  'detail',
+];
+
 function write(logger: Logger, redact: Redact, event: RuntimeEvent): void {
   const level = levelOf(event);
   if (!logger.isLevelEnabled(level)) return;
+  logger[level](redactTree(membersOf(event), redact), redact(messageOf(event)));
+}
+
+function membersOf(event: RuntimeEvent): Readonly<Record<string, unknown>> {
   const { type, ...members } = event;
-  const visible = redactTree({ event: type, ...members }, redact);
-  logger[level](visible, redact(messageOf(event)));
+  // A note's level and message are those of the line itself, which must not have two of either.
+  return event.type === 'note' ? { event: type, name: event.name } : { event: type, ...members };
 }
 
 type Level = 'debug' | 'info' | 'warn';
@@ -104,15 +139,35 @@ function messageOf(event: RuntimeEvent): string {
   }
 }
 
-/** The tree with credentials gone: by the name of the member, and by value in every text. */
-export function redactTree(value: unknown, redact: Redact): unknown {
-  if (value instanceof Json) return redactTree(value.value, redact);
+/**
+ * The tree with credentials gone, by the name of the member and by value in every text. Long numbers stay as
+ * they are; what is nested more deeply than anybody reads is left out.
+ */
+export function redactTree(value: unknown, redact: Redact, depth = 0): unknown {
   if (typeof value === 'string') return redact(value);
-  if (Array.isArray(value)) return value.map((element) => redactTree(element, redact));
-  if (!isObject(value)) return value;
+  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
+  if (depth === DEEPEST) return '[nested too deeply]';
+  if (value instanceof Json) return redactTree(parseJson(value), redact, depth);
+  if (Array.isArray(value)) return value.map((element) => redactTree(element, redact, depth + 1));
   const members = Object.entries(value).map(([key, member]) => [
-    key,
-    isCredentialName(key) && typeof member === 'string' ? '[redacted]' : redactTree(member, redact),
+    redact(key),
+    isCredentialName(key) && tellsSomething(member) ? '[redacted]' : redactTree(member, redact, depth + 1),
   ]);
   return Object.fromEntries(members);
+}
+
+const DEEPEST = 64;
+
+function parseJson({ text }: Json): unknown {
+  try {
+    return parseLossless(text);
+  } catch {
+    // It was JSON once already, so it can only be too deep for the stack.
+    return '[nested too deeply]';
+  }
+}
+
+/** Null and booleans say whether there is a credential, never which. */
+function tellsSomething(member: unknown): boolean {
+  return member !== null && member !== undefined && typeof member !== 'boolean';
 }

@@ -3,13 +3,14 @@ export type Redact = (text: string) => string;
 
 /** Shorter values are left: hiding every "on" or "1" would hide the log itself. */
 const SHORTEST_SECRET = 4;
+const SHORTEST_LINE = 8;
 const mark = '[redacted]';
 
 /** Hides these values wherever they stand, and what follows the names of credentials. */
 export function createRedact(secrets: Iterable<string>): Redact {
   const values = [...new Set(secrets)].filter((secret) => secret.length >= SHORTEST_SECRET);
   // Longest first, so that a secret inside another does not leave the other's rest behind.
-  const forms = values.flatMap(writtenForms).sort((one, other) => other.length - one.length);
+  const forms = [...new Set(values.flatMap(writtenForms))].sort((one, other) => other.length - one.length);
   const known = forms.length === 0 ? undefined : new RegExp(forms.map(escapePattern).join('|'), 'g');
   return (text) => hideCredentials(known === undefined ? text : text.replace(known, mark));
 }
@@ -20,20 +21,43 @@ export function isCredentialName(name: string): boolean {
 }
 
 const credentialName =
-  /^(?:proxy[-_]?)?authorization$|^(?:set[-_]?)?cookie$|(?:api|access|private|secret)[-_]?key$|token$|secret$|passw(?:or)?d$|credentials?$/i;
+  /^(?:proxy[-_]?)?authorization$|^(?:set[-_]?)?cookie$|(?:api|access|private|secret)[-_]?key$|token$|secret$|passw(?:or)?d$|passphrase$|credentials?$/i;
 
-/** `Authorization: Bearer …`, `api_key=…`, `"password": "…"`, as they stand in a line of text. */
-const credentialText =
-  /(authorization|cookie|(?:api|access|private|secret)[-_]?key|token|secret|passw(?:or)?d)(["']?\s{0,8}[:=]\s{0,8})("[^"]*"|'[^']*'|(?:(?:bearer|basic|token)\s{1,8})?[^\s,;"'}]+)/gi;
+/** What a quoted value looks like, in JSON inside JSON too. Each alternative is linear in what it reads. */
+const quoted = String.raw`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\\{1,3}"[^"]*"`;
+const between = String.raw`(\\{0,3}["']?\s{0,8}[:=]\s{0,8})`;
+
+/** `api_key=…`, `"password": "…"`, as they stand in a line of text. */
+const credentialText = new RegExp(
+  `((?:api|access|private|secret)[-_]?key|token|secret|passw(?:or)?d|passphrase)${between}(?:${quoted}|[^\\s,;"'}]+)`,
+  'gi',
+);
+
+/** `Authorization: Digest …, …` and `Cookie: …; …`: without quotes they end where the line does. */
+const headerText = new RegExp(`(authorization|cookie)${between}(?:${quoted}|[^\\r\\n]+)`, 'gi');
+
+/** A scheme and what follows it, without the name of its header. */
+const bearerText = /\b(bearer\s{1,8})[\w.~+/=-]{16,}/gi;
 
 function hideCredentials(text: string): string {
-  return text.replace(credentialText, (_whole, name: string, between: string) => `${name}${between}${mark}`);
+  return text
+    .replace(headerText, `$1$2${mark}`)
+    .replace(credentialText, `$1$2${mark}`)
+    .replace(bearerText, `$1${mark}`);
 }
 
-/** A value stands in JSON text with its escapes. */
+/** A value as it may stand in a line: as it is, escaped in JSON or in a URL, and line by line. */
 function writtenForms(secret: string): string[] {
-  const escaped = JSON.stringify(secret).slice(1, -1);
-  return escaped === secret ? [secret] : [secret, escaped];
+  const lines = secret.split(/\r?\n/).filter((line) => line.length >= SHORTEST_LINE);
+  return [secret, ...lines].flatMap((text) => {
+    const escaped = JSON.stringify(text).slice(1, -1);
+    return [text, escaped, toAscii(escaped), encodeURIComponent(text.toWellFormed())];
+  });
+}
+
+/** JSON text as Python writes it. */
+function toAscii(json: string): string {
+  return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function escapePattern(text: string): string {

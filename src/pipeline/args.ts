@@ -1,4 +1,4 @@
-import { RuntimeError } from '../errors.ts';
+import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { findDuplicateKey, isObject, Json, stringifyJson } from '../json.ts';
 
 /**
@@ -6,15 +6,14 @@ import { findDuplicateKey, isObject, Json, stringifyJson } from '../json.ts';
  * arguments. Throws ARGS_INVALID for anything but an object, and for a key that stands twice at any depth.
  */
 export function readArgs(name: string, args: unknown): Json {
-  const text = typeof args === 'string' ? args.trim() : args === undefined ? '' : stringifyJson(args);
+  const text = typeof args === 'string' ? args.trim() : write(name, args ?? {});
   if (text === '' || text === 'null') return new Json('{}');
   const json = new Json(text);
   let value: unknown;
   try {
     value = json.value;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw invalid(name, `the arguments are not JSON: ${why}`);
+    throw invalid(name, `the arguments are not JSON: ${toRuntimeError(error).message}`);
   }
   if (!isObject(value)) throw invalid(name, 'the arguments are not a JSON object');
   const twice = findDuplicateKey(text);
@@ -26,6 +25,15 @@ export function readArgs(name: string, args: unknown): Json {
 export function requireValidArgs(name: string, violations: readonly string[]): void {
   if (violations.length > 0)
     throw invalid(name, `the arguments do not fit input_schema: ${violations.join('; ')}`);
+}
+
+function write(name: string, args: unknown): string {
+  if (!isObject(args)) throw invalid(name, 'the arguments are not a JSON object');
+  try {
+    return stringifyJson(args);
+  } catch (error) {
+    throw invalid(name, `the arguments cannot be written as JSON: ${toRuntimeError(error).message}`);
+  }
 }
 
 function invalid(name: string, why: string): RuntimeError {

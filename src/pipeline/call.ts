@@ -135,8 +135,13 @@ async function runApproved(
   if (first.status !== 'pending' || approve === undefined) return first;
   const { tool, callId } = context;
   const { reason, message } = first;
-  const approval = await approve({ id: `pending_${randomUUID()}`, tool: tool.name, callId, reason, message });
-  return approval === undefined ? first : await runChecked(context, args, approval);
+  const pause = { id: `pending_${randomUUID()}`, tool: tool.name, callId, reason, message };
+  try {
+    const approval = await approve(pause);
+    return approval === undefined ? first : await runChecked(context, args, approval);
+  } catch (error) {
+    return failed(toFault(error));
+  }
 }
 
 async function runChecked(

@@ -8,10 +8,11 @@ import {
   type ToolHookRequest,
   type ToolHookResponse,
 } from '../contract/hook.ts';
-import type { ChatMessage, ProviderRequest, ProviderResponse } from '../contract/provider.ts';
+import type { ProviderRequest, ProviderResponse } from '../contract/provider.ts';
 import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { eventSchemas } from './event-schema.ts';
+import { completeMessage } from './message.ts';
 
 /** What a caller hands in: the native payload, members that are empty left out at will. */
 export interface LooseEvent {
@@ -27,7 +28,7 @@ export interface LooseEvent {
 export function readEvent(loose: LooseEvent): HookEvent {
   const { hook } = loose;
   const phase = loose.phase ?? (hook === 'eval' ? 'scored' : undefined);
-  const phases: readonly string[] | undefined = phasesOf[hook];
+  const phases: readonly string[] | undefined = Object.hasOwn(phasesOf, hook) ? phasesOf[hook] : undefined;
   if (phases === undefined) {
     throw invalid(`there is no hook type "${String(hook)}"; there are ${Object.keys(phasesOf).join(', ')}`);
   }
@@ -57,16 +58,6 @@ export function readEvent(loose: LooseEvent): HookEvent {
   }
 }
 
-/** A message with its whole text in `content`, taken from its parts where it is missing. */
-export function completeMessage(message: unknown): ChatMessage {
-  const parts = isObject(message) ? (message['parts'] ?? resultParts(message)) : undefined;
-  const texts = Array.isArray(parts)
-    ? parts.map((part) => (isObject(part) ? String(part['text'] ?? '') : ''))
-    : [];
-  const { content } = message as Partial<ChatMessage>;
-  return { ...(message as ChatMessage), content: content ?? texts.join('') };
-}
-
 type Part = 'request' | 'response' | 'event';
 type Members = Readonly<Record<string, unknown>>;
 
@@ -87,7 +78,8 @@ function requirePart(part: Part, value: unknown, moment: string): Members {
     );
     throw invalid(`the event of ${moment} is not well formed: ${why.join('; ')}`);
   }
-  return value;
+  // A member that is undefined is one that was left out.
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
 }
 
 function invalid(message: string): RuntimeError {
@@ -142,9 +134,4 @@ function toSessionEvent(given: Members): SessionEvent {
 
 function toEvalEvent(given: Members): EvalEvent {
   return { eval_id: '', type: '', passed: false, duration_ms: 0, ...(given as Partial<EvalEvent>) };
-}
-
-function resultParts(message: Members): unknown {
-  const result = message['tool_result'];
-  return isObject(result) ? result['parts'] : undefined;
 }

@@ -1,9 +1,9 @@
 import type { Follower } from '../capability/follower.ts';
-import { askHook, denyForFault, type FilterPort } from '../capability/hook.ts';
-import type { Answer, Decision, Deny, HookEvent, HookKind, Phase } from '../contract/hook.ts';
-import { toFault, toRuntimeError } from '../errors.ts';
-import { isObject, type Json } from '../json.ts';
-import { applyReplace, currentReplace, mergeObjects } from './replace.ts';
+import { askHook, type FilterPort } from '../capability/hook.ts';
+import type { Allow, Decision, Deny, HookEvent, HookKind, Modify, Phase } from '../contract/hook.ts';
+import { RuntimeError, toRuntimeError } from '../errors.ts';
+import { isObject, Json } from '../json.ts';
+import { applyReplace, mergeObjects, type Replaced } from './replace.ts';
 
 /** A hook in its place in the chain. */
 export interface Link {
@@ -41,12 +41,12 @@ export async function passGate(links: readonly Link[], event: HookEvent, passage
     const { listener } = link;
     if (listener.mode !== 'filter') listener.follower.tell(chain.event, passage.call);
     else if (chain.denial === undefined) {
-      const answer = await askHook(listener.port, {
-        input: chain.event,
-        call: passage.call,
-        signal: passage.signal,
-      });
-      chain.take(link, answer, passage.check);
+      const { call, signal, check } = passage;
+      const invocation = { input: chain.event, call, signal };
+      const answer = await askHook(listener.port, invocation, (affirmed) =>
+        chain.take(link, affirmed, check),
+      );
+      if (answer.verdict === 'deny') chain.denial = { link, answer };
     }
   }
   return { decision: chain.decide(), event: chain.event };
@@ -58,37 +58,27 @@ class Chain {
   denial: { readonly link: Link; readonly answer: Deny } | undefined;
   #modifier: Link | undefined;
   #reason = '';
-  readonly #replaced = new Set<string>();
+  readonly #replaced = new Map<string, Json>();
   readonly #metadata: Json[] = [];
 
   constructor(event: HookEvent) {
     this.event = event;
   }
 
-  take(link: Link, answer: Answer, check: Passage['check']): void {
-    if (answer.verdict === 'deny') {
-      this.denial = { link, answer };
-      return;
-    }
-    if (answer.verdict === 'modify' && !this.#modify(link, answer.replace, check)) return;
+  /** Throws REPLY_MALFORMED when a replacement does not fit the event. */
+  take(link: Link, answer: Allow | Modify, check: Passage['check']): void {
+    if (answer.verdict === 'modify') this.#modify(link, answer, check);
     this.#metadata.push(answer.metadata);
     if (answer.reason !== '') this.#reason = answer.reason;
   }
 
-  #modify(link: Link, replace: Json, check: Passage['check']): boolean {
-    try {
-      const changed = applyReplace(this.event, replace);
-      const problem = check?.(changed);
-      if (problem !== undefined) throw toRuntimeError(new Error(problem), 'REPLY_MALFORMED');
-      this.event = changed;
-      this.#modifier = link;
-      for (const key of Object.keys(isObject(replace.value) ? replace.value : {})) this.#replaced.add(key);
-      return true;
-    } catch (error) {
-      const fault = toFault(toRuntimeError(error, 'REPLY_MALFORMED'));
-      this.denial = { link, answer: denyForFault(link.name, fault) };
-      return false;
-    }
+  #modify(link: Link, { replace }: Modify, check: Passage['check']): void {
+    const { event, parts } = replaceOrRefuse(this.event, replace);
+    const problem = check?.(event);
+    if (problem !== undefined) throw new RuntimeError('REPLY_MALFORMED', problem);
+    this.event = event;
+    this.#modifier = link;
+    for (const [key, part] of parts) this.#replaced.set(key, part);
   }
 
   decide(): Decision {
@@ -100,10 +90,18 @@ class Chain {
       dialect: this.#modifier?.dialect ?? null,
       reason: this.#reason,
       enforced: false,
-      replace: modified ? currentReplace(this.event, this.#replaced) : null,
+      replace: modified ? Json.from(Object.fromEntries(this.#replaced)) : null,
       result: null,
       metadata: mergeObjects(this.#metadata),
     };
+  }
+}
+
+function replaceOrRefuse(event: HookEvent, replace: Json): Replaced {
+  try {
+    return applyReplace(event, replace);
+  } catch (error) {
+    throw toRuntimeError(error, 'REPLY_MALFORMED');
   }
 }
 

@@ -1,60 +1,76 @@
 import type { ChatMessage } from '../contract/provider.ts';
-import { isObject } from '../json.ts';
+import { partPlaces, textsAt, withTextAt } from './message.ts';
 
 /**
- * Brings `content` and the text of `parts` of replaced messages together again: a filter may change the
- * text in either place, and the changed copy wins. Throws Error when both were changed, differently.
+ * Brings `content` and the text of the parts of replaced messages together again: a filter may change the
+ * text in either place, and the changed copy wins. A message that needs nothing is the one that was given.
+ * Throws Error when copies were changed differently, or when nothing tells which one was changed.
  */
-export function reconcileMessages(originals: readonly ChatMessage[], replaced: unknown): ChatMessage[] {
-  if (!Array.isArray(replaced)) throw new Error('the replaced messages are not a list');
-  return replaced.filter(isMessage).map((message) => reconcile(originals, message));
+export function reconcileMessages(
+  originals: readonly ChatMessage[],
+  replaced: readonly ChatMessage[],
+): ChatMessage[] {
+  return replaced.map((message, index) => {
+    const places = placesOf(message);
+    if (places.every(({ texts }) => agrees(message.content, texts))) return message;
+    // A list of the same length holds each message in its place; else it may be any of them.
+    const near = originals.length === replaced.length ? originals.slice(index, index + 1) : [];
+    const kin = [near, originals].map((some) => some.filter((original) => isKin(original, message)));
+    return reconcile(message, kin.find((some) => some.length > 0) ?? []);
+  });
 }
 
-function reconcile(originals: readonly ChatMessage[], message: ChatMessage): ChatMessage {
-  const parts = textParts(message);
-  if (parts === undefined || agrees(message.content, parts)) return message;
-  const keptContent = originals.some((original) => original.content === message.content);
-  const keptParts = originals.some((original) => isSameText(textParts(original), parts));
-  if (keptContent && !keptParts) return { ...message, content: parts.join('') };
-  if (keptParts && !keptContent) return { ...message, parts: withText(message, message.content) };
-  if (keptParts && keptContent) return message;
-  throw new Error('a replaced message says one thing in `content` and another in `parts`');
+function reconcile(message: ChatMessage, kin: readonly ChatMessage[]): ChatMessage {
+  if (kin.length === 0) return requireAgreement(message);
+  const texts = new Set(kin.map((original) => changedText(original, message)));
+  const [text] = texts;
+  if (texts.size > 1) throw new Error('nothing tells which text of a replaced message was changed');
+  if (text === undefined) return message;
+  const places = placesOf(message).filter(({ texts }) => !agrees(text, texts));
+  return places.reduce((changed, { place }) => withTextAt(changed, place, text), {
+    ...message,
+    content: text,
+  });
 }
 
-function isMessage(value: unknown): value is ChatMessage {
-  return isObject(value) && typeof value['content'] === 'string' && typeof value['role'] === 'string';
+/** A new message may have parts without text beside its content, but not parts with another text. */
+function requireAgreement(message: ChatMessage): ChatMessage {
+  const fits = placesOf(message).every(({ texts }) => texts.length === 0 || agrees(message.content, texts));
+  if (fits) return message;
+  throw new Error('a replaced message says one thing in `content` and another in its parts');
 }
 
-/** The texts of a message's text parts; undefined when it has none. */
-function textParts(message: ChatMessage): string[] | undefined {
-  const texts = partsOf(message)
-    .filter((part) => isObject(part) && part['type'] === 'text')
-    .map((part) => (isObject(part) ? String(part['text'] ?? '') : ''));
-  return texts.length === 0 ? undefined : texts;
+/** The text of the copies that differ from the original's; undefined when none does. */
+function changedText(original: ChatMessage, message: ChatMessage): string | undefined {
+  const changed = placesOf(message)
+    .filter(({ place, texts }) => !isSameText(texts, textsAt(original, place) ?? []))
+    .map(({ texts }) => texts.join(''));
+  if (message.content !== original.content) changed.push(message.content);
+  if (new Set(changed).size > 1) {
+    throw new Error('a replaced message says one thing in `content` and another in its parts');
+  }
+  return changed[0];
 }
 
-function partsOf(message: ChatMessage): readonly unknown[] {
-  const { parts } = message;
-  return Array.isArray(parts) ? parts : [];
-}
-
-function agrees(content: string, parts: readonly string[]): boolean {
-  return content === parts.join('') || content === parts.join('\n');
-}
-
-function isSameText(one: readonly string[] | undefined, other: readonly string[]): boolean {
-  return (
-    one !== undefined && one.length === other.length && one.every((text, index) => text === other[index])
+/** Whether a copy of the text is still the original's. */
+function isKin(original: ChatMessage, message: ChatMessage): boolean {
+  if (message.content !== '' && message.content === original.content) return true;
+  return placesOf(message).some(
+    ({ place, texts }) => texts.length > 0 && isSameText(texts, textsAt(original, place) ?? []),
   );
 }
 
-/** The parts with all text in the first text part. */
-function withText(message: ChatMessage, text: string): unknown[] {
-  let placed = false;
-  return partsOf(message).flatMap((part) => {
-    if (!isObject(part) || part['type'] !== 'text') return [part];
-    if (placed) return [];
-    placed = true;
-    return [{ ...part, text }];
+function placesOf(message: ChatMessage) {
+  return partPlaces.flatMap((place) => {
+    const texts = textsAt(message, place);
+    return texts === undefined ? [] : [{ place, texts }];
   });
+}
+
+function agrees(content: string, texts: readonly string[]): boolean {
+  return content === texts.join('') || content === texts.join('\n');
+}
+
+function isSameText(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((text, index) => text === other[index]);
 }

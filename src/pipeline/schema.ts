@@ -1,24 +1,24 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { compileDataSchema } from '../config/data-schema.ts';
+import { toRuntimeError } from '../errors.ts';
 
-/** Says what is wrong with a value, violation by violation; empty when it fits. */
+/** Says what is wrong with a value, violation by violation; empty when it fits. Never throws. */
 export type Check = (value: unknown) => readonly string[];
 
-/** Compiles a JSON Schema of a tool (draft-07 if `$schema` says so, else 2020-12). Throws what ajv throws. */
+/** The check of a tool's JSON Schema; what cannot be checked does not fit. */
 export function compileSchema(schema: Readonly<Record<string, unknown>> | boolean | undefined): Check {
   if (schema === undefined) return () => [];
   let validate: ValidateFunction | undefined;
   return (value) => {
-    // Compiled on first use: a config may declare many tools, and a run may call one.
-    validate ??= compile(schema);
-    return validate(value) ? [] : (validate.errors ?? []).map(describe);
+    try {
+      // Compiled on first use: a config may declare many tools, and a run may call one.
+      validate ??= compileDataSchema(schema);
+      return validate(value) ? [] : (validate.errors ?? []).map(describe);
+    } catch (error) {
+      // Such as a value that is nested too deeply for a schema that refers to itself.
+      return [`it cannot be checked: ${toRuntimeError(error).message}`];
+    }
   };
-}
-
-function compile(schema: Readonly<Record<string, unknown>> | boolean): ValidateFunction {
-  const options = { allErrors: true, strict: false, logger: false } as const;
-  const isDraft07 = typeof schema === 'object' && String(schema['$schema'] ?? '').includes('draft-07');
-  return (isDraft07 ? new Ajv(options) : new Ajv2020(options)).compile(schema);
 }
 
 function describe({ instancePath, message, params, keyword }: ErrorObject): string {

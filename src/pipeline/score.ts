@@ -1,6 +1,7 @@
 import type { TimedOutcome } from '../capability/eval.ts';
 import type { EvalContext, EvalOutcome, EvalRequest } from '../contract/eval.ts';
 import type { HookEvent } from '../contract/hook.ts';
+import { completeMessage } from './message.ts';
 
 /** What is handed to an eval; everything but `content` may be left out. */
 export interface EvalInput {
@@ -11,9 +12,25 @@ export interface EvalInput {
 
 /** The whole request, empty where nothing was given. */
 export function toEvalRequest(type: string, { content, params = {}, context = {} }: EvalInput): EvalRequest {
-  const empty = { messages: [], turn_index: 0, tool_calls: [], variables: {}, metadata: {} };
-  return { type, params, content, context: { ...empty, ...context } };
+  const { messages = [], turn_index = 0, tool_calls = [], variables = {}, metadata = {} } = context;
+  const { session_id, prompt_id } = context;
+  return {
+    type,
+    params,
+    content,
+    context: {
+      messages: messages.map(completeMessage),
+      turn_index,
+      tool_calls: tool_calls.map((call) => ({ ...emptyToolCall, ...call })),
+      variables,
+      metadata,
+      ...(session_id !== undefined && { session_id }),
+      ...(prompt_id !== undefined && { prompt_id }),
+    },
+  };
 }
+
+const emptyToolCall = { name: '', args: {}, result: '', error: '', index: 0 };
 
 /** A finished eval and what it was about. */
 export interface Judged {

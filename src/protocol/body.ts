@@ -56,7 +56,7 @@ export function requireCleanExit(reply: ProcessReply): void {
   const { exitCode, signal, stderr } = reply;
   const how =
     signal === null ? `the process exited with code ${exitCode}` : `the process was ended by ${signal}`;
-  const lastLine = stderr.trim().split('\n').at(-1)?.trim().slice(0, MESSAGE_CHARACTERS) ?? '';
+  const lastLine = firstCharacters(stderr.trim().split('\n').at(-1)?.trim() ?? '');
   const message = ownErrorText(reply.stdout) ?? (lastLine === '' ? how : `${how}: ${lastLine}`);
   const details = { exit_code: exitCode, signal, stderr };
   throw new RuntimeError(signal === null ? 'PROCESS_EXIT' : 'PROCESS_SIGNAL', message, { details });
@@ -77,10 +77,15 @@ export function requireResult(reply: Exclude<Reply, ProcessReply>): Json {
 
 /** The first characters of a peer's text, for messages and details. */
 export function excerpt(text: string): string {
-  return text.length > MESSAGE_CHARACTERS ? `${text.slice(0, MESSAGE_CHARACTERS)}…` : text;
+  return text.length > MESSAGE_CHARACTERS ? `${firstCharacters(text)}…` : text;
 }
 
 const MESSAGE_CHARACTERS = 500;
+
+/** At most that many, and no half of a character. */
+function firstCharacters(text: string): string {
+  return text.slice(0, MESSAGE_CHARACTERS).replace(/[\ud800-\udbff]$/, '');
+}
 
 function ownErrorText(stdout: Uint8Array): string | undefined {
   try {
@@ -99,24 +104,24 @@ function decodeUtf8(bytes: Uint8Array): string {
   );
 }
 
-/** The offset of the first byte that cannot be part of UTF-8: no prefix that includes it decodes. */
+/** Where the first sequence of bytes begins that is no character: what stands before it decodes. */
 function invalidOffset(bytes: Uint8Array): number {
   let valid = 0;
   let invalid = bytes.length + 1;
   while (invalid - valid > 1) {
     const middle = (valid + invalid) >> 1;
-    if (middle <= bytes.length && decodesSoFar(bytes.subarray(0, middle))) valid = middle;
+    if (middle <= bytes.length && wholeCharacters(bytes.subarray(0, middle)) !== undefined) valid = middle;
     else invalid = middle;
   }
-  return valid;
+  return Buffer.byteLength(wholeCharacters(bytes.subarray(0, valid)) ?? '');
 }
 
-function decodesSoFar(prefix: Uint8Array): boolean {
+/** The characters that a prefix completes; undefined when it cannot begin any text. */
+function wholeCharacters(prefix: Uint8Array): string | undefined {
   try {
-    new TextDecoder('utf-8', { fatal: true }).decode(prefix, { stream: true });
-    return true;
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(prefix, { stream: true });
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -1,13 +1,12 @@
 import type { Binding } from '../binding/binding.ts';
 import { type ErrorCode, RuntimeError, type RuntimeErrorOptions } from '../errors.ts';
-import { settlesWithin } from './deadline.ts';
+import { findId } from './find-id.ts';
 import { createForgotten } from './forgotten.ts';
-import { encodeRequest, findId, type Line, readLine } from './jsonrpc.ts';
-import type { Ended } from './launch/launch.ts';
+import { encodeRequest, type Line, readLine } from './jsonrpc.ts';
 import { createOutbox } from './outbox.ts';
 import type { ProcessContext, WatchedProcess } from './process.ts';
-import { createLineSplitter, whenClosed } from './read.ts';
-import { withStderr } from './stderr.ts';
+import { createLineSplitter } from './read.ts';
+import { exitError, watchEnd } from './session-end.ts';
 import type { Message, RpcReply } from './transport.ts';
 
 /** A request that is on its way. */
@@ -63,7 +62,8 @@ export function openSession(
   };
   const unexpected = (id: number) => {
     if (forgotten.take(id)) drop('late reply', `the reply to request ${id} came after its time`);
-    else if (id >= 1 && id <= lastId) drop('late reply', `nobody waits for a reply to request ${id} any more`);
+    else if (id >= 1 && id <= lastId)
+      drop('late reply', `nobody waits for a reply to request ${id} any more`);
     else drop('unknown reply', `there never was a request ${id}`);
   };
   const noise = (why: string, bytes: Uint8Array) => {
@@ -189,40 +189,4 @@ function withoutMark(onLine: (bytes: Uint8Array) => void): (bytes: Uint8Array) =
     first = false;
     onLine(marked ? bytes.subarray(3) : bytes);
   };
-}
-
-interface SessionEnd extends Ended {
-  /** The process closed its stdout and lived on, so it was killed. */
-  readonly closedStdout: boolean;
-}
-
-/** Waits for the end of the process, or of its stdout: a process that closed its stdout is of no more use. */
-async function watchEnd(
-  binding: Binding,
-  child: WatchedProcess,
-  isStopping: () => boolean,
-): Promise<SessionEnd> {
-  const closed = whenClosed(child.stdout);
-  await Promise.race([child.ended, closed]);
-  // The exit follows a closed stdout at once or not at all; but what was asked to end has its time to.
-  const livesOn = !(await settlesWithin(child.ended, EXIT_FOLLOWS_MS)) && !isStopping();
-  if (livesOn) child.killGroup();
-  const ended = await child.ended;
-  await settlesWithin(Promise.all([closed, child.stderrClosed]), binding.drainMs);
-  if (binding.leftovers === 'kill') child.killGroup();
-  return { ...ended, closedStdout: livesOn };
-}
-
-const EXIT_FOLLOWS_MS = 100;
-
-function exitError(name: string, end: SessionEnd, stderr: string): RuntimeError {
-  const { exitCode, signal } = end;
-  const how = end.closedStdout
-    ? 'closed its stdout and was killed'
-    : signal === null
-      ? `ended with exit code ${exitCode}`
-      : `was ended by ${signal}`;
-  const message = `the server "${name}" ${how} while the request was in flight`;
-  const details = { exit_code: exitCode, signal };
-  return withStderr(new RuntimeError('SERVER_EXIT', message, { details }), stderr);
 }

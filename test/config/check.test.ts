@@ -19,6 +19,22 @@ const schema = {
         crew: { type: 'array', minItems: 2, maxItems: 3, uniqueItems: true, items: { type: 'string' } },
         port: { oneOf: [{ type: 'string' }, { $ref: '#/$defs/port' }] },
         load: { anyOf: [{ type: 'integer' }, { const: 'full' }, { enum: ['half', 'none'] }] },
+        sail: {
+          anyOf: [
+            {
+              type: 'object',
+              required: ['area'],
+              additionalProperties: false,
+              properties: { area: { type: 'number' } },
+            },
+            {
+              type: 'object',
+              required: ['motor'],
+              additionalProperties: false,
+              properties: { motor: { type: 'string' } },
+            },
+          ],
+        },
         course: { type: 'object', oneOf: [{ required: ['to'] }, { required: ['away_from'] }] },
         names: {
           type: 'object',
@@ -161,6 +177,8 @@ describe('a union is told by the branch that was meant', () => {
     { spec: 'load: full', problems: [] },
     { spec: 'load: 7', problems: [] },
     { spec: 'load: empty', problems: ['error 3:9 load: must be one of: full, half, none (got: empty)'] },
+    { spec: 'sail: {area: big}', problems: ['error 3:16 sail.area: must be a number, not the string "big"'] },
+    { spec: 'sail: {motor: 5}', problems: ['error 3:17 sail.motor: must be a string, not the number 5'] },
     { spec: 'course: {to: x}', problems: [] },
     { spec: 'course: {}', problems: ['error 3:11 course: needs one of: to, away_from'] },
     {

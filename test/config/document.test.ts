@@ -43,6 +43,11 @@ describe('positions', () => {
     expect({ value: document.positionOf(path), key: document.keyPositionOf(path) }).toEqual({ value, key });
   });
 
+  test('of a key that stands twice are those of the last one, whose value counts', () => {
+    const document = read('a: 1\na: 2\n');
+    expect([document.positionOf(['a']), document.keyPositionOf(['a'])]).toEqual([at(2, 4), at(2, 1)]);
+  });
+
   test('a byte order mark shifts nothing', () => {
     expect(read('\uFEFFa: 1').positionOf(['a'])).toEqual(at(1, 4));
   });
@@ -84,6 +89,11 @@ describe('values', () => {
     },
     { title: 'an empty second document is none', text: 'a: 1\n---\n', value: { a: 1 } },
     { title: 'a document end is no second document', text: 'a: 1\n...\n# the end\n', value: { a: 1 } },
+    {
+      title: 'a hundred levels',
+      text: `${'['.repeat(100)}${']'.repeat(100)}`,
+      value: JSON.parse(`${'['.repeat(100)}${']'.repeat(100)}`),
+    },
     { title: 'a document of nothing is null', text: '---\n', value: null },
   ])('$title', ({ text, value }) => {
     const document = read(text);
@@ -153,6 +163,16 @@ describe('problems', () => {
       title: 'nesting without end',
       text: '['.repeat(20_000),
       problems: [expect.stringMatching(/^error 1:\d+ the YAML is nested too deeply$/)],
+    },
+    {
+      title: 'a hundred and one levels',
+      text: `${'['.repeat(101)}${']'.repeat(101)}`,
+      problems: ['error 1:101 the YAML is nested too deeply'],
+    },
+    {
+      title: 'nesting without end, line by line',
+      text: '[\n'.repeat(20_000),
+      problems: [expect.stringMatching(/^error \d+:1 the YAML is nested too deeply$/)],
     },
     {
       title: 'a bomb of aliases',

@@ -99,7 +99,7 @@ const unscoredEvent = toScoredEvent(
   { outcome: unscored('it timed out'), durationMs: 30 },
 );
 const scoredText =
-  '{"eval_id":"tone","type":"sentiment_check","score":0.75,"passed":true,"explanation":"three of four","duration_ms":12,' +
+  '{"eval_id":"tone","type":"sentiment_check","passed":true,"duration_ms":12,"score":0.75,"explanation":"three of four",' +
   '"details":{"big":12345678901234567890},"session_id":"s","turn_index":3}';
 const unscoredText =
   '{"eval_id":"tone","type":"sentiment_check","passed":false,"duration_ms":30,"error":"it timed out","turn_index":0}';

@@ -30,8 +30,9 @@ function readPrinted(reply: Extract<Reply, { via: 'process' }>): Body {
 }
 
 function readOutcome(body: Body): EvalOutcome {
-  const error = body.get('error')?.value;
-  if (typeof error === 'string' && error !== '') return unscored(error);
+  const error = body.get('error')?.value ?? '';
+  if (typeof error !== 'string') throw malformed('the reply’s `error` is not a string');
+  if (error !== '') return unscored(error);
   const score = body.get('score');
   if (score === undefined)
     throw malformed('the reply has no `score`', 'Print {"score": number from 0 to 1}.');

@@ -11,7 +11,7 @@ export function checkReplace(event: HookEvent, replace: Json): string | undefine
   const keys = Object.keys(value);
   const shape = shapes[event.phase];
   if (shape === undefined) return 'has no meaning here';
-  const stray = keys.find((key) => !(key in shape));
+  const stray = keys.find((key) => !Object.hasOwn(shape, key));
   if (stray !== undefined) return `has a member "${stray}", which ${event.phase} does not have`;
   if (keys.length === 0) return `is empty; ${event.phase} has ${Object.keys(shape).join(', ')}`;
   for (const key of keys) {
@@ -50,5 +50,17 @@ function checkMessage(value: unknown): string | undefined {
   if (!isObject(value)) return 'holds a message that is not an object';
   if (!roles.includes(value['role'])) return 'holds a message without a known role';
   if (typeof value['content'] !== 'string') return 'holds a message whose content is not a string';
-  return undefined;
+  const { tool_result: result } = value;
+  return checkParts(value['parts']) ?? checkParts(isObject(result) ? result['parts'] : undefined);
+}
+
+/** Text that cannot be found in its parts could not be brought together with a changed `content`. */
+function checkParts(parts: unknown): string | undefined {
+  if (parts === undefined || parts === null) return undefined;
+  const isFit = Array.isArray(parts) && parts.every((part) => isObject(part) && isText(part['text']));
+  return isFit ? undefined : 'holds a message whose parts are not a list of objects with text';
+}
+
+function isText(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
 }

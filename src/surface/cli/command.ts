@@ -3,6 +3,7 @@ import { type RuntimeError, toRuntimeError } from '../../errors.ts';
 import { isObject } from '../../json.ts';
 import type { Runtime } from '../../runtime.ts';
 import { type ExitCode, exitCodeOfError } from './exit-code.ts';
+import { type Input, openInput } from './input.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 /** Options that every command has. */
@@ -17,6 +18,7 @@ export interface CommonOptions {
 export interface Situation {
   readonly options: CommonOptions;
   readonly terminal: Terminal;
+  readonly input: Input;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   /** Opens the runtime of --config; it is closed when the command is done, whatever happens. */
@@ -30,23 +32,34 @@ export async function perform(
   work: (situation: Situation) => Promise<ExitCode>,
 ): Promise<void> {
   const options: CommonOptions = command.optsWithGlobals();
+  const code = await attempt(options, signal, work);
+  // Ctrl-C may also have come while the runtime was closing.
+  process.exitCode = signal.aborted ? 130 : code;
+}
+
+async function attempt(
+  options: CommonOptions,
+  signal: AbortSignal,
+  work: (situation: Situation) => Promise<ExitCode>,
+): Promise<ExitCode> {
   const terminal = openTerminal(options.color);
-  const opened: Runtime[] = [];
+  await using opened = new AsyncDisposableStack();
   const open = async (file = options.config) => {
     const { openRuntime } = await import('../../runtime.ts');
-    const runtime = await openRuntime(file, { launcher: launcherOf(), logLevel: options.logLevel, signal });
-    opened.push(runtime);
-    return runtime;
+    return opened.use(
+      await openRuntime(file, {
+        launcher: launcherOf(),
+        logLevel: options.logLevel,
+        log: options.color ? {} : { hasColour: false },
+      }),
+    );
   };
   try {
-    process.exitCode = await work({ options, terminal, signal, open });
-    if (signal.aborted) process.exitCode = 130;
+    return await work({ options, terminal, input: openInput(signal), signal, open });
   } catch (error) {
     const failure = toRuntimeError(error);
     report(failure, options, terminal);
-    process.exitCode = signal.aborted ? 130 : exitCodeOfError(failure.code);
-  } finally {
-    for (const runtime of opened) await runtime.close();
+    return exitCodeOfError(failure.code);
   }
 }
 

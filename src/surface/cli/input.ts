@@ -1,36 +1,34 @@
 import { readFileSync } from 'node:fs';
+import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { RuntimeError } from '../../errors.ts';
 import { isObject, parseLossless } from '../../json.ts';
 
-/** The text of an option: itself, `@FILE` for a file's content, `-` for stdin. Throws FILE_UNREADABLE. */
-export async function readText(option: string, value: string): Promise<string> {
-  if (value === '-') return decode(option, 'stdin', await buffer(process.stdin));
-  if (!value.startsWith('@')) return value;
-  const file = value.slice(1);
-  try {
-    return decode(option, file, readFileSync(file));
-  } catch (error) {
-    if (error instanceof RuntimeError) throw error;
-    throw new RuntimeError('FILE_UNREADABLE', `${option}: ${file} cannot be read (${reasonOf(error)})`, {
-      cause: error,
-    });
-  }
+/** Reads what options name; stdin can be named by one of them only. */
+export interface Input {
+  /** The text of an option: itself, `@FILE` for a file's content, `-` for stdin. Throws FILE_UNREADABLE, USAGE, ABORTED. */
+  text(option: string, value: string): Promise<string>;
+  /** A JSON object from an option, its long numbers intact. Throws USAGE when it is not one. */
+  object(option: string, value: string): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** A JSON object from an option, its long numbers intact. Throws USAGE when it is not one. */
-export async function readObject(option: string, value: string): Promise<Readonly<Record<string, unknown>>> {
-  const text = await readText(option, value);
-  let parsed: unknown;
-  try {
-    parsed = parseLossless(text);
-  } catch (error) {
-    throw new RuntimeError('USAGE', `${option} is not JSON: ${reasonOf(error)}`, {
-      hint: `Give ${option} a JSON object, @FILE or - for stdin.`,
-    });
-  }
-  if (!isObject(parsed)) throw new RuntimeError('USAGE', `${option} is not a JSON object`);
-  return parsed;
+/** The input of one command; an abort ends the wait for stdin. */
+export function openInput(signal: AbortSignal): Input {
+  let stdinTaker: string | undefined;
+  const text = async (option: string, value: string) => {
+    if (value.startsWith('@')) return readTextFile(option, value.slice(1));
+    if (value !== '-') return value;
+    if (stdinTaker !== undefined)
+      throw new RuntimeError('USAGE', `${stdinTaker} has read stdin, so ${option} cannot`, {
+        hint: 'Give one of them as @FILE.',
+      });
+    stdinTaker = option;
+    return decode(option, 'stdin', await readStdin(option, signal));
+  };
+  return {
+    text,
+    object: async (option, value) => parseObject(option, await text(option, value)),
+  };
 }
 
 /** A number from an option. Throws USAGE. */
@@ -42,12 +40,52 @@ export function readNumber(option: string, value: string | undefined): number | 
   return number;
 }
 
+async function readStdin(option: string, signal: AbortSignal): Promise<Buffer> {
+  try {
+    return await buffer(addAbortSignal(signal, process.stdin));
+  } catch (error) {
+    if (signal.aborted) throw new RuntimeError('ABORTED', `${option}: the wait for stdin was given up`);
+    throw new RuntimeError('FILE_UNREADABLE', `${option}: stdin cannot be read (${reasonOf(error)})`, {
+      cause: error,
+    });
+  }
+}
+
+function readTextFile(option: string, file: string): string {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    throw new RuntimeError('FILE_UNREADABLE', `${option}: ${file} cannot be read (${reasonOf(error)})`, {
+      cause: error,
+    });
+  }
+  return decode(option, file, bytes);
+}
+
+/** Drops the byte order mark that some editors put in front. */
 function decode(option: string, source: string, bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw new RuntimeError('USAGE', `${option}: ${source} is not UTF-8`);
   }
+}
+
+function parseObject(option: string, text: string): Readonly<Record<string, unknown>> {
+  let parsed: unknown;
+  try {
+    parsed = parseLossless(text);
+  } catch (error) {
+    throw new RuntimeError('USAGE', `${option} is not JSON: ${reasonOf(error)}`, { hint: wanted(option) });
+  }
+  if (!isObject(parsed) || JSON.isRawJSON(parsed))
+    throw new RuntimeError('USAGE', `${option} is not a JSON object`, { hint: wanted(option) });
+  return parsed;
+}
+
+function wanted(option: string): string {
+  return `Give ${option} a JSON object, @FILE or - for stdin.`;
 }
 
 function reasonOf(error: unknown): string {

@@ -1,17 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
-import { catalogue, toRuntimeError } from '../../errors.ts';
+import { catalogue, type Fault } from '../../errors.ts';
 import { addEvalCommands } from './commands/eval.ts';
 import { addHookCommands } from './commands/hook.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addToolCommands } from './commands/tool.ts';
 import { addValidateCommand } from './commands/validate.ts';
 import { interruption } from './interrupt.ts';
-import { openTerminal } from './terminal.ts';
+import { openTerminal, watchStdout } from './terminal.ts';
 
-/** The whole command line, ready to parse its arguments. */
+/** Parses the arguments of this process and does what they ask for. */
 export async function runProgram(): Promise<void> {
   const signal = interruption();
+  let said = '';
   const program = new Command('signalbox')
     .description(
       'Run tools, evals and guardrails in any language as plain processes, declared in one YAML file.',
@@ -32,6 +33,12 @@ export async function runProgram(): Promise<void> {
     )
     .addHelpText('after', examples())
     .showHelpAfterError('(add --help for the arguments and examples)')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => {
+        said += text;
+      },
+    })
     .exitOverride();
 
   addInitCommand(program, signal);
@@ -39,22 +46,35 @@ export async function runProgram(): Promise<void> {
   addToolCommands(program, signal);
   addEvalCommands(program, signal);
   addHookCommands(program, signal);
-  // Whoever reads our stdout may have read enough.
-  process.stdout.on('error', () => {});
+  watchStdout();
   try {
     await program.parseAsync();
   } catch (error) {
-    process.exitCode = endOfParsing(error);
+    if (!(error instanceof CommanderError)) throw error;
+    process.exitCode = endOfParsing(error, said.trimEnd());
   }
 }
 
-/** Commander has already said what is wrong, to people; a wrong call is 2, help and version are 0. */
-function endOfParsing(error: unknown): number {
-  if (error instanceof CommanderError && error.exitCode === 0) return 0;
-  const { message } = toRuntimeError(error);
-  const fault = { code: 'USAGE', message: message.replace(/^error: /, ''), hint: catalogue.USAGE.hint };
-  if (process.argv.includes('--json')) openTerminal(false).printJson({ error: fault });
+/** Commander throws for help and version too. What is wrong it has already told to people, on stderr. */
+function endOfParsing({ code, exitCode, message }: CommanderError, said: string): 0 | 2 {
+  const { print, printJson } = openTerminal(false);
+  const wantsJson = process.argv.includes('--json');
+  if (exitCode === 0) {
+    if (wantsJson) printJson(code === 'commander.version' ? { version: said } : { help: said });
+    else print(said);
+    return 0;
+  }
+  if (wantsJson) printJson({ error: usageFault(message) });
   return 2;
+}
+
+/** Commander's message, its guess at what was meant as the hint. */
+function usageFault(message: string): Fault {
+  // What Commander throws after it has shown the help because the command was missing.
+  const text = message === '(outputHelp)' ? 'a command is missing, or not one of those there are' : message;
+  const [what = '', guess] = text.replace(/^error: /, '').split('\n');
+  const hint = guess?.replace(/^\((.*)\)$/, '$1') ?? catalogue.USAGE.hint;
+  return { code: 'USAGE', message: what, hint };
 }
 
 function versionOf(): string {

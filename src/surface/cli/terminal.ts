@@ -38,3 +38,14 @@ export function openTerminal(colour: boolean): Terminal {
     style: (style, text) => (hasColour ? styleText(style, text, { validateStream: false }) : text),
   };
 }
+
+/** Whoever reads stdout may have read enough; that our words could not be written for another reason is a failure. */
+export function watchStdout(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return;
+    openTerminal(false).tell(`error: stdout cannot be written (${error.message})`);
+    process.once('exit', () => {
+      process.exitCode ||= 1;
+    });
+  });
+}

@@ -1,4 +1,13 @@
-import { closeSync, constants, mkdtempSync, openSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -56,21 +65,27 @@ let stock: Promise<string[]> | undefined;
 async function takePath(): Promise<string> {
   for (;;) {
     stock ??= makeFifos();
-    const paths = await stock;
-    const path = paths.pop();
-    if (path !== undefined) return path;
-    if (stock !== undefined && (await stock) === paths) stock = undefined;
+    const taken = stock;
+    const path = (await taken).pop();
+    // What cleans temporary folders may have been there since.
+    if (path !== undefined && existsSync(path)) return path;
+    if (path === undefined && stock === taken) stock = undefined;
   }
 }
 
 async function makeFifos(): Promise<string[]> {
   const paths = Array.from({ length: BATCH }, () => join(folder(), `pipe-${counter++}`));
-  await execa('mkfifo', ['-m', '600', ...paths]);
+  try {
+    await execa('mkfifo', ['-m', '600', ...paths]);
+  } catch (error) {
+    stock = undefined;
+    throw error;
+  }
   return paths;
 }
 
 function folder(): string {
-  if (madeFolder === undefined) {
+  if (madeFolder === undefined || !existsSync(madeFolder)) {
     const made = mkdtempSync(join(tmpdir(), 'signalbox-'));
     process.once('exit', () => rmSync(made, { recursive: true, force: true }));
     madeFolder = made;

@@ -1,4 +1,4 @@
-import { closeSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
@@ -7,11 +7,11 @@ import type { Ended, Launch, Launched, LaunchRequest } from './launch.ts';
 
 /**
  * Starts processes with posix_spawn, through koffi: true pipes, a group of their own and no copy of this
- * process's page tables, which is what makes fork slow in a large Node. Linux with glibc, main thread only
- * (the kernel reports ended children through a signal); undefined elsewhere.
+ * process's page tables, which is what makes fork slow in a large Node. Linux with glibc, in every thread;
+ * undefined elsewhere.
  */
 export function createNativeLaunch(): Launch | undefined {
-  if (process.platform !== 'linux' || !isMainThread) return undefined;
+  if (process.platform !== 'linux') return undefined;
   const libc = loadLibc();
   return libc && ((request) => launch(libc, request));
 }
@@ -51,16 +51,30 @@ function loadLibc() {
     return {
       attributes,
       errno: () => koffi.errno(),
+      // Not Node's, which in a worker thread keeps its own list of open files.
+      close: libc.func('int close(int fd)'),
       pipe2: libc.func('int pipe2(_Out_ int *fds, int flags)'),
       actionsInit: libc.func('int posix_spawn_file_actions_init(void *actions)'),
       actionsDestroy: libc.func('int posix_spawn_file_actions_destroy(void *actions)'),
       addDup2: libc.func('int posix_spawn_file_actions_adddup2(void *actions, int from, int to)'),
+      addCloseFrom: optional(() =>
+        libc.func('int posix_spawn_file_actions_addclosefrom_np(void *actions, int from)'),
+      ),
       addChdir: libc.func('int posix_spawn_file_actions_addchdir_np(void *actions, const char *path)'),
       spawn: libc.func(
         'int posix_spawn(_Out_ int *pid, const char *path, void *actions, void *attr, const char **argv, const char **envp)',
       ),
       waitpid: libc.func('int waitpid(int pid, _Out_ int *status, int options)'),
     };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What an older glibc lacks. */
+function optional<Part>(load: () => Part): Part | undefined {
+  try {
+    return load();
   } catch {
     return undefined;
   }
@@ -76,16 +90,16 @@ async function launch(libc: Libc, request: LaunchRequest): Promise<Launched> {
   try {
     pid = spawn(libc, request, [stdin.read, stdout.write, stderr.write]);
   } catch (error) {
-    closeAll([stdin.write, stdout.read, stderr.read]);
+    closeAll(libc, [stdin.write, stdout.read, stderr.read]);
     throw error;
   } finally {
-    closeAll([stdin.read, stdout.write, stderr.write]);
+    closeAll(libc, [stdin.read, stdout.write, stderr.write]);
   }
   const ended = children.whenEnded(pid);
   return {
     pid,
     ended,
-    stdin: openStdin(stdin.write, request.input),
+    stdin: openStdin(libc, stdin.write, request.input),
     stdout: new Socket({ fd: stdout.read, readable: true, writable: false }),
     stderr: new Socket({ fd: stderr.read, readable: true, writable: false }),
   };
@@ -99,8 +113,10 @@ interface Pipe {
 function openPipe(libc: Libc, ...opened: readonly Pipe[]): Pipe {
   const ends: number[] = [0, 0];
   if (libc.pipe2(ends, O_CLOEXEC) !== 0) {
-    closeAll(opened.flatMap(({ read, write }) => [read, write]));
-    throw new Error(`no pipe could be made (${errorName(libc.errno())})`);
+    const fds = opened.flatMap(({ read, write }) => [read, write]);
+    const reason = errorName(libc.errno());
+    closeAll(libc, fds);
+    throw new Error(`no pipe could be made (${reason})`);
   }
   const [read = -1, write = -1] = ends;
   return { read, write };
@@ -112,6 +128,8 @@ function spawn(libc: Libc, request: LaunchRequest, standard: readonly number[]):
   libc.actionsInit(actions);
   try {
     for (const [target, fd] of standard.entries()) libc.addDup2(actions, fd, target);
+    // Ours close by themselves; those that this process was started with do not.
+    libc.addCloseFrom?.(actions, standard.length);
     libc.addChdir(actions, cwd);
     const pid: number[] = [0];
     const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
@@ -130,14 +148,14 @@ function spawn(libc: Libc, request: LaunchRequest, standard: readonly number[]):
   }
 }
 
-function openStdin(fd: number, input: Uint8Array | null): Socket | null {
+function openStdin(libc: Libc, fd: number, input: Uint8Array | null): Socket | null {
   if (input !== null && input.length <= PIPE_BYTES) {
     try {
       writeSync(fd, input);
     } catch {
       // The child closed its stdin already, which is its right.
     }
-    closeSync(fd);
+    libc.close(fd);
     return null;
   }
   const stream = new Socket({ fd, readable: false, writable: true });
@@ -147,14 +165,18 @@ function openStdin(fd: number, input: Uint8Array | null): Socket | null {
   return stream;
 }
 
+const HEARTBEAT_MS = 1000;
+/** Signals reach the main thread only; another has to look. */
+const POLL_MS = 5;
+
 const waiting = new Map<number, (ended: Ended) => void>();
 let heartbeat: NodeJS.Timeout | undefined;
 
 function watchChildren(libc: Libc): { whenEnded(pid: number): Promise<Ended> } {
   if (heartbeat === undefined) {
     const reap = () => reapEnded(libc);
-    process.on('SIGCHLD', reap);
-    heartbeat = setInterval(reap, 1000).unref();
+    if (isMainThread) process.on('SIGCHLD', reap);
+    heartbeat = setInterval(reap, isMainThread ? HEARTBEAT_MS : POLL_MS).unref();
   }
   const beat = heartbeat;
   return {
@@ -196,6 +218,6 @@ function errorName(errno: number): string {
   return known?.[0] ?? `error ${errno}`;
 }
 
-function closeAll(fds: readonly number[]): void {
-  for (const fd of fds) closeSync(fd);
+function closeAll(libc: Libc, fds: readonly number[]): void {
+  for (const fd of fds) libc.close(fd);
 }

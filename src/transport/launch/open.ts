@@ -8,7 +8,7 @@ export async function openLaunch(name: LauncherName): Promise<Launch> {
   if (name === 'portable') return await openPortable();
   const native = createNativeLaunch();
   if (native === undefined && name === 'native') {
-    throw new Error('the native launcher needs Linux with glibc, the package koffi and the main thread');
+    throw new Error('the native launcher needs Linux with glibc and the package koffi');
   }
   return native ?? (await openPortable());
 }

@@ -90,12 +90,12 @@ function start(request: LaunchRequest, standard: readonly [StandardStream, Stand
   const spawned = new Promise<void>((resolve, reject) => {
     subprocess.nodeChildProcess.once('spawn', () => resolve());
     subprocess.nodeChildProcess.once('error', reject);
+    // What the system refuses outright, such as arguments that are too long, is told by execa alone.
+    subprocess.then((result) => reject(result.cause ?? new Error(result.shortMessage)), reject);
   });
   const ended = new Promise<Ended>((resolve) => {
     subprocess.nodeChildProcess.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
   });
-  // The promise of execa waits for streams that we read ourselves; `exit` is what counts here.
-  subprocess.catch(() => {});
   return { subprocess, spawned, ended, pid: () => required(subprocess.pid) };
 }
 

@@ -4,12 +4,12 @@ import type { Threshold } from '../../../contract/eval.ts';
 import { RuntimeError } from '../../../errors.ts';
 import { perform } from '../command.ts';
 import { exitCodeOfEval, exitCodeOfSuite } from '../exit-code.ts';
-import { readNumber, readObject, readText } from '../input.ts';
+import { readNumber } from '../input.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** `eval call` and `eval run`. */
 export function addEvalCommands(program: Command, signal: AbortSignal): void {
-  const group = program.command('eval').description('score answers');
+  const group = program.command('eval').description('score answers').addHelpText('after', groupExamples);
   addCall(group, signal);
   addRun(group, signal);
 }
@@ -27,25 +27,26 @@ function addCall(group: Command, signal: AbortSignal): void {
     .command('call <type>')
     .description('ask one eval for one score')
     .requiredOption('--content <text>', 'the text to judge: itself, @FILE, or - for stdin')
-    .option('--params <json>', 'the eval’s parameters: a JSON object or @FILE', '{}')
+    .option('--params <json>', 'the eval’s parameters: a JSON object, @FILE, or - for stdin', '{}')
     .option(
       '--context <json>',
-      'messages, turn_index, tool_calls, variables, metadata: a JSON object or @FILE',
+      'messages, turn_index, tool_calls, variables, metadata: a JSON object, @FILE, or - for stdin',
     )
     .option('--min-score <number>', 'the lowest score that passes (default 1.0, unless there is a maximum)')
     .option('--max-score <number>', 'the highest score that passes')
     .addHelpText('after', callExamples)
     .action(async (type: string, own: CallFlags, command: Command) => {
-      await perform(command, signal, async ({ options, terminal, open }) => {
+      await perform(command, signal, async ({ options, terminal, input, open }) => {
         const threshold = readThreshold(own);
-        const params = await readObject('--params', own.params);
-        const context = own.context === undefined ? {} : await readObject('--context', own.context);
-        const content = await readText('--content', own.content);
+        const params = await input.object('--params', own.params);
+        const context = own.context === undefined ? {} : await input.object('--context', own.context);
+        const content = await input.text('--content', own.content);
         const runtime = await open();
         const document = await runtime.evals.call(type, { content, params, context }, { threshold, signal });
+        const isBounded = Object.keys(threshold).length > 0;
         if (options.json) terminal.printJson(document);
-        else showScore(document, terminal);
-        return exitCodeOfEval(document, Object.keys(threshold).length > 0);
+        else showScore(document, isBounded, terminal);
+        return exitCodeOfEval(document, isBounded);
       });
     });
 }
@@ -84,6 +85,11 @@ function addRun(group: Command, signal: AbortSignal): void {
 
 const silent = { update() {}, end() {} };
 
+const groupExamples = `
+Examples:
+  signalbox eval call politeness --content @answer.txt --min-score 0.8
+  signalbox eval run support.suite.yaml`;
+
 const callExamples = `
 Examples:
   signalbox eval call politeness --content "I'd be happy to help you with that!"
@@ -112,12 +118,13 @@ function readThreshold(own: CallFlags): Threshold {
   return { ...(min !== undefined && { min_score: min }), ...(max !== undefined && { max_score: max }) };
 }
 
-function showScore(document: EvalDocument, terminal: Terminal): void {
+function showScore(document: EvalDocument, isBounded: boolean, terminal: Terminal): void {
   if (document.status === 'unscored') {
     terminal.print(`${terminal.style('red', 'unscored')}: ${document.reason}`);
     return;
   }
   const { score, passed, detail } = document;
-  const verdict = terminal.style(passed ? 'green' : 'red', passed ? 'passed' : 'not passed');
-  terminal.print(`${score} ${verdict}${detail === '' ? '' : `: ${detail}`}`);
+  // Without bounds the score is a metric, and there is nothing it could miss.
+  const word = passed ? terminal.style('green', 'passed') : terminal.style('red', 'not passed');
+  terminal.print(`${score}${isBounded ? ` ${word}` : ''}${detail === '' ? '' : `: ${detail}`}`);
 }

@@ -1,19 +1,19 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { ToolDocument } from '../../../contract/document.ts';
-import { memberOf, scanMembers, stringifyJson } from '../../../json.ts';
 import { columns } from '../columns.ts';
 import { perform } from '../command.ts';
+import { exactText } from '../exact-text.ts';
 import { exitCodeOfTool } from '../exit-code.ts';
-import { readText } from '../input.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** `tool list` and `tool call`. */
 export function addToolCommands(program: Command, signal: AbortSignal): void {
-  const tool = program.command('tool').description('list and call tools');
+  const tool = program.command('tool').description('list and call tools').addHelpText('after', groupExamples);
   tool
     .command('list')
-    .description('the declared tools')
+    .description('show the declared tools')
+    .addHelpText('after', listExamples)
     .action(async (_options: unknown, command: Command) => {
       await perform(command, signal, async ({ options, terminal, open }) => {
         const tools = (await open()).tools.list();
@@ -30,10 +30,10 @@ export function addToolCommands(program: Command, signal: AbortSignal): void {
     .description('call a tool, with the hooks around it')
     .option('--args <json>', 'the arguments: a JSON object, @FILE, or - for stdin', '{}')
     .option('--approve', 'consent on the spot when the tool asks for a person')
-    .addHelpText('after', toolExamples)
+    .addHelpText('after', callExamples)
     .action(async (name: string, own: { args: string; approve?: true }, command: Command) => {
-      await perform(command, signal, async ({ options, terminal, open }) => {
-        const args = await readText('--args', own.args);
+      await perform(command, signal, async ({ options, terminal, input, open }) => {
+        const args = await input.text('--args', own.args);
         const runtime = await open();
         const document = await runtime.tools.call(name, args, { signal, ...(own.approve && { approve }) });
         if (options.json) terminal.printJson(document);
@@ -43,7 +43,19 @@ export function addToolCommands(program: Command, signal: AbortSignal): void {
     });
 }
 
-const toolExamples = `
+const groupExamples = `
+Examples:
+  signalbox tool list
+  signalbox tool call weather --args '{"city": "Oslo"}'`;
+
+const listExamples = `
+Examples:
+  signalbox tool list
+  signalbox tool list --json | jq '.tools[] | {name, input_schema}'
+
+Tools without an exec binding are listed with the runtime "none".`;
+
+const callExamples = `
 Examples:
   signalbox tool call weather --args '{"city": "Oslo"}'
   signalbox tool call refund --args @request.json --json
@@ -55,9 +67,18 @@ async function approve({ id }: { readonly id: string }) {
   return {
     id,
     decision: 'approved',
-    by: userInfo().username,
+    by: userName(),
     reason: 'approved on the command line',
   } as const;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run under a number that no account has.
+    return String(process.getuid?.() ?? 'unknown');
+  }
 }
 
 function show(document: ToolDocument, terminal: Terminal): void {
@@ -82,7 +103,5 @@ function show(document: ToolDocument, terminal: Terminal): void {
 
 /** A string result as its text, any other as its JSON, digit for digit. */
 function resultText(document: Extract<ToolDocument, { status: 'ok' }>): string {
-  if (typeof document.result === 'string') return document.result;
-  const text = stringifyJson(document);
-  return memberOf(text, scanMembers(text), 'result')?.text ?? '';
+  return typeof document.result === 'string' ? document.result : exactText(document, 'result');
 }

@@ -11,7 +11,7 @@ export function addValidateCommand(program: Command, signal: AbortSignal): void 
       await perform(command, signal, async ({ options, terminal }) => {
         const { formatProblem, validateFile } = await import('../../../runtime.ts');
         const named = files.length === 0 ? [options.config] : files;
-        const problems = named.flatMap((file) => validateFile(file));
+        const problems = named.flatMap((file) => validateFile(file, options.config));
         const errors = problems.filter(({ severity }) => severity === 'error').length;
         const warnings = problems.filter(({ severity }) => severity === 'warning').length;
         if (options.json) terminal.printJson({ valid: errors === 0, errors, warnings, problems });

@@ -1,0 +1,7 @@
+import { memberOf, scanMembers, stringifyJson } from '../../json.ts';
+
+/** A member of a document as JSON text, digit for digit; the document knows its bytes, its parts do not. */
+export function exactText(document: object, member: string): string {
+  const text = stringifyJson(document);
+  return memberOf(text, scanMembers(text), member)?.text ?? '';
+}

@@ -1,0 +1,261 @@
+import { expect, test } from 'vitest';
+import { callTool } from '../capability/asking.ts';
+import { answering, openBench } from '../capability/bench.ts';
+import { onTransports } from '../cite.ts';
+import { answered, decodeTool, printed, sayTool } from './verdicts.ts';
+
+interface Row {
+  readonly title: string;
+  readonly cites: string;
+  /** All of stdout; on a server the result. */
+  readonly says: string;
+  readonly means: string;
+}
+
+const asked = '{"reason":"requires_approval","message":"Refund 250 EUR?"}';
+const said = '["requires_approval","Refund 250 EUR?"]';
+const asks = 'Tool \\"refund\\" asks for a decision.';
+const refused = 'failed REPLY_MALFORMED';
+
+const oneshot: readonly Row[] = [
+  {
+    title: 'an error is the tool’s own words',
+    cites: 'PK-4-09@oneshot',
+    says: '{"error": "city not found"}',
+    means: 'failed TOOL_ERROR city not found',
+  },
+  {
+    title: 'an error wins over a result',
+    cites: 'PK-4-09@oneshot',
+    says: '{"result": 1, "error": "city not found"}',
+    means: 'failed TOOL_ERROR city not found',
+  },
+  {
+    title: 'an error wins over a pending, also a broken one',
+    cites: 'PK-4-09@oneshot',
+    says: '{"error": "city not found", "pending": [], "result": 1}',
+    means: 'failed TOOL_ERROR city not found',
+  },
+  {
+    title: 'a blank error is an error',
+    cites: 'PK-4-09@oneshot',
+    says: '{"error": " ", "result": 1}',
+    means: 'failed TOOL_ERROR  ',
+  },
+  {
+    title: 'an empty error is none',
+    cites: 'PK-4-10@oneshot',
+    says: '{"error": "", "result": 1}',
+    means: 'ok 1',
+  },
+  {
+    title: 'a null error is none',
+    cites: 'PK-4-10@oneshot',
+    says: '{"error": null, "result": 1}',
+    means: 'ok 1',
+  },
+  {
+    title: 'an empty error beside a pending is none',
+    cites: 'PK-4-10@oneshot',
+    says: `{"error": "", "pending": ${asked}}`,
+    means: `pending ${said} ${asked}`,
+  },
+  {
+    title: 'a null pending is none',
+    cites: 'PK-4-11@oneshot',
+    says: '{"pending": null, "result": 1}',
+    means: 'ok 1',
+  },
+  ...['{"code": 4}', '["no"]', '4', '0', 'true', 'false', '{}', '[]'].map((error) => ({
+    title: `an error that is ${error} is no error`,
+    cites: 'PK-4-12@oneshot',
+    says: `{"error": ${error}, "result": 1}`,
+    means: refused,
+  })),
+  ...['1', 'null', '""'].map((result) => ({
+    title: `a pending beside the result ${result} is refused`,
+    cites: 'PK-4-13@oneshot',
+    says: `{"pending": ${asked}, "result": ${result}}`,
+    means: refused,
+  })),
+  ...['true', 'false', '"yes"', '0', '[]', '[{}]'].map((pending) => ({
+    title: `a pending that is ${pending} is refused`,
+    cites: 'PK-4-14@oneshot',
+    says: `{"pending": ${pending}}`,
+    means: refused,
+  })),
+  ...['{"status": "ok"}', '{}', '{"error": ""}', '{"error": null, "pending": null}', '{"Result": 1}'].map(
+    (says) => ({
+      title: `${says} says nothing`,
+      cites: 'PK-4-19@oneshot',
+      says,
+      means: refused,
+    }),
+  ),
+  {
+    title: 'of a result that stands twice the last is taken',
+    cites: 'PK-3-12@oneshot',
+    says: '{"result": 1, "result": {"a": 1, "a": 2}}',
+    means: 'ok {"a": 1, "a": 2}',
+  },
+  {
+    title: 'of an error that stands twice the last is taken',
+    cites: 'PK-3-12@oneshot',
+    says: '{"error": "no", "error": "", "result": 1}',
+    means: 'ok 1',
+  },
+  {
+    title: 'keys in other letters decide nothing',
+    cites: 'PK-3-09@oneshot',
+    says: '{"ERROR": "no", "Pending": {}, "result": 1}',
+    means: 'ok 1',
+  },
+  {
+    title: 'keys in other letters alone decide nothing',
+    cites: 'PK-3-09@oneshot',
+    says: '{"ERROR": "no", "Pending": {}, "Result": 1}',
+    means: refused,
+  },
+  {
+    title: 'unknown keys beside a result are ignored',
+    cites: 'PK-3-10@oneshot',
+    says: '{"status": "ok", "result": 1, "took_ms": 3}',
+    means: 'ok 1',
+  },
+  {
+    title: 'keys may be spelt with escapes',
+    cites: 'PK-4-18@oneshot',
+    says: '{"\\u0072esult": 1}',
+    means: 'ok 1',
+  },
+];
+
+/** What a one-shot tool prints as a member, and a server as its result. */
+const results = ['null', 'false', '0', '""', '{}', '[]', '"text"', '{"result": 1}', '{"error": "data"}'];
+const exact = '{ "z" : 12345678901234567890,"a":[1.10, 1.0,1e2,-0],\t"é":"\\u00e9\\/\\ud83d\\ude00<&>" }';
+
+const both: readonly (Row & { readonly member: 'result' | 'pending' })[] = [
+  ...results.map((result) => ({
+    title: `the result ${result} is ok`,
+    cites: 'PK-4-18@both',
+    member: 'result' as const,
+    says: result,
+    means: `ok ${result}`,
+  })),
+  {
+    title: 'a result keeps its bytes',
+    cites: 'PK-3-18@both',
+    member: 'result',
+    says: exact,
+    means: `ok ${exact}`,
+  },
+  {
+    title: 'a pending asks',
+    cites: 'PK-4-16@both',
+    member: 'pending',
+    says: asked,
+    means: `pending ${said} ${asked}`,
+  },
+  {
+    title: 'an empty pending asks in our words',
+    cites: 'PK-4-16@both PK-8-01@both',
+    member: 'pending',
+    says: '{}',
+    means: `pending ["","${asks}"] {}`,
+  },
+  {
+    title: 'a pending without a message has a reason',
+    cites: 'PK-8-01@both',
+    member: 'pending',
+    says: '{"reason": "why"}',
+    means: `pending ["why","${asks}"] {"reason": "why"}`,
+  },
+  {
+    title: 'further members of a pending are kept, with their bytes',
+    cites: 'PK-4-17@both PK-3-22@both',
+    member: 'pending',
+    says: '{"reason":"r", "message":"m", "ticket":12345678901234567890, "due":[1.10]}',
+    means: 'pending ["r","m"] {"reason":"r", "message":"m", "ticket":12345678901234567890, "due":[1.10]}',
+  },
+  ...['{"reason": 1}', '{"reason": null}', '{"message": {}}', '{"message": null, "reason": "r"}'].map(
+    (says) => ({
+      title: `the pending ${says} is refused`,
+      cites: 'PK-4-15@both',
+      member: 'pending' as const,
+      says,
+      means: refused,
+    }),
+  ),
+];
+
+const server: readonly Row[] = [
+  ...[
+    '{"pending": null}',
+    '{"pending": true}',
+    '{"pending": []}',
+    `{"pending": ${asked}, "result": null}`,
+    '{"Pending": {}}',
+  ].map((says) => ({
+    title: `the result ${says} is data`,
+    cites: 'PK-5-34@server',
+    says,
+    means: `ok ${says}`,
+  })),
+  {
+    title: 'a lone pending object asks',
+    cites: 'PK-5-33@server',
+    says: `{ "pending" : ${asked} }`,
+    means: `pending ${said} ${asked}`,
+  },
+  {
+    title: 'keys in other letters are data',
+    cites: 'PK-3-09@server PK-5-04@server',
+    says: '{"Result": 1, "ERROR": "no"}',
+    means: 'ok {"Result": 1, "ERROR": "no"}',
+  },
+  {
+    title: 'unknown keys are data',
+    cites: 'PK-3-10@server',
+    says: '{"status": "ok"}',
+    means: 'ok {"status": "ok"}',
+  },
+  {
+    title: 'a key that stands twice stays as it came',
+    cites: 'PK-3-12@server',
+    says: '{"a": 1, "a": 2}',
+    means: 'ok {"a": 1, "a": 2}',
+  },
+];
+
+const table = [
+  ...onTransports(oneshot),
+  ...onTransports(server),
+  ...onTransports(both).map((row) => ({
+    ...row,
+    says: row.on === 'server' && row.member === 'result' ? row.says : `{"${row.member}": ${row.says}}`,
+  })),
+];
+
+test.each(table)('tool: $title', async ({ on, says, means }) => {
+  const reply = on === 'oneshot' ? printed(says) : answered(says);
+  expect(sayTool(decodeTool(reply))).toBe(means);
+  expect(sayTool(await callTool(openBench(), answering(on, says)))).toBe(means);
+});
+
+test('the text of an error that is no text is kept in the details [PK-4-12@oneshot]', () => {
+  expect(decodeTool(printed('{"error": {"code": 12345678901234567890}}'))).toEqual({
+    status: 'failed',
+    error: {
+      code: 'REPLY_MALFORMED',
+      message: expect.any(String),
+      hint: expect.any(String),
+      details: { error: '{"code": 12345678901234567890}' },
+    },
+  });
+});
+
+test('where none of the three keys is left, the hint shows what to print [PK-4-19@oneshot]', () => {
+  expect(decodeTool(printed('{"status": "ok"}'))).toMatchObject({
+    error: { hint: expect.stringContaining('{"result": …}'), details: { text: '{"status": "ok"}' } },
+  });
+});

@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../../../src/surface/cli/main.ts', import.meta.url));
+
+/** Node and the source that it runs: what stands where a user has `signalbox`. */
+export const signalbox = [process.execPath, main] as const;
+
+/** The path of a fixture executable. */
+export function fixture(name: string): string {
+  return fileURLToPath(new URL(`../../fixtures/bin/${name}`, import.meta.url));
+}
+
+/** What a command came to. */
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Circumstances {
+  readonly cwd?: string;
+  readonly stdin?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A running command. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly ran: Promise<Ran>;
+}
+
+/** A folder with a runtime.yaml of that `spec`, and whatever other files it needs. */
+export function workspace(spec: string, files: Readonly<Record<string, string>> = {}): string {
+  return folderOf({ 'runtime.yaml': config(spec), ...files });
+}
+
+/** A folder with these files; a script (`#!`) can be run. */
+export function folderOf(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'work-'));
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    if (content.startsWith('#!')) chmodSync(path, 0o755);
+  }
+  return folder;
+}
+
+/** A RuntimeConfig with that `spec`. */
+export function config(spec: string, apiVersion = 'signalbox/v1'): string {
+  return `apiVersion: ${apiVersion}\nkind: RuntimeConfig\nmetadata: {name: desk}\nspec:\n${indent(spec)}`;
+}
+
+/** An EvalSuite with that `spec`. */
+export function suite(spec: string): string {
+  return `apiVersion: signalbox/v1\nkind: EvalSuite\nmetadata: {name: demo}\nspec:\n${indent(spec)}`;
+}
+
+function indent(yaml: string): string {
+  return yaml.replaceAll(/^(?=.)/gm, '  ');
+}
+
+/** Starts a command and does not wait for it. */
+export function start(
+  args: readonly string[],
+  { cwd, env, stdin }: Circumstances = {},
+  [program, ...leading]: readonly [string, ...string[]] = signalbox,
+): Running {
+  const child = spawn(program, [...leading, ...args], {
+    ...(cwd === undefined ? {} : { cwd }),
+    env: { ...quietEnv(), ...env },
+    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+  });
+  child.stdin?.end(stdin);
+  const ended = once(child, 'close');
+  const ran = Promise.all([textOf(child.stdout), textOf(child.stderr), ended]).then(
+    ([stdout, stderr, [code]]) => ({ code: typeof code === 'number' ? code : null, stdout, stderr }),
+  );
+  return { child, ran };
+}
+
+/** The environment without what asks programs for colours or against them. */
+function quietEnv(): NodeJS.ProcessEnv {
+  const { NO_COLOR, FORCE_COLOR, ...env } = process.env;
+  return env;
+}
+
+/** Runs a command to its end. */
+export async function run(args: readonly string[], circumstances: Circumstances = {}): Promise<Ran> {
+  return await start(args, circumstances).ran;
+}
+
+/** Runs a command with --json: its exit code, its one document, and stderr. */
+export async function runJson(
+  args: readonly string[],
+  circumstances: Circumstances = {},
+): Promise<{ code: number | null; document: unknown; stderr: string }> {
+  const { code, stdout, stderr } = await run([...args, '--json'], circumstances);
+  return { code, document: onlyDocument(stdout), stderr };
+}
+
+/** Runs a command for people and for programs, side by side. */
+export async function runBothWays(args: readonly string[], circumstances: Circumstances = {}) {
+  const [people, programs] = await Promise.all([run(args, circumstances), runJson(args, circumstances)]);
+  return { people, programs };
+}
+
+/** The one document of a stdout that holds one line and nothing else. */
+export function onlyDocument(stdout: string): unknown {
+  if (!/^[^\n]+\n$/.test(stdout)) throw new Error(`not one line: ${JSON.stringify(stdout)}`);
+  return JSON.parse(stdout);
+}
+
+/** Every line of a JSON log. */
+export function logLines(stderr: string): Readonly<Record<string, unknown>>[] {
+  return stderr
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+}
+
+/** The processes whose command line or environment carries `marker`. */
+export function processesWith(marker: string): number[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .filter((pid) => ['cmdline', 'environ'].some((file) => read(`/proc/${pid}/${file}`).includes(marker)))
+    .map(Number);
+}
+
+/** Waits until `condition` holds; gives up after ten seconds. */
+export async function until(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error('waited for ten seconds in vain');
+    await sleep(20);
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+async function textOf(stream: NodeJS.ReadableStream | null): Promise<string> {
+  return stream === null ? '' : await text(stream);
+}

@@ -1,0 +1,301 @@
+import { expect, test } from 'vitest';
+import { titled } from '../../cite.ts';
+import { fixture, onlyDocument, run, runBothWays, runJson, workspace } from './command-line.ts';
+
+const long = '12345678901234567890';
+const says = (reply: string) => `{command: ${fixture('prints.sh')}, args: ['${reply}'], `;
+
+const desk = workspace(
+  `
+tools:
+  refund:
+    input_schema: {type: object, properties: {amount: {type: number}}}
+    exec: {command: sh}
+hooks:
+  note: {command: ${fixture('allow-metadata.sh')}, args: [id, '${long}'], hook: provider}
+  mark: {command: ${fixture('modify-before-call')}, args: [MARK], hook: provider, phases: [before_call]}
+  last: {command: ${fixture('modify-before-call')}, args: [LAST], hook: provider, phases: [before_call]}
+  stand_in: {command: ${fixture('deny-enforced')}, hook: provider, phases: [after_call]}
+  never: {command: ${fixture('deny.sh')}, hook: provider, phases: [after_call]}
+  allows: {command: ${fixture('allow.sh')}, hook: tool, phases: [before_execution]}
+  shadow: {command: ${fixture('deny.sh')}, hook: tool, phases: [before_execution], mode: shadow}
+  limit: ${says('{"allow": false, "reason": "too much", "metadata": {"limit": 500}}')} hook: tool, phases: [after_execution]}
+  told: {command: ${fixture('record-event')}, env: [RECORD_FILE=record], hook: session}
+  scores: {command: ${fixture('record-event')}, env: [RECORD_FILE=record], hook: eval}
+`,
+  { 'event.json': '{"request": {"messages": [{"role": "user", "content": "hi"}]}}' },
+);
+
+test('hook list shows the hooks in their order [DS-JSON-10]', async () => {
+  const { people, programs } = await runBothWays(['hook', 'list'], { cwd: desk });
+  expect(people.stdout.split('\n')).toEqual([
+    'note      provider  filter   before_call, after_call',
+    'mark      provider  filter   before_call',
+    'last      provider  filter   before_call',
+    'stand_in  provider  filter   after_call',
+    'never     provider  filter   after_call',
+    'allows    tool      filter   before_execution',
+    'shadow    tool      shadow   before_execution',
+    'limit     tool      filter   after_execution',
+    'told      session   observe  session_start, session_update, session_end',
+    'scores    eval      observe  scored',
+    '',
+  ]);
+  expect(programs.document).toMatchObject({
+    hooks: [
+      {
+        name: 'note',
+        hook: 'provider',
+        phases: ['before_call', 'after_call'],
+        mode: 'filter',
+        dialect: 'promptkit',
+      },
+      ...Array.from({ length: 9 }, () => ({ dialect: 'promptkit' })),
+    ],
+  });
+});
+
+test('`hooks list` is the same command [DS-JSON-10]', async () => {
+  const { code, document } = await runJson(['hooks', 'list'], { cwd: desk });
+  expect({ code, document }).toEqual({ code: 0, document: { hooks: expect.any(Array) } });
+});
+
+const decisions = titled([
+  {
+    title: 'allow: every hook merely allowed',
+    cites: 'DS-CLI-10 DS-EXIT-03 DS-JSON-07',
+    args: ['--hook', 'tool', '--phase', 'before_execution', '--event', '{"request": {"name": "refund"}}'],
+    code: 0,
+    document: {
+      verdict: 'allow',
+      hook: null,
+      dialect: null,
+      reason: '',
+      enforced: false,
+      replace: null,
+      result: null,
+      metadata: {},
+    },
+    stdout: 'allow\n',
+  },
+  {
+    title: 'modify: each filter saw what the one before it left, and the last to change is named',
+    cites: 'DS-CLI-10 DS-EXIT-03 DS-JSON-07',
+    args: ['--hook', 'provider', '--phase', 'before_call', '--event', '@event.json'],
+    code: 0,
+    document: {
+      verdict: 'modify',
+      hook: 'last',
+      dialect: 'promptkit',
+      reason: 'looked fine',
+      enforced: false,
+      replace: {
+        messages: [{ role: 'user', content: 'hi MARK LAST' }],
+        system_prompt: 'MARK LAST',
+      },
+      result: null,
+      metadata: { id: Number(long) },
+    },
+    stdout: expect.stringMatching(
+      /^modify by hook "last": looked fine\nreplace: \{.*\}\nmetadata: \{"id":\s?\d+\}\n$/,
+    ),
+  },
+  {
+    title: 'deny: the first no ends the chain',
+    cites: 'DS-CLI-10 DS-EXIT-03 DS-JSON-07',
+    args: [
+      '--hook',
+      'tool',
+      '--phase',
+      'after_execution',
+      '--event',
+      '{"request": {"name": "refund"}, "response": {}}',
+    ],
+    code: 1,
+    document: {
+      verdict: 'deny',
+      hook: 'limit',
+      dialect: 'promptkit',
+      reason: 'too much',
+      enforced: false,
+      replace: null,
+      result: null,
+      metadata: { limit: 500 },
+    },
+    stdout: 'deny by hook "limit": too much\nmetadata: {"limit": 500}\n',
+  },
+  {
+    title: 'deny, enforced: with what the caller is given instead',
+    cites: 'DS-CLI-10 DS-EXIT-03 DS-JSON-07',
+    args: [
+      '--hook',
+      'provider',
+      '--phase',
+      'after_call',
+      '--event',
+      '{"request": {}, "response": {"message": {"role": "assistant", "content": "…"}}}',
+    ],
+    code: 1,
+    document: {
+      verdict: 'deny',
+      hook: 'stand_in',
+      dialect: 'promptkit',
+      reason: 'unsafe',
+      enforced: true,
+      replace: null,
+      result: 'I cannot say that.',
+      metadata: { replacement: 'I cannot say that.' },
+    },
+    stdout:
+      'deny (enforced) by hook "stand_in": unsafe\nresult: I cannot say that.\nmetadata: {"replacement": "I cannot say that."}\n',
+  },
+  {
+    title: 'allow: observers are told and have no say',
+    cites: 'DS-CLI-10 DS-EXIT-03',
+    args: ['--hook', 'session', '--phase', 'session_end', '--event', '{"event": {"session_id": "s-1"}}'],
+    code: 0,
+    document: expect.objectContaining({ verdict: 'allow', hook: null }),
+    stdout: 'allow\n',
+  },
+  {
+    title: 'allow: an eval hook needs no phase',
+    cites: 'DS-CLI-10 DS-EXIT-03',
+    args: ['--hook', 'eval', '--event', '{"event": {"eval_id": "e", "type": "t", "score": 0.5}}'],
+    code: 0,
+    document: expect.objectContaining({ verdict: 'allow', hook: null }),
+    stdout: 'allow\n',
+  },
+]);
+
+test.each(decisions)('hook fire: $title', async ({ args, code, document, stdout }) => {
+  const fired = ['hook', 'fire', ...args, '--log-level', 'silent'];
+  expect(await runBothWays(fired, { cwd: desk })).toEqual({
+    people: { code, stdout, stderr: '' },
+    programs: { code, document, stderr: '' },
+  });
+});
+
+const exact = workspace(`
+hooks:
+  one: {command: ${fixture('allow-metadata.sh')}, args: [one, '${long}'], hook: tool}
+  two: {command: ${fixture('prints.sh')}, args: ['{"allow": true, "replace": {"args": {"id": ${long}}}}'], hook: tool}
+`);
+
+test('long integers in metadata and replace keep their digits, in both outputs [DS-JSON-07]', async () => {
+  const event = `{"request": {"name": "x", "args": {"id": ${long}}}}`;
+  const fired = ['hook', 'fire', '--hook', 'tool', '--phase', 'before_execution', '--event', event];
+  const { people, programs } = await runBothWays(fired, { cwd: exact });
+  expect(people.stdout).toMatch(
+    new RegExp(`^modify by hook "two": looked fine\nreplace: .*${long}.*\nmetadata: .*${long}`),
+  );
+  expect(programs.document).toMatchObject({ verdict: 'modify' });
+  const { stdout } = await run([...fired, '--json'], { cwd: exact });
+  expect(stdout).toContain(`"replace":{"args":{"id": ${long}}}`);
+  expect(stdout).toContain(`"metadata":{"one":${long}}`);
+});
+
+test('long integers of --event reach the hook [DS-CLI-08 DS-CLI-11]', async () => {
+  const folder = workspace(
+    `hooks: {stdin: {command: ./deny-with-stdin, hook: tool, phases: [before_execution]}}\n`,
+    {
+      'deny-with-stdin': `#!/usr/bin/env python3
+import json, sys
+print(json.dumps({"allow": False, "reason": sys.stdin.read()}))
+`,
+    },
+  );
+  const args = ['hook', 'fire', '--hook', 'tool', '--phase', 'before_execution', '--event', '-'];
+  const { document } = await runJson(args, {
+    cwd: folder,
+    stdin: `{"request": {"name": "x", "args": {"id": ${long}}, "call_id": "c-1"}}`,
+  });
+  expect(document).toMatchObject({
+    verdict: 'deny',
+    reason: `{"hook":"tool","phase":"before_execution","request":{"name":"x","args":{"id":${long}},"call_id":"c-1"}}\n`,
+  });
+});
+
+const wrongEvents = titled([
+  {
+    title: 'a phase that the hook does not have',
+    cites: 'DS-OUT-04 DS-CLI-12',
+    args: ['--hook', 'provider', '--phase', 'before_execution', '--event', '{"request": {}}'],
+    error: {
+      code: 'EVENT_INVALID',
+      message: 'a provider hook has no phase "before_execution"; it has before_call, after_call',
+    },
+  },
+  {
+    title: 'no phase where one is needed',
+    cites: 'DS-OUT-04 DS-CLI-12',
+    args: ['--hook', 'tool', '--event', '{"request": {}}'],
+    error: {
+      code: 'EVENT_INVALID',
+      message: 'a tool hook has no phase ""; it has before_execution, after_execution',
+    },
+  },
+  {
+    title: 'a part that is missing',
+    cites: 'DS-OUT-04 DS-CLI-11',
+    args: ['--hook', 'provider', '--phase', 'after_call', '--event', '{"request": {}}'],
+    error: { code: 'EVENT_INVALID', message: 'the event of provider after_call has no `response`' },
+  },
+  {
+    title: 'a part that is misspelt',
+    cites: 'DS-OUT-04 DS-CLI-11',
+    args: ['--hook', 'provider', '--phase', 'before_call', '--event', '{"request": {}, "responce": {}}'],
+    error: { code: 'EVENT_INVALID', message: 'an event has no member "responce"' },
+  },
+  {
+    title: 'the envelope around the payload',
+    cites: 'DS-OUT-04 DS-CLI-11',
+    args: [
+      '--hook',
+      'tool',
+      '--phase',
+      'before_execution',
+      '--event',
+      '{"hook": "tool", "request": {"name": "x"}}',
+    ],
+    error: { code: 'EVENT_INVALID', message: 'an event has no member "hook"' },
+  },
+  {
+    title: 'a member of the wrong type',
+    cites: 'DS-OUT-04',
+    args: ['--hook', 'provider', '--phase', 'before_call', '--event', '{"request": {"messages": "hi"}}'],
+    error: { code: 'EVENT_INVALID', message: expect.stringContaining('messages must be array') },
+  },
+  {
+    title: 'an event that is no JSON',
+    cites: 'DS-CLI-08',
+    args: ['--hook', 'eval', '--event', '{"event":'],
+    error: { code: 'USAGE', message: expect.stringMatching(/^--event is not JSON: /) },
+  },
+  {
+    title: 'an event that is a list',
+    cites: 'DS-CLI-08',
+    args: ['--hook', 'eval', '--event', '[]'],
+    error: { code: 'USAGE', message: '--event is not a JSON object' },
+  },
+  {
+    title: 'an event that is a number too long for a double',
+    cites: 'DS-CLI-08',
+    args: ['--hook', 'eval', '--event', long],
+    error: { code: 'USAGE', message: '--event is not a JSON object' },
+  },
+  {
+    title: 'an event in a file that is not UTF-8',
+    cites: 'DS-CLI-08',
+    args: ['--hook', 'eval', '--event', `@${process.execPath}`],
+    error: { code: 'USAGE', message: `--event: ${process.execPath} is not UTF-8` },
+  },
+]);
+
+test.each(wrongEvents)('hook fire with $title exits 2', async ({ args, error }) => {
+  const { code, stdout, stderr } = await run(['hook', 'fire', ...args, '--json'], { cwd: desk });
+  expect({ code, document: onlyDocument(stdout), stderr }).toEqual({
+    code: 2,
+    document: { error: { ...error, hint: expect.any(String) } },
+    stderr: '',
+  });
+});

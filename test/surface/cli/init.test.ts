@@ -1,0 +1,120 @@
+import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { folderOf, onlyDocument, run, runJson } from './command-line.ts';
+
+const files = [
+  'README.md',
+  'evals/concise.py',
+  'event.json',
+  'hooks/pii_filter.py',
+  'quickstart.suite.yaml',
+  'runtime.yaml',
+  'tools/greet.py',
+];
+
+const parent = folderOf({});
+const folder = join(parent, 'my-guards');
+
+test('init writes its files, says which, and what to try [DS-CLI-03]', async () => {
+  const { code, stdout, stderr } = await run(['init', 'my-guards'], { cwd: parent });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toBe(`${files.map((file) => `wrote my-guards/${file}\n`).join('')}
+Try:
+  cd my-guards
+  npx signalbox validate
+  npx signalbox tool list
+  npx signalbox eval run quickstart.suite.yaml
+`);
+});
+
+test('its scripts can be run, and all its files edited [DS-CLI-03]', () => {
+  for (const file of files) accessSync(join(folder, file), constants.R_OK | constants.W_OK);
+  for (const file of files.filter((name) => name.endsWith('.py'))) {
+    accessSync(join(folder, file), constants.X_OK);
+  }
+  expect(readFileSync(join(folder, 'runtime.yaml'), 'utf8')).toContain('kind: RuntimeConfig');
+});
+
+const commands = [
+  { says: 'validate', code: 0, stdout: /^$/ },
+  { says: 'tool list', code: 0, stdout: /^greet {2}exec {2}/ },
+  { says: 'tool call greet --args {"name":"Ada"}', code: 0, stdout: /^Hello, Ada!\n$/ },
+  { says: 'tool call greet --args {"nmae":"Ada"}', code: 1, stdout: /^$/ },
+  { says: 'eval call concise --content Yes.', code: 0, stdout: /^1/ },
+  { says: 'eval run quickstart.suite.yaml', code: 0, stdout: /^quickstart: passed\n/ },
+  {
+    says: 'hook fire --hook provider --phase before_call --event @event.json',
+    code: 0,
+    stdout: /^modify by hook "pii_filter"/,
+  },
+];
+
+test.each(commands)('in the folder that init wrote, `signalbox $says` works [DS-CLI-03]', async (row) => {
+  const { code, stdout } = await run([...row.says.split(' '), '--log-level', 'silent'], { cwd: folder });
+  expect({ code, stdout }).toEqual({ code: row.code, stdout: expect.stringMatching(row.stdout) });
+  expect(stdout).not.toMatch(/ada@example\.org|4242 4242/);
+});
+
+test('its suite is valid too [DS-CLI-03]', async () => {
+  expect(await run(['validate', 'runtime.yaml', 'quickstart.suite.yaml'], { cwd: folder })).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: '2 files: 0 errors, 0 warnings\n',
+  });
+});
+
+test('its filter denies once it babbles, as its README says [DS-CLI-03]', async () => {
+  const filter = join(folder, 'hooks/pii_filter.py');
+  const [first = '', ...rest] = readFileSync(filter, 'utf8').split('\n');
+  writeFileSync(filter, [first, 'print("hi")', ...rest].join('\n'));
+  const fired = ['hook', 'fire', '--hook', 'provider', '--phase', 'before_call', '--event', '@event.json'];
+  const { code, document } = await runJson(fired, { cwd: folder });
+  expect({ code, document }).toMatchObject({
+    code: 1,
+    document: { verdict: 'deny', hook: 'pii_filter', error: { code: 'REPLY_MALFORMED' } },
+  });
+});
+
+test('init refuses to write over a file, and then writes none [DS-CLI-04]', async () => {
+  const taken = folderOf({ 'tools/greet.py': 'mine' });
+  const { code, stdout, stderr } = await run(['init'], { cwd: taken });
+  expect({ code, stdout, stderr }).toEqual({
+    code: 2,
+    stdout: '',
+    stderr:
+      'error: [USAGE] tools/greet.py is there already; nothing was written\nhint: Choose an empty folder: `signalbox init NEW_FOLDER`.\n',
+  });
+  expect(readFileSync(join(taken, 'tools/greet.py'), 'utf8')).toBe('mine');
+  expect(() => accessSync(join(taken, 'runtime.yaml'))).toThrow();
+  expect(await runJson(['init', '.'], { cwd: taken })).toEqual({
+    code: 2,
+    document: {
+      error: {
+        code: 'USAGE',
+        message: 'tools/greet.py is there already; nothing was written',
+        hint: 'Choose an empty folder: `signalbox init NEW_FOLDER`.',
+      },
+    },
+    stderr: '',
+  });
+});
+
+test('init --json lists what it wrote [DS-CLI-02]', async () => {
+  const { code, stdout } = await run(['init', '--json'], { cwd: folderOf({}) });
+  expect({ code, document: onlyDocument(stdout) }).toEqual({ code: 0, document: { folder: '.', files } });
+});
+
+test('a folder that cannot be written is an error that says so [DS-CLI-12]', async () => {
+  const { code, document } = await runJson(['init', 'file/below'], { cwd: folderOf({ file: '' }) });
+  expect({ code, document }).toEqual({
+    code: 2,
+    document: {
+      error: {
+        code: 'USAGE',
+        message: expect.stringMatching(/^file\/below cannot be written \(ENOTDIR/),
+        hint: 'Choose a folder that you may write.',
+      },
+    },
+  });
+});

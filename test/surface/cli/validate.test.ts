@@ -1,0 +1,199 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { titled } from '../../cite.ts';
+import { config, fixture, folderOf, run, runBothWays, runJson, suite } from './command-line.ts';
+
+const tenMistakes = readFileSync(new URL('../../fixtures/config/ten-mistakes.yaml', import.meta.url), 'utf8');
+
+const suiteOf = (type: string, runtime = 'runtime: ./runtime.yaml\n') =>
+  suite(`${runtime}cases: [{id: one, content: x}]\nevals: [{id: a, type: ${type}}]\n`);
+
+const desk = folderOf({
+  'runtime.yaml': config(`evals: {score: {command: ${fixture('eval-score')}}}\n`),
+  'warns.yaml': config('tools: {bare: {description: nothing}}\n'),
+  'mistakes.yaml': tenMistakes,
+  'good.suite.yaml': suiteOf('score'),
+  'mistyped.suite.yaml': suiteOf('scor'),
+  'homeless.suite.yaml': suiteOf('scor', ''),
+  'nowhere.suite.yaml': suiteOf('score', 'runtime: ./nowhere.yaml\n'),
+  'astray.suite.yaml': suiteOf('score', 'runtime: ./mistakes.yaml\n'),
+  'odd.suite.yaml': `${suiteOf('scor')}  frob: 1\n`,
+});
+
+const places = [
+  '2:7 kind: must be RuntimeConfig',
+  '3:24 metadata.owner: unknown key',
+  '5:16 concurrency: must be at least 1 (got: 0)',
+  '8:14 tools[search].exec.comand: unknown key',
+  '11:39 tools[fetch].exec.timeout_ms: must be a whole number, not the string "5s"',
+  '12:7 the key `description` stands twice in one mapping',
+  '14:30 evals[tone].env: must be a list, not the string "HOME"',
+  '19:16 hooks[guard].phases[0]: must be one of: before_call, after_call (got: before_cal)',
+  '20:16 hooks[guard].sandbox: references a sandbox not declared under spec.sandboxes',
+  '21:46 hooks[told].mode: session hooks only observe: they are told what has happened, and no answer is waited for (got: filter)',
+];
+
+test('a file with ten mistakes is told of all ten, each in its place [DS-CLI-05 DS-CLI-06 DS-JSON-10]', async () => {
+  const { people, programs } = await runBothWays(['validate', 'mistakes.yaml'], { cwd: desk });
+  expect(people).toMatchObject({ code: 2, stderr: '1 file: 10 errors, 0 warnings\n' });
+  const lines = people.stdout.split('\n').filter(Boolean);
+  expect(lines.filter((line) => !line.startsWith('    hint: '))).toEqual(
+    places.map((place) => `mistakes.yaml:${place}`),
+  );
+  expect(lines).toContain('    hint: did you mean `command`?');
+  expect(programs).toEqual({
+    code: 2,
+    document: {
+      valid: false,
+      errors: 10,
+      warnings: 0,
+      problems: places.map((place) => {
+        const [, line, column, message] = /^(\d+):(\d+) (.*)$/.exec(place) ?? [];
+        const at = { file: 'mistakes.yaml', line: Number(line), column: Number(column) };
+        return expect.objectContaining({ severity: 'error', ...at, message });
+      }),
+    },
+    stderr: '',
+  });
+});
+
+const files = titled([
+  {
+    title: 'a config without a flaw',
+    cites: 'DS-CLI-06',
+    files: ['runtime.yaml'],
+    code: 0,
+    stdout: '',
+    told: '1 file: 0 errors, 0 warnings\n',
+  },
+  {
+    title: 'no file at all: the one of --config',
+    cites: 'DS-CLI-01 DS-CLI-06',
+    files: ['--config', 'warns.yaml'],
+    code: 0,
+    stdout:
+      'warns.yaml:5:11 warning: tools[bare]: has no exec binding: it is listed, and a call of it fails\n    hint: Add `exec: {command: …}` to make it run.\n',
+    told: '1 file: 0 errors, 1 warning\n',
+  },
+  {
+    title: 'a config with a warning and a suite without a flaw',
+    cites: 'DS-CLI-05 DS-CLI-06',
+    files: ['warns.yaml', 'good.suite.yaml'],
+    code: 0,
+    stdout:
+      'warns.yaml:5:11 warning: tools[bare]: has no exec binding: it is listed, and a call of it fails\n    hint: Add `exec: {command: …}` to make it run.\n',
+    told: '2 files: 0 errors, 1 warning\n',
+  },
+  {
+    title: 'a suite with an eval that its runtime lacks',
+    cites: 'DS-CLI-05 DS-CLI-06',
+    files: ['mistyped.suite.yaml'],
+    code: 2,
+    stdout:
+      'mistyped.suite.yaml:7:25 evals[0].type: no eval named scor is declared\n    hint: did you mean `score`?\n',
+    told: '1 file: 1 error, 0 warnings\n',
+  },
+  {
+    title: 'a suite that names no runtime: it is checked against that of --config',
+    cites: 'DS-CLI-05 DS-CLI-06',
+    files: ['homeless.suite.yaml'],
+    code: 2,
+    stdout:
+      'homeless.suite.yaml:6:25 evals[0].type: no eval named scor is declared\n    hint: did you mean `score`?\n',
+    told: '1 file: 1 error, 0 warnings\n',
+  },
+  {
+    title: 'a suite with two mistakes of different kinds',
+    cites: 'DS-CLI-05 DS-CLI-06',
+    files: ['odd.suite.yaml'],
+    code: 2,
+    stdout:
+      'odd.suite.yaml:7:25 evals[0].type: no eval named scor is declared\n    hint: did you mean `score`?\nodd.suite.yaml:8:3 frob: unknown key\n    hint: known keys: runtime, dataset, cases, case, evals, gates\n',
+    told: '1 file: 2 errors, 0 warnings\n',
+  },
+  {
+    title: 'a suite whose runtime is not there yet',
+    cites: 'DS-CLI-06',
+    files: ['nowhere.suite.yaml'],
+    code: 0,
+    stdout: 'nowhere.suite.yaml:5:12 warning: runtime: nowhere.yaml does not exist\n',
+    told: '1 file: 0 errors, 1 warning\n',
+  },
+  {
+    title: 'a suite whose runtime is broken',
+    cites: 'DS-CLI-06',
+    files: ['astray.suite.yaml'],
+    code: 0,
+    stdout:
+      'astray.suite.yaml:5:12 warning: runtime: mistakes.yaml has 10 errors, so the types of the evals are unchecked\n    hint: Run `signalbox validate mistakes.yaml`.\n',
+    told: '1 file: 0 errors, 1 warning\n',
+  },
+  {
+    title: 'a file that is not there, between others',
+    cites: 'DS-CLI-05 DS-CLI-12',
+    files: ['warns.yaml', 'nowhere.yaml', 'mistyped.suite.yaml'],
+    code: 2,
+    stdout: `warns.yaml:5:11 warning: tools[bare]: has no exec binding: it is listed, and a call of it fails
+    hint: Add \`exec: {command: …}\` to make it run.
+nowhere.yaml:1:1 nowhere.yaml does not exist
+    hint: Check the path; relative paths start from the current folder.
+mistyped.suite.yaml:7:25 evals[0].type: no eval named scor is declared
+    hint: did you mean \`score\`?
+`,
+    told: '3 files: 2 errors, 1 warning\n',
+  },
+]);
+
+test.each(files)('validate: $title', async ({ files: named, code, stdout, told }) => {
+  expect(await run(['validate', ...named], { cwd: desk })).toEqual({ code, stdout, stderr: told });
+});
+
+test('--json has the problems of all files in one document [DS-JSON-10 DS-CLI-02]', async () => {
+  expect(await runJson(['validate', 'warns.yaml', 'nowhere.yaml'], { cwd: desk })).toEqual({
+    code: 2,
+    document: {
+      valid: false,
+      errors: 1,
+      warnings: 1,
+      problems: [
+        {
+          file: 'warns.yaml',
+          line: 5,
+          column: 11,
+          severity: 'warning',
+          message: 'tools[bare]: has no exec binding: it is listed, and a call of it fails',
+          hint: 'Add `exec: {command: …}` to make it run.',
+        },
+        {
+          file: 'nowhere.yaml',
+          line: 1,
+          column: 1,
+          severity: 'error',
+          message: 'nowhere.yaml does not exist',
+          hint: 'Check the path; relative paths start from the current folder.',
+        },
+      ],
+    },
+    stderr: '',
+  });
+});
+
+test('a command that nobody could start is a warning of the file', async () => {
+  const folder = folderOf({ 'runtime.yaml': config('tools: {x: {exec: {command: ./nowhere.sh}}}\n') });
+  const { code, document } = await runJson(['validate'], { cwd: folder });
+  expect({ code, document }).toEqual({
+    code: 0,
+    document: {
+      valid: true,
+      errors: 0,
+      warnings: 1,
+      problems: [
+        expect.objectContaining({
+          severity: 'warning',
+          message: expect.stringContaining(`${join(folder, 'nowhere.sh')} does not exist`),
+        }),
+      ],
+    },
+  });
+});
