@@ -33,7 +33,7 @@ const values = [
   { title: 'a list literal of mixed types', tree: '${[case.n, 1, "a"]}', json: '[3,1,"a"]' },
 ];
 
-test.each(values)('a string that is one expression keeps the type of $title', ({ tree, json }) => {
+test.each(values)('a string that is one expression keeps the type of $title [DS-SUITE-02]', ({ tree, json }) => {
   expect(stringifyJson(evaluate(tree))).toBe(json);
 });
 
@@ -91,7 +91,7 @@ const texts = [
   { title: 'nothing around an expression but a space', tree: ' ${case.n}', text: ' 3' },
 ];
 
-test.each(texts)('text takes $title', ({ tree, text }) => {
+test.each(texts)('text takes $title [DS-SUITE-02]', ({ tree, text }) => {
   expect(evaluate(tree)).toBe(text);
 });
 

@@ -71,6 +71,12 @@ const evalEvent = {
     explanation: { type: 'string' },
     duration_ms: { type: 'number' },
     error: { type: 'string' },
+    message: { type: 'string' },
+    violations: { type: 'array', items: { type: 'object' } },
+    skipped: { type: 'boolean' },
+    skip_reason: { type: 'string' },
+    session_id: { type: 'string' },
+    turn_index: { type: 'integer' },
   },
 };
 

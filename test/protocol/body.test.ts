@@ -201,6 +201,13 @@ test.each(onTransports(remarks))('$title is told at $level', async ({ on, says, 
   });
 });
 
+test('a reply with very many unknown keys calls for few remarks', () => {
+  const members = Array.from({ length: 50_000 }, (_, index) => `"member ${index}": ${index}`);
+  const notes = notesOn(printed(`{"result": 1, ${members.join(',')}}`));
+  expect(notes).toHaveLength(21);
+  expect(notes.at(-1)).toEqual({ level: 'debug', message: 'the reply has 49980 further unknown members' });
+});
+
 test('known keys call for no remark', () => {
   const says = '{"allow": true, "reason": "", "enforced": false, "metadata": {}, "replace": {"args": {}}}';
   expect(decodeHook(printed(says)).verdict).toBe('modify');

@@ -10,7 +10,7 @@ import { Json } from '../../src/json.ts';
 import { type LooseEvent, readEvent } from '../../src/pipeline/event.ts';
 import { type EvalInput, toEvalRequest, toScoredEvent } from '../../src/pipeline/score.ts';
 import { dialects } from '../../src/protocol/registry.ts';
-import { answering, newRecord, openBench } from '../capability/bench.ts';
+import { answering, type Bench, type Entry, newRecord, openBench } from '../capability/bench.ts';
 import { onTransports, type Transport } from '../cite.ts';
 
 interface Row {
@@ -20,13 +20,10 @@ interface Row {
   readonly wire: string;
 }
 
-/** The process that reads it says `true`, which suits nobody: only what it was asked counts here. */
+/** What a real process is asked; it answers `true`, which suits nobody, for only the question counts here. */
 async function recorded(
-  { dialect, on }: { dialect: DialectName; on: Transport },
-  ask: (
-    bench: ReturnType<typeof openBench>,
-    entry: Parameters<ReturnType<typeof openBench>['tool']>[0],
-  ) => Promise<unknown>,
+  { dialect, on }: Pick<Row, 'dialect'> & { readonly on: Transport },
+  ask: (bench: Bench, entry: Entry) => Promise<unknown>,
 ): Promise<string[]> {
   const { env, lines } = newRecord();
   await ask(openBench(), { ...answering(on, 'true'), dialect, env });

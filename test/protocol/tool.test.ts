@@ -242,6 +242,23 @@ test.each(table)('tool: $title', async ({ on, says, means }) => {
   expect(sayTool(await callTool(openBench(), answering(on, says)))).toBe(means);
 });
 
+const go = onTransports([
+  { title: 'a result', cites: 'PK-1-06@both', member: 'result', says: '{"a": 1.0}', means: 'ok {"a": 1.0}' },
+  {
+    title: 'a pending',
+    cites: 'PK-1-06@both',
+    member: 'pending',
+    says: asked,
+    means: `pending ${said} ${asked}`,
+  },
+]);
+
+test.each(go)('the Go dialect reads $title as the other one does', async ({ on, member, says, means }) => {
+  const reply = on === 'server' && member === 'result' ? says : `{"${member}": ${says}}`;
+  const outcome = await callTool(openBench(), { ...answering(on, reply), dialect: 'promptkit-go' });
+  expect(sayTool(outcome)).toBe(means);
+});
+
 test('the text of an error that is no text is kept in the details [PK-4-12@oneshot]', () => {
   expect(decodeTool(printed('{"error": {"code": 12345678901234567890}}'))).toEqual({
     status: 'failed',

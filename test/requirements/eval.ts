@@ -59,12 +59,12 @@ export const suites = section('design.md, Files', [
     'none',
     'A gate passes when its metric lies within min and max, inclusive, for its tag if it names one.',
   ],
-  ['DS-SUITE-04', 'none', 'Without gates a suite fails when any assertion failed.'],
+  ['DS-SUITE-04', 'none', 'Without gates a suite fails when any assertion or guardrail failed.'],
   [
     'DS-SUITE-05',
     'none',
     'eval run --json prints run_id, suite, status, cases, evals with tags, gates and duration_ms.',
   ],
-  ['DS-SUITE-06', 'none', 'A row that cannot be read is DATASET_INVALID and names file and line.'],
+  ['DS-SUITE-06', 'none', 'A row that cannot be used is told with file and line, counted, and makes the status error.'],
   ['DS-SUITE-07', 'none', 'eval run exits 0 when the suite passed and 1 when it failed.'],
 ]);

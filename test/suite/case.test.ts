@@ -17,7 +17,7 @@ function mapPlain(spec: string, row: string): unknown {
   return { id, tags, requests: requests.map(({ request }) => request) };
 }
 
-test('a mapping fills one request for each eval', () => {
+test('a mapping fills one request for each eval [DS-SUITE-01]', () => {
   const spec = `
 case:
   id: "\${case.id}"

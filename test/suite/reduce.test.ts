@@ -187,7 +187,7 @@ describe('gates', () => {
     },
   ];
 
-  test.each(cases)('judge $title', ({ gate, value, passed }) => {
+  test.each(cases)('judge $title [DS-SUITE-03]', ({ gate, value, passed }) => {
     const { min = null, max = null } = gate;
     expect(judgeGates([gate], stats)).toEqual([{ ...gate, value, min, max, passed }]);
   });

@@ -58,9 +58,14 @@ gates: ${gates}
 }
 
 const statuses = [
-  { title: 'a failed assertion fails it', role: 'assertion', gates: '[]', status: 'failed' },
-  { title: 'a failed guardrail fails it', role: 'guardrail', gates: '[]', status: 'failed' },
-  { title: 'a failed metric does not', role: 'metric', gates: '[]', status: 'passed' },
+  {
+    title: 'a failed assertion fails it [DS-SCORE-01] [DS-SUITE-04]',
+    role: 'assertion',
+    gates: '[]',
+    status: 'failed',
+  },
+  { title: 'a failed guardrail fails it [DS-SCORE-02]', role: 'guardrail', gates: '[]', status: 'failed' },
+  { title: 'a failed metric does not [DS-SCORE-03]', role: 'metric', gates: '[]', status: 'passed' },
   {
     title: 'a gate that holds outweighs a failed assertion',
     role: 'assertion',
@@ -91,18 +96,21 @@ test.each(statuses)('the status: $title', async ({ role, gates, status }) => {
   expect((await run(loadSpec(specWith(role, gates)))).status).toBe(status);
 });
 
-test('an unscored result fails its assertion, counts, and is not averaged', async () => {
-  const suite = loadSpec('cases: [{content: a}, {content: b}]\nevals: [{id: e, type: t}]\n');
-  const outcomes: Record<string, EvalOutcome> = { a: scored(1, ''), b: unscored('it crashed') };
-  const report = await run(suite, {
-    score: async (evaluation) => judge(evaluation, outcomes[evaluation.request.content] ?? unscored('?')),
-  });
-  expect(report).toMatchObject({
-    status: 'failed',
-    evals: { e: { count: 2, scored: 1, unscored: 1, passed: 1, pass_rate: 0.5, mean: 1 } },
-    failures: [{ case: '2', score: null, detail: 'it crashed' }],
-  });
-});
+test.each(['assertion', 'guardrail'])(
+  'an unscored result fails its %s, counts, and is not averaged [DS-SCORE-04] [DS-SCORE-05]',
+  async (role) => {
+    const suite = loadSpec(`cases: [{content: a}, {content: b}]\nevals: [{id: e, type: t, role: ${role}}]\n`);
+    const outcomes: Record<string, EvalOutcome> = { a: scored(1, ''), b: unscored('it crashed') };
+    const report = await run(suite, {
+      score: async (evaluation) => judge(evaluation, outcomes[evaluation.request.content] ?? unscored('?')),
+    });
+    expect(report).toMatchObject({
+      status: 'failed',
+      evals: { e: { count: 2, scored: 1, unscored: 1, passed: 1, pass_rate: 0.5, mean: 1 } },
+      failures: [{ case: '2', score: null, detail: 'it crashed' }],
+    });
+  },
+);
 
 test('the verdict is that of `score`, not one of our own', async () => {
   const suite = loadSpec('cases: [{content: a}]\nevals: [{id: e, type: t}]\n');
@@ -114,7 +122,7 @@ describe('rows that cannot be used', () => {
   const bad =
     '{"id":"r0","text":"x","score":1}\n[1]\n{"id":"r2","text":3,"score":1}\n\n{"id":"r3","text":"x"}\n{"id":"r4","text":"x","score":1}\n';
 
-  test('are located and counted, make the status error, and leave the others alone', async () => {
+  test('are located and counted, make the status error, and leave the others alone [DS-SUITE-06]', async () => {
     const suite = loadSpec(byParam, bad);
     const report = await run(suite);
     const file = suite.file.replace('demo.suite.yaml', 'rows.jsonl');

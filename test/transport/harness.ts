@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 import type { Binding } from '../../src/binding/binding.ts';
 import { closeEnv, hostEnv } from '../../src/binding/env.ts';
@@ -21,6 +21,11 @@ export function fixture(name: string): string {
   return join(bin, name);
 }
 
+const { variables } = closeEnv([], hostEnv());
+// This node, and no version manager's python3, which takes longer to start than most tests.
+const path = [dirname(process.execPath), '/usr/bin', '/bin', variables['PATH'] ?? ''].join(delimiter);
+const env = { ...variables, PATH: path };
+
 /** A one-shot binding of a fixture, with limits that a busy machine keeps and a test can wait for. */
 export function bind(command: string, overrides: Partial<Binding> = {}): Binding {
   return {
@@ -31,11 +36,11 @@ export function bind(command: string, overrides: Partial<Binding> = {}): Binding
     command: command.includes('/') ? command : fixture(command),
     args: [],
     cwd: bin,
-    env: closeEnv([], hostEnv()).variables,
+    env,
     secrets: [],
     timeoutMs: 15_000,
-    graceMs: 300,
-    drainMs: 300,
+    graceMs: 150,
+    drainMs: 250,
     maxOutputBytes: 1024 * 1024,
     leftovers: 'kill',
     concurrency: Number.POSITIVE_INFINITY,
@@ -57,7 +62,7 @@ export function bindPuppet(overrides: Partial<Binding> = {}): Binding {
   return bind('puppet', { mode: 'server', ...overrides });
 }
 
-/** A transport with all it told; it is closed when the test is over. */
+/** A transport with all it told; it is closed when the test is over, unless it is shared. */
 export interface Opened {
   readonly transport: Transport;
   readonly events: readonly RuntimeEvent[];
@@ -74,6 +79,8 @@ export type EventOf<Type extends RuntimeEvent['type']> = Extract<RuntimeEvent, {
 export interface OpenOptions {
   readonly launcher?: LauncherName;
   readonly pool?: Pool;
+  /** Whoever says so closes the transport, which several tests share. */
+  readonly shared?: boolean;
 }
 
 /** Opens the transport of a binding as the runtime does. */
@@ -84,7 +91,7 @@ export async function open(binding: Binding, options: OpenOptions = {}): Promise
     emit: (event: RuntimeEvent) => events.push(event),
   };
   const transport = openTransport(binding, context, options.pool ?? createPool(Number.POSITIVE_INFINITY));
-  onTestFinished(() => transport.close());
+  if (options.shared !== true) onTestFinished(() => transport.close());
   const call = async (args: object = {}, signal?: AbortSignal) =>
     textOf(await transport.exchange({ method: 'execute', body: JSON.stringify({ args }) }, signal));
   return {
@@ -164,4 +171,15 @@ export function stderrOf(events: readonly RuntimeEvent[]): string {
   return allOf(events, 'stderr')
     .map(({ line }) => `${line}\n`)
     .join('');
+}
+
+/** How many requests the fixture `overlap` served, and how many of them at once. */
+export function readOverlap(file: string): { readonly calls: number; readonly most: number } {
+  const marks = readFileSync(file, 'utf8');
+  let running = 0;
+  const depths = [...marks].map((mark) => {
+    running += mark === '+' ? 1 : -1;
+    return running;
+  });
+  return { calls: marks.length / 2, most: Math.max(...depths) };
 }

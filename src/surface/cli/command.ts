@@ -49,6 +49,7 @@ async function attempt(
     return opened.use(
       await openRuntime(file, {
         launcher: launcherOf(),
+        signal,
         logLevel: options.logLevel,
         log: options.color ? {} : { hasColour: false },
       }),

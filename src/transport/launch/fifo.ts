@@ -25,7 +25,7 @@ export async function openInputFifo(): Promise<FifoEnds> {
   const both = openSync(path, constants.O_RDWR);
   try {
     const childs = openSync(path, constants.O_RDONLY);
-    const ours = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    const ours = openOther(path, constants.O_WRONLY | constants.O_NONBLOCK, childs);
     return { ours, childs };
   } finally {
     closeSync(both);
@@ -36,11 +36,22 @@ export async function openInputFifo(): Promise<FifoEnds> {
 /** A pipe that the child writes and we read. */
 export async function openOutputFifo(): Promise<FifoEnds> {
   const path = await takePath();
-  const ours = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    return { ours, childs: openSync(path, constants.O_WRONLY) };
+    const ours = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const childs = openOther(path, constants.O_WRONLY, ours);
+    return { ours, childs };
   } finally {
     unlinkSync(path);
+  }
+}
+
+/** Opens the second end; when that cannot be, closes the first. */
+function openOther(path: string, flags: number, first: number): number {
+  try {
+    return openSync(path, flags);
+  } catch (error) {
+    closeSync(first);
+    throw error;
   }
 }
 

@@ -4,7 +4,7 @@ import { reportOf, stats } from './reports.ts';
 
 const numbers = '"count":4,"scored":3,"unscored":1,"passed":2,"pass_rate":0.5,"mean":0.6666666666666666';
 
-test('the document has the documented members in the documented order', () => {
+test('the document has the documented members in the documented order [DS-SUITE-05]', () => {
   const report = reportOf({
     status: 'failed',
     evals: { exact: { ...stats, tags: { large: stats } } },

@@ -26,7 +26,8 @@ export interface Ran {
 
 export interface Circumstances {
   readonly cwd?: string;
-  readonly stdin?: string;
+  /** Written and ended; null leaves it open; without it there is none. */
+  readonly stdin?: string | null;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -78,7 +79,7 @@ export function start(
     env: { ...quietEnv(), ...env },
     stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
-  child.stdin?.end(stdin);
+  if (typeof stdin === 'string') child.stdin?.end(stdin);
   const ended = once(child, 'close');
   const ran = Promise.all([textOf(child.stdout), textOf(child.stderr), ended]).then(
     ([stdout, stderr, [code]]) => ({ code: typeof code === 'number' ? code : null, stdout, stderr }),
@@ -86,10 +87,13 @@ export function start(
   return { child, ran };
 }
 
+/** Where Node keeps compiled code from one run to the next; each test file has a TMPDIR of its own. */
+const compiled = fileURLToPath(new URL('../../../node_modules/.cache/signalbox', import.meta.url));
+
 /** The environment without what asks programs for colours or against them. */
 function quietEnv(): NodeJS.ProcessEnv {
   const { NO_COLOR, FORCE_COLOR, ...env } = process.env;
-  return env;
+  return { ...env, NODE_COMPILE_CACHE: compiled };
 }
 
 /** Runs a command to its end. */
@@ -132,6 +136,12 @@ export function processesWith(marker: string): number[] {
     .filter((entry) => /^\d+$/.test(entry))
     .filter((pid) => ['cmdline', 'environ'].some((file) => read(`/proc/${pid}/${file}`).includes(marker)))
     .map(Number);
+}
+
+/** Whether the process handles SIGINT by now; before that it would just die of it. */
+export function handlesInterrupts(pid: number | undefined): boolean {
+  const [, mask = '0'] = /^SigCgt:\s*([\da-f]+)$/m.exec(read(`/proc/${pid}/status`)) ?? [];
+  return (BigInt(`0x${mask}`) & 2n) !== 0n;
 }
 
 /** Waits until `condition` holds; gives up after ten seconds. */

@@ -1,7 +1,6 @@
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { onTransports, titled } from '../../cite.ts';
-import { fixture, logLines, run, runJson, workspace } from './command-line.ts';
+import { test } from 'vitest';
+import { titled } from '../../cite.ts';
+import { fixture, logLines, runJson, workspace } from './command-line.ts';
 
 /** A hook, tool or eval entry of a fixture, without the braces: on a server when `behaviour` is one of its words. */
 const entry = (command: string, args: readonly string[] = []) =>
@@ -13,7 +12,12 @@ const beforeCall = ['hook', 'fire', '--hook', 'provider', '--phase', 'before_cal
 const filters = titled([
   { title: 'crashes', cites: 'DS-JSON-08', runs: entry('crash.sh'), code: 'PROCESS_EXIT' },
   { title: 'is killed', cites: 'DS-JSON-08', runs: entry('killed-by-signal.sh'), code: 'PROCESS_SIGNAL' },
-  { title: 'hangs', cites: 'DS-JSON-08', runs: entry('hang.sh'), code: 'PROCESS_TIMEOUT' },
+  {
+    title: 'hangs',
+    cites: 'DS-JSON-08',
+    runs: `${entry('hang.sh')}, timeout_ms: 500`,
+    code: 'PROCESS_TIMEOUT',
+  },
   { title: 'prints garbage', cites: 'DS-JSON-08', runs: entry('garbage.sh'), code: 'REPLY_MALFORMED' },
   {
     title: 'prints two objects',
@@ -38,30 +42,35 @@ const filters = titled([
   },
 ]);
 
-test.each(filters)('a filter that $title denies, and says why', async ({ runs, code }) => {
-  const folder = workspace(`
-defaults: {timeout_ms: 1500, grace_ms: 100, max_output_bytes: 65536}
+test.concurrent.for(filters)(
+  'a filter that $title denies, and says why',
+  async ({ runs, code }, { expect }) => {
+    const folder = workspace(`
+defaults: {grace_ms: 100, max_output_bytes: 65536}
 hooks: {guard: {${runs}, hook: provider}}
 `);
-  const ran = await runJson([...beforeCall, '--log-level', 'silent'], { cwd: folder });
-  expect(ran).toEqual({
-    code: 1,
-    document: {
-      verdict: 'deny',
-      hook: 'guard',
-      dialect: 'promptkit',
-      reason: expect.stringMatching(/^hook "guard" (failed|gave no verdict): /),
-      enforced: false,
-      replace: null,
-      result: null,
-      metadata: {},
-      error: expect.objectContaining({ code, message: expect.any(String), hint: expect.any(String) }),
-    },
-    stderr: '',
-  });
-});
+    const ran = await runJson([...beforeCall, '--log-level', 'silent'], { cwd: folder });
+    expect(ran).toEqual({
+      code: 1,
+      document: {
+        verdict: 'deny',
+        hook: 'guard',
+        dialect: 'promptkit',
+        reason: expect.stringMatching(/^hook "guard" (failed|gave no verdict): /),
+        enforced: false,
+        replace: null,
+        result: null,
+        metadata: {},
+        error: expect.objectContaining({ code, message: expect.any(String), hint: expect.any(String) }),
+      },
+      stderr: '',
+    });
+  },
+);
 
-test('a filter that leaves a grandchild with its stdout behind a clean allow allows', async () => {
+test.concurrent('a filter that leaves a grandchild with its stdout behind a clean allow allows', async ({
+  expect,
+}) => {
   const folder = workspace(`hooks: {guard: {${entry('grandchild-holds-stdout.sh')}, hook: provider}}\n`);
   const { code, document } = await runJson([...beforeCall, '--log-level', 'silent'], { cwd: folder });
   expect({ code, document }).toMatchObject({ code: 0, document: { verdict: 'allow', hook: null } });
@@ -69,7 +78,7 @@ test('a filter that leaves a grandchild with its stdout behind a clean allow all
 
 const observers = [
   { title: 'crashes', runs: entry('crash.sh'), told: 'PROCESS_EXIT' },
-  { title: 'hangs', runs: entry('hang.sh'), told: 'PROCESS_TIMEOUT' },
+  { title: 'hangs', runs: `${entry('hang.sh')}, timeout_ms: 500`, told: 'PROCESS_TIMEOUT' },
   { title: 'floods stdout', runs: entry('flood.sh'), told: 'OUTPUT_LIMIT' },
   { title: 'is missing', runs: entry('./nowhere.sh'), told: 'PROCESS_START' },
   { title: 'denies and exits 3', runs: entry('prints.sh', ['{"allow": false}', '3']), told: 'PROCESS_EXIT' },
@@ -86,11 +95,11 @@ const sessionStart = [
   '{"event": {}}',
 ];
 
-test.each(observers)(
+test.concurrent.for(observers)(
   'a session observer that $title has no effect, and is logged at warn [DS-OUT-02@oneshot]',
-  async ({ runs, told }) => {
+  async ({ runs, told }, { expect }) => {
     const folder = workspace(`
-defaults: {timeout_ms: 1500, grace_ms: 100, max_output_bytes: 65536}
+defaults: {grace_ms: 100, max_output_bytes: 65536}
 hooks: {audit: {${runs}, hook: session}}
 `);
     const { code, document, stderr } = await runJson([...sessionStart, '--log-level', 'warn'], {
@@ -109,38 +118,38 @@ hooks: {audit: {${runs}, hook: session}}
   },
 );
 
-test.each([
-  { title: 'prints garbage', runs: entry('garbage.sh') },
-  { title: 'prints two objects', runs: entry('two-objects.sh') },
-  { title: 'prints {"allow": "true"}', runs: entry('allow-string.sh') },
-  { title: 'prints nothing', runs: entry('silent.sh') },
-  { title: 'denies', runs: entry('deny.sh') },
-  { title: 'leaves a grandchild with its stdout', runs: entry('grandchild-holds-stdout.sh') },
-])('a session observer that $title has been told, and that is all', async ({ runs }) => {
-  const folder = workspace(`hooks: {audit: {${runs}, hook: session}}\n`);
-  const { code, document, stderr } = await runJson([...sessionStart, '--log-level', 'warn'], { cwd: folder });
-  expect({ code, document, stderr }).toMatchObject({ code: 0, document: { verdict: 'allow' }, stderr: '' });
-});
-
-test('a session observer on a server that dies has no effect, and is logged at warn [DS-OUT-02@server]', async () => {
-  const folder = workspace(
-    `hooks: {audit: {${entry('server', ['dies-during'])}, runtime: server, hook: session}}\n`,
-  );
-  const { code, document, stderr } = await runJson([...sessionStart, '--log-level', 'warn'], { cwd: folder });
-  expect({ code, document }).toMatchObject({ code: 0, document: { verdict: 'allow', hook: null } });
-  expect(logLines(stderr)).toMatchObject([{ level: 40, name: 'audit', error: { code: 'SERVER_EXIT' } }]);
+test.concurrent('whatever a session observer prints, it has been told, and that is all', async ({
+  expect,
+}) => {
+  const prints = [
+    'garbage.sh',
+    'two-objects.sh',
+    'allow-string.sh',
+    'silent.sh',
+    'deny.sh',
+    'grandchild-holds-stdout.sh',
+  ];
+  const hooks = prints.map((command) => `  "${command}": {${entry(command)}, hook: session}\n`);
+  const { code, document, stderr } = await runJson([...sessionStart, '--log-level', 'warn'], {
+    cwd: workspace(`hooks:\n${hooks.join('')}`),
+  });
+  expect({ code, document, stderr }).toMatchObject({
+    code: 0,
+    document: { verdict: 'allow', hook: null },
+    stderr: '',
+  });
 });
 
 const servers = [
   {
     title: 'dies between calls answers',
-    behaviour: 'dies-between',
+    args: ['dies-between'],
     code: 0,
     document: { status: 'ok', result: { a: 1 } },
   },
   {
     title: 'dies during a call fails it, with its last words',
-    behaviour: 'dies-during',
+    args: ['dies-during'],
     code: 1,
     document: {
       status: 'failed',
@@ -152,35 +161,36 @@ const servers = [
   },
   {
     title: 'answers late fails at its timeout',
-    behaviour: 'late',
-    option: '20000',
+    args: ['late', '20000'],
+    timeoutMs: 500,
     code: 1,
     document: { status: 'failed', error: { code: 'PROCESS_TIMEOUT' } },
   },
   {
     title: 'answers with a wrong id fails at its timeout',
-    behaviour: 'wrong-id',
+    args: ['wrong-id'],
+    timeoutMs: 500,
     code: 1,
     document: { status: 'failed', error: { code: 'PROCESS_TIMEOUT' } },
   },
   {
     title: 'prints a banner answers',
-    behaviour: 'banner-first',
+    args: ['banner-first'],
     code: 0,
     document: { status: 'ok', result: { a: 1 } },
   },
   {
     title: 'is pending waits for a person',
-    behaviour: 'pending',
+    args: ['pending'],
     code: 3,
     document: { status: 'pending', pending: { reason: 'requires_approval', message: 'Refund 250 EUR?' } },
   },
 ];
 
-test.each(servers)('a server tool that $title', async ({ behaviour, option, code, document }) => {
-  const args = [behaviour, ...(option === undefined ? [] : [option])];
+test.concurrent.for(servers)('a server tool that $title', async (row, { expect }) => {
+  const { args, timeoutMs = 15_000, code, document } = row;
   const folder = workspace(`
-tools: {calc: {exec: {${entry('server', args)}, runtime: server, timeout_ms: 1500, grace_ms: 100}}}
+tools: {calc: {exec: {${entry('server', args)}, runtime: server, timeout_ms: ${timeoutMs}, grace_ms: 100}}}
 `);
   const called = ['tool', 'call', 'calc', '--args', '{"a": 1}', '--log-level', 'silent'];
   expect(await runJson(called, { cwd: folder })).toMatchObject({ code, document, stderr: '' });
@@ -196,73 +206,17 @@ spec:
   evals: [{id: e, type: calc, threshold: {min_score: 1}}]
 `;
 
-test.each([
-  { title: 'dies between calls is started again', behaviour: 'dies-between', concurrency: 1 },
-  { title: 'answers out of order is understood', behaviour: 'out-of-order', concurrency: 2 },
-])('a server that $title, for as long as a suite has cases', async ({ behaviour, concurrency }) => {
-  const cases = behaviour === 'out-of-order' ? suite.replace(', {id: three}, {id: four}', '') : suite;
+test.concurrent('a server that answers out of order is understood', async ({ expect }) => {
   const folder = workspace(
     `
-concurrency: ${concurrency}
-evals: {calc: {${entry('server', [behaviour])}, runtime: server, timeout_ms: 15000}}
+concurrency: 2
+evals: {calc: {${entry('server', ['out-of-order'])}, runtime: server}}
 `,
-    { 'demo.suite.yaml': cases },
+    { 'demo.suite.yaml': suite },
   );
   const { code, document } = await runJson(['eval', 'run', 'demo.suite.yaml'], { cwd: folder });
   expect({ code, document }).toMatchObject({
     code: 0,
-    document: { status: 'passed', evals: { e: { unscored: 0, mean: 1 } } },
-  });
-});
-
-const values = onTransports([
-  {
-    title: 'a tool is failed',
-    cites: 'DS-OUT-01@both',
-    spec: (runs: string) => `tools: {calc: {exec: {${runs}}}}\n`,
-    args: ['tool', 'call', 'calc'],
-    document: { status: 'failed' },
-  },
-  {
-    title: 'an eval is unscored',
-    cites: 'DS-OUT-01@both',
-    spec: (runs: string) => `evals: {calc: {${runs}}}\n`,
-    args: ['eval', 'call', 'calc', '--content', ''],
-    document: { status: 'unscored', passed: false },
-  },
-  {
-    title: 'a filter denies',
-    cites: 'DS-OUT-01@both',
-    spec: (runs: string) => `hooks: {calc: {${runs}, hook: provider}}\n`,
-    args: beforeCall,
-    document: { verdict: 'deny', hook: 'calc' },
-  },
-]);
-
-const faultOf = { oneshot: 'PROCESS_EXIT', server: 'SERVER_EXIT' } as const;
-
-test.each(values)('when its process dies, $title, with the fault in `error`', async (row) => {
-  const runs =
-    row.on === 'server' ? `${entry('server', ['dies-during'])}, runtime: server` : entry('crash.sh');
-  const { code, document } = await runJson([...row.args, '--log-level', 'silent'], {
-    cwd: workspace(row.spec(runs)),
-  });
-  expect({ code, document }).toMatchObject({
-    code: 1,
-    document: {
-      ...row.document,
-      error: { code: faultOf[row.on], message: expect.any(String), hint: expect.any(String) },
-    },
-  });
-});
-
-test('a tool whose file is gone is a failure of the call, with the likely cause', async () => {
-  const folder = workspace('tools: {calc: {exec: {command: ./nowhere.sh}}}\n');
-  const { code, stderr } = await run(['tool', 'call', 'calc', '--log-level', 'silent'], { cwd: folder });
-  expect({ code, stderr }).toEqual({
-    code: 1,
-    stderr: `failed: [PROCESS_START] "calc" could not be started: ${join(folder, 'nowhere.sh')} does not exist
-hint: Check the path; it starts at the config file’s folder.
-`,
+    document: { status: 'passed', evals: { e: { count: 4, unscored: 0, mean: 1 } } },
   });
 });

@@ -26,7 +26,7 @@ hooks:
   { 'event.json': '{"request": {"messages": [{"role": "user", "content": "hi"}]}}' },
 );
 
-test('hook list shows the hooks in their order [DS-JSON-10]', async () => {
+test.concurrent('hook list shows the hooks in their order [DS-JSON-10]', async ({ expect }) => {
   const { people, programs } = await runBothWays(['hook', 'list'], { cwd: desk });
   expect(people.stdout.split('\n')).toEqual([
     'note      provider  filter   before_call, after_call',
@@ -55,7 +55,7 @@ test('hook list shows the hooks in their order [DS-JSON-10]', async () => {
   });
 });
 
-test('`hooks list` is the same command [DS-JSON-10]', async () => {
+test.concurrent('`hooks list` is the same command [DS-JSON-10]', async ({ expect }) => {
   const { code, document } = await runJson(['hooks', 'list'], { cwd: desk });
   expect({ code, document }).toEqual({ code: 0, document: { hooks: expect.any(Array) } });
 });
@@ -76,7 +76,6 @@ const decisions = titled([
       result: null,
       metadata: {},
     },
-    stdout: 'allow\n',
   },
   {
     title: 'modify: each filter saw what the one before it left, and the last to change is named',
@@ -96,9 +95,6 @@ const decisions = titled([
       result: null,
       metadata: { id: Number(long) },
     },
-    stdout: expect.stringMatching(
-      /^modify by hook "last": looked fine\nreplace: \{.*\}\nmetadata: \{"id":\s?\d+\}\n$/,
-    ),
   },
   {
     title: 'deny: the first no ends the chain',
@@ -122,7 +118,6 @@ const decisions = titled([
       result: null,
       metadata: { limit: 500 },
     },
-    stdout: 'deny by hook "limit": too much\nmetadata: {"limit": 500}\n',
   },
   {
     title: 'deny, enforced: with what the caller is given instead',
@@ -146,8 +141,6 @@ const decisions = titled([
       result: 'I cannot say that.',
       metadata: { replacement: 'I cannot say that.' },
     },
-    stdout:
-      'deny (enforced) by hook "stand_in": unsafe\nresult: I cannot say that.\nmetadata: {"replacement": "I cannot say that."}\n',
   },
   {
     title: 'allow: observers are told and have no say',
@@ -155,7 +148,6 @@ const decisions = titled([
     args: ['--hook', 'session', '--phase', 'session_end', '--event', '{"event": {"session_id": "s-1"}}'],
     code: 0,
     document: expect.objectContaining({ verdict: 'allow', hook: null }),
-    stdout: 'allow\n',
   },
   {
     title: 'allow: an eval hook needs no phase',
@@ -163,16 +155,51 @@ const decisions = titled([
     args: ['--hook', 'eval', '--event', '{"event": {"eval_id": "e", "type": "t", "score": 0.5}}'],
     code: 0,
     document: expect.objectContaining({ verdict: 'allow', hook: null }),
-    stdout: 'allow\n',
   },
 ]);
 
-test.each(decisions)('hook fire: $title', async ({ args, code, document, stdout }) => {
+test.concurrent.for(decisions)('hook fire --json: $title', async ({ args, code, document }, { expect }) => {
   const fired = ['hook', 'fire', ...args, '--log-level', 'silent'];
-  expect(await runBothWays(fired, { cwd: desk })).toEqual({
-    people: { code, stdout, stderr: '' },
-    programs: { code, document, stderr: '' },
-  });
+  expect(await runJson(fired, { cwd: desk })).toEqual({ code, document, stderr: '' });
+});
+
+const response = '{"request": {}, "response": {"message": {"role": "assistant", "content": "…"}}}';
+
+const words = titled([
+  {
+    title: 'allow',
+    cites: 'DS-EXIT-03',
+    args: ['--hook', 'session', '--phase', 'session_end', '--event', '{"event": {"session_id": "s-1"}}'],
+    code: 0,
+    stdout: 'allow\n',
+  },
+  {
+    title: 'deny',
+    cites: 'DS-EXIT-03',
+    args: [
+      '--hook',
+      'tool',
+      '--phase',
+      'after_execution',
+      '--event',
+      '{"request": {"name": "refund"}, "response": {}}',
+    ],
+    code: 1,
+    stdout: 'deny by hook "limit": too much\nmetadata: {"limit": 500}\n',
+  },
+  {
+    title: 'deny, enforced',
+    cites: 'DS-EXIT-03',
+    args: ['--hook', 'provider', '--phase', 'after_call', '--event', response],
+    code: 1,
+    stdout:
+      'deny (enforced) by hook "stand_in": unsafe\nresult: I cannot say that.\nmetadata: {"replacement": "I cannot say that."}\n',
+  },
+]);
+
+test.concurrent.for(words)('hook fire: $title', async ({ args, code, stdout }, { expect }) => {
+  const fired = ['hook', 'fire', ...args, '--log-level', 'silent'];
+  expect(await run(fired, { cwd: desk })).toEqual({ code, stdout, stderr: '' });
 });
 
 const exact = workspace(`
@@ -181,20 +208,23 @@ hooks:
   two: {command: ${fixture('prints.sh')}, args: ['{"allow": true, "replace": {"args": {"id": ${long}}}}'], hook: tool}
 `);
 
-test('long integers in metadata and replace keep their digits, in both outputs [DS-JSON-07]', async () => {
+test.concurrent('long integers in metadata and replace keep their digits, in both outputs [DS-JSON-07]', async ({
+  expect,
+}) => {
   const event = `{"request": {"name": "x", "args": {"id": ${long}}}}`;
   const fired = ['hook', 'fire', '--hook', 'tool', '--phase', 'before_execution', '--event', event];
-  const { people, programs } = await runBothWays(fired, { cwd: exact });
-  expect(people.stdout).toMatch(
-    new RegExp(`^modify by hook "two": looked fine\nreplace: .*${long}.*\nmetadata: .*${long}`),
+  const [people, programs] = await Promise.all([
+    run(fired, { cwd: exact }),
+    run([...fired, '--json'], { cwd: exact }),
+  ]);
+  expect(people.stdout).toBe(
+    `modify by hook "two": looked fine\nreplace: {"args":{"id": ${long}}}\nmetadata: {"one":${long}}\n`,
   );
-  expect(programs.document).toMatchObject({ verdict: 'modify' });
-  const { stdout } = await run([...fired, '--json'], { cwd: exact });
-  expect(stdout).toContain(`"replace":{"args":{"id": ${long}}}`);
-  expect(stdout).toContain(`"metadata":{"one":${long}}`);
+  expect(programs.stdout).toContain(`"replace":{"args":{"id": ${long}}}`);
+  expect(programs.stdout).toContain(`"metadata":{"one":${long}}`);
 });
 
-test('long integers of --event reach the hook [DS-CLI-08 DS-CLI-11]', async () => {
+test.concurrent('long integers of --event reach the hook [DS-CLI-08 DS-CLI-11]', async ({ expect }) => {
   const folder = workspace(
     `hooks: {stdin: {command: ./deny-with-stdin, hook: tool, phases: [before_execution]}}\n`,
     {
@@ -223,15 +253,6 @@ const wrongEvents = titled([
     error: {
       code: 'EVENT_INVALID',
       message: 'a provider hook has no phase "before_execution"; it has before_call, after_call',
-    },
-  },
-  {
-    title: 'no phase where one is needed',
-    cites: 'DS-OUT-04 DS-CLI-12',
-    args: ['--hook', 'tool', '--event', '{"request": {}}'],
-    error: {
-      code: 'EVENT_INVALID',
-      message: 'a tool hook has no phase ""; it has before_execution, after_execution',
     },
   },
   {
@@ -272,12 +293,6 @@ const wrongEvents = titled([
     error: { code: 'USAGE', message: expect.stringMatching(/^--event is not JSON: /) },
   },
   {
-    title: 'an event that is a list',
-    cites: 'DS-CLI-08',
-    args: ['--hook', 'eval', '--event', '[]'],
-    error: { code: 'USAGE', message: '--event is not a JSON object' },
-  },
-  {
     title: 'an event that is a number too long for a double',
     cites: 'DS-CLI-08',
     args: ['--hook', 'eval', '--event', long],
@@ -291,7 +306,7 @@ const wrongEvents = titled([
   },
 ]);
 
-test.each(wrongEvents)('hook fire with $title exits 2', async ({ args, error }) => {
+test.concurrent.for(wrongEvents)('hook fire with $title exits 2', async ({ args, error }, { expect }) => {
   const { code, stdout, stderr } = await run(['hook', 'fire', ...args, '--json'], { cwd: desk });
   expect({ code, document: onlyDocument(stdout), stderr }).toEqual({
     code: 2,

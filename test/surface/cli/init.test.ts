@@ -50,11 +50,14 @@ const commands = [
   },
 ];
 
-test.each(commands)('in the folder that init wrote, `signalbox $says` works [DS-CLI-03]', async (row) => {
-  const { code, stdout } = await run([...row.says.split(' '), '--log-level', 'silent'], { cwd: folder });
-  expect({ code, stdout }).toEqual({ code: row.code, stdout: expect.stringMatching(row.stdout) });
-  expect(stdout).not.toMatch(/ada@example\.org|4242 4242/);
-});
+test.concurrent.for(commands)(
+  'in the folder that init wrote, `signalbox $says` works [DS-CLI-03]',
+  async (row, { expect }) => {
+    const { code, stdout } = await run([...row.says.split(' '), '--log-level', 'silent'], { cwd: folder });
+    expect({ code, stdout }).toEqual({ code: row.code, stdout: expect.stringMatching(row.stdout) });
+    expect(stdout).not.toMatch(/ada@example\.org|4242 4242/);
+  },
+);
 
 test('its suite is valid too [DS-CLI-03]', async () => {
   expect(await run(['validate', 'runtime.yaml', 'quickstart.suite.yaml'], { cwd: folder })).toEqual({

@@ -16,6 +16,8 @@ import {
 
 const long = '12345678901234567890';
 
+const touch = '#!/bin/sh\ntouch started\necho \'{"result": null}\'\n';
+
 const desk = workspace(
   `
 tools:
@@ -36,7 +38,7 @@ tools:
   refund: {exec: {command: ${fixture('pending.sh')}}}
   bare: {description: Declared only.}
 `,
-  { 'touch.sh': '#!/bin/sh\ntouch started\necho \'{"result": null}\'\n' },
+  { 'touch.sh': touch },
 );
 
 const guarded = workspace(`
@@ -55,7 +57,7 @@ hooks:
   second: {command: ${fixture('deny.sh')}, hook: tool}
 `);
 
-test('tool list shows every tool, those that cannot run too [DS-CLI-07]', async () => {
+test.concurrent('tool list shows every tool, those that cannot run too [DS-CLI-07]', async ({ expect }) => {
   const { code, stdout } = await run(['tool', 'list'], { cwd: desk });
   expect(code).toBe(0);
   expect(stdout.split('\n')).toEqual([
@@ -73,7 +75,7 @@ test('tool list shows every tool, those that cannot run too [DS-CLI-07]', async 
   ]);
 });
 
-test('tool list --json has the schemas too [DS-CLI-07 DS-CLI-02]', async () => {
+test.concurrent('tool list --json has the schemas too [DS-CLI-07 DS-CLI-02]', async ({ expect }) => {
   const { code, document } = await runJson(['tool', 'list'], { cwd: desk });
   const exec = { runtime: 'exec', dialect: 'promptkit', input_schema: null, output_schema: null };
   expect({ code, document }).toEqual({
@@ -111,29 +113,9 @@ const outcomes = titled([
   {
     title: 'ok',
     cites: 'DS-EXIT-01 DS-JSON-01 DS-CLI-02',
-    args: ['echo', '--args', '{"city": "Oslo"}'],
-    code: 0,
-    document: { status: 'ok', result: { city: 'Oslo' } },
-    stdout: '{"city": "Oslo"}\n',
-    told: '',
-  },
-  {
-    title: 'ok with a text',
-    cites: 'DS-EXIT-01 DS-JSON-01',
-    args: ['text'],
-    code: 0,
-    document: { status: 'ok', result: 'two\nlines' },
-    stdout: 'two\nlines\n',
-    told: '',
-  },
-  {
-    title: 'ok from a server',
-    cites: 'DS-EXIT-01 DS-JSON-01',
     args: ['server', '--args', '{"n": [1, null]}'],
     code: 0,
     document: { status: 'ok', result: { n: [1, null] } },
-    stdout: '{"n": [1, null]}\n',
-    told: '',
   },
   {
     title: 'failed by its own word',
@@ -144,8 +126,6 @@ const outcomes = titled([
       status: 'failed',
       error: { code: 'TOOL_ERROR', message: 'city not found', hint: 'The message is the tool’s own.' },
     },
-    stdout: '',
-    told: 'failed: [TOOL_ERROR] city not found\nhint: The message is the tool’s own.\n',
   },
   {
     title: 'failed for want of anything to run',
@@ -160,8 +140,6 @@ const outcomes = titled([
         hint: 'Add `exec: {command: …}` to the tool.',
       },
     },
-    stdout: '',
-    told: 'failed: [TOOL_NOT_RUNNABLE] tool "bare" has no exec binding, so there is nothing to run\nhint: Add `exec: {command: …}` to the tool.\n',
   },
   {
     title: 'pending',
@@ -176,20 +154,49 @@ const outcomes = titled([
         message: 'Refund 250 EUR?',
       },
     },
-    stdout: '',
-    told: 'pending: Refund 250 EUR? (requires_approval)\nhint: call again with --approve to consent\n',
   },
 ]);
 
-test.each(outcomes)('tool call: $title', async ({ args, code, document, stdout, told }) => {
+test.concurrent.for(outcomes)('tool call --json: $title', async ({ args, code, document }, { expect }) => {
   const called = ['tool', 'call', ...args, '--log-level', 'silent'];
-  expect(await runBothWays(called, { cwd: desk })).toEqual({
-    people: { code, stdout, stderr: told },
-    programs: { code, document, stderr: '' },
-  });
+  expect(await runJson(called, { cwd: desk })).toEqual({ code, document, stderr: '' });
 });
 
-test('tool call: failed by its process, with the end of its stderr [DS-JSON-02 DS-JSON-08]', async () => {
+const words = titled([
+  {
+    title: 'ok with a text',
+    cites: 'DS-EXIT-01',
+    args: ['text'],
+    code: 0,
+    stdout: 'two\nlines\n',
+    stderr: '',
+  },
+  {
+    title: 'failed',
+    cites: 'DS-EXIT-01',
+    args: ['lost'],
+    code: 1,
+    stdout: '',
+    stderr: 'failed: [TOOL_ERROR] city not found\nhint: The message is the tool’s own.\n',
+  },
+  {
+    title: 'pending',
+    cites: 'DS-EXIT-01',
+    args: ['refund'],
+    code: 3,
+    stdout: '',
+    stderr: 'pending: Refund 250 EUR? (requires_approval)\nhint: call again with --approve to consent\n',
+  },
+]);
+
+test.concurrent.for(words)('tool call: $title', async ({ args, code, stdout, stderr }, { expect }) => {
+  const called = ['tool', 'call', ...args, '--log-level', 'silent'];
+  expect(await run(called, { cwd: desk })).toEqual({ code, stdout, stderr });
+});
+
+test.concurrent('tool call: failed by its process, with the end of its stderr [DS-JSON-02 DS-JSON-08]', async ({
+  expect,
+}) => {
   const { code, document } = await runJson(['tool', 'call', 'crash'], { cwd: desk });
   expect({ code, document }).toEqual({
     code: 1,
@@ -205,7 +212,7 @@ test('tool call: failed by its process, with the end of its stderr [DS-JSON-02 D
   });
 });
 
-test('tool call: denied, by the hook that said no [DS-EXIT-01 DS-JSON-03]', async () => {
+test.concurrent('tool call: denied, by the hook that said no [DS-EXIT-01 DS-JSON-03]', async ({ expect }) => {
   const called = ['tool', 'call', 'echo', '--log-level', 'silent'];
   expect(await runBothWays(called, { cwd: denied })).toEqual({
     people: { code: 1, stdout: '', stderr: 'denied by hook "second": not today\n' },
@@ -217,7 +224,9 @@ test('tool call: denied, by the hook that said no [DS-EXIT-01 DS-JSON-03]', asyn
   });
 });
 
-test('tool call: what the hooks around it say and change is in the document [DS-JSON-01]', async () => {
+test.concurrent('tool call: what the hooks around it say and change is in the document [DS-JSON-01]', async ({
+  expect,
+}) => {
   const { code, stdout } = await run(['tool', 'call', 'text', '--json'], { cwd: guarded });
   expect({ code, stdout }).toEqual({
     code: 0,
@@ -225,7 +234,9 @@ test('tool call: what the hooks around it say and change is in the document [DS-
   });
 });
 
-test('a long integer reaches the tool and comes back digit for digit, in both outputs [DS-JSON-01]', async () => {
+test.concurrent('a long integer reaches the tool and comes back digit for digit, in both outputs [DS-JSON-01]', async ({
+  expect,
+}) => {
   const args = `{"id":${long},"price":1.10}`;
   const echoed = ['tool', 'call', 'echo', '--args', args];
   const calls = [[...echoed, '--json'], echoed, ['tool', 'call', 'numbers']];
@@ -243,7 +254,8 @@ const sources = titled([
   { title: '- for stdin', cites: 'DS-CLI-08', value: '-', stdin: `{ "id": ${long} }` },
 ]);
 
-test.each(sources)('--args takes $title, and its bytes reach the tool', async ({ value, stdin }) => {
+test.concurrent.for(sources)('--args takes $title, and its bytes reach the tool', async (row, { expect }) => {
+  const { value, stdin } = row;
   const folder = folderOf({
     'runtime.yaml': config(`tools: {stdin: {exec: {command: ${fixture('print-stdin')}}}}\n`),
     'args.json': `{ "id": ${long} }`,
@@ -258,7 +270,7 @@ test.each(sources)('--args takes $title, and its bytes reach the tool', async ({
   });
 });
 
-test('without --args a tool gets {}', async () => {
+test.concurrent('without --args a tool gets {}', async ({ expect }) => {
   const { document } = await runJson(['tool', 'call', 'stdin'], { cwd: desk });
   expect(document).toEqual({ status: 'ok', result: '{"args":{}}\n' });
 });
@@ -270,21 +282,25 @@ const badArgs = [
   { title: 'do not fit the schema', value: '{"name": 5}' },
 ];
 
-test.each(badArgs)('arguments that $title fail the call, and no process starts', async ({ value }) => {
-  const { code, document } = await runJson(['tool', 'call', 'city', '--args', value], { cwd: desk });
-  expect({ code, document }).toEqual({
-    code: 1,
-    document: {
-      status: 'failed',
-      error: {
-        code: 'ARGS_INVALID',
-        message: expect.stringMatching(/^tool "city": /),
-        hint: expect.any(String),
+test.concurrent.for(badArgs)(
+  'arguments that $title fail the call, and no process starts',
+  async (row, { expect }) => {
+    const { value } = row;
+    const { code, document } = await runJson(['tool', 'call', 'city', '--args', value], { cwd: desk });
+    expect({ code, document }).toEqual({
+      code: 1,
+      document: {
+        status: 'failed',
+        error: {
+          code: 'ARGS_INVALID',
+          message: expect.stringMatching(/^tool "city": /),
+          hint: expect.any(String),
+        },
       },
-    },
-  });
-  expect(existsSync(join(desk, 'started'))).toBe(false);
-});
+    });
+    expect(existsSync(join(desk, 'started'))).toBe(false);
+  },
+);
 
 const unreadable = titled([
   {
@@ -309,7 +325,7 @@ const unreadable = titled([
   },
 ]);
 
-test.each(unreadable)('--args with $title exits 2', async ({ value, error }) => {
+test.concurrent.for(unreadable)('--args with $title exits 2', async ({ value, error }, { expect }) => {
   expect(await runJson(['tool', 'call', 'echo', '--args', value], { cwd: desk })).toEqual({
     code: 2,
     document: { error },
@@ -317,7 +333,9 @@ test.each(unreadable)('--args with $title exits 2', async ({ value, error }) => 
   });
 });
 
-test('--approve consents in the name of the user, and the tool runs again with the approval', async () => {
+test.concurrent('--approve consents in the name of the user, and the tool runs again with the approval', async ({
+  expect,
+}) => {
   const { code, stdout } = await run(['tool', 'call', 'refund', '--args', `{"id":${long}}`, '--approve'], {
     cwd: desk,
   });
@@ -334,11 +352,14 @@ test('--approve consents in the name of the user, and the tool runs again with t
   });
 });
 
-test('commands and files of a config are those of its folder, wherever one calls from [DS-CLI-01]', async () => {
+test.concurrent('commands and files of a config are those of its folder, wherever one calls from [DS-CLI-01]', async ({
+  expect,
+}) => {
   const elsewhere = folderOf({});
+  const home = workspace('tools: {city: {exec: {command: ./touch.sh}}}\n', { 'touch.sh': touch });
   const called = [
     '--config',
-    join(desk, 'runtime.yaml'),
+    join(home, 'runtime.yaml'),
     'tool',
     'call',
     'city',
@@ -346,14 +367,16 @@ test('commands and files of a config are those of its folder, wherever one calls
     '{"name": "Oslo"}',
   ];
   expect(await run(called, { cwd: elsewhere })).toMatchObject({ code: 0, stdout: 'null\n' });
-  expect(existsSync(join(desk, 'started'))).toBe(true);
+  expect(existsSync(join(home, 'started'))).toBe(true);
   expect(onlyDocument((await run([...called, '--json'], { cwd: elsewhere })).stdout)).toEqual({
     status: 'ok',
     result: null,
   });
 });
 
-test('what a tool writes on stderr is logged on stderr, line by line [DS-CLI-02]', async () => {
+test.concurrent('what a tool writes on stderr is logged on stderr, line by line [DS-CLI-02]', async ({
+  expect,
+}) => {
   const { stdout, stderr } = await run(['tool', 'call', 'crash', '--json'], { cwd: desk });
   expect(onlyDocument(stdout)).toMatchObject({ status: 'failed' });
   expect(

@@ -55,11 +55,14 @@ function lastWord(text: string): string {
   return text.split(' ').at(-1) ?? '';
 }
 
-test.each(['--version', '-V'])('%s prints the version of the package', async (option) => {
-  expect(await run([option], { cwd: empty })).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
-});
+test.concurrent.for(['--version', '-V'])(
+  '%s prints the version of the package',
+  async (option, { expect }) => {
+    expect(await run([option], { cwd: empty })).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  },
+);
 
-test('with --json, version and help are documents too [DS-CLI-02]', async () => {
+test.concurrent('with --json, version and help are documents too [DS-CLI-02]', async ({ expect }) => {
   expect(await runJson(['--version'])).toEqual({ code: 0, document: { version }, stderr: '' });
   const help = await runJson(['eval', 'run', '--help']);
   expect(help).toEqual({
@@ -170,14 +173,15 @@ const wrongCalls = titled([
 
 const usageHint = 'Run the command with --help to see its arguments.';
 
-test.each(wrongCalls)('$title exits 2', async ({ args, message, hint = usageHint, told }) => {
+test.concurrent.for(wrongCalls)('$title exits 2', async (row, { expect }) => {
+  const { args, message, hint = usageHint, told } = row;
   const { code, stdout, stderr } = await run(['--json', ...args], { cwd: empty });
   const error = { code: 'USAGE', message, hint };
   expect({ code, document: onlyDocument(stdout) }).toEqual({ code: 2, document: { error } });
   expect(stderr).toMatch(told);
 });
 
-test('without --json a wrong call prints nothing on stdout [DS-CLI-12]', async () => {
+test.concurrent('without --json a wrong call prints nothing on stdout [DS-CLI-12]', async ({ expect }) => {
   expect(await run(['valdate'], { cwd: empty })).toEqual({
     code: 2,
     stdout: '',
@@ -186,7 +190,9 @@ test('without --json a wrong call prints nothing on stdout [DS-CLI-12]', async (
   });
 });
 
-test('a config that is not there is told by its name [DS-CLI-01 DS-CLI-12]', async () => {
+test.concurrent('a config that is not there is told by its name [DS-CLI-01 DS-CLI-12]', async ({
+  expect,
+}) => {
   const hint = 'Check the path; relative paths start from the current folder.';
   expect(await run(['tool', 'list'], { cwd: empty })).toEqual({
     code: 2,
@@ -231,12 +237,12 @@ const problems = [
 ];
 const brokenMessage = 'runtime.yaml:5:19 tools[echo].exec.comand: unknown key (the first of 2 errors)';
 
-test.each([
+test.concurrent.for([
   { args: ['tool', 'list'] },
   { args: ['hook', 'fire', '--hook', 'eval', '--event', '{"event": {"type": "x"}}'] },
 ])(
   'a broken config ends `$args` with every problem in its place [DS-CLI-12 DS-JSON-09]',
-  async ({ args }) => {
+  async ({ args }, { expect }) => {
     expect(await runJson(args, { cwd: broken })).toEqual({
       code: 2,
       document: {
@@ -252,7 +258,7 @@ test.each([
   },
 );
 
-test('a broken config is told to people as FILE:LINE:COL [DS-CLI-12]', async () => {
+test.concurrent('a broken config is told to people as FILE:LINE:COL [DS-CLI-12]', async ({ expect }) => {
   expect(await run(['tool', 'list'], { cwd: broken })).toEqual({
     code: 2,
     stdout: '',
@@ -287,7 +293,8 @@ const unknownNames = titled([
   },
 ]);
 
-test.each(unknownNames)('$title that is not declared exits 2', async ({ args, message, hint }) => {
+test.concurrent.for(unknownNames)('$title that is not declared exits 2', async (row, { expect }) => {
+  const { args, message, hint } = row;
   expect(await runBothWays(args, { cwd: desk })).toEqual({
     people: { code: 2, stdout: '', stderr: `error: [NAME_UNKNOWN] ${message}\nhint: ${hint}\n` },
     programs: { code: 2, document: { error: { code: 'NAME_UNKNOWN', message, hint } }, stderr: '' },

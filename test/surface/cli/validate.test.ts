@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { titled } from '../../cite.ts';
 import { config, fixture, folderOf, run, runBothWays, runJson, suite } from './command-line.ts';
 
@@ -34,7 +34,9 @@ const places = [
   '21:46 hooks[told].mode: session hooks only observe: they are told what has happened, and no answer is waited for (got: filter)',
 ];
 
-test('a file with ten mistakes is told of all ten, each in its place [DS-CLI-05 DS-CLI-06 DS-JSON-10]', async () => {
+test.concurrent('a file with ten mistakes is told of all ten, each in its place [DS-CLI-05 DS-CLI-06 DS-JSON-10]', async ({
+  expect,
+}) => {
   const { people, programs } = await runBothWays(['validate', 'mistakes.yaml'], { cwd: desk });
   expect(people).toMatchObject({ code: 2, stderr: '1 file: 10 errors, 0 warnings\n' });
   const lines = people.stdout.split('\n').filter(Boolean);
@@ -145,11 +147,14 @@ mistyped.suite.yaml:7:25 evals[0].type: no eval named scor is declared
   },
 ]);
 
-test.each(files)('validate: $title', async ({ files: named, code, stdout, told }) => {
+test.concurrent.for(files)('validate: $title', async (row, { expect }) => {
+  const { files: named, code, stdout, told } = row;
   expect(await run(['validate', ...named], { cwd: desk })).toEqual({ code, stdout, stderr: told });
 });
 
-test('--json has the problems of all files in one document [DS-JSON-10 DS-CLI-02]', async () => {
+test.concurrent('--json has the problems of all files in one document [DS-JSON-10 DS-CLI-02]', async ({
+  expect,
+}) => {
   expect(await runJson(['validate', 'warns.yaml', 'nowhere.yaml'], { cwd: desk })).toEqual({
     code: 2,
     document: {
@@ -179,7 +184,7 @@ test('--json has the problems of all files in one document [DS-JSON-10 DS-CLI-02
   });
 });
 
-test('a command that nobody could start is a warning of the file', async () => {
+test.concurrent('a command that nobody could start is a warning of the file', async ({ expect }) => {
   const folder = folderOf({ 'runtime.yaml': config('tools: {x: {exec: {command: ./nowhere.sh}}}\n') });
   const { code, document } = await runJson(['validate'], { cwd: folder });
   expect({ code, document }).toEqual({

@@ -1,0 +1,158 @@
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, expect, test } from 'vitest';
+
+const call = promisify(execFile);
+const root = join(import.meta.dirname, '..');
+const compiler = join(root, 'node_modules/typescript/bin/tsc');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+/** A checkout with a fresh build, from which the package is made; and a project that has installed it. */
+const checkout = mkdtempSync(join(tmpdir(), 'checkout-'));
+const project = mkdtempSync(join(tmpdir(), 'project-'));
+const installed = join(project, 'node_modules/signalbox');
+let packed: readonly string[] = [];
+
+beforeAll(async () => {
+  const left = ['node_modules', '.git', 'dist', '.signalbox'];
+  const isWanted = (path: string) =>
+    !left.some((name) => path === join(root, name) || path.endsWith(`/${name}`));
+  cpSync(root, checkout, { recursive: true, filter: isWanted });
+  symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'));
+  await call(process.execPath, [compiler, '-p', 'tsconfig.json'], { cwd: checkout });
+  const { stdout } = await call('npm', ['pack', '--json', '--ignore-scripts'], { cwd: checkout });
+  const [{ filename, files }] = JSON.parse(stdout);
+  packed = files.map(({ path }: { path: string }) => path);
+  mkdirSync(installed, { recursive: true });
+  await call('tar', ['-xzf', join(checkout, filename), '-C', installed, '--strip-components=1']);
+  // What an installation would put beside it.
+  symlinkSync(join(root, 'node_modules'), join(installed, 'node_modules'));
+}, 60_000);
+
+test('the package holds what runs, and nothing else', () => {
+  const folders = packed.filter((path) => path.includes('/')).map((path) => path.split('/', 1)[0]);
+  expect([...new Set(folders)].toSorted()).toEqual(['dist', 'examples', 'schema']);
+  expect(packed.filter((path) => !path.includes('/')).toSorted()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'package.json',
+    'runtime.yaml.example',
+  ]);
+  const odd = packed.filter((path) => path.startsWith('dist/') && !/\.(js|d\.ts)$/.test(path));
+  expect(odd).toEqual([]);
+  expect(
+    packed.filter((path) => path.startsWith('examples/') && !path.startsWith('examples/quickstart/')),
+  ).toEqual([]);
+  expect(
+    packed.filter((path) => /__pycache__|\.signalbox|\.test\.|(^|\/)(test|bench|src)\//.test(path)),
+  ).toEqual([]);
+});
+
+test('every bin is there, starts with #! and runs', async () => {
+  const bins: string[] = Object.values(manifest.bin);
+  expect(bins).toEqual(['dist/surface/cli/main.js']);
+  for (const bin of bins) {
+    expect(packed).toContain(bin);
+    expect(readFileSync(join(installed, bin), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+    const { stdout } = await call(process.execPath, [join(installed, bin), '--version']);
+    expect(stdout).toBe(`${manifest.version}\n`);
+  }
+});
+
+test('every export is in the package', () => {
+  const targets = Object.values(manifest.exports).flatMap((target) =>
+    typeof target === 'string' ? [target] : Object.values(target ?? {}),
+  );
+  expect(targets.length).toBeGreaterThan(3);
+  expect(
+    targets.map((target) => String(target).replace('./', '')).filter((path) => !packed.includes(path)),
+  ).toEqual([]);
+});
+
+test('everything that the built code imports is a dependency', () => {
+  const declared = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+  const imported = packed
+    .filter((path) => path.endsWith('.js') || path.endsWith('.d.ts'))
+    .flatMap(
+      (path) =>
+        readFileSync(join(installed, path), 'utf8').match(
+          /(?<=from ')[^'.][^']*(?=')|(?<=import\(')[^'.][^']*(?=')/g,
+        ) ?? [],
+    )
+    .filter((specifier) => !specifier.startsWith('node:'))
+    .map((specifier) => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/'));
+  expect(declared).toEqual(expect.arrayContaining([...new Set(imported)]));
+});
+
+test('a project that has installed it can import it', async () => {
+  const script = `
+    import { openRuntime, RuntimeError } from 'signalbox';
+    import schema from 'signalbox/schema/runtime.schema.json' with { type: 'json' };
+    const error = await openRuntime('nowhere.yaml').catch((error) => error);
+    console.log(error instanceof RuntimeError, error.code, typeof schema);
+  `;
+  const { stdout } = await call(process.execPath, ['--input-type=module', '-e', script], { cwd: project });
+  expect(stdout).toBe('true FILE_UNREADABLE object\n');
+});
+
+test('its `init` writes a folder that works', async () => {
+  const main = join(installed, 'dist/surface/cli/main.js');
+  const folder = join(project, 'guards');
+  await call(process.execPath, [main, 'init', folder]);
+  expect(statSync(join(folder, 'tools/greet.py')).mode & 0o111).toBe(0o111);
+  const greet = [main, 'tool', 'call', 'greet', '--args', '{"name": "Ada"}'];
+  const { stdout } = await call(process.execPath, greet, { cwd: folder });
+  expect(stdout).toBe('Hello, Ada!\n');
+});
+
+const consumer = `
+import { openRuntime, type RuntimeEvent, type ToolDocument } from 'signalbox';
+
+const onEvent = (event: RuntimeEvent): void => {
+  if (event.type === 'stderr') event.line.trim();
+};
+await using runtime = await openRuntime('runtime.yaml', { onEvent, logLevel: undefined });
+const document: ToolDocument = await runtime.tools.call('greet', { name: 'Ada' }, { signal: undefined });
+const text: string = document.status === 'denied' ? document.reason : document.status;
+const score = await runtime.evals.call('concise', { content: text, params: undefined }, { threshold: { min_score: 1 } });
+export const passed: boolean = score.passed;
+// @ts-expect-error The types are there: an unknown level is refused.
+await openRuntime('runtime.yaml', { logLevel: 'loud' });
+`;
+
+test('a strict project with exactOptionalPropertyTypes compiles against it', async () => {
+  const compilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noPropertyAccessFromIndexSignature: true,
+    module: 'nodenext',
+    target: 'es2024',
+    lib: ['esnext'],
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules/@types')],
+    noEmit: true,
+  };
+  writeFileSync(join(project, 'package.json'), '{"type": "module"}');
+  writeFileSync(join(project, 'consumer.ts'), consumer);
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
+  const output = await call(process.execPath, [compiler, '-p', project]).then(
+    ({ stdout }) => stdout,
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+  expect(output).toBe('');
+  expect(existsSync(join(installed, 'dist/index.d.ts'))).toBe(true);
+});

@@ -1,0 +1,69 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { Json, openRuntime, type Runtime, type RuntimeEvent, type RuntimeOptions } from '../../src/index.ts';
+import { fixture } from '../transport/harness.ts';
+
+/** A runtime.yaml with that `spec`, in a folder of its own; `$bin` stands for the folder of the fixtures. */
+export function write(spec: string, files: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), 'runtime-'));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const file = join(folder, 'runtime.yaml');
+  const yaml = spec.replaceAll('$bin', fixture('.')).replaceAll('$folder', folder);
+  const head = 'apiVersion: signalbox/v1\nkind: RuntimeConfig\nmetadata: {name: desk}\nspec:\n';
+  writeFileSync(file, head + yaml.replaceAll(/^(?=.)/gm, '  '));
+  return file;
+}
+
+export interface Opened {
+  readonly runtime: Runtime;
+  readonly events: readonly RuntimeEvent[];
+  /** The folder of its config. */
+  readonly folder: string;
+}
+
+/** Opens a runtime on that `spec`, without a log; it is closed when the test is over. */
+export async function open(
+  spec: string,
+  options: RuntimeOptions = {},
+  files: Readonly<Record<string, string>> = {},
+): Promise<Opened> {
+  const file = write(spec, files);
+  const events: RuntimeEvent[] = [];
+  const runtime = await openRuntime(file, { log: false, onEvent: (event) => events.push(event), ...options });
+  onTestFinished(() => runtime.close());
+  return { runtime, events, folder: join(file, '..') };
+}
+
+/**
+ * Events as a story that is the same each time: processes and calls are numbered as they come, durations are
+ * left out, and metadata is shown as its text.
+ */
+export function story(events: readonly RuntimeEvent[]): Readonly<Record<string, unknown>>[] {
+  const pids: number[] = [];
+  const calls: string[] = [];
+  return events.map((event) =>
+    Object.fromEntries(
+      Object.entries(event).flatMap(([key, value]): [string, unknown][] => {
+        if (key === 'durationMs') return [];
+        if (key === 'pid') return [[key, numberOf(pids, value)]];
+        if (key === 'call') return [[key, numberOf(calls, value)]];
+        return [[key, value instanceof Json ? value.text : value]];
+      }),
+    ),
+  );
+}
+
+function numberOf<Item>(known: Item[], item: Item): number {
+  if (!known.includes(item)) known.push(item);
+  return known.indexOf(item) + 1;
+}
+
+/** What the observer `record-event` was told so far. */
+export function recorded(file: string): unknown[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+}

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import type { Runtime } from '../../src/index.ts';
+import { onTransports } from '../cite.ts';
+import { allOf } from '../transport/harness.ts';
+import { open } from './open.ts';
+
+const dying = {
+  oneshot: { runs: 'command: $bin/crash.sh', code: 'PROCESS_EXIT' },
+  server: { runs: 'command: $bin/server, args: [dies-during], runtime: server', code: 'SERVER_EXIT' },
+} as const;
+
+const rows = onTransports([
+  {
+    title: 'a tool is failed',
+    cites: 'DS-OUT-01@both',
+    spec: (runs: string) => `tools: {calc: {exec: {${runs}}}}\n`,
+    call: ({ tools }: Runtime): Promise<unknown> => tools.call('calc'),
+    document: { status: 'failed' },
+  },
+  {
+    title: 'an eval is unscored',
+    cites: 'DS-OUT-01@both',
+    spec: (runs: string) => `evals: {calc: {${runs}}}\n`,
+    call: ({ evals }: Runtime): Promise<unknown> => evals.call('calc', { content: '' }),
+    document: { status: 'unscored', reason: expect.any(String), passed: false },
+  },
+  {
+    title: 'a filter denies',
+    cites: 'DS-OUT-01@both',
+    spec: (runs: string) => `hooks: {calc: {${runs}, hook: provider}}\n`,
+    call: ({ hooks }: Runtime): Promise<unknown> =>
+      hooks.fire({ hook: 'provider', phase: 'before_call', request: {} }),
+    document: {
+      verdict: 'deny',
+      hook: 'calc',
+      dialect: 'promptkit',
+      reason: expect.stringMatching(/^hook "calc" failed: /),
+      enforced: false,
+      replace: null,
+      result: null,
+      metadata: {},
+    },
+  },
+]);
+
+test.each(rows)('when its process dies, $title, with the fault in `error`', async (row) => {
+  const { runs, code } = dying[row.on];
+  const { runtime } = await open(row.spec(runs));
+  const error = { code, message: expect.any(String), hint: expect.any(String), details: expect.any(Object) };
+  expect(await row.call(runtime)).toEqual({ ...row.document, error });
+});
+
+const observers = onTransports([
+  { title: 'a session observer', cites: 'DS-OUT-02@both', hook: 'session', event: { session_id: 's-1' } },
+  { title: 'an eval observer', cites: 'DS-OUT-02@both', hook: 'eval', event: { type: 'tone' } },
+] as const);
+
+test.each(observers)('when its process dies, $title is told of as untold, and has no effect', async (row) => {
+  const { runs, code } = dying[row.on];
+  const { runtime, events } = await open(`hooks: {audit: {${runs}, hook: ${row.hook}}}\n`);
+  const phase = row.hook === 'session' ? 'session_start' : undefined;
+  const decision = await runtime.hooks.fire({ hook: row.hook, phase, event: row.event });
+  await runtime.close();
+  expect(decision).toMatchObject({ verdict: 'allow', hook: null });
+  expect(allOf(events, 'call.finished')).toEqual([
+    expect.objectContaining({ name: 'audit', status: 'untold', error: expect.objectContaining({ code }) }),
+  ]);
+});
+
+test('a server that dies between two calls answers both', async () => {
+  const { runtime, events } = await open(
+    'tools: {calc: {exec: {command: $bin/server, args: [dies-between], runtime: server}}}\n',
+  );
+  const documents = [];
+  for (const n of [1, 2, 3]) {
+    documents.push(await runtime.tools.call('calc', { n }));
+    await expect.poll(() => allOf(events, 'process.ended').length).toBe(n);
+  }
+  expect(documents).toEqual([1, 2, 3].map((n) => ({ status: 'ok', result: { n } })));
+});

@@ -1,0 +1,163 @@
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { test } from 'vitest';
+import {
+  fixture,
+  logLines,
+  onlyDocument,
+  type Ran,
+  run,
+  signalbox,
+  start,
+  workspace,
+} from './command-line.ts';
+
+const desk = workspace(
+  `
+tools:
+  noisy: {exec: {command: sh, args: ['-c', 'for i in 1 2 3 4 5; do echo "line $i" >&2; sleep 0.02; done; echo "{\\"result\\": 1}"']}}
+  long: {exec: {command: sh, args: ['-c', 'dd if=/dev/zero bs=1024 count=300 2>/dev/null | tr "\\0" x | sed "s/.*/{\\"result\\": \\"&\\"}/"']}}
+evals:
+  score: {command: ${fixture('eval-score')}}
+hooks:
+  pass: {command: ${fixture('allow.sh')}, hook: provider}
+`,
+  {
+    'demo.suite.yaml': `apiVersion: signalbox/v1
+kind: EvalSuite
+metadata: {name: demo}
+spec:
+  runtime: ./runtime.yaml
+  cases: [{id: one}]
+  case: {id: "\${case.id}", content: ""}
+  evals: [{id: e, type: score, params: {score: 1}}]
+`,
+  },
+);
+
+const fire = ['hook', 'fire', '--hook', 'provider', '--phase', 'before_call', '--event', '{"request": {}}'];
+const suite = ['eval', 'run', 'demo.suite.yaml'];
+const hasScript = (process.env.PATH ?? '')
+  .split(delimiter)
+  .some((folder) => existsSync(join(folder, 'script')));
+const esc = '\u001b';
+
+/** Runs a shell line in which "$@" is the command. */
+async function runInShell(line: string, args: readonly string[]): Promise<Ran> {
+  return await start([...signalbox, ...args], { cwd: desk }, ['sh', '-c', line, 'sh']).ran;
+}
+
+/** Runs a command in a terminal of its own; what would come to the screen, from stdout and stderr alike. */
+async function runOnTerminal(args: readonly string[], redirection = '', env: Record<string, string> = {}) {
+  const words = [...signalbox, ...args].map((word) => `'${word}'`);
+  const line = `stty cols 100; ${words.join(' ')} ${redirection}`;
+  const { stdout, code } = await start([], { cwd: desk, env }, ['script', '-qec', line, '/dev/null']).ran;
+  return { code, screen: stdout.replaceAll('\r\n', '\n') };
+}
+
+test.skipIf(!hasScript).concurrent('a terminal gets colours', async ({ expect }) => {
+  expect(await runOnTerminal(fire)).toEqual({ code: 0, screen: `${esc}[32mallow${esc}[39m\n` });
+});
+
+test.skipIf(!hasScript).concurrent.for([
+  { title: 'NO_COLOR=1', args: fire, env: { NO_COLOR: '1' } },
+  { title: '--no-color', args: [...fire, '--no-color'], env: {} },
+])('a terminal gets no colours with $title', async ({ args, env }, { expect }) => {
+  expect(await runOnTerminal(args, '', env)).toEqual({ code: 0, screen: 'allow\n' });
+});
+
+test.skipIf(!hasScript).concurrent('an empty NO_COLOR asks for nothing', async ({ expect }) => {
+  const { screen } = await runOnTerminal(fire, '', { NO_COLOR: '' });
+  expect(screen).toContain(`${esc}[32mallow`);
+});
+
+test
+  .skipIf(!hasScript)
+  .concurrent('a suite shows a progress line and takes it away again', async ({ expect }) => {
+    const { code, screen } = await runOnTerminal(suite);
+    expect(code).toBe(0);
+    expect(screen).toMatch(new RegExp(`^\\r${esc}\\[2K1 case.*\\r${esc}\\[2K${esc}\\[1mdemo`, 's'));
+  });
+
+test.skipIf(!hasScript).concurrent.for([
+  { title: 'with --quiet', args: [...suite, '--quiet'], redirection: '' },
+  { title: 'with --json', args: [...suite, '--json'], redirection: '' },
+  { title: 'when stderr is no terminal', args: suite, redirection: '2>&1 >/dev/null | cat' },
+])('a suite shows no progress line $title', async ({ args, redirection }, { expect }) => {
+  const { screen } = await runOnTerminal(args, redirection);
+  expect(screen).not.toContain('\r');
+});
+
+test
+  .skipIf(!hasScript)
+  .concurrent('--json prints its document on a terminal as anywhere else', async ({ expect }) => {
+    const { screen } = await runOnTerminal([...fire, '--json']);
+    expect(onlyDocument(screen)).toMatchObject({ verdict: 'allow' });
+  });
+
+const words = ['1', '2', '3', '4', '5'].map((number) => `noisy: line ${number}`);
+
+test
+  .skipIf(!hasScript)
+  .concurrent('a log on a terminal is text with colours, a line for each line', async ({ expect }) => {
+    const { screen } = await runOnTerminal(['tool', 'call', 'noisy'], '>/dev/null');
+    const lines = screen.split('\n').filter(Boolean);
+    const pattern = new RegExp(
+      `^\\[\\d\\d:\\d\\d:\\d\\d\\.\\d{3}\\] ${esc}\\[32mINFO${esc}\\[39m: ${esc}\\[36m(.*)${esc}\\[39m$`,
+    );
+    expect(lines.map((line) => pattern.exec(line)?.[1])).toEqual(words);
+  });
+
+test.skipIf(!hasScript).concurrent.for([
+  { title: 'NO_COLOR=1', args: [], env: { NO_COLOR: '1' } },
+  { title: '--no-color', args: ['--no-color'], env: {} },
+])('a log on a terminal is text without colours with $title', async ({ args, env }, { expect }) => {
+  const { screen } = await runOnTerminal(['tool', 'call', 'noisy', ...args], '>/dev/null', env);
+  const lines = screen.split('\n').filter(Boolean);
+  const pattern = /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: (.*)$/;
+  expect(lines.map((line) => pattern.exec(line)?.[1])).toEqual(words);
+});
+
+test.concurrent('a log that is no terminal is JSON, a line for each line', async ({ expect }) => {
+  const { stderr } = await run(['tool', 'call', 'noisy'], { cwd: desk });
+  expect(logLines(stderr).map(({ level, event, name, msg }) => ({ level, event, name, msg }))).toEqual(
+    words.map((msg) => ({ level: 30, event: 'stderr', name: 'noisy', msg })),
+  );
+});
+
+test.concurrent('whoever has read enough of stdout may go', async ({ expect }) => {
+  const { stdout, stderr } = await runInShell('{ "$@"; echo "$?" >code; } | head -c 10', [
+    'tool',
+    'call',
+    'long',
+  ]);
+  expect({ stdout, stderr }).toEqual({ stdout: 'x'.repeat(10), stderr: '' });
+  expect(readFileSync(join(desk, 'code'), 'utf8')).toBe('0\n');
+});
+
+test.concurrent('whoever has read enough of stderr may go', async ({ expect }) => {
+  const line = '{ "$@" >document; echo "$?" >code-2; } 2>&1 | head -n 1';
+  const { stdout } = await runInShell(line, ['tool', 'call', 'noisy', '--json']);
+  expect(logLines(stdout)).toMatchObject([{ msg: 'noisy: line 1' }]);
+  expect(readFileSync(join(desk, 'document'), 'utf8')).toBe('{"status":"ok","result":1}\n');
+  expect(readFileSync(join(desk, 'code-2'), 'utf8')).toBe('0\n');
+});
+
+test
+  .skipIf(!isWritable('/dev/full'))
+  .concurrent('a document that cannot be written is a failure', async ({ expect }) => {
+    const { code, stderr } = await runInShell('"$@" >/dev/full', [...fire, '--json']);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^error: stdout cannot be written \(ENOSPC/),
+    });
+  });
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
