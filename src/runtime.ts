@@ -4,7 +4,7 @@ import { openWorkshop, resolveEntries } from './assemble.ts';
 import { type HostEnv, hostEnv } from './binding/env.ts';
 import type { Resolved } from './binding/resolve.ts';
 import { runEval } from './capability/eval.ts';
-import { meetsThreshold } from './capability/threshold.ts';
+import { meetsThreshold, requireThreshold } from './capability/threshold.ts';
 import type { LoggingConfig, RuntimeConfig } from './config/config.ts';
 import { loadConfig, requireConfig } from './config/load.ts';
 import { suggest } from './config/suggest.ts';
@@ -91,7 +91,7 @@ export interface Runtime extends AsyncDisposable {
   };
   readonly evals: {
     list(): string[];
-    /** Throws NAME_UNKNOWN, RUNTIME_CLOSED. */
+    /** Throws NAME_UNKNOWN, USAGE, RUNTIME_CLOSED. */
     call(type: string, input: EvalInput, options?: EvalOptions): Promise<EvalDocument>;
     /** Runs an EvalSuite file on this runtime. Throws CONFIG_INVALID, FILE_UNREADABLE, ABORTED. */
     run(suite: string | URL, options?: SuiteRunOptions): Promise<SuiteReport>;
@@ -146,6 +146,7 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   const score = async (type: string, request: EvalRequest, { id, threshold, signal }: EvalOptions) => {
     requireOpen();
     const port = evals.get(type) ?? unknownName('eval', type, evals.keys());
+    if (threshold !== undefined) requireThreshold(threshold);
     const call = randomUUID();
     const timed = await runEval(port, { input: request, call, signal });
     const passed = meetsThreshold(timed.outcome, threshold);

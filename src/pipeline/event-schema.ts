@@ -1,3 +1,5 @@
+import { createShape, type Shape } from './shape.ts';
+
 const message = {
   type: 'object',
   required: ['role'],
@@ -80,8 +82,40 @@ const evalEvent = {
   },
 };
 
-/** The shape of each part of an event, by hook, phase and part; members may be left out, not mistyped. */
-export const eventSchemas: Readonly<Record<string, object>> = {
+const evalContext = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    messages: { type: 'array', items: message },
+    turn_index: { type: 'integer' },
+    tool_calls: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name'],
+        properties: {
+          name: { type: 'string' },
+          result: { type: 'string' },
+          error: { type: 'string' },
+          index: { type: 'integer' },
+        },
+      },
+    },
+    variables: { type: 'object' },
+    metadata: { type: 'object' },
+    session_id: { type: 'string' },
+    prompt_id: { type: 'string' },
+  },
+};
+
+/** The shape of what an eval is asked. */
+export const evalShape = createShape({
+  type: 'object',
+  required: ['content'],
+  properties: { content: { type: 'string' }, params: { type: 'object' }, context: evalContext },
+});
+
+const schemas = {
   'provider before_call request': providerRequest,
   'provider after_call request': providerRequest,
   'provider after_call response': providerResponse,
@@ -93,3 +127,8 @@ export const eventSchemas: Readonly<Record<string, object>> = {
   'session session_end event': sessionEvent,
   'eval scored event': evalEvent,
 };
+
+/** The shape of each part of an event, by hook, phase and part; members may be left out, not mistyped. */
+export const eventShapes: ReadonlyMap<string, Shape> = new Map(
+  Object.entries(schemas).map(([place, schema]) => [place, createShape(schema)]),
+);

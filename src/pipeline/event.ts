@@ -1,4 +1,3 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import {
   type EvalEvent,
   type HookEvent,
@@ -11,7 +10,7 @@ import {
 import type { ProviderRequest, ProviderResponse } from '../contract/provider.ts';
 import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json.ts';
-import { eventSchemas } from './event-schema.ts';
+import { eventShapes } from './event-schema.ts';
 import { completeMessage } from './message.ts';
 
 /** What a caller hands in: the native payload, members that are empty left out at will. */
@@ -61,22 +60,11 @@ export function readEvent(loose: LooseEvent): HookEvent {
 type Part = 'request' | 'response' | 'event';
 type Members = Readonly<Record<string, unknown>>;
 
-const ajv = new Ajv2020({ allErrors: true, strict: false, logger: false });
-const validators = new Map<string, ReturnType<typeof ajv.compile>>();
-
 function requirePart(part: Part, value: unknown, moment: string): Members {
-  const key = `${moment} ${part}`;
-  let validate = validators.get(key);
-  if (validate === undefined) {
-    validate = ajv.compile(eventSchemas[key] ?? {});
-    validators.set(key, validate);
-  }
   if (value === undefined) throw invalid(`the event of ${moment} has no \`${part}\``);
-  if (!validate(value) || !isObject(value)) {
-    const why = (validate.errors ?? []).map(
-      ({ instancePath, message }) => `${part}${instancePath.replaceAll('/', '.')} ${message ?? ''}`,
-    );
-    throw invalid(`the event of ${moment} is not well formed: ${why.join('; ')}`);
+  const problems = eventShapes.get(`${moment} ${part}`)?.(part, value) ?? [];
+  if (problems.length > 0 || !isObject(value)) {
+    throw invalid(`the event of ${moment} is not well formed: ${problems.join('; ')}`);
   }
   // A member that is undefined is one that was left out.
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));

@@ -1,6 +1,9 @@
 import type { TimedOutcome } from '../capability/eval.ts';
 import type { EvalContext, EvalOutcome, EvalRequest } from '../contract/eval.ts';
 import type { HookEvent } from '../contract/hook.ts';
+import { RuntimeError } from '../errors.ts';
+import { Json } from '../json.ts';
+import { evalShape } from './event-schema.ts';
 import { completeMessage } from './message.ts';
 
 /** What is handed to an eval; everything but `content` may be left out. */
@@ -10,8 +13,13 @@ export interface EvalInput {
   readonly context?: Partial<EvalContext> | undefined;
 }
 
-/** The whole request, empty where nothing was given. */
-export function toEvalRequest(type: string, { content, params = {}, context = {} }: EvalInput): EvalRequest {
+/** The whole request, empty where nothing was given. Throws USAGE naming every wrong or unknown member. */
+export function toEvalRequest(type: string, input: EvalInput): EvalRequest {
+  const { content, params = {}, context = {} } = input;
+  const problems = evalShape('input', { ...input, params: params instanceof Json ? params.value : params });
+  if (problems.length > 0) {
+    throw new RuntimeError('USAGE', `the input of eval "${type}" is not well formed: ${problems.join('; ')}`);
+  }
   const { messages = [], turn_index = 0, tool_calls = [], variables = {}, metadata = {} } = context;
   const { session_id, prompt_id } = context;
   return {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { meetsThreshold } from '../../src/capability/threshold.ts';
+import { meetsThreshold, requireThreshold } from '../../src/capability/threshold.ts';
 import { scored, type Threshold, unscored } from '../../src/contract/eval.ts';
 import { loadSuite } from '../../src/suite/load.ts';
 import { titled } from '../cite.ts';
@@ -127,3 +127,22 @@ test.each(bounds)('bounds that are $title have $problems problems', ({ threshold
     Array(problems).fill('error'),
   );
 });
+
+const refusedBounds = [
+  { title: 'a bound above 1', bounds: { min_score: 2 } },
+  { title: 'a bound below 0', bounds: { max_score: -0.1 } },
+  { title: 'a bound that is not finite', bounds: { min_score: Number.NaN } },
+  { title: 'a bound in text', bounds: JSON.parse('{"min_score": "0.8"}') },
+  { title: 'a minimum above the maximum', bounds: { min_score: 0.8, max_score: 0.2 } },
+];
+
+test.each(refusedBounds)('$title is refused', ({ bounds }) => {
+  expect(() => requireThreshold(bounds)).toThrow(expect.objectContaining({ code: 'USAGE' }));
+});
+
+test.each([{}, { min_score: 0 }, { max_score: 1 }, { min_score: 0.5, max_score: 0.5 }])(
+  '%j is a threshold',
+  (bounds) => {
+    expect(() => requireThreshold(bounds)).not.toThrow();
+  },
+);

@@ -33,7 +33,7 @@ test.each(requests)('a request of $title is whole', ({ input, request }) => {
   expect(toEvalRequest('tone', input)).toStrictEqual(request);
 });
 
-test('members of a context that are undefined are empty, and unknown ones stay behind', () => {
+test('members of a context that are undefined are empty', () => {
   const context = {
     messages: undefined,
     turn_index: undefined,
@@ -41,7 +41,7 @@ test('members of a context that are undefined are empty, and unknown ones stay b
     variables: undefined,
     prompt_id: undefined,
   };
-  const given = { content: 'a', context: { ...context, api_key: 'secret' } } as unknown as EvalInput;
+  const given = { content: 'a', context } as unknown as EvalInput;
   expect(toEvalRequest('tone', given).context).toStrictEqual(empty);
 });
 
@@ -55,6 +55,50 @@ test('messages and tool calls of a context are whole', () => {
     tool_calls: [{ name: 'w', args: {}, result: '', error: '', index: 0 }],
   });
 });
+
+const refused = [
+  { title: 'no content', given: {}, says: ["input must have required property 'content'"] },
+  { title: 'a content that is no text', given: { content: ['a'] }, says: ['input.content must be string'] },
+  {
+    title: 'params that are a list',
+    given: { content: '', params: [] },
+    says: ['input.params must be object'],
+  },
+  {
+    title: 'params that are the text of a list',
+    given: { content: '', params: new Json('[]') },
+    says: ['input.params must be object'],
+  },
+  {
+    title: 'members of a context that are wrong or unknown, all of them',
+    given: {
+      content: '',
+      context: { mesages: [], messages: [null], turn_index: '1', tool_calls: {}, session_id: 7 },
+    },
+    says: [
+      'input.context must NOT have additional properties (mesages)',
+      'input.context.messages.0 must be object',
+      'input.context.turn_index must be integer',
+      'input.context.tool_calls must be array',
+      'input.context.session_id must be string',
+    ],
+  },
+];
+
+test.each(refused)('a request with $title is refused', ({ given, says }) => {
+  const error = thrownBy(() => toEvalRequest('tone', given as unknown as EvalInput));
+  expect(error).toMatchObject({ name: 'RuntimeError', code: 'USAGE' });
+  expect(String(error)).toContain('eval "tone"');
+  expect(says.filter((words) => !String(error).includes(words))).toEqual([]);
+});
+
+function thrownBy(action: () => unknown): unknown {
+  try {
+    return action();
+  } catch (error) {
+    return error;
+  }
+}
 
 const request = toEvalRequest('tone', { content: 'a', context: { turn_index: 2, session_id: 's' } });
 

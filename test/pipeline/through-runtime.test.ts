@@ -4,15 +4,18 @@ import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { RuntimeEvent } from '../../src/contract/event.ts';
 import { openRuntime, type Runtime } from '../../src/runtime.ts';
-import { eventually } from '../capability/bench.ts';
+import { eventually, newRecord } from '../capability/bench.ts';
 import { onTransports, type Transport } from '../cite.ts';
 
 const fixtures = resolve(import.meta.dirname, '../fixtures/bin');
 
 /** Opens a runtime of that `spec`, in YAML, and gives what it tells. */
-async function open(spec: string): Promise<{ runtime: Runtime; events: RuntimeEvent[] }> {
+async function open(
+  spec: string,
+  apiVersion = 'signalbox/v1',
+): Promise<{ runtime: Runtime; events: RuntimeEvent[] }> {
   const file = join(mkdtempSync(join(tmpdir(), 'runtime-')), 'runtime.yaml');
-  writeFileSync(file, `apiVersion: signalbox/v1\nkind: RuntimeConfig\nspec:\n${spec}`);
+  writeFileSync(file, `apiVersion: ${apiVersion}\nkind: RuntimeConfig\nspec:\n${spec}`);
   const events: RuntimeEvent[] = [];
   const runtime = await openRuntime(file, { log: false, onEvent: (event) => events.push(event) });
   onTestFinished(() => runtime.close());
@@ -110,6 +113,28 @@ test('hooks have every phase of their kind, and the mode of their kind, unless t
     { name: 'said', hook: 'provider', phases: ['after_call'], mode: 'shadow', dialect: 'promptkit' },
   ]);
 });
+
+const versions = ['signalbox/v1', 'promptkit.altairalabs.ai/v1alpha1'];
+
+test.each(versions)(
+  'a hook without dialect reads snake_case in a file of %s [PK-1-01@oneshot]',
+  async (version) => {
+    const { env, lines } = newRecord();
+    const spec = `
+  hooks:
+    guard: {hook: tool, ${modes.oneshot('{"allow": true}')}, env: ["${env}"]}
+`;
+    const { runtime } = await open(spec, version);
+    await runtime.hooks.fire({
+      hook: 'tool',
+      phase: 'before_execution',
+      request: { name: 'w', call_id: '1' },
+    });
+    expect(lines()).toEqual([
+      '{"hook":"tool","phase":"before_execution","request":{"name":"w","args":{},"call_id":"1"}}',
+    ]);
+  },
+);
 
 test('a hook without phases is asked at each of them [PK-6-55]', async () => {
   const { runtime } = await open(`

@@ -451,3 +451,9 @@ test.each(onTransports(requests))('an eval reads $title', async ({ input, dialec
   );
   expect(lines).toEqual([wire]);
 });
+
+test('what is no member of the wire stays behind, such as a credential', () => {
+  const { context, ...request } = toEvalRequest('tone', { content: '' });
+  const leaky = { ...request, key: 'secret', context: { ...context, api_key: 'secret' } };
+  expect(dialects.promptkit.eval.encode(leaky).body).not.toContain('secret');
+});

@@ -57,6 +57,11 @@ export function bindServer(behaviour: string | readonly string[], overrides: Par
   return bind('server', { mode: 'server', args: [behaviour].flat(), ...overrides });
 }
 
+/** A binding of the fixture `quick-server`, which does what the first key of each request's args says. */
+export function bindQuick(overrides: Partial<Binding> = {}): Binding {
+  return bind('quick-server', { mode: 'server', ...overrides });
+}
+
 /** A binding of the fixture `puppet`, which writes what each request says. */
 export function bindPuppet(overrides: Partial<Binding> = {}): Binding {
   return bind('puppet', { mode: 'server', ...overrides });

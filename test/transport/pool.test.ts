@@ -1,12 +1,13 @@
 import { getEventListeners } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../../src/errors.ts';
 import { createPool, pooled } from '../../src/transport/pool.ts';
 import type { Reply, Transport } from '../../src/transport/transport.ts';
 import { onTransports } from '../cite.ts';
-import { allOf, bind, bindServer, faultOf, open, readOverlap, until } from './harness.ts';
+import { allOf, bind, bindQuick, faultOf, open, readOverlap, until } from './harness.ts';
 
 const message = { method: 'execute', body: '{}' };
 const reply: Reply = { via: 'process', exitCode: 0, signal: null, stdout: new Uint8Array(), stderr: '' };
@@ -156,9 +157,20 @@ test('a chain of exchanges comes to an end with one slot [DS-PROC-09@oneshot]', 
   expect(JSON.parse(JSON.parse(JSON.parse(text).args.text).args.text)).toEqual({ args: { text: 'start' } });
 });
 
-test('the timeout of a server’s request starts with its slot [PK-2-23@server]', async () => {
+const slots = onTransports([{ title: 'the timeout starts with the slot', cites: 'PK-2-23@both' }]);
+
+test.each(slots)('$title', async ({ on }) => {
   const pool = createPool(1);
-  const { call } = await open(bindServer('slow', { timeoutMs: 1_000 }), { pool });
-  // Together they take longer than one may.
-  expect(await Promise.all([1, 2, 3, 4].map(() => call({ ms: 300 })))).toEqual(Array(4).fill('{"ms":300}'));
+  const binding = { oneshot: bind('never-reads.sh'), server: bindQuick() }[on];
+  const { call, events } = await open({ ...binding, timeoutMs: 700 }, { pool });
+  const release = Promise.withResolvers<void>();
+  const held = pool.add(() => release.promise);
+  const answered = call();
+  await sleep(900);
+  expect(events).toEqual([]);
+  release.resolve();
+  await held;
+  expect(JSON.parse(await answered)).toEqual(
+    { oneshot: { allow: true, result: 'unread', score: 1 }, server: {} }[on],
+  );
 });

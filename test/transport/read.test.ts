@@ -30,6 +30,7 @@ function split(chunks: readonly Uint8Array[]): string[] {
 const stream = fc
   .array(fc.oneof(fc.constantFrom(0x0a, 0x0d, 0x78, 0x79), fc.integer({ min: 0, max: 255 })), {
     maxLength: 80,
+    size: 'max',
   })
   .map((bytes) => Buffer.from(bytes));
 
@@ -40,7 +41,7 @@ function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
 
 describe('lines', () => {
   test('are the same however the stream is cut', () => {
-    const cuts = fc.array(fc.nat(), { maxLength: 20 });
+    const cuts = fc.array(fc.nat(), { maxLength: 20, size: 'max' });
     fc.assert(
       fc.property(stream, cuts, (bytes, positions) => {
         expect(split(cutAt(bytes, positions))).toEqual(reference(bytes));
@@ -69,6 +70,11 @@ describe('lines', () => {
     { title: 'a long last line without newline', text: 'a\n1234567890123', told: ['line: a', 'long: 12345'] },
   ])('of $title', ({ text, told }) => {
     expect(split([Buffer.from(text)])).toEqual(told);
+  });
+
+  test('of exactly the limit may come in pieces', () => {
+    const pieces = ['123456', '789012', '\n1', '234567890123', '\n'].map((piece) => Buffer.from(piece));
+    expect(split(pieces)).toEqual(['line: 123456789012', 'long: 12345']);
   });
 
   test('of an endless line are held up to the limit only', () => {

@@ -138,10 +138,9 @@ export function processesWith(marker: string): number[] {
     .map(Number);
 }
 
-/** Whether the process handles SIGINT by now; before that it would just die of it. */
-export function handlesInterrupts(pid: number | undefined): boolean {
-  const [, mask = '0'] = /^SigCgt:\s*([\da-f]+)$/m.exec(read(`/proc/${pid}/status`)) ?? [];
-  return (BigInt(`0x${mask}`) & 2n) !== 0n;
+/** Whether a Node process waits for its stdin: whether one of its epoll descriptors watches descriptor 0. */
+export function awaitsStdin(pid: number | undefined): boolean {
+  return entriesOf(`/proc/${pid}/fdinfo`).some((fd) => /^tfd:\s+0 /m.test(read(`/proc/${pid}/fdinfo/${fd}`)));
 }
 
 /** Waits until `condition` holds; gives up after ten seconds. */
@@ -150,6 +149,14 @@ export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) {
     if (performance.now() > deadline) throw new Error('waited for ten seconds in vain');
     await sleep(20);
+  }
+}
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 

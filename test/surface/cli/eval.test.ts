@@ -251,7 +251,7 @@ const stats = (count: number, passed: number, mean: number) => ({
 const runs = titled([
   {
     title: 'passes with its gate',
-    cites: 'DS-CLI-02',
+    cites: 'DS-CLI-02 DS-SUITE-07',
     args: ['gated.suite.yaml'],
     code: 0,
     document: {
@@ -268,7 +268,7 @@ const runs = titled([
   },
   {
     title: 'fails without gates when an assertion fails',
-    cites: 'DS-CLI-02',
+    cites: 'DS-CLI-02 DS-SUITE-07',
     args: ['strict.suite.yaml'],
     code: 1,
     document: { status: 'failed', cases: 2, gates: [] },

@@ -1,11 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import {
+  awaitsStdin,
   type Circumstances,
   fixture,
-  handlesInterrupts,
   onlyDocument,
   processesWith,
   start,
@@ -168,9 +167,7 @@ test.concurrent('Ctrl-C while stdin is waited for exits 130', async ({ expect })
     cwd: marked(newMarker(), tools),
     stdin: null,
   });
-  await until(() => handlesInterrupts(child.pid));
-  // Long enough to have come to the wait; had it not, the outcome would be the same.
-  await sleep(300);
+  await until(() => awaitsStdin(child.pid));
   child.kill('SIGINT');
   const { code, stdout } = await ran;
   expect({ code, document: onlyDocument(stdout) }).toEqual({

@@ -234,7 +234,7 @@ test.concurrent('tool call: what the hooks around it say and change is in the do
   });
 });
 
-test.concurrent('a long integer reaches the tool and comes back digit for digit, in both outputs [DS-JSON-01]', async ({
+test.concurrent('a long integer reaches the tool and comes back digit for digit, in both outputs [DS-JSON-01] [PK-3-24]', async ({
   expect,
 }) => {
   const args = `{"id":${long},"price":1.10}`;
