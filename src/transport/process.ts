@@ -118,8 +118,10 @@ async function terminateGroup(pid: number, ended: Promise<Ended>, graceMs: numbe
   signalGroup(pid, 'SIGKILL');
   alive.delete(pid);
   // SIGKILL cannot be refused, but a process in an uninterruptible wait takes its time.
-  await settlesWithin(ended, graceMs);
+  await settlesWithin(ended, KILL_TAKES_MS);
 }
+
+const KILL_TAKES_MS = 5_000;
 
 /** Waits until nobody is left in the group, at most `graceMs`. */
 async function groupGone(pid: number, ended: Promise<Ended>, graceMs: number): Promise<void> {

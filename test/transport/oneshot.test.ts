@@ -46,12 +46,6 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     expect(reply).toEqual({ via: 'process', exitCode: 4, signal: null, stdout, stderr: 'b\n' });
   });
 
-  test('tells of a signal that ended the process', async () => {
-    const { transport } = await open(bind('killed-after-reply.sh'));
-    const reply = await transport.exchange({ method: 'execute', body: '{}' });
-    expect(reply).toMatchObject({ via: 'process', exitCode: null, signal: 'SIGKILL' });
-  });
-
   test.each([
     { title: 'never reads it', command: 'never-reads.sh', args: [] },
     { title: 'closes stdin', command: '/bin/sh', args: ['-c', 'exec 0<&-; sleep 0.1; echo unread'] },
@@ -88,33 +82,12 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     expect(reply).toMatchObject({ exitCode: 2, stderr: 'blocked by rule 7\n' });
   });
 
-  test('answers PROCESS_TIMEOUT after timeoutMs, with what stderr said until then [PK-2-21@oneshot PK-2-14@oneshot PK-2-15@oneshot]', async () => {
-    const script = 'echo waiting >&2; echo for the lock >&2; exec sleep 60';
-    const { fault } = await open(bind('/bin/sh', { args: ['-c', script], timeoutMs: 400 }));
-    expect(toFault(await fault())).toEqual({
-      code: 'PROCESS_TIMEOUT',
-      message: '"demo" did not answer within 400 ms: for the lock',
-      hint: 'Raise timeout_ms, or find out what the process waits for.',
-      details: { stderr: 'waiting\nfor the lock\n' },
-    });
-  });
-
   test('ends the whole group at the deadline [PK-2-25@oneshot]', async () => {
     const { fault, events, event } = await open(bind('hang-with-child.sh', { timeoutMs: 400 }));
     const { message } = await fault();
     expect(await event('process.ended')).toMatchObject({ exitCode: null, signal: 'SIGTERM' });
     await until(() => !isRunning(numberAfter('child', message)), 'end of the child’s child');
     expect(stderrOf(events)).toMatch(/^child \d+\n$/);
-  });
-
-  test('lets a child that obeys SIGTERM clean up, and does not kill it [PK-2-26@oneshot]', async () => {
-    const script = 'trap "sleep 0.2; echo cleaned up >&2; exit 9" TERM; while :; do sleep 0.05; done';
-    const { fault, event, events } = await open(
-      bind('/bin/sh', { args: ['-c', script], timeoutMs: 400, graceMs: 10_000 }),
-    );
-    expect((await fault()).code).toBe('PROCESS_TIMEOUT');
-    expect(await event('process.ended')).toMatchObject({ exitCode: 9, signal: null });
-    await until(() => stderrOf(events).includes('cleaned up\n'), 'last words');
   });
 
   test('answers at the deadline, and kills what ignores SIGTERM after the grace [PK-2-24@oneshot PK-2-26@oneshot]', async () => {
@@ -140,14 +113,6 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     expect(isRunning(child)).toBe(false);
   });
 
-  test('close() waits for the end of what a timed-out call left', async () => {
-    const { fault, events, transport } = await open(bind('hang-ignoring-term.sh', { timeoutMs: 400 }));
-    const { message } = await fault();
-    await transport.close();
-    expect(isRunning(numberAfter('parent', message))).toBe(false);
-    expect(allOf(events, 'process.ended')).toMatchObject([{ signal: 'SIGKILL' }]);
-  });
-
   test('stops a flood of 64 MiB with OUTPUT_LIMIT and ends the process [PK-2-27@oneshot PK-2-29@oneshot]', async () => {
     const { fault, event } = await open(bind('flood.sh'));
     expect(toFault(await fault())).toEqual({
@@ -158,86 +123,12 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     expect(await event('process.ended')).toMatchObject({ exitCode: null, signal: 'SIGTERM' });
   });
 
-  test('stops a flood that never ends, from a child that ignores SIGTERM', async () => {
-    const script = 'trap "" TERM; echo mopping >&2; while :; do head -c 65536 /dev/zero; done';
-    const { fault, event } = await open(bind('/bin/sh', { args: ['-c', script], graceMs: 200 }));
-    expect(await fault()).toMatchObject({
-      code: 'OUTPUT_LIMIT',
-      message: '"demo" wrote more than 1048576 bytes to stdout: mopping',
-    });
-    expect(await event('process.ended')).toMatchObject({ exitCode: null, signal: 'SIGKILL' });
-  });
-
-  test.each([
-    { bytes: 1000, title: 'exactly the limit is read [PK-2-28@oneshot]' },
-    { bytes: 0, title: 'nothing is read as nothing' },
-  ])('of $bytes bytes, $title', async ({ bytes }) => {
-    const { call } = await open(
-      bind('/bin/sh', { args: ['-c', `head -c ${bytes} /dev/zero | tr '\\0' x`], maxOutputBytes: 1000 }),
-    );
-    expect(await call()).toBe('x'.repeat(bytes));
-  });
-
-  test('one byte over the limit, written and gone at once, is OUTPUT_LIMIT [PK-2-27@oneshot]', async () => {
-    const script = `printf '%01001d' 0`;
-    const { fault } = await open(bind('/bin/sh', { args: ['-c', script], maxOutputBytes: 1000 }));
-    expect((await fault()).code).toBe('OUTPUT_LIMIT');
-  });
-
-  test('what a grandchild adds beyond the limit after the exit is OUTPUT_LIMIT too [PK-2-27@oneshot]', async () => {
-    const script = `(sleep 0.1; printf '%01000d' 0) & printf x`;
-    const { fault } = await open(
-      bind('/bin/sh', { args: ['-c', script], maxOutputBytes: 1000, drainMs: 10_000 }),
-    );
-    expect((await fault()).code).toBe('OUTPUT_LIMIT');
-  });
-
-  test.each(['flood-stderr.sh', 'flood-stderr-one-line.sh'])(
-    'is not held up by 64 MiB on stderr: %s [PK-2-12@oneshot]',
-    async (command) => {
-      const { call, transport, events } = await open(bind(command));
-      expect(JSON.parse(await call()).result).toBe('after the flood');
-      await transport.close();
-      const longest = Math.max(...allOf(events, 'stderr').map(({ line }) => line.length));
-      expect(longest).toBeLessThanOrEqual(64 * 1024 + 2);
-    },
-  );
-
-  test('tells stderr line by line under the entry’s name [PK-2-13@oneshot]', async () => {
-    const script = `printf 'one\\r\\n\\ntwo' >&2; sleep 0.1; printf ' and a half\\nno newline' >&2; echo '{}'`;
-    const { call, transport, events } = await open(bind('/bin/sh', { args: ['-c', script] }));
-    await call();
-    await transport.close();
-    const [pid] = allOf(events, 'process.started').map((event) => event.pid);
-    expect(allOf(events, 'stderr')).toEqual(
-      ['one', '', 'two and a half', 'no newline'].map((line) => ({
-        type: 'stderr',
-        name: 'demo',
-        pid,
-        line,
-      })),
-    );
-  });
-
-  test('keeps the last 64 KiB of stderr [PK-2-14@oneshot]', async () => {
-    const { transport } = await open(bind('crash-loudly.sh'));
-    const reply = await transport.exchange({ method: 'execute', body: '{}' });
-    const tail = `${'x'.repeat(64 * 1024 - 605)}\n${'0'.repeat(600)}\n  \n`;
-    expect(reply).toMatchObject({ exitCode: 5, stderr: tail });
-  });
-
   test('takes the reply at the exit, though a grandchild holds stdout [PK-2-31@oneshot PK-2-32@oneshot]', async () => {
     const { call, events } = await open(bind('grandchild-holds-stdout.sh', { leftovers: 'keep' }));
     expect(await call()).toBe(good);
     const grandchild = numberAfter('child', stderrOf(events));
     expect(isRunning(grandchild)).toBe(true);
     process.kill(grandchild, 'SIGKILL');
-  });
-
-  test('reads what the grandchild still says within the short grace', async () => {
-    const script = `(sleep 0.2; printf ', "late": 1}') & printf '{"result": 1'`;
-    const { call } = await open(bind('/bin/sh', { args: ['-c', script], drainMs: 10_000 }));
-    expect(await call()).toBe('{"result": 1, "late": 1}');
   });
 
   test.each(['grandchild-holds-stdout.sh', 'grandchild-quiet.sh'])(
@@ -288,12 +179,6 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     expect(await event('process.ended')).toMatchObject({ signal: 'SIGTERM' });
   });
 
-  test('starts nothing for a caller that has given up already', async () => {
-    const { fault, events } = await open(bind('hang.sh'));
-    expect((await fault({}, AbortSignal.abort())).code).toBe('ABORTED');
-    expect(events).toEqual([]);
-  });
-
   test('close() gives up the calls underway and ends their processes', async () => {
     const { fault, transport, event, events } = await open(bind('hang-with-child.sh'));
     const given = Promise.all([fault(), fault()]);
@@ -307,8 +192,132 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     await until(() => !children.some(isRunning), 'end of the children');
   });
 
+  test('many calls at once do not mix their replies', async () => {
+    const { call } = await open(bind('echo-args'));
+    const asked = Array.from({ length: 40 }, (_, index) => ({ index, filler: 'x'.repeat(index * 500) }));
+    const replies = await Promise.all(asked.map((args) => call(args)));
+    expect(replies.map((text) => JSON.parse(text).result)).toEqual(asked);
+  });
+});
+
+describe('one-shot', () => {
+  test('tells of a signal that ended the process', async () => {
+    const { transport } = await openWith(bind('killed-after-reply.sh'));
+    const reply = await transport.exchange({ method: 'execute', body: '{}' });
+    expect(reply).toMatchObject({ via: 'process', exitCode: null, signal: 'SIGKILL' });
+  });
+
+  test('answers PROCESS_TIMEOUT after timeoutMs, with what stderr said until then [PK-2-21@oneshot PK-2-14@oneshot PK-2-15@oneshot]', async () => {
+    const script = 'echo waiting >&2; echo for the lock >&2; exec sleep 60';
+    const { fault } = await openWith(bind('/bin/sh', { args: ['-c', script], timeoutMs: 400 }));
+    expect(toFault(await fault())).toEqual({
+      code: 'PROCESS_TIMEOUT',
+      message: '"demo" did not answer within 400 ms: for the lock',
+      hint: 'Raise timeout_ms, or find out what the process waits for.',
+      details: { stderr: 'waiting\nfor the lock\n' },
+    });
+  });
+
+  test('lets a child that obeys SIGTERM clean up, and does not kill it [PK-2-26@oneshot]', async () => {
+    const script = 'trap "sleep 0.2; echo cleaned up >&2; exit 9" TERM; while :; do sleep 0.05; done';
+    const { fault, event, events } = await openWith(
+      bind('/bin/sh', { args: ['-c', script], timeoutMs: 400, graceMs: 10_000 }),
+    );
+    expect((await fault()).code).toBe('PROCESS_TIMEOUT');
+    expect(await event('process.ended')).toMatchObject({ exitCode: 9, signal: null });
+    await until(() => stderrOf(events).includes('cleaned up\n'), 'last words');
+  });
+
+  test('close() waits for the end of what a timed-out call left', async () => {
+    const { fault, events, transport } = await openWith(bind('hang-ignoring-term.sh', { timeoutMs: 400 }));
+    const { message } = await fault();
+    await transport.close();
+    expect(isRunning(numberAfter('parent', message))).toBe(false);
+    expect(allOf(events, 'process.ended')).toMatchObject([{ signal: 'SIGKILL' }]);
+  });
+
+  test('stops a flood that never ends, from a child that ignores SIGTERM', async () => {
+    const script = 'trap "" TERM; echo mopping >&2; while :; do head -c 65536 /dev/zero; done';
+    const { fault, event } = await openWith(bind('/bin/sh', { args: ['-c', script], graceMs: 200 }));
+    expect(await fault()).toMatchObject({
+      code: 'OUTPUT_LIMIT',
+      message: '"demo" wrote more than 1048576 bytes to stdout: mopping',
+    });
+    expect(await event('process.ended')).toMatchObject({ exitCode: null, signal: 'SIGKILL' });
+  });
+
+  test.each([
+    { bytes: 1000, title: 'exactly the limit is read [PK-2-28@oneshot]' },
+    { bytes: 0, title: 'nothing is read as nothing' },
+  ])('of $bytes bytes, $title', async ({ bytes }) => {
+    const { call } = await openWith(
+      bind('/bin/sh', { args: ['-c', `head -c ${bytes} /dev/zero | tr '\\0' x`], maxOutputBytes: 1000 }),
+    );
+    expect(await call()).toBe('x'.repeat(bytes));
+  });
+
+  test('one byte over the limit, written and gone at once, is OUTPUT_LIMIT [PK-2-27@oneshot]', async () => {
+    const script = `printf '%01001d' 0`;
+    const { fault } = await openWith(bind('/bin/sh', { args: ['-c', script], maxOutputBytes: 1000 }));
+    expect((await fault()).code).toBe('OUTPUT_LIMIT');
+  });
+
+  test('what a grandchild adds beyond the limit after the exit is OUTPUT_LIMIT too [PK-2-27@oneshot]', async () => {
+    const script = `(sleep 0.1; printf '%01000d' 0) & printf x`;
+    const { fault } = await openWith(
+      bind('/bin/sh', { args: ['-c', script], maxOutputBytes: 1000, drainMs: 10_000 }),
+    );
+    expect((await fault()).code).toBe('OUTPUT_LIMIT');
+  });
+
+  test.each(['flood-stderr.sh', 'flood-stderr-one-line.sh'])(
+    'is not held up by 64 MiB on stderr: %s [PK-2-12@oneshot]',
+    async (command) => {
+      const { call, transport, events } = await openWith(bind(command));
+      expect(JSON.parse(await call()).result).toBe('after the flood');
+      await transport.close();
+      const longest = Math.max(...allOf(events, 'stderr').map(({ line }) => line.length));
+      expect(longest).toBeLessThanOrEqual(64 * 1024 + 2);
+    },
+  );
+
+  test('tells stderr line by line under the entry’s name [PK-2-13@oneshot]', async () => {
+    const script = `printf 'one\\r\\n\\ntwo' >&2; sleep 0.1; printf ' and a half\\nno newline' >&2; echo '{}'`;
+    const { call, transport, events } = await openWith(bind('/bin/sh', { args: ['-c', script] }));
+    await call();
+    await transport.close();
+    const [pid] = allOf(events, 'process.started').map((event) => event.pid);
+    expect(allOf(events, 'stderr')).toEqual(
+      ['one', '', 'two and a half', 'no newline'].map((line) => ({
+        type: 'stderr',
+        name: 'demo',
+        pid,
+        line,
+      })),
+    );
+  });
+
+  test('keeps the last 64 KiB of stderr [PK-2-14@oneshot]', async () => {
+    const { transport } = await openWith(bind('crash-loudly.sh'));
+    const reply = await transport.exchange({ method: 'execute', body: '{}' });
+    const tail = `${'x'.repeat(64 * 1024 - 605)}\n${'0'.repeat(600)}\n  \n`;
+    expect(reply).toMatchObject({ exitCode: 5, stderr: tail });
+  });
+
+  test('reads what the grandchild still says within the short grace', async () => {
+    const script = `(sleep 0.2; printf ', "late": 1}') & printf '{"result": 1'`;
+    const { call } = await openWith(bind('/bin/sh', { args: ['-c', script], drainMs: 10_000 }));
+    expect(await call()).toBe('{"result": 1, "late": 1}');
+  });
+
+  test('starts nothing for a caller that has given up already', async () => {
+    const { fault, events } = await openWith(bind('hang.sh'));
+    expect((await fault({}, AbortSignal.abort())).code).toBe('ABORTED');
+    expect(events).toEqual([]);
+  });
+
   test('a call after close() is RUNTIME_CLOSED and starts nothing', async () => {
-    const { fault, transport, events } = await open(bind('hang.sh'));
+    const { fault, transport, events } = await openWith(bind('hang.sh'));
     await transport.close();
     await transport.close();
     expect(toFault(await fault())).toEqual({
@@ -319,15 +328,8 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     expect(events).toEqual([]);
   });
 
-  test('many calls at once do not mix their replies', async () => {
-    const { call } = await open(bind('echo-args'));
-    const asked = Array.from({ length: 40 }, (_, index) => ({ index, filler: 'x'.repeat(index * 500) }));
-    const replies = await Promise.all(asked.map((args) => call(args)));
-    expect(replies.map((text) => JSON.parse(text).result)).toEqual(asked);
-  });
-
   test('warm() starts nothing', async () => {
-    const { transport, events } = await open(bind('hang.sh', { warm: true }));
+    const { transport, events } = await openWith(bind('hang.sh', { warm: true }));
     transport.warm();
     await sleep(50);
     expect(events).toEqual([]);

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { toFault } from '../../src/errors.ts';
 import { titled } from '../cite.ts';
-import { allOf, bindPuppet, bindServer, dropped, faultOf, open, until } from './harness.ts';
+import { allOf, bind, bindPuppet, bindServer, dropped, faultOf, open, until } from './harness.ts';
 
 /** Most rows can do with one process; each asks once or twice, and knows the id of its request. */
 const puppet = await open(bindPuppet(), { shared: true });
@@ -337,12 +337,14 @@ describe('a reply without id', () => {
 
 describe('a reply that nobody waits for', () => {
   test('after a timeout is dropped and disturbs no later call [PK-5-23@server PK-5-36@server]', async () => {
-    const { call, fault, events } = await open(bindPuppet({ timeoutMs: 1_000 }));
-    await call({ write: good });
-    const late = fault({ ms: 1_200, write: '{"jsonrpc":"2.0","id":%ID,"result":"late"}\n' });
-    expect((await late).code).toBe('PROCESS_TIMEOUT');
-    const later = [await call({ write: good }), await call({ write: good })];
-    expect(later).toEqual(['"good"', '"good"']);
+    const reply = `printf '{"jsonrpc":"2.0","id":%s,"result":"number %s"}\\n' "$n" "$n"`;
+    const script = `n=0; while read -r line; do n=$((n + 1)); [ $n = 2 ] && sleep 1; ${reply}; done`;
+    const { call, fault, events } = await open(
+      bind('/bin/sh', { mode: 'server', args: ['-c', script], timeoutMs: 700 }),
+    );
+    expect(await call()).toBe('"number 1"');
+    expect((await fault()).code).toBe('PROCESS_TIMEOUT');
+    expect([await call(), await call()]).toEqual(['"number 3"', '"number 4"']);
     expect(dropped(events)).toEqual(['late reply: the reply to request 2 came after its time']);
     expect(allOf(events, 'process.started')).toHaveLength(1);
   });
@@ -472,19 +474,24 @@ test('a last line without newline is a reply [PK-5-13@server]', async () => {
   expect(await call({ write: good.trimEnd(), exit: 0 })).toBe('"good"');
 });
 
+const pretty = `read -r line; printf '{\\n "id": 1,\\n "result": 1\\n}\\n'; sleep 60`;
+const early = `read -r line; printf 'noise\\n{"jsonrpc":"2.0","id":1,"result":1}\\n'; sleep 60`;
+
 test('noise during a call that times out becomes its hint [PK-5-37@server]', async () => {
-  const opened = await open(bindServer('pretty-printed', { timeoutMs: 1_000 }));
-  expect(toFault(await opened.fault({ city: 'NYC' }))).toEqual({
+  const { fault } = await open(bind('/bin/sh', { mode: 'server', args: ['-c', pretty], timeoutMs: 500 }));
+  expect(toFault(await fault())).toEqual({
     code: 'PROCESS_TIMEOUT',
-    message: '"demo" did not answer within 1000 ms',
+    message: '"demo" did not answer within 500 ms',
     hint: 'The process wrote lines that are no JSON objects meanwhile; a reply must stand on one line, and logs belong on stderr.',
   });
 });
 
 test('noise before a call does not become its hint [PK-5-37@server]', async () => {
-  const { call, fault } = await open(bindPuppet({ timeoutMs: 1_000 }));
-  await call({ write: `noise\n${good}` });
-  expect((await fault({})).hint).toBe('Raise timeout_ms, or find out what the process waits for.');
+  const { call, fault } = await open(
+    bind('/bin/sh', { mode: 'server', args: ['-c', early], timeoutMs: 500 }),
+  );
+  expect(await call()).toBe('1');
+  expect((await fault()).hint).toBe('Raise timeout_ms, or find out what the process waits for.');
 });
 
 test('seven sorts of noise around each reply cost nothing [PK-5-12@server]', async () => {

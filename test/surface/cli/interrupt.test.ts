@@ -1,5 +1,4 @@
 import { readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import {
   awaitsStdin,
@@ -146,21 +145,17 @@ test.concurrent.for([
   async ({ tool, launcher }, { expect }) => {
     const marker = newMarker();
     const cwd = marked(marker, tools);
-    const before = temporaryFiles();
+    const TMPDIR = folderOf({});
     // Two different ones: a second SIGINT might come before the first is taken, and be the same signal still.
     const { code } = await interrupt(
       { args: ['tool', 'call', tool], cwd, marker, signals: ['SIGINT', 'SIGTERM'] },
-      { env: { SIGNALBOX_LAUNCHER: launcher } },
+      { env: { SIGNALBOX_LAUNCHER: launcher, TMPDIR } },
     );
     expect(code).toBe(130);
     await until(() => processesWith(marker).length === 0);
-    expect(temporaryFiles()).toEqual(before);
+    expect(readdirSync(TMPDIR)).toEqual([]);
   },
 );
-
-function temporaryFiles(): string[] {
-  return readdirSync(tmpdir()).filter((name) => !name.startsWith('work-'));
-}
 
 test.concurrent('Ctrl-C while stdin is waited for exits 130', async ({ expect }) => {
   const { child, ran } = start(['tool', 'call', 'hang', '--args', '-', '--json'], {
