@@ -5,6 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     setupFiles: ['test/setup.ts'],
+    // Tests wait for processes more than they compute.
+    maxWorkers: 3,
     testTimeout: 20_000,
     hookTimeout: 20_000,
     // A title carries the ids of the requirements it shows; it must not be cut.

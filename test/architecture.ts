@@ -3,7 +3,7 @@ import type { Module } from './source.ts';
 
 /** The house from top to bottom: a file imports from its own stratum or from one above it. */
 export const strata: readonly (readonly string[])[] = [
-  ['errors.ts', 'json.ts', 'executable.ts'],
+  ['errors.ts', 'json.ts', 'json-text.ts', 'executable.ts'],
   ['contract/'],
   ['expression.ts'],
   ['config/'],
@@ -43,7 +43,7 @@ export const surfacesSeeTheRuntimeOnly: Rule = (modules) =>
   edgesOf(modules)
     .filter(({ from, to }) => from.startsWith('surface/') && !isOpenToSurfaces(from, to))
     .map(
-      ({ from, to }) => `${from} imports ${to}; a surface sees runtime.ts, contract/, errors.ts and json.ts`,
+      ({ from, to }) => `${from} imports ${to}; a surface sees runtime.ts, contract/, errors.ts and json*.ts`,
     );
 
 export const onlyLaunchStartsProcesses: Rule = (modules) =>
@@ -130,7 +130,7 @@ function strangersIn(folder: string, modules: readonly Module[]): string[] {
 
 function isOpenToSurfaces(from: string, to: string): boolean {
   const own = from.split('/').slice(0, 2).join('/');
-  if (/^(runtime|errors|json)\.ts$/.test(to) || to.startsWith('contract/')) return true;
+  if (/^(runtime|errors|json|json-text)\.ts$/.test(to) || to.startsWith('contract/')) return true;
   return to.startsWith(`${own}/`) || to === own;
 }
 

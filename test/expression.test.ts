@@ -33,9 +33,12 @@ const values = [
   { title: 'a list literal of mixed types', tree: '${[case.n, 1, "a"]}', json: '[3,1,"a"]' },
 ];
 
-test.each(values)('a string that is one expression keeps the type of $title [DS-SUITE-02]', ({ tree, json }) => {
-  expect(stringifyJson(evaluate(tree))).toBe(json);
-});
+test.each(values)(
+  'a string that is one expression keeps the type of $title [DS-SUITE-02]',
+  ({ tree, json }) => {
+    expect(stringifyJson(evaluate(tree))).toBe(json);
+  },
+);
 
 const numbers = [
   { tree: '${case.n == 3}', json: 'true' },

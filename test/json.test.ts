@@ -1,16 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  findDuplicateKey,
-  isObject,
-  Json,
-  memberOf,
-  parseLossless,
-  scanElements,
-  scanMembers,
-  stringifyJson,
-  toPlain,
-} from '../src/json.ts';
+import { isObject, Json, parseLossless, stringifyJson, toPlain } from '../src/json.ts';
+import { findDuplicateKey, memberOf, scanElements, scanMembers } from '../src/json-text.ts';
 import { anySample, arraySample, hasDuplicate, numberText, objectSample, plainValue } from './json-texts.ts';
 
 test('scanMembers yields every member of any object, with the exact text of its value', () => {

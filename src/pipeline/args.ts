@@ -1,5 +1,6 @@
 import { RuntimeError, toRuntimeError } from '../errors.ts';
-import { findDuplicateKey, isObject, Json, stringifyJson } from '../json.ts';
+import { isObject, Json, stringifyJson } from '../json.ts';
+import { findDuplicateKey } from '../json-text.ts';
 
 /**
  * The arguments of a tool call as one JSON object, its text as it came. Nothing, blank text and null mean no

@@ -1,5 +1,6 @@
 import type { ChatMessage } from '../contract/provider.ts';
-import { isObject, Json, parseLossless, scanMembers } from '../json.ts';
+import { isObject, Json, parseLossless } from '../json.ts';
+import { scanMembers } from '../json-text.ts';
 
 /** A message with its whole text in `content`, taken from its parts where it is missing or empty. */
 export function completeMessage(message: Readonly<Record<string, unknown>>): ChatMessage {

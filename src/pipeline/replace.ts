@@ -1,5 +1,6 @@
 import type { HookEvent } from '../contract/hook.ts';
-import { findDuplicateKey, isObject, Json, scanElements, scanMembers } from '../json.ts';
+import { isObject, Json } from '../json.ts';
+import { findDuplicateKey, scanElements, scanMembers } from '../json-text.ts';
 import { parseMessage } from './message.ts';
 import { reconcileMessages } from './reconcile.ts';
 

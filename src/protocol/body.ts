@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { RuntimeError, type RuntimeErrorOptions } from '../errors.ts';
-import { isObject, Json, type Member, memberOf, scanMembers } from '../json.ts';
+import { isObject, Json } from '../json.ts';
+import { type Member, memberOf, scanMembers } from '../json-text.ts';
+import { lastLineOf } from '../transport/stderr.ts';
 import type { ProcessReply, Reply } from '../transport/transport.ts';
 
 /** A JSON object that a peer wrote, with its members as the exact text they had. */
@@ -56,7 +58,7 @@ export function requireCleanExit(reply: ProcessReply): void {
   const { exitCode, signal, stderr } = reply;
   const how =
     signal === null ? `the process exited with code ${exitCode}` : `the process was ended by ${signal}`;
-  const lastLine = firstCharacters(stderr.trim().split('\n').at(-1)?.trim() ?? '');
+  const lastLine = lastLineOf(stderr);
   const message = ownErrorText(reply.stdout) ?? (lastLine === '' ? how : `${how}: ${lastLine}`);
   const details = { exit_code: exitCode, signal, stderr };
   throw new RuntimeError(signal === null ? 'PROCESS_EXIT' : 'PROCESS_SIGNAL', message, { details });

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { isObject, type Json, memberOf, scanMembers } from '../json.ts';
+import { isObject, type Json } from '../json.ts';
+import { memberOf, scanMembers } from '../json-text.ts';
 import { findId } from './find-id.ts';
 
 /** What one line of a server's stdout is. Source: JSON-RPC 2.0, one object per line, read strictly. */

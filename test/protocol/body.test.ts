@@ -240,9 +240,12 @@ const endings = [
   {
     title: 'at most 500 characters of that line, and no half of one',
     ended: { exitCode: 1, signal: null },
-    stderr: `${'x'.repeat(499)}\u{1f600}`,
+    stderr: `${'x'.repeat(499)}\u{1f600}y`,
     stdout: '',
-    error: { code: 'PROCESS_EXIT', message: `the process exited with code 1: ${'x'.repeat(499)}` },
+    error: {
+      code: 'PROCESS_EXIT',
+      message: `the process exited with code 1: ${'x'.repeat(499)}\u{1f600}`,
+    },
   },
   {
     title: 'the error that stdout carries',

@@ -65,6 +65,10 @@ export const suites = section('design.md, Files', [
     'none',
     'eval run --json prints run_id, suite, status, cases, evals with tags, gates and duration_ms.',
   ],
-  ['DS-SUITE-06', 'none', 'A row that cannot be used is told with file and line, counted, and makes the status error.'],
+  [
+    'DS-SUITE-06',
+    'none',
+    'A row that cannot be used is told with file and line, counted, and makes the status error.',
+  ],
   ['DS-SUITE-07', 'none', 'eval run exits 0 when the suite passed and 1 when it failed.'],
 ]);

@@ -1,4 +1,5 @@
-import { memberOf, scanMembers, stringifyJson } from '../../json.ts';
+import { stringifyJson } from '../../json.ts';
+import { memberOf, scanMembers } from '../../json-text.ts';
 
 /** A member of a document as JSON text, digit for digit; the document knows its bytes, its parts do not. */
 export function exactText(document: object, member: string): string {

@@ -4,6 +4,7 @@ import {
   awaitsStdin,
   type Circumstances,
   fixture,
+  folderOf,
   onlyDocument,
   processesWith,
   start,
