@@ -1,0 +1,182 @@
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { run, runJson, start } from './surface/cli/command-line.ts';
+
+const examples = join(import.meta.dirname, '../examples');
+const solutions = join(import.meta.dirname, '../../shared/data/gsm8k/example_model_solutions.jsonl');
+
+/** The scripts ask for `python3` by name, and some installations of it take long to find themselves. */
+const env = { PATH: `/usr/bin:${process.env['PATH'] ?? ''}` };
+
+describe('support-desk', () => {
+  const cwd = join(examples, 'support-desk');
+  const fire = (phase: string, event: object, hook = 'provider') =>
+    runJson(['hook', 'fire', '--hook', hook, '--phase', phase, '--event', JSON.stringify(event)], {
+      cwd,
+      env,
+    });
+
+  test('its tour shows the guarded calls and the summary table', async () => {
+    const { code, stdout, stderr } = await start([join(cwd, 'main.ts')], { env }, [process.execPath]).ran;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/refund of 219\.00 +denied +refund_limit: /);
+    expect(stdout).toMatch(/support-desk: passed\n\neval +count +passed +pass rate +mean +unscored\n/);
+  });
+
+  test('its suite tells good answers from bad ones, and passes its gates', async () => {
+    const { code, document } = await runJson(['eval', 'run', 'support.suite.yaml'], { cwd, env });
+    expect({ code, document }).toMatchObject({
+      code: 0,
+      document: {
+        status: 'passed',
+        cases: 49,
+        evals: {
+          polite: { count: 49, passed: 40, unscored: 2 },
+          grounded: { count: 49, passed: 43, unscored: 1 },
+          answered: { count: 49, passed: 36, unscored: 1 },
+        },
+      },
+    });
+  });
+
+  test('its PII filter redacts what goes to the model', async () => {
+    const content = 'I am ada@example.org, card 4111 1111 1111 1111.';
+    const { code, document } = await fire('before_call', {
+      request: { messages: [{ role: 'user', content }] },
+    });
+    expect({ code, document }).toMatchObject({
+      code: 0,
+      document: {
+        verdict: 'modify',
+        hook: 'pii_filter',
+        replace: { messages: [{ role: 'user', content: 'I am [email], card [card].' }] },
+      },
+    });
+  });
+
+  test('its shell hook stops a refund over the limit', async () => {
+    const args = { order_id: 'LL-1043', amount_cents: 21_900, reason: 'damaged' };
+    const { code, document } = await fire('before_execution', { request: { name: 'refund', args } }, 'tool');
+    expect({ code, document }).toMatchObject({
+      code: 1,
+      document: { verdict: 'deny', hook: 'refund_limit' },
+    });
+  });
+});
+
+test('quickstart: its suite passes as it is shipped', async () => {
+  const { code, document } = await runJson(
+    ['eval', 'run', join(examples, 'quickstart/quickstart.suite.yaml')],
+    {
+      env,
+    },
+  );
+  expect({ code, document }).toMatchObject({
+    code: 0,
+    document: { status: 'passed', evals: { concise: { count: 4, passed: 3 } } },
+  });
+});
+
+describe('a PromptKit RuntimeConfig, unchanged', () => {
+  const cwd = join(examples, 'promptkit');
+
+  test('is valid, and warns of what is not used', async () => {
+    const { code, stdout } = await run(['validate'], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain('warning: mcp_servers: is accepted and not used');
+  });
+
+  test('its tool runs', async () => {
+    const args = ['tool', 'call', 'opening_hours', '--args', '{"date": "2026-03-26"}'];
+    const { code, document } = await runJson(args, { cwd, env });
+    expect({ code, document }).toMatchObject({
+      code: 0,
+      document: { status: 'ok', result: { weekday: 'Thursday', open: true } },
+    });
+  });
+
+  test('its eval scores', async () => {
+    const { code, document } = await runJson(['eval', 'call', 'plain_language', '--content', 'It is old.'], {
+      cwd,
+      env,
+    });
+    expect({ code, document }).toMatchObject({
+      code: 0,
+      document: { status: 'scored', score: 1, passed: true },
+    });
+  });
+
+  test('its provider filter withholds an answer and gives another', async () => {
+    const event = { request: {}, response: { message: { content: 'Its value at auction was 40 million.' } } };
+    const args = [
+      'hook',
+      'fire',
+      '--hook',
+      'provider',
+      '--phase',
+      'after_call',
+      '--event',
+      JSON.stringify(event),
+    ];
+    const { code, document } = await runJson(args, { cwd, env });
+    expect({ code, document }).toMatchObject({
+      code: 1,
+      document: {
+        verdict: 'deny',
+        hook: 'topic_guard',
+        enforced: true,
+        result: expect.stringMatching(/painting/),
+      },
+    });
+  });
+
+  test('its session observer is told', async () => {
+    const event = '{"event": {"session_id": "visit-7"}}';
+    const args = ['hook', 'fire', '--hook', 'session', '--phase', 'session_start', '--event', event];
+    const { code, stderr } = await run(args, { cwd, env });
+    expect(code).toBe(0);
+    expect(stderr).toContain('session_start visit-7, turn 0');
+  });
+});
+
+describe.skipIf(!existsSync(solutions))('gsm8k (skipped without ../shared/data)', () => {
+  const cwd = join(examples, 'gsm8k');
+
+  test('one run of a Python server grades 5,276 answers as they were published', async () => {
+    const { code, document } = await runJson(['eval', 'run', 'gsm8k.suite.yaml'], { cwd, env });
+    const graded = (passed: number) => expect.objectContaining({ count: 1319, passed, unscored: 0 });
+    expect({ code, document }).toMatchObject({
+      code: 0,
+      document: {
+        cases: 1319,
+        evals: {
+          '6b_finetuning': graded(286),
+          '6b_verification': graded(515),
+          '175b_finetuning': graded(458),
+          '175b_verification': graded(742),
+        },
+      },
+    });
+  });
+
+  test('the table has the published pass rates', async () => {
+    const { stdout } = await run(['eval', 'run', 'gsm8k.suite.yaml'], { cwd, env });
+    expect(stdout.match(/\d+\.\d\d%/g)).toEqual(['21.68%', '39.04%', '34.72%', '56.25%']);
+  });
+
+  test('the same script gives the same verdicts one-shot', async () => {
+    const rows = readFileSync(solutions, 'utf8').split('\n').slice(0, 60);
+    const part = join(mkdtempSync(join(tmpdir(), 'gsm8k-')), 'part.jsonl');
+    writeFileSync(part, rows.join('\n'));
+    const correct = rows.filter((row) => JSON.parse(row)['175b_verification'].is_correct).length;
+    const { document } = await runJson(['eval', 'run', 'gsm8k-oneshot.suite.yaml', '--dataset', part], {
+      cwd,
+      env,
+    });
+    expect(document).toMatchObject({
+      evals: { '175b_verification': { count: 60, passed: correct, unscored: 0 } },
+    });
+  });
+});
