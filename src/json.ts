@@ -58,8 +58,8 @@ export function stringifyJson(value: unknown): string {
 }
 
 /**
- * The tree as plain values, for those who want to read it. `stringifyJson` of what this returns still gives
- * the exact text of every `Json` in the tree.
+ * The tree as plain values, for those who want to read it. `stringifyJson` of what this returns, or of what was
+ * a `Json` in it, still gives the exact text.
  */
 export function toPlain(tree: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const plain = Object.fromEntries(Object.entries(tree).map(([key, member]) => [key, plainValue(member)]));
@@ -70,9 +70,15 @@ export function toPlain(tree: Readonly<Record<string, unknown>>): Record<string,
 const exactForms = new WeakMap<object, object>();
 
 function plainValue(value: unknown): unknown {
-  if (value instanceof Json) return value.value;
+  if (value instanceof Json) return plainJson(value);
   if (Array.isArray(value)) return value.map(plainValue);
   return isObject(value) ? toPlain(value) : value;
+}
+
+function plainJson(json: Json): unknown {
+  const { value } = json;
+  if (typeof value === 'object' && value !== null) exactForms.set(value, json);
+  return value;
 }
 
 /** Parses JSON into plain values; a number that a double cannot hold stays as its digits (`JSON.rawJSON`). */

@@ -190,3 +190,8 @@ const shapes = [
 test.each(shapes)('isObject of $title is $is', ({ value, is }) => {
   expect(isObject(value)).toBe(is);
 });
+
+test('what was a Json in a plain tree is still written with its own text', () => {
+  const { result } = toPlain({ status: 'ok', result: new Json('{ "id": 12345678901234567890 }') });
+  expect(stringifyJson(result)).toBe('{ "id": 12345678901234567890 }');
+});

@@ -37,7 +37,7 @@ export function openProgress(stream: ProgressStream, options: ProgressOptions = 
       drawn = time;
       const line = describe(progress, { total, elapsedMs: time - started });
       // A line as wide as the terminal would wrap, and could not be erased.
-      stream.write(`${eraseLine}${cut(line, (stream.columns ?? 80) - 1)}`);
+      stream.write(`${eraseLine}${cut(line, (stream.columns || 80) - 1)}`);
     },
     end() {
       if (drawn !== undefined) stream.write(eraseLine);

@@ -75,6 +75,12 @@ test('it never fills the width of the terminal', () => {
   expect(written).toEqual([`${erase}10 cases  …`]);
 });
 
+test('a terminal that knows no width gets the line too', () => {
+  const { line, written } = draw({ isTTY: true, columns: 0 });
+  line.update({ cases: 1, evals: 1, failed: 0, unscored: 0 });
+  expect(written.join('')).toContain('1 case');
+});
+
 test.each([{}, { isTTY: false, columns: 80 }])('it writes nothing to what is no terminal: %j', (stream) => {
   const { line, written } = draw(stream, 5);
   line.update(quiet);
