@@ -114,6 +114,12 @@ const rules = [
     broken: { 'json.ts': 'f();\n'.repeat(301), 'errors.ts': 'f();\n'.repeat(300) },
     says: ['json.ts has 301 lines; more than 300 hold more than one idea'],
   },
+  {
+    title: 'the oldest Node that the package allows suffices',
+    rule: house.oldestNodeSuffices,
+    broken: { 'runtime.ts': 'const opened = new AsyncDisposableStack();\n', 'json.ts': 'text.trim();\n' },
+    says: ['runtime.ts uses AsyncDisposableStack, which Node 22.18 does not have'],
+  },
 ];
 
 test('the sources of this house are read', () => {

@@ -94,6 +94,15 @@ export const filesStaySmall: Rule = (modules) =>
     .filter(({ lines }) => lines > 300)
     .map(({ file, lines }) => `${file} has ${lines} lines; more than 300 hold more than one idea`);
 
+/** What Node 24 has and the oldest Node that the package allows, 22.18, has not. */
+const tooNew =
+  /\b(?:Async)?DisposableStack\b|\bSuppressedError\b|\bRegExp\.escape\b|\bError\.isError\b|\bFloat16Array\b|\bPromise\.try\b/g;
+
+export const oldestNodeSuffices: Rule = (modules) =>
+  modules.flatMap(({ file, text }) =>
+    [...text.matchAll(tooNew)].map(([name]) => `${file} uses ${name}, which Node 22.18 does not have`),
+  );
+
 interface Edge {
   readonly from: string;
   readonly to: string;

@@ -60,23 +60,11 @@ for (const [title, command] of [...filterFaults, [held, 'grandchild-holds-stdout
 }
 await show('a tool that is pending', tool('pending.sh'), ['tool', 'call', 'it'], 3);
 await showServer('dies between calls', 'dies-between', ['ok', 'ok', 'ok']);
-await showServer('dies during a call', 'dies-during', [
-  'failed SERVER_EXIT',
-  'failed SERVER_EXIT',
-  'failed SERVER_EXIT',
-]);
-await showServer('answers late', 'late, "2000"', [
-  'failed PROCESS_TIMEOUT',
-  'failed PROCESS_TIMEOUT',
-  'failed PROCESS_TIMEOUT',
-]);
+await showServer('dies during a call', 'dies-during', ['failed SERVER_EXIT', 'failed SERVER_EXIT']);
+await showServer('answers late', 'late, "9000"', ['failed PROCESS_TIMEOUT', 'failed PROCESS_TIMEOUT']);
 await showServer('answers out of order', 'out-of-order', ['ok', 'ok'], true);
 await showServer('prints a banner first', 'banner-first', ['ok', 'ok', 'ok']);
-await showServer('answers with a wrong id', 'wrong-id', [
-  'failed PROCESS_TIMEOUT',
-  'failed PROCESS_TIMEOUT',
-  'failed PROCESS_TIMEOUT',
-]);
+await showServer('answers with a wrong id', 'wrong-id', ['failed PROCESS_TIMEOUT', 'failed PROCESS_TIMEOUT']);
 
 rmSync(folder, { recursive: true, force: true });
 process.stdout.write(
@@ -133,9 +121,13 @@ async function showServer(
   together = false,
 ): Promise<void> {
   const entries = `  tools:
-    it: {description: it, exec: {command: ${join(bin, 'server')}, args: [${behaviour}], runtime: server, timeout_ms: 1000, grace_ms: 500}}
+    it: {description: it, exec: {command: ${join(bin, 'server')}, args: [${behaviour}], runtime: server, timeout_ms: 4000, grace_ms: 500}}
 `;
-  const runtime = await openRuntime(writeConfig(entries), { log: false });
+  const ends: unknown[] = [];
+  const runtime = await openRuntime(writeConfig(entries), {
+    log: false,
+    onEvent: (event) => event.type === 'process.ended' && ends.push(event),
+  });
   const call = async (n: number) => {
     const outcome = await runtime.tools.call('it', { n });
     return outcome.status === 'failed' ? `failed ${outcome.error.code}` : outcome.status;
@@ -146,15 +138,15 @@ async function showServer(
   else {
     for (const n of calls) {
       outcomes.push(await call(n));
-      // A server that dies after its reply is dead by now, rather than dying with the next request in its hands.
-      await sleep(300);
+      // A server that dies after its reply must be dead, rather than die with the next request in its hands.
+      if (behaviour.startsWith('dies')) while (ends.length < outcomes.length) await sleep(20);
     }
   }
   await runtime.close();
   judge(
     `a server tool that ${title}`,
     outcomes.join() === expected.join(),
-    'runtime.tools.call, three times',
+    `runtime.tools.call, ${calls.length} times`,
     outcomes.join('; '),
   );
 }

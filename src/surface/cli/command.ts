@@ -43,17 +43,17 @@ async function attempt(
   work: (situation: Situation) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const terminal = openTerminal(options.color);
-  await using opened = new AsyncDisposableStack();
+  const opened: Runtime[] = [];
   const open = async (file = options.config) => {
     const { openRuntime } = await import('../../runtime.ts');
-    return opened.use(
-      await openRuntime(file, {
-        launcher: launcherOf(),
-        signal,
-        logLevel: options.logLevel,
-        log: options.color ? {} : { hasColour: false },
-      }),
-    );
+    const runtime = await openRuntime(file, {
+      launcher: launcherOf(),
+      signal,
+      logLevel: options.logLevel,
+      log: options.color ? {} : { hasColour: false },
+    });
+    opened.push(runtime);
+    return runtime;
   };
   try {
     return await work({ options, terminal, input: openInput(signal), signal, open });
@@ -61,6 +61,8 @@ async function attempt(
     const failure = toRuntimeError(error);
     report(failure, options, terminal);
     return exitCodeOfError(failure.code);
+  } finally {
+    for (const runtime of opened) await runtime.close();
   }
 }
 
