@@ -37,7 +37,7 @@ import { runSuite } from './suite/suite.ts';
 import { type LauncherName, openLaunch } from './transport/launch/open.ts';
 
 export { runtimeOfSuite, validateFile } from './check-file.ts';
-export { formatProblem } from './config/problem.ts';
+export { formatProblem, problemsOf } from './config/problem.ts';
 export type { CallOptions, Pause } from './pipeline/call.ts';
 export type { LooseEvent } from './pipeline/event.ts';
 export type { EvalInput } from './pipeline/score.ts';

@@ -1,3 +1,5 @@
+import type { RuntimeError } from '../errors.ts';
+import { isObject } from '../json.ts';
 import type { Problem } from './config.ts';
 
 /** `FILE:LINE:COL message`, marked where it is no error, and the hint on a line of its own. */
@@ -6,6 +8,16 @@ export function formatProblem(problem: Problem): string {
   const mark = severity === 'error' ? '' : `${severity}: `;
   const text = `${file}:${line}:${column} ${mark}${message}`;
   return hint === undefined ? text : `${text}\n    hint: ${hint}`;
+}
+
+/** The problems of files that an error carries in `details.problems`; none where it carries none. */
+export function problemsOf({ details }: RuntimeError): readonly Problem[] {
+  const { problems } = details;
+  return Array.isArray(problems) ? problems.filter(isProblem) : [];
+}
+
+function isProblem(value: unknown): value is Problem {
+  return isObject(value) && typeof value['file'] === 'string' && typeof value['message'] === 'string';
 }
 
 /** By file, then line, then column; what stands at one place keeps its order. */

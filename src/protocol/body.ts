@@ -53,7 +53,7 @@ export function malformed(
  * Lets a one-shot reply pass only when the process exited 0. Throws PROCESS_EXIT or PROCESS_SIGNAL, whose
  * message is the `error` text that stdout carries, else the code or signal and the last stderr line.
  */
-export function requireCleanExit(reply: ProcessReply): void {
+function requireCleanExit(reply: ProcessReply): void {
   if (reply.exitCode === 0) return;
   const { exitCode, signal, stderr } = reply;
   const how =
@@ -75,6 +75,22 @@ export function requireResult(reply: Exclude<Reply, ProcessReply>): Json {
     throw new RuntimeError('TOOL_ERROR', text, { details: { rpc: reply.error } });
   }
   return reply.result ?? new Json('null');
+}
+
+/** What a process that ended well printed. Throws PROCESS_EXIT, PROCESS_SIGNAL, REPLY_MALFORMED. */
+export function readPrinted(reply: ProcessReply): Body {
+  requireCleanExit(reply);
+  return readBody(reply.stdout);
+}
+
+/** The object that is the reply on either wire. Throws as `readPrinted` does, and TOOL_ERROR for a JSON-RPC error. */
+export function readReply(reply: Reply): Body {
+  return reply.via === 'rpc' ? toBody(requireResult(reply)) : readPrinted(reply);
+}
+
+/** A member that is there: null counts as absent. */
+export function present(json: Json | undefined): Json | undefined {
+  return json === undefined || json.text === 'null' ? undefined : json;
 }
 
 /** The first characters of a peer's text, for messages and details. */

@@ -1,7 +1,7 @@
 import { type EvalOutcome, type EvalRequest, scored, unscored } from '../../contract/eval.ts';
 import { isObject, type Json, stringifyJson } from '../../json.ts';
 import type { Message, Reply } from '../../transport/transport.ts';
-import { type Body, excerpt, malformed, readBody, requireCleanExit, requireResult, toBody } from '../body.ts';
+import { type Body, excerpt, malformed, present, readReply } from '../body.ts';
 import { type Codec, type Decoded, decoded } from '../dialect.ts';
 import { noteUnknownKeys } from '../keys.ts';
 import { toMessage } from '../message.ts';
@@ -20,13 +20,8 @@ function encode({ type, params, content, context }: EvalRequest, casing: Casing)
 }
 
 function decode(reply: Reply): Decoded<EvalOutcome> {
-  const body = reply.via === 'rpc' ? toBody(requireResult(reply)) : readPrinted(reply);
+  const body = readReply(reply);
   return decoded(readOutcome(body), noteUnknownKeys(body, ['score', 'detail', 'data', 'error']));
-}
-
-function readPrinted(reply: Extract<Reply, { via: 'process' }>): Body {
-  requireCleanExit(reply);
-  return readBody(reply.stdout);
 }
 
 function readOutcome(body: Body): EvalOutcome {
@@ -49,8 +44,8 @@ function readDetail(detail: Json | undefined): string {
   return value;
 }
 
-function readData(data: Json | undefined): Json | undefined {
-  if (data === undefined || data.text === 'null') return undefined;
-  if (!isObject(data.value)) throw malformed('the reply’s `data` is not an object');
+function readData(given: Json | undefined): Json | undefined {
+  const data = present(given);
+  if (data !== undefined && !isObject(data.value)) throw malformed('the reply’s `data` is not an object');
   return data;
 }

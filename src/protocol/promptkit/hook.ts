@@ -1,7 +1,7 @@
 import { type Answer, allow, deny, type HookEvent, modify } from '../../contract/hook.ts';
 import { isObject, Json, stringifyJson } from '../../json.ts';
 import type { Message, Reply } from '../../transport/transport.ts';
-import { type Body, excerpt, malformed, readBody, requireCleanExit, requireResult, toBody } from '../body.ts';
+import { type Body, excerpt, malformed, present, readReply } from '../body.ts';
 import { type Codec, type Decoded, decoded, type Note } from '../dialect.ts';
 import { isAmbiguous, noteUnknownKeys } from '../keys.ts';
 import { toMessage } from '../message.ts';
@@ -49,14 +49,9 @@ function toPayload(event: HookEvent, casing: Casing): Readonly<Record<string, un
 }
 
 function decode(reply: Reply, event: HookEvent): Decoded<Answer> {
-  const body = reply.via === 'rpc' ? toBody(requireResult(reply)) : readPrinted(reply);
+  const body = readReply(reply);
   const notes = noteUnknownKeys(body, ['allow', 'reason', 'enforced', 'metadata', 'replace']);
   return readAnswer(body, event, notes);
-}
-
-function readPrinted(reply: Extract<Reply, { via: 'process' }>): Body {
-  requireCleanExit(reply);
-  return readBody(reply.stdout);
 }
 
 function readAnswer(body: Body, event: HookEvent, notes: readonly Note[]): Decoded<Answer> {
@@ -108,7 +103,3 @@ const noMetadata = new Json('{}');
 
 const isString = (value: unknown): value is string => typeof value === 'string';
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
-
-function present(json: Json | undefined): Json | undefined {
-  return json === undefined || json.text === 'null' ? undefined : json;
-}

@@ -2,7 +2,7 @@ import { failed, ok, pending, type ToolCall, type ToolOutcome } from '../../cont
 import { RuntimeError, toFault } from '../../errors.ts';
 import { isObject, type Json, stringifyJson } from '../../json.ts';
 import type { Message, Reply } from '../../transport/transport.ts';
-import { type Body, excerpt, malformed, readBody, requireCleanExit, requireResult, toBody } from '../body.ts';
+import { type Body, excerpt, malformed, present, readPrinted, requireResult, toBody } from '../body.ts';
 import { type Codec, type Decoded, decoded } from '../dialect.ts';
 import { noteUnknownKeys } from '../keys.ts';
 import { toMessage } from '../message.ts';
@@ -18,8 +18,7 @@ function encode({ args, approval }: ToolCall): Message {
 
 function decode(reply: Reply, call: ToolCall): Decoded<ToolOutcome> {
   if (reply.via === 'rpc') return decodeResult(requireResult(reply), call);
-  requireCleanExit(reply);
-  const body = readBody(reply.stdout);
+  const body = readPrinted(reply);
   return decoded(readOutcome(body, call), noteUnknownKeys(body, ['result', 'error', 'pending']));
 }
 
@@ -55,8 +54,4 @@ function readPending(asked: Json, result: Json | undefined, call: ToolCall): Too
   if (typeof reason !== 'string') throw malformed('the reply’s `pending.reason` is not a string');
   if (typeof message !== 'string') throw malformed('the reply’s `pending.message` is not a string');
   return pending(reason, message, asked);
-}
-
-function present(json: Json | undefined): Json | undefined {
-  return json === undefined || json.text === 'null' ? undefined : json;
 }

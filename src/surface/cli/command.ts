@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { type RuntimeError, toRuntimeError } from '../../errors.ts';
-import { isObject } from '../../json.ts';
 import type { Runtime } from '../../runtime.ts';
 import { type ExitCode, exitCodeOfError } from './exit-code.ts';
 import { type Input, openInput } from './input.ts';
@@ -59,7 +58,7 @@ async function attempt(
     return await work({ options, terminal, input: openInput(signal), signal, open });
   } catch (error) {
     const failure = toRuntimeError(error);
-    report(failure, options, terminal);
+    await report(failure, options, terminal);
     return exitCodeOfError(failure.code);
   } finally {
     for (const runtime of opened) await runtime.close();
@@ -72,7 +71,7 @@ function launcherOf() {
   return name === 'native' || name === 'portable' ? name : 'auto';
 }
 
-function report(error: RuntimeError, { json }: CommonOptions, terminal: Terminal): void {
+async function report(error: RuntimeError, { json }: CommonOptions, terminal: Terminal): Promise<void> {
   const { code, message, hint, details } = error;
   const { problems } = details;
   if (json) {
@@ -80,14 +79,13 @@ function report(error: RuntimeError, { json }: CommonOptions, terminal: Terminal
     return;
   }
   terminal.tell(`error: [${code}] ${message}`);
-  if (Array.isArray(problems)) for (const problem of problems) terminal.tell(describe(problem));
+  if (problems !== undefined) await tellProblems(error, terminal);
   else if (hint !== '') terminal.tell(`hint: ${hint}`);
   if (code === 'INTERNAL') terminal.tell(error.stack ?? '');
 }
 
-function describe(problem: unknown): string {
-  if (!isObject(problem)) return String(problem);
-  const { severity, file, line, column, message, hint } = problem;
-  const mark = severity === 'error' ? '' : `${String(severity)}: `;
-  return `${String(file)}:${String(line)}:${String(column)} ${mark}${String(message)}${hint === undefined ? '' : `\n    hint: ${String(hint)}`}`;
+/** Whoever threw them has loaded the runtime already; a wrong option does not wait for it. */
+async function tellProblems(error: RuntimeError, terminal: Terminal): Promise<void> {
+  const { formatProblem, problemsOf } = await import('../../runtime.ts');
+  for (const problem of problemsOf(error)) terminal.tell(formatProblem(problem));
 }
