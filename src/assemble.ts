@@ -4,8 +4,9 @@ import { type Resolved, resolveExec, resolveHook } from './binding/resolve.ts';
 import { type Follower, openObserver, openShadow } from './capability/follower.ts';
 import type { Port } from './capability/invoke.ts';
 import type { HookConfig, RuntimeConfig, ToolConfig } from './config/config.ts';
-import type { CallableTool } from './pipeline/call.ts';
+import { compileApproval } from './pipeline/approval-rule.ts';
 import type { Link } from './pipeline/gate.ts';
+import type { OfferedTool } from './pipeline/run-context.ts';
 import { compileSchema } from './pipeline/schema.ts';
 import type { Codec } from './protocol/dialect.ts';
 import { dialects } from './protocol/registry.ts';
@@ -65,12 +66,16 @@ export function openWorkshop(config: RuntimeConfig, context: ProcessContext, sto
     transports,
     followers,
     evaluation: (resolved: Resolved) => port(resolved, dialects[resolved.binding.dialect].eval),
-    tool: (tool: ToolConfig, resolved: Resolved | undefined, links: readonly Link[]): CallableTool => ({
+    tool: (tool: ToolConfig, resolved: Resolved | undefined, links: readonly Link[]): OfferedTool => ({
       name: tool.name,
       port: resolved && port(resolved, dialects[resolved.binding.dialect].tool),
       checkArgs: compileSchema(tool.inputSchema),
       checkResult: compileSchema(tool.outputSchema),
       links,
+      approval: tool.approval && compileApproval(tool.name, tool.approval),
+      idempotent: tool.idempotent,
+      description: tool.description,
+      inputSchema: tool.inputSchema,
     }),
     link: ({ name, hook: kind, phases, mode }: HookConfig, resolved: Resolved): Link => {
       const { dialect } = resolved.binding;

@@ -80,6 +80,70 @@ export const catalogue = {
     summary: 'More than max_output_bytes of requests are waiting to be read by the server.',
     hint: 'The server reads too slowly; lower the concurrency or repair the server.',
   },
+  REJECTED: {
+    summary: 'A person rejected the call, so the tool was not run.',
+    hint: 'The reason is the person’s own.',
+  },
+  PENDING_EXPIRED: {
+    summary: 'Nobody decided about the pending call in time, so the tool was not run.',
+    hint: 'Call again, and decide before it expires.',
+  },
+  PENDING_DECIDED: {
+    summary: 'Somebody else has already decided about the pending call.',
+    hint: 'The message names the decision that stands; `signalbox pending show` has the rest.',
+  },
+  PROVIDER_UNUSABLE: {
+    summary: 'The provider is declared in a way that cannot be used, or its API key is missing.',
+    hint: 'Correct its entry in spec.providers; docs/providers.md has one for every type.',
+  },
+  PROVIDER_FAILED: {
+    summary: 'The model’s API answered with an error, broke off, or could not be reached.',
+    hint: 'The message has the status and the API’s own words.',
+  },
+  PROVIDER_TIMEOUT: {
+    summary: 'The model’s API did not answer within request_timeout.',
+    hint: 'Raise request_timeout, or find out why the API is slow.',
+  },
+  REPLAY_MISS: {
+    summary: 'The recording holds no answer for this model call.',
+    hint: 'Record again with `--record FILE`; the message says what differs.',
+  },
+  DENIED: {
+    summary: 'A hook denied the model call or withheld its answer.',
+    hint: 'The message names the hook and its reason.',
+  },
+  STEP_TIMEOUT: {
+    summary: 'A step of a pipeline took longer than its timeout_ms.',
+    hint: 'Raise timeout_ms of the step, or find out what it waits for.',
+  },
+  ROUNDS_EXHAUSTED: {
+    summary: 'A chat still asked for tools after max_rounds model calls.',
+    hint: 'Raise max_rounds, or offer fewer tools.',
+  },
+  THRESHOLD_MISSED: {
+    summary: 'An eval that gates the pipeline scored outside its threshold, or could not be scored.',
+    hint: 'The message has the score and the eval’s own detail.',
+  },
+  INPUT_INVALID: {
+    summary: 'The input of a pipeline does not fit the input schema of its file.',
+    hint: 'Correct --input; nothing was run.',
+  },
+  STORE_FAILED: {
+    summary: 'The state store cannot be opened, read or written, so nothing that needs it was done.',
+    hint: 'Check that the folder of spec.state_store is writable and its disk has room.',
+  },
+  RUN_UNKNOWN: {
+    summary: 'There is no run or pending call of that id in the state store.',
+    hint: 'Run `signalbox runs list` or `signalbox pending list`; --config chooses the store.',
+  },
+  RUN_BUSY: {
+    summary: 'Another process is executing the run at this moment.',
+    hint: 'Wait until it ends or pauses; `signalbox runs show` tells how far it is.',
+  },
+  RUN_ENDED: {
+    summary: 'The run has ended, so it can be neither resumed nor cancelled.',
+    hint: 'Start a new run.',
+  },
   ABORTED: {
     summary: 'The caller gave the call up before it was answered.',
     hint: 'Call again when the result is wanted.',

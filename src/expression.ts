@@ -1,9 +1,10 @@
-import { type ASTNode, Environment, Optional, type ParseResult } from '@marcbachmann/cel-js';
-import { RuntimeError } from './errors.ts';
-import { isObject, stringifyJson } from './json.ts';
+import { type Code, compileCode, type Scope, withVariables } from './cel.ts';
+import { ExpressionError, type TreePath } from './expression-error.ts';
+import { splitTemplate } from './expression-template.ts';
+import { stringifyJson } from './json.ts';
 
-type Scope = Readonly<Record<string, unknown>>;
-type Path = readonly (string | number)[];
+export { ExpressionError, type TreePath } from './expression-error.ts';
+
 type Evaluate = (scope: Scope) => unknown;
 
 /** A tree whose `${…}` are compiled. */
@@ -13,19 +14,6 @@ export interface Expression {
    * (`JSON.rawJSON`). Throws EXPRESSION_FAILED.
    */
   evaluate(scope: Scope): unknown;
-}
-
-/** A `${…}` that cannot be compiled; `path` leads to its string inside the tree. */
-export class ExpressionError extends Error {
-  override readonly name = 'ExpressionError';
-  readonly expression: string;
-  readonly path: Path;
-
-  constructor(expression: string, message: string, path: Path) {
-    super(message);
-    this.expression = expression;
-    this.path = path;
-  }
 }
 
 /**
@@ -51,23 +39,54 @@ export function findExpressionErrors(
   return compiler.errors;
 }
 
+/** What a whole expression may have to give. */
+export type Wanted = 'bool' | 'list' | 'map';
+
+/**
+ * Everything that `compileExpressions` would refuse; and of a text, that it is not one whole `${…}`, or that it
+ * can never give what is wanted.
+ */
+export function findTypeErrors(
+  value: unknown,
+  variables: readonly string[],
+  wanted: Wanted,
+): readonly ExpressionError[] {
+  const errors = findExpressionErrors(value, variables);
+  if (errors.length > 0 || typeof value !== 'string') return errors;
+  const { words, example } = wantedWords[wanted];
+  const hint = `Write one whole expression, such as \`${example}\`.`;
+  const refuse = (message: string) => [new ExpressionError(value, message, { path: [], hint })];
+  const [part, ...rest] = splitTemplate(value, []);
+  if (typeof part !== 'object' || rest.length > 0)
+    return refuse(`must be one whole \`\${…}\` that gives ${words}`);
+  const { type } = compileCode(part.code, withVariables(variables), []);
+  const isPossible = [wanted, 'dyn', 'optional'].some((known) => type.startsWith(known));
+  return isPossible ? [] : refuse(`must give ${words}, and \`${value}\` gives a value of type ${type}`);
+}
+
+const wantedWords: Readonly<Record<Wanted, { readonly words: string; readonly example: string }>> = {
+  bool: { words: 'true or false', example: '${input.amount > 100}' },
+  list: { words: 'a list', example: '${input.orders}' },
+  map: { words: 'a mapping', example: '${input.order}' },
+};
+
 interface Compiler {
   readonly errors: ExpressionError[];
   /** Throws ExpressionError. */
-  compile(code: string, path: Path): Evaluate;
+  compile(code: string, path: TreePath): Code;
 }
 
 function newCompiler(variables: readonly string[]): Compiler {
-  let environment: Environment | undefined;
-  const compile = (code: string, path: Path): Evaluate => {
-    environment ??= variables.reduce((made, name) => made.registerVariable(name, 'dyn'), language.clone());
+  let environment: ReturnType<typeof withVariables> | undefined;
+  const compile = (code: string, path: TreePath): Code => {
+    environment ??= withVariables(variables);
     return compileCode(code, environment, path);
   };
   return { errors: [], compile };
 }
 
 /** Undefined for a tree without expressions: such a tree is its own value. */
-function compileNode(node: unknown, path: Path, compiler: Compiler): Evaluate | undefined {
+function compileNode(node: unknown, path: TreePath, compiler: Compiler): Evaluate | undefined {
   if (typeof node === 'string') return node.includes('${') ? compileText(node, path, compiler) : undefined;
   if (typeof node !== 'object' || node === null || JSON.isRawJSON(node)) return undefined;
   const isList = Array.isArray(node);
@@ -83,10 +102,10 @@ function compileNode(node: unknown, path: Path, compiler: Compiler): Evaluate | 
   };
 }
 
-function compileText(text: string, path: Path, compiler: Compiler): Evaluate | undefined {
+function compileText(text: string, path: TreePath, compiler: Compiler): Evaluate | undefined {
   try {
     const parts = splitTemplate(text, path).map((part) =>
-      typeof part === 'string' ? part : compiler.compile(part.code, path),
+      typeof part === 'string' ? part : compiler.compile(part.code, path).evaluate,
     );
     const [first] = parts;
     if (parts.length === 1 && typeof first === 'function') return first;
@@ -100,186 +119,4 @@ function compileText(text: string, path: Path, compiler: Compiler): Evaluate | u
 
 function asText(value: unknown): string {
   return typeof value === 'string' ? value : stringifyJson(value);
-}
-
-type TemplatePart = string | { readonly code: string };
-
-function splitTemplate(text: string, path: Path): TemplatePart[] {
-  const parts: TemplatePart[] = [];
-  let literal = '';
-  for (let at = 0; at < text.length; ) {
-    if (text.startsWith('$${', at)) {
-      literal += '${';
-      at += 3;
-    } else if (text.startsWith('${', at)) {
-      const end = endOfCode(text, at + 2, path);
-      if (literal !== '') parts.push(literal);
-      literal = '';
-      parts.push({ code: text.slice(at + 2, end).trim() });
-      at = end + 1;
-    } else {
-      literal += text[at];
-      at += 1;
-    }
-  }
-  return literal === '' ? parts : [...parts, literal];
-}
-
-/** CEL's tokens that may hide a brace: strings of three quotes or one, and comments. */
-const opaque = /('''|""")(?:\\.|(?!\1).)*\1|"(?:\\.|[^"\\\n\r])*"|'(?:\\.|[^'\\\n\r])*'|\/\/[^\n]*|[{}]/gs;
-
-/** The position of the brace that closes the expression which starts at `start`. */
-function endOfCode(text: string, start: number, path: Path): number {
-  let depth = 1;
-  for (const match of text.slice(start).matchAll(opaque)) {
-    if (match[0] === '{') depth += 1;
-    if (match[0] === '}') depth -= 1;
-    if (depth === 0) return start + match.index;
-  }
-  const code = text.slice(start);
-  throw new ExpressionError(code, `\`\${${code}\` has no closing brace`, path);
-}
-
-/** CEL, in which JSON's numbers, all doubles, may be combined with integer literals. */
-const language = new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true });
-for (const [operator, apply] of Object.entries<(left: number, right: number) => number>({
-  '+': (left, right) => left + right,
-  '-': (left, right) => left - right,
-  '*': (left, right) => left * right,
-  '/': (left, right) => left / right,
-  '%': (left, right) => left % right,
-})) {
-  language.registerOperator(`int ${operator} double: double`, (left: bigint, right: number) =>
-    apply(asDouble(left), right),
-  );
-  language.registerOperator(`double ${operator} int: double`, (left: number, right: bigint) =>
-    apply(left, asDouble(right)),
-  );
-}
-language.registerOperator('double % double: double', (left: number, right: number) => left % right);
-
-function asDouble(integer: bigint): number {
-  const double = Number(integer);
-  if (BigInt(double) === integer) return double;
-  throw new RangeError(
-    `${integer} has more digits than a double can hold; convert the other side with int()`,
-  );
-}
-
-function compileCode(code: string, environment: Environment, path: Path): Evaluate {
-  const run = check(code, environment, path);
-  const steps = asSteps(run.ast);
-  return (scope) => {
-    try {
-      return plainFromCel(steps === undefined ? run(celScope(scope)) : follow(steps, scope));
-    } catch (cause) {
-      const reason = summaryOf(cause);
-      throw new RuntimeError('EXPRESSION_FAILED', `\`\${${code}}\` failed: ${reason}`, {
-        hint: reason.startsWith('No such key') ? 'Where a key may be absent, write `.?key`.' : undefined,
-        details: { expression: code },
-        cause,
-      });
-    }
-  };
-}
-
-function check(code: string, environment: Environment, path: Path): ParseResult {
-  try {
-    const run = environment.parse(code);
-    const { error } = run.check();
-    if (error === undefined) return run;
-    throw error;
-  } catch (thrown) {
-    throw new ExpressionError(code, `\`\${${code}}\` is no expression: ${summaryOf(thrown)}`, path);
-  }
-}
-
-/** CEL's own errors carry a drawing of the source in `message`, and the bare sentence in `summary`. */
-function summaryOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown);
-  return 'summary' in thrown && typeof thrown.summary === 'string' ? thrown.summary : thrown.message;
-}
-
-/** The keys of a mere path such as `case.user.ids[0]`, which needs no interpreter and copies nothing. */
-function asSteps(node: ASTNode): Path | undefined {
-  if (node.op === 'id') return [node.args];
-  if (node.op !== '.' && node.op !== '[]') return undefined;
-  const [parent, key] = node.args;
-  const steps = asSteps(parent);
-  const step = typeof key === 'string' ? key : key.op === 'value' ? key.args : undefined;
-  if (steps === undefined) return undefined;
-  if (typeof step === 'bigint') return [...steps, Number(step)];
-  return typeof step === 'string' ? [...steps, step] : undefined;
-}
-
-function follow(steps: Path, scope: Scope): unknown {
-  let value: unknown = scope;
-  for (const step of steps) {
-    const next = memberOf(value, step);
-    if (next === undefined) throw new RangeError(`No such key: ${step}`);
-    value = next;
-  }
-  return value;
-}
-
-function memberOf(value: unknown, step: string | number): unknown {
-  if (Array.isArray(value)) return typeof step === 'number' ? value[step] : undefined;
-  return isObject(value) && !JSON.isRawJSON(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-}
-
-function celScope(scope: Scope): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(scope).map(([name, value]) => [name, celFromPlain(value)]));
-}
-
-/** Long numbers become CEL's own, and objects that CEL would take for class instances become maps. */
-function celFromPlain(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (JSON.isRawJSON(value)) {
-    return /^-?\d+$/.test(value.rawJSON) ? BigInt(value.rawJSON) : Number(value.rawJSON);
-  }
-  if (isObject(value) && Object.hasOwn(value, 'constructor')) {
-    return new Map(Object.entries(value).map(([key, member]) => [key, celFromPlain(member)]));
-  }
-  return changeMembers(value, celFromPlain);
-}
-
-function plainFromCel(value: unknown): unknown {
-  if (typeof value === 'bigint') return plainInteger(value);
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new RangeError(`the result is ${value}, which JSON cannot hold`);
-  }
-  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
-  if (value instanceof Optional) return value.hasValue() ? plainFromCel(value.value()) : null;
-  if (value instanceof Map) {
-    return Object.fromEntries([...value].map(([key, member]) => [key, plainFromCel(member)]));
-  }
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  if (value instanceof Date) return value.toISOString();
-  if (Array.isArray(value) || isPlain(value)) return changeMembers(value, plainFromCel);
-  const primitive = value.valueOf();
-  return typeof primitive === 'bigint' ? plainInteger(primitive) : String(value);
-}
-
-function plainInteger(integer: bigint): unknown {
-  const number = Number(integer);
-  return Number.isSafeInteger(number) ? number : JSON.rawJSON(String(integer));
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null || Object.hasOwn(value, 'constructor');
-}
-
-/** The same list or object if `change` changes none of its members, else a changed copy. */
-function changeMembers(value: object, change: (member: unknown) => unknown): unknown {
-  let changed = false;
-  const track = (member: unknown): unknown => {
-    const next = change(member);
-    changed ||= !Object.is(next, member);
-    return next;
-  };
-  const copy = Array.isArray(value)
-    ? value.map(track)
-    : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, track(member)]));
-  return changed ? copy : value;
 }

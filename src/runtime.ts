@@ -1,112 +1,41 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { openWorkshop, resolveEntries } from './assemble.ts';
-import { type HostEnv, hostEnv } from './binding/env.ts';
+import { hostEnv } from './binding/env.ts';
 import type { Resolved } from './binding/resolve.ts';
-import { runEval } from './capability/eval.ts';
-import { meetsThreshold, requireThreshold } from './capability/threshold.ts';
-import type { LoggingConfig, RuntimeConfig } from './config/config.ts';
+import { callAlone } from './call-alone.ts';
+import type { RuntimeConfig } from './config/config.ts';
 import { loadConfig, requireConfig } from './config/load.ts';
 import { suggest } from './config/suggest.ts';
-import type {
-  DecisionDocument,
-  EvalDocument,
-  HookInfo,
-  ToolDocument,
-  ToolInfo,
-} from './contract/document.ts';
-import type { EvalRequest, Threshold } from './contract/eval.ts';
 import type { Emit, RuntimeEvent } from './contract/event.ts';
 import type { HookEvent } from './contract/hook.ts';
+import { lazyStore, openDurable } from './durable.ts';
+import { openEquipment } from './equip.ts';
 import { RuntimeError, toRuntimeError } from './errors.ts';
-import { type LogTarget, openLog } from './log/log.ts';
-import { type CallOptions, callTool, checkChangedArgs } from './pipeline/call.ts';
-import {
-  toDecisionDocument,
-  toEvalDocument,
-  toHookInfo,
-  toToolDocument,
-  toToolInfo,
-} from './pipeline/document.ts';
-import { type LooseEvent, readEvent } from './pipeline/event.ts';
+import { openLog } from './log/log.ts';
+import { checkChangedArgs } from './pipeline/call.ts';
+import { toDecisionDocument, toEvalDocument, toHookInfo, toToolInfo } from './pipeline/document.ts';
+import { readEvent } from './pipeline/event.ts';
 import { passGate } from './pipeline/gate.ts';
-import { type EvalInput, toEvalRequest, toScoredEvent } from './pipeline/score.ts';
+import { toEvalRequest } from './pipeline/score.ts';
+import { createGuard } from './provider/guard.ts';
+import type { Runtime, RuntimeOptions } from './runtime-api.ts';
 import { requireSuite } from './suite/load.ts';
-import type { SuiteProgress, SuiteReport, SuiteResult } from './suite/model.ts';
 import { runSuite } from './suite/suite.ts';
-import { type LauncherName, openLaunch } from './transport/launch/open.ts';
+import { openLaunch } from './transport/launch/open.ts';
 
-export { runtimeOfSuite, validateFile } from './check-file.ts';
+export { runtimeOfPipeline, runtimeOfSuite, validateFile } from './check-file.ts';
 export { formatProblem, problemsOf } from './config/problem.ts';
-export type { CallOptions, Pause } from './pipeline/call.ts';
 export type { LooseEvent } from './pipeline/event.ts';
+export type { Decider } from './pipeline/rulings.ts';
+export type { RunOptions } from './pipeline/runs.ts';
 export type { EvalInput } from './pipeline/score.ts';
+export type * from './runtime-api.ts';
 export type { SuiteProgress, SuiteReport, SuiteResult } from './suite/model.ts';
 export { toReportDocument } from './suite/report/json.ts';
 export { openProgress } from './suite/report/progress.ts';
 export { renderTable } from './suite/report/table.ts';
 export { writeTemplate } from './template.ts';
-
-export interface RuntimeOptions {
-  /** How processes are started; `auto` takes the fastest way that this machine has. */
-  readonly launcher?: LauncherName | undefined;
-  /** Where log lines go; `false` for nowhere. Default: stderr. */
-  readonly log?: Partial<LogTarget> | false | undefined;
-  /** Overrides `spec.logging.defaultLevel`. */
-  readonly logLevel?: LoggingConfig['level'] | undefined;
-  /** Is told everything that happens, in order. */
-  readonly onEvent?: ((event: RuntimeEvent) => void) | undefined;
-  /** When aborted, what observers and shadows are still owed is dropped. */
-  readonly signal?: AbortSignal | undefined;
-  /** The environment that processes are given parts of. Default: this process's own. */
-  readonly env?: HostEnv | undefined;
-}
-
-export interface EvalOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** What decides `passed`; without bounds a score of 1.0 passes. */
-  readonly threshold?: Threshold | undefined;
-  /** The name that eval hooks see; default: the eval's type. */
-  readonly id?: string | undefined;
-}
-
-export interface SuiteRunOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** Read instead of the suite's own `dataset.path`. */
-  readonly dataset?: string | undefined;
-  /** Told after each case; must not throw. */
-  readonly onProgress?: (progress: SuiteProgress) => void;
-  /** Told in the order in which results come in; must not throw. */
-  readonly onResult?: (result: SuiteResult) => void;
-}
-
-/** An open runtime: the entries of one config file, ready to be called. Methods throw RuntimeError only. */
-export interface Runtime extends AsyncDisposable {
-  readonly file: string;
-  readonly name: string;
-  readonly tools: {
-    list(): ToolInfo[];
-    /** `args` is an object, or JSON text whose bytes the tool is given. Throws NAME_UNKNOWN, RUNTIME_CLOSED. */
-    call(name: string, args?: unknown, options?: CallOptions): Promise<ToolDocument>;
-  };
-  readonly evals: {
-    list(): string[];
-    /** Throws NAME_UNKNOWN, USAGE, RUNTIME_CLOSED. */
-    call(type: string, input: EvalInput, options?: EvalOptions): Promise<EvalDocument>;
-    /** Runs an EvalSuite file on this runtime. Throws CONFIG_INVALID, FILE_UNREADABLE, ABORTED. */
-    run(suite: string | URL, options?: SuiteRunOptions): Promise<SuiteReport>;
-  };
-  readonly hooks: {
-    list(): HookInfo[];
-    /** Takes an event through its whole chain. Throws EVENT_INVALID, RUNTIME_CLOSED. */
-    fire(
-      event: LooseEvent,
-      options?: { readonly signal?: AbortSignal | undefined },
-    ): Promise<DecisionDocument>;
-  };
-  /** Waits for observers, then ends every process. Never rejects. */
-  close(): Promise<void>;
-}
 
 /** Opens a RuntimeConfig file. Starts no process, but servers with `warm: true`. Throws CONFIG_INVALID, FILE_UNREADABLE. */
 export async function openRuntime(file: string | URL, options: RuntimeOptions = {}): Promise<Runtime> {
@@ -143,38 +72,44 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   const requireOpen = () => {
     if (closing !== undefined) throw new RuntimeError('RUNTIME_CLOSED', 'the runtime is closed');
   };
-  const score = async (type: string, request: EvalRequest, { id, threshold, signal }: EvalOptions) => {
-    requireOpen();
-    const port = evals.get(type) ?? unknownName('eval', type, evals.keys());
-    if (threshold !== undefined) requireThreshold(threshold);
-    const call = randomUUID();
-    const timed = await runEval(port, { input: request, call, signal });
-    const passed = meetsThreshold(timed.outcome, threshold);
-    void passGate(links, toScoredEvent({ id: id ?? type, request, passed }, timed), { call });
-    return { outcome: timed.outcome, passed };
-  };
+  const { record, replay } = options;
+  const equipment = openEquipment({
+    config,
+    tools,
+    evals,
+    links,
+    emit,
+    env: host,
+    record,
+    replay,
+    requireOpen,
+  });
+  const store = lazyStore(config.stateStore);
   const close = async () => {
     await Promise.all(workshop.followers.map((follower) => follower.close()));
     await Promise.all(workshop.transports.map((transport) => transport.close()));
+    await Promise.all([equipment.close(), store.close()]);
   };
   const runtime: Runtime = {
     file: config.file,
     name: config.name,
+    ...openDurable({ config, store, equipment, requireOpen }),
     tools: {
       list: () => config.tools.map(toToolInfo),
       call: async (name, args, callOptions = {}) => {
         requireOpen();
         const tool = tools.get(name) ?? unknownName('tool', name, tools.keys());
-        return toToolDocument(await callTool(tool, args, callOptions));
+        return await callAlone({ tool, store, config: config.file }, args, callOptions);
       },
     },
     evals: {
       list: () => [...evals.keys()],
-      call: async (type, input, evalOptions = {}) => {
-        const { outcome, passed } = await score(type, toEvalRequest(type, input), evalOptions);
+      call: async (type, input, { id = type, threshold, signal = never } = {}) => {
+        const request = toEvalRequest(type, input);
+        const { outcome, passed } = await equipment.score({ id, type, request, threshold, signal });
         return toEvalDocument(outcome, passed);
       },
-      run: async (file, { signal, dataset, ...listeners } = {}) => {
+      run: async (file, { signal = never, dataset, ...listeners } = {}) => {
         requireOpen();
         const suite = requireSuite(toPath(file), [...evals.keys()]);
         return await runSuite(
@@ -182,9 +117,8 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
           {
             ...listeners,
             window: 4 * workshop.concurrency,
-            signal: signal ?? new AbortController().signal,
-            score: ({ id, type, threshold, request }, runSignal) =>
-              score(type, request, { id, threshold, signal: runSignal }),
+            signal,
+            score: (evaluation, runSignal) => equipment.score({ ...evaluation, signal: runSignal }),
           },
         );
       },
@@ -202,6 +136,11 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
         return toDecisionDocument(decision);
       },
     },
+    providers: { list: () => config.providers.map(({ id, type, model }) => ({ id, type, model })) },
+    guard: ({ providerId, stream = 'hold', window } = {}) => {
+      requireOpen();
+      return createGuard({ fire: equipment.fire, stream, providerId, windowChars: window });
+    },
     close: () => {
       closing ??= close();
       return closing;
@@ -210,6 +149,9 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   };
   return runtime;
 }
+
+/** For those who never give up. */
+const never = new AbortController().signal;
 
 function toPath(file: string | URL): string {
   return file instanceof URL ? fileURLToPath(file) : file;

@@ -52,6 +52,7 @@ async function ask(port: FilterPort, invocation: Invocation<HookEvent>, accept: 
   try {
     const answer = await invoke(port, invocation);
     if (answer.verdict === 'deny') return { ...answer, reason: answer.reason || `hook "${name}" denied` };
+    if (answer.verdict === 'ask') return { ...answer, reason: answer.reason || `hook "${name}" asks` };
     accept(answer);
     return answer;
   } catch (error) {

@@ -1,13 +1,16 @@
 import { basename } from 'node:path';
 import { type HookKind, type HookMode, type Phase, phasesOf } from '../contract/hook.ts';
 import { isObject } from '../json.ts';
+import { readApproval } from './approval.ts';
 import { readExec, readLimits } from './build-exec.ts';
 import type { EvalConfig, HookConfig, LoggingConfig, RuntimeConfig, ToolConfig } from './config.ts';
 import type { Path, YamlDocument } from './document.ts';
 import { present } from './present.ts';
+import { readProviders } from './providers.ts';
 import { choiceAt, entriesAt, itemsAt, millisecondsAt, textAt, valueAt, wholeAt, wordAt } from './read.ts';
 import { findSchemaFault, whyRefused, whyToolRefused } from './refused.ts';
 import { nativeVersion, promptkitVersion } from './schema.ts';
+import { readStateStore } from './state-store.ts';
 
 /** The RuntimeConfig that a checked document declares; `folder` is absolute. Call it only without errors. */
 export function buildConfig(document: YamlDocument, folder: string): RuntimeConfig {
@@ -17,11 +20,13 @@ export function buildConfig(document: YamlDocument, folder: string): RuntimeConf
     folder,
     apiVersion: choiceAt(document, ['apiVersion'], [promptkitVersion]) ?? nativeVersion,
     name: wordAt(document, ['metadata', 'name']) ?? basename(document.file).replace(/\.ya?ml$/, ''),
+    providers: readProviders(document),
     tools: entriesAt(document, [...spec, 'tools']).map(({ name, path }) => readTool(document, name, path)),
     evals: entriesAt(document, [...spec, 'evals']).map(({ name, path }) => readEval(document, name, path)),
     hooks: entriesAt(document, [...spec, 'hooks']).map(({ name, path }) => readHook(document, name, path)),
     ...present({ concurrency: wholeAt(document, [...spec, 'concurrency']) }),
     defaults: readLimits(document, [...spec, 'defaults']),
+    stateStore: readStateStore(document, folder),
     logging: readLogging(document, [...spec, 'logging']),
   };
 }
@@ -30,6 +35,7 @@ function readTool(document: YamlDocument, name: string, path: Path): ToolConfig 
   const exec = [...path, 'exec'];
   const timeoutMs = millisecondsAt(document, [...path, 'timeout_ms']);
   const refused = whyToolRefused(document, path);
+  const idempotent = valueAt(document, [...path, 'idempotent']);
   return {
     name,
     description: textAt(document, [...path, 'description']) ?? '',
@@ -37,6 +43,8 @@ function readTool(document: YamlDocument, name: string, path: Path): ToolConfig 
       inputSchema: readSchema(document, [...path, 'input_schema']),
       outputSchema: readSchema(document, [...path, 'output_schema']),
       exec: isObject(valueAt(document, exec)) ? readExec(document, exec, { refused, timeoutMs }) : undefined,
+      approval: readApproval(document, path),
+      idempotent: typeof idempotent === 'boolean' ? idempotent : undefined,
     }),
     position: document.keyPositionOf(path),
   };

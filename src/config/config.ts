@@ -40,6 +40,16 @@ export interface ExecConfig {
   readonly position: Position;
 }
 
+/** When a person must consent before a tool runs. */
+export interface ApprovalRule {
+  /** CEL that sees `args`, a whole `${…}`; absent: every call. What cannot be evaluated asks. */
+  readonly when?: string;
+  /** What the person is told; may hold `${…}` over `args`. */
+  readonly message?: string;
+  /** How long a decision may take, from the moment that the call is pending; absent: for ever. */
+  readonly expiresMs?: number;
+}
+
 /** A tool; without `exec` it is listed, and a call of it fails. Schemas are JSON Schema objects. */
 export interface ToolConfig {
   readonly name: string;
@@ -47,8 +57,52 @@ export interface ToolConfig {
   readonly inputSchema?: Readonly<Record<string, unknown>> | boolean;
   readonly outputSchema?: Readonly<Record<string, unknown>> | boolean;
   readonly exec?: ExecConfig;
+  readonly approval?: ApprovalRule;
+  /**
+   * Whether a call that was interrupted may be made again. true: yes, and the tool is given an
+   * `idempotency_key`; false: never without a person; absent: yes.
+   */
+  readonly idempotent?: boolean;
   readonly position: Position;
 }
+
+/** A model behind an API, as PromptKit declares it: absent keys are absent, nothing is resolved. */
+export interface ProviderConfig {
+  readonly id: string;
+  /** The kind of API: openai, claude, gemini, ollama, vllm, mock, replay, … */
+  readonly type: string;
+  readonly model: string;
+  readonly baseUrl?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly credential: {
+    readonly apiKey?: string;
+    /** Relative to the config file's folder. */
+    readonly file?: string;
+    /** The name of an environment variable. */
+    readonly env?: string;
+  };
+  readonly defaults: {
+    readonly temperature?: number;
+    readonly topP?: number;
+    readonly maxTokens?: number;
+  };
+  /** US dollars per 1,000 tokens. */
+  readonly pricing?: { readonly input: number; readonly output: number };
+  readonly requestTimeoutMs?: number;
+  /** Settings of one kind of provider, as the file has them. */
+  readonly additionalConfig: Readonly<Record<string, unknown>>;
+  /** Why this provider must never be used, when the file says something that cannot be honoured. */
+  readonly refused?: string;
+  readonly position: Position;
+}
+
+/** Where approvals and runs are kept. */
+export type StateStoreConfig =
+  | { readonly type: 'memory' }
+  /** Absolute path of the database. */
+  | { readonly type: 'sqlite'; readonly file: string }
+  /** Declared, but nothing that can be used: whatever needs the store fails with this reason. */
+  | { readonly type: 'refused'; readonly reason: string };
 
 export interface EvalConfig {
   readonly name: string;
@@ -87,6 +141,8 @@ export interface RuntimeConfig {
   readonly folder: string;
   readonly apiVersion: 'signalbox/v1' | 'promptkit.altairalabs.ai/v1alpha1';
   readonly name: string;
+  /** By their id, which is unique. */
+  readonly providers: readonly ProviderConfig[];
   readonly tools: readonly ToolConfig[];
   readonly evals: readonly EvalConfig[];
   /** In the order of the file. */
@@ -94,5 +150,6 @@ export interface RuntimeConfig {
   /** Exchanges that may run at once, over all entries. */
   readonly concurrency?: number;
   readonly defaults: DefaultsConfig;
+  readonly stateStore: StateStoreConfig;
   readonly logging: LoggingConfig;
 }

@@ -29,7 +29,11 @@ export interface YamlDocument {
 /** Reads the first YAML 1.2 (or JSON) document of `file`. Throws FILE_UNREADABLE; all else is a problem. */
 export function readDocument(file: string): YamlDocument {
   const text = readText(file);
-  if (typeof text !== 'string') return brokenDocument(file, text);
+  return typeof text === 'string' ? parseDocument(file, text) : brokenDocument(file, text);
+}
+
+/** The document in a text; `file` is what its problems are said to be in. All that is wrong is a problem. */
+export function parseDocument(file: string, text: string): YamlDocument {
   const lines = new LineCounter();
   const [first, second] = parseText(text, lines);
   const at = (offset: number): Position => {

@@ -1,4 +1,4 @@
-import { isObject } from '../json.ts';
+import { isObject, parseLossless } from '../json.ts';
 import type { Path, YamlDocument } from './document.ts';
 import { longestMs } from './schema-exec.ts';
 
@@ -61,6 +61,36 @@ export function wholeAt(document: YamlDocument, path: Path, least = 1): number |
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
   const whole = Math.trunc(value);
   return whole < least ? undefined : whole;
+}
+
+/** A number that JSON has. */
+export function finiteAt(document: YamlDocument, path: Path): number | undefined {
+  const value = valueAt(document, path);
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+/** The tree at `path`, in which numbers too long for a double keep the digits that the file has. */
+export function exactAt(document: YamlDocument, path: Path, value = valueAt(document, path)): unknown {
+  if (typeof value === 'number') return exactNumber(value, document.sourceOf(path));
+  if (Array.isArray(value)) return value.map((item, index) => exactAt(document, [...path, index], item));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, exactAt(document, [...path, key], member)]),
+  );
+}
+
+function exactNumber(value: number, source: string | undefined): unknown {
+  const isJson = source !== undefined && /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(source);
+  return isJson ? parseLossless(source) : value;
+}
+
+/** Where numbers stand in the tree at `path` that JSON does not have: `.inf` and `.nan`. */
+export function infiniteNumbersAt(document: YamlDocument, path: Path): Path[] {
+  const value = valueAt(document, path);
+  if (typeof value === 'number') return Number.isFinite(value) ? [] : [path];
+  if (typeof value !== 'object' || value === null) return [];
+  const keys: readonly (string | number)[] = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
+  return keys.flatMap((key) => infiniteNumbersAt(document, [...path, key]));
 }
 
 /** A duration in milliseconds, never longer than a timer can wait. */

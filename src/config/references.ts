@@ -1,10 +1,13 @@
 import { isObject } from '../json.ts';
+import { checkApprovals } from './approval.ts';
 import type { Problem } from './config.ts';
 import type { Path, YamlDocument } from './document.ts';
-import { type Entry, entriesAt, itemsAt, valueAt, wordAt } from './read.ts';
+import { checkProviders } from './providers.ts';
+import { type Entry, entriesAt, valueAt, wordAt } from './read.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './refused.ts';
 import { type Report, report } from './report.ts';
 import { findSandbox } from './sandbox.ts';
+import { checkStateStore } from './state-store.ts';
 import { suggest } from './suggest.ts';
 
 /** An entry that starts a process. */
@@ -41,6 +44,8 @@ export function checkReferences(document: YamlDocument, tolerant: boolean): Prob
     ]),
     ...checkSelectors(document),
     ...checkProviders(document, refusable),
+    ...checkApprovals(document),
+    ...checkStateStore(document),
     ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => checkTool(document, tool, refusable)),
   ];
   return reports.map((each) => report(document, each));
@@ -92,22 +97,6 @@ function checkSelectors(document: YamlDocument): Report[] {
     if (name === undefined || known.includes(name)) return [];
     const message = 'references a selector not declared under spec.selectors';
     return [{ severity: 'error', path, message, ...suggest(name, known) }];
-  });
-}
-
-function checkProviders(document: YamlDocument, refusable: Refusable): Report[] {
-  const seen = new Set<string>();
-  return itemsAt(document, ['spec', 'providers']).flatMap((item): Report[] => {
-    const path = [...item, 'id'];
-    const id = wordAt(document, path);
-    if (id === undefined || !seen.has(id)) {
-      if (id !== undefined) seen.add(id);
-      return [];
-    }
-    const consequence = refusable === 'error' ? '' : '; the first one counts';
-    return [
-      { severity: refusable, path, message: `another provider already has the id ${id}${consequence}` },
-    ];
   });
 }
 

@@ -1,3 +1,5 @@
+import { durationPattern } from './duration.ts';
+
 const scalarMap = {
   type: 'object',
   additionalProperties: { type: ['string', 'number', 'boolean'] },
@@ -8,7 +10,6 @@ export const unusedProviderKeys = [
   'voice',
   'sample_rate',
   'audio_files',
-  'role',
   'rate_limit',
   'pricing_correct_at',
   'include_raw_output',
@@ -26,7 +27,11 @@ export const providerSchema = {
   additionalProperties: false,
   required: ['type', 'model'],
   properties: {
-    id: { type: 'string', minLength: 1, description: 'The name by which the provider is called.' },
+    id: {
+      type: 'string',
+      minLength: 1,
+      description: 'The name by which the provider is called. Default: its type.',
+    },
     type: { type: 'string', minLength: 1, description: 'Kind of API, such as openai, anthropic or mock.' },
     model: { type: 'string', minLength: 1, description: 'The model’s name at that API.' },
     base_url: { type: 'string', description: 'Address of the API, where it is not the usual one.' },
@@ -48,7 +53,7 @@ export const providerSchema = {
       properties: {
         temperature: { type: 'number', description: 'Randomness of the answer.' },
         top_p: { type: 'number', description: 'Share of the likeliest words to choose from.' },
-        max_tokens: { type: 'integer', description: 'Longest answer, in tokens.' },
+        max_tokens: { type: 'integer', minimum: 1, description: 'Longest answer, in tokens.' },
         prompt_caching: { type: 'boolean', description: 'PromptKit’s switch for prompt caching. Not used.' },
       },
     },
@@ -61,10 +66,19 @@ export const providerSchema = {
         output_cost_per_1k: { type: 'number', description: 'US dollars per 1,000 output tokens.' },
       },
     },
-    request_timeout: { type: 'string', description: 'Longest duration of a request, such as 90s or 2m.' },
+    request_timeout: {
+      type: 'string',
+      pattern: durationPattern,
+      description: 'Longest duration of a request, such as 90s or 1m30s.',
+    },
     additional_config: {
       type: 'object',
       description: 'Settings of one kind of provider, such as mock’s responses.',
+    },
+    role: {
+      type: 'string',
+      description:
+        'PromptKit’s word for what the model does. One that is not llm is refused when it is used.',
     },
     platform: {
       type: 'object',

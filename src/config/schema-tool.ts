@@ -1,4 +1,26 @@
+import { durationPattern } from './duration.ts';
 import { execSchema, milliseconds } from './schema-exec.ts';
+
+const approvalSchema = {
+  type: ['string', 'object'],
+  pattern: '^required$',
+  description:
+    'When a person must consent before the tool runs. required: every time. A mapping says when, and what the person is told.',
+  additionalProperties: false,
+  properties: {
+    when: {
+      type: 'string',
+      description:
+        'Consent is needed where this `${…}` over `args` is true, or cannot be evaluated. Default: every time.',
+    },
+    message: { type: 'string', description: 'What the person is told; may hold `${…}` over `args`.' },
+    expires: {
+      type: 'string',
+      pattern: durationPattern,
+      description: 'How long a decision may take, such as 24h or 7d; then the call fails. Default: for ever.',
+    },
+  },
+} as const;
 
 export const toolSchema = {
   type: ['object', 'null'],
@@ -17,6 +39,12 @@ export const toolSchema = {
     },
     timeout_ms: { ...milliseconds, description: 'The timeout of `exec` where that has none of its own.' },
     exec: execSchema,
+    approval: approvalSchema,
+    idempotent: {
+      type: 'boolean',
+      description:
+        'Whether a call that was cut off may be made again. true: yes, and the tool is given an idempotency_key. false: only if a person says so. Default: yes.',
+    },
     mode: {
       type: 'string',
       description: 'PromptKit’s word for how the tool runs; with `exec` it must be exec.',

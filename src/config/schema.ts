@@ -1,6 +1,7 @@
 import { execSchema, limitProperties } from './schema-exec.ts';
 import { hookSchema } from './schema-hook.ts';
 import { providerSchema } from './schema-provider.ts';
+import { stateStoreSchema } from './schema-store.ts';
 import { toolSchema } from './schema-tool.ts';
 
 export const nativeVersion = 'signalbox/v1';
@@ -16,7 +17,6 @@ export const unusedSections = [
   'skills',
   'tool_selector',
   'mcp_servers',
-  'state_store',
 ] as const;
 
 const scalarMap = {
@@ -91,6 +91,7 @@ const specSchema = {
       additionalProperties: sandboxSchema,
       description: 'Sandboxes, by name.',
     },
+    state_store: stateStoreSchema,
     logging: loggingSchema,
     concurrency: {
       type: 'integer',

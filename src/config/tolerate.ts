@@ -37,6 +37,9 @@ const neverNull = ['spec.hooks.*', 'spec.evals.*', 'spec.providers.*'];
 const emptyIsAbsent = [
   ...execKey('sandbox'),
   'spec.providers.*.id',
+  'spec.providers.*.request_timeout',
+  'spec.state_store.type',
+  'spec.state_store.path',
   'spec.logging.defaultLevel',
   'spec.logging.format',
 ];
@@ -63,6 +66,8 @@ function readScalar(document: YamlDocument, violation: Violation, value: unknown
   if (isToolCommand(violation) && (value === '' || value === null)) return 'a call of the tool fails';
   if (value === null) return undefined;
   if (isToolSchema(path)) return 'a call of the tool fails';
+  if (value !== '' && isAt(path, 'spec.providers.*.request_timeout')) return 'the default applies';
+  if (value !== '' && isAt(path, 'spec.state_store.type')) return 'whatever needs the store fails';
   if (isAt(path, 'spec.hooks.*.mode')) return `it is read as ${defaultMode(document, path)}`;
   if (isAt(path, ...execKey('runtime'))) return 'it is read as exec';
   if (isAt(path, ...execKey('env.*'))) return 'it is left out';
@@ -75,7 +80,9 @@ function defaultMode(document: YamlDocument, path: Violation['path']): string {
 }
 
 function readNumber(path: Violation['path'], value: number): string | undefined {
-  if (isAt(path, 'spec.providers.*.defaults.max_tokens')) return `it is read as ${Math.trunc(value)}`;
+  if (isAt(path, 'spec.providers.*.defaults.max_tokens')) {
+    return value < 1 ? 'the default applies' : `it is read as ${Math.trunc(value)}`;
+  }
   if (!isAt(path, ...execKey('timeout_ms'), 'spec.tools.*.timeout_ms')) return undefined;
   const whole = Math.min(Math.trunc(value), longestMs);
   return whole < 1 ? 'the default applies' : `it is read as ${whole}`;

@@ -1,6 +1,7 @@
 import { isObject } from '../json.ts';
 import type { Problem } from './config.ts';
 import type { YamlDocument } from './document.ts';
+import { whyProviderRefused } from './providers.ts';
 import { type Entry, entriesAt, itemsAt, valueAt } from './read.ts';
 import { type Report, report } from './report.ts';
 import { promptkitVersion, unusedSections } from './schema.ts';
@@ -9,7 +10,7 @@ import { unusedProviderKeys } from './schema-provider.ts';
 /** What the file says and nobody acts on: one warning for each, so that nothing is passed over silently. */
 export function findUnused(document: YamlDocument): Problem[] {
   const reports = [
-    ...unusedSections.flatMap((key) => unusedAt(document, ['spec', key], sectionHints[key])),
+    ...unusedSections.flatMap((key) => unusedAt(document, ['spec', key])),
     ...unusedAt(document, ['spec', 'logging', 'modules']),
     ...itemsAt(document, ['spec', 'providers']).flatMap((path) => unusedInProvider(document, path)),
     ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => unusedInTool(document, tool)),
@@ -18,30 +19,27 @@ export function findUnused(document: YamlDocument): Problem[] {
   return reports.map((each) => report(document, { ...each, atKey: true }));
 }
 
-const sectionHints: Readonly<Record<string, string | undefined>> = {
-  state_store: 'Approvals and runs live in Signalbox’s own store.',
-};
-
-function unusedAt(document: YamlDocument, path: Report['path'], hint?: string): Report[] {
+function unusedAt(document: YamlDocument, path: Report['path']): Report[] {
   const value = valueAt(document, path);
   return value === undefined || value === null
     ? []
-    : [{ severity: 'warning', path, message: 'is accepted and not used', hint }];
+    : [{ severity: 'warning', path, message: 'is accepted and not used' }];
 }
 
 function unusedInProvider(document: YamlDocument, path: Report['path']): Report[] {
-  const platform = [...path, 'platform'];
-  const refused: Report[] = isObject(valueAt(document, platform))
-    ? [
-        {
-          severity: 'warning',
-          path: platform,
-          message: 'is not supported: the provider is refused when it is used',
-        },
-      ]
-    : [];
+  const refused = whyProviderRefused(document, path);
+  const guilty = isObject(valueAt(document, [...path, 'platform'])) ? 'platform' : 'role';
+  const message = `is refused when it is used: ${refused}`;
+  const warning: Report = {
+    severity: 'warning',
+    path: [...path, guilty],
+    message: `the provider ${message}`,
+  };
   const keys = [...unusedProviderKeys.map((key) => [key]), ['defaults', 'prompt_caching']];
-  return [...refused, ...keys.flatMap((key) => unusedAt(document, [...path, ...key]))];
+  return [
+    ...(refused === undefined ? [] : [warning]),
+    ...keys.flatMap((key) => unusedAt(document, [...path, ...key])),
+  ];
 }
 
 const unusedToolKeys = ['mock_result', 'mock_template', 'mock_parts', 'http', 'client'] as const;

@@ -40,7 +40,18 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
       'A one-shot process has nothing to keep; add `runtime: server` or remove the key.',
     );
   }
-  return { ...violation, ...wordMode(document, violation), always: false };
+  if (isAt(path, 'spec.state_store.type') && textAt(document, path) === 'redis') {
+    return { ...violation, message: 'redis is not supported', hint: redisHint, always: false };
+  }
+  if (violation.keyword === 'pattern' && isAt(path, 'spec.providers.*.request_timeout', expiresKey)) {
+    const message = `must be a duration such as 90s, 1m30s or 24h (got: ${valueAt(document, path)})`;
+    return { ...violation, message, always: isGuard(path) };
+  }
+  if (violation.keyword === 'pattern' && isAt(path, 'spec.tools.*.approval')) {
+    const message = `must be required, or a mapping of when, message and expires (got: ${valueAt(document, path)})`;
+    return { ...violation, message, always: true };
+  }
+  return { ...violation, ...wordMode(document, violation), always: isGuard(path) };
 }
 
 const requiredWords = [
@@ -52,8 +63,16 @@ const requiredWords = [
   ['spec.sandboxes.*.mode', 'sandbox mode is required'],
 ] as const;
 
+const redisHint = 'Use `type: sqlite`, which several processes on one machine may share.';
+const expiresKey = 'spec.tools.*.approval.expires';
+
+/** What guards a tool is never passed over, whatever PromptKit’s loader would do with it. */
+function isGuard(path: Violation['path']): boolean {
+  return path[0] === 'spec' && path[1] === 'tools' && (path[3] === 'approval' || path[3] === 'idempotent');
+}
+
 const laterDialects: ReadonlySet<unknown> = new Set(['picoclaw', 'chibi', 'claude', 'agentao']);
-const laterKeys = [...execKey('limits'), 'spec.tools.*.approval', 'spec.tools.*.idempotent', 'spec.imports'];
+const laterKeys = [...execKey('limits'), 'spec.imports'];
 
 /** What the documents promise and this version lacks: passing over it silently would weaken a guard. */
 function wordLater(document: YamlDocument, { kind, path }: Violation): string | undefined {

@@ -1,3 +1,6 @@
+import type { Fault } from '../errors.ts';
+import type { Json } from '../json.ts';
+
 /** A person's consent, sent beside `args` when a pending tool is called again. */
 export interface Approval {
   readonly id: string;
@@ -5,4 +8,86 @@ export interface Approval {
   /** Who decided. */
   readonly by: string;
   readonly reason: string;
+}
+
+/**
+ * Why a call waits: `tool` the tool answered pending, `hook` a filter asked, `approval` the config requires
+ * consent, `interrupted` a call that must not be repeated was cut off and nobody knows whether it acted.
+ */
+export type PendingOrigin = 'tool' | 'hook' | 'approval' | 'interrupted';
+
+/** A tool call that waits for a person. */
+export interface PendingCall {
+  readonly id: string;
+  readonly runId: string;
+  /** The step's path within the run, as the journal names it. */
+  readonly step: string;
+  readonly callId: string;
+  readonly tool: string;
+  /** The arguments that the tool would be given, or was. */
+  readonly args: Json;
+  readonly origin: PendingOrigin;
+  /** The hook that asked; null unless `origin` is `hook`. */
+  readonly hook: string | null;
+  readonly reason: string;
+  readonly message: string;
+  /** The tool's whole pending object, unknown members included; `{}` for other origins. */
+  readonly members: Json;
+  /** The pending that was approved before this one, when the approved call went pending again. */
+  readonly previous: string | null;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  /** Milliseconds since 1970; null: never. */
+  readonly expiresAt: number | null;
+}
+
+/** What was decided about a pending call. Exactly one ruling wins. */
+export type Ruling =
+  /** Run it, with these arguments instead if there are any. */
+  | { readonly kind: 'approved'; readonly args: Json | null; readonly by: string; readonly reason: string }
+  | { readonly kind: 'rejected'; readonly by: string; readonly reason: string }
+  /** A person answers in the tool's place. */
+  | { readonly kind: 'responded'; readonly result: Json; readonly by: string; readonly reason: string }
+  /** Nobody decided in time. */
+  | { readonly kind: 'expired' }
+  /** The run was cancelled. */
+  | { readonly kind: 'cancelled'; readonly by: string; readonly reason: string };
+
+/** A pending call and what became of it; `ruling` and `decidedAt` are null while it is open. */
+export interface PendingRecord extends PendingCall {
+  readonly ruling: Ruling | null;
+  /** Milliseconds since 1970. */
+  readonly decidedAt: number | null;
+}
+
+/** What a call that is now pending tells its caller. */
+export interface PendingNotice {
+  readonly id: string;
+  readonly tool: string;
+  readonly step: string;
+  readonly reason: string;
+  readonly message: string;
+  /** ISO 8601; null: never. */
+  readonly expires_at: string | null;
+}
+
+/** A pending call as `pending show --json` prints it. Times are ISO 8601. */
+export interface PendingDocument extends PendingNotice {
+  readonly run_id: string;
+  readonly call_id: string;
+  readonly args: unknown;
+  readonly origin: PendingOrigin;
+  readonly hook: string | null;
+  readonly members: unknown;
+  readonly previous: string | null;
+  readonly created_at: string;
+  readonly status: 'open' | Ruling['kind'];
+  readonly by: string | null;
+  readonly decision_reason: string | null;
+  /** Edited arguments of an approval; null otherwise. */
+  readonly edited_args: unknown;
+  /** The result that a person gave; null otherwise. */
+  readonly result: unknown;
+  readonly decided_at: string | null;
+  readonly error?: Fault;
 }

@@ -18,7 +18,12 @@ export type ToolDocument =
     }
   | {
       readonly status: 'pending';
-      readonly pending: { readonly id: string; readonly reason: string; readonly message: string };
+      readonly pending: {
+        readonly id: string;
+        readonly run_id: string;
+        readonly reason: string;
+        readonly message: string;
+      };
     };
 
 /** What an eval call came to, as `eval call --json` prints it. */
@@ -35,8 +40,8 @@ export type EvalDocument =
 
 /** What a chain of hooks came to, as `hook fire --json` prints it. */
 export interface DecisionDocument {
-  readonly verdict: 'allow' | 'deny' | 'modify';
-  /** The hook that denied, or the last one that modified. */
+  readonly verdict: 'allow' | 'deny' | 'modify' | 'ask';
+  /** The hook that denied or asked, or the last one that modified. */
   readonly hook: string | null;
   readonly dialect: string | null;
   readonly reason: string;
@@ -58,6 +63,13 @@ export interface ToolInfo {
   readonly dialect: string | null;
   readonly input_schema: unknown;
   readonly output_schema: unknown;
+}
+
+/** A provider as it is declared. */
+export interface ProviderInfo {
+  readonly id: string;
+  readonly type: string;
+  readonly model: string;
 }
 
 /** A hook as it stands in the file. */

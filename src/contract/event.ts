@@ -1,6 +1,8 @@
 import type { Fault } from '../errors.ts';
 import type { Json } from '../json.ts';
+import type { Ruling } from './approval.ts';
 import type { Answer, HookKind, HookMode, Phase } from './hook.ts';
+import type { RunStatus, StepDocument } from './run.ts';
 
 export type Capability = 'tool' | 'eval' | 'hook';
 
@@ -15,7 +17,14 @@ export type RuntimeEvent =
   | CircuitOpened
   | Dropped
   | StderrLine
-  | NoteTaken;
+  | NoteTaken
+  | PendingOpened
+  | PendingDecided
+  | StepStarted
+  | StepFinished
+  | TextReleased
+  | RunStarted
+  | RunFinished;
 
 export interface CallStarted {
   readonly type: 'call.started';
@@ -102,6 +111,71 @@ export interface NoteTaken {
   readonly name: string;
   readonly level: 'debug' | 'warn';
   readonly message: string;
+}
+
+/** A call waits for a person, and the store has it. */
+export interface PendingOpened {
+  readonly type: 'pending.opened';
+  readonly id: string;
+  readonly run: string;
+  readonly step: string;
+  readonly tool: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A waiting call has its ruling, and the run goes on by it. */
+export interface PendingDecided {
+  readonly type: 'pending.decided';
+  readonly id: string;
+  readonly run: string;
+  readonly step: string;
+  readonly tool: string;
+  readonly ruling: Ruling['kind'];
+}
+
+/** A step of a pipeline is worked on now; steps that the journal has already are not told of. */
+export interface StepStarted {
+  readonly type: 'step.started';
+  readonly run: string;
+  /** The step's path. */
+  readonly step: string;
+  readonly kind: StepDocument['kind'];
+}
+
+export interface StepFinished {
+  readonly type: 'step.finished';
+  readonly run: string;
+  readonly step: string;
+  readonly kind: StepDocument['kind'];
+  readonly status: StepDocument['status'];
+  readonly durationMs: number;
+  readonly error?: Fault;
+}
+
+/** Text of a streamed answer that has passed the guard. */
+export interface TextReleased {
+  readonly type: 'text';
+  readonly run: string;
+  readonly step: string;
+  readonly text: string;
+}
+
+/** A run begins, or goes on where it was set down. */
+export interface RunStarted {
+  readonly type: 'run.started';
+  readonly run: string;
+  readonly name: string;
+  readonly isResumed: boolean;
+}
+
+/** A run has ended, or waits. */
+export interface RunFinished {
+  readonly type: 'run.finished';
+  readonly run: string;
+  readonly name: string;
+  readonly status: RunStatus;
+  readonly error?: Fault;
 }
 
 /** Takes an event; must not throw. */

@@ -100,13 +100,20 @@ export interface Deny {
   readonly error?: Fault;
 }
 
+/** One hook wants a person to decide whether a tool runs. */
+export interface Ask {
+  readonly verdict: 'ask';
+  readonly reason: string;
+  readonly metadata: Json;
+}
+
 /** What one filter answered. */
-export type Answer = Allow | Modify | Deny;
+export type Answer = Allow | Modify | Deny | Ask;
 
 /** What a whole chain of filters came to, and who decided. */
 export interface Decision {
   readonly verdict: Answer['verdict'];
-  /** The hook that denied, or the last one that modified; null when every hook merely allowed. */
+  /** The hook that denied or asked, or the last one that modified; null when every hook merely allowed. */
   readonly hook: string | null;
   readonly dialect: string | null;
   readonly reason: string;
@@ -115,7 +122,7 @@ export interface Decision {
   readonly replace: Json | null;
   /** The text that stands in for a withheld model answer; null unless an enforced denial. */
   readonly result: string | null;
-  /** The denying hook's, else those of all hooks merged in order. */
+  /** The denying or asking hook's, else those of all hooks merged in order. */
   readonly metadata: Json;
   readonly error?: Fault;
 }
@@ -127,6 +134,7 @@ export const modify = (replace: Json, reason: string, metadata: Json): Modify =>
   reason,
   metadata,
 });
+export const ask = (reason: string, metadata: Json): Ask => ({ verdict: 'ask', reason, metadata });
 export const deny = (reason: string, enforced: boolean, metadata: Json): Deny => ({
   verdict: 'deny',
   reason,

@@ -8,6 +8,8 @@ export interface ToolCall {
   readonly callId: string;
   readonly args: Json;
   readonly approval?: Approval;
+  /** The same for every repetition of one call; only tools that are declared idempotent are given one. */
+  readonly idempotencyKey?: string;
 }
 
 export interface ToolOk {

@@ -84,6 +84,8 @@ function write(logger: Logger, redact: Redact, event: RuntimeEvent): void {
 
 function membersOf(event: RuntimeEvent): Readonly<Record<string, unknown>> {
   const { type, ...members } = event;
+  // A conversation is no business of the log.
+  if (event.type === 'text') return { event: type, run: event.run, step: event.step };
   // A note's level and message are those of the line itself, which must not have two of either.
   return event.type === 'note' ? { event: type, name: event.name } : { event: type, ...members };
 }
@@ -98,6 +100,10 @@ function levelOf(event: RuntimeEvent): Level {
       return event.status === 'untold' ? 'warn' : 'debug';
     case 'circuit.opened':
       return 'warn';
+    case 'run.finished':
+      return event.error === undefined ? 'debug' : 'info';
+    case 'pending.opened':
+    case 'pending.decided':
     case 'process.restarted':
     case 'stderr':
       return 'info';
@@ -136,6 +142,20 @@ function messageOf(event: RuntimeEvent): string {
       return `${event.name}: ${event.line}`;
     case 'note':
       return `${event.name}: ${event.message}`;
+    case 'pending.opened':
+      return `${event.step}: waits for a person (${event.id}): ${event.message}`;
+    case 'pending.decided':
+      return `${event.step}: ${event.id} was ${event.ruling}`;
+    case 'step.started':
+      return `${event.step}: ${event.kind} step started`;
+    case 'step.finished':
+      return `${event.step}: ${event.status} in ${event.durationMs} ms${event.error ? `: ${event.error.message}` : ''}`;
+    case 'text':
+      return `${event.step}: ${event.text.length} characters of the answer released`;
+    case 'run.started':
+      return `${event.name}: run ${event.run} ${event.isResumed ? 'goes on' : 'started'}`;
+    case 'run.finished':
+      return `${event.name}: run ${event.run} ${event.status}${event.error ? `: ${event.error.message}` : ''}`;
   }
 }
 

@@ -3,18 +3,21 @@ import type { Port } from '../capability/invoke.ts';
 import { runTool } from '../capability/tool.ts';
 import type { Approval } from '../contract/approval.ts';
 import type { Decision, HookEvent, ToolHookRequest } from '../contract/hook.ts';
-import {
-  failed,
-  ok,
-  type ToolCall,
-  type ToolFailed,
-  type ToolOk,
-  type ToolOutcome,
-  type ToolPending,
-} from '../contract/tool.ts';
-import { type Fault, RuntimeError, toFault } from '../errors.ts';
+import { failed, type ToolCall, type ToolFailed, type ToolOk, type ToolOutcome } from '../contract/tool.ts';
+import { RuntimeError, toFault } from '../errors.ts';
 import { Json } from '../json.ts';
+import type { AskApproval } from './approval-rule.ts';
 import { readArgs, requireValidArgs } from './args.ts';
+import {
+  type CallPaused,
+  type CallResult,
+  denied,
+  modelText,
+  noMetadata,
+  paused,
+  settled,
+  withContent,
+} from './call-result.ts';
 import { type Link, passGate } from './gate.ts';
 import { mergeObjects } from './replace.ts';
 import type { Check } from './schema.ts';
@@ -27,87 +30,86 @@ export interface CallableTool {
   readonly checkArgs: Check;
   readonly checkResult: Check;
   readonly links: readonly Link[];
+  /** Says when a person must consent first; absent: never. */
+  readonly approval?: AskApproval | undefined;
+  /** false: a call that was cut off must not be made again without a person. */
+  readonly idempotent?: boolean | undefined;
 }
 
-/** A hook stopped the call: before it ran, or its result was withheld. */
-export interface ToolDenied {
-  readonly status: 'denied';
-  readonly hook: string;
-  readonly reason: string;
-  /** Set when a fault of the hook, rather than its word, denied. */
-  readonly error?: Fault;
-}
-
-/** What a tool call came to, hooks included. */
-export interface CallResult {
-  readonly outcome: ToolOk | ToolFailed | ToolPending | ToolDenied;
-  readonly callId: string;
-  /** The text that a model is given for it. */
-  readonly content: string;
-  /** What the hooks had to say, merged in order; a denying hook's alone. */
-  readonly metadata: Json;
-}
-
-/** A pending call that waits for somebody's word. */
-export interface Pause {
-  readonly id: string;
-  readonly tool: string;
-  readonly callId: string;
-  readonly reason: string;
-  readonly message: string;
-}
-
-export interface CallOptions {
+export interface CallContext {
   readonly callId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Decides a pending call on the spot; undefined leaves it pending. */
-  readonly approve?: ((pause: Pause) => Promise<Approval | undefined>) | undefined;
+  /** Told to tools that are declared idempotent; default: the call's id. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 /**
- * One tool call: schema, before_execution filters, schema again if one changed the arguments, process,
- * output schema, after_execution filters (for failures too, not for a pending call). Never rejects.
+ * One tool call: schema, before_execution filters, schema again if one changed the arguments, the consent
+ * that the config requires, process, output schema, after_execution filters (for failures too, not for a
+ * call that waits for a person). Never rejects.
  */
 export async function callTool(
   tool: CallableTool,
   args: unknown,
-  options: CallOptions = {},
+  context: CallContext = {},
 ): Promise<CallResult> {
-  const callId = options.callId ?? `call_${randomUUID()}`;
-  const context = { tool, callId, signal: options.signal };
+  const call = { ...context, tool, callId: context.callId ?? `call_${randomUUID()}` };
   let json: Json;
   try {
-    json = readArgs(tool.name, args);
-    requireValidArgs(tool.name, tool.checkArgs(json.value));
+    json = readCheckedArgs(tool, args);
   } catch (error) {
-    return settle(context, failed(toFault(error)), noMetadata);
+    return settled(namesOf(call), failed(toFault(error)));
   }
-  const request = { name: tool.name, args: json, call_id: callId };
-  const before = await passGate(
-    tool.links,
-    { hook: 'tool', phase: 'before_execution', request },
-    { call: callId, signal: options.signal, check: (event) => checkChangedArgs(tool, event) },
-  );
-  if (before.decision.verdict === 'deny') return deny(context, before.decision);
-  const passed = argsOf(before.event, json);
-  const startedAt = performance.now();
-  const outcome = await runApproved(context, passed, options.approve);
-  if (outcome.status === 'pending') return settle(context, outcome, before.decision.metadata);
-  const latencyMs = Math.round(performance.now() - startedAt);
-  return await passAfter(context, {
-    outcome,
-    request: { ...request, args: passed },
-    latencyMs,
-    before: before.decision,
-  });
+  const before = await passBefore(call, json);
+  if (before.stopped !== undefined) return before.stopped;
+  const needed = tool.approval?.(before.args);
+  if (needed === undefined) return await execute(call, before);
+  const asked = { reason: needed.reason, message: needed.message, expiresMs: needed.expiresMs };
+  return paused(namesOf(call), { ...pausedBefore(before.args), origin: 'approval', ...asked });
 }
 
-const noMetadata = new Json('{}');
-
-interface CallContext {
+/** One call on its way. */
+export interface Call extends CallContext {
   readonly tool: CallableTool;
   readonly callId: string;
-  readonly signal: AbortSignal | undefined;
+}
+
+/** Arguments as text that fits the tool's schema. Throws ARGS_INVALID. */
+export function readCheckedArgs(tool: CallableTool, args: unknown): Json {
+  const json = readArgs(tool.name, args);
+  requireValidArgs(tool.name, tool.checkArgs(json.value));
+  return json;
+}
+
+/** What the filters before a tool made of its arguments; `stopped` when one ended the call. */
+export interface Before {
+  readonly args: Json;
+  readonly metadata: Json;
+  readonly stopped?: CallResult;
+}
+
+/** Takes a call through its before_execution filters; what `consented` ask has been answered already. */
+export async function passBefore(call: Call, args: Json, consented?: ReadonlySet<string>): Promise<Before> {
+  const { tool, callId, signal } = call;
+  const { decision, event } = await passGate(
+    tool.links,
+    { hook: 'tool', phase: 'before_execution', request: { name: tool.name, args, call_id: callId } },
+    { call: callId, signal, consented, check: (changed) => checkChangedArgs(tool, changed) },
+  );
+  const passed = { args: argsOf(event, args), metadata: decision.metadata };
+  if (decision.verdict === 'deny') return { ...passed, stopped: denied(namesOf(call), decision) };
+  if (decision.verdict !== 'ask') return passed;
+  const question = { hook: decision.hook, reason: decision.reason, message: questionOf(tool.name, decision) };
+  const pause: CallPaused = { ...pausedBefore(passed.args), origin: 'hook', ...question };
+  return { ...passed, stopped: paused(namesOf(call), pause, decision.metadata) };
+}
+
+function questionOf(tool: string, { hook }: Decision): string {
+  return `Hook "${hook}" asks whether tool "${tool}" may run.`;
+}
+
+function pausedBefore(args: Json) {
+  return { status: 'pending', hook: null, args, members: noMetadata, expiresMs: null } as const;
 }
 
 /** What is wrong with arguments that a filter has changed; undefined when they fit. */
@@ -125,34 +127,40 @@ function argsOf(event: HookEvent, original: Json): Json {
     : original;
 }
 
-/** Runs the tool; when it asks for a person and somebody consents on the spot, once more with the approval. */
-async function runApproved(
-  context: CallContext,
-  args: Json,
-  approve: CallOptions['approve'],
-): Promise<ToolOutcome> {
-  const first = await runChecked(context, args);
-  if (first.status !== 'pending' || approve === undefined) return first;
-  const { tool, callId } = context;
-  const { reason, message } = first;
-  const pause = { id: `pending_${randomUUID()}`, tool: tool.name, callId, reason, message };
-  try {
-    const approval = await approve(pause);
-    return approval === undefined ? first : await runChecked(context, args, approval);
-  } catch (error) {
-    return failed(toFault(error));
+/** Runs the process with what passed, and takes what it answers through the after_execution filters. */
+export async function execute(
+  call: Call,
+  { args, metadata }: Before,
+  approval?: Approval,
+): Promise<CallResult> {
+  const startedAt = performance.now();
+  const outcome = await runChecked(call, args, approval);
+  if (outcome.status === 'pending') {
+    const { reason, message, members } = outcome;
+    const expiresMs = call.tool.approval?.expiresMs ?? null;
+    const pause: CallPaused = { ...pausedBefore(args), origin: 'tool', reason, message, members, expiresMs };
+    return paused(namesOf(call), pause, metadata);
   }
+  const latencyMs = Math.round(performance.now() - startedAt);
+  return await passAfter(call, { outcome, args, latencyMs, metadata });
 }
 
-async function runChecked(
-  { tool, callId, signal }: CallContext,
-  args: Json,
-  approval?: Approval,
-): Promise<ToolOutcome> {
-  const call: ToolCall = { name: tool.name, callId, args, ...(approval && { approval }) };
+async function runChecked(call: Call, args: Json, approval: Approval | undefined): Promise<ToolOutcome> {
+  const { tool, callId, signal, idempotencyKey = callId } = call;
+  const request: ToolCall = {
+    name: tool.name,
+    callId,
+    args,
+    ...(approval && { approval }),
+    ...(tool.idempotent === true && { idempotencyKey }),
+  };
   if (tool.port === undefined) return failed(toFault(nothingToRun(tool.name)));
-  const outcome = await runTool(tool.port, { input: call, call: callId, signal });
-  if (outcome.status !== 'ok') return outcome;
+  const outcome = await runTool(tool.port, { input: request, call: callId, signal });
+  return outcome.status === 'ok' ? checkResult(tool, outcome) : outcome;
+}
+
+/** The result, or a failure when it does not fit the tool's output schema. */
+export function checkResult(tool: CallableTool, outcome: ToolOk): ToolOk | ToolFailed {
   const violations = tool.checkResult(outcome.result.value);
   if (violations.length === 0) return outcome;
   const message = `the result of tool "${tool.name}" does not fit output_schema: ${violations.join('; ')}`;
@@ -166,18 +174,20 @@ function nothingToRun(name: string): RuntimeError {
   );
 }
 
-interface Finished {
+/** A call that has its outcome. */
+export interface Finished {
   readonly outcome: ToolOk | ToolFailed;
-  readonly request: ToolHookRequest;
+  readonly args: Json;
   readonly latencyMs: number;
-  readonly before: Decision;
+  /** Of the filters before. */
+  readonly metadata: Json;
 }
 
-async function passAfter(
-  context: CallContext,
-  { outcome, request, latencyMs, before }: Finished,
-): Promise<CallResult> {
-  const { tool, callId, signal } = context;
+/** Takes an outcome through the after_execution filters. */
+export async function passAfter(call: Call, finished: Finished): Promise<CallResult> {
+  const { tool, callId, signal } = call;
+  const { outcome, args, latencyMs } = finished;
+  const request: ToolHookRequest = { name: tool.name, args, call_id: callId };
   const response = {
     name: tool.name,
     call_id: callId,
@@ -185,67 +195,20 @@ async function passAfter(
     error: outcome.status === 'failed' ? outcome.error.message : '',
     latency_ms: latencyMs,
   };
-  const after = await passGate(
+  const { decision, event } = await passGate(
     tool.links,
     { hook: 'tool', phase: 'after_execution', request, response },
     { call: callId, signal },
   );
-  if (after.decision.verdict === 'deny') return deny(context, after.decision);
-  const metadata = mergeObjects([before.metadata, after.decision.metadata]);
-  if (after.decision.verdict === 'allow' || after.event.phase !== 'after_execution') {
-    return settle(context, outcome, metadata);
+  if (decision.verdict === 'deny' || decision.verdict === 'ask') return denied(namesOf(call), decision);
+  const metadata = mergeObjects([finished.metadata, decision.metadata]);
+  if (decision.verdict === 'allow' || event.phase !== 'after_execution') {
+    return settled(namesOf(call), outcome, metadata);
   }
-  const { content } = after.event.response;
+  const { content } = event.response;
   return { outcome: withContent(outcome, content), callId, content, metadata };
 }
 
-/** What a model reads of an outcome: text as it is, any other result as its JSON text. */
-function modelText(name: string, outcome: ToolOk | ToolFailed | ToolPending): string {
-  switch (outcome.status) {
-    case 'ok':
-      return typeof outcome.result.value === 'string' ? outcome.result.value : outcome.result.text;
-    case 'failed':
-      return `Tool "${name}" failed: ${outcome.error.message}`;
-    case 'pending':
-      return outcome.message;
-  }
-}
-
-/** An outcome whose text a filter replaced. A failure stays one, and its message gives nothing away. */
-function withContent(outcome: ToolOk | ToolFailed, content: string): ToolOk | ToolFailed {
-  if (outcome.status === 'failed') {
-    const { code, hint } = outcome.error;
-    return failed({ code, message: content, hint });
-  }
-  return ok(typeof outcome.result.value === 'string' ? Json.from(content) : parsedOrText(content));
-}
-
-function parsedOrText(content: string): Json {
-  const json = new Json(content.trim());
-  try {
-    void json.value;
-    return json;
-  } catch {
-    return Json.from(content);
-  }
-}
-
-function deny({ tool, callId }: CallContext, decision: Decision): CallResult {
-  const hook = decision.hook ?? '';
-  const { reason, metadata, error } = decision;
-  const outcome: ToolDenied = { status: 'denied', hook, reason, ...(error && { error }) };
-  return {
-    outcome,
-    callId,
-    content: `Tool "${tool.name}" was blocked by hook "${hook}": ${reason}`,
-    metadata,
-  };
-}
-
-function settle(
-  { tool, callId }: CallContext,
-  outcome: ToolOk | ToolFailed | ToolPending,
-  metadata: Json,
-): CallResult {
-  return { outcome, callId, content: modelText(tool.name, outcome), metadata };
+export function namesOf({ tool, callId }: Call) {
+  return { tool: tool.name, callId };
 }

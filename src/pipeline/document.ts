@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { HookConfig, ToolConfig } from '../config/config.ts';
 import type {
   DecisionDocument,
@@ -10,10 +9,15 @@ import type {
 import type { EvalOutcome } from '../contract/eval.ts';
 import type { Decision } from '../contract/hook.ts';
 import { type Json, toPlain } from '../json.ts';
-import type { CallResult } from './call.ts';
+import type { CallPaused, CallResult } from './call-result.ts';
+
+/** A call that has its outcome. */
+export interface EndedCall extends Pick<CallResult, 'metadata'> {
+  readonly outcome: Exclude<CallResult['outcome'], CallPaused>;
+}
 
 /** The document of a tool call. */
-export function toToolDocument({ outcome, metadata }: CallResult): ToolDocument {
+export function toToolDocument({ outcome, metadata }: EndedCall): ToolDocument {
   const said = metadata.text === '{}' ? {} : { metadata };
   switch (outcome.status) {
     case 'ok':
@@ -23,13 +27,6 @@ export function toToolDocument({ outcome, metadata }: CallResult): ToolDocument 
     case 'denied': {
       const { hook, reason, error } = outcome;
       return document<ToolDocument>({ status: 'denied', hook, reason, metadata, ...(error && { error }) });
-    }
-    case 'pending': {
-      const { reason, message } = outcome;
-      return document<ToolDocument>({
-        status: 'pending',
-        pending: { id: `pending_${randomUUID()}`, reason, message },
-      });
     }
   }
 }

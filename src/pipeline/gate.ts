@@ -1,6 +1,6 @@
 import type { Follower } from '../capability/follower.ts';
 import { askHook, type FilterPort } from '../capability/hook.ts';
-import type { Allow, Decision, Deny, HookEvent, HookKind, Modify, Phase } from '../contract/hook.ts';
+import type { Allow, Ask, Decision, Deny, HookEvent, HookKind, Modify, Phase } from '../contract/hook.ts';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json.ts';
 import { applyReplace, mergeObjects, type Replaced } from './replace.ts';
@@ -21,6 +21,10 @@ export interface Passage {
   readonly signal?: AbortSignal | undefined;
   /** Says what is wrong with an event that a filter has changed; undefined when nothing is. */
   readonly check?: ((event: HookEvent) => string | undefined) | undefined;
+  /** Hooks whose questions a person has answered: theirs count as allowed. */
+  readonly consented?: ReadonlySet<string> | undefined;
+  /** Leaves observers and shadows out, which hear of the event another time. */
+  readonly filtersOnly?: boolean | undefined;
 }
 
 /** What a chain came to, and the event as its filters left it. */
@@ -31,7 +35,7 @@ export interface Passed {
 
 /**
  * Takes an event through every hook of its phase, in the order of the file. Filters are asked one after
- * another, each seeing what the last one left, until one denies; observers and shadows hear of the event as
+ * another, each seeing what the last one left, until one denies or asks; observers and shadows hear of the event as
  * it stands at their place, also behind a denial, and nobody waits for them. Never rejects.
  */
 export async function passGate(links: readonly Link[], event: HookEvent, passage: Passage): Promise<Passed> {
@@ -39,14 +43,16 @@ export async function passGate(links: readonly Link[], event: HookEvent, passage
   const chain = new Chain(event);
   for (const link of here) {
     const { listener } = link;
-    if (listener.mode !== 'filter') listener.follower.tell(chain.event, passage.call);
-    else if (chain.denial === undefined) {
-      const { call, signal, check } = passage;
+    const { call, signal, check, consented, filtersOnly } = passage;
+    if (listener.mode !== 'filter') {
+      if (filtersOnly !== true) listener.follower.tell(chain.event, call);
+    } else if (chain.stop === undefined) {
       const invocation = { input: chain.event, call, signal };
       const answer = await askHook(listener.port, invocation, (affirmed) =>
         chain.take(link, affirmed, check),
       );
-      if (answer.verdict === 'deny') chain.denial = { link, answer };
+      if (answer.verdict === 'ask' && consented?.has(link.name)) chain.consent(answer);
+      else if (answer.verdict === 'deny' || answer.verdict === 'ask') chain.stop = { link, answer };
     }
   }
   return { decision: chain.decide(), event: chain.event };
@@ -55,7 +61,8 @@ export async function passGate(links: readonly Link[], event: HookEvent, passage
 /** The state of one event on its way through the filters. */
 class Chain {
   event: HookEvent;
-  denial: { readonly link: Link; readonly answer: Deny } | undefined;
+  /** The answer that ended the chain. */
+  stop: { readonly link: Link; readonly answer: Deny | Ask } | undefined;
   #modifier: Link | undefined;
   #reason = '';
   readonly #replaced = new Map<string, Json>();
@@ -72,6 +79,11 @@ class Chain {
     if (answer.reason !== '') this.#reason = answer.reason;
   }
 
+  /** A question that a person has answered lets the event pass. */
+  consent({ metadata }: Ask): void {
+    this.#metadata.push(metadata);
+  }
+
   #modify(link: Link, { replace }: Modify, check: Passage['check']): void {
     const { event, parts } = replaceOrRefuse(this.event, replace);
     const problem = check?.(event);
@@ -82,7 +94,7 @@ class Chain {
   }
 
   decide(): Decision {
-    if (this.denial !== undefined) return decideDenied(this.denial.link, this.denial.answer, this.event);
+    if (this.stop !== undefined) return decideStopped(this.stop.link, this.stop.answer, this.event);
     const modified = this.#modifier !== undefined;
     return {
       verdict: modified ? 'modify' : 'allow',
@@ -107,11 +119,11 @@ function replaceOrRefuse(event: HookEvent, replace: Json): Replaced {
 
 const withheld = 'This response was withheld by a guardrail.';
 
-function decideDenied(link: Link, answer: Deny, event: HookEvent): Decision {
+function decideStopped(link: Link, answer: Deny | Ask, event: HookEvent): Decision {
   // Only a model's answer has a stand-in; at a tool's phases an enforced denial is a plain one.
-  const enforced = answer.enforced && event.hook === 'provider';
+  const enforced = answer.verdict === 'deny' && answer.enforced && event.hook === 'provider';
   return {
-    verdict: 'deny',
+    verdict: answer.verdict,
     hook: link.name,
     dialect: link.dialect,
     reason: answer.reason,
@@ -119,7 +131,7 @@ function decideDenied(link: Link, answer: Deny, event: HookEvent): Decision {
     replace: null,
     result: enforced ? standIn(answer.metadata) : null,
     metadata: answer.metadata,
-    ...(answer.error && { error: answer.error }),
+    ...(answer.verdict === 'deny' && answer.error && { error: answer.error }),
   };
 }
 

@@ -3,10 +3,10 @@ import { checkSchema } from '../config/check.ts';
 import type { Problem } from '../config/config.ts';
 import { type Path, readDocument, type YamlDocument } from '../config/document.ts';
 import { sortProblems } from '../config/problem.ts';
-import { choiceAt, itemsAt, valueAt } from '../config/read.ts';
+import { choiceAt, exactAt, itemsAt, valueAt } from '../config/read.ts';
 import { RuntimeError } from '../errors.ts';
 import { compileExpressions, type Expression } from '../expression.ts';
-import { isObject, parseLossless } from '../json.ts';
+import { isObject } from '../json.ts';
 import type { Dataset, Gate, InlineRow, Suite, SuiteEval } from './model.ts';
 import { besideFile } from './paths.ts';
 import { suiteSchema } from './schema.ts';
@@ -108,19 +108,4 @@ function numberAt<Key extends string>(document: YamlDocument, path: Path, key: K
 function expressionAt(document: YamlDocument, path: Path): Expression | undefined {
   const tree = exactAt(document, path);
   return tree === undefined ? undefined : compileExpressions(tree, ['case']);
-}
-
-/** The tree at `path`, in which numbers too long for a double keep the digits that the file has. */
-function exactAt(document: YamlDocument, path: Path, value = valueAt(document, path)): unknown {
-  if (typeof value === 'number') return exactNumber(value, document.sourceOf(path));
-  if (Array.isArray(value)) return value.map((item, index) => exactAt(document, [...path, index], item));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, exactAt(document, [...path, key], member)]),
-  );
-}
-
-function exactNumber(value: number, source: string | undefined): unknown {
-  const isJson = source !== undefined && /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(source);
-  return isJson ? parseLossless(source) : value;
 }

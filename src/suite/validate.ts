@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Problem } from '../config/config.ts';
 import type { Path, YamlDocument } from '../config/document.ts';
-import { itemsAt, valueAt } from '../config/read.ts';
+import { infiniteNumbersAt, itemsAt, valueAt } from '../config/read.ts';
 import { describePath } from '../config/schema-path.ts';
 import { suggest } from '../config/suggest.ts';
 import { findExpressionErrors } from '../expression.ts';
@@ -107,18 +107,11 @@ function findBadExpressions(document: YamlDocument): Finding[] {
 
 function findNumbersThatJsonLacks(document: YamlDocument): Finding[] {
   return [...expressionPaths(document), ['spec', 'cases']].flatMap((base) =>
-    infinitePaths(valueAt(document, base), base).map((path) => ({
+    infiniteNumbersAt(document, base).map((path) => ({
       path,
       message: 'must be a finite number: JSON has no other',
     })),
   );
-}
-
-function infinitePaths(value: unknown, path: Path): Path[] {
-  if (typeof value === 'number') return Number.isFinite(value) ? [] : [path];
-  if (Array.isArray(value)) return value.flatMap((item, index) => infinitePaths(item, [...path, index]));
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([key, member]) => infinitePaths(member, [...path, key]));
 }
 
 /** An eval that judges an empty text by mistake would pass many a check. */

@@ -232,7 +232,7 @@ evals:
     spec: `
 imports: [./hooks.json]
 tools:
-  t: {approval: always, idempotent: true, exec: {command: sh, limits: {memory: 1}}}
+  t: {exec: {command: sh, limits: {memory: 1}}}
 evals:
   rude: {command: sh, dialect: agentao, limits: {}}
 hooks:
@@ -242,9 +242,7 @@ hooks:
     loads: false,
     problems: [
       'error 4:3 imports: `imports` is not supported by this version',
-      'error 6:9 tools[t].approval: `approval` is not supported by this version',
-      'error 6:27 tools[t].idempotent: `idempotent` is not supported by this version',
-      'error 6:65 tools[t].exec.limits: `limits` is not supported by this version',
+      'error 6:27 tools[t].exec.limits: `limits` is not supported by this version',
       'error 8:34 evals[rude].dialect: dialect agentao is not supported by this version',
       'error 8:43 evals[rude].limits: `limits` is not supported by this version',
       'error 10:47 hooks[guard].dialect: dialect claude is not supported by this version',
@@ -262,8 +260,7 @@ inference_providers: []
 selectors: {near: 5}
 skills: {selector: near}
 tool_selector: near
-mcp_servers: [{}]
-state_store: {type: redis}`,
+mcp_servers: [{}]`,
     loads: true,
     problems: [
       'warning 4:3 embedding_providers: is accepted and not used',
@@ -274,7 +271,6 @@ state_store: {type: redis}`,
       'warning 9:3 skills: is accepted and not used',
       'warning 10:3 tool_selector: is accepted and not used',
       'warning 11:3 mcp_servers: is accepted and not used',
-      'warning 12:3 state_store: is accepted and not used | Approvals and runs live in Signalbox’s own store.',
     ],
   },
   {
@@ -286,7 +282,7 @@ providers:
     problems: [
       'warning 5:32 providers[0].voice: is accepted and not used',
       'warning 5:46 providers[0].rate_limit: is accepted and not used',
-      'warning 5:84 providers[0].platform: is not supported: the provider is refused when it is used',
+      'warning 5:84 providers[0].platform: the provider is refused when it is used: its platform bedrock is not supported',
       'warning 5:122 providers[0].defaults.prompt_caching: is accepted and not used',
     ],
   },

@@ -214,9 +214,54 @@ providers:
   - {id: main, type: openai, model: b}
   - {type: openai, model: b}
   - {type: openai, model: b}`,
-    native: ['error 6:12 providers[1].id: another provider already has the id main'],
+    native: [
+      'error 6:12 providers[1].id: another provider already has the id main',
+      'error 8:14 providers[3].type: another provider already has the id openai | A provider without `id` is called by its type.',
+    ],
     promptkit: [
       'warning 6:12 providers[1].id: another provider already has the id main; the first one counts',
+      'warning 8:14 providers[3].type: another provider already has the id openai; the first one counts | A provider without `id` is called by its type.',
+    ],
+  },
+  {
+    title: 'a request timeout that is no duration',
+    spec: `
+providers:
+  - {id: a, type: openai, model: m, request_timeout: 90}
+  - {id: b, type: openai, model: m, request_timeout: soon}
+  - {id: c, type: openai, model: m, request_timeout: 0s}
+  - {id: d, type: openai, model: m, defaults: {max_tokens: 0}}`,
+    native: [
+      'error 5:54 providers[0].request_timeout: must be a string, not the number 90',
+      'error 6:54 providers[1].request_timeout: must be a duration such as 90s, 1m30s or 24h (got: soon)',
+      'error 7:54 providers[2].request_timeout: must be a duration such as 90s, 1m30s or 24h (got: 0s)',
+      'error 8:60 providers[3].defaults.max_tokens: must be at least 1 (got: 0)',
+    ],
+    promptkit: [
+      'warning 5:54 providers[0].request_timeout: must be a string, not the number 90; the default applies',
+      'warning 6:54 providers[1].request_timeout: must be a duration such as 90s, 1m30s or 24h (got: soon); the default applies',
+      'warning 7:54 providers[2].request_timeout: must be a duration such as 90s, 1m30s or 24h (got: 0s); the default applies',
+      'warning 8:60 providers[3].defaults.max_tokens: must be at least 1 (got: 0); the default applies',
+    ],
+  },
+  {
+    title: 'a store that is not supported',
+    spec: `
+state_store: {type: redis, redis: {address: localhost:6379}}`,
+    native: [
+      'error 4:23 state_store.type: redis is not supported | Use `type: sqlite`, which several processes on one machine may share.',
+    ],
+    promptkit: [
+      'warning 4:23 state_store.type: redis is not supported; whatever needs the store fails | Use `type: sqlite`, which several processes on one machine may share.',
+    ],
+  },
+  {
+    title: 'a store that nobody knows',
+    spec: `
+state_store: {type: etcd}`,
+    native: ['error 4:23 state_store.type: must be one of: sqlite, memory, file (got: etcd)'],
+    promptkit: [
+      'warning 4:23 state_store.type: must be one of: sqlite, memory, file (got: etcd); whatever needs the store fails',
     ],
   },
   {

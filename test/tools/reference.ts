@@ -1,5 +1,6 @@
 import { runtimeSchema } from '../../src/config/schema.ts';
 import { isObject } from '../../src/json.ts';
+import { pipelineSchema } from '../../src/pipeline/pipeline-schema.ts';
 import { suiteSchema } from '../../src/suite/schema.ts';
 
 /** docs/config.md, from the schemas: every key with its type and what it is for. */
@@ -17,6 +18,16 @@ ${renderTable(runtimeSchema)}
 ## EvalSuite
 
 ${renderTable(suiteSchema)}
+
+## Pipeline
+
+${renderTable(pipelineSchema)}
+
+### A step of a pipeline
+
+Stands in every list of steps: \`spec.steps\`, \`parallel\`, \`steps\`, \`else\` and \`on_error.steps\`.
+
+${renderTable(pipelineSchema.$defs.step)}
 `;
 }
 

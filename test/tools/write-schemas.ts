@@ -1,13 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { schemas } from '../../src/config/schema.ts';
+import { pipelineSchema } from '../../src/pipeline/pipeline-schema.ts';
 import { suiteSchema } from '../../src/suite/schema.ts';
 import { renderReference } from './reference.ts';
 
 /** Writes what is made from the code: schema/*.json and docs/config.md. Tests fail when they differ. */
 const folder = join(import.meta.dirname, '../../schema');
 mkdirSync(folder, { recursive: true });
-for (const [name, schema] of Object.entries({ ...schemas, 'suite.schema.json': suiteSchema })) {
+const published = { ...schemas, 'suite.schema.json': suiteSchema, 'pipeline.schema.json': pipelineSchema };
+for (const [name, schema] of Object.entries(published)) {
   writeFileSync(join(folder, name), `${JSON.stringify(schema, null, 2)}\n`);
 }
 writeFileSync(join(folder, '../docs/config.md'), renderReference());

@@ -1,4 +1,4 @@
-import { type Answer, allow, deny, type HookEvent, modify } from '../../contract/hook.ts';
+import { type Answer, allow, ask, deny, type HookEvent, modify } from '../../contract/hook.ts';
 import { isObject, Json, stringifyJson } from '../../json.ts';
 import type { Message, Reply } from '../../transport/transport.ts';
 import { type Body, excerpt, malformed, present, readReply } from '../body.ts';
@@ -50,7 +50,7 @@ function toPayload(event: HookEvent, casing: Casing): Readonly<Record<string, un
 
 function decode(reply: Reply, event: HookEvent): Decoded<Answer> {
   const body = readReply(reply);
-  const notes = noteUnknownKeys(body, ['allow', 'reason', 'enforced', 'metadata', 'replace']);
+  const notes = noteUnknownKeys(body, ['allow', 'reason', 'enforced', 'metadata', 'replace', 'ask']);
   return readAnswer(body, event, notes);
 }
 
@@ -58,7 +58,7 @@ function readAnswer(body: Body, event: HookEvent, notes: readonly Note[]): Decod
   if (isAmbiguous(body, 'allow')) throw malformed('the reply says `allow` more than once');
   const verdict = body.get('allow');
   if (verdict?.value === true) return decoded(readAllow(body, event), notes);
-  if (verdict?.value === false) return readDeny(body, notes);
+  if (verdict?.value === false) return readDeny(body, event, notes);
   const hint = 'Print {"allow": true} or {"allow": false, "reason": "…"}.';
   if (verdict === undefined) throw malformed('the reply has no `allow`', hint);
   throw malformed(`\`allow\` is neither true nor false: ${excerpt(verdict.text)}`, hint);
@@ -73,6 +73,7 @@ function readAllow(body: Body, event: HookEvent): Answer {
   if (typeof enforced !== 'boolean') throw malformed('the reply’s `enforced` is not a boolean');
   if (!isObject(metadata.value)) throw malformed('the reply’s `metadata` is not an object');
   if (enforced) throw malformed('`allow: true` and `enforced: true` contradict each other');
+  if (present(body.get('ask')) !== undefined) throw malformed('`ask` stands beside `allow: true`');
   const replace = body.get('replace');
   if (replace === undefined) return allow(reason, metadata);
   const problem = checkReplace(event, replace);
@@ -80,8 +81,11 @@ function readAllow(body: Body, event: HookEvent): Answer {
   return modify(replace, reason, metadata);
 }
 
-/** A denial stands whatever is wrong beside it; what cannot be understood is dropped with a warning. */
-function readDeny(body: Body, notes: readonly Note[]): Decoded<Answer> {
+/**
+ * A denial stands whatever is wrong beside it; what cannot be understood is dropped with a warning. Before a
+ * tool runs, `ask: true` beside it leaves the decision to a person; a reader that does not know it denies.
+ */
+function readDeny(body: Body, event: HookEvent, notes: readonly Note[]): Decoded<Answer> {
   const dropped: Note[] = [];
   const companion = <Value>(key: string, isFit: (value: unknown) => value is Value): Json | undefined => {
     const json = present(body.get(key));
@@ -95,7 +99,11 @@ function readDeny(body: Body, notes: readonly Note[]): Decoded<Answer> {
   if (body.get('replace') !== undefined) {
     dropped.push({ level: 'warn', message: 'the denial’s `replace` is ignored' });
   }
-  const answer = deny(reason === undefined ? '' : String(reason.value), enforced?.value === true, metadata);
+  const asks = companion('ask', isBoolean)?.value === true && !isAmbiguous(body, 'ask');
+  const why = reason === undefined ? '' : String(reason.value);
+  const mayAsk = asks && event.phase === 'before_execution' && enforced?.value !== true;
+  if (asks && !mayAsk) dropped.push({ level: 'warn', message: 'the denial’s `ask` has no meaning here' });
+  const answer = mayAsk ? ask(why, metadata) : deny(why, enforced?.value === true, metadata);
   return decoded(answer, [...notes, ...dropped]);
 }
 

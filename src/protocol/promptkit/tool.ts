@@ -10,10 +10,11 @@ import { toMessage } from '../message.ts';
 /** Tools: `{"args"}` in; `{"result"}`, `{"error"}` or `{"pending"}` out. A server's result is the bare value. */
 export const toolCodec: Codec<ToolCall, ToolOutcome> = { encode, decode };
 
-function encode({ args, approval }: ToolCall): Message {
-  if (approval === undefined) return toMessage(stringifyJson({ args }));
+function encode({ args, approval, idempotencyKey }: ToolCall): Message {
+  const key = idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey };
+  if (approval === undefined) return toMessage(stringifyJson({ args, ...key }));
   const { id, decision, by, reason } = approval;
-  return toMessage(stringifyJson({ args, approval: { id, decision, by, reason } }));
+  return toMessage(stringifyJson({ args, ...key, approval: { id, decision, by, reason } }));
 }
 
 function decode(reply: Reply, call: ToolCall): Decoded<ToolOutcome> {

@@ -28,6 +28,8 @@ export function exitCodeOfDecision(verdict: DecisionDocument['verdict']): ExitCo
       return 0;
     case 'deny':
       return 1;
+    case 'ask':
+      return 3;
   }
 }
 
@@ -51,6 +53,9 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'DATASET_INVALID':
     case 'NAME_UNKNOWN':
     case 'EVENT_INVALID':
+    case 'INPUT_INVALID':
+    case 'RUN_UNKNOWN':
+    case 'RUN_ENDED':
       return 2;
     case 'ABORTED':
       return 130;
@@ -68,6 +73,19 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'SERVER_EXIT':
     case 'SERVER_CIRCUIT_OPEN':
     case 'SERVER_BUSY':
+    case 'REJECTED':
+    case 'PENDING_EXPIRED':
+    case 'PENDING_DECIDED':
+    case 'PROVIDER_UNUSABLE':
+    case 'PROVIDER_FAILED':
+    case 'PROVIDER_TIMEOUT':
+    case 'REPLAY_MISS':
+    case 'DENIED':
+    case 'STEP_TIMEOUT':
+    case 'ROUNDS_EXHAUSTED':
+    case 'THRESHOLD_MISSED':
+    case 'STORE_FAILED':
+    case 'RUN_BUSY':
     case 'RUNTIME_CLOSED':
     case 'INTERNAL':
       return 1;

@@ -1,0 +1,35 @@
+/** Longest that a duration may be: a hundred years, within what a date can be counted on by. */
+const longest = 36_500 * 86_400_000;
+
+const unitMs: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+const number = '(?:\\d+(?:\\.\\d*)?|\\.\\d+)';
+
+/** What durations look like, as a pattern of JSON Schema: `90s`, `1m30s`, `24h`, `7d`; never nothing at all. */
+export const durationPattern = `^(?=.*[1-9])\\+?(?:${number}(?:ns|us|µs|μs|ms|s|m|h|d))+$`;
+
+const whole = new RegExp(durationPattern);
+const part = new RegExp(`(${number})([a-zµμ]+)`, 'g');
+
+/**
+ * Whole milliseconds of a duration as Go writes it, or with days (`7d`); at least 1 and at most those of a
+ * hundred years. Undefined for any other text, for zero and for what is negative.
+ */
+export function parseDuration(text: string): number | undefined {
+  if (!whole.test(text)) return undefined;
+  const total = [...text.matchAll(part)].reduce(
+    (sum, [, count, unit]) => sum + Number(count) * (unitMs[unit ?? ''] ?? Number.NaN),
+    0,
+  );
+  return Number.isNaN(total) ? undefined : Math.min(longest, Math.max(1, Math.round(total)));
+}

@@ -1,0 +1,60 @@
+import type { Fault } from '../errors.ts';
+import type { PendingNotice } from './approval.ts';
+
+/** `running` is also what a run that was cut off says, until somebody resumes it. */
+export type RunStatus = 'running' | 'pending' | 'completed' | 'failed' | 'denied' | 'cancelled';
+
+/** What one step came to. `outcome` has the members that expressions see as `steps.ID`. */
+export interface StepDocument {
+  /** Path of the step: ids joined with `/`, positions in brackets, as in `orders[2]/refund`. */
+  readonly step: string;
+  readonly kind: 'tool' | 'eval' | 'chat' | 'parallel' | 'steps' | 'for_each';
+  readonly status: 'ok' | 'failed' | 'denied' | 'skipped' | 'pending';
+  readonly duration_ms: number;
+  readonly error?: Fault;
+}
+
+/** What a run came to, as `run --json` prints it. */
+export interface RunDocument {
+  readonly run_id: string;
+  readonly status: 'completed' | 'failed' | 'denied' | 'pending' | 'cancelled';
+  /** Null unless completed. */
+  readonly output: unknown;
+  /** Open pendings, in the order of their calls. */
+  readonly pending: readonly PendingNotice[];
+  /** In the order of the file. */
+  readonly steps: readonly StepDocument[];
+  readonly error?: Fault;
+}
+
+/** A run as `runs list --json` prints it. Times are ISO 8601. */
+export interface RunInfo {
+  readonly run_id: string;
+  /** `pipeline`, or `tool` for a single call that went pending. */
+  readonly kind: 'pipeline' | 'tool';
+  /** The pipeline's or the tool's name. */
+  readonly name: string;
+  readonly file: string | null;
+  readonly status: RunStatus;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** Open pendings. */
+  readonly pending: number;
+}
+
+/** One line of a run's timeline. Times are ISO 8601. */
+export interface TimelineEntry {
+  readonly at: string;
+  readonly what: 'started' | 'step began' | 'step ended' | 'pending' | 'decided' | 'resumed' | 'ended';
+  readonly step: string | null;
+  readonly detail: string;
+}
+
+/** A run as `runs show --json` prints it. */
+export interface RunDetails extends RunInfo {
+  readonly input: unknown;
+  readonly output: unknown;
+  readonly error: Fault | null;
+  readonly pendings: readonly PendingNotice[];
+  readonly timeline: readonly TimelineEntry[];
+}

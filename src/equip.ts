@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type { HostEnv } from './binding/env.ts';
+import { runEval } from './capability/eval.ts';
+import type { Port } from './capability/invoke.ts';
+import { meetsThreshold, requireThreshold } from './capability/threshold.ts';
+import type { RuntimeConfig } from './config/config.ts';
+import { suggest } from './config/suggest.ts';
+import type { EvalOutcome, EvalRequest } from './contract/eval.ts';
+import type { Emit } from './contract/event.ts';
+import { RuntimeError } from './errors.ts';
+import { type Link, passGate } from './pipeline/gate.ts';
+import type { Equipment, GuardedModel, OfferedTool } from './pipeline/run-context.ts';
+import { toScoredEvent } from './pipeline/score.ts';
+import { createGuard } from './provider/guard.ts';
+import { openProvider } from './provider/open.ts';
+import type { Provider } from './provider/provider.ts';
+import { openRecorder, type Recorder } from './provider/record.ts';
+import { guardModel } from './provider/wrap.ts';
+
+/** What the parts of a runtime are put together from. */
+export interface EquipmentParts {
+  readonly config: RuntimeConfig;
+  readonly tools: ReadonlyMap<string, OfferedTool>;
+  readonly evals: ReadonlyMap<string, Port<EvalRequest, EvalOutcome>>;
+  readonly links: readonly Link[];
+  readonly emit: Emit;
+  readonly env: HostEnv;
+  readonly record: string | undefined;
+  readonly replay: string | undefined;
+  /** Throws RUNTIME_CLOSED. */
+  readonly requireOpen: () => void;
+}
+
+/** Equipment, with what the runtime itself needs of it. */
+export interface OwnEquipment extends Equipment {
+  readonly fire: ReturnType<typeof openFire>;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Everything that a call, an eval, a guard or a step of a pipeline may use. */
+export function openEquipment(parts: EquipmentParts): OwnEquipment {
+  const { config, evals, links, emit, requireOpen } = parts;
+  const fire = openFire(links);
+  const recorder: Recorder | undefined = parts.record === undefined ? undefined : openRecorder(parts.record);
+  const context = { env: parts.env, folder: config.folder, recorder, replay: parts.replay };
+  const providers = new Map<string, Provider>();
+  const providerOf = (id: string): Provider => {
+    const declared = config.providers.find((each) => each.id === id);
+    if (declared === undefined) {
+      const known = config.providers.map((each) => each.id);
+      throw new RuntimeError('NAME_UNKNOWN', `there is no provider "${id}"`, suggest(id, known, 'providers'));
+    }
+    const opened = providers.get(id) ?? openProvider(declared, context);
+    providers.set(id, opened);
+    return opened;
+  };
+  return {
+    tools: parts.tools,
+    emit,
+    fire,
+    model: async (id, stream): Promise<GuardedModel> => {
+      requireOpen();
+      const guard = createGuard({ providerId: id, fire, stream });
+      const model = guardModel(await providerOf(id).model(), guard);
+      return { model, pricing: config.providers.find((each) => each.id === id)?.pricing };
+    },
+    score: async ({ id, type, request, threshold, signal }) => {
+      requireOpen();
+      const port = evals.get(type) ?? unknownEval(type, evals.keys());
+      if (threshold !== undefined) requireThreshold(threshold);
+      const call = randomUUID();
+      const timed = await runEval(port, { input: request, call, signal });
+      const passed = meetsThreshold(timed.outcome, threshold);
+      void passGate(links, toScoredEvent({ id, request, passed }, timed), { call });
+      return { outcome: timed.outcome, passed };
+    },
+    tell: (phase, event) => void passGate(links, { hook: 'session', phase, event }, { call: randomUUID() }),
+    close: async () => {
+      await recorder?.close();
+    },
+  };
+}
+
+function openFire(links: readonly Link[]) {
+  return async (
+    event: Parameters<typeof passGate>[1],
+    options: Partial<Parameters<typeof passGate>[2]> = {},
+  ) => await passGate(links, event, { call: randomUUID(), ...options });
+}
+
+function unknownEval(name: string, known: Iterable<string>): never {
+  throw new RuntimeError('NAME_UNKNOWN', `there is no eval "${name}"`, suggest(name, [...known], 'evals'));
+}

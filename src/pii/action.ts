@@ -1,0 +1,55 @@
+import { createHmac } from 'node:crypto';
+import type { Entity } from './entity.ts';
+
+/** What is done with personal data that was found. */
+export const actions = ['block', 'redact', 'mask', 'hash', 'pseudonymise'] as const;
+export type Action = (typeof actions)[number];
+
+/** `[CREDIT_CARD]`. */
+export function redact(entity: Entity): string {
+  return `[${entity}]`;
+}
+
+/** `[EMAIL_ADDRESS:0f3a…]`, 64 bits of a keyed hash; spellings of one value have one hash. */
+export function hash(entity: Entity, value: string, key: Uint8Array): string {
+  const digest = createHmac('sha256', key).update(`${entity}\0${canonical(value)}`).digest('hex');
+  return `[${entity}:${digest.slice(0, 16)}]`;
+}
+
+/** Keeps what lets a person recognize a value that they know: four digits, a first letter and the domain. */
+export function mask(entity: Entity, value: string): string {
+  switch (entity) {
+    case 'CREDIT_CARD':
+    case 'IBAN_CODE':
+    case 'US_SSN':
+    case 'PHONE_NUMBER':
+      return keepLastFour(value);
+    case 'EMAIL_ADDRESS': {
+      const [first = ''] = value;
+      return `${first}***${value.slice(value.lastIndexOf('@'))}`;
+    }
+    case 'PERSON':
+    case 'LOCATION':
+      return value.replaceAll(/(\p{L})[\p{L}\p{M}]*/gu, '$1***');
+    default:
+      // Not even its length is told.
+      return '********';
+  }
+}
+
+/** Too short a value is not half a secret: it is masked as a whole. */
+function keepLastFour(value: string): string {
+  let left = value.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+  const shown = left >= 8 ? 4 : 0;
+  return value.replaceAll(/[\p{L}\p{N}]/gu, (character) => {
+    left -= 1;
+    return left < shown ? character : '*';
+  });
+}
+
+function canonical(value: string): string {
+  const plain = value.normalize('NFKC').toLowerCase();
+  return /^[\d\s().+/-]+$/.test(plain) || /^[a-z]{2}\d{2}[a-z\d -]+$/.test(plain)
+    ? plain.replaceAll(/[^a-z\d+]/g, '')
+    : plain;
+}

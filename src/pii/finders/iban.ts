@@ -1,0 +1,37 @@
+import type { Finding } from '../finding.ts';
+import { library } from '../library.ts';
+import type { Scan } from '../scan.ts';
+
+/** International bank account numbers, in one piece or in groups: the country's form and the check digits. */
+export function* findIbans({ text }: Scan): Generator<Finding> {
+  // Consumes no more than the country and the check digits, so that every start is looked at once.
+  for (const { 0: head, index } of text.matchAll(/(?<![\p{L}\p{N}])[A-Za-z]{2}[ -]?\d{2}/gu)) {
+    const length = lengths.get(head.slice(0, 2).toUpperCase());
+    const end = length === undefined ? undefined : endOfCompact(text, index, length);
+    if (end === undefined) continue;
+    const compact = text.slice(index, end).replaceAll(/[ -]/g, '').toUpperCase();
+    if (library.isIban()(compact)) yield { entity: 'IBAN_CODE', start: index, end, isConfirmed: true };
+  }
+}
+
+/** Where that many letters and digits end, with at most one separator between two; undefined if there are others. */
+function endOfCompact(text: string, start: number, length: number): number | undefined {
+  let at = start;
+  for (let count = 0; count < length; at++) {
+    if (/[A-Za-z0-9]/.test(text[at] ?? '')) count += 1;
+    else if (!/[ -]/.test(text[at] ?? '') || /[ -]/.test(text[at + 1] ?? '')) return undefined;
+  }
+  return /[\p{L}\p{N}]/u.test(text[at] ?? '') ? undefined : at;
+}
+
+/** How long the IBANs of a country are (ISO 13616 registry). */
+const lengths: ReadonlyMap<string, number> = new Map(
+  (
+    'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 DZ26 EE20 EG29 ES24 ' +
+    'FI18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IR26 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 ' +
+    'LI21 LT20 LU20 LV21 LY25 MA28 MC27 MD24 ME22 MK19 MR27 MT31 MU30 MZ25 NL18 NO15 PK24 PL28 PS29 PT25 QA29 RO24 ' +
+    'RS22 SA24 SC31 SE24 SI19 SK24 SM27 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20'
+  )
+    .split(' ')
+    .map((row) => [row.slice(0, 2), Number(row.slice(2))]),
+);

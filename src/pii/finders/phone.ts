@@ -1,0 +1,93 @@
+import type { CountryCode } from 'libphonenumber-js/max';
+import type { Finder, Finding } from '../finding.ts';
+import type { DigitGroups, Scan } from '../scan.ts';
+import { createPhoneBook, type PhoneBook } from './phone-book.ts';
+import { isCalledPhone, readShape, type Shape } from './phone-shape.ts';
+
+/**
+ * Phone numbers: international ones, those of the regions' own plans, and numbers of other plans where their
+ * shape or the words around them tell. One in a plan is confirmed when it is written in groups.
+ */
+export function createPhoneFinder(regions: readonly CountryCode[]): Finder {
+  return function* findPhones({ text, digits }: Scan): Generator<Finding> {
+    const book = createPhoneBook(regions);
+    for (let first = 0; first < digits.starts.length; ) {
+      const found = longestFrom(first, { text, digits, book });
+      if (found !== undefined) yield found.finding;
+      first = found === undefined ? first + 1 : found.last + 1;
+    }
+  };
+}
+
+interface Search {
+  readonly text: string;
+  readonly digits: DigitGroups;
+  readonly book: PhoneBook;
+}
+
+interface Found {
+  readonly finding: Finding;
+  /** The last group of digits in it. */
+  readonly last: number;
+}
+
+const mostGroups = 8;
+const mostDigits = 17;
+
+/** The longest number that begins with this group. */
+function longestFrom(first: number, search: Search): Found | undefined {
+  const { text, digits } = search;
+  const start = startOfNumber(text, digits.starts[first] ?? 0);
+  if (start === undefined) return undefined;
+  for (const last of lastsOf(first, text, digits).toReversed()) {
+    const finding = judge(readShape(text, start, digits.ends[last] ?? 0), search);
+    if (finding !== undefined) return { finding, last };
+  }
+  return undefined;
+}
+
+/** Takes in a plus and an opening bracket; undefined where the digits belong to something else. */
+function startOfNumber(text: string, at: number): number | undefined {
+  const lead = /(?:\+ ?\(?|\(\+?)$/.exec(text.slice(Math.max(0, at - 3), at))?.[0] ?? '';
+  const start = at - lead.length;
+  return /[\p{L}\p{N}_@#$€£¥=/.-]/u.test(text[start - 1] ?? '') && !isLead(text, start) ? undefined : start;
+}
+
+/** What may stand right before a number: `tel:`, `=` and a slash or hyphen that follows a letter or a space. */
+function isLead(text: string, start: number): boolean {
+  return /(?:[\p{L}\s]-|tel=|phone=|mobile=|\p{L}\/|\p{L}\.)$/iu.test(text.slice(Math.max(0, start - 8), start));
+}
+
+/** The groups at which the number may end. */
+function lastsOf(first: number, text: string, { starts, ends }: DigitGroups): number[] {
+  const lasts: number[] = [];
+  let count = 0;
+  for (let group = first; group < Math.min(starts.length, first + mostGroups); group++) {
+    if (group > first && !isSeparator(text.slice(ends[group - 1], starts[group]))) break;
+    count += (ends[group] ?? 0) - (starts[group] ?? 0);
+    if (count > mostDigits) break;
+    if (count >= 7) lasts.push(group);
+  }
+  return lasts;
+}
+
+function isSeparator(between: string): boolean {
+  return between.length <= 3 && /^(?: ?[-.\/] ?| {1,2}|\)|\) ?[-.]? ?| ?\()$/.test(between);
+}
+
+function judge(shape: Shape | undefined, { text, book }: Search): Finding | undefined {
+  if (shape === undefined) return undefined;
+  const finding = (isConfirmed: boolean): Finding => ({
+    entity: 'PHONE_NUMBER',
+    start: shape.start,
+    end: shape.end,
+    isConfirmed,
+  });
+  if (shape.isInternational) {
+    if (book.isValid(shape.dialled)) return finding(true);
+    return shape.written.startsWith('+') && shape.count >= 8 ? finding(false) : undefined;
+  }
+  const isCalled = isCalledPhone(text, shape);
+  if ((isCalled || shape.isGrouped) && book.isValid(shape.dialled)) return finding(true);
+  return isCalled || shape.isTelling ? finding(false) : undefined;
+}

@@ -1,0 +1,58 @@
+import type { Finding } from './finding.ts';
+
+/**
+ * Findings that do not overlap, in the order of the text. What is confirmed goes before what is guessed; then
+ * the longer one, the earlier one. Of a loser that sticks out, the part outside stays found: nothing that a
+ * finder saw is left visible because another one saw something beside it.
+ */
+export function resolveOverlaps(findings: readonly Finding[], text: string): Finding[] {
+  if (findings.length < 2) return [...findings];
+  const taken: Finding[] = [];
+  for (const cluster of clustersOf(findings.toSorted((one, other) => one.start - other.start))) {
+    taken.push(...(cluster.length === 1 ? cluster : resolveCluster(cluster, text)));
+  }
+  return taken;
+}
+
+/** Findings that are linked by overlaps; clusters do not touch each other. */
+function* clustersOf(sorted: readonly Finding[]): Generator<Finding[]> {
+  let cluster: Finding[] = [];
+  let end = 0;
+  for (const finding of sorted) {
+    if (cluster.length > 0 && finding.start >= end) {
+      yield cluster;
+      cluster = [];
+    }
+    cluster.push(finding);
+    end = Math.max(end, finding.end);
+  }
+  if (cluster.length > 0) yield cluster;
+}
+
+function resolveCluster(cluster: readonly Finding[], text: string): Finding[] {
+  const { start: origin } = cluster[0] ?? { start: 0 };
+  const end = Math.max(...cluster.map((finding) => finding.end));
+  // Who holds each place of the cluster; the best go first, the others get what is left.
+  const holders: (Finding | undefined)[] = Array.from({ length: end - origin });
+  for (const finding of cluster.toSorted(byPriority)) {
+    for (let at = finding.start; at < finding.end; at++) holders[at - origin] ??= finding;
+  }
+  return runsOf(holders, origin).filter(({ start, end }) => /[\p{L}\p{N}]/u.test(text.slice(start, end)));
+}
+
+function byPriority(one: Finding, other: Finding): number {
+  if (one.isConfirmed !== other.isConfirmed) return one.isConfirmed ? -1 : 1;
+  return other.end - other.start - (one.end - one.start) || one.start - other.start;
+}
+
+function runsOf(holders: readonly (Finding | undefined)[], origin: number): Finding[] {
+  const runs: Finding[] = [];
+  for (let at = 0; at < holders.length; ) {
+    const holder = holders[at];
+    let end = at + 1;
+    while (end < holders.length && holders[end] === holder) end += 1;
+    if (holder !== undefined) runs.push({ ...holder, start: origin + at, end: origin + end });
+    at = end;
+  }
+  return runs;
+}

@@ -1,0 +1,19 @@
+import type { CountryCode } from 'libphonenumber-js/max';
+import type { Action } from './action.ts';
+import type { Entity } from './entity.ts';
+
+/** Where pseudonyms are turned back: in what people read, and in what tools are called with. */
+export const restorePlaces = ['answer', 'args'] as const;
+export type RestorePlace = (typeof restorePlaces)[number];
+
+/** Everything that a filter can be told; nothing is left to look up. */
+export interface PiiSettings {
+  readonly entities: readonly Entity[];
+  readonly actions: Readonly<Record<Entity, Action>>;
+  /** Whose numbering plans hold for phone numbers without a country code, ISO 3166. */
+  readonly regions: readonly CountryCode[];
+  readonly isAllowed: (text: string) => boolean;
+  readonly restore: ReadonlySet<RestorePlace>;
+  /** Of the hashes, and of the marks by which a conversation is known again. */
+  readonly key: Uint8Array;
+}

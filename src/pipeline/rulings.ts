@@ -1,0 +1,94 @@
+import type { PendingDocument, PendingRecord, Ruling } from '../contract/approval.ts';
+import { ok } from '../contract/tool.ts';
+import { RuntimeError } from '../errors.ts';
+import { Json } from '../json.ts';
+import type { Store } from '../store/store.ts';
+import { type CallableTool, checkResult, readCheckedArgs } from './call.ts';
+import { toPendingDocument } from './run-document.ts';
+
+/** Who decides, and why. */
+export interface Decider {
+  readonly by: string;
+  readonly reason?: string | undefined;
+}
+
+export interface RulingContext {
+  readonly store: Store;
+  readonly tools: ReadonlyMap<string, CallableTool>;
+}
+
+/**
+ * Approves a pending call, with other arguments if there are any: these are checked against the tool's
+ * schema now, and pass its hooks when the run goes on. Throws RUN_UNKNOWN, ARGS_INVALID, PENDING_DECIDED,
+ * PENDING_EXPIRED, STORE_FAILED.
+ */
+export async function approve(
+  context: RulingContext,
+  id: string,
+  { by, reason = '', args }: Decider & { readonly args?: unknown },
+): Promise<PendingDocument> {
+  const record = await requirePending(context.store, id);
+  const edited = args === undefined ? null : readCheckedArgs(requireTool(context, record), args);
+  return await decide(context.store, record, { kind: 'approved', args: edited, by, reason });
+}
+
+/** Rejects a pending call: it fails with REJECTED. Throws as `approve` does. */
+export async function reject(
+  { store }: RulingContext,
+  id: string,
+  { by, reason = '' }: Decider,
+): Promise<PendingDocument> {
+  return await decide(store, await requirePending(store, id), { kind: 'rejected', by, reason });
+}
+
+/**
+ * Answers in the tool's place: the result is checked against the tool's output schema now, and passes its
+ * hooks when the run goes on. Throws as `approve` does, and RESULT_INVALID.
+ */
+export async function respond(
+  context: RulingContext,
+  id: string,
+  { by, reason = '', result }: Decider & { readonly result: unknown },
+): Promise<PendingDocument> {
+  const record = await requirePending(context.store, id);
+  const json = Json.from(result);
+  const checked = checkResult(requireTool(context, record), ok(json));
+  if (checked.status === 'failed') {
+    const { message, hint } = checked.error;
+    throw new RuntimeError('RESULT_INVALID', message, { hint });
+  }
+  return await decide(context.store, record, { kind: 'responded', result: json, by, reason });
+}
+
+/** Throws RUN_UNKNOWN, STORE_FAILED. */
+export async function requirePending(store: Store, id: string): Promise<PendingRecord> {
+  const record = await store.findPending(id, Date.now());
+  if (record !== undefined) return record;
+  throw new RuntimeError('RUN_UNKNOWN', `there is no pending call "${id}" in ${store.place}`, {
+    hint: 'Run `signalbox pending list`; --config chooses the store.',
+  });
+}
+
+function requireTool({ tools }: RulingContext, { tool: name }: PendingRecord): CallableTool {
+  const tool = tools.get(name);
+  if (tool !== undefined) return tool;
+  throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}" any more`);
+}
+
+async function decide(store: Store, { id }: PendingRecord, ruling: Ruling): Promise<PendingDocument> {
+  const decided = await store.decide(id, ruling, Date.now());
+  if (decided === undefined) return toPendingDocument(await requirePending(store, id));
+  if (decided.won) return toPendingDocument(decided.record);
+  throw lost(decided.record);
+}
+
+function lost(record: PendingRecord): RuntimeError {
+  const { id, tool, ruling } = record;
+  const details = { decision: toPendingDocument(record) };
+  if (ruling?.kind === 'expired') {
+    return new RuntimeError('PENDING_EXPIRED', `${id} (tool "${tool}") has expired`, { details });
+  }
+  const by = ruling !== null && 'by' in ruling && ruling.by !== '' ? ` by ${ruling.by}` : '';
+  const message = `${id} (tool "${tool}") has been ${ruling?.kind ?? 'decided'}${by} already`;
+  return new RuntimeError('PENDING_DECIDED', message, { details });
+}

@@ -1,0 +1,190 @@
+import { createHash } from 'node:crypto';
+import PQueue from 'p-queue';
+import type { PendingCall } from '../contract/approval.ts';
+import { failed } from '../contract/tool.ts';
+import { RuntimeError, toFault } from '../errors.ts';
+import type { CallableTool } from './call.ts';
+import { callTool, readCheckedArgs } from './call.ts';
+import { readCallResult, writeCallResult } from './call-record.ts';
+import { type CallPaused, type CallResult, noMetadata, paused, settled } from './call-result.ts';
+import type { Ruled } from './journal.ts';
+import { consentAfter, ruleCall } from './rule-call.ts';
+import type { RunContext } from './run-context.ts';
+import type { Scope } from './scope.ts';
+
+/** A tool call of a run. */
+export interface PlannedCall {
+  /** Its path in the journal. */
+  readonly name: string;
+  readonly tool: CallableTool;
+  readonly args: unknown;
+  readonly callId: string;
+}
+
+/**
+ * Makes the calls of one turn, so many at once. Those that wait for a person wait together, in the order of
+ * the calls; when all of them are decided, each goes on by its ruling. Every call is made once: what the
+ * journal has is not made again. Throws RunPaused, ABORTED, STORE_FAILED.
+ */
+export async function runCalls(
+  run: RunContext,
+  calls: readonly PlannedCall[],
+  { scope, concurrency }: { readonly scope: Scope; readonly concurrency: number },
+): Promise<CallResult[]> {
+  const queue = new PQueue({ concurrency });
+  const together = async (work: readonly (() => Promise<CallResult>)[]) => {
+    const settledAll = await Promise.allSettled(work.map((each) => queue.add(each)));
+    return settledAll.map((each) => {
+      if (each.status === 'rejected') throw each.reason;
+      return each.value;
+    });
+  };
+  let results = await together(calls.map((call) => () => makeCall(run, call, scope.signal)));
+  const previous = new Map<string, string>();
+  const consents = new Map<string, ReadonlySet<string>>();
+  for (let round = 1; results.some(isPaused); round += 1) {
+    const waiting = calls.flatMap((call, index): PendingCall[] => {
+      const outcome = results[index]?.outcome;
+      if (outcome?.status !== 'pending') return [];
+      return [
+        toPending(run.journal.runId, call, { outcome, round, previous: previous.get(call.name) ?? null }),
+      ];
+    });
+    const ruled = new Map((await waitFor(run, waiting, scope)).map((record) => [record.step, record]));
+    for (const record of ruled.values()) {
+      const { step, id, ruling } = record;
+      previous.set(step, id);
+      consents.set(step, consentAfter({ pending: record, ruling }, consents.get(step) ?? new Set()));
+    }
+    results = await together(
+      calls.map((call, index) => async () => {
+        const record = ruled.get(call.name);
+        const result = results[index];
+        if (record === undefined && result !== undefined) return result;
+        const consented = consents.get(call.name) ?? new Set();
+        return await carryOut(run, call, { record, consented, round, signal: scope.signal });
+      }),
+    );
+  }
+  return results;
+}
+
+function isPaused({ outcome }: CallResult): boolean {
+  return outcome.status === 'pending';
+}
+
+async function makeCall(run: RunContext, call: PlannedCall, signal: AbortSignal): Promise<CallResult> {
+  const { tool, args, callId, name } = call;
+  const entry = await run.journal.step(name, async ({ attempt }) => {
+    if (attempt > 1 && tool.idempotent === false) return writeCallResult(interrupted(call));
+    const idempotencyKey = `${run.journal.runId}/${name}`;
+    return writeCallResult(complete(run, await callTool(tool, args, { callId, signal, idempotencyKey })));
+  });
+  return readCallResult(entry);
+}
+
+interface Decided {
+  readonly record: Ruled | undefined;
+  readonly consented: ReadonlySet<string>;
+  readonly round: number;
+  readonly signal: AbortSignal;
+}
+
+async function carryOut(
+  run: RunContext,
+  call: PlannedCall,
+  { record, consented, round, signal }: Decided,
+): Promise<CallResult> {
+  if (record === undefined) throw new RuntimeError('INTERNAL', `${call.name} was to be decided and was not`);
+  const { tool } = call;
+  const { ruling } = record;
+  const entry = await run.journal.step(`${call.name}/ruling-${round}`, async ({ attempt }) => {
+    if (attempt > 1 && tool.idempotent === false && ruling.kind === 'approved') {
+      return writeCallResult(interrupted({ ...call, args: ruling.args ?? record.args }));
+    }
+    const idempotencyKey = `${run.journal.runId}/${call.name}`;
+    const result = await ruleCall(tool, { pending: record, ruling, consented }, { signal, idempotencyKey });
+    return writeCallResult(complete(run, result));
+  });
+  return readCallResult(entry);
+}
+
+/** A call that the end of the run cut off has no outcome: it is made again when the run goes on. */
+function complete(run: RunContext, result: CallResult): CallResult {
+  const { outcome } = result;
+  if (run.signal.aborted && outcome.status === 'failed' && outcome.error.code === 'ABORTED') {
+    throw new RuntimeError('ABORTED', outcome.error.message);
+  }
+  return result;
+}
+
+/** A call that was begun and never ended, of a tool that must not be called twice. */
+function interrupted({ tool, args, callId }: PlannedCall): CallResult {
+  const names = { tool: tool.name, callId };
+  try {
+    const outcome: CallPaused = {
+      status: 'pending',
+      origin: 'interrupted',
+      hook: null,
+      args: readCheckedArgs(tool, args),
+      reason: 'the call was cut off, and the tool is not idempotent',
+      message: `Tool "${tool.name}" may or may not have acted. Approve to call it again, or answer in its place.`,
+      members: noMetadata,
+      expiresMs: null,
+    };
+    return paused(names, outcome);
+  } catch (error) {
+    return settled(names, failed(toFault(error)));
+  }
+}
+
+interface Pause {
+  readonly outcome: CallPaused;
+  readonly round: number;
+  readonly previous: string | null;
+}
+
+/** The record of a call that waits for a person. */
+export function toPending(
+  runId: string,
+  { name, tool, callId }: PlannedCall,
+  { outcome, round, previous }: Pause,
+): PendingCall {
+  const { origin, hook, args, reason, message, members, expiresMs } = outcome;
+  const createdAt = Date.now();
+  return {
+    id: pendingId(runId, name, round),
+    runId,
+    step: name,
+    callId,
+    tool: tool.name,
+    args,
+    origin,
+    hook,
+    reason,
+    message,
+    members,
+    previous,
+    createdAt,
+    expiresAt: expiresMs === null ? null : createdAt + expiresMs,
+  };
+}
+
+/** The same id whenever the run gets here, so that a crash between two writes makes no second pending. */
+function pendingId(runId: string, name: string, round: number): string {
+  return `pending_${createHash('sha256').update(`${runId}\n${name}\n${round}`).digest('hex').slice(0, 16)}`;
+}
+
+/** The clocks of the steps around stand still as long as people take. */
+async function waitFor(
+  run: RunContext,
+  calls: readonly PendingCall[],
+  { clocks }: Scope,
+): Promise<readonly Ruled[]> {
+  for (const clock of clocks) clock.stop();
+  try {
+    return await run.journal.decide(calls);
+  } finally {
+    for (const clock of clocks) clock.go();
+  }
+}

@@ -1,0 +1,147 @@
+import type { PendingDocument, PendingNotice, PendingRecord } from '../contract/approval.ts';
+import type { RunDetails, RunDocument, RunInfo, StepDocument, TimelineEntry } from '../contract/run.ts';
+import { type Json, toPlain } from '../json.ts';
+import type { RunRecord, StepRecord } from '../store/store.ts';
+import { readStepEntry } from './step-outcome.ts';
+
+/** What a run that has been worked on came to. */
+export function toRunDocument(
+  run: RunRecord,
+  steps: readonly StepRecord[],
+  pendings: readonly PendingRecord[],
+): RunDocument {
+  const status = run.status === 'running' ? 'pending' : run.status;
+  const open = pendings.filter(({ ruling }) => ruling === null);
+  return plain<RunDocument>({
+    run_id: run.id,
+    status,
+    output: run.output,
+    pending: open.map(toNotice),
+    steps: toStepDocuments(steps, open),
+    ...(run.error && { error: run.error }),
+  });
+}
+
+/** Steps of the file, in the order in which they ended; those that wait for somebody after them. */
+function toStepDocuments(steps: readonly StepRecord[], open: readonly PendingRecord[]): StepDocument[] {
+  const ended = steps.flatMap(({ step, outcome }): StepDocument[] => {
+    const entry = outcome === null ? undefined : readStepEntry(outcome);
+    if (entry === undefined) return [];
+    const { kind, status, durationMs, error } = entry;
+    return [{ step, kind, status, duration_ms: durationMs, ...(error && { error }) }];
+  });
+  return [...ended, ...open.map(toWaitingStep)];
+}
+
+function toWaitingStep({ step }: PendingRecord): StepDocument {
+  const [, tool, chat] = /^(.*)\/call$|^(.*)\/attempt-\d+\/round-\d+\/call-\d+$/.exec(step) ?? [];
+  if (chat !== undefined) return { step: chat, kind: 'chat', status: 'pending', duration_ms: 0 };
+  return { step: tool ?? step, kind: 'tool', status: 'pending', duration_ms: 0 };
+}
+
+/** What those who start a run are told of a call that waits. */
+export function toNotice({ id, tool, step, reason, message, expiresAt }: PendingRecord): PendingNotice {
+  return { id, tool, step, reason, message, expires_at: expiresAt === null ? null : iso(expiresAt) };
+}
+
+/** All there is to know of a pending call. */
+export function toPendingDocument(record: PendingRecord): PendingDocument {
+  const { runId, callId, args, origin, hook, members, previous, createdAt, ruling, decidedAt } = record;
+  return plain<PendingDocument>({
+    ...toNotice(record),
+    run_id: runId,
+    call_id: callId,
+    args,
+    origin,
+    hook,
+    members,
+    previous,
+    created_at: iso(createdAt),
+    status: ruling?.kind ?? 'open',
+    by: ruling !== null && 'by' in ruling ? ruling.by : null,
+    decision_reason: ruling !== null && 'reason' in ruling ? ruling.reason : null,
+    edited_args: ruling?.kind === 'approved' ? ruling.args : null,
+    result: ruling?.kind === 'responded' ? ruling.result : null,
+    decided_at: decidedAt === null ? null : iso(decidedAt),
+  });
+}
+
+export function toRunInfo(run: RunRecord, openPendings: number): RunInfo {
+  return {
+    run_id: run.id,
+    kind: run.kind,
+    name: run.name,
+    file: run.file,
+    status: run.status,
+    created_at: iso(run.createdAt),
+    updated_at: iso(run.updatedAt),
+    pending: openPendings,
+  };
+}
+
+export function toRunDetails(
+  run: RunRecord,
+  steps: readonly StepRecord[],
+  pendings: readonly PendingRecord[],
+): RunDetails {
+  const open = pendings.filter(({ ruling }) => ruling === null);
+  return plain<RunDetails>({
+    ...toRunInfo(run, open.length),
+    input: run.input,
+    output: run.output,
+    error: run.error,
+    pendings: open.map(toNotice),
+    timeline: toTimeline(run, steps, pendings),
+  });
+}
+
+function toTimeline(
+  run: RunRecord,
+  steps: readonly StepRecord[],
+  pendings: readonly PendingRecord[],
+): TimelineEntry[] {
+  const moments = [
+    { at: run.createdAt, what: 'started' as const, step: null, detail: run.name },
+    ...steps.flatMap(toMoments),
+    ...pendings.flatMap(toWaits),
+    ...(run.status === 'running' || run.status === 'pending'
+      ? []
+      : [{ at: run.updatedAt, what: 'ended' as const, step: null, detail: run.status }]),
+  ];
+  return moments.toSorted((one, other) => one.at - other.at).map((each) => ({ ...each, at: iso(each.at) }));
+}
+
+interface Moment extends Omit<TimelineEntry, 'at'> {
+  readonly at: number;
+}
+
+function toMoments({ step, attempts, outcome, beganAt, endedAt }: StepRecord): Moment[] {
+  const entry = outcome === null ? undefined : readStepEntry(outcome);
+  const often = attempts > 1 ? `begun ${attempts} times` : '';
+  const began: Moment = { at: beganAt, what: 'step began', step, detail: often };
+  if (endedAt === null) return [began];
+  const detail = entry === undefined ? '' : `${entry.status}${entry.error ? `: ${entry.error.message}` : ''}`;
+  const ended: Moment = { at: endedAt, what: 'step ended', step, detail };
+  return attempts === 0 ? [ended] : [began, ended];
+}
+
+function toWaits({ id, step, message, createdAt, decidedAt, ruling }: PendingRecord): Moment[] {
+  const opened: Moment = { at: createdAt, what: 'pending', step, detail: `${id}: ${message}` };
+  if (ruling === null || decidedAt === null) return [opened];
+  const by = 'by' in ruling && ruling.by !== '' ? ` by ${ruling.by}` : '';
+  return [opened, { at: decidedAt, what: 'decided', step, detail: `${id}: ${ruling.kind}${by}` }];
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Members that a document shows as values while its text keeps their bytes. */
+type Exact<Document> = Document extends object
+  ? { readonly [Key in keyof Document]: Document[Key] | Json | null | Exact<Document[Key]> }
+  : Document;
+
+function plain<Document extends object>(tree: Exact<Document>): Document {
+  // toPlain keeps every member and turns each Json into its value, which is what the two types say.
+  return toPlain(tree as Readonly<Record<string, unknown>>) as Document;
+}

@@ -1,0 +1,276 @@
+import PQueue from 'p-queue';
+import { RuntimeError, toFault, toRuntimeError } from '../errors.ts';
+import { Json, parseLossless, stringifyJson } from '../json.ts';
+import { runChat } from './chat.ts';
+import { RunPaused } from './journal.ts';
+import type { GroupStep, ParallelStep, Step } from './model.ts';
+import type { RunContext } from './run-context.ts';
+import { runEvalStep } from './run-eval.ts';
+import { runToolStep } from './run-tool.ts';
+import { branchOff, evaluateIn, note, type Scope } from './scope.ts';
+import { startClock } from './step-clock.ts';
+import {
+  broken,
+  brokenBy,
+  done,
+  readStepEntry,
+  type StepOutcome,
+  skipped,
+  writeStepEntry,
+} from './step-outcome.ts';
+
+/**
+ * Runs steps in order, each under its condition, loop, timeout and on_error. Gives the outcome that stopped
+ * them, if one did. Throws what sets the run down: RunPaused, and RuntimeError ABORTED and STORE_FAILED.
+ */
+export async function runSteps(
+  run: RunContext,
+  steps: readonly Step[],
+  scope: Scope,
+): Promise<StepOutcome | undefined> {
+  for (const step of steps) {
+    const outcome = await runStep(run, step, scope);
+    note(scope, step.id, outcome);
+    if (outcome.status !== 'failed' && outcome.status !== 'denied') continue;
+    const stop = await afterFailure(run, step, { scope, outcome });
+    if (stop !== undefined) return stop;
+  }
+  return undefined;
+}
+
+interface Failure {
+  readonly scope: Scope;
+  readonly outcome: StepOutcome;
+}
+
+async function afterFailure(
+  run: RunContext,
+  { id, onError }: Step,
+  { scope, outcome }: Failure,
+): Promise<StepOutcome | undefined> {
+  if (onError.kind === 'continue') return undefined;
+  if (onError.kind === 'stop') return outcome;
+  const { code = 'INTERNAL', message = '', hint = '' } = outcome.error ?? {};
+  const more = { ...scope.more, error: { code, message, hint, step: id } };
+  // The same views: what a handler came to is seen by the steps that follow.
+  const stop = await runSteps(run, onError.steps, { ...scope, more });
+  return stop ?? (onError.then === 'stop' ? outcome : undefined);
+}
+
+async function runStep(run: RunContext, step: Step, scope: Scope): Promise<StepOutcome> {
+  const name = `${scope.prefix}${step.id}`;
+  return await journaled(run, { step, name, scope }, async () => {
+    if (step.condition !== undefined && !isTrue(evaluateIn(scope, step.condition))) {
+      return step.kind === 'steps' && step.otherwise.length > 0
+        ? await runGroup(run, step.otherwise, scope)
+        : skipped;
+    }
+    return step.forEach === undefined
+      ? await runOnce(run, { step, name, scope })
+      : await runLoop(run, { step, name, scope }, step.forEach);
+  });
+}
+
+/** A step in its place. */
+export interface Placed {
+  readonly step: Step;
+  /** Its path. */
+  readonly name: string;
+  readonly scope: Scope;
+}
+
+async function journaled(
+  run: RunContext,
+  placed: Placed & { readonly item?: boolean },
+  work: () => Promise<StepOutcome>,
+): Promise<StepOutcome> {
+  const { step, name, scope, item = false } = placed;
+  const kind = step.forEach !== undefined && !item ? 'for_each' : step.kind;
+  const known = run.journal.find(name);
+  if (known !== undefined) {
+    restore(run, step, scope);
+    if (kind === 'chat' && readStepEntry(known)?.status === 'ok') run.session.turns += 1;
+  }
+  const about = { run: run.journal.runId, step: name, kind } as const;
+  const entry = await run.journal.step(
+    name,
+    async () => {
+      run.emit({ type: 'step.started', ...about });
+      const startedAt = performance.now();
+      const outcome = await unlessSetDown(run, work);
+      const durationMs = Math.round(performance.now() - startedAt);
+      const { status, error } = outcome;
+      run.emit({ type: 'step.finished', ...about, status, durationMs, ...(error && { error }) });
+      return writeStepEntry({ ...outcome, kind, durationMs });
+    },
+    { holdsSteps: true },
+  );
+  return readStepEntry(entry) ?? brokenBy(new Error(`the journal's entry of ${name} is no step's`));
+}
+
+/** What a step's own work throws is its outcome, unless it sets the whole run down. */
+async function unlessSetDown(run: RunContext, work: () => Promise<StepOutcome>): Promise<StepOutcome> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof RunPaused) throw error;
+    const { code } = toRuntimeError(error);
+    if (code === 'STORE_FAILED' || code === 'RUN_ENDED' || (code === 'ABORTED' && run.signal.aborted))
+      throw error;
+    return brokenBy(error);
+  }
+}
+
+/** The views of the steps inside a step that has ended already. */
+function restore(run: RunContext, step: Step, scope: Scope): void {
+  if (step.forEach !== undefined) return;
+  for (const inner of stepsInside(step)) {
+    const known = run.journal.find(`${scope.prefix}${inner.id}`);
+    const entry = known && readStepEntry(known);
+    if (entry === undefined) continue;
+    restore(run, inner, scope);
+    note(scope, inner.id, entry);
+    if (inner.onError.kind === 'handle') restoreAll(run, inner.onError.steps, scope);
+  }
+}
+
+function restoreAll(run: RunContext, steps: readonly Step[], scope: Scope): void {
+  for (const step of steps) {
+    const known = run.journal.find(`${scope.prefix}${step.id}`);
+    const entry = known && readStepEntry(known);
+    if (entry !== undefined) note(scope, step.id, entry);
+    restore(run, step, scope);
+  }
+}
+
+function stepsInside(step: Step): readonly Step[] {
+  switch (step.kind) {
+    case 'parallel':
+      return step.steps;
+    case 'steps':
+      return [...step.steps, ...step.otherwise];
+    default:
+      return [];
+  }
+}
+
+function isTrue(value: unknown): boolean {
+  if (typeof value === 'boolean') return value;
+  throw new RuntimeError('EXPRESSION_FAILED', `\`if\` is ${stringifyJson(value)}, neither true nor false`);
+}
+
+async function runLoop(
+  run: RunContext,
+  { step, name, scope }: Placed,
+  forEach: NonNullable<Step['forEach']>,
+): Promise<StepOutcome> {
+  const items = evaluateIn(scope, forEach.items);
+  if (!Array.isArray(items)) {
+    throw new RuntimeError('EXPRESSION_FAILED', `\`for_each\` is ${stringifyJson(items)}, which is no list`);
+  }
+  const outcomes = await atOnce(items, forEach.concurrency, async (item, index) => {
+    const place = `${name}[${index}]`;
+    const more = { ...scope.more, item, index };
+    const own = branchOff(scope, { more, prefix: `${place}/` });
+    return await journaled(run, { step, name: place, scope: own, item: true }, () =>
+      runOnce(run, { step, name: place, scope: own }),
+    );
+  });
+  return gather(outcomes, { items: outcomes.map(({ view }) => view) });
+}
+
+/** The step itself, once, under its own clock. */
+async function runOnce(run: RunContext, placed: Placed): Promise<StepOutcome> {
+  const { timeoutMs } = placed.step;
+  if (timeoutMs === undefined) return await runKind(run, placed);
+  const { scope, name } = placed;
+  const clock = startClock(timeoutMs);
+  const signal = AbortSignal.any([scope.signal, clock.signal]);
+  try {
+    const timed = { ...placed, scope: { ...scope, signal, clocks: [...scope.clocks, clock] } };
+    const outcome = await unlessSetDown(run, () => runKind(run, timed));
+    if (outcome.status === 'ok' || outcome.status === 'skipped' || !clock.signal.aborted) return outcome;
+    const late = new RuntimeError('STEP_TIMEOUT', `step "${name}" took longer than ${timeoutMs} ms`);
+    return broken('failed', toFault(late));
+  } finally {
+    clock.stop();
+  }
+}
+
+async function runKind(run: RunContext, placed: Placed): Promise<StepOutcome> {
+  const { step, name, scope } = placed;
+  switch (step.kind) {
+    case 'tool':
+      return await runToolStep(run, { step, name, scope });
+    case 'eval':
+      return await runEvalStep(run, { step, name, scope });
+    case 'chat':
+      return await runChat(run, { step, name, scope });
+    case 'steps':
+      return await runNested(run, step, scope);
+    case 'parallel':
+      return await runParallel(run, step, scope);
+  }
+}
+
+/** In a loop, where nobody outside sees the inner steps, the step's own view holds theirs. */
+async function runNested(run: RunContext, step: GroupStep, scope: Scope): Promise<StepOutcome> {
+  const outcome = await runGroup(run, step.steps, scope);
+  return withInnerViews(step, scope, outcome);
+}
+
+async function runGroup(run: RunContext, steps: readonly Step[], scope: Scope): Promise<StepOutcome> {
+  const stop = await runSteps(run, steps, scope);
+  if (stop?.error === undefined) return done({});
+  return broken(stop.status === 'denied' ? 'denied' : 'failed', stop.error);
+}
+
+async function runParallel(run: RunContext, step: ParallelStep, scope: Scope): Promise<StepOutcome> {
+  const branches = await atOnce(step.steps, step.concurrency ?? step.steps.length, async (branch) => {
+    const own = branchOff(scope);
+    const stop = await runSteps(run, [branch], own);
+    return { own, outcome: stop ?? done({}) };
+  });
+  for (const { own } of branches) Object.assign(scope.steps, own.steps);
+  return withInnerViews(
+    step,
+    scope,
+    gather(
+      branches.map(({ outcome }) => outcome),
+      {},
+    ),
+  );
+}
+
+function withInnerViews(step: GroupStep | ParallelStep, scope: Scope, outcome: StepOutcome): StepOutcome {
+  if (step.forEach === undefined) return outcome;
+  const inner = Object.fromEntries(
+    step.steps.flatMap(({ id }) => (id in scope.steps ? [[id, scope.steps[id]]] : [])),
+  );
+  const view = parseLossless(outcome.view.text) as Readonly<Record<string, unknown>>;
+  return { ...outcome, view: Json.from({ ...view, steps: inner }) };
+}
+
+/** One outcome for several: the first that did not go well decides. */
+function gather(outcomes: readonly StepOutcome[], members: Readonly<Record<string, unknown>>): StepOutcome {
+  const first = outcomes.find(({ status }) => status === 'failed' || status === 'denied');
+  if (first?.error === undefined) return done(members);
+  return broken(first.status === 'denied' ? 'denied' : 'failed', first.error, members);
+}
+
+/**
+ * Does all of the work, so many at once. A pause of one lets the others go as far as they can; what else one
+ * of them throws is thrown when all have ended.
+ */
+async function atOnce<Item, Result>(
+  items: readonly Item[],
+  concurrency: number,
+  work: (item: Item, index: number) => Promise<Result>,
+): Promise<Result[]> {
+  const queue = new PQueue({ concurrency: Math.max(1, concurrency) });
+  const settled = await Promise.allSettled(items.map((item, index) => queue.add(() => work(item, index))));
+  const thrown = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  const worst = thrown.find((reason) => !(reason instanceof RunPaused)) ?? thrown[0];
+  if (worst !== undefined) throw worst;
+  return settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value as Result] : []));
+}

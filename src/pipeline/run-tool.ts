@@ -1,0 +1,47 @@
+import { RuntimeError, toFault } from '../errors.ts';
+import { isObject, stringifyJson } from '../json.ts';
+import type { CallResult } from './call-result.ts';
+import type { ToolStep } from './model.ts';
+import { runCalls } from './run-calls.ts';
+import type { RunContext } from './run-context.ts';
+import { evaluateIn, type Scope } from './scope.ts';
+import { broken, done, type StepOutcome } from './step-outcome.ts';
+
+/** Calls the tool of a step. Throws what `runCalls` throws, EXPRESSION_FAILED and NAME_UNKNOWN. */
+export async function runToolStep(
+  run: RunContext,
+  { step, name, scope }: { readonly step: ToolStep; readonly name: string; readonly scope: Scope },
+): Promise<StepOutcome> {
+  const tool = run.tools.get(step.tool);
+  if (tool === undefined) throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${step.tool}"`);
+  const args = evaluateIn(scope, step.args);
+  if (!isObject(args)) {
+    throw new RuntimeError('ARGS_INVALID', `tool "${step.tool}": the arguments are not a JSON object`);
+  }
+  const call = { name: `${name}/call`, tool, args: stringifyJson(args), callId: callIdOf(run, name) };
+  const [result] = await runCalls(run, [call], { scope, concurrency: 1 });
+  if (result === undefined) throw new RuntimeError('INTERNAL', `the call of ${name} came to nothing`);
+  return toStepOutcome(step.tool, result);
+}
+
+/** Names the call in events and to the tool's hooks, the same after a crash. */
+export function callIdOf({ journal: { runId } }: RunContext, name: string): string {
+  return `${runId}/${name}`;
+}
+
+function toStepOutcome(tool: string, { outcome, metadata }: CallResult): StepOutcome {
+  const said = metadata.text === '{}' ? {} : { metadata };
+  switch (outcome.status) {
+    case 'ok':
+      return done({ result: outcome.result, ...said });
+    case 'failed':
+      return broken('failed', outcome.error, said);
+    case 'denied': {
+      const { hook, reason, error } = outcome;
+      const why = `tool "${tool}" was denied by hook "${hook}": ${reason}`;
+      return broken('denied', error ?? toFault(new RuntimeError('DENIED', why)), { hook, reason, ...said });
+    }
+    case 'pending':
+      throw new RuntimeError('INTERNAL', `tool "${tool}" is still pending`);
+  }
+}

@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto';
+import type { RunDocument } from '../contract/run.ts';
+import { RuntimeError, toRuntimeError } from '../errors.ts';
+import { Json } from '../json.ts';
+import type { NewRun, RunRecord, Store } from '../store/store.ts';
+import type { Pipeline } from './model.ts';
+import { requireInput, runPipeline, sessionEvent } from './run.ts';
+import type { Equipment, RunContext } from './run-context.ts';
+import { toRunDocument } from './run-document.ts';
+import { openJournal, type Waiting } from './store-journal.ts';
+
+/** What runs are made of. */
+export interface RunsContext {
+  readonly store: Store;
+  readonly equipment: Equipment;
+  /** The RuntimeConfig file, absolute. */
+  readonly config: string;
+}
+
+export interface RunOptions extends Partial<Waiting> {
+  /** Sets the run down where it is; it can be resumed. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Starts a run and works on it until it ends or waits for a person. Throws INPUT_INVALID, STORE_FAILED,
+ * ABORTED; the last two name the run in `details.run_id`.
+ */
+export async function startRun(
+  context: RunsContext,
+  pipeline: Pipeline,
+  { input, ...options }: RunOptions & { readonly input: Json },
+): Promise<RunDocument> {
+  requireInput(pipeline, input);
+  const { name, file, source } = pipeline;
+  const run = newRun({ kind: 'pipeline', name, file, source, config: context.config, input });
+  await context.store.createRun(run);
+  return await workOn(context, { pipeline, id: run.id, isResumed: false }, options);
+}
+
+/** A run that has not begun, under an id of its own. */
+export function newRun(run: Omit<NewRun, 'id' | 'createdAt'>): NewRun {
+  return { ...run, id: `run_${randomBytes(8).toString('hex')}`, createdAt: Date.now() };
+}
+
+/**
+ * Goes on with a run that waits or was cut off; one that has ended is only told of again. Throws
+ * RUN_UNKNOWN, RUN_BUSY, CONFIG_INVALID, STORE_FAILED, ABORTED.
+ */
+export async function resumeRun(
+  context: RunsContext,
+  { id, toPipeline }: { readonly id: string; readonly toPipeline: (run: RunRecord) => Pipeline },
+  options: RunOptions = {},
+): Promise<RunDocument> {
+  const run = await requireRun(context.store, id);
+  if (hasEnded(run)) return await describe(context.store, id);
+  return await workOn(context, { pipeline: toPipeline(run), id, isResumed: true }, options);
+}
+
+/**
+ * Ends a run for good: its open pendings are ruled `cancelled`, and a step in flight in another process is
+ * the last. Throws RUN_UNKNOWN, RUN_ENDED, STORE_FAILED.
+ */
+export async function cancelRun(
+  store: Store,
+  id: string,
+  { by, reason }: { readonly by: string; readonly reason: string },
+): Promise<RunDocument> {
+  await requireRun(store, id);
+  if (!(await store.setRunStatus(id, { status: 'cancelled', at: Date.now() }))) {
+    const { status } = await requireRun(store, id);
+    throw new RuntimeError('RUN_ENDED', `run ${id} is ${status} already`);
+  }
+  for (const { id: pending } of await store.listPendings({ runId: id, open: true }, Date.now())) {
+    await store.decide(pending, { kind: 'cancelled', by, reason }, Date.now());
+  }
+  return await describe(store, id);
+}
+
+/** Throws RUN_UNKNOWN, STORE_FAILED. */
+export async function requireRun(store: Store, id: string): Promise<RunRecord> {
+  const run = await store.findRun(id);
+  if (run !== undefined) return run;
+  throw new RuntimeError('RUN_UNKNOWN', `there is no run "${id}" in ${store.place}`);
+}
+
+interface Work {
+  readonly pipeline: Pipeline;
+  readonly id: string;
+  readonly isResumed: boolean;
+}
+
+/** Holds the run's claim as long as this process works on it. */
+async function workOn(context: RunsContext, work: Work, options: RunOptions): Promise<RunDocument> {
+  const { store } = context;
+  const claim = await store.claimRun(work.id);
+  if (claim === undefined) {
+    throw new RuntimeError('RUN_BUSY', `run ${work.id} is being executed by another process`);
+  }
+  try {
+    // It may have ended between the look and the claim.
+    if (hasEnded(await requireRun(store, work.id))) return await describe(store, work.id);
+    await execute(context, work, options);
+    return await describe(store, work.id);
+  } catch (error) {
+    throw naming(error, work.id);
+  } finally {
+    await claim.release();
+  }
+}
+
+async function execute(
+  { store, equipment }: RunsContext,
+  { pipeline, id, isResumed }: Work,
+  options: RunOptions,
+): Promise<void> {
+  const { emit } = equipment;
+  const signal = options.signal ?? new AbortController().signal;
+  const { wait = false, ask, onPending } = options;
+  const journal = await openJournal(store, id, { wait, ask, onPending, emit, signal });
+  const run: RunContext = { ...equipment, journal, signal, session: { id, turns: 0 } };
+  const about = { run: id, name: pipeline.name };
+  if (isResumed) await store.setRunStatus(id, { status: 'running', at: Date.now() });
+  emit({ type: 'run.started', ...about, isResumed });
+  try {
+    const { input } = await requireRun(store, id);
+    const end = await runPipeline(run, pipeline, { input, isResumed });
+    await store.setRunStatus(id, { ...(end ?? { status: 'pending' as const }), at: Date.now() });
+    if (end !== undefined) run.tell('session_end', sessionEvent(run));
+    const { status, error } = end ?? { status: 'pending' as const, error: null };
+    emit({ type: 'run.finished', ...about, status, ...(error && { error }) });
+  } catch (error) {
+    // Whoever cancelled the run has said so in the store; here it only ends.
+    if (toRuntimeError(error).code !== 'RUN_ENDED') throw error;
+    run.tell('session_end', sessionEvent(run));
+    emit({ type: 'run.finished', ...about, status: 'cancelled' });
+  }
+}
+
+async function describe(store: Store, id: string): Promise<RunDocument> {
+  const run = await requireRun(store, id);
+  const pendings = await store.listPendings({ runId: id }, Date.now());
+  return toRunDocument(run, await store.listSteps(id), pendings);
+}
+
+function hasEnded({ status }: RunRecord): boolean {
+  return status !== 'running' && status !== 'pending';
+}
+
+/** The same error, telling how to go on with the run. */
+function naming(thrown: unknown, id: string): RuntimeError {
+  const error = toRuntimeError(thrown);
+  const { code, message, details } = error;
+  if (code !== 'ABORTED' && code !== 'STORE_FAILED') return error;
+  const hint = `Go on with \`signalbox runs resume ${id}\`.`;
+  const options = {
+    hint: code === 'ABORTED' ? hint : error.hint,
+    details: { ...details, run_id: id },
+    cause: error,
+  };
+  return new RuntimeError(code, `run ${id}: ${message}`, options);
+}
+
+/** The input of a run as JSON text; nothing is an empty object. Throws INPUT_INVALID when it is not JSON. */
+export function readInput(input: unknown): Json {
+  if (input === undefined) return new Json('{}');
+  if (typeof input !== 'string') return Json.from(input);
+  const json = new Json(input.trim());
+  try {
+    void json.value;
+    return json;
+  } catch (error) {
+    throw new RuntimeError('INPUT_INVALID', `the input is not JSON: ${toRuntimeError(error).message}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,61 @@
+import type { PendingCall } from '../contract/approval.ts';
+import { compileExpressions } from '../expression.ts';
+import type { Store } from '../store/store.ts';
+import type { CallableTool } from './call.ts';
+import { writeCallResult } from './call-record.ts';
+import type { CallPaused, CallResult } from './call-result.ts';
+import type { Pipeline } from './model.ts';
+import { toPending } from './run-calls.ts';
+import { newRun } from './runs.ts';
+
+/** A single tool call that waits for a person. */
+export interface KeptCall {
+  readonly id: string;
+  readonly runId: string;
+}
+
+/**
+ * Keeps a single call that went pending as a run of one step, which can be resumed like any other. Throws
+ * STORE_FAILED.
+ */
+export async function keepCall(
+  { store, config }: { readonly store: Store; readonly config: string },
+  tool: CallableTool,
+  { result, outcome }: { readonly result: CallResult; readonly outcome: CallPaused },
+): Promise<KeptCall> {
+  const run = newRun({ kind: 'tool', name: tool.name, file: null, source: '', config, input: outcome.args });
+  const call = { name: `${stepId}/call`, tool, args: outcome.args, callId: result.callId };
+  const pending = toPending(run.id, call, { outcome, round: 1, previous: null });
+  await store.createRun(run);
+  await store.beginStep(run.id, call.name, run.createdAt);
+  await store.endStep(run.id, call.name, writeCallResult(result), Date.now());
+  await store.addPending(pending);
+  await store.setRunStatus(run.id, { status: 'pending', at: Date.now() });
+  return { id: pending.id, runId: run.id };
+}
+
+/** A pending call that nobody keeps, for whoever may decide on the spot. */
+export function newPending(
+  tool: CallableTool,
+  about: { readonly result: CallResult; readonly outcome: CallPaused; readonly previous: string | null },
+): PendingCall {
+  const { result, outcome, previous } = about;
+  const call = { name: `${stepId}/call`, tool, args: outcome.args, callId: result.callId };
+  return toPending(result.callId, call, { outcome, round: 1, previous });
+}
+
+const stepId = 'call';
+
+/** The pipeline that a kept call is a run of. */
+export function pipelineOfCall(tool: string, file: string): Pipeline {
+  const step = {
+    kind: 'tool',
+    id: stepId,
+    position: { file, line: 1, column: 1 },
+    onError: { kind: 'stop' },
+    tool,
+    args: compileExpressions('${input}', ['input']),
+  } as const;
+  const output = compileExpressions(`\${steps.${stepId}.result}`, ['steps']);
+  return { file, name: tool, source: '', checkInput: () => [], steps: [step], output };
+}

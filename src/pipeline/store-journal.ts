@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PendingRecord, Ruling } from '../contract/approval.ts';
+import type { Emit } from '../contract/event.ts';
+import { RuntimeError } from '../errors.ts';
+import type { Json } from '../json.ts';
+import type { Store } from '../store/store.ts';
+import { type Journal, type Ruled, RunPaused } from './journal.ts';
+
+/** How a run waits for people. */
+export interface Waiting {
+  /** Goes on in this process when the decision comes from elsewhere; otherwise the run is set down. */
+  readonly wait: boolean;
+  /** Asks somebody on the spot; undefined: nobody there decided. */
+  readonly ask?: ((pending: PendingRecord) => Promise<Ruling | undefined>) | undefined;
+  /** Told of each call once it is durable that it waits. */
+  readonly onPending?: ((pending: PendingRecord) => void) | undefined;
+}
+
+export interface JournalContext extends Waiting {
+  readonly emit: Emit;
+  /** Ends a wait. */
+  readonly signal: AbortSignal;
+}
+
+/** The journal of one run in a store. Only the holder of the run's claim may write it. */
+export async function openJournal(store: Store, runId: string, context: JournalContext): Promise<Journal> {
+  const outcomes = new Map<string, Json>();
+  for (const { step, outcome } of await store.listSteps(runId)) {
+    if (outcome !== null) outcomes.set(step, outcome);
+  }
+  return {
+    runId,
+    find: (name) => outcomes.get(name),
+    step: async (name, work, { holdsSteps = false } = {}) => {
+      const known = outcomes.get(name);
+      if (known !== undefined) return known;
+      if (!holdsSteps) await requireWanted(store, runId);
+      const { attempt } = holdsSteps ? { attempt: 1 } : await store.beginStep(runId, name, Date.now());
+      const outcome = await work({ attempt });
+      await store.endStep(runId, name, outcome, Date.now());
+      outcomes.set(name, outcome);
+      return outcome;
+    },
+    decide: async (calls) => {
+      const records: PendingRecord[] = [];
+      for (const call of calls) records.push(await store.addPending(call));
+      for (const record of records) announce(record, context);
+      return await decided(store, records, context);
+    },
+  };
+}
+
+/** Somebody may have cancelled the run meanwhile, from another process. */
+async function requireWanted(store: Store, runId: string): Promise<void> {
+  const run = await store.findRun(runId);
+  if (run?.status === 'cancelled') throw new RuntimeError('RUN_ENDED', `run ${runId} was cancelled`);
+}
+
+function announce(record: PendingRecord, { emit, onPending }: JournalContext): void {
+  if (record.ruling !== null) return;
+  const { id, runId, step, tool, reason, message } = record;
+  emit({ type: 'pending.opened', id, run: runId, step, tool, reason, message });
+  onPending?.(record);
+}
+
+async function decided(
+  store: Store,
+  records: readonly PendingRecord[],
+  context: JournalContext,
+): Promise<readonly Ruled[]> {
+  let current = await refresh(store, records);
+  for (const record of current) {
+    if (record.ruling === null && context.ask !== undefined) await askOne(store, record, context.ask);
+  }
+  current = await refresh(store, current);
+  while (!current.every(isRuled)) {
+    if (!context.wait) throw new RunPaused();
+    await pauseBriefly(context.signal);
+    current = await refresh(store, current);
+  }
+  const ruled = current.filter(isRuled);
+  if (ruled.some(({ ruling }) => ruling.kind === 'cancelled')) {
+    throw new RuntimeError('RUN_ENDED', 'the run was cancelled');
+  }
+  for (const { id, runId, step, tool, ruling } of ruled) {
+    context.emit({ type: 'pending.decided', id, run: runId, step, tool, ruling: ruling.kind });
+  }
+  return ruled;
+}
+
+async function askOne(store: Store, record: PendingRecord, ask: NonNullable<Waiting['ask']>): Promise<void> {
+  const ruling = await ask(record);
+  // Somebody else may have been quicker: then theirs is the ruling that the refresh finds.
+  if (ruling !== undefined) await store.decide(record.id, ruling, Date.now());
+}
+
+/** How often a waiting run looks whether somebody has decided. */
+const LOOK_EVERY_MS = 250;
+
+async function pauseBriefly(signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(LOOK_EVERY_MS, undefined, { signal });
+  } catch {
+    throw new RuntimeError('ABORTED', 'the wait for a decision was given up');
+  }
+}
+
+async function refresh(store: Store, records: readonly PendingRecord[]): Promise<PendingRecord[]> {
+  const fresh: PendingRecord[] = [];
+  for (const record of records) {
+    const found = record.ruling === null ? await store.findPending(record.id, Date.now()) : record;
+    fresh.push(found ?? record);
+  }
+  return fresh;
+}
+
+function isRuled(record: PendingRecord): record is Ruled {
+  return record.ruling !== null;
+}

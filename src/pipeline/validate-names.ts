@@ -1,0 +1,64 @@
+import type { ProviderConfig, ToolConfig } from '../config/config.ts';
+import type { Path, YamlDocument } from '../config/document.ts';
+import { itemsAt, valueAt } from '../config/read.ts';
+import { suggest } from '../config/suggest.ts';
+import type { Finding } from './validate-finding.ts';
+import type { StepNode } from './validate-tree.ts';
+
+/** What a RuntimeConfig declares that the steps of a pipeline may name. */
+export interface PipelineRuntime {
+  readonly tools: readonly Pick<ToolConfig, 'name' | 'exec' | 'inputSchema'>[];
+  readonly evals: readonly { readonly name: string }[];
+  readonly providers: readonly Pick<ProviderConfig, 'id' | 'refused'>[];
+}
+
+/** Tools, evals and providers that the runtime does not declare, or that cannot be used. */
+export function findWrongNames(
+  document: YamlDocument,
+  steps: readonly StepNode[],
+  runtime: PipelineRuntime | undefined,
+): readonly Finding[] {
+  if (runtime === undefined) return [];
+  const evals = runtime.evals.map(({ name }) => name);
+  return steps.flatMap(({ path }) => {
+    const chat = [...path, 'chat'];
+    const guardrails = itemsAt(document, [...chat, 'guardrails']);
+    const judges = [[...path, 'eval'], ...guardrails.map((item) => [...item, 'eval'])];
+    const tools = [[...path, 'tool'], ...itemsAt(document, [...chat, 'tools'])];
+    return [
+      ...tools.flatMap((place) => findWrongTool(document, place, runtime)),
+      ...judges.flatMap((place) => findUnknown(document, place, { what: 'eval', known: evals })),
+      ...findWrongProvider(document, [...chat, 'provider'], runtime),
+    ];
+  });
+}
+
+function findWrongTool(document: YamlDocument, path: Path, { tools }: PipelineRuntime): readonly Finding[] {
+  const known = tools.map(({ name }) => name);
+  const unknown = findUnknown(document, path, { what: 'tool', known });
+  const tool = tools.find(({ name }) => name === valueAt(document, path));
+  if (tool === undefined || tool.exec !== undefined) return unknown;
+  const message = `the tool ${tool.name} has no exec binding, so it cannot be called`;
+  return [{ path, message, hint: 'Add `exec: {command: …}` to the tool.' }];
+}
+
+function findWrongProvider(
+  document: YamlDocument,
+  path: Path,
+  { providers }: PipelineRuntime,
+): readonly Finding[] {
+  const known = providers.map(({ id }) => id);
+  const provider = providers.find(({ id }) => id === valueAt(document, path));
+  if (provider?.refused === undefined) return findUnknown(document, path, { what: 'provider', known });
+  return [{ path, message: `the provider ${provider.id} cannot be used: ${provider.refused}` }];
+}
+
+function findUnknown(
+  document: YamlDocument,
+  path: Path,
+  { what, known }: { readonly what: string; readonly known: readonly string[] },
+): readonly Finding[] {
+  const name = valueAt(document, path);
+  if (typeof name !== 'string' || name === '' || known.includes(name)) return [];
+  return [{ path, message: `no ${what} named ${name} is declared`, ...suggest(name, known, `${what}s`) }];
+}

@@ -1,0 +1,154 @@
+import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
+import type { HostEnv } from './binding/env.ts';
+import type { LoggingConfig } from './config/config.ts';
+import type { Approval, PendingDocument } from './contract/approval.ts';
+import type {
+  DecisionDocument,
+  EvalDocument,
+  HookInfo,
+  ProviderInfo,
+  ToolDocument,
+  ToolInfo,
+} from './contract/document.ts';
+import type { Threshold } from './contract/eval.ts';
+import type { RuntimeEvent } from './contract/event.ts';
+import type { RunDetails, RunDocument, RunInfo, RunStatus } from './contract/run.ts';
+import type { LogTarget } from './log/log.ts';
+import type { LooseEvent } from './pipeline/event.ts';
+import type { Decider } from './pipeline/rulings.ts';
+import type { RunOptions } from './pipeline/runs.ts';
+import type { EvalInput } from './pipeline/score.ts';
+import type { SuiteProgress, SuiteReport, SuiteResult } from './suite/model.ts';
+import type { LauncherName } from './transport/launch/open.ts';
+
+export interface RuntimeOptions {
+  /** How processes are started; `auto` takes the fastest way that this machine has. */
+  readonly launcher?: LauncherName | undefined;
+  /** Where log lines go; `false` for nowhere. Default: stderr. */
+  readonly log?: Partial<LogTarget> | false | undefined;
+  /** Overrides `spec.logging.defaultLevel`. */
+  readonly logLevel?: LoggingConfig['level'] | undefined;
+  /** Is told everything that happens, in order. */
+  readonly onEvent?: ((event: RuntimeEvent) => void) | undefined;
+  /** When aborted, what observers and shadows are still owed is dropped. */
+  readonly signal?: AbortSignal | undefined;
+  /** The environment that processes are given parts of. Default: this process's own. */
+  readonly env?: HostEnv | undefined;
+  /** A file to which every exchange with a model is added. */
+  readonly record?: string | undefined;
+  /** A recording that answers in the place of every provider. */
+  readonly replay?: string | undefined;
+}
+
+/** A pending call that somebody may consent to on the spot. */
+export interface Pause {
+  readonly id: string;
+  readonly tool: string;
+  readonly callId: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface CallOptions {
+  readonly callId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Decides a pending call on the spot; undefined leaves it pending. */
+  readonly approve?: ((pause: Pause) => Promise<Approval | undefined>) | undefined;
+}
+
+export interface EvalOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** What decides `passed`; without bounds a score of 1.0 passes. */
+  readonly threshold?: Threshold | undefined;
+  /** The name that eval hooks see; default: the eval's type. */
+  readonly id?: string | undefined;
+}
+
+export interface SuiteRunOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Read instead of the suite's own `dataset.path`. */
+  readonly dataset?: string | undefined;
+  /** Told after each case; must not throw. */
+  readonly onProgress?: (progress: SuiteProgress) => void;
+  /** Told in the order in which results come in; must not throw. */
+  readonly onResult?: (result: SuiteResult) => void;
+}
+
+export interface GuardOptions {
+  /** The provider's name that hooks see; default: the model's own. */
+  readonly providerId?: string | undefined;
+  /** hold: text is released when the whole answer has passed. windowed: behind a hold-back window. */
+  readonly stream?: 'hold' | 'windowed' | undefined;
+  /** Characters that a windowed stream holds back. */
+  readonly window?: number | undefined;
+}
+
+export interface PendingFilter {
+  readonly runId?: string | undefined;
+  /** Decided ones too. */
+  readonly all?: boolean | undefined;
+}
+
+/** An open runtime: the entries of one config file, ready to be called. Methods throw RuntimeError only. */
+export interface Runtime extends AsyncDisposable {
+  readonly file: string;
+  readonly name: string;
+  readonly tools: {
+    list(): ToolInfo[];
+    /**
+     * `args` is an object, or JSON text whose bytes the tool is given. A call that goes pending is in the
+     * state store when its document comes. Throws NAME_UNKNOWN, RUNTIME_CLOSED.
+     */
+    call(name: string, args?: unknown, options?: CallOptions): Promise<ToolDocument>;
+  };
+  readonly evals: {
+    list(): string[];
+    /** Throws NAME_UNKNOWN, USAGE, RUNTIME_CLOSED. */
+    call(type: string, input: EvalInput, options?: EvalOptions): Promise<EvalDocument>;
+    /** Runs an EvalSuite file on this runtime. Throws CONFIG_INVALID, FILE_UNREADABLE, ABORTED. */
+    run(suite: string | URL, options?: SuiteRunOptions): Promise<SuiteReport>;
+  };
+  readonly hooks: {
+    list(): HookInfo[];
+    /** Takes an event through its whole chain. Throws EVENT_INVALID, RUNTIME_CLOSED. */
+    fire(
+      event: LooseEvent,
+      options?: { readonly signal?: AbortSignal | undefined },
+    ): Promise<DecisionDocument>;
+  };
+  readonly providers: { list(): ProviderInfo[] };
+  /** AI SDK middleware that takes every call of a model through the provider hooks. Throws RUNTIME_CLOSED. */
+  guard(options?: GuardOptions): LanguageModelV4Middleware;
+  /**
+   * Runs a Pipeline file on this runtime until it ends or waits for a person. `input` is a value, or JSON
+   * text whose bytes are kept. Throws CONFIG_INVALID, FILE_UNREADABLE, INPUT_INVALID, STORE_FAILED, ABORTED.
+   */
+  run(pipeline: string | URL, input?: unknown, options?: RunOptions): Promise<RunDocument>;
+  /** Runs in the state store. All throw STORE_FAILED, and RUN_UNKNOWN for an id that is not there. */
+  readonly runs: {
+    list(filter?: {
+      readonly status?: RunStatus | undefined;
+      readonly limit?: number | undefined;
+    }): Promise<RunInfo[]>;
+    show(id: string): Promise<RunDetails>;
+    /** Goes on with a run that waits or was cut off. Throws RUN_BUSY, CONFIG_INVALID, ABORTED. */
+    resume(id: string, options?: RunOptions): Promise<RunDocument>;
+    /** Throws RUN_ENDED. */
+    cancel(id: string, decider: Decider): Promise<RunDocument>;
+    /** Removes ended runs that nothing has happened to for so long. Returns how many. */
+    prune(options: { readonly olderThanMs: number }): Promise<number>;
+  };
+  /** Calls that wait for a person. All throw STORE_FAILED, and RUN_UNKNOWN for an id that is not there. */
+  readonly pending: {
+    list(filter?: PendingFilter): Promise<PendingDocument[]>;
+    show(id: string): Promise<PendingDocument>;
+    /** Throws ARGS_INVALID, PENDING_DECIDED, PENDING_EXPIRED. */
+    approve(id: string, ruling: Decider & { readonly args?: unknown }): Promise<PendingDocument>;
+    /** Throws PENDING_DECIDED, PENDING_EXPIRED. */
+    reject(id: string, ruling: Decider): Promise<PendingDocument>;
+    /** Throws RESULT_INVALID, PENDING_DECIDED, PENDING_EXPIRED. */
+    respond(id: string, ruling: Decider & { readonly result: unknown }): Promise<PendingDocument>;
+  };
+  /** Waits for observers, then ends every process. Never rejects. */
+  close(): Promise<void>;
+}

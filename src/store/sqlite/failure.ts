@@ -1,0 +1,76 @@
+import { RuntimeError } from '../../errors.ts';
+
+/** Whether somebody else holds a lock that this waits for: to try again helps. */
+export function isBusy(thrown: unknown): boolean {
+  const code = resultCodeOf(thrown);
+  return code !== undefined && BUSY.has(code & 0xff);
+}
+
+/** Turns what SQLite or the file system threw into STORE_FAILED; what already is a RuntimeError passes unchanged. */
+export function toStoreError(thrown: unknown, file: string): RuntimeError {
+  if (thrown instanceof RuntimeError) return thrown;
+  const code = resultCodeOf(thrown);
+  const reason = thrown instanceof Error ? thrown.message : String(thrown);
+  const known = code === undefined ? undefined : results.get(code & 0xff);
+  const { name, what, hint } = known ?? { name: undefined, what: 'failed', hint: undefined };
+  const because = name === undefined ? reason : `${name}: ${reason}`;
+  return new RuntimeError('STORE_FAILED', `the state store ${file} ${what} (${because})`, {
+    hint: hint?.(file) ?? `Check that the folder of ${file} is writable and its disk has room.`,
+    details: code === undefined ? {} : { sqlite_code: code },
+    cause: thrown,
+  });
+}
+
+/** SQLite's extended result code; its low byte is the primary one. */
+function resultCodeOf(thrown: unknown): number | undefined {
+  if (!(thrown instanceof Error) || !('errcode' in thrown)) return undefined;
+  return typeof thrown.errcode === 'number' ? thrown.errcode : undefined;
+}
+
+interface Result {
+  readonly name: string;
+  readonly what: string;
+  readonly hint?: (file: string) => string;
+}
+
+const mayWrite = (file: string) =>
+  `Signalbox writes ${file} and files beside it: check the permissions of both the file and its folder.`;
+const restore = (file: string) =>
+  `Put ${file} aside, with its -wal and -shm files, and restore a backup; without one a new store begins empty.`;
+
+/** By primary result code. Source: https://www.sqlite.org/rescode.html */
+const results: ReadonlyMap<number, Result> = new Map([
+  [3, { name: 'SQLITE_PERM', what: 'may not be used', hint: mayWrite }],
+  [
+    5,
+    {
+      name: 'SQLITE_BUSY',
+      what: 'was kept busy by another process for too long',
+      hint: (file: string) => `Find out which other process holds ${file}, and call again.`,
+    },
+  ],
+  [8, { name: 'SQLITE_READONLY', what: 'may not be written', hint: mayWrite }],
+  [10, { name: 'SQLITE_IOERR', what: 'could not be read or written' }],
+  [11, { name: 'SQLITE_CORRUPT', what: 'is damaged', hint: restore }],
+  [
+    13,
+    {
+      name: 'SQLITE_FULL',
+      what: 'has no room left',
+      hint: (file: string) => `Make room on the disk of ${file}; nothing of this call was kept.`,
+    },
+  ],
+  [14, { name: 'SQLITE_CANTOPEN', what: 'cannot be opened', hint: mayWrite }],
+  [15, { name: 'SQLITE_PROTOCOL', what: 'was kept busy by other processes for too long' }],
+  [
+    26,
+    {
+      name: 'SQLITE_NOTADB',
+      what: 'is no database',
+      hint: (file: string) =>
+        `${file} is another file, or damaged: choose another path in spec.state_store, or restore a backup.`,
+    },
+  ],
+]);
+
+const BUSY: ReadonlySet<number> = new Set([5, 15]);

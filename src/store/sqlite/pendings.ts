@@ -1,0 +1,120 @@
+import type { PendingCall, PendingOrigin, PendingRecord, Ruling } from '../../contract/approval.ts';
+import type { Store } from '../store.ts';
+import type { Database } from './database.ts';
+import { jsonOf, jsonOrNull, numberOf, numberOrNull, type Row, textOf, textOrNull, wordOf } from './row.ts';
+
+/** The statements over calls that wait for a person. What changes something needs a write transaction. */
+export interface PendingTable {
+  insert(call: PendingCall): void;
+  find(id: string): PendingRecord | undefined;
+  list(filter: Parameters<Store['listPendings']>[0]): PendingRecord[];
+  /** Whether an open call has expired at `at`. */
+  hasDue(at: number): boolean;
+  /** Rules `expired`, as of the moment of its expiry, whatever has expired at `at`. */
+  expireDue(at: number): void;
+  /** Whether the call was open, and is now ruled so. */
+  rule(id: string, ruling: Ruling, at: number): boolean;
+  /** Rules whatever of the run is still open. */
+  ruleOpen(runId: string, ruling: Ruling, at: number): void;
+}
+
+export function createPendingTable({ prepare }: Database): PendingTable {
+  const insert = prepare(`
+    INSERT INTO pendings (id, run_id, step, call_id, tool, args, origin, hook, reason, message, members,
+      previous, created_at, expires_at)
+    VALUES (:id, :run_id, :step, :call_id, :tool, :args, :origin, :hook, :reason, :message, :members,
+      :previous, :created_at, :expires_at)`);
+  const find = prepare('SELECT * FROM pendings WHERE id = :id');
+  const all = prepare('SELECT * FROM pendings ORDER BY seq');
+  const ofRun = prepare('SELECT * FROM pendings WHERE run_id = :run_id ORDER BY seq');
+  const due = prepare('SELECT 1 FROM pendings WHERE ruling IS NULL AND expires_at <= :at LIMIT 1');
+  const expire = prepare(`
+    UPDATE pendings SET ruling = 'expired', decided_at = expires_at WHERE ruling IS NULL AND expires_at <= :at`);
+  const ruling = `SET ruling = :ruling, ruled_by = :ruled_by, ruling_reason = :ruling_reason,
+    edited_args = :edited_args, result = :result, decided_at = :decided_at`;
+  const rule = prepare(`UPDATE pendings ${ruling} WHERE id = :id AND ruling IS NULL`);
+  const ruleOpen = prepare(`UPDATE pendings ${ruling} WHERE run_id = :run_id AND ruling IS NULL`);
+  return {
+    insert: (call) => void insert.run(callToRow(call)),
+    find: (id) => {
+      const row = find.get({ id });
+      return row && recordFromRow(row);
+    },
+    list: ({ runId, open }) =>
+      (runId === undefined ? all.all() : ofRun.all({ run_id: runId }))
+        .filter((row) => open === undefined || (row['ruling'] === null) === open)
+        .map(recordFromRow),
+    hasDue: (at) => due.get({ at }) !== undefined,
+    expireDue: (at) => void expire.run({ at }),
+    rule: (id, by, at) => rule.run({ id, ...rulingToRow(by), decided_at: at }) === 1,
+    ruleOpen: (runId, by, at) => void ruleOpen.run({ run_id: runId, ...rulingToRow(by), decided_at: at }),
+  };
+}
+
+function callToRow(call: PendingCall) {
+  return {
+    id: call.id,
+    run_id: call.runId,
+    step: call.step,
+    call_id: call.callId,
+    tool: call.tool,
+    args: call.args.text,
+    origin: call.origin,
+    hook: call.hook,
+    reason: call.reason,
+    message: call.message,
+    members: call.members.text,
+    previous: call.previous,
+    created_at: call.createdAt,
+    expires_at: call.expiresAt,
+  };
+}
+
+const origins: readonly PendingOrigin[] = ['tool', 'hook', 'approval', 'interrupted'];
+
+function recordFromRow(row: Row): PendingRecord {
+  return {
+    id: textOf(row, 'id'),
+    runId: textOf(row, 'run_id'),
+    step: textOf(row, 'step'),
+    callId: textOf(row, 'call_id'),
+    tool: textOf(row, 'tool'),
+    args: jsonOf(row, 'args'),
+    origin: wordOf(row, 'origin', origins),
+    hook: textOrNull(row, 'hook'),
+    reason: textOf(row, 'reason'),
+    message: textOf(row, 'message'),
+    members: jsonOf(row, 'members'),
+    previous: textOrNull(row, 'previous'),
+    createdAt: numberOf(row, 'created_at'),
+    expiresAt: numberOrNull(row, 'expires_at'),
+    ruling: row['ruling'] === null ? null : rulingFromRow(row),
+    decidedAt: numberOrNull(row, 'decided_at'),
+  };
+}
+
+function rulingToRow(ruling: Ruling) {
+  const by = 'by' in ruling ? ruling.by : null;
+  const reason = 'reason' in ruling ? ruling.reason : null;
+  const args = ruling.kind === 'approved' ? (ruling.args?.text ?? null) : null;
+  const result = ruling.kind === 'responded' ? ruling.result.text : null;
+  return { ruling: ruling.kind, ruled_by: by, ruling_reason: reason, edited_args: args, result };
+}
+
+const kinds: readonly Ruling['kind'][] = ['approved', 'rejected', 'responded', 'expired', 'cancelled'];
+
+function rulingFromRow(row: Row): Ruling {
+  const kind = wordOf(row, 'ruling', kinds);
+  if (kind === 'expired') return { kind };
+  const by = textOf(row, 'ruled_by');
+  const reason = textOf(row, 'ruling_reason');
+  switch (kind) {
+    case 'approved':
+      return { kind, args: jsonOrNull(row, 'edited_args'), by, reason };
+    case 'responded':
+      return { kind, result: jsonOf(row, 'result'), by, reason };
+    case 'rejected':
+    case 'cancelled':
+      return { kind, by, reason };
+  }
+}

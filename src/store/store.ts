@@ -1,0 +1,130 @@
+import type { PendingCall, PendingRecord, Ruling } from '../contract/approval.ts';
+import type { RunStatus } from '../contract/run.ts';
+import type { Fault } from '../errors.ts';
+import type { Json } from '../json.ts';
+
+/**
+ * What must outlive the process: runs, the outcomes of their steps, and the calls that wait for a person. A
+ * promise that resolves means that the disk has it. Every method throws STORE_FAILED when the store cannot
+ * do its work (disk full, read-only, damaged, closed), and nothing is then half written. Calls of one store take
+ * effect in the order in which they were made.
+ */
+export interface Store {
+  /** Where it is, as an error message may name it. */
+  readonly place: string;
+
+  /**
+   * Keeps a run, which is `running` from now on. Throws USAGE when its id is not up to 128 letters, digits, points,
+   * dashes and underscores, with a letter or digit first; STORE_FAILED when there is a run of this id.
+   */
+  createRun(run: NewRun): Promise<void>;
+  findRun(id: string): Promise<RunRecord | undefined>;
+  /** Newest first; at most `limit` of them. */
+  listRuns(filter?: {
+    readonly status?: RunStatus | undefined;
+    readonly limit?: number | undefined;
+  }): Promise<RunRecord[]>;
+  /**
+   * A run that has ended (completed, failed, denied, cancelled) stays as it ended: false then, and nothing is changed;
+   * false too when there is no such run. What still waits for a person when a run ends is ruled `cancelled` with it.
+   */
+  setRunStatus(id: string, change: RunChange): Promise<boolean>;
+  /**
+   * The right to execute a run, which one holder at a time has, across processes; it falls back by itself
+   * when its holder dies, however it dies. Undefined while somebody else has it, in this process or another. The run
+   * need not be kept yet. Throws USAGE when the id can be no run's.
+   */
+  claimRun(id: string): Promise<Claim | undefined>;
+  /**
+   * Removes ended runs that were last changed before `before` (ms since 1970), with all they left, except those that
+   * somebody has claimed. Returns how many.
+   */
+  prune(before: number): Promise<number>;
+
+  /** Says that a step is about to be worked on; counts how often that was said. Throws RUN_UNKNOWN. */
+  beginStep(runId: string, step: string, at: number): Promise<{ readonly attempt: number }>;
+  /**
+   * Keeps a step's outcome. The first one stays: a second call changes nothing. A step that was never begun
+   * begins and ends at once, without an attempt. Throws RUN_UNKNOWN.
+   */
+  endStep(runId: string, step: string, outcome: Json, at: number): Promise<void>;
+  /** All steps of a run, in the order in which they began; none when there is no such run. */
+  listSteps(runId: string): Promise<StepRecord[]>;
+
+  /**
+   * Keeps a pending call, unless one of this id is there already. Returns what is kept, decided or not: a
+   * repetition after a crash finds the first, and a call of a run that has ended is `cancelled` already. Throws RUN_UNKNOWN.
+   */
+  addPending(call: PendingCall): Promise<PendingRecord>;
+  /**
+   * Decides an open pending call. Exactly one caller wins, across processes. An expired call cannot be
+   * decided any more: it is ruled `expired` first, as of `expiresAt`, which is expired itself. Undefined when there is no
+   * such call.
+   */
+  decide(id: string, ruling: Ruling, at: number): Promise<Decided | undefined>;
+  /** With its expiry carried out if it is due at `at` (ms since 1970). */
+  findPending(id: string, at: number): Promise<PendingRecord | undefined>;
+  /** In the order in which they were kept; expiries that are due at `at` are carried out. */
+  listPendings(
+    filter: { readonly runId?: string | undefined; readonly open?: boolean | undefined },
+    at: number,
+  ): Promise<PendingRecord[]>;
+
+  /** Releases the claims that were made here. Never rejects; may be called again. */
+  close(): Promise<void>;
+}
+
+/** Whether this caller's ruling is the one that stands in `record`. */
+export interface Decided {
+  readonly won: boolean;
+  readonly record: PendingRecord;
+}
+
+/** Held until it is released, or its store closed, or its process ended. */
+export interface Claim {
+  /** Never rejects; may be called again. */
+  release(): Promise<void>;
+}
+
+/** A run as it begins. Texts are kept as they are. */
+export interface NewRun {
+  readonly id: string;
+  readonly kind: 'pipeline' | 'tool';
+  readonly name: string;
+  /** The pipeline file, absolute; null for a single tool call. */
+  readonly file: string | null;
+  /** The pipeline file's text, by which the run is finished even if the file changes; empty for a tool call. */
+  readonly source: string;
+  /** The RuntimeConfig file, absolute. */
+  readonly config: string;
+  readonly input: Json;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+}
+
+export interface RunRecord extends NewRun {
+  readonly status: RunStatus;
+  readonly output: Json | null;
+  readonly error: Fault | null;
+  /** When the status was last set; ms since 1970. */
+  readonly updatedAt: number;
+}
+
+/** What a run is now; `output` and `error` stay as they were where they are left out. */
+export interface RunChange {
+  readonly status: RunStatus;
+  readonly output?: Json | null;
+  readonly error?: Fault | null;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** A step that was begun, times in ms since 1970; `outcome` and `endedAt` are null while it has not ended. */
+export interface StepRecord {
+  readonly step: string;
+  /** How often it was begun. */
+  readonly attempts: number;
+  readonly outcome: Json | null;
+  readonly beganAt: number;
+  readonly endedAt: number | null;
+}

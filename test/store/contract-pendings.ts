@@ -1,0 +1,173 @@
+import { expect, test } from 'vitest';
+import type { PendingCall, PendingRecord, Ruling } from '../../src/contract/approval.ts';
+import { Json } from '../../src/json.ts';
+import { ends, exactText, faultOf, hardStrings, newCall, newRun, type Open } from './examples.ts';
+
+const approved = { kind: 'approved', args: null, by: 'ann', reason: 'fine' } satisfies Ruling;
+const rejected = { kind: 'rejected', by: 'bob', reason: 'no' } satisfies Ruling;
+
+const rulings: readonly Ruling[] = [
+  approved,
+  { kind: 'approved', args: new Json(exactText), by: 'ann', reason: '' },
+  { kind: 'approved', args: new Json('null'), by: 'ann', reason: '' },
+  rejected,
+  { kind: 'responded', result: new Json(exactText), by: 'a\0b', reason: '\ud800' },
+  { kind: 'expired' },
+  { kind: 'cancelled', by: 'cy', reason: 'changed my mind' },
+];
+
+/** What every store promises about pending calls. */
+export function pendingContract(open: Open): void {
+  const openWith = async (...calls: readonly PendingCall[]) => {
+    const store = await open();
+    for (const id of ['r1', 'r2']) await store.createRun(newRun(id));
+    for (const call of calls) await store.addPending(call);
+    return store;
+  };
+  const asOpen = (call: PendingCall): PendingRecord => ({ ...call, ruling: null, decidedAt: null });
+
+  test('a pending call is kept as it was given, and is open', async () => {
+    const call = newCall('p1', 'r1', {
+      args: new Json(exactText),
+      members: new Json(exactText),
+      origin: 'hook',
+      hook: 'guard',
+      previous: 'p0',
+      expiresAt: 9_000,
+    });
+    const store = await openWith();
+    expect(await store.addPending(call)).toEqual(asOpen(call));
+    expect(await store.findPending('p1', 3_000)).toEqual(asOpen(call));
+    expect(await store.listPendings({}, 3_000)).toEqual([asOpen(call)]);
+  });
+
+  test.each(hardStrings)('the string %j is kept as it is', async (text) => {
+    const call = newCall(`p${text}`, 'r1', {
+      step: text,
+      callId: text,
+      tool: text,
+      hook: text,
+      reason: text,
+      message: text,
+      previous: text,
+    });
+    const store = await openWith(newCall('p1', 'r1'), call);
+    expect(await store.findPending(call.id, 3_000)).toEqual(asOpen(call));
+  });
+
+  test('of one id the first call is kept, decided or not', async () => {
+    const store = await openWith(newCall('p1', 'r1'));
+    const again = newCall('p1', 'r2', { tool: 'other' });
+    expect(await store.addPending(again)).toEqual(asOpen(newCall('p1', 'r1')));
+    await store.decide('p1', rejected, 3_000);
+    expect(await store.addPending(again)).toEqual({
+      ...newCall('p1', 'r1'),
+      ruling: rejected,
+      decidedAt: 3_000,
+    });
+    expect(await store.listPendings({}, 3_000)).toHaveLength(1);
+  });
+
+  test('a call of a run that is not there is not kept', async () => {
+    const store = await openWith();
+    expect((await faultOf(store.addPending(newCall('p1', 'r9')))).code).toBe('RUN_UNKNOWN');
+    expect(await store.findPending('p1', 3_000)).toBeUndefined();
+  });
+
+  test.each(rulings)('the first ruling stands, and reads as it was given: $kind', async (ruling) => {
+    const store = await openWith(newCall('p1', 'r1'));
+    const record = { ...newCall('p1', 'r1'), ruling, decidedAt: 3_000 };
+    expect(await store.decide('p1', ruling, 3_000)).toEqual({ won: true, record });
+    for (const other of rulings) {
+      expect(await store.decide('p1', other, 4_000)).toEqual({ won: false, record });
+    }
+    expect(await store.findPending('p1', 5_000)).toEqual(record);
+  });
+
+  test('there is nothing to decide about a call that is not there', async () => {
+    expect(await (await openWith()).decide('p1', approved, 3_000)).toBeUndefined();
+  });
+
+  test('of many that decide at once, one wins, and all are told what stands', async () => {
+    const store = await openWith(newCall('p1', 'r1'));
+    const people = Array.from({ length: 20 }, (_, index) => `person ${index}`);
+    const decided = await Promise.all(people.map((by) => store.decide('p1', { ...rejected, by }, 3_000)));
+    expect(decided.filter((one) => one?.won)).toHaveLength(1);
+    expect(new Set(decided.map((one) => JSON.stringify(one?.record))).size).toBe(1);
+  });
+
+  const due = newCall('p1', 'r1', { expiresAt: 5_000 });
+  const expired: PendingRecord = { ...due, ruling: { kind: 'expired' }, decidedAt: 5_000 };
+
+  test.each(rulings)('nobody who comes at the moment of its expiry can decide: $kind', async (ruling) => {
+    const store = await openWith(due);
+    expect(await store.decide('p1', ruling, 5_000)).toEqual({ won: false, record: expired });
+  });
+
+  test('a call can be decided until the moment before', async () => {
+    const store = await openWith(due);
+    expect(await store.decide('p1', approved, 4_999)).toMatchObject({ won: true });
+    expect(await store.findPending('p1', 9_000)).toMatchObject({ ruling: approved, decidedAt: 4_999 });
+  });
+
+  test('an expiry is carried out by whoever looks, and a clock that goes back does not undo it', async () => {
+    const store = await openWith(due);
+    expect(await store.findPending('p1', 4_999)).toMatchObject({ ruling: null });
+    expect(await store.findPending('p1', 6_000)).toEqual(expired);
+    expect(await store.findPending('p1', 1)).toEqual(expired);
+    expect(await store.decide('p1', approved, 1)).toEqual({ won: false, record: expired });
+  });
+
+  test('a list carries out expiries too', async () => {
+    const store = await openWith(due, newCall('p2', 'r1'));
+    expect((await store.listPendings({ open: true }, 4_999)).map(({ id }) => id)).toEqual(['p1', 'p2']);
+    expect((await store.listPendings({ open: true }, 5_000)).map(({ id }) => id)).toEqual(['p2']);
+    expect(await store.listPendings({ open: false }, 1)).toEqual([expired]);
+  });
+
+  test('calls are listed in the order in which they were kept, whatever the clock says', async () => {
+    const store = await openWith(
+      newCall('p3', 'r1', { createdAt: 9 }),
+      newCall('p1', 'r2', { createdAt: 2 }),
+      newCall('p2', 'r1', { createdAt: 5 }),
+    );
+    await store.decide('p3', rejected, 10);
+    const ids = async (filter: Parameters<typeof store.listPendings>[0]) =>
+      (await store.listPendings(filter, 10)).map(({ id }) => id);
+    expect(await ids({})).toEqual(['p3', 'p1', 'p2']);
+    expect(await ids({ runId: 'r1' })).toEqual(['p3', 'p2']);
+    expect(await ids({ runId: 'r1', open: true })).toEqual(['p2']);
+    expect(await ids({ open: false })).toEqual(['p3']);
+    expect(await ids({ runId: 'r9' })).toEqual([]);
+  });
+
+  test.each(ends)('what waits for a person when its run is %s is cancelled with it', async (status) => {
+    const open = newCall('p2', 'r1', { expiresAt: 7_000 });
+    const store = await openWith(due, open, newCall('p3', 'r1'), newCall('p4', 'r2'));
+    await store.decide('p3', approved, 4_000);
+    await store.setRunStatus('r1', { status, at: 6_000 });
+    const ruling = { kind: 'cancelled', by: 'signalbox', reason: `the run is ${status}` };
+    expect(await store.listPendings({}, 6_000)).toEqual([
+      expired,
+      { ...open, ruling, decidedAt: 6_000 },
+      { ...newCall('p3', 'r1'), ruling: approved, decidedAt: 4_000 },
+      asOpen(newCall('p4', 'r2')),
+    ]);
+    expect(await store.decide('p2', approved, 6_001)).toMatchObject({ won: false, record: { ruling } });
+  });
+
+  test.each(['running', 'pending'] as const)('a run that is %s leaves its calls open', async (status) => {
+    const store = await openWith(newCall('p1', 'r1'));
+    await store.setRunStatus('r1', { status, at: 6_000 });
+    expect(await store.findPending('p1', 6_000)).toEqual(asOpen(newCall('p1', 'r1')));
+  });
+
+  test('a call that comes when its run has ended is cancelled already', async () => {
+    const store = await openWith();
+    await store.setRunStatus('r1', { status: 'cancelled', at: 1_500 });
+    const call = newCall('p1', 'r1');
+    const ruling = { kind: 'cancelled', by: 'signalbox', reason: 'the run is cancelled' };
+    expect(await store.addPending(call)).toEqual({ ...call, ruling, decidedAt: call.createdAt });
+    expect(await store.listPendings({ open: true }, 3_000)).toEqual([]);
+  });
+}

@@ -1,0 +1,379 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Fault } from '../../src/errors.ts';
+import { Json } from '../../src/json.ts';
+import type { RunRecord, Store } from '../../src/store/store.ts';
+import { pendingContract } from './contract-pendings.ts';
+import { ends, exactText, faultOf, hardStrings, newCall, newRun, type Open } from './examples.ts';
+
+/** What every store promises, sentence by sentence. `open` gives a new, empty one. */
+export function storeContract(name: string, open: () => Promise<Store>): void {
+  const openForTest = async () => {
+    const store = await open();
+    onTestFinished(() => store.close());
+    return store;
+  };
+  describe(`runs in the ${name} store`, () => runContract(openForTest));
+  describe(`claims in the ${name} store`, () => claimContract(openForTest));
+  describe(`prune in the ${name} store`, () => pruneContract(openForTest));
+  describe(`steps in the ${name} store`, () => stepContract(openForTest));
+  describe(`pending calls in the ${name} store`, () => pendingContract(openForTest));
+  describe(`the end of the ${name} store`, () => closeContract(openForTest));
+}
+
+function runContract(open: Open): void {
+  test('a new run is running, and is kept as it was given', async () => {
+    const store = await open();
+    await store.createRun(newRun('r1'));
+    expect(await store.findRun('r1')).toEqual({
+      ...newRun('r1'),
+      status: 'running',
+      output: null,
+      error: null,
+      updatedAt: 1_000,
+    } satisfies RunRecord);
+  });
+
+  test('members that are none of a run’s are not kept', async () => {
+    const store = await open();
+    const more = { ...newRun('r1'), secret: 'x' };
+    await store.createRun(more);
+    expect(Object.keys((await store.findRun('r1')) ?? {})).not.toContain('secret');
+  });
+
+  test('there is no run that was not created', async () => {
+    expect(await (await open()).findRun('r1')).toBeUndefined();
+  });
+
+  test('texts are kept byte for byte', async () => {
+    const store = await open();
+    await store.createRun(newRun('r1', { input: new Json(exactText) }));
+    await store.setRunStatus('r1', { status: 'completed', output: new Json(exactText), at: 2 });
+    const run = await store.findRun('r1');
+    expect([run?.input.text, run?.output?.text]).toEqual([exactText, exactText]);
+  });
+
+  test.each(hardStrings)('the string %j is kept as it is', async (text) => {
+    const store = await open();
+    const run = newRun('r1', { name: text, file: text, source: text, config: text });
+    await store.createRun(run);
+    expect(await store.findRun('r1')).toMatchObject(run);
+  });
+
+  test('a long text is kept whole', async () => {
+    const store = await open();
+    const input = Json.from('é'.repeat(3_000_000));
+    await store.createRun(newRun('r1', { input }));
+    expect((await store.findRun('r1'))?.input.text === input.text).toBe(true);
+  });
+
+  test('a second run of one id is refused, and changes nothing', async () => {
+    const store = await open();
+    await store.createRun(newRun('r1'));
+    expect((await faultOf(store.createRun(newRun('r1', { name: 'other' })))).code).toBe('STORE_FAILED');
+    expect((await store.findRun('r1'))?.name).toBe('refund');
+  });
+
+  test.each(['', '.', '..', '../x', 'a/b', 'a\\b', '-x', 'a\0', 'a b', 'é', 'x'.repeat(129)])(
+    'no run has the id %j, and none can be claimed',
+    async (id) => {
+      const store = await open();
+      expect((await faultOf(store.createRun(newRun(id)))).code).toBe('USAGE');
+      expect((await faultOf(store.claimRun(id))).code).toBe('USAGE');
+    },
+  );
+
+  test('runs are listed newest first, of one status if wanted, and no more than wanted', async () => {
+    const store = await open();
+    for (const id of ['r1', 'r2', 'r3', 'r4']) await store.createRun(newRun(id));
+    for (const id of ['r1', 'r3', 'r4']) await store.setRunStatus(id, { status: 'pending', at: 5 });
+    const idsOf = (runs: readonly RunRecord[]) => runs.map(({ id }) => id);
+    expect(idsOf(await store.listRuns())).toEqual(['r4', 'r3', 'r2', 'r1']);
+    expect(idsOf(await store.listRuns({ status: 'pending' }))).toEqual(['r4', 'r3', 'r1']);
+    expect(idsOf(await store.listRuns({ status: 'pending', limit: 2 }))).toEqual(['r4', 'r3']);
+    expect(idsOf(await store.listRuns({ limit: 1 }))).toEqual(['r4']);
+    expect(idsOf(await store.listRuns({ limit: 0 }))).toEqual([]);
+    expect(idsOf(await store.listRuns({ status: 'failed' }))).toEqual([]);
+  });
+
+  test('a status is set with its output and error, and what is left out stays', async () => {
+    const store = await open();
+    const error: Fault = {
+      code: 'DENIED',
+      message: 'no',
+      hint: 'ask',
+      details: { hook: 'h', list: [1, null] },
+    };
+    await store.createRun(newRun('r1'));
+    expect(await store.setRunStatus('r1', { status: 'pending', output: new Json('1'), error, at: 2 })).toBe(
+      true,
+    );
+    expect(await store.setRunStatus('r1', { status: 'running', at: 3 })).toBe(true);
+    expect(await store.findRun('r1')).toMatchObject({
+      status: 'running',
+      output: new Json('1'),
+      error,
+      updatedAt: 3,
+    });
+    expect(await store.setRunStatus('r1', { status: 'completed', output: null, error: null, at: 4 })).toBe(
+      true,
+    );
+    expect(await store.findRun('r1')).toMatchObject({
+      status: 'completed',
+      output: null,
+      error: null,
+      updatedAt: 4,
+    });
+  });
+
+  test('an output that is JSON’s null is one', async () => {
+    const store = await open();
+    await store.createRun(newRun('r1'));
+    await store.setRunStatus('r1', { status: 'completed', output: new Json('null'), at: 2 });
+    expect((await store.findRun('r1'))?.output?.text).toBe('null');
+  });
+
+  test('an error’s long numbers keep their digits', async () => {
+    const store = await open();
+    const details = { id: new Json('12345678901234567890') };
+    await store.createRun(newRun('r1'));
+    await store.setRunStatus('r1', {
+      status: 'failed',
+      error: { code: 'TOOL_ERROR', message: 'm\0', hint: 'h', details },
+      at: 2,
+    });
+    expect(Json.from((await store.findRun('r1'))?.error).text).toBe(
+      '{"code":"TOOL_ERROR","message":"m\\u0000","hint":"h","details":{"id":12345678901234567890}}',
+    );
+  });
+
+  test.each(ends)('a run that is %s stays as it ended', async (status) => {
+    const store = await open();
+    await store.createRun(newRun('r1'));
+    await store.setRunStatus('r1', { status, output: new Json('1'), at: 2 });
+    const ended = await store.findRun('r1');
+    for (const other of ['running', 'pending', ...ends] as const) {
+      expect(await store.setRunStatus('r1', { status: other, output: new Json('2'), at: 3 })).toBe(false);
+    }
+    expect(await store.findRun('r1')).toEqual(ended);
+  });
+
+  test('the status of a run that is not there cannot be set', async () => {
+    const store = await open();
+    expect(await store.setRunStatus('r1', { status: 'failed', at: 2 })).toBe(false);
+    expect(await store.findRun('r1')).toBeUndefined();
+  });
+}
+
+function claimContract(open: Open): void {
+  test('one holder at a time has a run', async () => {
+    const store = await open();
+    await store.createRun(newRun('r1'));
+    const claim = await store.claimRun('r1');
+    expect(claim).toBeDefined();
+    expect(await store.claimRun('r1')).toBeUndefined();
+    await claim?.release();
+    expect(await store.claimRun('r1')).toBeDefined();
+  });
+
+  test('of many that claim a run at once, one gets it', async () => {
+    const store = await open();
+    const claims = await Promise.all(Array.from({ length: 20 }, () => store.claimRun('r1')));
+    expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
+  });
+
+  test('other runs are not concerned, and a run need not be there to be claimed', async () => {
+    const store = await open();
+    expect(await store.claimRun('r1')).toBeDefined();
+    expect(await store.claimRun('r2')).toBeDefined();
+  });
+
+  test('a claim that is released again takes nothing from the next holder', async () => {
+    const store = await open();
+    const first = await store.claimRun('r1');
+    await first?.release();
+    const second = await store.claimRun('r1');
+    await first?.release();
+    expect(await store.claimRun('r1')).toBeUndefined();
+    await second?.release();
+    await second?.release();
+    expect(await store.claimRun('r1')).toBeDefined();
+  });
+}
+
+function pruneContract(open: Open): void {
+  test('ended runs that were last changed before are removed with all they left', async () => {
+    const store = await open();
+    for (const id of ['r1', 'r2']) {
+      await store.createRun(newRun(id));
+      await store.beginStep(id, 'a', 1);
+      await store.endStep(id, 'a', new Json('1'), 1);
+      await store.addPending(newCall(`p-${id}`, id));
+    }
+    await store.setRunStatus('r1', { status: 'completed', at: 10 });
+    await store.setRunStatus('r2', { status: 'completed', at: 20 });
+    expect(await store.prune(20)).toBe(1);
+    expect((await store.listRuns()).map(({ id }) => id)).toEqual(['r2']);
+    expect([await store.listSteps('r1'), (await store.listSteps('r2')).length]).toEqual([[], 1]);
+    expect((await store.listPendings({}, 30)).map(({ id }) => id)).toEqual(['p-r2']);
+    expect(await store.findPending('p-r1', 30)).toBeUndefined();
+    expect(await store.prune(20)).toBe(0);
+  });
+
+  test.each(['running', 'pending'] as const)('a %s run is never removed', async (status) => {
+    const store = await open();
+    await store.createRun(newRun('r1'));
+    await store.setRunStatus('r1', { status, at: 2 });
+    expect(await store.prune(Number.MAX_SAFE_INTEGER)).toBe(0);
+    expect(await store.findRun('r1')).toBeDefined();
+  });
+
+  test.each(ends)('a %s run is removed', async (status) => {
+    const store = await open();
+    await store.createRun(newRun('r1'));
+    await store.setRunStatus('r1', { status, at: 2 });
+    expect(await store.prune(3)).toBe(1);
+  });
+
+  test('a run that somebody has claimed is left for the next time', async () => {
+    const store = await open();
+    await store.createRun(newRun('r1'));
+    await store.setRunStatus('r1', { status: 'completed', at: 2 });
+    const claim = await store.claimRun('r1');
+    expect(await store.prune(100)).toBe(0);
+    expect(await store.claimRun('r1')).toBeUndefined();
+    await claim?.release();
+    expect(await store.prune(100)).toBe(1);
+  });
+
+  test('the id of a run that was removed is free', async () => {
+    const store = await open();
+    await store.createRun(newRun('r1'));
+    await store.setRunStatus('r1', { status: 'failed', at: 2 });
+    await store.prune(100);
+    await store.createRun(newRun('r1', { name: 'again' }));
+    expect(await store.findRun('r1')).toMatchObject({ name: 'again', status: 'running' });
+  });
+}
+
+function stepContract(open: Open): void {
+  const openRun = async () => {
+    const store = await open();
+    await store.createRun(newRun('r1'));
+    return store;
+  };
+
+  test('a step that is begun has no outcome yet, and the attempts are counted', async () => {
+    const store = await openRun();
+    expect(await store.beginStep('r1', 'a', 5)).toEqual({ attempt: 1 });
+    expect(await store.beginStep('r1', 'a', 9)).toEqual({ attempt: 2 });
+    expect(await store.listSteps('r1')).toEqual([
+      { step: 'a', attempts: 2, outcome: null, beganAt: 5, endedAt: null },
+    ]);
+  });
+
+  test('the first outcome of a step stays', async () => {
+    const store = await openRun();
+    await store.beginStep('r1', 'a', 5);
+    await store.endStep('r1', 'a', new Json(exactText), 6);
+    await store.endStep('r1', 'a', new Json('"other"'), 7);
+    expect(await store.beginStep('r1', 'a', 8)).toEqual({ attempt: 2 });
+    expect(await store.listSteps('r1')).toEqual([
+      { step: 'a', attempts: 2, outcome: new Json(exactText), beganAt: 5, endedAt: 6 },
+    ]);
+  });
+
+  test('a step that was never begun begins and ends at once', async () => {
+    const store = await openRun();
+    await store.endStep('r1', 'a', new Json('null'), 6);
+    expect(await store.listSteps('r1')).toEqual([
+      { step: 'a', attempts: 0, outcome: new Json('null'), beganAt: 6, endedAt: 6 },
+    ]);
+  });
+
+  test('steps are listed in the order in which they began, whatever the clock says', async () => {
+    const store = await openRun();
+    await store.beginStep('r1', 'z', 9);
+    await store.beginStep('r1', 'a', 3);
+    await store.beginStep('r1', 'm', 9);
+    await store.endStep('r1', 'a', new Json('1'), 20);
+    await store.beginStep('r1', 'z', 30);
+    expect((await store.listSteps('r1')).map(({ step }) => step)).toEqual(['z', 'a', 'm']);
+  });
+
+  test('runs have steps of their own', async () => {
+    const store = await openRun();
+    await store.createRun(newRun('r2'));
+    await store.beginStep('r1', 'a', 1);
+    expect(await store.beginStep('r2', 'a', 1)).toEqual({ attempt: 1 });
+    await store.endStep('r2', 'a', new Json('1'), 2);
+    expect((await store.listSteps('r1'))[0]?.outcome).toBeNull();
+  });
+
+  test.each(hardStrings)('a step of the name %j is itself', async (step) => {
+    const store = await openRun();
+    await store.beginStep('r1', `${step}x`, 1);
+    await store.beginStep('r1', step, 1);
+    expect(await store.beginStep('r1', step, 1)).toEqual({ attempt: 2 });
+    expect((await store.listSteps('r1')).map((kept) => kept.step)).toEqual([`${step}x`, step]);
+  });
+
+  test('calls take effect in the order in which they were made', async () => {
+    const store = await openRun();
+    const steps = Array.from({ length: 50 }, (_, index) => `s${index}`);
+    await Promise.all(steps.map((step) => store.beginStep('r1', step, 1)));
+    expect((await store.listSteps('r1')).map(({ step }) => step)).toEqual(steps);
+  });
+
+  test('a run that is not there has no steps and gets none', async () => {
+    const store = await open();
+    expect((await faultOf(store.beginStep('r9', 'a', 1))).code).toBe('RUN_UNKNOWN');
+    expect((await faultOf(store.endStep('r9', 'a', new Json('1'), 1))).code).toBe('RUN_UNKNOWN');
+    expect(await store.listSteps('r9')).toEqual([]);
+  });
+}
+
+function closeContract(open: Open): void {
+  test('a closed store does nothing more', async () => {
+    const store = await open();
+    await store.createRun(newRun('r1'));
+    await store.close();
+    const calls: readonly (() => Promise<unknown>)[] = [
+      () => store.createRun(newRun('r2')),
+      () => store.findRun('r1'),
+      () => store.listRuns(),
+      () => store.setRunStatus('r1', { status: 'failed', at: 1 }),
+      () => store.claimRun('r1'),
+      () => store.prune(1),
+      () => store.beginStep('r1', 'a', 1),
+      () => store.endStep('r1', 'a', new Json('1'), 1),
+      () => store.listSteps('r1'),
+      () => store.addPending(newCall('p1', 'r1')),
+      () => store.decide('p1', { kind: 'expired' }, 1),
+      () => store.findPending('p1', 1),
+      () => store.listPendings({}, 1),
+    ];
+    const codes = await Promise.all(calls.map(async (call) => (await faultOf(call())).code));
+    expect(codes).toEqual(calls.map(() => 'STORE_FAILED'));
+  });
+
+  test('what was asked for before the end is done, what is asked for after it is not', async () => {
+    const store = await open();
+    const created = store.createRun(newRun('r1'));
+    const found = store.findRun('r1');
+    const closing = store.close();
+    const late = faultOf(store.findRun('r1'));
+    await created;
+    expect((await found)?.id).toBe('r1');
+    expect((await late).code).toBe('STORE_FAILED');
+    await closing;
+  });
+
+  test('a store may be closed again, and a claim released after it', async () => {
+    const store = await open();
+    const claim = await store.claimRun('r1');
+    await Promise.all([store.close(), store.close()]);
+    await store.close();
+    await claim?.release();
+    expect(store.place).not.toBe('');
+  });
+}

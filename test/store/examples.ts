@@ -1,0 +1,69 @@
+import type { PendingCall } from '../../src/contract/approval.ts';
+import type { RunStatus } from '../../src/contract/run.ts';
+import { RuntimeError } from '../../src/errors.ts';
+import { Json } from '../../src/json.ts';
+import type { NewRun, Store } from '../../src/store/store.ts';
+
+/** Opens a new, empty store, which is closed after the test. */
+export type Open = () => Promise<Store>;
+
+export const ends: readonly RunStatus[] = ['completed', 'failed', 'denied', 'cancelled'];
+
+/** Valid JSON that a parser and a printer would change: white space, a long number, an escape, an order of keys. */
+export const exactText = '{"b": 12345678901234567890.50, "a":"\\u00e9\\ud83d\\ude00é", "2":1,  "1":[ ]}';
+
+/** Strings that a database may cut or replace. */
+export const hardStrings = [
+  '',
+  'a\0b',
+  '\0',
+  '\ud800 alone',
+  'é😀\u2028\r\n\t',
+  'json:"x"',
+  'json:',
+  "'; DROP TABLE runs; --",
+];
+
+export function newRun(id: string, overrides: Partial<NewRun> = {}): NewRun {
+  return {
+    id,
+    kind: 'pipeline',
+    name: 'refund',
+    file: '/work/refund.pipeline.yaml',
+    source: 'kind: Pipeline\n',
+    config: '/work/runtime.yaml',
+    input: new Json('{"ticket": "T-1"}'),
+    createdAt: 1_000,
+    ...overrides,
+  };
+}
+
+export function newCall(id: string, runId: string, overrides: Partial<PendingCall> = {}): PendingCall {
+  return {
+    id,
+    runId,
+    step: 'answer/refund[0]',
+    callId: 'call-1',
+    tool: 'refund',
+    args: new Json('{"amount": 10.00}'),
+    origin: 'tool',
+    hook: null,
+    reason: 'over_limit',
+    message: 'Refund 10.00?',
+    members: new Json('{"status": "pending", "reason": "over_limit"}'),
+    previous: null,
+    createdAt: 2_000,
+    expiresAt: null,
+    ...overrides,
+  };
+}
+
+/** What the promise was rejected with. */
+export async function faultOf(promise: Promise<unknown>): Promise<RuntimeError> {
+  const outcome = await promise.then(
+    (value) => new Error(`nothing failed: ${String(value)}`),
+    (error: unknown) => error,
+  );
+  if (outcome instanceof RuntimeError) return outcome;
+  throw outcome;
+}
