@@ -1,5 +1,6 @@
 import type { PendingCall } from './contract/approval.ts';
 import type { ToolDocument } from './contract/document.ts';
+import type { Emit } from './contract/event.ts';
 import { failed } from './contract/tool.ts';
 import type { LazyStore } from './durable.ts';
 import { toFault } from './errors.ts';
@@ -8,6 +9,7 @@ import { type CallPaused, type CallResult, settled } from './pipeline/call-resul
 import { toToolDocument } from './pipeline/document.ts';
 import { ruleCall } from './pipeline/rule-call.ts';
 import { keepCall, newPending } from './pipeline/single-call.ts';
+import { openedEvent } from './pipeline/store-journal.ts';
 import type { CallOptions } from './runtime-api.ts';
 
 interface Place {
@@ -15,6 +17,7 @@ interface Place {
   readonly store: LazyStore;
   /** The RuntimeConfig file, absolute. */
   readonly config: string;
+  readonly emit: Emit;
 }
 
 /**
@@ -70,14 +73,15 @@ async function consent(
 }
 
 async function keep(
-  { tool, store, config }: Place,
+  { tool, store, config, emit }: Place,
   result: CallResult,
   outcome: CallPaused,
 ): Promise<ToolDocument> {
   try {
     const kept = await keepCall({ store: await store.open(), config }, tool, { result, outcome });
-    const { reason, message } = outcome;
-    return { status: 'pending', pending: { id: kept.id, run_id: kept.runId, reason, message } };
+    emit(openedEvent(kept));
+    const { id, runId, reason, message } = kept;
+    return { status: 'pending', pending: { id, run_id: runId, reason, message } };
   } catch (error) {
     return toToolDocument({ ...result, outcome: failed(toFault(error)) });
   }

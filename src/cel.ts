@@ -29,9 +29,10 @@ export function parseCode(code: string): ASTNode {
 export function compileCode(code: string, environment: Environment, path: TreePath): Code {
   const { run, type } = check(code, environment, path);
   const steps = asSteps(run.ast);
+  const names = namesIn(run.ast);
   const evaluate = (scope: Scope): unknown => {
     try {
-      return plainFromCel(steps === undefined ? run(celScope(scope)) : follow(steps, scope));
+      return plainFromCel(steps === undefined ? run(celScope(scope, names)) : follow(steps, scope));
     } catch (cause) {
       const reason = summaryOf(cause);
       throw new RuntimeError('EXPRESSION_FAILED', `\`\${${code}}\` failed: ${reason}`, {
@@ -93,8 +94,21 @@ function memberOf(value: unknown, step: string | number): unknown {
   return isObject(value) && !JSON.isRawJSON(value) && Object.hasOwn(value, step) ? value[step] : undefined;
 }
 
-function celScope(scope: Scope): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(scope).map(([name, value]) => [name, celFromPlain(value)]));
+/** Every name in an expression, those that its macros bind included. */
+function namesIn(node: ASTNode): ReadonlySet<string> {
+  if (node.op === 'id') return new Set([node.args]);
+  const parts: readonly unknown[] = Array.isArray(node.args) ? node.args.flat(2) : [node.args];
+  return new Set(parts.flatMap((part) => (isNode(part) ? [...namesIn(part)] : [])));
+}
+
+function isNode(part: unknown): part is ASTNode {
+  return isObject(part) && 'op' in part && 'args' in part;
+}
+
+/** What an expression does not name it need not be given: the views of many steps may be large. */
+function celScope(scope: Scope, names: ReadonlySet<string>): Record<string, unknown> {
+  const needed = Object.entries(scope).filter(([name]) => names.has(name));
+  return Object.fromEntries(needed.map(([name, value]) => [name, celFromPlain(value)]));
 }
 
 /** CEL, in which JSON's numbers, all doubles, may be combined with integer literals. */

@@ -7,7 +7,7 @@ import { textAt, valueAt } from './config/read.ts';
 import { findNearest } from './config/suggest.ts';
 import { toRuntimeError } from './errors.ts';
 import { isObject } from './json.ts';
-import { loadPipeline } from './pipeline/load.ts';
+import { loadPipeline, requirePipeline } from './pipeline/load.ts';
 import { loadSuite, requireSuite } from './suite/load.ts';
 import { besideFile } from './suite/paths.ts';
 
@@ -41,6 +41,11 @@ export function validateFile(file: string, fallback: string): readonly Problem[]
 /** The RuntimeConfig that a suite names, or else `fallback`. Throws CONFIG_INVALID, FILE_UNREADABLE. */
 export function runtimeOfSuite(file: string, fallback: string): string {
   return requireSuite(file, undefined).runtime ?? fallback;
+}
+
+/** The RuntimeConfig that a pipeline names, or else `fallback`. Throws CONFIG_INVALID, FILE_UNREADABLE. */
+export function runtimeOfPipeline(file: string, fallback: string): string {
+  return requirePipeline(file, undefined).runtime ?? fallback;
 }
 
 const kinds = ['RuntimeConfig', 'EvalSuite', 'Pipeline'] as const;

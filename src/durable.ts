@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RuntimeConfig, StateStoreConfig } from './config/config.ts';
+import { RuntimeError } from './errors.ts';
 import { requirePipeline, requirePipelineText } from './pipeline/load.ts';
 import { approve, reject, requirePending, respond } from './pipeline/rulings.ts';
 import type { Equipment } from './pipeline/run-context.ts';
 import { toPendingDocument, toRunDetails, toRunInfo } from './pipeline/run-document.ts';
-import { cancelRun, readInput, requireRun, resumeRun, startRun } from './pipeline/runs.ts';
+import { cancelRun, type RunOptions, readInput, requireRun, resumeRun, startRun } from './pipeline/runs.ts';
 import { pipelineOfCall } from './pipeline/single-call.ts';
 import type { Runtime } from './runtime-api.ts';
 import { openStore } from './store/open.ts';
@@ -44,24 +45,32 @@ export interface DurableContext {
   readonly requireOpen: () => void;
 }
 
+export interface Durable extends Pick<Runtime, 'run' | 'runs' | 'pending'> {
+  /** Sets down every run that is worked on here, to be resumed, and waits until it is. Never rejects. */
+  setDown(): Promise<void>;
+}
+
 /** The parts of a runtime that outlive its process: runs of pipelines, and calls that wait for people. */
-export function openDurable(context: DurableContext): Pick<Runtime, 'run' | 'runs' | 'pending'> {
+export function openDurable(context: DurableContext): Durable {
   const { config, equipment, requireOpen } = context;
+  const crew = newCrew();
   const store = async () => {
     requireOpen();
     return await context.store.open();
   };
   const runs = async () => ({ store: await store(), equipment, config: config.file });
   const ruling = async () => ({ store: await store(), tools: equipment.tools });
-  const toPipeline = ({ kind, name, file, source }: RunRecord) =>
-    kind === 'tool'
-      ? pipelineOfCall(name, config.file)
-      : requirePipelineText({ file: file ?? config.file, text: source }, config);
+  const toPipeline = ({ kind, name, file, source }: RunRecord) => {
+    if (kind === 'pipeline') return requirePipelineText({ file: file ?? config.file, text: source }, config);
+    if (equipment.tools.has(name)) return pipelineOfCall(name, config.file);
+    throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}" any more`);
+  };
   return {
     run: async (file, input, options = {}) => {
       requireOpen();
       const pipeline = requirePipeline(resolve(file instanceof URL ? fileURLToPath(file) : file), config);
-      return await startRun(await runs(), pipeline, { ...options, input: readInput(input) });
+      const begun = { ...options, input: readInput(input) };
+      return await crew.work(begun, async (one) => await startRun(await runs(), pipeline, one));
     },
     runs: {
       list: async (filter = {}) => {
@@ -76,8 +85,9 @@ export function openDurable(context: DurableContext): Pick<Runtime, 'run' | 'run
         const pendings = await opened.listPendings({ runId: id }, Date.now());
         return toRunDetails(run, await opened.listSteps(id), pendings);
       },
-      resume: async (id, options) => await resumeRun(await runs(), { id, toPipeline }, options),
-      cancel: async (id, { by, reason = '' }) => await cancelRun(await store(), id, { by, reason }),
+      resume: async (id, options = {}) =>
+        await crew.work(options, async (one) => await resumeRun(await runs(), { id, toPipeline }, one)),
+      cancel: async (id, { by, reason = '' }) => await cancelRun(await runs(), id, { by, reason }),
       prune: async ({ olderThanMs }) => await (await store()).prune(Date.now() - olderThanMs),
     },
     pending: {
@@ -89,6 +99,32 @@ export function openDurable(context: DurableContext): Pick<Runtime, 'run' | 'run
       approve: async (id, decision) => await approve(await ruling(), id, decision),
       reject: async (id, decision) => await reject(await ruling(), id, decision),
       respond: async (id, decision) => await respond(await ruling(), id, decision),
+    },
+    setDown: crew.setDown,
+  };
+}
+
+/** The runs that are worked on here, each with a signal that `setDown` aborts too. */
+function newCrew() {
+  const leaving = new AbortController();
+  const working = new Set<Promise<unknown>>();
+  return {
+    work: async <Options extends RunOptions, Result>(
+      options: Options,
+      start: (options: Options) => Promise<Result>,
+    ): Promise<Result> => {
+      const signals = [leaving.signal, ...(options.signal === undefined ? [] : [options.signal])];
+      const task = start({ ...options, signal: AbortSignal.any(signals) });
+      working.add(task);
+      try {
+        return await task;
+      } finally {
+        working.delete(task);
+      }
+    },
+    setDown: async () => {
+      leaving.abort();
+      await Promise.allSettled(working);
     },
   };
 }

@@ -15,6 +15,7 @@ import { createGuard } from './provider/guard.ts';
 import { openProvider } from './provider/open.ts';
 import type { Provider } from './provider/provider.ts';
 import { openRecorder, type Recorder } from './provider/record.ts';
+import { standIn } from './provider/stand-in.ts';
 import { guardModel } from './provider/wrap.ts';
 
 /** What the parts of a runtime are put together from. */
@@ -51,7 +52,7 @@ export function openEquipment(parts: EquipmentParts): OwnEquipment {
       const known = config.providers.map((each) => each.id);
       throw new RuntimeError('NAME_UNKNOWN', `there is no provider "${id}"`, suggest(id, known, 'providers'));
     }
-    const opened = providers.get(id) ?? openProvider(declared, context);
+    const opened = providers.get(id) ?? openProvider(standIn(declared, parts.env), context);
     providers.set(id, opened);
     return opened;
   };

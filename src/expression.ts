@@ -54,7 +54,7 @@ export function findTypeErrors(
   const errors = findExpressionErrors(value, variables);
   if (errors.length > 0 || typeof value !== 'string') return errors;
   const { words, example } = wantedWords[wanted];
-  const hint = `Write one whole expression, such as \`${example}\`.`;
+  const hint = `Write one whole expression, such as \`\${${variables[0] ?? ''}${example}}\`.`;
   const refuse = (message: string) => [new ExpressionError(value, message, { path: [], hint })];
   const [part, ...rest] = splitTemplate(value, []);
   if (typeof part !== 'object' || rest.length > 0)
@@ -65,9 +65,9 @@ export function findTypeErrors(
 }
 
 const wantedWords: Readonly<Record<Wanted, { readonly words: string; readonly example: string }>> = {
-  bool: { words: 'true or false', example: '${input.amount > 100}' },
-  list: { words: 'a list', example: '${input.orders}' },
-  map: { words: 'a mapping', example: '${input.order}' },
+  bool: { words: 'true or false', example: '.amount > 100' },
+  list: { words: 'a list', example: '.orders' },
+  map: { words: 'a mapping', example: '.order' },
 };
 
 interface Compiler {

@@ -149,6 +149,6 @@ export interface Runtime extends AsyncDisposable {
     /** Throws RESULT_INVALID, PENDING_DECIDED, PENDING_EXPIRED. */
     respond(id: string, ruling: Decider & { readonly result: unknown }): Promise<PendingDocument>;
   };
-  /** Waits for observers, then ends every process. Never rejects. */
+  /** Sets runs down where they are, waits for observers, then ends every process. Never rejects. */
   close(): Promise<void>;
 }

@@ -25,7 +25,9 @@ import { runSuite } from './suite/suite.ts';
 import { openLaunch } from './transport/launch/open.ts';
 
 export { runtimeOfPipeline, runtimeOfSuite, validateFile } from './check-file.ts';
+export { parseDuration } from './config/duration.ts';
 export { formatProblem, problemsOf } from './config/problem.ts';
+export { type FoundState, findStates } from './find-state.ts';
 export type { LooseEvent } from './pipeline/event.ts';
 export type { Decider } from './pipeline/rulings.ts';
 export type { RunOptions } from './pipeline/runs.ts';
@@ -33,6 +35,7 @@ export type { EvalInput } from './pipeline/score.ts';
 export type * from './runtime-api.ts';
 export type { SuiteProgress, SuiteReport, SuiteResult } from './suite/model.ts';
 export { toReportDocument } from './suite/report/json.ts';
+export { formatDuration } from './suite/report/numbers.ts';
 export { openProgress } from './suite/report/progress.ts';
 export { renderTable } from './suite/report/table.ts';
 export { writeTemplate } from './template.ts';
@@ -85,7 +88,9 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
     requireOpen,
   });
   const store = lazyStore(config.stateStore);
+  const { setDown, ...durable } = openDurable({ config, store, equipment, requireOpen });
   const close = async () => {
+    await setDown();
     await Promise.all(workshop.followers.map((follower) => follower.close()));
     await Promise.all(workshop.transports.map((transport) => transport.close()));
     await Promise.all([equipment.close(), store.close()]);
@@ -93,13 +98,13 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   const runtime: Runtime = {
     file: config.file,
     name: config.name,
-    ...openDurable({ config, store, equipment, requireOpen }),
+    ...durable,
     tools: {
       list: () => config.tools.map(toToolInfo),
       call: async (name, args, callOptions = {}) => {
         requireOpen();
         const tool = tools.get(name) ?? unknownName('tool', name, tools.keys());
-        return await callAlone({ tool, store, config: config.file }, args, callOptions);
+        return await callAlone({ tool, store, config: config.file, emit }, args, callOptions);
       },
     },
     evals: {

@@ -24,7 +24,7 @@ export const strata: readonly (readonly string[])[] = [
   ['pipeline/'],
   ['suite/'],
   ['log/'],
-  ['check-file.ts', 'template.ts', 'assemble.ts', 'equip.ts', 'durable.ts', 'call-alone.ts', 'runtime-api.ts'],
+  ['check-file.ts', 'find-state.ts', 'template.ts', 'assemble.ts', 'equip.ts', 'durable.ts', 'call-alone.ts', 'runtime-api.ts'],
   ['runtime.ts'],
   ['surface/'],
   ['index.ts'],

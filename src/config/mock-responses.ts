@@ -72,6 +72,12 @@ export const mockSchema = {
     responses: { type: 'array', minItems: 1, items: responseSchema },
     max_retries: { type: 'integer', minimum: 0, maximum: 10 },
     retry_base_ms: milliseconds,
+    replaced_by_env: {
+      type: 'string',
+      pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+      description:
+        'While this environment variable holds `URL#MODEL`, the OpenAI-compatible endpoint there answers instead.',
+    },
   },
 } as const;
 

@@ -22,8 +22,9 @@ export interface RunDocument {
   readonly output: unknown;
   /** Open pendings, in the order of their calls. */
   readonly pending: readonly PendingNotice[];
-  /** In the order of the file. */
+  /** Those that have ended, in the order in which they did, a group after its steps; then those that wait. */
   readonly steps: readonly StepDocument[];
+  /** What stopped the run; of a cancelled one, who cancelled it and why. */
   readonly error?: Fault;
 }
 
@@ -45,7 +46,7 @@ export interface RunInfo {
 /** One line of a run's timeline. Times are ISO 8601. */
 export interface TimelineEntry {
   readonly at: string;
-  readonly what: 'started' | 'step began' | 'step ended' | 'pending' | 'decided' | 'resumed' | 'ended';
+  readonly what: 'started' | 'step began' | 'step ended' | 'pending' | 'decided' | 'ended';
   readonly step: string | null;
   readonly detail: string;
 }

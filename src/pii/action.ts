@@ -12,7 +12,9 @@ export function redact(entity: Entity): string {
 
 /** `[EMAIL_ADDRESS:0f3a…]`, 64 bits of a keyed hash; spellings of one value have one hash. */
 export function hash(entity: Entity, value: string, key: Uint8Array): string {
-  const digest = createHmac('sha256', key).update(`${entity}\0${canonical(value)}`).digest('hex');
+  const digest = createHmac('sha256', key)
+    .update(`${entity}\0${canonical(value)}`)
+    .digest('hex');
   return `[${entity}:${digest.slice(0, 16)}]`;
 }
 

@@ -1,6 +1,6 @@
 import { isObject } from '../json.ts';
 import { applyEdits } from './edit.ts';
-import { Ledger, type Mention } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import type { Memory, Revealer } from './memory.ts';
 import { type MessageRewriting, rewriteMessage } from './message.ts';
 import { editText } from './rewrite.ts';
@@ -79,8 +79,7 @@ export function recall(request: JsonObject, { memory, now, rebuild }: Recall): R
   if (conversation !== undefined) return conversation;
   const session = sessionOf(request);
   const known = session === undefined ? undefined : memory.session(session, now);
-  const own = rebuild();
-  return { reveal: (mention: Mention) => own.reveal(mention) ?? known?.reveal(mention) };
+  return { reveal: (mention) => rebuild().reveal(mention) ?? known?.reveal(mention) };
 }
 
 function markOf(request: JsonObject): string | undefined {

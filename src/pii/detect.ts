@@ -1,6 +1,5 @@
 import type { CountryCode } from 'libphonenumber-js/max';
 import type { Entity } from './entity.ts';
-import type { Finder, Finding } from './finding.ts';
 import { findAges } from './finders/age.ts';
 import { findApiKeys } from './finders/api-key.ts';
 import { findBirthDates } from './finders/birth-date.ts';
@@ -19,6 +18,7 @@ import { findSsns } from './finders/ssn.ts';
 import { findStreets } from './finders/street.ts';
 import { findUrlCredentials } from './finders/url-credentials.ts';
 import { findZipCodes } from './finders/zip.ts';
+import type { Finder, Finding } from './finding.ts';
 import { fold } from './fold.ts';
 import { resolveOverlaps } from './overlap.ts';
 import { createScan } from './scan.ts';

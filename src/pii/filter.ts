@@ -6,7 +6,7 @@ import { Ledger } from './ledger.ts';
 import { Memory, type Revealer } from './memory.ts';
 import { rewriteArgs, rewriteMessage } from './message.ts';
 import { editText } from './rewrite.ts';
-import type { PiiSettings, RestorePlace } from './settings.ts';
+import { isPseudonymising, type PiiSettings, type RestorePlace } from './settings.ts';
 import { type JsonObject, refuse, requireList, requireObject, requireText } from './shape.ts';
 import { Treatment, type Voice } from './treatment.ts';
 
@@ -79,16 +79,15 @@ function afterCall(
 ): Reply {
   const { settings, memory, treat } = desk;
   const message = requireObject(response['message'], 'response.message');
-  const ledger = rebuildOnce(request, desk);
-  const isPseudonymising = treat().isPseudonymising;
-  const revealer = isPseudonymising ? recall(request, { memory, now, rebuild: ledger }) : undefined;
-  const treatment = treat(isPseudonymising ? ledger() : undefined, revealer);
+  const rebuild = rebuildOnce(request, desk);
+  // Where nothing is turned back, what is new gets the next numbers.
+  const ledger = isPseudonymising(settings) && settings.restore.size < 2 ? rebuild() : undefined;
+  const treatment = treat(ledger, recall(request, { memory, now, rebuild }));
   const [said, args] = [voiceOf('answer', settings), voiceOf('args', settings)];
   const changed = rewriteMessage(message, {
     said: { treatment, voice: said, isExecuted: false },
     args: { treatment, voice: args, isExecuted: true },
   });
-  if (revealer !== undefined) keepCalls(message, revealer, { memory, now });
   return reply(treatment, 'the answer', changed === message ? {} : { message: complete(changed) });
 }
 
@@ -104,28 +103,14 @@ function rebuildOnce(request: JsonObject, { settings, treat }: Desk): () => Ledg
   };
 }
 
-function keepCalls(
-  message: JsonObject,
-  revealer: Revealer,
-  { memory, now }: { readonly memory: Memory; readonly now: number },
-): void {
-  for (const call of requireList(message['tool_calls'], 'tool_calls')) {
-    const { id } = requireObject(call, 'a tool call');
-    if (typeof id === 'string' && id !== '') memory.keepCall(id, revealer, now);
-  }
-}
-
 /** What a replaced message must have. */
 function complete(message: JsonObject): JsonObject {
   return { ...message, role: message['role'] ?? 'assistant', content: message['content'] ?? '' };
 }
 
 function beforeExecution(request: JsonObject, { settings, memory, treat }: Desk, now: number): Reply {
-  const { call_id: call } = request;
   const session = sessionOf(request);
-  const revealer =
-    (typeof call === 'string' ? memory.call(call, now) : undefined) ??
-    (session === undefined ? undefined : memory.session(session, now));
+  const revealer = session === undefined ? undefined : memory.session(session, now);
   const treatment = treat(undefined, revealer);
   const given = request['args'] ?? {};
   requireObject(given, 'args');

@@ -26,20 +26,15 @@ export function fold(text: string): Folded {
   return { text: folded, toOriginal: (at) => places[at] ?? text.length };
 }
 
-const invisible = /^[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe0e\ufe0f\ufeff]$/;
-const spaces = /^[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]$/;
-const hyphens = /^[\u2010-\u2015\u2043\u2212\ufe58\ufe63\uff0d]$/;
-
 /** Whether folding would change anything; most texts are left as they are. */
-const peculiar =
-  /[\u00a0\u00ad\u034f\u061c\u1680\u180e\u2000-\u2015\u202a-\u202f\u2043\u205f-\u2064\u2066-\u2069\u2212\u3000\ufe0e\ufe0f\ufe58\ufe63\ufeff\uff01-\uff5e]|(?![0-9])\p{Nd}/u;
+const peculiar = /(?![\0-\x7f])[\p{DI}\p{Zs}\p{Pd}\p{Nd}\u2212\u2043\uff01-\uff5e]/u;
 
 function foldCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x80) return character;
-  if (invisible.test(character)) return '';
-  if (spaces.test(character)) return ' ';
-  if (hyphens.test(character)) return '-';
+  if (/^\p{DI}$/u.test(character)) return '';
+  if (/^\p{Zs}$/u.test(character)) return ' ';
+  if (/^[\p{Pd}\u2212\u2043]$/u.test(character)) return '-';
   if (code >= 0xff01 && code <= 0xff5e) return String.fromCharCode(code - 0xfee0);
   return /^\p{Nd}$/u.test(character) ? String(digitOf(code)) : character;
 }

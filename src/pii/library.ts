@@ -11,14 +11,14 @@ export const library = {
   isIban: once<Iban>(() => require('validator/lib/isIBAN.js').default),
   phones: once<Phones>(() => require('libphonenumber-js/max')),
   domains: once<Domains>(() => require('tldts')),
-  language: once<Language>(() => require('compromise/three').default),
+  language: once<Language>(() => require('compromise/two').default ?? require('compromise/two')),
 };
 
 type Luhn = typeof import('validator/lib/isLuhnNumber.js')['default'];
 type Iban = typeof import('validator/lib/isIBAN.js')['default'];
 type Phones = typeof import('libphonenumber-js/max');
 type Domains = typeof import('tldts');
-type Language = typeof import('compromise/three')['default'];
+type Language = typeof import('compromise/two')['default'];
 
 function once<Value>(load: () => Value): () => Value {
   let loaded: { readonly value: Value } | undefined;

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { Ledger, type Mention } from './ledger.ts';
+import type { Ledger, Mention } from './ledger.ts';
 
 /** Something that knows what pseudonyms stand for. */
 export interface Revealer {
@@ -8,7 +8,7 @@ export interface Revealer {
 }
 
 export interface MemoryLimits {
-  /** How many conversations, sessions and calls are remembered; the least recently used go first. */
+  /** How many conversations, and how many sessions, are remembered; the least recently used go first. */
   readonly most: number;
   /** What has not been used for so long is forgotten, in ms. */
   readonly idleMs: number;
@@ -16,19 +16,17 @@ export interface MemoryLimits {
 
 /**
  * What pseudonyms stood for, for the way back; in memory only. A conversation is known again by a mark in its
- * messages, a session by its id, a tool call by its id.
+ * messages, a session by its id.
  */
 export class Memory {
   readonly #marks: Shelf<Revealer>;
   readonly #sessions: Shelf<SessionValues>;
-  readonly #calls: Shelf<Revealer>;
   readonly #key: Uint8Array;
 
   constructor(key: Uint8Array, limits: MemoryLimits) {
     this.#key = key;
     this.#marks = new Shelf(limits);
     this.#sessions = new Shelf(limits);
-    this.#calls = new Shelf(limits);
   }
 
   /** Keeps the values of a conversation; the mark names exactly these values, and tells nothing about them. */
@@ -43,12 +41,6 @@ export class Memory {
     return mark;
   }
 
-  /** A model has asked for this tool call in a conversation; ids that two conversations use are of no help. */
-  keepCall(id: string, values: Revealer, now: number): void {
-    const known = this.#calls.get(id, now);
-    this.#calls.set(id, known === undefined || known === values ? values : ambiguous, now);
-  }
-
   conversation(mark: string, now: number): Revealer | undefined {
     return this.#marks.get(mark, now);
   }
@@ -57,13 +49,9 @@ export class Memory {
     return this.#sessions.get(id, now);
   }
 
-  call(id: string, now: number): Revealer | undefined {
-    return this.#calls.get(id, now);
-  }
-
   /** Forgets what has been idle for too long. */
   sweep(now: number): void {
-    for (const shelf of [this.#marks, this.#sessions, this.#calls]) shelf.sweep(now);
+    for (const shelf of [this.#marks, this.#sessions]) shelf.sweep(now);
   }
 
   #markOf(ledger: Ledger): string {
@@ -74,8 +62,6 @@ export class Memory {
     return hmac.digest('hex').slice(0, 32);
   }
 }
-
-const ambiguous: Revealer = { reveal: () => undefined };
 
 /** The values of all conversations of one session; a pseudonym that stood for two values stands for none. */
 class SessionValues implements Revealer {

@@ -7,11 +7,8 @@ import type { Finding } from './finding.ts';
  */
 export function resolveOverlaps(findings: readonly Finding[], text: string): Finding[] {
   if (findings.length < 2) return [...findings];
-  const taken: Finding[] = [];
-  for (const cluster of clustersOf(findings.toSorted((one, other) => one.start - other.start))) {
-    taken.push(...(cluster.length === 1 ? cluster : resolveCluster(cluster, text)));
-  }
-  return taken;
+  const clusters = [...clustersOf(findings.toSorted((one, other) => one.start - other.start))];
+  return clusters.flatMap((cluster) => (cluster.length === 1 ? cluster : resolveCluster(cluster, text)));
 }
 
 /** Findings that are linked by overlaps; clusters do not touch each other. */
@@ -31,7 +28,7 @@ function* clustersOf(sorted: readonly Finding[]): Generator<Finding[]> {
 
 function resolveCluster(cluster: readonly Finding[], text: string): Finding[] {
   const { start: origin } = cluster[0] ?? { start: 0 };
-  const end = Math.max(...cluster.map((finding) => finding.end));
+  const end = cluster.reduce((latest, finding) => Math.max(latest, finding.end), origin);
   // Who holds each place of the cluster; the best go first, the others get what is left.
   const holders: (Finding | undefined)[] = Array.from({ length: end - origin });
   for (const finding of cluster.toSorted(byPriority)) {

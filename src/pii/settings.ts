@@ -17,3 +17,8 @@ export interface PiiSettings {
   /** Of the hashes, and of the marks by which a conversation is known again. */
   readonly key: Uint8Array;
 }
+
+/** Whether any entity that is looked for gets a pseudonym. */
+export function isPseudonymising({ entities, actions }: PiiSettings): boolean {
+  return entities.some((entity) => actions[entity] === 'pseudonymise');
+}

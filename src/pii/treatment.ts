@@ -5,7 +5,7 @@ import type { Counts, Entity } from './entity.ts';
 import type { Finding } from './finding.ts';
 import { findMentions, type Ledger, type Mention, type PseudonymName } from './ledger.ts';
 import type { Revealer } from './memory.ts';
-import type { PiiSettings } from './settings.ts';
+import { isPseudonymising, type PiiSettings } from './settings.ts';
 
 /**
  * Whose words a text is. `original`: real values, on the way to a model. `echo`: a model's own words, which
@@ -38,7 +38,7 @@ export class Treatment {
 
   /** The changes that this text needs, in order, counted. The lead is what stands before it and is not changed. */
   edit(text: string, voice: Voice, lead = ''): Edit[] {
-    const mentions = this.isPseudonymising ? findMentions(text) : [];
+    const mentions = isPseudonymising(this.#options.settings) ? findMentions(text) : [];
     if (voice === 'echo') for (const mention of mentions) this.#options.ledger?.reserve(mention);
     const changes = this.findings(text, voice, lead).flatMap((finding) => this.#change(finding, text));
     const resolved = outside(changes, mentions).flatMap((mention) => this.#resolve(mention, text, voice));
@@ -93,11 +93,6 @@ export class Treatment {
     if (voice === 'echo' || ledger === undefined) return [];
     const written = text.slice(mention.start, mention.end);
     return [{ ...mention, text: ledger.nameFor('LITERAL', written) }];
-  }
-
-  get isPseudonymising(): boolean {
-    const { actions, entities } = this.#options.settings;
-    return entities.some((entity) => actions[entity] === 'pseudonymise');
   }
 
   #reveal(mention: Mention): Edit[] {

@@ -61,11 +61,7 @@ export async function callTool(
     return settled(namesOf(call), failed(toFault(error)));
   }
   const before = await passBefore(call, json);
-  if (before.stopped !== undefined) return before.stopped;
-  const needed = tool.approval?.(before.args);
-  if (needed === undefined) return await execute(call, before);
-  const asked = { reason: needed.reason, message: needed.message, expiresMs: needed.expiresMs };
-  return paused(namesOf(call), { ...pausedBefore(before.args), origin: 'approval', ...asked });
+  return before.stopped ?? askConsent(call, before) ?? (await execute(call, before));
 }
 
 /** One call on its way. */
@@ -79,6 +75,15 @@ export function readCheckedArgs(tool: CallableTool, args: unknown): Json {
   const json = readArgs(tool.name, args);
   requireValidArgs(tool.name, tool.checkArgs(json.value));
   return json;
+}
+
+/** The pause that the config's `approval` asks for before the tool is given these arguments, if it does. */
+export function askConsent(call: Call, { args, metadata }: Before): CallResult | undefined {
+  const needed = call.tool.approval?.(args);
+  if (needed === undefined) return undefined;
+  const { reason, message } = needed;
+  const pause: CallPaused = { ...pausedBefore(call, args), origin: 'approval', reason, message };
+  return paused(namesOf(call), pause, metadata);
 }
 
 /** What the filters before a tool made of its arguments; `stopped` when one ended the call. */
@@ -100,7 +105,7 @@ export async function passBefore(call: Call, args: Json, consented?: ReadonlySet
   if (decision.verdict === 'deny') return { ...passed, stopped: denied(namesOf(call), decision) };
   if (decision.verdict !== 'ask') return passed;
   const question = { hook: decision.hook, reason: decision.reason, message: questionOf(tool.name, decision) };
-  const pause: CallPaused = { ...pausedBefore(passed.args), origin: 'hook', ...question };
+  const pause: CallPaused = { ...pausedBefore(call, passed.args), origin: 'hook', ...question };
   return { ...passed, stopped: paused(namesOf(call), pause, decision.metadata) };
 }
 
@@ -108,8 +113,9 @@ function questionOf(tool: string, { hook }: Decision): string {
   return `Hook "${hook}" asks whether tool "${tool}" may run.`;
 }
 
-function pausedBefore(args: Json) {
-  return { status: 'pending', hook: null, args, members: noMetadata, expiresMs: null } as const;
+function pausedBefore({ tool }: Call, args: Json) {
+  const expiresMs = tool.approval?.expiresMs ?? null;
+  return { status: 'pending', hook: null, args, members: noMetadata, expiresMs } as const;
 }
 
 /** What is wrong with arguments that a filter has changed; undefined when they fit. */
@@ -137,8 +143,7 @@ export async function execute(
   const outcome = await runChecked(call, args, approval);
   if (outcome.status === 'pending') {
     const { reason, message, members } = outcome;
-    const expiresMs = call.tool.approval?.expiresMs ?? null;
-    const pause: CallPaused = { ...pausedBefore(args), origin: 'tool', reason, message, members, expiresMs };
+    const pause: CallPaused = { ...pausedBefore(call, args), origin: 'tool', reason, message, members };
     return paused(namesOf(call), pause, metadata);
   }
   const latencyMs = Math.round(performance.now() - startedAt);

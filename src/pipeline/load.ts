@@ -1,14 +1,16 @@
-import { checkSchema } from '../config/check.ts';
+import { locate } from '../config/check.ts';
 import type { Problem } from '../config/config.ts';
 import { parseDocument, readDocument, type YamlDocument } from '../config/document.ts';
 import { sortProblems } from '../config/problem.ts';
 import { readText } from '../config/text-file.ts';
+import { findViolations } from '../config/violation.ts';
 import { RuntimeError } from '../errors.ts';
 import type { Pipeline } from './model.ts';
 import { pipelineSchema } from './pipeline-schema.ts';
 import { readPipeline } from './read-pipeline.ts';
 import { validatePipeline } from './validate.ts';
 import type { PipelineRuntime } from './validate-names.ts';
+import { isToldBetter, wordViolation } from './validate-words.ts';
 
 /** A pipeline, unless one of its problems is an error. */
 export interface LoadedPipeline {
@@ -43,11 +45,21 @@ export function requirePipelineText(
 }
 
 function load(document: YamlDocument, source: string, runtime: PipelineRuntime | undefined): LoadedPipeline {
-  const shape = [...document.problems, ...checkSchema(document, pipelineSchema)];
-  const meaning = document.value === undefined ? [] : validatePipeline(document, runtime);
-  const problems = sortProblems([...shape, ...meaning]);
+  const isReadable = document.value !== undefined;
+  const problems = sortProblems([
+    ...document.problems,
+    ...(isReadable ? checkShape(document) : []),
+    ...(isReadable ? validatePipeline(document, runtime) : []),
+  ]);
   const broken = problems.some(({ severity }) => severity === 'error');
   return { pipeline: broken ? undefined : readPipeline(document, source), problems };
+}
+
+function checkShape(document: YamlDocument): readonly Problem[] {
+  const violations = findViolations(document.value, pipelineSchema);
+  return violations
+    .filter((violation) => !isToldBetter(violation, violations))
+    .map((violation) => locate(document, wordViolation(violation), pipelineSchema));
 }
 
 function demand(file: string, { pipeline, problems }: LoadedPipeline): Pipeline {

@@ -1,9 +1,8 @@
 import { longestMs } from '../config/schema-exec.ts';
 
-const expression = { type: 'string', pattern: '^\\s*\\$\\{' } as const;
-
-function textOr(type: 'object' | 'array', more: object, description: string): object {
-  return { type: [type, 'string'], pattern: expression.pattern, ...more, description };
+/** A value, or a text with an expression that gives one. */
+function textOr(type: 'object' | 'array' | 'integer', more: object, description: string): object {
+  return { type: [type, 'string'], pattern: '\\$\\{', ...more, description };
 }
 
 const count = { type: 'integer', minimum: 1 } as const;
@@ -27,7 +26,7 @@ const contextSchema = textOr(
     additionalProperties: false,
     properties: {
       messages: textOr('array', {}, 'The conversation: `{role, content}` and whatever else a message holds.'),
-      turn_index: { type: ['integer', 'string'], minimum: 0, description: 'Which turn is judged, from 0.' },
+      turn_index: textOr('integer', { minimum: 0 }, 'Which turn is judged, from 0.'),
       tool_calls: textOr('array', {}, 'The tool calls: `{name, args, result, error, index}`.'),
       variables: textOr('object', {}, 'Variables of the prompt.'),
       metadata: textOr('object', {}, 'Whatever else the eval may want to know.'),
@@ -100,6 +99,12 @@ const chatSchema = {
       description:
         'How often an answer that an enforcing guardrail failed is asked for again, with the eval’s detail. Default: 0.',
     },
+    stream: {
+      type: 'string',
+      enum: ['hold', 'windowed'],
+      description:
+        'Asks the model for a stream. hold: text is released when the whole answer has passed its hooks. windowed: as it comes. Default: no stream.',
+    },
     temperature: { type: 'number', minimum: 0, description: 'In place of the provider’s own.' },
     max_tokens: { ...count, description: 'Longest answer, in tokens; in place of the provider’s own.' },
   },
@@ -140,7 +145,7 @@ const stepSchema = {
   description: 'One step: exactly one of tool, eval, chat, parallel and steps says what it does.',
   additionalProperties: false,
   required: ['id'],
-  oneOf: ['tool', 'eval', 'chat', 'parallel', 'steps'].map((key) => ({ required: [key] })),
+  oneOf: ['tool', 'eval', 'chat', 'parallel', 'steps'].map((key) => ({ type: 'object', required: [key] })),
   properties: {
     id: {
       type: 'string',

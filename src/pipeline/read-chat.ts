@@ -12,7 +12,10 @@ export function readChat(
   document: YamlDocument,
   path: Path,
 ): Pick<ChatStep, 'provider' | 'messages' | 'tools' | 'guardrails'> &
-  Pick<ChatStep, 'system' | 'maxRounds' | 'toolConcurrency' | 'retries' | 'temperature' | 'maxTokens'> {
+  Pick<
+    ChatStep,
+    'system' | 'maxRounds' | 'toolConcurrency' | 'retries' | 'stream' | 'temperature' | 'maxTokens'
+  > {
   const at = (key: string): Path => [...path, key];
   return {
     provider: textAt(document, at('provider')) ?? '',
@@ -24,6 +27,7 @@ export function readChat(
     retries: wholeAt(document, at('retries'), 0) ?? 0,
     ...present({
       system: expressionAt(document, at('system')),
+      stream: choiceAt(document, at('stream'), ['hold', 'windowed']),
       temperature: finiteAt(document, at('temperature')),
       maxTokens: wholeAt(document, at('max_tokens')),
     }),

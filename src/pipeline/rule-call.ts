@@ -3,6 +3,8 @@ import { failed, ok } from '../contract/tool.ts';
 import { RuntimeError, toFault } from '../errors.ts';
 import type { Json } from '../json.ts';
 import {
+  askConsent,
+  type Before,
   type Call,
   type CallableTool,
   type CallContext,
@@ -58,17 +60,20 @@ async function runApproved(
   call: Call,
   { pending, ruling, consented }: RuledCall & { readonly ruling: Extract<Ruling, { kind: 'approved' }> },
 ): Promise<CallResult> {
-  let before = { args: pending.args, metadata: noMetadata };
+  let before: Before = { args: pending.args, metadata: noMetadata };
   const { origin } = pending;
   if (ruling.args !== null || origin === 'hook' || origin === 'interrupted') {
+    let approved: Json;
     try {
-      before.args = readCheckedArgs(call.tool, (ruling.args ?? pending.args).text);
+      approved = readCheckedArgs(call.tool, (ruling.args ?? pending.args).text);
     } catch (error) {
       return settled(namesOf(call), failed(toFault(error)));
     }
-    const again = await passBefore(call, before.args, consented);
-    if (again.stopped !== undefined) return again.stopped;
-    before = again;
+    before = await passBefore(call, approved, consented);
+    if (before.stopped !== undefined) return before.stopped;
+    // A person has consented to the arguments that they saw, not to what a filter has made of these since.
+    const asked = before.args.text === approved.text ? undefined : askConsent(call, before);
+    if (asked !== undefined) return asked;
   }
   const { by, reason } = ruling;
   const approval: Approval = { id: pending.id, decision: 'approved', by, reason };

@@ -30,7 +30,9 @@ function toStepDocuments(steps: readonly StepRecord[], open: readonly PendingRec
     const { kind, status, durationMs, error } = entry;
     return [{ step, kind, status, duration_ms: durationMs, ...(error && { error }) }];
   });
-  return [...ended, ...open.map(toWaitingStep)];
+  // Several calls of one chat may wait: it is one step.
+  const waiting = new Map(open.map(toWaitingStep).map((document) => [document.step, document]));
+  return [...ended, ...waiting.values()];
 }
 
 function toWaitingStep({ step }: PendingRecord): StepDocument {

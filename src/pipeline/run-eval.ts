@@ -55,7 +55,8 @@ export async function journalScore(run: RunContext, name: string, asked: ScoreRe
     const { id, type, threshold, signal, content, params, context } = asked;
     const request = toEvalRequest(type, { content, params, context });
     const { outcome, passed } = await run.score({ id, type, request, threshold, signal });
-    if (run.signal.aborted && outcome.status === 'unscored' && outcome.error?.code === 'ABORTED') {
+    // Cut off by the end of the run or of the step's time, it was not judged at all.
+    if (signal.aborted && outcome.status === 'unscored' && outcome.error?.code === 'ABORTED') {
       throw new RuntimeError('ABORTED', outcome.error.message);
     }
     return Json.from({ ...toKept(outcome), passed });

@@ -86,11 +86,9 @@ async function journaled(
 ): Promise<StepOutcome> {
   const { step, name, scope, item = false } = placed;
   const kind = step.forEach !== undefined && !item ? 'for_each' : step.kind;
-  const known = run.journal.find(name);
-  if (known !== undefined) {
-    restore(run, step, scope);
-    if (kind === 'chat' && readStepEntry(known)?.status === 'ok') run.session.turns += 1;
-  }
+  if (run.journal.find(name) !== undefined) restore(run, step, scope);
+  // Nothing is begun when the time of a step around it is over, or the run is to be set down.
+  else if (scope.signal.aborted) throw new RuntimeError('ABORTED', `step "${name}" was not begun`);
   const about = { run: run.journal.runId, step: name, kind } as const;
   const entry = await run.journal.step(
     name,
@@ -245,7 +243,7 @@ async function runParallel(run: RunContext, step: ParallelStep, scope: Scope): P
 function withInnerViews(step: GroupStep | ParallelStep, scope: Scope, outcome: StepOutcome): StepOutcome {
   if (step.forEach === undefined) return outcome;
   const inner = Object.fromEntries(
-    step.steps.flatMap(({ id }) => (id in scope.steps ? [[id, scope.steps[id]]] : [])),
+    step.steps.flatMap(({ id }) => (Object.hasOwn(scope.steps, id) ? [[id, scope.steps[id]]] : [])),
   );
   const view = parseLossless(outcome.view.text) as Readonly<Record<string, unknown>>;
   return { ...outcome, view: Json.from({ ...view, steps: inner }) };

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { RunDocument } from '../contract/run.ts';
-import { RuntimeError, toRuntimeError } from '../errors.ts';
+import { RuntimeError, toFault, toRuntimeError } from '../errors.ts';
 import { Json } from '../json.ts';
-import type { NewRun, RunRecord, Store } from '../store/store.ts';
+import type { Claim, NewRun, RunRecord, Store } from '../store/store.ts';
 import type { Pipeline } from './model.ts';
 import { requireInput, runPipeline, sessionEvent } from './run.ts';
-import type { Equipment, RunContext } from './run-context.ts';
+import type { Equipment, RunContext, Session } from './run-context.ts';
 import { toRunDocument } from './run-document.ts';
+import { readStepEntry } from './step-outcome.ts';
 import { openJournal, type Waiting } from './store-journal.ts';
 
 /** What runs are made of. */
@@ -62,19 +63,30 @@ export async function resumeRun(
  * the last. Throws RUN_UNKNOWN, RUN_ENDED, STORE_FAILED.
  */
 export async function cancelRun(
-  store: Store,
+  { store, equipment }: Pick<RunsContext, 'store' | 'equipment'>,
   id: string,
   { by, reason }: { readonly by: string; readonly reason: string },
 ): Promise<RunDocument> {
   await requireRun(store, id);
-  if (!(await store.setRunStatus(id, { status: 'cancelled', at: Date.now() }))) {
-    const { status } = await requireRun(store, id);
-    throw new RuntimeError('RUN_ENDED', `run ${id} is ${status} already`);
+  const claim = await store.claimRun(id);
+  try {
+    const error = toFault(cancelled(id, by, reason));
+    if (!(await store.setRunStatus(id, { status: 'cancelled', error, at: Date.now() }))) {
+      const { status } = await requireRun(store, id);
+      throw new RuntimeError('RUN_ENDED', `run ${id} is ${status} already`);
+    }
+    // Whoever executes the run tells of its end; of one that waits nobody else does.
+    if (claim !== undefined) equipment.tell('session_end', sessionEvent({ session: await openSession(store, id) }));
+    return await describe(store, id);
+  } finally {
+    await claim?.release();
   }
-  for (const { id: pending } of await store.listPendings({ runId: id, open: true }, Date.now())) {
-    await store.decide(pending, { kind: 'cancelled', by, reason }, Date.now());
-  }
-  return await describe(store, id);
+}
+
+function cancelled(id: string, by: string, reason: string): RuntimeError {
+  const who = by === '' ? '' : ` by ${by}`;
+  const why = reason === '' ? '' : `: ${reason}`;
+  return new RuntimeError('ABORTED', `run ${id} was cancelled${who}${why}`, { hint: 'Start a new run.' });
 }
 
 /** Throws RUN_UNKNOWN, STORE_FAILED. */
@@ -93,41 +105,44 @@ interface Work {
 /** Holds the run's claim as long as this process works on it. */
 async function workOn(context: RunsContext, work: Work, options: RunOptions): Promise<RunDocument> {
   const { store } = context;
-  const claim = await store.claimRun(work.id);
-  if (claim === undefined) {
-    throw new RuntimeError('RUN_BUSY', `run ${work.id} is being executed by another process`);
-  }
+  let claim: Claim | undefined;
   try {
+    claim = await store.claimRun(work.id);
+    if (claim === undefined) {
+      throw new RuntimeError('RUN_BUSY', `run ${work.id} is being executed by another process`);
+    }
+    const run = await requireRun(store, work.id);
     // It may have ended between the look and the claim.
-    if (hasEnded(await requireRun(store, work.id))) return await describe(store, work.id);
-    await execute(context, work, options);
+    if (!hasEnded(run)) await execute(context, { ...work, run }, options);
     return await describe(store, work.id);
   } catch (error) {
     throw naming(error, work.id);
   } finally {
-    await claim.release();
+    await claim?.release();
   }
 }
 
 async function execute(
   { store, equipment }: RunsContext,
-  { pipeline, id, isResumed }: Work,
+  { pipeline, id, isResumed, run: record }: Work & { readonly run: RunRecord },
   options: RunOptions,
 ): Promise<void> {
   const { emit } = equipment;
   const signal = options.signal ?? new AbortController().signal;
   const { wait = false, ask, onPending } = options;
   const journal = await openJournal(store, id, { wait, ask, onPending, emit, signal });
-  const run: RunContext = { ...equipment, journal, signal, session: { id, turns: 0 } };
+  // A single call is no session.
+  const tell = record.kind === 'tool' ? () => {} : equipment.tell;
+  const run: RunContext = { ...equipment, tell, journal, signal, session: await openSession(store, id) };
   const about = { run: id, name: pipeline.name };
   if (isResumed) await store.setRunStatus(id, { status: 'running', at: Date.now() });
   emit({ type: 'run.started', ...about, isResumed });
   try {
-    const { input } = await requireRun(store, id);
-    const end = await runPipeline(run, pipeline, { input, isResumed });
-    await store.setRunStatus(id, { ...(end ?? { status: 'pending' as const }), at: Date.now() });
-    if (end !== undefined) run.tell('session_end', sessionEvent(run));
+    const end = await runPipeline(run, pipeline, { input: record.input, isResumed });
     const { status, error } = end ?? { status: 'pending' as const, error: null };
+    const stands = await store.setRunStatus(id, { ...(end ?? { status }), at: Date.now() });
+    if (!stands) throw new RuntimeError('RUN_ENDED', `run ${id} was cancelled`);
+    if (end !== undefined) run.tell('session_end', sessionEvent(run));
     emit({ type: 'run.finished', ...about, status, ...(error && { error }) });
   } catch (error) {
     // Whoever cancelled the run has said so in the store; here it only ends.
@@ -135,6 +150,13 @@ async function execute(
     run.tell('session_end', sessionEvent(run));
     emit({ type: 'run.finished', ...about, status: 'cancelled' });
   }
+}
+
+/** How far the conversation of a run has come. */
+async function openSession(store: Store, id: string): Promise<Session> {
+  const entries = (await store.listSteps(id)).map(({ outcome }) => outcome && readStepEntry(outcome));
+  const turns = entries.filter((entry) => entry?.kind === 'chat' && entry.status === 'ok');
+  return { id, turns: turns.length };
 }
 
 async function describe(store: Store, id: string): Promise<RunDocument> {

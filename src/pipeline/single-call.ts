@@ -1,4 +1,5 @@
 import type { PendingCall } from '../contract/approval.ts';
+import { toFault } from '../errors.ts';
 import { compileExpressions } from '../expression.ts';
 import type { Store } from '../store/store.ts';
 import type { CallableTool } from './call.ts';
@@ -8,30 +9,31 @@ import type { Pipeline } from './model.ts';
 import { toPending } from './run-calls.ts';
 import { newRun } from './runs.ts';
 
-/** A single tool call that waits for a person. */
-export interface KeptCall {
-  readonly id: string;
-  readonly runId: string;
-}
-
 /**
- * Keeps a single call that went pending as a run of one step, which can be resumed like any other. Throws
- * STORE_FAILED.
+ * Keeps a single call that went pending as a run of one step, which can be resumed like any other. Nobody can
+ * decide about it before all of it is kept. Throws STORE_FAILED.
  */
 export async function keepCall(
   { store, config }: { readonly store: Store; readonly config: string },
   tool: CallableTool,
   { result, outcome }: { readonly result: CallResult; readonly outcome: CallPaused },
-): Promise<KeptCall> {
+): Promise<PendingCall> {
   const run = newRun({ kind: 'tool', name: tool.name, file: null, source: '', config, input: outcome.args });
   const call = { name: `${stepId}/call`, tool, args: outcome.args, callId: result.callId };
   const pending = toPending(run.id, call, { outcome, round: 1, previous: null });
   await store.createRun(run);
-  await store.beginStep(run.id, call.name, run.createdAt);
-  await store.endStep(run.id, call.name, writeCallResult(result), Date.now());
-  await store.addPending(pending);
-  await store.setRunStatus(run.id, { status: 'pending', at: Date.now() });
-  return { id: pending.id, runId: run.id };
+  try {
+    await store.beginStep(run.id, call.name, run.createdAt);
+    await store.endStep(run.id, call.name, writeCallResult(result), Date.now());
+    await store.setRunStatus(run.id, { status: 'pending', at: Date.now() });
+    await store.addPending(pending);
+    return pending;
+  } catch (error) {
+    // The caller is told of a failure, so that nothing must be left to go on with, if that can be kept at least.
+    const failed = { status: 'failed' as const, error: toFault(error), at: Date.now() };
+    await store.setRunStatus(run.id, failed).catch(() => {});
+    throw error;
+  }
 }
 
 /** A pending call that nobody keeps, for whoever may decide on the spot. */

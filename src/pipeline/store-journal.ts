@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PendingRecord, Ruling } from '../contract/approval.ts';
-import type { Emit } from '../contract/event.ts';
-import { RuntimeError } from '../errors.ts';
+import type { PendingCall, PendingRecord, Ruling } from '../contract/approval.ts';
+import type { Emit, PendingOpened } from '../contract/event.ts';
+import { RuntimeError, toRuntimeError } from '../errors.ts';
 import type { Json } from '../json.ts';
 import type { Store } from '../store/store.ts';
 import { type Journal, type Ruled, RunPaused } from './journal.ts';
@@ -10,9 +10,9 @@ import { type Journal, type Ruled, RunPaused } from './journal.ts';
 export interface Waiting {
   /** Goes on in this process when the decision comes from elsewhere; otherwise the run is set down. */
   readonly wait: boolean;
-  /** Asks somebody on the spot; undefined: nobody there decided. */
+  /** Asks somebody on the spot; undefined, and a rejection, which is noted: nobody there decided. */
   readonly ask?: ((pending: PendingRecord) => Promise<Ruling | undefined>) | undefined;
-  /** Told of each call once it is durable that it waits. */
+  /** Told of each call once it is durable that it waits; must not throw. */
   readonly onPending?: ((pending: PendingRecord) => void) | undefined;
 }
 
@@ -58,9 +58,13 @@ async function requireWanted(store: Store, runId: string): Promise<void> {
 
 function announce(record: PendingRecord, { emit, onPending }: JournalContext): void {
   if (record.ruling !== null) return;
-  const { id, runId, step, tool, reason, message } = record;
-  emit({ type: 'pending.opened', id, run: runId, step, tool, reason, message });
+  emit(openedEvent(record));
   onPending?.(record);
+}
+
+/** What is told of a call once it is durable that it waits. */
+export function openedEvent({ id, runId, step, tool, reason, message }: PendingCall): PendingOpened {
+  return { type: 'pending.opened', id, run: runId, step, tool, reason, message };
 }
 
 async function decided(
@@ -70,7 +74,7 @@ async function decided(
 ): Promise<readonly Ruled[]> {
   let current = await refresh(store, records);
   for (const record of current) {
-    if (record.ruling === null && context.ask !== undefined) await askOne(store, record, context.ask);
+    if (record.ruling === null && context.ask !== undefined) await askOne(store, record, context);
   }
   current = await refresh(store, current);
   while (!current.every(isRuled)) {
@@ -88,10 +92,20 @@ async function decided(
   return ruled;
 }
 
-async function askOne(store: Store, record: PendingRecord, ask: NonNullable<Waiting['ask']>): Promise<void> {
-  const ruling = await ask(record);
+async function askOne(store: Store, record: PendingRecord, context: JournalContext): Promise<void> {
+  const ruling = await rulingOf(record, context);
   // Somebody else may have been quicker: then theirs is the ruling that the refresh finds.
   if (ruling !== undefined) await store.decide(record.id, ruling, Date.now());
+}
+
+async function rulingOf(record: PendingRecord, { ask, emit }: JournalContext): Promise<Ruling | undefined> {
+  try {
+    return await ask?.(record);
+  } catch (error) {
+    const message = `nobody could be asked: ${toRuntimeError(error).message}`;
+    emit({ type: 'note', name: record.id, level: 'warn', message });
+    return undefined;
+  }
 }
 
 /** How often a waiting run looks whether somebody has decided. */

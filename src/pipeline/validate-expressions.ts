@@ -5,7 +5,7 @@ import { type ExpressionError, findExpressionErrors, findTypeErrors } from '../e
 import { everyVariable } from './read-expression.ts';
 import { type Field, listFields } from './validate-fields.ts';
 import type { Finding } from './validate-finding.ts';
-import { variablesAt } from './validate-scope.ts';
+import { type Site, variablesAt } from './validate-scope.ts';
 import type { StepNode } from './validate-tree.ts';
 
 /** Expressions that cannot be compiled where they stand, and numbers that no JSON can hold. */
@@ -15,7 +15,7 @@ export function findBadExpressions(document: YamlDocument, steps: readonly StepN
     ...errorsOf(document, field).map((error) => ({
       path: [...field.path, ...error.path],
       message: error.message,
-      hint: error.hint ?? hintFor(error, variablesAt(field.site), ids),
+      hint: error.hint ?? hintFor(error, field.site, ids),
     })),
     ...infiniteNumbersAt(document, field.path).map((path) => ({
       path,
@@ -31,16 +31,17 @@ function errorsOf(document: YamlDocument, { path, site, wanted }: Field): readon
   return findTypeErrors(value, variables, wanted);
 }
 
-function hintFor(
-  { message }: ExpressionError,
-  variables: readonly string[],
-  ids: readonly string[],
-): string | undefined {
+function hintFor({ message }: ExpressionError, site: Site, ids: readonly string[]): string | undefined {
   const unknown = /Unknown variable: (\w+)/.exec(message)?.[1];
   if (unknown === undefined) return undefined;
-  if (unknown === 'item' || unknown === 'index') return `\`${unknown}\` is known only inside a for_each.`;
+  if (unknown === 'item' || unknown === 'index') {
+    return site.part === 'head' && site.step?.loops === true
+      ? '`if` and `for_each` are evaluated once, before the first item.'
+      : `\`${unknown}\` is known only inside a for_each.`;
+  }
   if (unknown === 'error') return '`error` is known only in the steps of an on_error.';
   if (ids.includes(unknown)) return `Write \`steps.${unknown}\`.`;
+  const variables = variablesAt(site);
   const nearest = findNearest(unknown, everyVariable);
   if (nearest !== undefined && variables.includes(nearest)) return `did you mean \`${nearest}\`?`;
   return `Expressions see ${variables.map((name) => `\`${name}\``).join(', ')} here.`;

@@ -54,18 +54,7 @@ const errorKeys = ['code', 'message', 'hint', 'step'];
 const ownViewKeys = {
   tool: ['result', 'hook', 'reason', 'metadata'],
   eval: ['score', 'passed', 'detail', 'data'],
-  chat: [
-    'text',
-    'rounds',
-    'finish_reason',
-    'usage',
-    'tool_calls',
-    'messages',
-    'guardrails',
-    'hook',
-    'reason',
-    'metadata',
-  ],
+  chat: ['text', 'rounds', 'finish_reason', 'usage', 'tool_calls', 'messages', 'guardrails', 'metadata'],
   parallel: [],
   steps: [],
 } as const;

@@ -14,13 +14,21 @@ export function withDefaults(
     ...pick('maxOutputTokens', options.maxOutputTokens ?? maxTokens),
     ...pick('abortSignal', eitherOf(options.abortSignal, signal)),
   });
+  return withOptions(model, complete);
+}
+
+/** The model, with every call's options changed. */
+export function withOptions(
+  model: LanguageModelV4,
+  change: (options: LanguageModelV4CallOptions) => LanguageModelV4CallOptions,
+): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
     provider: model.provider,
     modelId: model.modelId,
     supportedUrls: model.supportedUrls,
-    doGenerate: (options) => model.doGenerate(complete(options)),
-    doStream: (options) => model.doStream(complete(options)),
+    doGenerate: (options) => model.doGenerate(change(options)),
+    doStream: (options) => model.doStream(change(options)),
   };
 }
 

@@ -41,18 +41,20 @@ export function failedWith(id: string, failure: ApiFailure): RuntimeError {
  */
 export function toFailure(thrown: unknown, { id, secrets }: Peer): RuntimeError {
   if (thrown instanceof RuntimeError) return thrown;
-  const code = findCode(thrown);
-  if (code !== undefined && slowCodes.has(code)) {
-    return new RuntimeError('PROVIDER_TIMEOUT', `provider "${id}" was silent for too long (${code})`);
+  const system = findSystemError(thrown);
+  if (system === undefined) {
+    return failedWith(id, {
+      message: hide(wordsOf(thrown), secrets),
+      status: findNumber(thrown, 'statusCode'),
+      retryAfterMs: readRetryAfter(thrown),
+    });
   }
-  const status = findNumber(thrown, 'statusCode');
-  const words = hide(wordsOf(thrown, code), secrets);
-  const isNetwork = status === undefined || status < 400;
+  if (slowCodes.has(system.code)) {
+    return new RuntimeError('PROVIDER_TIMEOUT', `provider "${id}" was silent for too long (${system.code})`);
+  }
   return failedWith(id, {
-    message: words,
-    status: isNetwork && code !== undefined ? undefined : status,
-    retryable: isNetwork ? (code === undefined ? asksForRetry(thrown) : passingCodes.has(code)) : undefined,
-    retryAfterMs: readRetryAfter(thrown),
+    message: hide(describeSystemError(system), secrets),
+    retryable: passingCodes.has(system.code),
   });
 }
 
@@ -76,22 +78,25 @@ const passingCodes: ReadonlySet<string> = new Set([
 /** Node ends a request of its own accord after five minutes without a byte. */
 const slowCodes: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
-/** The code of the system's or the network's error, in the chain of causes. */
-function findCode(thrown: unknown, depth = 0): string | undefined {
+/** The innermost error of the system or the network, in the chain of causes. */
+function findSystemError(thrown: unknown, depth = 0): { code: string; message: string } | undefined {
   if (!(thrown instanceof Error) || depth > 5) return undefined;
-  const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
-  return findCode(thrown.cause, depth + 1) ?? code;
+  const inner = findSystemError(thrown.cause, depth + 1);
+  if (inner !== undefined || !('code' in thrown) || typeof thrown.code !== 'string') return inner;
+  return { code: thrown.code, message: thrown.message };
 }
 
-function asksForRetry(thrown: unknown): boolean {
-  return isObject(thrown) && thrown['isRetryable'] === true;
+/** An attempt at two addresses of a host gives an error without words. */
+function describeSystemError({ code, message }: { code: string; message: string }): string {
+  const words = message === '' || message.includes(code) ? message : `${message} (${code})`;
+  return `the connection failed: ${words === '' ? code : words}`;
 }
 
-function wordsOf(thrown: unknown, code: string | undefined): string {
+function wordsOf(thrown: unknown): string {
   if (!isObject(thrown)) return String(thrown);
   const { message, data, responseBody } = thrown;
   const own = typeof message === 'string' ? message : '';
-  if (code !== undefined) return own.includes(code) ? own : `${own} (${code})`;
+  // Where the package could not read the API's error, its words are all there is.
   const body = data === undefined && typeof responseBody === 'string' ? responseBody.trim() : '';
   const words = [own, body].filter((text) => text !== '').join(': ');
   return words === '' ? (findText(thrown, 'type') ?? 'no reason was given') : words;

@@ -1,6 +1,9 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { ProviderConfig } from '../config/config.ts';
+import { unusable } from './credential.ts';
+import { withOptions } from './defaults.ts';
 import { readEndpoint } from './endpoint.ts';
+import { exactFetch, withExactInput } from './exact.ts';
 
 /** Where and as whom an API is called. */
 export interface Access {
@@ -29,7 +32,9 @@ const openai: Kind = {
   open: async (config, { baseUrl, apiKey = '', headers, fetch }) => {
     const { createOpenAI } = await import('@ai-sdk/openai');
     const provider = createOpenAI({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch });
-    return usesResponses(config, baseUrl) ? provider.responses(config.model) : provider.chat(config.model);
+    return usesResponses(config, baseUrl)
+      ? withoutStorage(provider.responses(config.model))
+      : provider.chat(config.model);
   },
 };
 
@@ -39,7 +44,8 @@ const claude: Kind = {
   baseUrl: (config) => readEndpoint(config, { usual: 'https://api.anthropic.com', version: '/v1' }),
   open: async (config, { baseUrl, apiKey = '', headers, fetch }) => {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
-    return createAnthropic({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch })(config.model);
+    const settings = { baseURL: baseUrl, apiKey, headers: { ...headers }, fetch: exactFetch(fetch) };
+    return withExactInput(createAnthropic(settings)(config.model));
   },
 };
 
@@ -50,7 +56,8 @@ const gemini: Kind = {
     readEndpoint(config, { usual: 'https://generativelanguage.googleapis.com', version: '/v1beta' }),
   open: async (config, { baseUrl, apiKey = '', headers, fetch }) => {
     const { createGoogle } = await import('@ai-sdk/google');
-    return createGoogle({ baseURL: baseUrl, apiKey, headers: { ...headers }, fetch })(config.model);
+    const settings = { baseURL: baseUrl, apiKey, headers: { ...headers }, fetch: exactFetch(fetch) };
+    return withExactInput(createGoogle(settings)(config.model));
   },
 };
 
@@ -99,8 +106,29 @@ export const kinds: ReadonlyMap<string, Kind> = new Map([
 ]);
 
 /** `additional_config.api_mode` decides; else OpenAI itself gets its Responses API, and its likenesses Chat Completions. */
-function usesResponses({ model, additionalConfig }: ProviderConfig, baseUrl: string): boolean {
-  const mode = additionalConfig['api_mode'];
-  if (mode !== undefined) return mode === 'responses';
-  return model === 'o1-pro' || new URL(baseUrl).hostname === 'api.openai.com';
+function usesResponses({ id, model, additionalConfig }: ProviderConfig, baseUrl: string): boolean {
+  const { api_mode: mode } = additionalConfig;
+  if (mode === undefined) return model === 'o1-pro' || new URL(baseUrl).hostname === 'api.openai.com';
+  const usesIt = typeof mode === 'string' ? apiModes.get(mode.toLowerCase()) : undefined;
+  if (usesIt !== undefined) return usesIt;
+  throw unusable(id, `additional_config.api_mode must be one of: ${[...apiModes.keys()].join(', ')}`);
+}
+
+/** PromptKit's words, and whether they mean the Responses API. */
+const apiModes: ReadonlyMap<string, boolean> = new Map([
+  ['responses', true],
+  ['completions', false],
+  ['chat_completions', false],
+  ['legacy', false],
+]);
+
+/** Answers are not kept at OpenAI, and later rounds send them whole, unless a call says otherwise. */
+function withoutStorage(model: LanguageModelV4): LanguageModelV4 {
+  return withOptions(model, (options) => ({
+    ...options,
+    providerOptions: {
+      ...options.providerOptions,
+      openai: { store: false, ...options.providerOptions?.['openai'] },
+    },
+  }));
 }

@@ -82,7 +82,7 @@ function newSieve(id: string): Sieve {
   return {
     pass: (part) => {
       if (part === undefined) throw unfinished(id);
-      if (part.type === 'error') throw part.error;
+      if (part.type === 'error') throw saysUnfinished(part.error) ? unfinished(id) : part.error;
       if (part.type === 'finish') {
         requireStreamFinished(part.finishReason, id);
         return [...(held ?? []), part];
@@ -95,6 +95,16 @@ function newSieve(id: string): Sieve {
   };
 }
 
+/** One package has an error of its own for a stream without a finish reason. */
+function saysUnfinished(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    error.name === 'AI_InvalidResponseDataError' &&
+    'data' in error &&
+    error.data === undefined
+  );
+}
+
 /** Where the wire never said why the answer ended, the packages give `other` without the API's own word. */
 function requireStreamFinished(finishReason: LanguageModelV4FinishReason, id: string): void {
   requireFinished(finishReason, id);
@@ -103,7 +113,8 @@ function requireStreamFinished(finishReason: LanguageModelV4FinishReason, id: st
 
 /** What comes before the answer itself: a stream that breaks off here has delivered nothing. */
 function isPreamble(part: LanguageModelV4StreamPart | undefined): boolean {
-  return part !== undefined && preamble.has(part.type);
+  if (part === undefined) return false;
+  return preamble.has(part.type) || ('delta' in part && part.delta === '');
 }
 
 const preamble: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set([
@@ -112,4 +123,8 @@ const preamble: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set([
   'raw',
   'ping',
   'custom',
+  'text-start',
+  'text-end',
+  'reasoning-start',
+  'reasoning-end',
 ]);

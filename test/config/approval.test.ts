@@ -43,78 +43,78 @@ describe.each(versions)('in %s', (apiVersion) => {
       title: 'another word',
       keys: 'approval: always',
       problem:
-        'error 5:43 tools[refund].approval: must be required, or a mapping of when, message and expires (got: always)',
+        'error 5:45 tools[refund].approval: must be required, or a mapping of when, message and expires (got: always)',
     },
     {
       title: 'true',
       keys: 'approval: true',
-      problem: 'error 5:43 tools[refund].approval: must be a string or a mapping, not true',
+      problem: 'error 5:45 tools[refund].approval: must be a string or a mapping, not true',
     },
     {
       title: 'nothing',
       keys: 'approval: ',
-      problem: 'error 5:33 tools[refund].approval: must be a string or a mapping, not nothing',
+      problem: 'error 5:35 tools[refund].approval: must be a string or a mapping, not nothing',
     },
     {
       title: 'an unknown key',
       keys: 'approval: {whne: x}',
-      problem: 'error 5:44 tools[refund].approval.whne: unknown key | did you mean `when`?',
+      problem: 'error 5:46 tools[refund].approval.whne: unknown key | did you mean `when`?',
     },
     {
       title: 'a condition without `${…}`',
       keys: 'approval: {when: args.amount > 100}',
       problem:
-        'error 5:50 tools[refund].approval.when: must be one whole `${…}` that gives true or false | Write one whole expression, such as `${input.amount > 100}`.',
+        'error 5:52 tools[refund].approval.when: must be one whole `${…}` that gives true or false | Write one whole expression, such as `${args.amount > 100}`.',
     },
     {
       title: 'a condition with text around it',
       keys: `approval: {when: 'x \${args.a}'}`,
       problem:
-        'error 5:50 tools[refund].approval.when: must be one whole `${…}` that gives true or false | Write one whole expression, such as `${input.amount > 100}`.',
+        'error 5:52 tools[refund].approval.when: must be one whole `${…}` that gives true or false | Write one whole expression, such as `${args.amount > 100}`.',
     },
     {
       title: 'a condition that is a number',
       keys: `approval: {when: '\${1 + 2}'}`,
       problem:
-        'error 5:50 tools[refund].approval.when: must give true or false, and `${1 + 2}` gives a value of type int | Write one whole expression, such as `${input.amount > 100}`.',
+        'error 5:52 tools[refund].approval.when: must give true or false, and `${1 + 2}` gives a value of type int | Write one whole expression, such as `${args.amount > 100}`.',
     },
     {
       title: 'a condition that is no CEL',
       keys: `approval: {when: '\${args.amount >}'}`,
       problem:
-        'error 5:50 tools[refund].approval.when: `${args.amount >}` is no expression: Unexpected token: EOF',
+        'error 5:52 tools[refund].approval.when: `${args.amount >}` is no expression: Unexpected token: EOF',
     },
     {
       title: 'a condition over something else',
       keys: `approval: {when: '\${input.amount > 1}'}`,
       problem:
-        'error 5:50 tools[refund].approval.when: `${input.amount > 1}` is no expression: Unknown variable: input | The expression sees the arguments as `args`.',
+        'error 5:52 tools[refund].approval.when: `${input.amount > 1}` is no expression: Unknown variable: input | The expression sees the arguments as `args`.',
     },
     {
       title: 'a message that is no CEL',
       keys: `approval: {message: 'Refund \${args.'}`,
-      problem: 'error 5:53 tools[refund].approval.message: `${args.` has no closing brace',
+      problem: 'error 5:55 tools[refund].approval.message: `${args.` has no closing brace',
     },
     {
       title: 'an end that is no duration',
       keys: 'approval: {expires: tomorrow}',
       problem:
-        'error 5:53 tools[refund].approval.expires: must be a duration such as 90s, 1m30s or 24h (got: tomorrow)',
+        'error 5:55 tools[refund].approval.expires: must be a duration such as 90s, 1m30s or 24h (got: tomorrow)',
     },
     {
       title: 'an end without a unit',
       keys: 'approval: {expires: 60000}',
-      problem: 'error 5:53 tools[refund].approval.expires: must be a string, not the number 60000',
+      problem: 'error 5:55 tools[refund].approval.expires: must be a string, not the number 60000',
     },
     {
       title: 'idempotent that is neither true nor false',
       keys: 'idempotent: maybe',
-      problem: 'error 5:45 tools[refund].idempotent: must be true or false, not the string "maybe"',
+      problem: 'error 5:47 tools[refund].idempotent: must be true or false, not the string "maybe"',
     },
     {
       title: 'idempotent that is nothing',
       keys: 'idempotent: ',
-      problem: 'error 5:33 tools[refund].idempotent: must be true or false, not nothing',
+      problem: 'error 5:35 tools[refund].idempotent: must be true or false, not nothing',
     },
   ])('an approval is refused: $title', ({ keys, problem }) => {
     const { loads, problems } = read(keys, apiVersion);

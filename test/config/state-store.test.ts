@@ -33,8 +33,8 @@ describe.each([native, promptkit])('in %s', (apiVersion) => {
       section: 'state_store: {type: file, file: {root: state, fsync: off, ttl_days: 3}}',
       store: { type: 'sqlite', file: join(folder, 'state/state.db') },
       problems: [
-        'warning 5:47 state_store.file.fsync: is accepted and not used',
-        'warning 5:59 state_store.file.ttl_days: is accepted and not used',
+        'warning 5:49 state_store.file.fsync: is accepted and not used',
+        'warning 5:61 state_store.file.ttl_days: is accepted and not used',
       ],
     },
     {

@@ -232,16 +232,16 @@ providers:
   - {id: c, type: openai, model: m, request_timeout: 0s}
   - {id: d, type: openai, model: m, defaults: {max_tokens: 0}}`,
     native: [
-      'error 5:54 providers[0].request_timeout: must be a string, not the number 90',
-      'error 6:54 providers[1].request_timeout: must be a duration such as 90s, 1m30s or 24h (got: soon)',
-      'error 7:54 providers[2].request_timeout: must be a duration such as 90s, 1m30s or 24h (got: 0s)',
-      'error 8:60 providers[3].defaults.max_tokens: must be at least 1 (got: 0)',
+      'error 5:56 providers[0].request_timeout: must be a string, not the number 90',
+      'error 6:56 providers[1].request_timeout: must be a duration such as 90s, 1m30s or 24h (got: soon)',
+      'error 7:56 providers[2].request_timeout: must be a duration such as 90s, 1m30s or 24h (got: 0s)',
+      'error 8:62 providers[3].defaults.max_tokens: must be at least 1 (got: 0)',
     ],
     promptkit: [
-      'warning 5:54 providers[0].request_timeout: must be a string, not the number 90; the default applies',
-      'warning 6:54 providers[1].request_timeout: must be a duration such as 90s, 1m30s or 24h (got: soon); the default applies',
-      'warning 7:54 providers[2].request_timeout: must be a duration such as 90s, 1m30s or 24h (got: 0s); the default applies',
-      'warning 8:60 providers[3].defaults.max_tokens: must be at least 1 (got: 0); the default applies',
+      'warning 5:56 providers[0].request_timeout: must be a string, not the number 90; the default applies',
+      'warning 6:56 providers[1].request_timeout: must be a duration such as 90s, 1m30s or 24h (got: soon); the default applies',
+      'warning 7:56 providers[2].request_timeout: must be a duration such as 90s, 1m30s or 24h (got: 0s); the default applies',
+      'warning 8:62 providers[3].defaults.max_tokens: must be at least 1 (got: 0); the default applies',
     ],
   },
   {

@@ -1,62 +1,9 @@
 import { expect, test } from 'vitest';
-import { RuntimeError } from '../../src/errors.ts';
 import { Json } from '../../src/json.ts';
-import {
-  type CallableTool,
-  type CallOptions,
-  type CallResult,
-  callTool,
-  type Pause,
-} from '../../src/pipeline/call.ts';
-import type { Link } from '../../src/pipeline/gate.ts';
-import { compileSchema } from '../../src/pipeline/schema.ts';
-import { answering, type Bench, type Entry, newRecord, openBench } from '../capability/bench.ts';
-import { onTransports, type Transport } from '../cite.ts';
-
-interface Around {
-  readonly links?: readonly Link[];
-  readonly input?: Readonly<Record<string, unknown>>;
-  readonly output?: Readonly<Record<string, unknown>>;
-}
-
-/** The tool `refund`, run by that entry. */
-function refund(bench: Bench, entry: Entry, { links = [], input, output }: Around = {}): CallableTool {
-  return {
-    name: 'refund',
-    port: bench.tool({ name: 'refund', ...entry }),
-    checkArgs: compileSchema(input),
-    checkResult: compileSchema(output),
-    links,
-  };
-}
-
-/** A tool that answers `result`, on either transport. */
-function giving(on: Transport, result: string): Entry {
-  return answering(on, on === 'oneshot' ? `{"result": ${result}}` : result);
-}
-
-const failing: Record<Transport, Entry> = {
-  oneshot: answering('oneshot', '{"error": "city not found"}'),
-  server: {
-    on: 'server',
-    runs: ['server-prints', '{"id":ID,"error":{"code":1,"message":"city not found"}}'],
-  },
-};
-
-/** Everything about a call but its id. */
-function say({ outcome, content, metadata }: CallResult): unknown {
-  const said = { content, metadata: metadata.text };
-  switch (outcome.status) {
-    case 'ok':
-      return { ok: outcome.result.text, ...said };
-    case 'failed':
-      return { failed: outcome.error.code, ...said };
-    case 'denied':
-      return { denied: outcome.hook, reason: outcome.reason, ...said };
-    case 'pending':
-      return { pending: [outcome.reason, outcome.message], ...said };
-  }
-}
+import { callTool } from '../../src/pipeline/call.ts';
+import { answering, newRecord, openBench } from '../capability/bench.ts';
+import { onTransports } from '../cite.ts';
+import { asking, failing, giving, refund, say } from './refund.ts';
 
 const empty = onTransports([
   { title: 'absent', cites: 'PK-4-03@oneshot', args: undefined },
@@ -370,11 +317,6 @@ test('the result is checked before after filters see it [PK-4-25@oneshot]', asyn
   ]);
 });
 
-const asking: Record<Transport, Entry> = {
-  oneshot: { runs: ['pending.sh'] },
-  server: { on: 'server', runs: ['server', 'pending'] },
-};
-
 test.each(onTransports([{ title: 'for a person', cites: 'PK-4-27@both' }]))(
   'after filters hear nothing of a call that waits $title',
   async ({ on }) => {
@@ -538,106 +480,6 @@ test('a tool with nothing to run fails, and says so', async () => {
   const { outcome, content } = await callTool(tool, '{}');
   expect(outcome).toMatchObject({ status: 'failed', error: { code: 'TOOL_NOT_RUNNABLE' } });
   expect(content).toMatch(/^Tool "refund" failed: /);
-});
-
-const consent = { decision: 'approved', by: 'mara', reason: 'looks fine' } as const;
-
-function approving(pauses: Pause[]): CallOptions['approve'] {
-  return async (pause) => {
-    pauses.push(pause);
-    return { id: pause.id, ...consent };
-  };
-}
-
-test.each(onTransports([{ title: 'beside the args', cites: 'PK-4-02@both' }]))(
-  'an approved tool is called again with the approval $title',
-  async ({ on }) => {
-    const bench = openBench();
-    const pauses: Pause[] = [];
-    const after = newRecord();
-    const links = [
-      bench.links.filter({
-        ...answering('oneshot', '{"allow": true}'),
-        name: 'before',
-        phases: ['before_execution'],
-      }),
-      bench.links.filter({
-        ...answering('oneshot', '{"allow": true}'),
-        name: 'after',
-        env: after.env,
-        phases: ['after_execution'],
-      }),
-    ];
-    const args = '{ "amount":12345678901234567890 }';
-    const called = await callTool(refund(bench, asking[on], { links }), args, {
-      callId: 'call_1',
-      approve: approving(pauses),
-    });
-    const [pause] = pauses;
-    expect(pauses).toEqual([
-      {
-        id: expect.stringMatching(/^pending_./),
-        tool: 'refund',
-        callId: 'call_1',
-        reason: 'requires_approval',
-        message: 'Refund 250 EUR?',
-      },
-    ]);
-    const request = `{"args":${args},"approval":{"id":"${pause?.id}","decision":"approved","by":"mara","reason":"looks fine"}}`;
-    expect(say(called)).toEqual({ ok: request, content: request, metadata: '{}' });
-    expect(after.lines()).toHaveLength(1);
-    expect(bench.started().filter((name) => name !== 'refund')).toEqual(['before', 'after']);
-  },
-);
-
-const unapproved: readonly {
-  title: string;
-  approve: NonNullable<CallOptions['approve']>;
-  outcome: object;
-}[] = [
-  {
-    title: 'nobody consents',
-    approve: async () => undefined,
-    outcome: { status: 'pending', message: 'Refund 250 EUR?' },
-  },
-  {
-    title: 'asking fails',
-    approve: async () => Promise.reject(new Error('the terminal is gone')),
-    outcome: { status: 'failed', error: { code: 'INTERNAL', message: 'the terminal is gone' } },
-  },
-  {
-    title: 'asking fails with an error of ours',
-    approve: () => {
-      throw new RuntimeError('ABORTED', 'given up');
-    },
-    outcome: { status: 'failed', error: { code: 'ABORTED', message: 'given up' } },
-  },
-];
-
-test.each(unapproved)('where $title, the tool is not called again', async ({ approve, outcome }) => {
-  const bench = openBench();
-  const called = await callTool(refund(bench, asking.oneshot), '{}', { approve });
-  expect(called.outcome).toMatchObject(outcome);
-  expect(bench.started()).toEqual(['refund']);
-});
-
-test('an approved tool that asks again is pending', async () => {
-  const pauses: Pause[] = [];
-  const tool = refund(openBench(), answering('oneshot', '{"pending": {"message": "Really?"}}'));
-  const called = await callTool(tool, '{}', { approve: approving(pauses) });
-  expect(say(called)).toEqual({ pending: ['', 'Really?'], content: 'Really?', metadata: '{}' });
-  expect(pauses).toHaveLength(1);
-});
-
-test('nobody is asked about a tool that does not ask', async () => {
-  const pauses: Pause[] = [];
-  const options = { approve: approving(pauses) };
-  const bench = openBench();
-  const deny = bench.links.filter({ ...answering('oneshot', '{"allow": false}'), name: 'limit' });
-  await callTool(refund(bench, giving('oneshot', '1')), '{}', options);
-  await callTool(refund(bench, { runs: ['crash.sh'] }), '{}', options);
-  await callTool(refund(bench, asking.oneshot, { links: [deny] }), '{}', options);
-  expect(pauses).toEqual([]);
 });
 
 test('each call has an id of its own, unless one is given', async () => {

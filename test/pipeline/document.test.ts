@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { scored, unscored } from '../../src/contract/eval.ts';
 import type { Decision } from '../../src/contract/hook.ts';
-import { failed, ok, pending } from '../../src/contract/tool.ts';
+import { failed, ok } from '../../src/contract/tool.ts';
 import type { Fault } from '../../src/errors.ts';
 import { Json, stringifyJson } from '../../src/json.ts';
-import type { CallResult } from '../../src/pipeline/call.ts';
 import {
+  type EndedCall,
   toDecisionDocument,
   toEvalDocument,
   toHookInfo,
@@ -19,8 +19,8 @@ const fault: Fault = { code: 'TOOL_ERROR', message: 'no', hint: 'ask', details: 
 const faultText = `{"code":"TOOL_ERROR","message":"no","hint":"ask","details":{"rpc":${exact}}}`;
 const plainFault = { code: 'TOOL_ERROR', message: 'no', hint: 'ask', details: { rpc: rounded } };
 
-function called(outcome: CallResult['outcome'], metadata = '{}'): CallResult {
-  return { outcome, callId: 'call_1', content: '', metadata: new Json(metadata) };
+function called(outcome: EndedCall['outcome'], metadata = '{}'): EndedCall {
+  return { outcome, metadata: new Json(metadata) };
 }
 
 const calls = [
@@ -63,14 +63,6 @@ test.each(calls)(
     expect(stringifyJson(toToolDocument(result))).toBe(text);
   },
 );
-
-test('a call that waits has an id, and what the tool asks', () => {
-  const result = called(pending('why', 'Refund?', new Json('{"reason":"why","message":"Refund?","x":1}')));
-  expect(toToolDocument(result)).toStrictEqual({
-    status: 'pending',
-    pending: { id: expect.stringMatching(/^pending_./), reason: 'why', message: 'Refund?' },
-  });
-});
 
 const evals = [
   {

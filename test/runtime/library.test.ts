@@ -210,6 +210,7 @@ test('a pending call waits, or goes on with the word of `approve` [DS-LIB-01]', 
     status: 'pending',
     pending: {
       id: expect.stringMatching(/^pending_/),
+      run_id: expect.stringMatching(/^run_/),
       reason: 'requires_approval',
       message: 'Refund 250 EUR?',
     },

@@ -43,6 +43,7 @@ function describeTool(document: ToolDocument): string {
       return `denied ${document.hook}`;
     case 'pending':
       expectTypeOf(document.pending.id).toBeString();
+      expectTypeOf(document.pending.run_id).toBeString();
       // @ts-expect-error A pending call has no result yet.
       expect(document.result).toBeUndefined();
       return `pending ${document.pending.reason}`;
@@ -56,7 +57,7 @@ test('a tool document is told apart by its status, and there is no fifth', () =>
     { status: 'ok', result: [1] },
     { status: 'failed', error: fault },
     { status: 'denied', hook: 'guard', reason: '', metadata: {} },
-    { status: 'pending', pending: { id: 'p', reason: 'sum', message: '' } },
+    { status: 'pending', pending: { id: 'p', run_id: 'r', reason: 'sum', message: '' } },
   ];
   expect(documents.map(describeTool)).toEqual(['ok [1]', 'failed TOOL_ERROR', 'denied guard', 'pending sum']);
   expectTypeOf<ToolDocument['status']>().toEqualTypeOf<'ok' | 'failed' | 'denied' | 'pending'>();
@@ -77,7 +78,7 @@ test('an eval document has a score only when it is scored', () => {
   expect(show({ status: 'unscored', reason: 'why', passed: false })).toBe('why undefined');
 });
 
-test('a decision has one of three verdicts', () => {
+test('a decision has one of four verdicts', () => {
   const exit = ({ verdict }: DecisionDocument) => {
     switch (verdict) {
       case 'allow':
@@ -85,6 +86,8 @@ test('a decision has one of three verdicts', () => {
         return 0;
       case 'deny':
         return 1;
+      case 'ask':
+        return 3;
       default:
         return unreachable(verdict);
     }
@@ -100,6 +103,7 @@ test('a decision has one of three verdicts', () => {
     metadata: {},
   };
   expect([exit(decision), exit({ ...decision, verdict: 'allow' })]).toEqual([1, 0]);
+  expect(exit({ ...decision, verdict: 'ask' })).toBe(3);
 });
 
 function describeEvent(event: RuntimeEvent): string {
@@ -126,6 +130,22 @@ function describeEvent(event: RuntimeEvent): string {
     case 'note':
       expectTypeOf(event.level).toEqualTypeOf<'debug' | 'warn'>();
       return `${event.type} ${event.message}`;
+    case 'pending.opened':
+      expectTypeOf(event.message).toBeString();
+      return `${event.type} ${event.id}`;
+    case 'pending.decided':
+      return `${event.type} ${event.ruling}`;
+    case 'step.started':
+    case 'step.finished':
+      expectTypeOf(event.step).toBeString();
+      return `${event.type} ${event.kind}`;
+    case 'text':
+      return `${event.type} ${event.text}`;
+    case 'run.started':
+      expectTypeOf(event.isResumed).toBeBoolean();
+      return `${event.type} ${event.run}`;
+    case 'run.finished':
+      return `${event.type} ${event.status}`;
     default:
       return unreachable(event);
   }
@@ -136,8 +156,16 @@ test('an event is told apart by its type, and there is no other', () => {
     { type: 'stderr', name: 'x', pid: 1, line: 'hello' },
     { type: 'process.ended', name: 'x', pid: 1, exitCode: null, signal: 'SIGKILL' },
     { type: 'dropped', name: 'x', what: 'noise', detail: '' },
+    { type: 'pending.decided', id: 'p', run: 'r', step: 's', tool: 't', ruling: 'expired' },
+    { type: 'run.finished', run: 'r', name: 'x', status: 'cancelled' },
   ];
-  expect(events.map(describeEvent)).toEqual(['stderr hello', 'process.ended 1', 'dropped noise']);
+  expect(events.map(describeEvent)).toEqual([
+    'stderr hello',
+    'process.ended 1',
+    'dropped noise',
+    'pending.decided expired',
+    'run.finished cancelled',
+  ]);
 });
 
 test('an error code is one of the catalogue, and a fault is plain data', () => {

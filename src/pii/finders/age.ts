@@ -13,5 +13,7 @@ export function* findAges({ text }: Scan): Generator<Finding> {
   }
 }
 
-const before = /(?<![\d.,/-])(\d{1,3})[ -]?(?:years?|yrs?|y\/?\.?o\.?)[ -]?(?:old|of age|young)?(?=[^\p{L}\d]|$)(?<=old|age|young|y\/?\.?o\.?)/giu;
-const after = /(?<!\p{L})(?:aged?|age is|age of|i am|i'm|he is|she is|turn|turned|turning|(?:when|while|because|as) (?:he|she|i) was)(?: only| now| just)?[ :]{1,3}(\d{1,3})(?=$|[.!?\n]|,? (?:and|but|so|years)\b)/giu;
+const before =
+  /(?<![\d.,/-])(\d{1,3})[ -]?(?:years?|yrs?|y\/?\.?o\.?)[ -]?(?:old|of age|young)?(?=[^\p{L}\d]|$)(?<=old|age|young|y\/?\.?o\.?)/giu;
+const after =
+  /(?<!\p{L})(?:aged?|age is|age of|i am|i'm|he is|she is|turn|turned|turning|(?:when|while|because|as) (?:he|she|i) was)(?: only| now| just)?[ :]{1,3}(\d{1,3})(?=$|[.!?\n]|,? (?:and|but|so|years)\b)/giu;

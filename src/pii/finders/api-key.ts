@@ -4,7 +4,12 @@ import { entropyOf } from './entropy.ts';
 
 /** Keys and tokens that their makers mark with a prefix, JSON web tokens, and what follows `Bearer`. */
 export function* findApiKeys({ text }: Scan): Generator<Finding> {
-  const found = (start: number, end: number): Finding => ({ entity: 'API_KEY', start, end, isConfirmed: true });
+  const found = (start: number, end: number): Finding => ({
+    entity: 'API_KEY',
+    start,
+    end,
+    isConfirmed: true,
+  });
   for (const { 0: written, index } of text.matchAll(prefixed)) yield found(index, index + written.length);
   for (const { 0: head, index } of text.matchAll(/eyJ[\w-]+/g)) {
     const end = endOfWebToken(text, index + head.length);

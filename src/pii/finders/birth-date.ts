@@ -26,4 +26,7 @@ const dates = [
   '(?<=[\\s:"=])\\d{8}',
 ];
 /** A few words may stand between ("born in Oslo on"), but no other sentence. */
-const date = new RegExp(`^[^\\d.!?;\\n]{0,30}\\n?[^\\d.!?;\\n]{0,4}(${dates.map((shape) => `(?:${shape})`).join('|')})(?!\\d)`, 'iu');
+const date = new RegExp(
+  `^[^\\d.!?;\\n]{0,30}\\n?[^\\d.!?;\\n]{0,4}(${dates.map((shape) => `(?:${shape})`).join('|')})(?!\\d)`,
+  'iu',
+);

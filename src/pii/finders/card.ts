@@ -24,11 +24,21 @@ function lastGroup(text: string, digits: DigitGroups, first: number): number | u
   if (endOf(digits, first) - start >= 12) {
     return isCard(text.slice(start, endOf(digits, first)), text, start) ? first : undefined;
   }
+  if (!mayBegin(text, digits, first)) return undefined;
   const candidates = groupEnds(text, digits, first).toReversed();
   return candidates.find((last) => {
     const written = text.slice(start, endOf(digits, last));
     return isPrinted(written) && isCard(written.replace(/\D/g, ''), text, start);
   });
+}
+
+/** Cards print four digits or more first; a number that is spelled digit by digit begins where the row begins. */
+function mayBegin(text: string, digits: DigitGroups, first: number): boolean {
+  const size = endOf(digits, first) - startOf(digits, first);
+  if (size >= 4) return size <= 8;
+  const separator = text[endOf(digits, first)];
+  const isInRow = first > 0 && text.slice(endOf(digits, first - 1), startOf(digits, first)) === separator;
+  return size === 1 && !isInRow;
 }
 
 /** The groups at which a number of several groups may end: one separator throughout, at most 19 digits. */
@@ -50,8 +60,7 @@ function groupEnds(text: string, digits: DigitGroups, first: number): number[] {
 function isPrinted(written: string): boolean {
   const sizes = written.split(/[ .-]/).map(({ length }) => length);
   if (sizes.every((size) => size === 1)) return sizes.length >= 15;
-  const [head = 0] = sizes;
-  return head >= 4 && head <= 8 && sizes.slice(1, -1).every((size) => size >= 4) && sizes.length <= 5;
+  return sizes.slice(0, -1).every((size) => size >= 4) && sizes.length <= 5;
 }
 
 function isCard(digits: string, text: string, start: number): boolean {

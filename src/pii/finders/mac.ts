@@ -11,5 +11,6 @@ export function* findMacAddresses({ text }: Scan): Generator<Finding> {
   }
 }
 
-const pairs = /(?<![\da-zA-Z]|[\da-fA-F][:-])[\da-fA-F]{2}([:-])(?:[\da-fA-F]{2}\1){4}[\da-fA-F]{2}(?![:-]?[\da-zA-Z])/g;
+const pairs =
+  /(?<![\da-zA-Z]|[\da-fA-F][:-])[\da-fA-F]{2}([:-])(?:[\da-fA-F]{2}\1){4}[\da-fA-F]{2}(?![:-]?[\da-zA-Z])/g;
 const quads = /(?<![\da-zA-Z.])[\da-fA-F]{4}\.[\da-fA-F]{4}\.[\da-fA-F]{4}(?!\.?[\da-zA-Z])/g;

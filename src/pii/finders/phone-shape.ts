@@ -40,12 +40,14 @@ export function readShape(text: string, start: number, end: number): Shape | und
 
 function dial(written: string): string {
   const digits = written.replace('(0)', '').replace(/[^\d+]/g, '');
-  return written.startsWith('+') || written.startsWith('(+') ? digits : digits.replace(/^(?:00|011)(?=[1-9])/, '+');
+  return written.startsWith('+') || written.startsWith('(+')
+    ? digits
+    : digits.replace(/^(?:00|011)(?=[1-9])/, '+');
 }
 
 /** Dates, IPv4 addresses, and rows of numbers that are too short or too long to be groups of one. */
 function isOther(written: string, sizes: readonly number[]): boolean {
-  if (isIPv4(written)) return true;
+  if (isIPv4(written) || /^\D*\d+\.\d+$/.test(written)) return true;
   if (/^(?:19|20)\d\d([-./])[01]?\d\1[0-3]?\d/.test(written)) return true;
   if (/^[0-3]?\d([-./])[0-3]?\d\1(?:19|20)\d\d$/.test(written)) return true;
   if (/^(?:19|20)\d\d ?- ?(?:19|20)\d\d$/.test(written)) return true;
@@ -65,10 +67,15 @@ function isTelling(written: string): boolean {
 /** Whether the words in the same line say that this is a phone number. */
 export function isCalledPhone(text: string, { start, end }: Shape): boolean {
   const before = text.slice(Math.max(0, start - 50), start);
-  if (/(?:order|invoice|ticket|case|account|tracking|reference|ref|id|version|license|licence|passport|card|zip|sku)\b[^\n\p{L}]{0,4}(?:no\.?|number|num|#|is|:)?[^\n\p{L}]{0,4}$/iu.test(before)) return false;
+  if (
+    /(?:order|invoice|ticket|case|account|tracking|reference|ref|id|version|license|licence|passport|card|zip|sku)\b[^\n\p{L}]{0,4}(?:no\.?|number|num|#|is|:)?[^\n\p{L}]{0,4}$/iu.test(
+      before,
+    )
+  )
+    return false;
   return labelBefore.test(before) || labelAfter.test(text.slice(end, end + 14));
 }
 
 const labelBefore =
-  /(?<!\p{L})(?:(?:tele|smart|i)?phones?|tel|mobile|mobil|cell(?:phone|ular)?|fax|call(?:ed|ing)?|dial(?:led)?|ring|text(?:ed|ing)?|sms|whatsapp|signal|hotline|landline|contact(?:ed)?|reach(?:ed)?|answering|voicemail|messages? (?:to|at|on)|desk|registered(?: number)?|handy|telefono?|teléfono|téléphone|móvil|portable|rufnummer|celular)(?!\p{L})[^\n\d@]{0,30}\n?[^\n\d@]{0,4}$/iu;
+  /(?<!\p{L})(?:(?:tele|smart|i)?phones?|tel|mobile|mobil|cell(?:phone|ular)?|fax|call(?:ed|ing)?|dial(?:led)?|ring|text(?:ed|ing)?|sms|whatsapp|signal|hotline|landline|contact(?:ed)?|reach(?:ed)?|answering|voicemail|messages? (?:to|at|on)|desk|registered(?: number)?|handy|telefono?|teléfono|téléphone|móvil|portable|rufnummer|celular)(?!\p{L})\.?[^\n\d@.!?]{0,30}(?:no\.)?\n?[^\n\d@.!?]{0,4}$/iu;
 const labelAfter = /^[ \-,(]{0,3}(?:phone|mobile|cell|fax|office|desk|home|work|tel)(?!\p{L})/iu;

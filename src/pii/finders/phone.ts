@@ -48,14 +48,16 @@ function longestFrom(first: number, search: Search): Found | undefined {
 
 /** Takes in a plus and an opening bracket; undefined where the digits belong to something else. */
 function startOfNumber(text: string, at: number): number | undefined {
-  const lead = /(?:\+ ?\(?|\(\+?)$/.exec(text.slice(Math.max(0, at - 3), at))?.[0] ?? '';
+  const lead = /(?:\+\(?|\(\+?)$/.exec(text.slice(Math.max(0, at - 3), at))?.[0] ?? '';
   const start = at - lead.length;
   return /[\p{L}\p{N}_@#$€£¥=/.-]/u.test(text[start - 1] ?? '') && !isLead(text, start) ? undefined : start;
 }
 
 /** What may stand right before a number: `tel:`, `=` and a slash or hyphen that follows a letter or a space. */
 function isLead(text: string, start: number): boolean {
-  return /(?:[\p{L}\s]-|tel=|phone=|mobile=|\p{L}\/|\p{L}\.)$/iu.test(text.slice(Math.max(0, start - 8), start));
+  return /(?:[\p{L}\s]-|tel=|phone=|mobile=|\p{L}\/|\p{L}\.)$/iu.test(
+    text.slice(Math.max(0, start - 8), start),
+  );
 }
 
 /** The groups at which the number may end. */
@@ -72,7 +74,7 @@ function lastsOf(first: number, text: string, { starts, ends }: DigitGroups): nu
 }
 
 function isSeparator(between: string): boolean {
-  return between.length <= 3 && /^(?: ?[-.\/] ?| {1,2}|\)|\) ?[-.]? ?| ?\()$/.test(between);
+  return between.length <= 3 && /^(?: ?[-./] ?| {1,2}|\)|\) ?[-.]? ?| ?\()$/.test(between);
 }
 
 function judge(shape: Shape | undefined, { text, book }: Search): Finding | undefined {

@@ -8,7 +8,9 @@ export function* findSecrets({ text }: Scan): Generator<Finding> {
     const [whole, name = '', assigned = '', quote = '', bare = ''] = match;
     const value = bare.replace(/[.,!?]+$/, '');
     if (isPlaceholder(value) || isInsideWord(text, match.index)) continue;
-    const isSecret = isPasswordName(name) ? isPassword(value, assigned) : isRandom(value);
+    // A name in a program: `password: z.string()`.
+    if (quote === '' && text[match.index + whole.length] === '(') continue;
+    const isSecret = isPasswordName(name) ? isPassword(value, `${name} ${assigned}`) : isRandom(value);
     if (!isSecret) continue;
     const start = match.index + whole.length - bare.length;
     const end = quote === '' ? start + value.length : start + bare.length;
@@ -30,13 +32,15 @@ function isPasswordName(name: string): boolean {
 }
 
 /** A sentence about passwords ("the password is required") must not pass for one. */
-function isPassword(value: string, assigned: string): boolean {
-  if (assigned.toLowerCase() !== 'is') return true;
+function isPassword(value: string, words: string): boolean {
+  if (!/^pass |is$/i.test(words)) return true;
   return /\d/.test(value) || /[^\p{L}\p{N}-]/u.test(value) || /\p{Ll}\p{Lu}/u.test(value);
 }
 
 function isRandom(value: string): boolean {
   if (value.length < 12) return false;
+  // Without a digit it is more often a name in a program.
+  if (!/\d/.test(value) && value.length < 32) return false;
   const kinds = [/[a-z]/, /[A-Z]/, /\d/].filter((kind) => kind.test(value)).length;
   return kinds >= 2 && entropyOf(value) >= 3;
 }

@@ -9,6 +9,7 @@ export function* findUrlCredentials({ text }: Scan): Generator<Finding> {
     const login = authority.slice(0, Math.max(0, authority.lastIndexOf('@')));
     const colon = login.indexOf(':');
     if (!/[A-Za-z]/.test(text[at - 1] ?? '') || colon === -1 || colon === login.length - 1) continue;
+    if (/[{}]|^<|:[<$]/.test(login)) continue;
     yield { entity: 'URL_CREDENTIALS', start, end: start + login.length, isConfirmed: true };
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { checkRunId } from '../rules.ts';
@@ -24,7 +24,8 @@ export interface RunLocks {
 }
 
 export function createRunLocks(database: Database): RunLocks {
-  const folder = `${database.file}.locks`;
+  // The state may be a link; whoever shares it has to find the same locks.
+  const folder = `${realpathSync(database.file)}.locks`;
   const own = new Set<Lock>();
   const release = async (locks: readonly Lock[]) => {
     // A file that is left behind is in nobody's way; `sweep` tidies up.

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type RuntimeError, toRuntimeError } from '../../errors.ts';
-import type { Runtime } from '../../runtime.ts';
+import type { Runtime, RuntimeOptions } from '../../runtime.ts';
 import { type ExitCode, exitCodeOfError } from './exit-code.ts';
 import { type Input, openInput } from './input.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
@@ -20,9 +20,13 @@ export interface Situation {
   readonly input: Input;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Opens the runtime of --config; it is closed when the command is done, whatever happens. */
-  open(file?: string): Promise<Runtime>;
+  /** Whether --config was given, rather than left to its default. */
+  readonly isConfigGiven: boolean;
+  /** Opens the runtime of --config, or of that file; it is closed when the command is done, whatever happens. */
+  open(file?: string, more?: OpenOptions): Promise<Runtime>;
 }
+
+export type OpenOptions = Pick<RuntimeOptions, 'onEvent' | 'record' | 'replay'>;
 
 /** Runs a command's work and makes an exit code of whatever comes of it. */
 export async function perform(
@@ -31,21 +35,23 @@ export async function perform(
   work: (situation: Situation) => Promise<ExitCode>,
 ): Promise<void> {
   const options: CommonOptions = command.optsWithGlobals();
-  const code = await attempt(options, signal, work);
+  const isConfigGiven = command.getOptionValueSourceWithGlobals('config') === 'cli';
+  const code = await attempt({ options, isConfigGiven, signal }, work);
   // Ctrl-C may also have come while the runtime was closing.
   process.exitCode = signal.aborted ? 130 : code;
 }
 
 async function attempt(
-  options: CommonOptions,
-  signal: AbortSignal,
+  given: Pick<Situation, 'options' | 'isConfigGiven' | 'signal'>,
   work: (situation: Situation) => Promise<ExitCode>,
 ): Promise<ExitCode> {
+  const { options, signal } = given;
   const terminal = openTerminal(options.color);
   const opened: Runtime[] = [];
-  const open = async (file = options.config) => {
+  const open = async (file = options.config, more: OpenOptions = {}) => {
     const { openRuntime } = await import('../../runtime.ts');
     const runtime = await openRuntime(file, {
+      ...more,
       launcher: launcherOf(),
       signal,
       logLevel: options.logLevel,
@@ -55,7 +61,7 @@ async function attempt(
     return runtime;
   };
   try {
-    return await work({ options, terminal, input: openInput(signal), signal, open });
+    return await work({ ...given, terminal, input: openInput(signal), open });
   } catch (error) {
     const failure = toRuntimeError(error);
     await report(failure, options, terminal);
@@ -73,9 +79,11 @@ function launcherOf() {
 
 async function report(error: RuntimeError, { json }: CommonOptions, terminal: Terminal): Promise<void> {
   const { code, message, hint, details } = error;
-  const { problems } = details;
+  const { problems, run_id, decision } = details;
   if (json) {
-    terminal.printJson({ error: { code, message, hint, ...(Array.isArray(problems) && { problems }) } });
+    // What a program needs to go on: the run to resume, the decision that stands already.
+    const more = { problems: Array.isArray(problems) ? problems : undefined, run_id, decision };
+    terminal.printJson({ error: { code, message, hint, ...more } });
     return;
   }
   terminal.tell(`error: [${code}] ${message}`);

@@ -1,4 +1,5 @@
 import type { DecisionDocument, EvalDocument, ToolDocument } from '../../contract/document.ts';
+import type { RunDocument } from '../../contract/run.ts';
 import type { ErrorCode } from '../../errors.ts';
 
 /** 0 done and good; 1 the work failed; 2 the call or the config is wrong; 3 waiting for a person; 130 interrupted. */
@@ -33,6 +34,19 @@ export function exitCodeOfDecision(verdict: DecisionDocument['verdict']): ExitCo
   }
 }
 
+export function exitCodeOfRun(status: RunDocument['status']): ExitCode {
+  switch (status) {
+    case 'completed':
+      return 0;
+    case 'failed':
+    case 'denied':
+    case 'cancelled':
+      return 1;
+    case 'pending':
+      return 3;
+  }
+}
+
 export function exitCodeOfSuite(status: 'passed' | 'failed' | 'error'): ExitCode {
   switch (status) {
     case 'passed':
@@ -54,14 +68,15 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'NAME_UNKNOWN':
     case 'EVENT_INVALID':
     case 'INPUT_INVALID':
+    // Outcomes of a call are values; as errors, these two say that a decision was not one, and nothing was done.
+    case 'ARGS_INVALID':
+    case 'RESULT_INVALID':
     case 'RUN_UNKNOWN':
     case 'RUN_ENDED':
       return 2;
     case 'ABORTED':
       return 130;
     case 'EXPRESSION_FAILED':
-    case 'ARGS_INVALID':
-    case 'RESULT_INVALID':
     case 'TOOL_ERROR':
     case 'TOOL_NOT_RUNNABLE':
     case 'PROCESS_START':

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { RuntimeError } from '../../errors.ts';
-import { isObject, parseLossless } from '../../json.ts';
+import { isObject, Json, parseLossless } from '../../json.ts';
 
 /** Reads what options name; stdin can be named by one of them only. */
 export interface Input {
@@ -10,6 +10,8 @@ export interface Input {
   text(option: string, value: string): Promise<string>;
   /** A JSON object from an option, its long numbers intact. Throws USAGE when it is not one. */
   object(option: string, value: string): Promise<Readonly<Record<string, unknown>>>;
+  /** Any JSON value from an option, byte for byte. Throws USAGE when it is not JSON. */
+  json(option: string, value: string): Promise<Json>;
 }
 
 /** The input of one command; an abort ends the wait for stdin. */
@@ -28,6 +30,7 @@ export function openInput(signal: AbortSignal): Input {
   return {
     text,
     object: async (option, value) => parseObject(option, await text(option, value)),
+    json: async (option, value) => parseJson(option, await text(option, value)),
   };
 }
 
@@ -69,6 +72,18 @@ function decode(option: string, source: string, bytes: Buffer): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw new RuntimeError('USAGE', `${option}: ${source} is not UTF-8`);
+  }
+}
+
+/** JSON text with its bytes; `option` is how a message names it. Throws USAGE. */
+export function parseJson(option: string, text: string): Json {
+  const json = new Json(text.trim());
+  try {
+    void json.value;
+    return json;
+  } catch (error) {
+    const hint = 'A text needs its quotation marks: \'"like this"\'.';
+    throw new RuntimeError('USAGE', `${option} is not JSON: ${reasonOf(error)}`, { hint, cause: error });
   }
 }
 

@@ -4,6 +4,10 @@ import { catalogue, type Fault } from '../../errors.ts';
 import { addEvalCommands } from './commands/eval.ts';
 import { addHookCommands } from './commands/hook.ts';
 import { addInitCommand } from './commands/init.ts';
+import { addPendingCommands } from './commands/pending.ts';
+import { addProviderCommands } from './commands/provider.ts';
+import { addRunCommand } from './commands/run.ts';
+import { addRunsCommands } from './commands/runs.ts';
 import { addToolCommands } from './commands/tool.ts';
 import { addValidateCommand } from './commands/validate.ts';
 import { interruption } from './interrupt.ts';
@@ -15,7 +19,7 @@ export async function runProgram(): Promise<void> {
   let said = '';
   const program = new Command('signalbox')
     .description(
-      'Run tools, evals and guardrails in any language as plain processes, declared in one YAML file.',
+      'Run tools, evals, guardrails and pipelines of them in any language as plain processes, declared in YAML.',
     )
     .version(versionOf(), '-V, --version')
     .option('-c, --config <file>', 'the RuntimeConfig file', 'runtime.yaml')
@@ -46,6 +50,10 @@ export async function runProgram(): Promise<void> {
   addToolCommands(program, signal);
   addEvalCommands(program, signal);
   addHookCommands(program, signal);
+  addProviderCommands(program, signal);
+  addRunCommand(program, signal);
+  addPendingCommands(program, signal);
+  addRunsCommands(program, signal);
   watchStdout();
   try {
     await program.parseAsync();
@@ -90,6 +98,8 @@ Examples:
   signalbox tool call greet --args '{"name": "Ada"}'
   signalbox eval run quickstart.suite.yaml
   signalbox hook fire --hook provider --phase before_call --event @event.json
+  signalbox run refund.pipeline.yaml --input '{"order": "A-17"}'
+  signalbox pending approve pending_3f2a --resume
 
 Exit codes: 0 done and good, 1 the work failed, 2 the call or the config is wrong,
 3 paused for a person, 130 interrupted.`;

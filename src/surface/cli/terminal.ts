@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { stringifyJson } from '../../json.ts';
 
-type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
+export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
 
 /** Where a command writes, and whether a person is looking. */
 export interface Terminal {
@@ -14,12 +14,19 @@ export interface Terminal {
   printJson(document: unknown): void;
   /** stderr, whole lines. */
   tell(text: string): void;
+  /** stderr, as it is. */
+  whisper(text: string): void;
   /** The text in that style, where stdout shows styles. */
   style(style: Style, text: string): string;
+  /** The text in that style, where stderr shows styles. */
+  tint(style: Style, text: string): string;
 }
 
 export function openTerminal(colour: boolean): Terminal {
-  const hasColour = colour && process.stdout.isTTY === true && (process.env['NO_COLOR'] ?? '') === '';
+  const isWanted = colour && (process.env['NO_COLOR'] ?? '') === '';
+  const hasColour = isWanted && process.stdout.isTTY === true;
+  const styler = (isShown: boolean) => (style: Style, text: string) =>
+    isShown ? styleText(style, text, { validateStream: false }) : text;
   const print = (text: string) => {
     process.stdout.write(`${text}\n`);
   };
@@ -27,16 +34,20 @@ export function openTerminal(colour: boolean): Terminal {
     hasColour,
     print,
     printJson: (document) => print(stringifyJson(document)),
-    // Synchronous, as the log is, so that the two stay in order.
-    tell: (text) => {
-      try {
-        writeSync(2, `${text}\n`);
-      } catch {
-        // Nobody reads stderr any more.
-      }
-    },
-    style: (style, text) => (hasColour ? styleText(style, text, { validateStream: false }) : text),
+    tell: (text) => whisper(`${text}\n`),
+    whisper,
+    style: styler(hasColour),
+    tint: styler(isWanted && process.stderr.isTTY === true),
   };
+}
+
+/** Synchronous, as the log is, so that the two stay in order. */
+function whisper(text: string): void {
+  try {
+    writeSync(2, text);
+  } catch {
+    // Nobody reads stderr any more.
+  }
 }
 
 /** Whoever reads stdout may have read enough; that our words could not be written for another reason is a failure. */

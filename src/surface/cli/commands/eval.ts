@@ -59,11 +59,10 @@ function addRun(group: Command, signal: AbortSignal): void {
     .option('--quiet', 'no progress line')
     .addHelpText('after', runExamples)
     .action(async (file: string, own: { dataset?: string; quiet?: true }, command: Command) => {
-      await perform(command, signal, async ({ options, terminal, open }) => {
+      await perform(command, signal, async ({ options, isConfigGiven, terminal, open }) => {
         const { openProgress, renderTable, runtimeOfSuite, toReportDocument } = await import(
           '../../../runtime.ts'
         );
-        const isConfigGiven = command.getOptionValueSourceWithGlobals('config') === 'cli';
         const runtime = await open(isConfigGiven ? options.config : runtimeOfSuite(file, options.config));
         const progress = own.quiet || options.json ? silent : openProgress(process.stderr);
         try {

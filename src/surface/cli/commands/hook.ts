@@ -79,7 +79,7 @@ Examples:
   signalbox hook fire --hook tool --phase before_execution --event '{"request": {"name": "refund", "args": {"amount": 900}}}'
   signalbox hook fire --hook session --phase session_start --event '{"event": {"session_id": "s-1"}}' --json
 
-Exit codes: 0 allow or modify, 1 deny, 2 wrong call or config.`;
+Exit codes: 0 allow or modify, 1 deny, 2 wrong call or config, 3 ask: a person would decide.`;
 
 /** A misspelt part would be an event without it, so it is refused. */
 function readParts(payload: Readonly<Record<string, unknown>>) {
@@ -94,13 +94,14 @@ function readParts(payload: Readonly<Record<string, unknown>>) {
 
 function show(decision: DecisionDocument, terminal: Terminal): void {
   const { verdict, hook, reason, replace, result, enforced } = decision;
-  const colour = verdict === 'deny' ? 'red' : verdict === 'modify' ? 'yellow' : 'green';
   const by = hook === null ? '' : ` by hook "${hook}"`;
   terminal.print(
-    `${terminal.style(colour, verdict)}${enforced ? ' (enforced)' : ''}${by}${reason === '' ? '' : `: ${reason}`}`,
+    `${terminal.style(colours[verdict], verdict)}${enforced ? ' (enforced)' : ''}${by}${reason === '' ? '' : `: ${reason}`}`,
   );
   if (replace !== null) terminal.print(`replace: ${exactText(decision, 'replace')}`);
   if (result !== null) terminal.print(`result: ${result}`);
   if (Object.keys(decision.metadata).length > 0)
     terminal.print(`metadata: ${exactText(decision, 'metadata')}`);
 }
+
+const colours = { allow: 'green', modify: 'yellow', deny: 'red', ask: 'yellow' } as const;

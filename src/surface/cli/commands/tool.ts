@@ -1,11 +1,13 @@
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { ToolDocument } from '../../../contract/document.ts';
 import { columns } from '../columns.ts';
 import { perform } from '../command.ts';
 import { exactText } from '../exact-text.ts';
 import { exitCodeOfTool } from '../exit-code.ts';
+import { nextCommands } from '../next-command.ts';
+import { choicesText, headline, resumeText } from '../show-pending.ts';
 import type { Terminal } from '../terminal.ts';
+import { userName } from '../user-name.ts';
 
 /** `tool list` and `tool call`. */
 export function addToolCommands(program: Command, signal: AbortSignal): void {
@@ -37,7 +39,7 @@ export function addToolCommands(program: Command, signal: AbortSignal): void {
         const runtime = await open();
         const document = await runtime.tools.call(name, args, { signal, ...(own.approve && { approve }) });
         if (options.json) terminal.printJson(document);
-        else show(document, terminal);
+        else show(document, runtime.file, terminal);
         return exitCodeOfTool(document.status);
       });
     });
@@ -61,6 +63,9 @@ Examples:
   signalbox tool call refund --args @request.json --json
   echo '{"order": "A-17"}' | signalbox tool call lookup --args -
 
+A call that waits for a person is kept: decide with \`signalbox pending\`, then \`signalbox runs resume\`
+makes the call. With --approve you consent on the spot.
+
 Exit codes: 0 ok, 1 failed or denied, 2 wrong call or config, 3 waiting for a person.`;
 
 async function approve({ id }: { readonly id: string }) {
@@ -72,16 +77,7 @@ async function approve({ id }: { readonly id: string }) {
   } as const;
 }
 
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may run under a number that no account has.
-    return String(process.getuid?.() ?? 'unknown');
-  }
-}
-
-function show(document: ToolDocument, terminal: Terminal): void {
+function show(document: ToolDocument, config: string, terminal: Terminal): void {
   switch (document.status) {
     case 'ok':
       terminal.print(resultText(document));
@@ -94,9 +90,11 @@ function show(document: ToolDocument, terminal: Terminal): void {
       terminal.tell(`denied by hook "${document.hook}": ${document.reason}`);
       return;
     case 'pending': {
-      const { reason, message } = document.pending;
-      terminal.tell(`pending: ${message}${reason === '' ? '' : ` (${reason})`}`);
-      terminal.tell('hint: call again with --approve to consent');
+      const { id, run_id } = document.pending;
+      const commands = nextCommands(config);
+      terminal.tell(headline(document.pending));
+      terminal.tell(choicesText(id, commands));
+      terminal.tell(resumeText(run_id, commands, { isLast: true }));
     }
   }
 }

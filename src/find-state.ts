@@ -1,0 +1,85 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Store } from './store/store.ts';
+
+/** A state store, one of the RuntimeConfigs that work with it, and what the store keeps for that one. */
+export interface FoundState {
+  /** The database file, absolute. */
+  readonly store: string;
+  /** The RuntimeConfig file, absolute. */
+  readonly config: string;
+  /** Of its runs and their pending calls. */
+  readonly ids: readonly string[];
+}
+
+/**
+ * What the state stores in and below `folder`, an absolute path, have kept; those that worked last come first
+ * within one store. Throws STORE_FAILED when there are stores and none of them can be read.
+ */
+export async function findStates(folder: string): Promise<FoundState[]> {
+  const files = findStores(folder);
+  const settled = await Promise.allSettled(files.map(readStates));
+  const failed = settled.find((each) => each.status === 'rejected');
+  if (failed !== undefined && settled.every(({ status }) => status === 'rejected')) throw failed.reason;
+  return settled.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+}
+
+/** How far down stores are looked for, and in how many folders: a home folder has no end. */
+const DEEPEST = 5;
+const MOST = 5_000;
+
+function findStores(folder: string): string[] {
+  const found: string[] = [];
+  let level = [folder];
+  let visited = 0;
+  for (let depth = 0; depth <= DEEPEST && level.length > 0; depth += 1) {
+    const next: string[] = [];
+    for (const place of level) {
+      visited += 1;
+      if (visited > MOST) return found;
+      const store = join(place, '.signalbox', 'state.db');
+      if (existsSync(store)) found.push(store);
+      next.push(...foldersIn(place));
+    }
+    level = next;
+  }
+  return found;
+}
+
+/** Links are not followed, so there are no circles. */
+function foldersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.'))
+      .map(({ name }) => join(folder, name))
+      .toSorted();
+  } catch {
+    // What may not be read is nobody's workplace.
+    return [];
+  }
+}
+
+async function readStates(file: string): Promise<FoundState[]> {
+  const { openSqliteStore } = await import('./store/sqlite.ts');
+  const store = await openSqliteStore(file);
+  try {
+    return await statesOf(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function statesOf(store: Store): Promise<FoundState[]> {
+  const ids = new Map<string, string[]>();
+  const configOf = new Map<string, string>();
+  for (const { id, config } of await store.listRuns()) {
+    configOf.set(id, config);
+    const known = ids.get(config);
+    if (known === undefined) ids.set(config, [id]);
+    else known.push(id);
+  }
+  for (const { id, runId } of await store.listPendings({}, Date.now())) {
+    ids.get(configOf.get(runId) ?? '')?.push(id);
+  }
+  return [...ids].map(([config, known]) => ({ store: store.place, config, ids: known }));
+}

@@ -1,0 +1,113 @@
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { Decision } from '../contract/hook.ts';
+import type { ChatMessage, ProviderRequest } from '../contract/provider.ts';
+import { isObject } from '../json.ts';
+import {
+  type AfterCall,
+  askHooks,
+  type BeforeCall,
+  type Fire,
+  type Refusal,
+  type Ruling,
+  refuseFault,
+} from './guard-verdict.ts';
+import { fromPrompt, toPrompt } from './prompt.ts';
+
+/** A model call as the AI SDK hands it to a middleware. */
+export interface ModelCall {
+  readonly model: LanguageModelV4;
+  readonly params: LanguageModelV4CallOptions;
+}
+
+export interface CallSettings {
+  readonly fire: Fire;
+  readonly providerId: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A call that the hooks let pass. */
+export interface Admitted {
+  readonly kind: 'admit';
+  /** What the model is to be called with. */
+  readonly params: LanguageModelV4CallOptions;
+  /** The request as the filters left it. */
+  readonly request: ProviderRequest;
+  readonly decision: Decision;
+}
+
+type Before = Exclude<Ruling<BeforeCall>, { readonly kind: 'pass' }>;
+
+/** Takes the call through before_call: what the model may be called with, or who answers in its place. */
+export async function admitCall(call: ModelCall, settings: CallSettings): Promise<Admitted | Before> {
+  const params = ownParams(call.params);
+  const request = requestOf(call, settings.providerId);
+  const event: BeforeCall = { hook: 'provider', phase: 'before_call', request };
+  const ruling = await askHooks(settings.fire, event, { signal: settings.signal });
+  if (ruling.kind !== 'pass') return ruling;
+  const left = ruling.event.request;
+  const prompt = replacePrompt(params.prompt, { sent: request, left, decision: ruling.decision });
+  if ('kind' in prompt) return prompt;
+  return {
+    kind: 'admit',
+    params: { ...params, prompt: prompt.prompt },
+    request: left,
+    decision: ruling.decision,
+  };
+}
+
+/** The options without ours, which are no provider's business. */
+function ownParams({ providerOptions, ...params }: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
+  const { signalbox: _, ...others } = providerOptions ?? {};
+  const isEmpty = Object.keys(others).length === 0;
+  // Raw chunks are the answer in a form that no filter reads.
+  return { ...params, includeRawChunks: false, ...(!isEmpty && { providerOptions: others }) };
+}
+
+function requestOf({ model, params }: ModelCall, providerId: string | undefined): ProviderRequest {
+  const { messages, system_prompt } = fromPrompt(params.prompt);
+  const metadata = params.providerOptions?.['signalbox']?.['metadata'];
+  return {
+    provider_id: providerId ?? model.provider,
+    model: model.modelId,
+    messages,
+    system_prompt,
+    round: roundOf(params.prompt),
+    metadata: isObject(metadata) ? metadata : {},
+  };
+}
+
+/** A turn begins with what the user said last. */
+function roundOf(prompt: LanguageModelV4Prompt): number {
+  const turn = prompt.slice(prompt.findLastIndex(({ role }) => role === 'user') + 1);
+  return 1 + turn.filter(({ role }) => role === 'assistant').length;
+}
+
+interface Replacement {
+  readonly sent: ProviderRequest;
+  readonly left: ProviderRequest;
+  readonly decision: Decision;
+}
+
+function replacePrompt(
+  prompt: LanguageModelV4Prompt,
+  { sent, left, decision }: Replacement,
+): { readonly prompt: LanguageModelV4Prompt } | Refusal {
+  try {
+    return { prompt: toPrompt(left, { prompt, messages: sent.messages }) };
+  } catch (error) {
+    return refuseFault('before_call', error, decision);
+  }
+}
+
+export interface Answered {
+  readonly request: ProviderRequest;
+  readonly message: ChatMessage;
+  readonly latencyMs: number;
+}
+
+/** The event that tells hooks of an answer, or of a part of one. */
+export function answerEvent({ request, message, latencyMs }: Answered): AfterCall {
+  const { provider_id, model, round } = request;
+  const response = { provider_id, model, message, round, latency_ms: latencyMs };
+  return { hook: 'provider', phase: 'after_call', request, response };
+}

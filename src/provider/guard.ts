@@ -1,0 +1,39 @@
+import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
+import { RuntimeError } from '../errors.ts';
+import { generateGuarded } from './guard-generate.ts';
+import { streamGuarded } from './guard-stream.ts';
+import type { Fire } from './guard-verdict.ts';
+
+export interface GuardOptions {
+  /** Asks the hooks. */
+  readonly fire: Fire;
+  /** What hooks read as `provider_id`; the model's own by default. */
+  readonly providerId?: string | undefined;
+  /**
+   * What becomes of streamed text before after_call has judged the whole answer: `hold`, the default, keeps it
+   * back; `windowed` lets it out behind the last `windowChars` characters, which filters have always seen.
+   */
+  readonly stream?: 'hold' | 'windowed' | undefined;
+  /** UTF-16 units; 200 by default. */
+  readonly windowChars?: number | undefined;
+}
+
+/**
+ * A middleware for the AI SDK through which every call of a model passes the provider hooks. A denial is
+ * thrown as DENIED, in a stream it is an error part; docs/guard.md says what else changes. Throws USAGE when
+ * the window is not a whole number from 1 on.
+ */
+export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
+  const { fire, providerId, stream = 'hold', windowChars = 200 } = options;
+  if (!Number.isSafeInteger(windowChars) || windowChars < 1) {
+    throw new RuntimeError('USAGE', `a guard's window is a whole number from 1 on, not ${windowChars}`);
+  }
+  const window = stream === 'windowed' ? windowChars : undefined;
+  return {
+    specificationVersion: 'v4',
+    wrapGenerate: ({ model, params }) =>
+      generateGuarded({ model, params }, { fire, providerId, signal: params.abortSignal }),
+    wrapStream: ({ model, params }) =>
+      streamGuarded({ model, params }, { fire, providerId, signal: params.abortSignal, windowChars: window }),
+  };
+}

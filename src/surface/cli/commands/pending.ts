@@ -1,0 +1,254 @@
+import type { Command } from 'commander';
+import type { PendingDocument } from '../../../contract/approval.ts';
+import type { Runtime } from '../../../runtime.ts';
+import { addRunFlags, carryOut, type RunFlags } from '../carry-out.ts';
+import { columns } from '../columns.ts';
+import { perform, type Situation } from '../command.ts';
+import { exactText } from '../exact-text.ts';
+import type { ExitCode } from '../exit-code.ts';
+import { facts } from '../facts.ts';
+import { openAll, openFor, wholeId } from '../locate.ts';
+import { nextCommands } from '../next-command.ts';
+import { choicesText, jsonLine, questionOfDocument, questionText, resumeText } from '../show-pending.ts';
+import type { Terminal } from '../terminal.ts';
+import { userName } from '../user-name.ts';
+import { visibleLine } from '../visible.ts';
+
+/** `pending list`, `show`, `approve`, `reject` and `respond`. */
+export function addPendingCommands(program: Command, signal: AbortSignal): void {
+  const group = program
+    .command('pending')
+    .description('decide about tool calls that wait for a person')
+    .addHelpText('after', groupExamples);
+  addList(group, signal);
+  addShow(group, signal);
+  addApprove(group, signal);
+  addReject(group, signal);
+  addRespond(group, signal);
+}
+
+function addList(group: Command, signal: AbortSignal): void {
+  group
+    .command('list')
+    .description('show the calls that wait, in the order in which they came')
+    .option('--all', 'decided ones too')
+    .option('--run <id>', 'those of one run')
+    .addHelpText('after', listExamples)
+    .action(async (own: { all?: true; run?: string }, command: Command) => {
+      await perform(command, signal, async (situation) => {
+        const { options, terminal } = situation;
+        const { all } = own;
+        const lists: { runtime: Runtime; calls: PendingDocument[] }[] = [];
+        if (own.run === undefined) {
+          for (const runtime of await openAll(situation))
+            lists.push({ runtime, calls: await runtime.pending.list({ all }) });
+        } else {
+          const { runtime, id: runId } = await openFor(situation, { kind: 'run', given: own.run });
+          await runtime.runs.show(runId);
+          lists.push({ runtime, calls: await runtime.pending.list({ all, runId }) });
+        }
+        if (options.json) terminal.printJson({ pending: lists.flatMap(({ calls }) => calls) });
+        else showLists(lists, terminal);
+        return 0;
+      });
+    });
+}
+
+function showLists(
+  lists: readonly { readonly runtime: Runtime; readonly calls: readonly PendingDocument[] }[],
+  terminal: Terminal,
+): void {
+  const told = lists.filter(({ calls }) => calls.length > 0);
+  if (told.length === 0) terminal.tell('no call waits for a person');
+  for (const { runtime, calls } of told) {
+    if (lists.length > 1) terminal.print(terminal.style('bold', `${runtime.file}:`));
+    terminal.print(columns(calls.map(rowOf)));
+  }
+}
+
+function rowOf({ id, run_id, tool, status, created_at, message }: PendingDocument): string[] {
+  return [id, run_id, tool, status, created_at, visibleLine(message)];
+}
+
+function addShow(group: Command, signal: AbortSignal): void {
+  group
+    .command('show <id>')
+    .description('show one call: who asks, for what, and what was decided')
+    .addHelpText('after', showExamples)
+    .action(async (given: string, _own: unknown, command: Command) => {
+      await perform(command, signal, async (situation) => {
+        const { options, terminal } = situation;
+        const { runtime, id } = await openFor(situation, { kind: 'pending', given });
+        const document = await runtime.pending.show(id);
+        if (options.json) terminal.printJson(document);
+        else show(document, runtime, terminal);
+        return 0;
+      });
+    });
+}
+
+function show(document: PendingDocument, runtime: Runtime, { print }: Terminal): void {
+  print(questionText(questionOfDocument(document)));
+  if (document.status === 'open') print(choicesText(document.id, nextCommands(runtime.file)));
+  else print(decisionText(document));
+}
+
+/** Who decided what, when and why. */
+function decisionText(document: PendingDocument): string {
+  const { status, by, decided_at, decision_reason } = document;
+  const reason = decision_reason ?? '';
+  return facts([
+    ['decided', `${status}${by === null || by === '' ? '' : ` by ${visibleLine(by)}`} at ${decided_at}`],
+    ...(reason === '' ? [] : [['reason', visibleLine(reason)] as const]),
+    ...(document.edited_args === null
+      ? []
+      : [['arguments', jsonLine(exactText(document, 'edited_args'))] as const]),
+    ...(status === 'responded' ? [['result', jsonLine(exactText(document, 'result'))] as const] : []),
+  ]);
+}
+
+/** What every decision takes. */
+interface DecisionFlags extends RunFlags {
+  readonly by?: string;
+  readonly reason?: string;
+  readonly resume?: true;
+}
+
+function addApprove(group: Command, signal: AbortSignal): void {
+  const command = group
+    .command('approve <id>')
+    .description('let a call go ahead, with other arguments if you give some')
+    .option('--args <json>', 'arguments in place of those asked for: a JSON object, @FILE, or - for stdin')
+    .option('--reason <text>', 'why');
+  addDecisionOptions(command)
+    .addHelpText('after', approveExamples)
+    .action(async (given: string, own: DecisionFlags & { args?: string }, command: Command) => {
+      await perform(command, signal, async (situation) => {
+        const args = own.args === undefined ? undefined : await situation.input.text('--args', own.args);
+        return await settle(situation, { given, own }, (runtime, id, decider) =>
+          runtime.pending.approve(id, { ...decider, args }),
+        );
+      });
+    });
+}
+
+function addReject(group: Command, signal: AbortSignal): void {
+  const command = group
+    .command('reject <id>')
+    .description('refuse a call, and say why')
+    .requiredOption('--reason <text>', 'why; whoever made the call is told');
+  addDecisionOptions(command)
+    .addHelpText('after', rejectExamples)
+    .action(async (given: string, own: DecisionFlags, command: Command) => {
+      await perform(command, signal, async (situation) =>
+        settle(situation, { given, own }, (runtime, id, decider) => runtime.pending.reject(id, decider)),
+      );
+    });
+}
+
+function addRespond(group: Command, signal: AbortSignal): void {
+  const command = group
+    .command('respond <id>')
+    .description('answer in the place of the tool, which is not run')
+    .requiredOption('--result <json>', 'the result: JSON, @FILE, or - for stdin')
+    .option('--reason <text>', 'why');
+  addDecisionOptions(command)
+    .addHelpText('after', respondExamples)
+    .action(async (given: string, own: DecisionFlags & { result: string }, command: Command) => {
+      await perform(command, signal, async (situation) => {
+        const result = await situation.input.json('--result', own.result);
+        return await settle(situation, { given, own }, (runtime, id, decider) =>
+          runtime.pending.respond(id, { ...decider, result }),
+        );
+      });
+    });
+}
+
+function addDecisionOptions(command: Command): Command {
+  command
+    .option('--by <name>', 'who decides (default: your user name)')
+    .option('--resume', 'go on with the run at once; the options below are for this');
+  return addRunFlags(command);
+}
+
+type Rule = (
+  runtime: Runtime,
+  id: string,
+  decider: { readonly by: string; readonly reason: string | undefined },
+) => Promise<PendingDocument>;
+
+/** Decides, and goes on with the run where that is wanted. */
+async function settle(
+  situation: Situation,
+  { given, own }: { readonly given: string; readonly own: DecisionFlags },
+  rule: Rule,
+): Promise<ExitCode> {
+  const { options, terminal } = situation;
+  const decider = { by: own.by ?? userName(), reason: own.reason };
+  const wanted = { kind: 'pending', given } as const;
+  if (own.resume) {
+    return await carryOut(situation, {
+      flags: own,
+      open: async (more) => (await openFor(situation, wanted, more)).runtime,
+      start: async (runtime, runOptions) => {
+        const document = await rule(runtime, await wholeId(runtime, wanted), decider);
+        if (!options.json) terminal.tell(`${document.id}: ${document.status}`);
+        return await runtime.runs.resume(document.run_id, runOptions);
+      },
+    });
+  }
+  const { runtime, id } = await openFor(situation, wanted);
+  const document = await rule(runtime, id, decider);
+  if (options.json) terminal.printJson(document);
+  else {
+    terminal.print(
+      `${document.status}: ${document.id} (tool "${document.tool}") by ${visibleLine(decider.by)}`,
+    );
+    terminal.tell(resumeText(document.run_id, nextCommands(runtime.file), { isLast: false }));
+  }
+  return 0;
+}
+
+const groupExamples = `
+Examples:
+  signalbox pending list
+  signalbox pending show pending_3f2a
+  signalbox pending approve pending_3f2a --resume
+
+An id may be cut short as long as it is still the only one that begins like this.
+Without --config and without a runtime.yaml here, the state stores (.signalbox/state.db)
+in the folders below are searched.`;
+
+const listExamples = `
+Examples:
+  signalbox pending list
+  signalbox pending list --all --run run_51c0
+  signalbox pending list --json | jq '.pending[] | {id, tool, args}'`;
+
+const showExamples = `
+Examples:
+  signalbox pending show pending_3f2a
+  signalbox pending show pending_3f2a --json | jq .args`;
+
+const decisionCodes = `
+Exit codes: 0 decided, 1 somebody else has decided before or it has expired, 2 wrong call or config;
+with --resume those of \`signalbox run\`.`;
+
+const approveExamples = `
+Examples:
+  signalbox pending approve pending_3f2a
+  signalbox pending approve pending_3f2a --args '{"order": "A-17", "amount": 20}' --reason "shipping only"
+  signalbox pending approve pending_3f2a --by ada --resume
+${decisionCodes}`;
+
+const rejectExamples = `
+Examples:
+  signalbox pending reject pending_3f2a --reason "not refundable"
+  signalbox pending reject pending_3f2a --reason "not refundable" --resume --json
+${decisionCodes}`;
+
+const respondExamples = `
+Examples:
+  signalbox pending respond pending_3f2a --result '{"refunded": 20}'
+  signalbox pending respond pending_3f2a --result @result.json --reason "done by hand" --resume
+${decisionCodes}`;

@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import { columns } from '../columns.ts';
+import { perform } from '../command.ts';
+
+/** `provider list`. */
+export function addProviderCommands(program: Command, signal: AbortSignal): void {
+  program
+    .command('provider')
+    .alias('providers')
+    .description('list providers of models')
+    .addHelpText('after', examples)
+    .command('list')
+    .description('show the declared providers')
+    .addHelpText('after', examples)
+    .action(async (_own: unknown, command: Command) => {
+      await perform(command, signal, async ({ options, terminal, open }) => {
+        const providers = (await open()).providers.list();
+        if (options.json) terminal.printJson({ providers });
+        else terminal.print(columns(providers.map(({ id, type, model }) => [id, type, model])));
+        return 0;
+      });
+    });
+}
+
+const examples = `
+Examples:
+  signalbox provider list
+  signalbox provider list --json | jq '.providers[].model'`;

@@ -1,0 +1,202 @@
+import { type Command, Option } from 'commander';
+import type { RunDetails, RunInfo, RunStatus } from '../../../contract/run.ts';
+import { RuntimeError } from '../../../errors.ts';
+import { addRunFlags, carryOut, type RunFlags } from '../carry-out.ts';
+import { columns } from '../columns.ts';
+import { perform } from '../command.ts';
+import { readNumber } from '../input.ts';
+import { openAll, openFor, wholeId } from '../locate.ts';
+import { showDetails } from '../show-details.ts';
+import { userName } from '../user-name.ts';
+
+/** `runs list`, `show`, `resume`, `cancel` and `prune`. */
+export function addRunsCommands(program: Command, signal: AbortSignal): void {
+  const group = program
+    .command('runs')
+    .description('see, resume and end runs')
+    .addHelpText('after', groupExamples);
+  addList(group, signal);
+  addShow(group, signal);
+  addResume(group, signal);
+  addCancel(group, signal);
+  addPrune(group, signal);
+}
+
+/** A record, so that the compiler misses none. */
+const statuses: Readonly<Record<RunStatus, true>> = {
+  running: true,
+  pending: true,
+  completed: true,
+  failed: true,
+  denied: true,
+  cancelled: true,
+};
+
+function addList(group: Command, signal: AbortSignal): void {
+  group
+    .command('list')
+    .description('show runs, the newest first')
+    .addOption(new Option('--status <status>', 'only those').choices(Object.keys(statuses)))
+    .option('--limit <number>', 'at most so many')
+    .addHelpText('after', listExamples)
+    .action(async (own: { status?: RunStatus; limit?: string }, command: Command) => {
+      await perform(command, signal, async (situation) => {
+        const { options, terminal } = situation;
+        const filter = { status: own.status, limit: readCount('--limit', own.limit) };
+        const runtimes = await openAll(situation);
+        const lists: RunInfo[][] = [];
+        for (const runtime of runtimes) lists.push(await runtime.runs.list(filter));
+        const runs = lists.length === 1 ? lists.flat() : newestFirst(lists.flat()).slice(0, filter.limit);
+        if (options.json) terminal.printJson({ runs });
+        else if (runs.length === 0) terminal.tell('there are no runs');
+        else terminal.print(columns(runs.map(rowOf)));
+        return 0;
+      });
+    });
+}
+
+function readCount(option: string, value: string | undefined): number | undefined {
+  const count = readNumber(option, value);
+  if (count === undefined || (Number.isSafeInteger(count) && count > 0)) return count;
+  throw new RuntimeError('USAGE', `${option} takes a whole number from 1, not "${value}"`);
+}
+
+function newestFirst(runs: readonly RunInfo[]): RunInfo[] {
+  return runs.toSorted((one, other) => (one.created_at < other.created_at ? 1 : -1));
+}
+
+function rowOf({ run_id, kind, name, status, created_at, pending }: RunInfo): string[] {
+  const waits = pending === 0 ? '' : ` (${pending} to decide)`;
+  return [run_id, created_at, `${status}${waits}`, kind, name];
+}
+
+function addShow(group: Command, signal: AbortSignal): void {
+  group
+    .command('show <id>')
+    .description('show what a run did and what it waits for')
+    .addHelpText('after', showExamples)
+    .action(async (given: string, _own: unknown, command: Command) => {
+      await perform(command, signal, async (situation) => {
+        const { options, terminal } = situation;
+        const { runtime, id } = await openFor(situation, { kind: 'run', given });
+        const details: RunDetails = await runtime.runs.show(id);
+        if (options.json) terminal.printJson(details);
+        else await showDetails(details, runtime, terminal);
+        return 0;
+      });
+    });
+}
+
+function addResume(group: Command, signal: AbortSignal): void {
+  const command = group.command('resume <id>').description('go on with a run that waited or was cut off');
+  addRunFlags(command)
+    .addHelpText('after', resumeExamples)
+    .action(async (given: string, own: RunFlags, command: Command) => {
+      await perform(command, signal, async (situation) => {
+        const wanted = { kind: 'run', given } as const;
+        return await carryOut(situation, {
+          flags: own,
+          open: async (more) => (await openFor(situation, wanted, more)).runtime,
+          start: async (runtime, options) => runtime.runs.resume(await wholeId(runtime, wanted), options),
+        });
+      });
+    });
+}
+
+function addCancel(group: Command, signal: AbortSignal): void {
+  group
+    .command('cancel <id>')
+    .description('end a run for good, and all of its calls that wait')
+    .option('--reason <text>', 'why')
+    .option('--by <name>', 'who cancels (default: your user name)')
+    .addHelpText('after', cancelExamples)
+    .action(async (given: string, own: { reason?: string; by?: string }, command: Command) => {
+      await perform(command, signal, async (situation) => {
+        const { options, terminal } = situation;
+        const { runtime, id } = await openFor(situation, { kind: 'run', given });
+        const document = await runtime.runs.cancel(id, { by: own.by ?? userName(), reason: own.reason });
+        if (options.json) terminal.printJson(document);
+        else terminal.print(`cancelled: ${id}`);
+        return 0;
+      });
+    });
+}
+
+function addPrune(group: Command, signal: AbortSignal): void {
+  group
+    .command('prune')
+    .description('remove runs that ended long ago, with all that was kept of them')
+    .option('--older-than <duration>', 'ended at least so long ago, such as 12h or 30d', '30d')
+    .addHelpText('after', pruneExamples)
+    .action(async (own: { olderThan: string }, command: Command) => {
+      await perform(command, signal, async (situation) => {
+        const { options, terminal } = situation;
+        const olderThanMs = await readDuration('--older-than', own.olderThan);
+        const [runtime, other] = await openAll(situation);
+        // What is removed is gone: nobody should have to guess from which store.
+        if (runtime === undefined || other !== undefined) {
+          throw new RuntimeError('USAGE', 'there are several state stores below this folder', {
+            hint: `Give the config of one, such as --config ${runtime?.file ?? 'FILE'}.`,
+          });
+        }
+        const pruned = await runtime.runs.prune({ olderThanMs });
+        if (options.json) terminal.printJson({ pruned });
+        else terminal.print(`removed ${pruned} ${pruned === 1 ? 'run' : 'runs'}`);
+        return 0;
+      });
+    });
+}
+
+async function readDuration(option: string, value: string): Promise<number> {
+  const { parseDuration } = await import('../../../runtime.ts');
+  const ms = parseDuration(value);
+  if (ms !== undefined) return ms;
+  throw new RuntimeError('USAGE', `${option} takes a duration, not "${value}"`, {
+    hint: 'Write it like 90s, 15m, 12h or 30d.',
+  });
+}
+
+const groupExamples = `
+Examples:
+  signalbox runs list --status pending
+  signalbox runs show run_51c0
+  signalbox runs resume run_51c0
+
+An id may be cut short as long as it is still the only one that begins like this.
+Without --config and without a runtime.yaml here, the state stores (.signalbox/state.db)
+in the folders below are searched.`;
+
+const listExamples = `
+Examples:
+  signalbox runs list
+  signalbox runs list --status failed --limit 10
+  signalbox runs list --json | jq -r '.runs[] | select(.pending > 0) | .run_id'`;
+
+const showExamples = `
+Examples:
+  signalbox runs show run_51c0
+  signalbox runs show run_51c0 --json | jq '.timeline[]'`;
+
+const resumeExamples = `
+Examples:
+  signalbox runs resume run_51c0
+  signalbox runs resume run_51c0 --wait
+  signalbox runs resume run_51c0 --interactive
+
+A run that has ended is shown again, and nothing is done.
+
+Exit codes: 0 completed, 1 failed, denied or cancelled, 2 wrong call or config,
+3 waiting for a person, 130 interrupted (the run can be resumed).`;
+
+const cancelExamples = `
+Examples:
+  signalbox runs cancel run_51c0 --reason "ordered twice"
+
+Exit codes: 0 cancelled, 2 there is no such run, or it has ended.`;
+
+const pruneExamples = `
+Examples:
+  signalbox runs prune
+  signalbox runs prune --older-than 12h --json
+
+Runs that wait for a person or were cut off are never removed.`;

@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs';
+import { RuntimeError } from '../../errors.ts';
+import type { Runtime } from '../../runtime.ts';
+import type { OpenOptions, Situation } from './command.ts';
+import { ambiguous, completeId, type IdKind, matchesId } from './id.ts';
+
+/** An id as it was typed, and what it is of. */
+export interface Wanted {
+  readonly kind: IdKind;
+  readonly given: string;
+}
+
+/** A runtime whose state store knows the id, and the whole id. */
+export interface Located {
+  readonly runtime: Runtime;
+  readonly id: string;
+}
+
+/**
+ * Opens the runtime that knows an id: that of --config or ./runtime.yaml; without either, the one that the state
+ * stores below the current folder have kept it for. Throws USAGE when several do, RUN_UNKNOWN when none does.
+ */
+export async function openFor(situation: Situation, wanted: Wanted, more?: OpenOptions): Promise<Located> {
+  const runtime = await situation.open(await configFor(situation, wanted), more);
+  return { runtime, id: await wholeId(runtime, wanted) };
+}
+
+/** Opens the runtimes of all state stores that there are, each store with one: several only without a config. */
+export async function openAll(situation: Situation): Promise<Runtime[]> {
+  if (isNamed(situation)) return [await situation.open()];
+  const states = await findHere();
+  const byStore = Map.groupBy(states, ({ store }) => store);
+  const configs = [...byStore.values()].flatMap((own) => {
+    const { config } = own.find((state) => existsSync(state.config)) ?? own[0] ?? {};
+    return config === undefined ? [] : [config];
+  });
+  if (configs.length === 0) return [await situation.open()];
+  const runtimes: Runtime[] = [];
+  for (const config of configs) runtimes.push(await situation.open(config));
+  return runtimes;
+}
+
+/** The whole id that was meant, among those of a runtime. Throws USAGE, STORE_FAILED. */
+export async function wholeId(runtime: Runtime, { kind, given }: Wanted): Promise<string> {
+  return await completeId(given, kind, async () =>
+    kind === 'run'
+      ? (await runtime.runs.list()).map(({ run_id }) => run_id)
+      : (await runtime.pending.list({ all: true })).map(({ id }) => id),
+  );
+}
+
+async function configFor(situation: Situation, { kind, given }: Wanted): Promise<string> {
+  const { options } = situation;
+  if (isNamed(situation)) return options.config;
+  const states = await findHere();
+  if (states.length === 0) return options.config;
+  const matches = states.flatMap(({ store, config, ids }) =>
+    ids.filter((id) => matchesId(id, given, kind)).map((id) => ({ store, config, id })),
+  );
+  const exact = matches.filter(({ id }) => id === given);
+  const [first, ...others] = exact.length > 0 ? exact : matches;
+  if (first === undefined) {
+    const stores = [...new Set(states.map(({ store }) => store))].join(', ');
+    throw new RuntimeError('RUN_UNKNOWN', `no state store here knows "${given}": ${stores}`);
+  }
+  const different = others.filter(({ id }) => id !== first.id);
+  if (different.length > 0)
+    throw ambiguous(
+      given,
+      [first, ...different].map(({ id }) => id),
+    );
+  if (others.length > 0) throw severalStores(given, [first, ...others]);
+  return first.config;
+}
+
+/** One store is a copy of the other, and only one of them can be meant. */
+function severalStores(given: string, found: readonly { store: string; config: string }[]): RuntimeError {
+  const stores = found.map(({ store }) => store).join(', ');
+  const configs = found.map(({ config }) => `--config ${config}`).join(' or ');
+  return new RuntimeError('USAGE', `several state stores know "${given}": ${stores}`, {
+    hint: `Give ${configs}.`,
+  });
+}
+
+function isNamed({ isConfigGiven, options }: Situation): boolean {
+  return isConfigGiven || existsSync(options.config);
+}
+
+async function findHere() {
+  const { findStates } = await import('../../runtime.ts');
+  return await findStates(process.cwd());
+}

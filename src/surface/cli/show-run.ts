@@ -1,0 +1,52 @@
+import type { RunDocument } from '../../contract/run.ts';
+import type { Runtime } from '../../runtime.ts';
+import { exactText } from './exact-text.ts';
+import { nextCommands } from './next-command.ts';
+import { choicesText, questionOfDocument, questionText, resumeText } from './show-pending.ts';
+import type { Terminal } from './terminal.ts';
+import { visible } from './visible.ts';
+
+/** Shows people what a run came to: its output on stdout, all else on stderr. Throws STORE_FAILED. */
+export async function showRun(document: RunDocument, runtime: Runtime, terminal: Terminal): Promise<void> {
+  switch (document.status) {
+    case 'completed':
+      terminal.print(outputText(document));
+      return;
+    case 'pending':
+      await showWaiting(document, runtime, terminal);
+      return;
+    case 'failed':
+    case 'denied':
+      showFailure(document, terminal);
+      return;
+    case 'cancelled':
+      terminal.tell(`${terminal.tint('red', 'cancelled')}: ${document.run_id}`);
+  }
+}
+
+/** A text as it is, anything else as its JSON, digit for digit. */
+function outputText(document: RunDocument): string {
+  return typeof document.output === 'string' ? document.output : exactText(document, 'output');
+}
+
+async function showWaiting(document: RunDocument, runtime: Runtime, { tell }: Terminal): Promise<void> {
+  const commands = nextCommands(runtime.file);
+  for (const { id } of document.pending) {
+    tell(questionText(questionOfDocument(await runtime.pending.show(id))));
+    tell(choicesText(id, commands));
+  }
+  tell(resumeText(document.run_id, commands, { isLast: document.pending.length > 0 }));
+}
+
+function showFailure(document: RunDocument, { tell, tint }: Terminal): void {
+  const { status, error, steps } = document;
+  const word = tint('red', status);
+  if (error === undefined) {
+    tell(`${word}: ${document.run_id}`);
+    return;
+  }
+  const { code, message, hint } = error;
+  const step = steps.find((each) => each.error?.code === code && each.error.message === message);
+  tell(`${word}: ${step === undefined ? '' : `step "${step.step}": `}[${code}] ${visible(message)}`);
+  if (hint !== '') tell(`hint: ${hint}`);
+}

@@ -1,0 +1,31 @@
+import { RuntimeError } from '../../errors.ts';
+
+/** Whether a text is on the list of values and `/patterns/`, which must match as a whole. Throws USAGE. */
+export function readAllowList(entries: readonly string[]): (text: string) => boolean {
+  const rules = entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
+  const values = new Set(rules.filter((rule) => !isPattern(rule)).map((rule) => rule.toLowerCase()));
+  const patterns = rules.filter(isPattern).map(compile);
+  return (text) => {
+    if (values.has(text.toLowerCase())) return true;
+    return text.length <= longest && patterns.some((pattern) => pattern.test(text));
+  };
+}
+
+/** What is longer is no value that somebody listed, and no pattern has to be tried on it. */
+const longest = 1000;
+
+function isPattern(rule: string): boolean {
+  return /^\/.+\/[iu]*$/s.test(rule);
+}
+
+function compile(rule: string): RegExp {
+  const end = rule.lastIndexOf('/');
+  const flags = new Set([...rule.slice(end + 1), 'u']);
+  try {
+    return new RegExp(`^(?:${rule.slice(1, end)})$`, [...flags].join(''));
+  } catch {
+    const hint =
+      'A pattern is a regular expression of JavaScript between slashes, with the flag i if need be.';
+    throw new RuntimeError('USAGE', `the pattern ${rule} of --allow cannot be compiled`, { hint });
+  }
+}

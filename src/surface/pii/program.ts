@@ -1,0 +1,45 @@
+import { writeSync } from 'node:fs';
+import { toRuntimeError } from '../../errors.ts';
+import { createPiiFilter } from '../../pii/filter.ts';
+import { help } from './help.ts';
+import { serve } from './serve.ts';
+import { readSettings } from './settings.ts';
+
+/** Answers what stdin asks, on stdout: one object, or as a server one line for each line. */
+export async function runProgram(): Promise<void> {
+  const args = process.argv.slice(2);
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(help());
+    return;
+  }
+  const filter = openFilter(args);
+  if (filter === undefined) return;
+  // Values of conversations that have ended must not wait for the next request to be forgotten.
+  setInterval(() => filter.sweep(Date.now()), 60_000).unref();
+  process.stdout.on('error', () => process.exit(1));
+  process.exitCode = await serve(filter, { input: process.stdin, write, tell });
+}
+
+/** Undefined when the arguments or the environment are wrong: the reason is told, and the exit code is 2. */
+function openFilter(args: readonly string[]) {
+  try {
+    return createPiiFilter(readSettings(args, process.env));
+  } catch (error) {
+    const { message, hint } = toRuntimeError(error);
+    tell(`signalbox-pii: ${message}. ${hint}`);
+    process.exitCode = 2;
+    return undefined;
+  }
+}
+
+function write(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function tell(line: string): void {
+  try {
+    writeSync(2, `${line}\n`);
+  } catch {
+    // Nobody reads stderr any more.
+  }
+}

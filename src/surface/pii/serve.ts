@@ -1,0 +1,77 @@
+import { isObject, parseLossless, stringifyJson } from '../../json.ts';
+import type { PiiFilter } from '../../pii/filter.ts';
+import { explain } from './failure.ts';
+import { readLines } from './lines.ts';
+
+export interface Streams {
+  readonly input: AsyncIterable<Uint8Array>;
+  /** Writes one line of the protocol. */
+  write(line: string): void;
+  /** Tells people one line; it never holds a value that was found. */
+  tell(line: string): void;
+}
+
+/**
+ * Answers until the input ends. A first line that is a request of JSON-RPC makes it a server; anything else is
+ * one object, on as many lines as it likes. The exit code: 0, or 1 when the one object could not be answered.
+ */
+export async function serve(filter: PiiFilter, streams: Streams): Promise<0 | 1> {
+  const whole: string[] = [];
+  let isServer = false;
+  for await (const line of readLines(streams.input)) {
+    const isBlank = line?.trim() === '';
+    if (!isServer && isBlank && whole.length === 0) continue;
+    if (!isServer && whole.length === 0) isServer = isRpc(line);
+    if (!isServer) whole.push(line ?? '');
+    else if (!isBlank) answerLine(line, filter, streams);
+  }
+  return isServer ? 0 : answerOnce(whole.join('\n'), filter, streams);
+}
+
+/** A line is undefined when it is not UTF-8. */
+function isRpc(line: string | undefined): boolean {
+  const request = parse(line);
+  return isObject(request) && request['jsonrpc'] !== undefined;
+}
+
+function answerLine(line: string | undefined, filter: PiiFilter, { write, tell }: Streams): void {
+  const request = parse(line);
+  const id = isObject(request) ? (request['id'] ?? null) : null;
+  try {
+    if (!isObject(request)) throw new SyntaxError();
+    const result = filter.answer(request['params'], Date.now());
+    write(stringifyJson({ jsonrpc: '2.0', id, result }));
+  } catch (error) {
+    const message = explain(error);
+    tell(`signalbox-pii: ${message}`);
+    write(stringifyJson({ jsonrpc: '2.0', id, error: { code: codeOf(request), message } }));
+  }
+}
+
+function answerOnce(text: string, filter: PiiFilter, { write, tell }: Streams): 0 | 1 {
+  try {
+    const payload = parse(text.replace(/^\ufeff/, ''));
+    if (!isObject(payload)) throw new SyntaxError();
+    write(stringifyJson(filter.answer(payload, Date.now())));
+    return 0;
+  } catch (error) {
+    const message = explain(error);
+    tell(`signalbox-pii: ${message}`);
+    write(stringifyJson({ error: message }));
+    return 1;
+  }
+}
+
+/** Undefined for what is not JSON; the parser's own message would quote the text. */
+function parse(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : parseLossless(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function codeOf(request: unknown): number {
+  return isObject(request) ? -32_602 : -32_700;
+}

@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import type { CountryCode } from 'libphonenumber-js/max';
+import { RuntimeError } from '../../errors.ts';
+import { type Action, actions } from '../../pii/action.ts';
+import { defaultEntities, type Entity, entityNames, isEntity } from '../../pii/entity.ts';
+import { type PiiSettings, type RestorePlace, restorePlaces } from '../../pii/settings.ts';
+import { readAllowList } from './allow-list.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Settings from arguments and, for what these do not say, the environment. Throws USAGE. */
+export function readSettings(args: readonly string[], env: Environment): PiiSettings {
+  const given = parse(args);
+  const words = (option: 'entities' | 'action' | 'region' | 'restore'): readonly string[] => {
+    const list = given[option] ?? [env[`SIGNALBOX_PII_${option.toUpperCase()}`] ?? ''];
+    return list.flatMap((text) => text.split(/[\s,]+/)).filter((word) => word !== '');
+  };
+  const isRestoreSaid = given.restore !== undefined || (env['SIGNALBOX_PII_RESTORE'] ?? '') !== '';
+  const key = env['SIGNALBOX_PII_KEY'] ?? '';
+  return {
+    entities: readEntities(words('entities')),
+    actions: readActions(words('action')),
+    regions: readRegions(words('region')),
+    isAllowed: readAllowList(given.allow ?? env['SIGNALBOX_PII_ALLOW']?.split('\n') ?? []),
+    restore: readRestore(isRestoreSaid ? words('restore') : restorePlaces),
+    key: key === '' ? randomBytes(32) : Buffer.from(key),
+  };
+}
+
+const list = { type: 'string', multiple: true } as const;
+
+function parse(args: readonly string[]) {
+  try {
+    const options = { entities: list, action: list, region: list, allow: list, restore: list };
+    return parseArgs({ args: [...args], options }).values;
+  } catch (error) {
+    // Node's message names the argument and what to do.
+    throw usage(error instanceof Error ? error.message.replace(/\.$/, '') : String(error));
+  }
+}
+
+function readEntities(words: readonly string[]): readonly Entity[] {
+  const named = words.flatMap((word): readonly Entity[] => {
+    const name = word.toUpperCase();
+    if (name === 'DEFAULT') return defaultEntities;
+    if (name === 'ALL') return entityNames;
+    if (isEntity(name)) return [name];
+    throw usage(`there is no entity "${word}"`, `There are ${entityNames.join(', ')}, default and all.`);
+  });
+  return named.length === 0 ? defaultEntities : [...new Set(named)];
+}
+
+/** `redact`, or `EMAIL_ADDRESS=mask`; a bare action holds for every entity that is not named. */
+function readActions(words: readonly string[]): Readonly<Record<Entity, Action>> {
+  const overrides = new Map<Entity, Action>();
+  let fallback: Action = 'redact';
+  for (const word of words) {
+    const [left = '', right] = word.split('=', 2);
+    if (right === undefined) fallback = readAction(left);
+    else overrides.set(readEntity(left), readAction(right));
+  }
+  const rows = entityNames.map((entity) => [entity, overrides.get(entity) ?? fallback]);
+  return Object.fromEntries(rows);
+}
+
+function readEntity(word: string): Entity {
+  const name = word.toUpperCase();
+  if (isEntity(name)) return name;
+  throw usage(`there is no entity "${word}"`, `There are ${entityNames.join(', ')}.`);
+}
+
+function readAction(word: string): Action {
+  const name = word.toLowerCase() === 'pseudonymize' ? 'pseudonymise' : word.toLowerCase();
+  const action = actions.find((candidate) => candidate === name);
+  if (action !== undefined) return action;
+  throw usage(`there is no action "${word}"`, `There are ${actions.join(', ')}.`);
+}
+
+function readRegions(words: readonly string[]): readonly CountryCode[] {
+  const regions = words.map((word) => {
+    const region = word.toUpperCase();
+    if (isRegion(region)) return region;
+    throw usage(
+      `there is no region "${word}"`,
+      'A region is a country code of two letters, such as US or DE.',
+    );
+  });
+  return regions.length === 0 ? ['US'] : regions;
+}
+
+/** The library's own list would take 50 ms to load; this one has every country and a few that have no phones. */
+function isRegion(text: string): text is CountryCode {
+  if (!/^[A-Z]{2}$/.test(text)) return false;
+  return new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' }).of(text) !== undefined;
+}
+
+/** `none` turns nothing back. */
+function readRestore(words: readonly string[]): ReadonlySet<RestorePlace> {
+  const places = words.flatMap((word): readonly RestorePlace[] => {
+    const place = restorePlaces.find((candidate) => candidate === word.toLowerCase());
+    if (place !== undefined) return [place];
+    if (word.toLowerCase() === 'none') return [];
+    throw usage(`nothing can be restored in "${word}"`, `There are ${restorePlaces.join(', ')} and none.`);
+  });
+  return new Set(places);
+}
+
+function usage(message: string, hint = 'Run signalbox-pii --help to see the arguments.'): RuntimeError {
+  return new RuntimeError('USAGE', message, { hint });
+}

@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { openRuntime, RuntimeError } from '../../src/index.ts';
+import { EFFECTS, openWorkshop, PENDINGS, type Workshop } from './workshop.ts';
+
+const KILLS = 200;
+/** Runs that are killed side by side. */
+const LANES = 2;
+
+interface Tally {
+  kills: number;
+  runs: number;
+  resumes: number;
+  effects: number;
+  repeatedCalls: number;
+  pendings: number;
+  won: number;
+  conflicts: number;
+}
+
+test(
+  `${KILLS} times SIGKILL at random points of a pipeline of 20 steps: every effect once, every pending decided once`,
+  { timeout: 900_000 },
+  async ({ annotate }) => {
+    const tally: Tally = {
+      kills: 0,
+      runs: 0,
+      resumes: 0,
+      effects: 0,
+      repeatedCalls: 0,
+      pendings: 0,
+      won: 0,
+      conflicts: 0,
+    };
+    await Promise.all(Array.from({ length: LANES }, () => killUntilEnough(tally)));
+    await annotate(`tally: ${JSON.stringify(tally)}`);
+    process.stdout.write(`${tallyText(tally)}\n`);
+    expect(tally).toMatchObject({
+      kills: expect.toSatisfy((kills: number) => kills >= KILLS),
+      effects: tally.runs * EFFECTS,
+      pendings: tally.runs * PENDINGS,
+      won: tally.runs * PENDINGS,
+      conflicts: tally.runs * PENDINGS,
+    });
+  },
+);
+
+function tallyText({ kills, runs, resumes, effects, repeatedCalls, pendings, won, conflicts }: Tally): string {
+  return [
+    `${kills} kills over ${runs} runs, ${resumes} resumes`,
+    `${effects} effects of ${runs * EFFECTS}, each once; ${repeatedCalls} calls were repeated and recognised`,
+    `${pendings} pendings of ${runs * PENDINGS}, each decided once; ${won} rulings won, ${conflicts} came second`,
+  ].join('\n');
+}
+
+async function killUntilEnough(tally: Tally): Promise<void> {
+  while (tally.kills < KILLS) {
+    const workshop = openWorkshop();
+    const document = await finish(workshop, tally);
+    expect(document).toMatchObject({ status: 'completed', pending: [] });
+    const effects = workshop.effects();
+    expect(effects).toHaveLength(EFFECTS);
+    tally.runs += 1;
+    tally.effects += effects.length;
+    tally.repeatedCalls += workshop.calls().length - EFFECTS - ASKING_TOOLS;
+  }
+}
+
+/** Calls that tools answer with `pending`, which have no effect. */
+const ASKING_TOOLS = 2;
+
+/** Starts the run, kills it, decides what waits, and starts it again, until it has ended. */
+async function finish(workshop: Workshop, tally: Tally): Promise<unknown> {
+  for (;;) {
+    // Enough kills: let it end in peace.
+    const worked = await workOn(workshop, tally.kills < KILLS ? Math.random() * LONGEST_LIFE_MS : undefined);
+    const { document } = worked;
+    if (worked.wasKilled) tally.kills += 1;
+    tally.resumes += 1;
+    if (document !== undefined && JSON.parse(document).status !== 'pending') {
+      return JSON.parse(document);
+    }
+    await decideAll(workshop, tally);
+  }
+}
+
+/** From the moment that a worker begins. */
+const LONGEST_LIFE_MS = 250;
+
+interface Worked {
+  /** What the worker printed; undefined when it was killed before. */
+  readonly document: string | undefined;
+  readonly wasKilled: boolean;
+}
+
+async function workOn(workshop: Workshop, delayMs: number | undefined): Promise<Worked> {
+  const child = spawn(process.execPath, [worker, workshop.config, workshop.pipeline], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const closed = once(child, 'close');
+  let document: string | undefined;
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (line === 'ready' && delayMs !== undefined) void killSoon(child, delayMs);
+    if (line.startsWith('{')) document = line;
+  }
+  const [, signal] = await closed;
+  return { document, wasKilled: signal === 'SIGKILL' };
+}
+
+async function killSoon(child: ChildProcess, delayMs: number): Promise<void> {
+  await sleep(delayMs);
+  child.kill('SIGKILL');
+}
+
+const worker = new URL('./worker.ts', import.meta.url).pathname;
+
+/** Two people decide about every pending at once: one of them wins, the other is told so. */
+async function decideAll(workshop: Workshop, tally: Tally): Promise<void> {
+  const desks = await Promise.all([1, 2].map(() => openRuntime(workshop.config, { log: false })));
+  try {
+    const [first] = desks;
+    const open = (await first?.pending.list()) ?? [];
+    tally.pendings += open.length;
+    for (const { id } of open) {
+      const said = await Promise.allSettled(
+        desks.map((desk, seat) => desk.pending.approve(id, { by: `seat ${seat}` })),
+      );
+      tally.won += said.filter(({ status }) => status === 'fulfilled').length;
+      tally.conflicts += said.filter(isConflict).length;
+    }
+  } finally {
+    for (const desk of desks) await desk.close();
+  }
+}
+
+function isConflict(said: PromiseSettledResult<unknown>): boolean {
+  return (
+    said.status === 'rejected' && said.reason instanceof RuntimeError && said.reason.code === 'PENDING_DECIDED'
+  );
+}

@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process';
+import { writeSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RuntimeError } from '../../src/errors.ts';
+import { Json } from '../../src/json.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { newCall, newRun } from './examples.ts';
+
+// A process of its own that uses a store: `node actor.ts ROLE FILE …`. What it says is there the moment that it says it.
+
+const [role = '', file = '', ...rest] = process.argv.slice(2);
+
+function say(word: unknown): void {
+  writeSync(1, `${typeof word === 'string' ? word : JSON.stringify(word)}\n`);
+}
+
+/** Waits until the test writes to stdin. */
+async function waitForGo(): Promise<void> {
+  say('ready');
+  await new Promise((resolve) => process.stdin.once('data', resolve));
+  process.stdin.pause();
+}
+
+async function withStore(work: (store: Store) => Promise<unknown>): Promise<void> {
+  const store = await openStore({ type: 'sqlite', file });
+  await work(store);
+  await store.close();
+}
+
+const roles: Readonly<Record<string, () => Promise<unknown>>> = {
+  /** decide FILE ID WHO */
+  decide: () =>
+    withStore(async (store) => {
+      const [id = '', by = ''] = rest;
+      await waitForGo();
+      const decided = await store.decide(id, { kind: 'approved', args: null, by, reason: '' }, 3_000);
+      say({ by, won: decided?.won, ruling: decided?.record.ruling });
+    }),
+
+  /** begin FILE RUN: everything that the first moment of a store needs. */
+  begin: async () => {
+    const [id = ''] = rest;
+    await waitForGo();
+    await withStore((store) => store.createRun(newRun(id)));
+    say('done');
+  },
+
+  /** storm FILE: writes without end, and says what was kept. */
+  storm: () =>
+    withStore(async (store) => {
+      const [name = ''] = rest;
+      const write = async (lane: number) => {
+        for (let index = 0; ; index++) {
+          const id = `${name}-${lane}-${index}`;
+          await store.beginStep('r1', id, index);
+          await store.endStep('r1', id, new Json(JSON.stringify(id.repeat(20))), index);
+          say(`step ${id}`);
+          await store.addPending(newCall(id, 'r1'));
+          say(`pending ${id}`);
+        }
+      };
+      await Promise.all([0, 1, 2].map(write));
+    }),
+
+  /** fill FILE: writes until it fails, says what was kept and how it failed, and then what can still be read. */
+  fill: () =>
+    withStore(async (store) => {
+      for (let index = 0; ; index++) {
+        try {
+          await store.endStep('r1', `s${index}`, new Json(JSON.stringify('x'.repeat(3_000))), index);
+          say(`step s${index}`);
+        } catch (error) {
+          if (!(error instanceof RuntimeError)) throw error;
+          say({ failed: error.code, message: error.message, hint: error.hint });
+          break;
+        }
+      }
+      say({ readable: (await store.listSteps('r1')).length });
+    }),
+
+  /** claim FILE RUN: claims, leaves a child that outlives it, and waits. */
+  claim: () =>
+    withStore(async (store) => {
+      const claim = await store.claimRun(rest[0] ?? '');
+      const sleeper = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
+      sleeper.unref();
+      say({ claimed: claim !== undefined, sleeper: sleeper.pid });
+      await new Promise(() => setInterval(() => {}, 60_000));
+    }),
+
+  /** contend FILE RUN TIMES: has the run so often, tidies up while others have it, and tells when two had it at once. */
+  contend: () =>
+    withStore(async (store) => {
+      const [run = '', times = ''] = rest;
+      const proof = new DatabaseSync(`${file}.proof`);
+      proof.exec('PRAGMA busy_timeout = 10000');
+      const change = proof.prepare('UPDATE inside SET count = count + ? RETURNING count');
+      await waitForGo();
+      for (let taken = 0; taken < Number(times); ) {
+        const claim = await store.claimRun(run);
+        if (claim === undefined) {
+          await store.prune(0);
+          await sleep(Math.random() * 3);
+          continue;
+        }
+        taken += 1;
+        if (change.get(1)?.['count'] !== 1) say('two at once');
+        await sleep(1);
+        change.get(-1);
+        await claim.release();
+      }
+      proof.close();
+      say('done');
+    }),
+
+  /** hold FILE MS: keeps everyone else from writing. */
+  hold: async () => {
+    const database = new DatabaseSync(file);
+    database.exec('BEGIN IMMEDIATE');
+    say('holding');
+    await sleep(Number(rest[0]));
+    database.exec('ROLLBACK');
+    database.close();
+    say('let go');
+  },
+
+  /** open FILE: says whether a store can be opened there. */
+  open: async () => {
+    try {
+      await withStore(async () => {});
+      say('opened');
+    } catch (error) {
+      if (!(error instanceof RuntimeError)) throw error;
+      say({ failed: error.code, message: error.message, hint: error.hint });
+    }
+  },
+};
+
+await roles[role]?.();

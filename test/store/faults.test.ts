@@ -1,0 +1,333 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { Json } from '../../src/json.ts';
+import { openStore } from '../../src/store/open.ts';
+import { faultOf, newRun } from './examples.ts';
+import { mayMount, newFile, openAt, start, withDisk } from './processes.ts';
+
+const isRoot = process.getuid?.() === 0;
+
+const openFault = async (file: string) => {
+  const { code, message, hint } = await faultOf(openStore({ type: 'sqlite', file }));
+  return { code, message, hint };
+};
+
+test('a store that is refused fails with the reason', async () => {
+  expect(await faultOf(openStore({ type: 'refused', reason: 'redis is not supported' }))).toMatchObject({
+    code: 'STORE_FAILED',
+    message: 'redis is not supported',
+  });
+});
+
+test.each([
+  {
+    title: 'below a regular file',
+    place: () => {
+      const file = newFile();
+      writeFileSync(dirname(file), '');
+      return file;
+    },
+    says: /^the state store .+\/state\.db failed \(ENOTDIR: not a directory, .+\)$/,
+  },
+  {
+    title: 'at a folder',
+    place: () => dirname(newFile()),
+    says: /^the state store .+ cannot be opened \(SQLITE_CANTOPEN: unable to open database file\)$/,
+  },
+  {
+    title: 'in a folder that cannot be made',
+    place: () => '/proc/none/state.db',
+    says: /\(ENOENT: .+\/proc\/none/,
+  },
+  { title: 'at a path that is none', place: () => '/tmp/a\0b', says: /without null bytes/ },
+])('there can be no store $title', async ({ place, says }) => {
+  const file = place();
+  expect(await openFault(file)).toEqual({
+    code: 'STORE_FAILED',
+    message: expect.stringMatching(says),
+    hint: expect.stringContaining(file),
+  });
+});
+
+test.skipIf(isRoot)('there can be no store in a folder that may not be written', async () => {
+  const file = newFile();
+  mkdirSync(dirname(file), { mode: 0o500 });
+  expect(await openFault(file)).toMatchObject({
+    code: 'STORE_FAILED',
+    message: expect.stringMatching(/EACCES/),
+  });
+});
+
+test.skipIf(isRoot)('a store that may not be written is not opened', async () => {
+  const file = newFile();
+  await (await openAt(file)).close();
+  chmodSync(file, 0o400);
+  expect(await openFault(file)).toMatchObject({ message: expect.stringMatching(/SQLITE_READONLY/) });
+});
+
+test.runIf(mayMount)('there can be no store on a disk that may not be written', async () => {
+  const file = newFile();
+  mkdirSync(dirname(file));
+  const actor = start(['open', file], withDisk(dirname(file), 'ro'));
+  expect(await actor.rest()).toEqual([expect.stringMatching(/"STORE_FAILED".*EROFS/)]);
+});
+
+test.runIf(mayMount)('a store on a disk that has become read-only is not opened', async () => {
+  const file = newFile();
+  await (await openAt(file)).close();
+  const copy = `mount -o remount,ro "$folder"`;
+  mkdirSync(join(dirname(file), 'disk'));
+  const disk = join(dirname(file), 'disk');
+  const actor = start(
+    ['open', join(disk, 'state.db')],
+    withDisk(disk, 'size=1m', `cp ${file} "$folder" && ${copy}`),
+  );
+  expect(await actor.rest()).toEqual([expect.stringMatching(/"STORE_FAILED".*SQLITE_(READONLY|CANTOPEN)/)]);
+});
+
+const full: readonly {
+  title: string;
+  possible: boolean;
+  says: RegExp;
+  prefix: (folder: string) => readonly string[];
+}[] = [
+  {
+    title: 'a disk that is full',
+    possible: mayMount,
+    says: /has no room left \(SQLITE_FULL: /,
+    prefix: (folder) => withDisk(folder, 'size=400k'),
+  },
+  {
+    title: 'a limit on the size of files',
+    possible: process.platform !== 'win32',
+    says: /could not be read or written \(SQLITE_IOERR: /,
+    // 512 blocks are 256 or 512 KiB, by the shell.
+    prefix: () => ['sh', '-c', 'ulimit -f 512 && exec "$@"', 'sh'],
+  },
+];
+
+test.for(full.filter(({ possible }) => possible))(
+  '$title fails the call that needs more, keeps what was kept, and leaves the store readable',
+  { timeout: 60_000 },
+  async ({ prefix, says }) => {
+    const file = newFile();
+    mkdirSync(dirname(file));
+    const lines = await start(['fill', file], prefix(dirname(file))).rest();
+    const kept = lines.filter((line) => line.startsWith('step '));
+    const [failed, readable] = lines.slice(kept.length).map((line) => JSON.parse(line));
+    expect(kept.length).toBeGreaterThan(3);
+    expect(failed).toEqual({
+      failed: 'STORE_FAILED',
+      message: expect.stringMatching(says),
+      hint: expect.stringContaining(file),
+    });
+    expect(readable).toEqual({ readable: kept.length });
+  },
+);
+
+test('after a limit on the size of files is gone, the store goes on from what was kept', {
+  timeout: 60_000,
+}, async () => {
+  const file = newFile();
+  const limited = ['sh', '-c', 'ulimit -f 512 && exec "$@"', 'sh'];
+  const lines = await start(['fill', file], limited).rest();
+  const kept = lines.filter((line) => line.startsWith('step ')).map((line) => line.slice(5));
+  const store = await openAt(file);
+  expect((await store.listSteps('r1')).map(({ step }) => step)).toEqual(kept);
+  await store.endStep('r1', 'more', new Json('1'), 1);
+  expect(await store.listSteps('r1')).toHaveLength(kept.length + 1);
+});
+
+test('a file that is no database is left as it is', async () => {
+  const file = newFile();
+  mkdirSync(dirname(file));
+  writeFileSync(file, 'kind: RuntimeConfig\n'.repeat(100));
+  const before = readFileSync(file);
+  expect(await openFault(file)).toEqual({
+    code: 'STORE_FAILED',
+    message: `the state store ${file} is no database (SQLITE_NOTADB: file is not a database)`,
+    hint: `${file} is another file, or damaged: choose another path in spec.state_store, or restore a backup.`,
+  });
+  expect(readFileSync(file).equals(before)).toBe(true);
+});
+
+test.each([
+  { title: 'tables', sql: 'CREATE TABLE customers (id INTEGER PRIMARY KEY)' },
+  { title: 'a version', sql: 'PRAGMA user_version = 1' },
+  { title: 'an id', sql: 'PRAGMA application_id = 7; PRAGMA user_version = 1; CREATE TABLE runs (id)' },
+])('a database with $title of another program is left as it is', async ({ sql }) => {
+  const file = newFile();
+  mkdirSync(dirname(file));
+  change(file, sql);
+  const before = readFileSync(file);
+  expect(await openFault(file)).toEqual({
+    code: 'STORE_FAILED',
+    message: `${file} is the database of another program`,
+    hint: 'Choose another path in spec.state_store.',
+  });
+  expect(readFileSync(file).equals(before)).toBe(true);
+});
+
+test('a store of a newer version is left as it is', async () => {
+  const file = newFile();
+  await (await openAt(file)).close();
+  change(file, 'PRAGMA user_version = 2');
+  const before = readFileSync(file);
+  expect(await openFault(file)).toEqual({
+    code: 'STORE_FAILED',
+    message: `the state store ${file} is of version 2, and this Signalbox knows version 1`,
+    hint: 'A newer Signalbox has written it: use that one, or choose another path in spec.state_store.',
+  });
+  expect(readFileSync(file).equals(before)).toBe(true);
+});
+
+test('a store that lacks a table is not opened', async () => {
+  const file = newFile();
+  await (await openAt(file)).close();
+  change(file, 'DROP TABLE steps');
+  expect(await openFault(file)).toMatchObject({
+    code: 'STORE_FAILED',
+    message: `the state store ${file} failed (SQLITE_ERROR: no such table: steps)`,
+  });
+});
+
+/** A store of many pages, closed. */
+async function filledStore(): Promise<string> {
+  const file = newFile();
+  const store = await openAt(file);
+  await store.createRun(newRun('r1'));
+  for (let index = 0; index < 60; index++) {
+    await store.endStep('r1', `s${index}`, new Json(JSON.stringify('x'.repeat(5_000))), index);
+  }
+  await store.close();
+  return file;
+}
+
+test('pages that are overwritten are told, and nothing passes for what was kept', async () => {
+  const file = await filledStore();
+  const bytes = readFileSync(file);
+  bytes.fill(0xa5, 8 * 4096);
+  writeFileSync(file, bytes);
+  const store = await openAt(file);
+  expect(await faultOf(store.listSteps('r1'))).toMatchObject({
+    code: 'STORE_FAILED',
+    message: `the state store ${file} is damaged (SQLITE_CORRUPT: database disk image is malformed)`,
+    hint: expect.stringContaining('restore a backup'),
+  });
+});
+
+test('a file that was cut off is told', async () => {
+  const file = await filledStore();
+  truncateSync(file, Math.floor(statSync(file).size / 2));
+  expect((await openFault(file)).message).toMatch(/is damaged \(SQLITE_CORRUPT: /);
+});
+
+test.each([
+  { title: 'a text where a number belongs', sql: "UPDATE steps SET began_at = 'x'" },
+  { title: 'an error that is none', sql: "UPDATE runs SET error = '[]'" },
+  { title: 'a word that is no status', sql: "UPDATE runs SET status = 'lost'" },
+])('$title is told, not handed out', async ({ sql }) => {
+  const file = newFile();
+  const store = await openAt(file);
+  await store.createRun(newRun('r1'));
+  await store.beginStep('r1', 'a', 1);
+  change(
+    file,
+    `PRAGMA ignore_check_constraints = ON; PRAGMA writable_schema = ON;
+    UPDATE sqlite_schema SET sql = replace(sql, ') STRICT', ')'); PRAGMA writable_schema = RESET; ${sql}`,
+  );
+  const found = [faultOf(store.findRun('r1')), faultOf(store.listSteps('r1'))];
+  const outcome = await Promise.any(found);
+  expect(outcome.code).toBe('STORE_FAILED');
+});
+
+test.each([
+  { title: 'removed', harm: (file: string) => rmSync(dirname(file), { recursive: true }) },
+  { title: 'moved away', harm: (file: string) => renameSync(file, `${file}.old`) },
+  {
+    title: 'replaced',
+    harm: (file: string) => {
+      writeFileSync(`${file}.backup`, '');
+      renameSync(`${file}.backup`, file);
+    },
+  },
+])('a store whose file is $title while it is in use keeps nothing more', async ({ harm }) => {
+  const file = newFile();
+  const store = await openAt(file);
+  await store.createRun(newRun('r1'));
+  harm(file);
+  for (const call of [
+    store.endStep('r1', 'a', new Json('1'), 1),
+    store.findRun('r1'),
+    store.claimRun('r1'),
+  ]) {
+    expect(await faultOf(call)).toMatchObject({
+      code: 'STORE_FAILED',
+      message: `the state store ${file} was removed or replaced while it was in use`,
+    });
+  }
+});
+
+test('folders and files are their owner’s alone, and stay out of repositories', async () => {
+  const file = newFile();
+  const store = await openAt(file);
+  await store.createRun(newRun('r1'));
+  const claim = await store.claimRun('r1');
+  const modes = [dirname(file), file, `${file}-wal`, `${file}-shm`, `${file}.locks`].map((path) =>
+    (statSync(path).mode & 0o777).toString(8),
+  );
+  expect(modes).toEqual(['700', '600', '600', '600', '700']);
+  expect(readFileSync(join(dirname(file), '.gitignore'), 'utf8')).toBe('*\n');
+  await claim?.release();
+});
+
+test('a folder that is there already is left as it is', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'state-'));
+  chmodSync(folder, 0o750);
+  await (await openAt(join(folder, 'deep/state.db'))).close();
+  expect((statSync(folder).mode & 0o777).toString(8)).toBe('750');
+  expect(() => statSync(join(folder, 'deep/.gitignore'))).toThrow();
+});
+
+test('what reaches a store by a link to it has the same claims', async () => {
+  const file = newFile();
+  const store = await openAt(file);
+  const link = join(mkdtempSync(join(tmpdir(), 'state-')), 'link.db');
+  symlinkSync(file, link);
+  const other = await openAt(link);
+  await store.claimRun('r1');
+  expect(await other.claimRun('r1')).toBeUndefined();
+});
+
+test('what was pruned can no longer be found in the files', async () => {
+  const file = newFile();
+  const store = await openAt(file);
+  await store.createRun(newRun('r1', { input: Json.from('the secret of the pruned') }));
+  await store.setRunStatus('r1', { status: 'completed', at: 1 });
+  const holds = () =>
+    [file, `${file}-wal`].some((path) => readFileSync(path).includes('the secret of the pruned'));
+  expect(holds()).toBe(true);
+  await store.prune(2);
+  expect(holds()).toBe(false);
+});
+
+/** Does something to the file that no store would. */
+function change(file: string, sql: string): void {
+  const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
+  database.exec(sql);
+  database.close();
+}
