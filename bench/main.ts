@@ -1,11 +1,13 @@
 import { benchGsm8k } from './gsm8k.ts';
 import { benchOneshot } from './oneshot.ts';
+import { benchPii } from './pii.ts';
 import { benchServer } from './server.ts';
 
 const benches: Readonly<Record<string, () => Promise<string>>> = {
   oneshot: benchOneshot,
   server: benchServer,
   gsm8k: benchGsm8k,
+  pii: benchPii,
 };
 
 const asked = process.argv.slice(2);

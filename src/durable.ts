@@ -58,7 +58,7 @@ export function openDurable(context: DurableContext): Durable {
     requireOpen();
     return await context.store.open();
   };
-  const runs = async () => ({ store: await store(), equipment, config: config.file });
+  const runs = async () => ({ store: await store(), equipment, config: resolve(config.file) });
   const ruling = async () => ({ store: await store(), tools: equipment.tools });
   const toPipeline = ({ kind, name, file, source }: RunRecord) => {
     if (kind === 'pipeline') return requirePipelineText({ file: file ?? config.file, text: source }, config);

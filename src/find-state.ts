@@ -1,13 +1,17 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { hostEnv } from './binding/env.ts';
+import { loadConfig } from './config/load.ts';
 import type { Store } from './store/store.ts';
 
 /** A state store, one of the RuntimeConfigs that work with it, and what the store keeps for that one. */
 export interface FoundState {
   /** The database file, absolute. */
   readonly store: string;
-  /** The RuntimeConfig file, absolute. */
+  /** The RuntimeConfig file, absolute: where it was when it worked, or beside the store if that was moved or copied. */
   readonly config: string;
+  /** Whether that file is there and works with this store. */
+  readonly isUsable: boolean;
   /** Of its runs and their pending calls. */
   readonly ids: readonly string[];
 }
@@ -81,5 +85,16 @@ async function statesOf(store: Store): Promise<FoundState[]> {
   for (const { id, runId } of await store.listPendings({}, Date.now())) {
     ids.get(configOf.get(runId) ?? '')?.push(id);
   }
-  return [...ids].map(([config, known]) => ({ store: store.place, config, ids: known }));
+  return [...ids].map(([recorded, known]) => {
+    const beside = join(dirname(dirname(store.place)), basename(recorded));
+    const config = [recorded, beside].find((each) => worksWith(each, store.place));
+    return { store: store.place, config: config ?? recorded, isUsable: config !== undefined, ids: known };
+  });
+}
+
+function worksWith(config: string, store: string): boolean {
+  if (!existsSync(config)) return false;
+  const { stateStore } = loadConfig(config, hostEnv()['PATH'] ?? '').config ?? {};
+  // What is wrong with a config is told by whoever opens it.
+  return stateStore === undefined || (stateStore.type === 'sqlite' && stateStore.file === store);
 }

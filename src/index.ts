@@ -8,15 +8,20 @@ export type {
 export type * from './contract/event.ts';
 export type { HookEvent, HookKind, HookMode, Phase } from './contract/hook.ts';
 export type * from './contract/provider.ts';
+export type * from './contract/run.ts';
 export { catalogue, type ErrorCode, type Fault, RuntimeError } from './errors.ts';
 export { Json, stringifyJson } from './json.ts';
 export {
   type CallOptions,
+  type Decider,
   type EvalInput,
   type EvalOptions,
+  type GuardOptions,
   type LooseEvent,
   openRuntime,
   type Pause,
+  type PendingFilter,
+  type RunOptions,
   type Runtime,
   type RuntimeOptions,
   renderTable,

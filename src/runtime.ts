@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openWorkshop, resolveEntries } from './assemble.ts';
 import { hostEnv } from './binding/env.ts';
@@ -104,7 +105,7 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
       call: async (name, args, callOptions = {}) => {
         requireOpen();
         const tool = tools.get(name) ?? unknownName('tool', name, tools.keys());
-        return await callAlone({ tool, store, config: config.file, emit }, args, callOptions);
+        return await callAlone({ tool, store, config: resolve(config.file), emit }, args, callOptions);
       },
     },
     evals: {

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../src/errors.ts';
-import { compileExpressions, ExpressionError, findExpressionErrors } from '../src/expression.ts';
+import {
+  compileExpressions,
+  ExpressionError,
+  findExpressionErrors,
+  findTypeErrors,
+} from '../src/expression.ts';
 import { parseLossless, stringifyJson } from '../src/json.ts';
 
 const row = parseLossless(`{
@@ -261,4 +266,55 @@ test('property: any string literal is found to its end, whatever braces and quot
       expect(evaluate(`<\${${literal}}>`)).toBe(`<${text}>`);
     }),
   );
+});
+
+test.each([
+  { wanted: 'bool' as const, value: '${case.n > 1}' },
+  { wanted: 'bool' as const, value: '${case.yes}' },
+  { wanted: 'bool' as const, value: '${case.?yes}' },
+  { wanted: 'bool' as const, value: '${has(case.n)}' },
+  { wanted: 'list' as const, value: '${case.list.map(x, x + 1)}' },
+  { wanted: 'list' as const, value: ['${case.n}', 1] },
+  { wanted: 'map' as const, value: '${ {"a": case.n} }' },
+  { wanted: 'map' as const, value: { a: 'text with ${case.n}' } },
+])('$value may give what is wanted: $wanted', ({ wanted, value }) => {
+  expect(findTypeErrors(value, ['case'], wanted)).toEqual([]);
+});
+
+test.each([
+  { wanted: 'bool' as const, value: 'true', says: 'must be one whole `${…}` that gives true or false' },
+  { wanted: 'bool' as const, value: '', says: 'must be one whole `${…}` that gives true or false' },
+  {
+    wanted: 'bool' as const,
+    value: '$${case.yes}',
+    says: 'must be one whole `${…}` that gives true or false',
+  },
+  {
+    wanted: 'bool' as const,
+    value: '${case.yes} ',
+    says: 'must be one whole `${…}` that gives true or false',
+  },
+  {
+    wanted: 'bool' as const,
+    value: '${"a"}',
+    says: 'must give true or false, and `${"a"}` gives a value of type string',
+  },
+  {
+    wanted: 'list' as const,
+    value: '${case.a}${case.b}',
+    says: 'must be one whole `${…}` that gives a list',
+  },
+  {
+    wanted: 'list' as const,
+    value: '${1 < 2}',
+    says: 'must give a list, and `${1 < 2}` gives a value of type bool',
+  },
+  {
+    wanted: 'map' as const,
+    value: '${[1]}',
+    says: 'must give a mapping, and `${[1]}` gives a value of type list<int>',
+  },
+  { wanted: 'map' as const, value: '${cas}', says: '`${cas}` is no expression: Unknown variable: cas' },
+])('$value can never give what is wanted: $wanted', ({ wanted, value, says }) => {
+  expect(findTypeErrors(value, ['case'], wanted).map(({ message }) => message)).toEqual([says]);
 });

@@ -1,6 +1,7 @@
 import * as config from './requirements/config.ts';
 import * as evals from './requirements/eval.ts';
 import * as hooks from './requirements/hook.ts';
+import * as pipelines from './requirements/pipeline.ts';
 import * as processes from './requirements/process.ts';
 import * as replies from './requirements/reply.ts';
 import type { Requirement } from './requirements/requirement.ts';
@@ -21,5 +22,6 @@ export const requirements: readonly Requirement[] = [
   hooks,
   evals,
   config,
+  pipelines,
   surfaces,
 ].flatMap((file) => Object.values(file).flat());

@@ -2,6 +2,7 @@ import { isObject } from '../json.ts';
 import type { ProviderConfig } from './config.ts';
 import type { Path, YamlDocument } from './document.ts';
 import { parseDuration } from './duration.ts';
+import { checkMock } from './mock-responses.ts';
 import { present } from './present.ts';
 import { entriesAt, exactAt, finiteAt, itemsAt, textAt, valueAt, wholeAt, wordAt } from './read.ts';
 import type { Report } from './report.ts';
@@ -72,8 +73,14 @@ export function whyProviderRefused(document: YamlDocument, path: Path): string |
   return role === undefined || role === 'llm' ? undefined : `its role is ${role}, and only llm is supported`;
 }
 
-/** Providers that share an id, of which only the first can be called. */
-export function checkProviders(document: YamlDocument, severity: 'error' | 'warning'): Report[] {
+type Severity = 'error' | 'warning';
+
+/** Providers that share an id, of which only the first can be called, and mocks that cannot answer. */
+export function checkProviders(document: YamlDocument, severity: Severity): Report[] {
+  return [...checkIds(document, severity), ...checkMocks(document, severity)];
+}
+
+function checkIds(document: YamlDocument, severity: Severity): Report[] {
   const seen = new Set<string>();
   return itemsAt(document, providersPath).flatMap((item): Report[] => {
     const id = idAt(document, item);
@@ -86,5 +93,23 @@ export function checkProviders(document: YamlDocument, severity: 'error' | 'warn
     const message = `another provider already has the id ${id}${consequence}`;
     const hint = isNamed ? undefined : 'A provider without `id` is called by its type.';
     return [{ severity, path: [...item, isNamed ? 'id' : 'type'], message, hint }];
+  });
+}
+
+function checkMocks(document: YamlDocument, severity: Severity): Report[] {
+  const mocks = itemsAt(document, providersPath).filter((item) => {
+    return textAt(document, [...item, 'type']) === 'mock';
+  });
+  const consequence = severity === 'error' ? '' : '; a call of the provider fails';
+  return mocks.flatMap((item) => {
+    const path = [...item, 'additional_config'];
+    const script = valueAt(document, path) ?? {};
+    const problems = isObject(script) ? checkMock(script) : [];
+    return problems.map((problem) => ({
+      severity,
+      path: [...path, ...problem.path],
+      message: `${problem.message}${consequence}`,
+      hint: problem.hint,
+    }));
   });
 }

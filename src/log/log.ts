@@ -102,8 +102,6 @@ function levelOf(event: RuntimeEvent): Level {
       return 'warn';
     case 'run.finished':
       return event.error === undefined ? 'debug' : 'info';
-    case 'pending.opened':
-    case 'pending.decided':
     case 'process.restarted':
     case 'stderr':
       return 'info';

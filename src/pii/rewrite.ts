@@ -14,6 +14,7 @@ export interface Rewriting {
  * and everything else in it keeps its bytes; the key of a value counts as the words before it.
  */
 export function editText(text: string, rewriting: Rewriting, lead = '', depth = 0): Edit[] {
+  if (text === '') return [];
   if (depth < deepest && isJsonContainer(text)) return editJson(text, rewriting, depth);
   return rewriting.treatment.edit(text, rewriting.voice, lead);
 }

@@ -196,7 +196,8 @@ function toToolMessage(
   { id, tool }: { readonly id: string; readonly tool: string },
   made: MadeCall,
 ): ChatMessage {
-  const error = made.status === 'ok' ? {} : { error: made.error };
+  // The AI SDK has one text for a result that went wrong, so both members say it.
+  const error = made.status === 'ok' ? {} : { error: made.content };
   return { role: 'tool', content: made.content, tool_result: { id, name: tool, ...error } };
 }
 

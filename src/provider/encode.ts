@@ -1,16 +1,19 @@
 import { catalogue, type ErrorCode, RuntimeError, toFault } from '../errors.ts';
 import { isObject, Json, parseLossless, stringifyJson } from '../json.ts';
 
-/** A value of the AI SDK as plain JSON: a date stands as `{"$": "date", "value": …}`, and so do bytes, addresses and errors. */
-export function encode(value: unknown): unknown {
+/**
+ * A value of the AI SDK as plain JSON: a date stands as `{"$": "date", "value": …}`, and so do bytes, addresses,
+ * errors and, unless they are dropped, members that are undefined.
+ */
+export function encode(value: unknown, absent: 'keep' | 'drop'): unknown {
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
   if (value instanceof Json) return parseLossless(value.text);
-  if (Array.isArray(value)) return value.map(encode);
+  if (Array.isArray(value)) return value.map((member) => encode(member, absent));
   if (value instanceof Date) return { $: 'date', value: value.toISOString() };
   if (value instanceof Uint8Array) return { $: 'bytes', value: Buffer.from(value).toString('base64') };
   if (value instanceof URL) return { $: 'url', value: value.href };
-  if (value instanceof Error) return { $: 'error', value: mapMembers(toFault(value), encode) };
-  const members = mapMembers(value, encode);
+  if (value instanceof Error) return { $: 'error', value: encodeMembers(toFault(value), absent) };
+  const members = encodeMembers(value, absent);
   return '$' in members ? { $: 'object', value: members } : members;
 }
 
@@ -23,7 +26,8 @@ export function decode(value: unknown): unknown {
   if (kind === 'bytes') return new Uint8Array(Buffer.from(String(inner), 'base64'));
   if (kind === 'url') return new URL(String(inner));
   if (kind === 'error') return decodeError(inner);
-  return mapMembers(kind === 'object' && isObject(inner) ? inner : value, decode);
+  if (kind === 'undefined') return undefined;
+  return decodeMembers(kind === 'object' && isObject(inner) ? inner : value);
 }
 
 /** The same text for the same JSON value, whatever the order of its keys. */
@@ -35,7 +39,7 @@ function decodeError(fault: unknown): RuntimeError {
   const { code, message, hint, details } = isObject(fault) ? fault : {};
   return new RuntimeError(isErrorCode(code) ? code : 'PROVIDER_FAILED', String(message), {
     hint: typeof hint === 'string' ? hint : undefined,
-    details: isObject(details) ? mapMembers(details, decode) : undefined,
+    details: isObject(details) ? decodeMembers(details) : undefined,
   });
 }
 
@@ -50,7 +54,14 @@ function sortKeys(value: unknown): unknown {
   return Object.fromEntries(sorted.map((key) => [key, sortKeys(value[key])]));
 }
 
-function mapMembers(object: object, change: (member: unknown) => unknown): Record<string, unknown> {
-  const members = Object.entries(object).filter(([, member]) => member !== undefined);
-  return Object.fromEntries(members.map(([key, member]) => [key, change(member)]));
+function encodeMembers(object: object, absent: 'keep' | 'drop'): Record<string, unknown> {
+  const members = Object.entries(object).flatMap(([key, member]): [string, unknown][] => {
+    if (member !== undefined) return [[key, encode(member, absent)]];
+    return absent === 'keep' ? [[key, { $: 'undefined' }]] : [];
+  });
+  return Object.fromEntries(members);
+}
+
+function decodeMembers(object: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(object).map(([key, member]) => [key, decode(member)]));
 }

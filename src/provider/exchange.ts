@@ -7,6 +7,7 @@ import type {
 import type { RuntimeError } from '../errors.ts';
 import { isObject, parseLossless, stringifyJson } from '../json.ts';
 import { canonicalJson, decode, encode } from './encode.ts';
+import { hide } from './failure.ts';
 
 /** A model call as far as its answer depends on it. */
 export interface Call {
@@ -20,6 +21,8 @@ export interface Call {
 
 /** A model call and what came of it: one line of a recording. */
 export interface Exchange extends Call {
+  /** Of the call, as it was before secrets were taken out of it. */
+  readonly digest: string;
   /** The recorder that wrote it, and the call's number there: calls overlap, and end in another order. */
   readonly recorder: string;
   readonly number: number;
@@ -35,7 +38,7 @@ export function describeCall(
   about: Omit<Call, 'request'>,
   { abortSignal: _, headers: __, ...settings }: LanguageModelV4CallOptions,
 ): Call {
-  return { ...about, request: encode(settings) };
+  return { ...about, request: encode(settings, 'drop') };
 }
 
 /** The same for calls that ask the same of the same model: SHA-256, in hexadecimal. */
@@ -43,25 +46,41 @@ export function digestCall({ provider, model, mode, request }: Call): string {
   return createHash('sha256').update(canonicalJson({ provider, model, mode, request })).digest('hex');
 }
 
-/** One line of JSON, without its end. */
-export function encodeExchange({ outcome, ...exchange }: Exchange): string {
-  return stringifyJson({ v: VERSION, ...exchange, outcome: encode(outcome) });
+/** One line of JSON, without its end and without the secrets. */
+export function encodeExchange(exchange: Exchange, secrets: readonly string[]): string {
+  const request = hideStrings(exchange.request, secrets);
+  const outcome = hideStrings(encode(exchange.outcome, 'keep'), secrets);
+  return stringifyJson({ v: VERSION, ...exchange, request, outcome });
 }
 
 /** Undefined for a line that is no exchange, such as one that was cut off. */
 export function decodeExchange(line: string): Exchange | undefined {
   const value = parseLine(line);
   if (!isObject(value) || value['v'] !== VERSION) return undefined;
-  const { provider, model, mode, request, recorder, number } = value;
+  const { provider, model, mode, request, recorder, number, digest } = value;
   const outcome = decode(value['outcome']);
-  if (typeof provider !== 'string' || typeof model !== 'string' || typeof recorder !== 'string')
+  if (
+    typeof provider !== 'string' ||
+    typeof model !== 'string' ||
+    typeof recorder !== 'string' ||
+    typeof digest !== 'string'
+  )
     return undefined;
   if ((mode !== 'generate' && mode !== 'stream') || typeof number !== 'number') return undefined;
   if (!isOutcome(outcome)) return undefined;
-  return { provider, model, mode, request, recorder, number, outcome };
+  return { provider, model, mode, request, recorder, number, digest, outcome };
 }
 
 const VERSION = 1;
+
+/** Keys stay as they are: what a model may be made to repeat stands in strings. */
+function hideStrings(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === 'string') return hide(value, secrets);
+  if (Array.isArray(value)) return value.map((member) => hideStrings(member, secrets));
+  if (!isObject(value) || JSON.isRawJSON(value)) return value;
+  const members = Object.entries(value).map(([key, member]) => [key, hideStrings(member, secrets)]);
+  return Object.fromEntries(members);
+}
 
 function parseLine(line: string): unknown {
   try {

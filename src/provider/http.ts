@@ -1,7 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { HostEnv } from '../binding/env.ts';
 import type { ProviderConfig } from '../config/config.ts';
-import { toRuntimeError } from '../errors.ts';
+import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { isHeaderText, readCredential, unusable } from './credential.ts';
 import type { Peer } from './failure.ts';
 import type { Kind } from './kinds.ts';
@@ -28,7 +28,7 @@ export async function openHttpModel(
     ...(apiKey === undefined ? {} : { apiKey }),
   };
   const model = await kind.open(config, access).catch((thrown: unknown) => {
-    throw unusable(config.id, toRuntimeError(thrown).message);
+    throw thrown instanceof RuntimeError ? thrown : unusable(config.id, toRuntimeError(thrown).message);
   });
   return { model, peer: { id: config.id, secrets: secretsOf(config, apiKey) } };
 }
@@ -44,8 +44,21 @@ function requireHeaders({ id, headers }: ProviderConfig): void {
 /** Follows no redirect: the key would go along to wherever it points. */
 const fetchOnce: typeof fetch = (input, init) => fetch(input, { ...init, redirect: 'manual' });
 
-/** The key and whatever the headers say, the longest first; what is short hides too much of any text. */
+/** The key and the headers that hold others, the longest first; what is short hides too much of any text. */
 function secretsOf({ headers }: ProviderConfig, apiKey: string | undefined): string[] {
-  const values = [...(apiKey === undefined ? [] : [apiKey]), ...Object.values(headers)];
-  return values.filter((value) => value.length >= 8).toSorted((one, other) => other.length - one.length);
+  const values = Object.entries(headers).flatMap(([name, value]) =>
+    isSecretHeader(name) ? partsOf(value) : [],
+  );
+  return [...(apiKey === undefined ? [] : [apiKey]), ...values]
+    .filter((value) => value.length >= 8)
+    .toSorted((one, other) => other.length - one.length);
+}
+
+function isSecretHeader(name: string): boolean {
+  return /auth|key|token|secret|cookie|passw|credential|signature/i.test(name);
+}
+
+/** `Bearer KEY` as a whole, and KEY by itself. */
+function partsOf(value: string): string[] {
+  return [value, ...value.split(/[\s;,=]+/)];
 }

@@ -7,8 +7,8 @@ import type {
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
-import { type Call, describeCall, encodeExchange, type Outcome } from './exchange.ts';
-import { hide, type Peer } from './failure.ts';
+import { type Call, describeCall, digestCall, encodeExchange, type Outcome } from './exchange.ts';
+import type { Peer } from './failure.ts';
 
 /** Writes down what models are asked and answer. */
 export interface Recorder {
@@ -42,10 +42,11 @@ export function openRecorder(file: string): Recorder {
   const begin = async (call: Call, peer: Peer): Promise<Write> => {
     calls += 1;
     const number = calls;
+    const digest = digestCall(call);
     await opening;
     return (outcome) => {
-      const line = encodeExchange({ ...call, recorder, number, outcome });
-      return write(`${hide(line, peer.secrets)}\n`);
+      const line = encodeExchange({ ...call, digest, recorder, number, outcome }, peer.secrets);
+      return write(`${line}\n`);
     };
   };
   return {

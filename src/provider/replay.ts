@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
+import { abortedError } from '../transport/deadline.ts';
 import { describeDifference } from './difference.ts';
 import {
   type Call,
@@ -55,8 +56,9 @@ function readExchanges(file: string, text: string): Exchange[] {
 function groupByDigest(exchanges: readonly Exchange[]): Map<string, Exchange[]> {
   const groups = new Map<string, Exchange[]>();
   for (const exchange of exchanges.toSorted(inOrder(exchanges))) {
-    const digest = digestCall(exchange);
-    groups.set(digest, [...(groups.get(digest) ?? []), exchange]);
+    const same = groups.get(exchange.digest);
+    if (same === undefined) groups.set(exchange.digest, [exchange]);
+    else same.push(exchange);
   }
   return groups;
 }
@@ -70,7 +72,7 @@ function inOrder(exchanges: readonly Exchange[]): (one: Exchange, other: Exchang
 
 function replayModel(provider: string, model: string, answer: (call: Call) => Outcome): LanguageModelV4 {
   const ask = (mode: Call['mode'], options: LanguageModelV4CallOptions) => {
-    options.abortSignal?.throwIfAborted();
+    if (options.abortSignal?.aborted) throw abortedError(provider, options.abortSignal);
     const outcome = answer(describeCall({ provider, model, mode }, options));
     if (outcome.kind === 'error') throw outcome.error;
     return outcome;

@@ -30,9 +30,13 @@ function readPlace(
 ) {
   const url = URL.canParse(place) ? new URL(place) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new RuntimeError('PROVIDER_UNUSABLE', `provider "${id}": ${variable} does not hold an http(s) URL`, {
-      hint: `Set ${variable} to something like http://localhost:11434/v1#llama3.1, or unset it.`,
-    });
+    throw new RuntimeError(
+      'PROVIDER_UNUSABLE',
+      `provider "${id}": ${variable} does not hold an http(s) URL`,
+      {
+        hint: `Set ${variable} to something like http://localhost:11434/v1#llama3.1, or unset it.`,
+      },
+    );
   }
   const named = decodeURIComponent(url.hash.slice(1));
   url.hash = '';

@@ -21,34 +21,41 @@ interface Tally {
   conflicts: number;
 }
 
-test(
-  `${KILLS} times SIGKILL at random points of a pipeline of 20 steps: every effect once, every pending decided once`,
-  { timeout: 900_000 },
-  async ({ annotate }) => {
-    const tally: Tally = {
-      kills: 0,
-      runs: 0,
-      resumes: 0,
-      effects: 0,
-      repeatedCalls: 0,
-      pendings: 0,
-      won: 0,
-      conflicts: 0,
-    };
-    await Promise.all(Array.from({ length: LANES }, () => killUntilEnough(tally)));
-    await annotate(`tally: ${JSON.stringify(tally)}`);
-    process.stdout.write(`${tallyText(tally)}\n`);
-    expect(tally).toMatchObject({
-      kills: expect.toSatisfy((kills: number) => kills >= KILLS),
-      effects: tally.runs * EFFECTS,
-      pendings: tally.runs * PENDINGS,
-      won: tally.runs * PENDINGS,
-      conflicts: tally.runs * PENDINGS,
-    });
-  },
-);
+test(`${KILLS} times SIGKILL at random points of a pipeline of 20 steps: every effect once, every pending decided once`, {
+  timeout: 900_000,
+}, async ({ annotate }) => {
+  const tally: Tally = {
+    kills: 0,
+    runs: 0,
+    resumes: 0,
+    effects: 0,
+    repeatedCalls: 0,
+    pendings: 0,
+    won: 0,
+    conflicts: 0,
+  };
+  await Promise.all(Array.from({ length: LANES }, () => killUntilEnough(tally)));
+  await annotate(`tally: ${JSON.stringify(tally)}`);
+  process.stdout.write(`${tallyText(tally)}\n`);
+  expect(tally).toMatchObject({
+    kills: expect.toSatisfy((kills: number) => kills >= KILLS),
+    effects: tally.runs * EFFECTS,
+    pendings: tally.runs * PENDINGS,
+    won: tally.runs * PENDINGS,
+    conflicts: tally.runs * PENDINGS,
+  });
+});
 
-function tallyText({ kills, runs, resumes, effects, repeatedCalls, pendings, won, conflicts }: Tally): string {
+function tallyText({
+  kills,
+  runs,
+  resumes,
+  effects,
+  repeatedCalls,
+  pendings,
+  won,
+  conflicts,
+}: Tally): string {
   return [
     `${kills} kills over ${runs} runs, ${resumes} resumes`,
     `${effects} effects of ${runs * EFFECTS}, each once; ${repeatedCalls} calls were repeated and recognised`,
@@ -139,6 +146,8 @@ async function decideAll(workshop: Workshop, tally: Tally): Promise<void> {
 
 function isConflict(said: PromiseSettledResult<unknown>): boolean {
   return (
-    said.status === 'rejected' && said.reason instanceof RuntimeError && said.reason.code === 'PENDING_DECIDED'
+    said.status === 'rejected' &&
+    said.reason instanceof RuntimeError &&
+    said.reason.code === 'PENDING_DECIDED'
   );
 }

@@ -8,7 +8,6 @@ const [config = '', pipeline = ''] = process.argv.slice(2);
 const runtime = await openRuntime(config, { log: false });
 const [known] = await runtime.runs.list();
 process.stdout.write('ready\n');
-const document =
-  known === undefined ? await runtime.run(pipeline) : await runtime.runs.resume(known.run_id);
+const document = known === undefined ? await runtime.run(pipeline) : await runtime.runs.resume(known.run_id);
 process.stdout.write(`${stringifyJson(document)}\n`);
 await runtime.close();

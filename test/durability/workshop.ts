@@ -26,7 +26,10 @@ export function openWorkshop(): Workshop {
   return {
     config,
     pipeline,
-    effects: () => readdirSync(effects).filter((name) => name.startsWith('effect-')).sort(),
+    effects: () =>
+      readdirSync(effects)
+        .filter((name) => name.startsWith('effect-'))
+        .sort(),
     calls: () => readFileSync(join(effects, 'calls'), 'utf8').split('\n').filter(Boolean),
   };
 }
@@ -60,7 +63,8 @@ spec:
 `;
 }
 
-const numbered = (ids: readonly string[]) => ids.map((id) => `    - {id: ${id}, tool: act, args: {}}`).join('\n');
+const numbered = (ids: readonly string[]) =>
+  ids.map((id) => `    - {id: ${id}, tool: act, args: {}}`).join('\n');
 
 const pipelineYaml = `apiVersion: signalbox/v1
 kind: Pipeline

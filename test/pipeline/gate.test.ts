@@ -489,6 +489,83 @@ test.each(refusals)(
   },
 );
 
+const asks = (reason: string, metadata = '{}') =>
+  `{"allow": false, "ask": true, "reason": "${reason}", "metadata": ${metadata}}`;
+
+test('the first question ends the chain and is named, and its arguments are those that the filters left', async () => {
+  const bench = openBench();
+  const links = filters(bench, beforeExecution, [
+    replaceWith('{"args": {"city": "Oslo"}}'),
+    asks('unsure', '{"n": 1.0}'),
+    '{"allow": false}',
+  ]);
+  const { decision, event } = await pass(links, beforeExecution);
+  expect(decision).toEqual({
+    verdict: 'ask',
+    hook: 'b',
+    dialect: 'promptkit',
+    reason: 'unsure',
+    enforced: false,
+    replace: null,
+    result: null,
+    metadata: new Json('{"n": 1.0}'),
+  });
+  expect(event).toMatchObject({ request: { args: new Json('{"city": "Oslo"}') } });
+  expect(bench.started()).toEqual(['a', 'b']);
+});
+
+test('a question that was answered lets pass; later hooks are asked, and may deny [DS-ASK-02]', async () => {
+  const bench = openBench();
+  const links = filters(bench, beforeExecution, [
+    asks('one', '{"a": 1}'),
+    replaceWith('{"args": {"city": "Oslo"}}'),
+    asks('two'),
+    '{"allow": false, "reason": "no"}',
+  ]);
+  const consented = (names: string) => ({ consented: new Set(names) });
+  const verdicts = [];
+  for (const names of ['', 'a', 'ac', 'c', 'd', 'acd']) {
+    const { decision } = await pass(links, beforeExecution, consented(names));
+    verdicts.push(`${decision.verdict} ${decision.hook}`);
+  }
+  expect(verdicts).toEqual(['ask a', 'ask c', 'deny d', 'ask a', 'ask a', 'deny d']);
+});
+
+test('a consent never turns a denial or a fault into an allow', async () => {
+  const bench = openBench();
+  const consented = new Set(['a']);
+  const said = [];
+  for (const reply of ['{"allow": false}', 'babble', '{"ask": true}', '{"allow": true, "ask": true}']) {
+    const { decision } = await pass(filters(bench, beforeExecution, [reply]), beforeExecution, { consented });
+    said.push(decision.verdict);
+  }
+  expect(said).toEqual(['deny', 'deny', 'deny', 'deny']);
+});
+
+test('the metadata of an answered question comes with that of the others', async () => {
+  const links = filters(openBench(), beforeExecution, [
+    allowWith('{"a": 1, "b": 1}'),
+    asks('unsure', '{"b": 2}'),
+  ]);
+  const { decision } = await pass(links, beforeExecution, { consented: new Set(['b']) });
+  expect(decision).toMatchObject({ verdict: 'allow', hook: null, metadata: new Json('{"a":1,"b":2}') });
+});
+
+test('where only filters are wanted, observers and shadows hear nothing', async () => {
+  const bench = openBench();
+  const entry = answering('oneshot', '{"allow": true}');
+  const { filter, observe, shadow } = bench.links;
+  const links = [
+    filter({ ...entry, name: 'filter' }),
+    observe({ ...entry, name: 'observer' }),
+    shadow({ ...entry, name: 'shadow' }),
+  ];
+  await pass(links, beforeExecution, { filtersOnly: true });
+  expect(bench.started()).toEqual(['filter']);
+  await pass(links, beforeExecution);
+  expect(new Set(await eventually(bench.started, 4))).toEqual(new Set(['filter', 'observer', 'shadow']));
+});
+
 test('a caller that has given up has a denial, and nothing is started', async () => {
   const bench = openBench();
   const { decision } = await pass(filters(bench, beforeCall, ['{"allow": true}']), beforeCall, {

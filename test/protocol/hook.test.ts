@@ -190,6 +190,48 @@ const rows: readonly Row[] = [
     means: noVerdict,
   },
   {
+    title: 'a denial that asks leaves it to a person',
+    cites: 'DS-ASK-01@both',
+    says: '{"allow": false, "ask": true, "reason": "a large sum", "metadata": {"limit": 1.0}}',
+    means: 'ask "a large sum" {"limit": 1.0}',
+  },
+  {
+    title: 'a replace beside a question is ignored',
+    cites: 'DS-ASK-01@both',
+    says: '{"allow": false, "ask": true, "reason": "why", "replace": {"args": {}}}',
+    means: 'ask "why" {}',
+  },
+  {
+    title: 'a question that enforces denies',
+    cites: 'DS-ASK-01@both',
+    says: '{"allow": false, "ask": true, "enforced": true, "reason": "no"}',
+    means: 'deny enforced "no" {}',
+  },
+  ...['false', 'null', '"true"', '1', '[]', '{}'].map((ask) => ({
+    title: `a denial with the question ${ask} denies`,
+    cites: 'DS-ASK-01@both',
+    says: `{"allow": false, "ask": ${ask}, "reason": "no"}`,
+    means: 'deny "no" {}',
+  })),
+  ...['true, "ask": true', 'true, "ask": false', 'true, "Ask": true', 'false, "ask": true'].map((twice) => ({
+    title: `a denial with the question ${twice} denies`,
+    cites: 'DS-ASK-01@both',
+    says: `{"allow": false, "ask": ${twice}, "reason": "no"}`,
+    means: 'deny "no" {}',
+  })),
+  ...['true', 'false', '"true"', '1'].map((ask) => ({
+    title: `an allow with the question ${ask} is in doubt`,
+    cites: 'DS-ASK-01@both',
+    says: `{"allow": true, "ask": ${ask}}`,
+    means: noVerdict,
+  })),
+  {
+    title: 'a question alone is no verdict',
+    cites: 'DS-ASK-01@both',
+    says: '{"ask": true}',
+    means: noVerdict,
+  },
+  {
     title: 'a pending is no verdict',
     cites: 'PK-8-02@both',
     says: '{"pending": {"reason": "requires_approval"}}',
@@ -250,6 +292,33 @@ test.each(onTransports(warned))('$title', async ({ on, says, warnings }) => {
   const notes = bench.events.flatMap((event) => (event.type === 'note' ? [event] : []));
   expect(notes.map(({ level, message }) => `${level} ${/`(\w+)`/.exec(message)?.[1]}`)).toEqual(
     warnings.map((key) => `warn ${key}`),
+  );
+});
+
+const questions = onTransports([
+  {
+    title: 'before_call',
+    cites: 'DS-ASK-01@both',
+    at: { hook: 'provider', phase: 'before_call', request: {} },
+  },
+  {
+    title: 'after_call',
+    cites: 'DS-ASK-01@both',
+    at: { hook: 'provider', phase: 'after_call', request: {}, response: { message: { content: 'a' } } },
+  },
+  {
+    title: 'after_execution',
+    cites: 'DS-ASK-01@both',
+    at: { hook: 'tool', phase: 'after_execution', request: { name: 'w' }, response: {} },
+  },
+] as const);
+
+test.each(questions)('a question at $title denies, and says that it has no meaning', async ({ on, at }) => {
+  const bench = openBench();
+  const says = '{"allow": false, "ask": true, "reason": "a large sum"}';
+  expect(sayHook(await callHook(bench, answering(on, says), readEvent(at)))).toBe('deny "a large sum" {}');
+  expect(bench.events).toContainEqual(
+    expect.objectContaining({ type: 'note', level: 'warn', message: expect.stringContaining('`ask`') }),
   );
 });
 

@@ -376,6 +376,20 @@ const calls: readonly (Row & { readonly call: Partial<ToolCall> & { readonly arg
     wire: `{"args":{"amount":250},${approvalText}}`,
   },
   {
+    title: 'the key of its call beside its args',
+    cites: 'DS-IDEM-01@both',
+    dialect: 'promptkit',
+    call: { args: new Json('{"amount":250}'), idempotencyKey: 'run_1/refund/call' },
+    wire: '{"args":{"amount":250},"idempotency_key":"run_1/refund/call"}',
+  },
+  {
+    title: 'the key of its call and the approval',
+    cites: 'DS-IDEM-01@both',
+    dialect: 'promptkit',
+    call: { args: new Json('{"amount":250}'), idempotencyKey: 'k', approval },
+    wire: `{"args":{"amount":250},"idempotency_key":"k",${approvalText}}`,
+  },
+  {
     title: 'the same for Go',
     cites: 'PK-1-06@both',
     dialect: 'promptkit-go',

@@ -189,7 +189,9 @@ test('a key that an API repeats in other ways is hidden as well', async () => {
     status: 403,
     body: '{"oops":"key-of-the-test and secret-of-the-team"}',
   } as const;
-  const { model } = await play(apiOf('claude'), [{ fault }], { headers: { 'x-team': 'secret-of-the-team' } });
+  const { model } = await play(apiOf('claude'), [{ fault }], {
+    headers: { 'x-team-token': 'secret-of-the-team' },
+  });
   expect((await faultOf(model.doGenerate(ask('hi')))).message).toBe(
     'provider "main" failed with status 403: Forbidden: {"oops":"[redacted] and [redacted]"}',
   );

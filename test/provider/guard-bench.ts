@@ -100,7 +100,11 @@ export function streamingModel(parts: readonly (Part | (() => unknown))[]): Stre
   const model = new MockLanguageModelV4({
     provider: 'acme',
     modelId: 'm-1',
-    doStream: async () => ({ stream: stream(), request: { body: 'sent' }, response: { headers: { a: 'b' } } }),
+    doStream: async () => ({
+      stream: stream(),
+      request: { body: 'sent' },
+      response: { headers: { a: 'b' } },
+    }),
   });
   return { model, pulled: () => pulled, isCancelled: () => isCancelled };
 }

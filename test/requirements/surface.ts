@@ -45,7 +45,7 @@ export const documents = section('design.md, Surfaces', [
   ['DS-JSON-01', 'none', 'tool call: {status: ok, result}.'],
   ['DS-JSON-02', 'none', 'tool call: {status: failed, error: {code, message, hint}}.'],
   ['DS-JSON-03', 'none', 'tool call: {status: denied, hook, reason, metadata}.'],
-  ['DS-JSON-04', 'none', 'tool call: {status: pending, pending: {id, reason, message}}.'],
+  ['DS-JSON-04', 'none', 'tool call: {status: pending, pending: {id, run_id, reason, message}}.'],
   ['DS-JSON-05', 'none', 'eval call: {status: scored, score, passed, detail, data}.'],
   ['DS-JSON-06', 'none', 'eval call: {status: unscored, reason, passed: false}.'],
   ['DS-JSON-07', 'none', 'hook fire: verdict, hook, dialect, reason, enforced, replace, result, metadata.'],

@@ -67,7 +67,7 @@ export const toolOrder = section('promptkit.md §4.3', [
   ['PK-4-27', 'both', 'after_execution does not run for a pending call.'],
 ]);
 
-/** What a pending reply means by itself; keeping and deciding it belongs to the approvals. */
+/** What a pending reply means by itself; pipeline.ts has how it is kept and decided. */
 export const pendings = section('promptkit.md §8', [
   ['PK-8-01', 'both', 'A pending without `reason` has "", without `message` `Tool "x" asks for a decision.`'],
   [

@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { RuntimeError } from '../../src/errors.ts';
 import { Json } from '../../src/json.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -67,6 +69,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
   /** fill FILE: writes until it fails, says what was kept and how it failed, and then what can still be read. */
   fill: () =>
     withStore(async (store) => {
+      await store.createRun(newRun('r1'));
       for (let index = 0; ; index++) {
         try {
           await store.endStep('r1', `s${index}`, new Json(JSON.stringify('x'.repeat(3_000))), index);
@@ -89,6 +92,19 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
       say({ claimed: claim !== undefined, sleeper: sleeper.pid });
       await new Promise(() => setInterval(() => {}, 60_000));
     }),
+
+  /** forget FILE RUN: claims, keeps nothing of it, and lets the garbage be collected. */
+  forget: async () => {
+    await openStore({ type: 'sqlite', file }).then((store) => store.claimRun(rest[0] ?? ''));
+    setFlagsFromString('--expose-gc');
+    const collect: unknown = runInNewContext('gc');
+    for (let round = 0; round < 5 && typeof collect === 'function'; round++) {
+      await sleep(10);
+      collect();
+    }
+    say('collected');
+    await sleep(60_000);
+  },
 
   /** contend FILE RUN TIMES: has the run so often, tidies up while others have it, and tells when two had it at once. */
   contend: () =>

@@ -1,14 +1,13 @@
 #!/usr/bin/env node
-// One-shot tool: pays back, once per idempotency_key. It writes what it has paid into a ledger, one JSON object
-// a line: REFUND_DESK_LEDGER, or .signalbox/ledger.jsonl beside this example.
+// One-shot tool: pays back, once per idempotency_key. What it has paid stands in .signalbox/ledger.jsonl beside
+// this example, one JSON object a line.
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
 const { args, idempotency_key: key, approval } = JSON.parse(await text(process.stdin));
-const ledger =
-  process.env.REFUND_DESK_LEDGER ?? fileURLToPath(new URL('../.signalbox/ledger.jsonl', import.meta.url));
+const ledger = fileURLToPath(new URL('../.signalbox/ledger.jsonl', import.meta.url));
 
 const known = readLedger().find((entry) => entry.key === key);
 const entry = known ?? { key, ...args, approved_by: approval?.by ?? null };

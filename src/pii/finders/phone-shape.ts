@@ -77,5 +77,5 @@ export function isCalledPhone(text: string, { start, end }: Shape): boolean {
 }
 
 const labelBefore =
-  /(?<!\p{L})(?:(?:tele|smart|i)?phones?|tel|mobile|mobil|cell(?:phone|ular)?|fax|call(?:ed|ing)?|dial(?:led)?|ring|text(?:ed|ing)?|sms|whatsapp|signal|hotline|landline|contact(?:ed)?|reach(?:ed)?|answering|voicemail|messages? (?:to|at|on)|desk|registered(?: number)?|handy|telefono?|teléfono|téléphone|móvil|portable|rufnummer|celular)(?!\p{L})\.?[^\n\d@.!?]{0,30}(?:no\.)?\n?[^\n\d@.!?]{0,4}$/iu;
+  /(?<!\p{L})(?:(?:tele|smart|i)?phones?|tel|mobile|mobil|cell(?:phone|ular)?|fax|call(?:ed|ing)?|dial(?:led)?|ring|text(?:ed|ing)?|sms|whatsapp|signal|hotline|landline|contact(?:ed)?|reach(?:ed)?|answering|voicemail|messages? (?:to|at|on)|desk|registered(?: number)?|handy|telefono?|teléfono|téléphone|móvil|portable|rufnummer|celular)(?!\p{L})(?:(?<=tel|mobil)\.)?[^\n\d@.!?]{0,30}(?:no\.)?\n?[^\n\d@.!?]{0,4}$/iu;
 const labelAfter = /^[ \-,(]{0,3}(?:phone|mobile|cell|fax|office|desk|home|work|tel)(?!\p{L})/iu;

@@ -25,6 +25,10 @@ interface Search {
   readonly book: PhoneBook;
 }
 
+interface Place extends Search {
+  readonly isInRow: boolean;
+}
+
 interface Found {
   readonly finding: Finding;
   /** The last group of digits in it. */
@@ -33,17 +37,27 @@ interface Found {
 
 const mostGroups = 8;
 const mostDigits = 17;
+/** E.164 has at most 15 digits, one to three of them for the country. */
+const longestNational = 14;
 
 /** The longest number that begins with this group. */
 function longestFrom(first: number, search: Search): Found | undefined {
   const { text, digits } = search;
   const start = startOfNumber(text, digits.starts[first] ?? 0);
   if (start === undefined) return undefined;
+  const isInRow = isMiddle(first, text, digits);
   for (const last of lastsOf(first, text, digits).toReversed()) {
-    const finding = judge(readShape(text, start, digits.ends[last] ?? 0), search);
+    const finding = judge(readShape(text, start, digits.ends[last] ?? 0), { ...search, isInRow });
     if (finding !== undefined) return { finding, last };
   }
   return undefined;
+}
+
+/** Whether the same separator stands before and behind a group: a number would begin where the row does. */
+function isMiddle(first: number, text: string, { starts, ends }: DigitGroups): boolean {
+  if (first === 0) return false;
+  const before = text.slice(ends[first - 1], starts[first]);
+  return isSeparator(before) && before === text.slice(ends[first], starts[first + 1]);
 }
 
 /** Takes in a plus and an opening bracket; undefined where the digits belong to something else. */
@@ -77,7 +91,7 @@ function isSeparator(between: string): boolean {
   return between.length <= 3 && /^(?: ?[-./] ?| {1,2}|\)|\) ?[-.]? ?| ?\()$/.test(between);
 }
 
-function judge(shape: Shape | undefined, { text, book }: Search): Finding | undefined {
+function judge(shape: Shape | undefined, { text, book, isInRow }: Place): Finding | undefined {
   if (shape === undefined) return undefined;
   const finding = (isConfirmed: boolean): Finding => ({
     entity: 'PHONE_NUMBER',
@@ -89,6 +103,7 @@ function judge(shape: Shape | undefined, { text, book }: Search): Finding | unde
     if (book.isValid(shape.dialled)) return finding(true);
     return shape.written.startsWith('+') && shape.count >= 8 ? finding(false) : undefined;
   }
+  if (shape.count > longestNational || (isInRow && !shape.isTelling)) return undefined;
   const isCalled = isCalledPhone(text, shape);
   if ((isCalled || shape.isGrouped) && book.isValid(shape.dialled)) return finding(true);
   return isCalled || shape.isTelling ? finding(false) : undefined;

@@ -47,7 +47,8 @@ function isRandom(value: string): boolean {
 
 /** Variables, examples and states that stand where a secret would. */
 function isPlaceholder(value: string): boolean {
-  return /^(?:\$|%|process\.env|os\.environ|env\.|config\.|your|my_|null$|none$|undefined|true$|false$|required|optional|hidden|redacted|changeme$|string$|\*+$|x+$|\.+$)/i.test(
+  if (/^\$\{?[A-Z_][A-Z0-9_]*\}?$|^%[A-Z_]+%$/.test(value)) return true;
+  return /^(?:(?:process\.env|os\.environ|env|config)\..*|(?:your|my)[_-].*|null|none|undefined|true|false|required|optional|hidden|redacted|changeme|string|\*+|x+|\.+)$/i.test(
     value,
   );
 }

@@ -1,25 +1,36 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /** Makes the folder, for its owner alone, if it is missing, so that it is there after a power cut. Throws what the system says. */
 export function makeFolder(folder: string): void {
-  const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
+  if (existsSync(folder)) return;
+  const parent = dirname(folder);
+  // Not by `recursive`: Node then never returns where the system refuses a new folder with ENOENT, as below /proc.
+  if (parent !== folder) makeFolder(parent);
+  if (!makeOne(folder)) return;
   // What is in it are arguments and answers of tools: they must not get into a repository by accident.
   if (basename(folder) === '.signalbox') writeFileSync(join(folder, '.gitignore'), '*\n');
-  for (let made = folder; ; made = dirname(made)) {
-    syncFolder(dirname(made));
-    if (made === first || dirname(made) === made) return;
-  }
+  syncFolder(parent);
 }
 
-/** Makes an empty file that only its owner may read, unless there is one. */
+/** Makes one folder, for its owner alone; false if it is there already. Throws what the system says. */
+export function makeOne(folder: string): boolean {
+  return isNew(() => mkdirSync(folder, 0o700));
+}
+
+/** Makes an empty file that only its owner may read, unless there is one. Throws what the system says. */
 export function makePrivateFile(file: string): void {
+  // Only ever a file of our own making: to close a descriptor of a database drops the locks that this process has on it.
+  isNew(() => closeSync(openSync(file, 'wx', 0o600)));
+}
+
+function isNew(make: () => void): boolean {
   try {
-    // Only ever a file of our own making: to close a descriptor of a database drops the locks that this process has on it.
-    closeSync(openSync(file, 'wx', 0o600));
+    make();
+    return true;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
   }
 }
 

@@ -1,10 +1,11 @@
-import { mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { readdirSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { checkRunId } from '../rules.ts';
 import type { Claim } from '../store.ts';
 import type { Database } from './database.ts';
 import { isBusy } from './failure.ts';
+import { makeOne } from './folder.ts';
 import { loadSqlite } from './module.ts';
 
 /**
@@ -60,7 +61,7 @@ interface Lock {
 const held = new Set<DatabaseSync>();
 
 function takeLock(path: string, own: Set<Lock>): Lock | undefined {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeOne(dirname(path));
   const connection = tryLock(path);
   if (connection === undefined) return undefined;
   const lock = { path, connection };

@@ -83,11 +83,8 @@ async function openWaiting(
     story.tell(questionText(questionOfRecord(pending)));
     tellChoices(pending);
   };
-  if (!flags.interactive) {
-    if (options.json) return { wait };
-    const tellShort = ({ id, tool }: PendingRecord) => story.tell(`tool "${tool}" waits for a person: ${id}`);
-    return { wait, onPending: wait ? tellQuestion : tellShort };
-  }
+  // Where nobody waits, the end of the run has it all.
+  if (!flags.interactive) return { wait, ...(wait && !options.json && { onPending: tellQuestion }) };
   const { openAsk } = await import('./ask.ts');
   const ask = openAsk({ runtime, story, terminal, signal });
   return {

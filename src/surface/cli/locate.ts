@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { RuntimeError } from '../../errors.ts';
-import type { Runtime } from '../../runtime.ts';
+import type { FoundState, Runtime } from '../../runtime.ts';
 import type { OpenOptions, Situation } from './command.ts';
 import { ambiguous, completeId, type IdKind, matchesId } from './id.ts';
 
@@ -25,16 +25,22 @@ export async function openFor(situation: Situation, wanted: Wanted, more?: OpenO
   return { runtime, id: await wholeId(runtime, wanted) };
 }
 
-/** Opens the runtimes of all state stores that there are, each store with one: several only without a config. */
+/**
+ * Opens the runtimes of all state stores that there are, each store with one: several only without a config.
+ * A store whose configs are gone is left out, and that is told.
+ */
 export async function openAll(situation: Situation): Promise<Runtime[]> {
   if (isNamed(situation)) return [await situation.open()];
-  const states = await findHere();
-  const byStore = Map.groupBy(states, ({ store }) => store);
-  const configs = [...byStore.values()].flatMap((own) => {
-    const { config } = own.find((state) => existsSync(state.config)) ?? own[0] ?? {};
-    return config === undefined ? [] : [config];
-  });
-  if (configs.length === 0) return [await situation.open()];
+  const configs = new Set<string>();
+  for (const [store, states] of Map.groupBy(await findHere(), (state) => state.store)) {
+    const usable = states.find(({ isUsable }) => isUsable);
+    if (usable !== undefined) configs.add(usable.config);
+    else {
+      const gone = states.map(({ config }) => config).join(', ');
+      situation.terminal.tell(`${store} is left out: ${gone} is gone, or works with another store`);
+    }
+  }
+  if (configs.size === 0) return [await situation.open()];
   const runtimes: Runtime[] = [];
   for (const config of configs) runtimes.push(await situation.open(config));
   return runtimes;
@@ -50,31 +56,43 @@ export async function wholeId(runtime: Runtime, { kind, given }: Wanted): Promis
 }
 
 async function configFor(situation: Situation, { kind, given }: Wanted): Promise<string> {
-  const { options } = situation;
-  if (isNamed(situation)) return options.config;
+  if (isNamed(situation)) return situation.options.config;
   const states = await findHere();
-  if (states.length === 0) return options.config;
-  const matches = states.flatMap(({ store, config, ids }) =>
-    ids.filter((id) => matchesId(id, given, kind)).map((id) => ({ store, config, id })),
+  if (states.length === 0) return situation.options.config;
+  const { store, config, isUsable } = onlyOne(given, matchesIn(states, { kind, given }), states);
+  if (isUsable) return config;
+  const message = `${store} knows "${given}", but ${config} is gone, or works with another store`;
+  throw new RuntimeError('USAGE', message, {
+    hint: 'Give the config that works with this store: --config FILE.',
+  });
+}
+
+interface Match extends FoundState {
+  readonly id: string;
+}
+
+function matchesIn(states: readonly FoundState[], { kind, given }: Wanted): Match[] {
+  const matches = states.flatMap((state) =>
+    state.ids.filter((id) => matchesId(id, given, kind)).map((id) => ({ ...state, id })),
   );
   const exact = matches.filter(({ id }) => id === given);
-  const [first, ...others] = exact.length > 0 ? exact : matches;
+  return exact.length > 0 ? exact : matches;
+}
+
+function onlyOne(given: string, matches: readonly Match[], states: readonly FoundState[]): Match {
+  const [first, ...others] = matches;
   if (first === undefined) {
     const stores = [...new Set(states.map(({ store }) => store))].join(', ');
     throw new RuntimeError('RUN_UNKNOWN', `no state store here knows "${given}": ${stores}`);
   }
   const different = others.filter(({ id }) => id !== first.id);
-  if (different.length > 0)
-    throw ambiguous(
-      given,
-      [first, ...different].map(({ id }) => id),
-    );
-  if (others.length > 0) throw severalStores(given, [first, ...others]);
-  return first.config;
+  if (different.length > 0) throw ambiguous(given, [first.id, ...different.map(({ id }) => id)]);
+  if (others.length > 0) throw severalStores(given, matches);
+  return first;
 }
 
 /** One store is a copy of the other, and only one of them can be meant. */
-function severalStores(given: string, found: readonly { store: string; config: string }[]): RuntimeError {
+function severalStores(given: string, found: readonly FoundState[]): RuntimeError {
   const stores = found.map(({ store }) => store).join(', ');
   const configs = found.map(({ config }) => `--config ${config}`).join(' or ');
   return new RuntimeError('USAGE', `several state stores know "${given}": ${stores}`, {

@@ -1,5 +1,4 @@
 import type { PendingDocument, PendingRecord } from '../../contract/approval.ts';
-import { parseLossless, stringifyJson } from '../../json.ts';
 import { exactText } from './exact-text.ts';
 import { facts } from './facts.ts';
 import type { NextCommands } from './next-command.ts';
@@ -47,9 +46,11 @@ export function questionText(question: Question): string {
   return `${headline({ reason, message })}\n${lines.replaceAll(/^/gm, '  ')}`;
 }
 
-/** JSON text on one line, every space inside of strings kept. */
+/** JSON text on one line, its strings and numbers as they are. */
 export function jsonLine(text: string): string {
-  return visible(stringifyJson(parseLossless(text)));
+  return visible(
+    text.replaceAll(/("(?:[^"\\]+|\\.)*")|\s+/g, (_all, string?: string) => string ?? ' ').trim(),
+  );
 }
 
 /** The first line alone. */
