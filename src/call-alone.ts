@@ -1,14 +1,15 @@
-import type { PendingCall } from './contract/approval.ts';
+import type { PendingCall, Ruling } from './contract/approval.ts';
 import type { ToolDocument } from './contract/document.ts';
 import type { Emit } from './contract/event.ts';
-import { failed } from './contract/tool.ts';
+import { failed, type ToolFailed } from './contract/tool.ts';
 import type { LazyStore } from './durable.ts';
 import { toFault } from './errors.ts';
+import { readArgs } from './pipeline/args.ts';
 import { type CallableTool, callTool } from './pipeline/call.ts';
-import { type CallPaused, type CallResult, settled } from './pipeline/call-result.ts';
+import { type Consent, consentsIn } from './pipeline/consent.ts';
 import { toToolDocument } from './pipeline/document.ts';
 import { ruleCall } from './pipeline/rule-call.ts';
-import { keepCall, newPending } from './pipeline/single-call.ts';
+import { keepCall, newPending, type PausedCall } from './pipeline/single-call.ts';
 import { openedEvent } from './pipeline/store-journal.ts';
 import type { CallOptions } from './runtime-api.ts';
 
@@ -32,57 +33,53 @@ export async function callAlone(
   const { tool } = place;
   let result = await callTool(tool, args, { callId, signal });
   let previous: string | null = null;
-  let consented: ReadonlySet<string> = new Set();
+  let consents: readonly Consent[] = [];
   while (result.outcome.status === 'pending' && approve !== undefined) {
     // A tool that has its approval and asks again wants more than consent.
     if (previous !== null && result.outcome.origin === 'tool') break;
     const pending = newPending(tool, { result, outcome: result.outcome, previous });
-    consented = new Set([...consented, ...(pending.hook === null ? [] : [pending.hook])]);
-    const next = await consent(tool, pending, { approve, signal, consented });
-    if (next === undefined) break;
-    result = next;
+    const ruling = await consentTo(tool, pending, approve);
+    if (ruling === undefined) break;
+    if ('failed' in ruling) return toToolDocument({ ...result, outcome: ruling.failed });
+    consents = [...consents, ...consentsIn({ pending, ruling })];
+    const ruled = {
+      pending: { ...pending, id: ruling.id },
+      ruling,
+      from: readArgs(tool.name, args),
+      consents,
+    };
+    result = await ruleCall(tool, ruled, { signal });
     previous = pending.id;
   }
   const { outcome } = result;
   if (outcome.status !== 'pending') return toToolDocument({ ...result, outcome });
-  return await keep(place, result, outcome);
+  return await keep(place, { args: readArgs(tool.name, args), result, outcome });
 }
 
-interface Consenting {
-  readonly approve: NonNullable<CallOptions['approve']>;
-  readonly signal: AbortSignal | undefined;
-  readonly consented: ReadonlySet<string>;
-}
+type Approved = Extract<Ruling, { kind: 'approved' }> & { readonly id: string };
 
-/** The call carried out, when somebody consents; undefined when nobody does. */
-async function consent(
-  tool: CallableTool,
-  pending: PendingCall,
-  { approve, signal, consented }: Consenting,
-): Promise<CallResult | undefined> {
-  const { id, callId, reason, message } = pending;
+/** The ruling of whoever is there to consent; undefined when nobody does. Never rejects. */
+async function consentTo(
+  { name: tool }: CallableTool,
+  { id, callId, reason, message }: PendingCall,
+  approve: NonNullable<CallOptions['approve']>,
+): Promise<Approved | { readonly failed: ToolFailed } | undefined> {
   try {
-    const approval = await approve({ id, tool: tool.name, callId, reason, message });
+    const approval = await approve({ id, tool, callId, reason, message });
     if (approval === undefined) return undefined;
-    const { by, reason: why } = approval;
-    const ruling = { kind: 'approved', args: null, by, reason: why } as const;
-    return await ruleCall(tool, { pending: { ...pending, id: approval.id }, ruling, consented }, { signal });
+    return { kind: 'approved', args: null, by: approval.by, reason: approval.reason, id: approval.id };
   } catch (error) {
-    return settled({ tool: tool.name, callId }, failed(toFault(error)));
+    return { failed: failed(toFault(error)) };
   }
 }
 
-async function keep(
-  { tool, store, config, emit }: Place,
-  result: CallResult,
-  outcome: CallPaused,
-): Promise<ToolDocument> {
+async function keep({ tool, store, config, emit }: Place, paused: PausedCall): Promise<ToolDocument> {
   try {
-    const kept = await keepCall({ store: await store.open(), config }, tool, { result, outcome });
+    const kept = await keepCall({ store: await store.open(), config }, tool, paused);
     emit(openedEvent(kept));
     const { id, runId, reason, message } = kept;
     return { status: 'pending', pending: { id, run_id: runId, reason, message } };
   } catch (error) {
-    return toToolDocument({ ...result, outcome: failed(toFault(error)) });
+    return toToolDocument({ ...paused.result, outcome: failed(toFault(error)) });
   }
 }

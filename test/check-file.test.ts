@@ -20,7 +20,7 @@ kind: RuntimeConfig
 spec:
   tools: {lookup: {exec: {command: sh}}}
   evals: {polite: {command: sh}}
-  providers: [{id: main, type: mock, model: scripted}]
+  providers: [{id: main, type: openai, model: scripted}]
 `,
 );
 write('broken.yaml', 'apiVersion: signalbox/v1\nkind: RuntimeConfig\nspec: {concurrency: 0}\n');

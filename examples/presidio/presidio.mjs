@@ -6,7 +6,12 @@
 // PRESIDIO_TIMEOUT   how long one analysis may take, in ms (default 5000)
 import { createInterface } from 'node:readline';
 
-const { PRESIDIO_URL, PRESIDIO_LANGUAGE = 'en', PRESIDIO_SCORE = '0.5', PRESIDIO_TIMEOUT = '5000' } = process.env;
+const {
+  PRESIDIO_URL,
+  PRESIDIO_LANGUAGE = 'en',
+  PRESIDIO_SCORE = '0.5',
+  PRESIDIO_TIMEOUT = '5000',
+} = process.env;
 if (!PRESIDIO_URL) {
   console.error('PRESIDIO_URL is not set; list it under `env` of the hook, such as http://127.0.0.1:5002');
   process.exit(2);
@@ -43,7 +48,7 @@ function reply(found, replace) {
   return { allow: true, replace, metadata: { pii: found } };
 }
 
-/** The message without its parts' own copies of the text: the runtime brings the changed `content` into them. */
+/** `parts` may repeat the content; the runtime brings what was changed here into them. */
 async function redactMessage(message, found) {
   const clean = { ...message, content: await redact(message.content, found) };
   if (message.reasoning) clean.reasoning = await redact(message.reasoning, found);
@@ -71,8 +76,9 @@ async function redact(text, found) {
   let clean = '';
   let from = 0;
   for (const { entity_type: type, start, end } of findings) {
-    if (start < from) continue;
-    clean += `${characters.slice(from, start).join('')}[${type}]`;
+    if (end <= from) continue;
+    // A finding that overlaps the one before it goes on behind it: nothing of either is left.
+    clean += `${characters.slice(from, Math.max(from, start)).join('')}[${type}]`;
     from = end;
     found[type] = (found[type] ?? 0) + 1;
   }
@@ -88,7 +94,7 @@ async function analyze(text) {
     signal: AbortSignal.timeout(Number(PRESIDIO_TIMEOUT)),
   });
   if (!response.ok) throw new Error(`Presidio answered ${response.status}`);
-  const findings = await response.json();
+  const findings = await response.json().catch(() => undefined);
   if (!Array.isArray(findings) || !findings.every((finding) => isFinding(finding, [...text].length))) {
     throw new Error('Presidio answered with something that is no list of findings');
   }

@@ -26,7 +26,7 @@ export function compileApproval(tool: string, rule: ApprovalRule): AskApproval {
     const scope = { args: parseLossless(args.text) };
     let reason = 'the config requires approval';
     try {
-      const needed = condition?.evaluate(scope) ?? true;
+      const needed = condition === undefined || condition.evaluate(scope);
       if (needed === false) return undefined;
       if (needed !== true) reason = `approval.when is ${stringifyJson(needed)}, neither true nor false`;
     } catch (error) {

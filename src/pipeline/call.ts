@@ -18,6 +18,7 @@ import {
   settled,
   withContent,
 } from './call-result.ts';
+import { type Consent, hasConsent } from './consent.ts';
 import { type Link, passGate } from './gate.ts';
 import { mergeObjects } from './replace.ts';
 import type { Check } from './schema.ts';
@@ -93,13 +94,18 @@ export interface Before {
   readonly stopped?: CallResult;
 }
 
-/** Takes a call through its before_execution filters; what `consented` ask has been answered already. */
-export async function passBefore(call: Call, args: Json, consented?: ReadonlySet<string>): Promise<Before> {
+/** Takes a call through its before_execution filters; some of their questions have been answered already. */
+export async function passBefore(call: Call, args: Json, consents: readonly Consent[] = []): Promise<Before> {
   const { tool, callId, signal } = call;
   const { decision, event } = await passGate(
     tool.links,
     { hook: 'tool', phase: 'before_execution', request: { name: tool.name, args, call_id: callId } },
-    { call: callId, signal, consented, check: (changed) => checkChangedArgs(tool, changed) },
+    {
+      call: callId,
+      signal,
+      hasConsent: (hook, event) => hasConsent(consents, hook, argsOf(event, args)),
+      check: (changed) => checkChangedArgs(tool, changed),
+    },
   );
   const passed = { args: argsOf(event, args), metadata: decision.metadata };
   if (decision.verdict === 'deny') return { ...passed, stopped: denied(namesOf(call), decision) };

@@ -21,8 +21,8 @@ export interface Passage {
   readonly signal?: AbortSignal | undefined;
   /** Says what is wrong with an event that a filter has changed; undefined when nothing is. */
   readonly check?: ((event: HookEvent) => string | undefined) | undefined;
-  /** Hooks whose questions a person has answered: theirs count as allowed. */
-  readonly consented?: ReadonlySet<string> | undefined;
+  /** Whether a person has answered this hook's question about the event as it stands: it then counts as allowed. */
+  readonly hasConsent?: ((hook: string, event: HookEvent) => boolean) | undefined;
   /** Leaves observers and shadows out, which hear of the event another time. */
   readonly filtersOnly?: boolean | undefined;
 }
@@ -43,7 +43,7 @@ export async function passGate(links: readonly Link[], event: HookEvent, passage
   const chain = new Chain(event);
   for (const link of here) {
     const { listener } = link;
-    const { call, signal, check, consented, filtersOnly } = passage;
+    const { call, signal, check, hasConsent, filtersOnly } = passage;
     if (listener.mode !== 'filter') {
       if (filtersOnly !== true) listener.follower.tell(chain.event, call);
     } else if (chain.stop === undefined) {
@@ -51,7 +51,7 @@ export async function passGate(links: readonly Link[], event: HookEvent, passage
       const answer = await askHook(listener.port, invocation, (affirmed) =>
         chain.take(link, affirmed, check),
       );
-      if (answer.verdict === 'ask' && consented?.has(link.name)) chain.consent(answer);
+      if (answer.verdict === 'ask' && hasConsent?.(link.name, chain.event)) chain.consent(answer);
       else if (answer.verdict === 'deny' || answer.verdict === 'ask') chain.stop = { link, answer };
     }
   }

@@ -16,13 +16,16 @@ import {
   readCheckedArgs,
 } from './call.ts';
 import { type CallResult, noMetadata, rejected, settled } from './call-result.ts';
+import { type Consent, isSameJson } from './consent.ts';
 
 /** A pending call with its ruling. */
 export interface RuledCall {
   readonly pending: PendingCall;
   readonly ruling: Ruling;
-  /** The hooks that asked about these arguments and were answered, this time or before. */
-  readonly consented: ReadonlySet<string>;
+  /** The arguments as no filter has seen them yet. */
+  readonly from: Json;
+  /** This ruling's and those before it. */
+  readonly consents: readonly Consent[];
 }
 
 /**
@@ -32,14 +35,15 @@ export interface RuledCall {
  */
 export async function ruleCall(
   tool: CallableTool,
-  { pending, ruling, consented }: RuledCall,
+  { ruling, ...about }: RuledCall,
   context: CallContext = {},
 ): Promise<CallResult> {
+  const { pending } = about;
   const key = context.idempotencyKey ?? pending.callId;
   const call: Call = { ...context, tool, callId: pending.callId, idempotencyKey: `${key}#${pending.id}` };
   switch (ruling.kind) {
     case 'approved':
-      return await runApproved(call, { pending, ruling, consented });
+      return await runApproved(call, { ...about, ruling });
     case 'responded':
       return await takeAnswer(call, pending.args, ruling.result);
     case 'rejected':
@@ -56,37 +60,36 @@ export async function ruleCall(
   }
 }
 
-async function runApproved(
-  call: Call,
-  { pending, ruling, consented }: RuledCall & { readonly ruling: Extract<Ruling, { kind: 'approved' }> },
-): Promise<CallResult> {
-  let before: Before = { args: pending.args, metadata: noMetadata };
-  const { origin } = pending;
-  if (ruling.args !== null || origin === 'hook' || origin === 'interrupted') {
-    let approved: Json;
-    try {
-      approved = readCheckedArgs(call.tool, (ruling.args ?? pending.args).text);
-    } catch (error) {
-      return settled(namesOf(call), failed(toFault(error)));
-    }
-    before = await passBefore(call, approved, consented);
-    if (before.stopped !== undefined) return before.stopped;
-    // A person has consented to the arguments that they saw, not to what a filter has made of these since.
-    const asked = before.args.text === approved.text ? undefined : askConsent(call, before);
-    if (asked !== undefined) return asked;
-  }
-  const { by, reason } = ruling;
-  const approval: Approval = { id: pending.id, decision: 'approved', by, reason };
-  return await execute(call, before, approval);
+interface ApprovedCall extends RuledCall {
+  readonly ruling: Extract<Ruling, { kind: 'approved' }>;
 }
 
-/** The hooks that need not be asked again after this ruling; edited arguments make earlier consents void. */
-export function consentAfter(
-  { pending, ruling }: Pick<RuledCall, 'pending' | 'ruling'>,
-  before: ReadonlySet<string>,
-): ReadonlySet<string> {
-  const isEdited = ruling.kind === 'approved' && ruling.args !== null;
-  return new Set([...(isEdited ? [] : before), ...(pending.hook === null ? [] : [pending.hook])]);
+async function runApproved(call: Call, approved: ApprovedCall): Promise<CallResult> {
+  const { pending, ruling } = approved;
+  const { by, reason } = ruling;
+  const approval: Approval = { id: pending.id, decision: 'approved', by, reason };
+  // The tool itself has asked, or was about to run: these arguments have passed all filters.
+  const isPassed = ruling.args === null && (pending.origin === 'tool' || pending.origin === 'approval');
+  const before = isPassed ? { args: pending.args, metadata: noMetadata } : await passAgain(call, approved);
+  return before.stopped ?? (await execute(call, before, approval));
+}
+
+/** All filters are asked anew: what one of them has changed before must not be changed twice. */
+async function passAgain(call: Call, { pending, ruling, from, consents }: ApprovedCall): Promise<Before> {
+  let args: Json;
+  try {
+    args = readCheckedArgs(call.tool, (ruling.args ?? from).text);
+  } catch (error) {
+    const stopped = settled(namesOf(call), failed(toFault(error)));
+    return { args: from, metadata: noMetadata, stopped };
+  }
+  const before = await passBefore(call, args, consents);
+  if (before.stopped !== undefined) return before;
+  const seen = ruling.args ?? pending.args;
+  if (isSameJson(before.args, seen)) return { ...before, args: seen };
+  // A person has consented to the arguments that they saw, not to what filters have made of these since.
+  const stopped = askConsent(call, before);
+  return stopped === undefined ? before : { ...before, stopped };
 }
 
 async function takeAnswer(call: Call, args: Json, result: Json): Promise<CallResult> {

@@ -3,12 +3,14 @@ import PQueue from 'p-queue';
 import type { PendingCall } from '../contract/approval.ts';
 import { failed } from '../contract/tool.ts';
 import { RuntimeError, toFault } from '../errors.ts';
-import type { CallableTool } from './call.ts';
-import { callTool, readCheckedArgs } from './call.ts';
+import type { Json } from '../json.ts';
+import { readArgs } from './args.ts';
+import { type CallableTool, callTool, readCheckedArgs } from './call.ts';
 import { readCallResult, writeCallResult } from './call-record.ts';
 import { type CallPaused, type CallResult, noMetadata, paused, settled } from './call-result.ts';
+import { type Consent, consentsIn } from './consent.ts';
 import type { Ruled } from './journal.ts';
-import { consentAfter, ruleCall } from './rule-call.ts';
+import { ruleCall } from './rule-call.ts';
 import type { RunContext } from './run-context.ts';
 import type { Scope } from './scope.ts';
 
@@ -40,33 +42,51 @@ export async function runCalls(
     });
   };
   let results = await together(calls.map((call) => () => makeCall(run, call, scope.signal)));
-  const previous = new Map<string, string>();
-  const consents = new Map<string, ReadonlySet<string>>();
+  const stories = new Map<string, Story>();
   for (let round = 1; results.some(isPaused); round += 1) {
     const waiting = calls.flatMap((call, index): PendingCall[] => {
       const outcome = results[index]?.outcome;
       if (outcome?.status !== 'pending') return [];
       return [
-        toPending(run.journal.runId, call, { outcome, round, previous: previous.get(call.name) ?? null }),
+        toPending(run.journal.runId, call, { outcome, round, previous: stories.get(call.name)?.id ?? null }),
       ];
     });
     const ruled = new Map((await waitFor(run, waiting, scope)).map((record) => [record.step, record]));
-    for (const record of ruled.values()) {
-      const { step, id, ruling } = record;
-      previous.set(step, id);
-      consents.set(step, consentAfter({ pending: record, ruling }, consents.get(step) ?? new Set()));
-    }
+    for (const record of ruled.values()) stories.set(record.step, goOn(stories.get(record.step), record));
     results = await together(
       calls.map((call, index) => async () => {
         const record = ruled.get(call.name);
         const result = results[index];
         if (record === undefined && result !== undefined) return result;
-        const consented = consents.get(call.name) ?? new Set();
-        return await carryOut(run, call, { record, consented, round, signal: scope.signal });
+        return await carryOut(run, call, {
+          record,
+          story: stories.get(call.name),
+          round,
+          signal: scope.signal,
+        });
       }),
     );
   }
   return results;
+}
+
+/** What was decided about one call so far. */
+interface Story {
+  /** Of its last pending. */
+  readonly id: string;
+  /** The arguments that somebody has put in the place of the call's own. */
+  readonly edited: Json | null;
+  readonly consents: readonly Consent[];
+}
+
+function goOn(story: Story | undefined, record: Ruled): Story {
+  const { id, ruling } = record;
+  const edited = ruling.kind === 'approved' ? ruling.args : null;
+  return {
+    id,
+    edited: edited ?? story?.edited ?? null,
+    consents: [...(story?.consents ?? []), ...consentsIn({ pending: record, ruling })],
+  };
 }
 
 function isPaused({ outcome }: CallResult): boolean {
@@ -85,7 +105,7 @@ async function makeCall(run: RunContext, call: PlannedCall, signal: AbortSignal)
 
 interface Decided {
   readonly record: Ruled | undefined;
-  readonly consented: ReadonlySet<string>;
+  readonly story: Story | undefined;
   readonly round: number;
   readonly signal: AbortSignal;
 }
@@ -93,9 +113,10 @@ interface Decided {
 async function carryOut(
   run: RunContext,
   call: PlannedCall,
-  { record, consented, round, signal }: Decided,
+  { record, story, round, signal }: Decided,
 ): Promise<CallResult> {
-  if (record === undefined) throw new RuntimeError('INTERNAL', `${call.name} was to be decided and was not`);
+  if (record === undefined || story === undefined)
+    throw new RuntimeError('INTERNAL', `${call.name} was to be decided and was not`);
   const { tool } = call;
   const { ruling } = record;
   const entry = await run.journal.step(`${call.name}/ruling-${round}`, async ({ attempt }) => {
@@ -103,7 +124,9 @@ async function carryOut(
       return writeCallResult(interrupted({ ...call, args: ruling.args ?? record.args }));
     }
     const idempotencyKey = `${run.journal.runId}/${call.name}`;
-    const result = await ruleCall(tool, { pending: record, ruling, consented }, { signal, idempotencyKey });
+    const from = story.edited ?? readArgs(tool.name, call.args);
+    const ruled = { pending: record, ruling, from, consents: story.consents };
+    const result = await ruleCall(tool, ruled, { signal, idempotencyKey });
     return writeCallResult(complete(run, result));
   });
   return readCallResult(entry);

@@ -1,6 +1,7 @@
 import type { PendingCall } from '../contract/approval.ts';
 import { toFault } from '../errors.ts';
 import { compileExpressions } from '../expression.ts';
+import type { Json } from '../json.ts';
 import type { Store } from '../store/store.ts';
 import type { CallableTool } from './call.ts';
 import { writeCallResult } from './call-record.ts';
@@ -9,6 +10,13 @@ import type { Pipeline } from './model.ts';
 import { toPending } from './run-calls.ts';
 import { newRun } from './runs.ts';
 
+/** A call that waits, and the arguments that it was made with. */
+export interface PausedCall {
+  readonly args: Json;
+  readonly result: CallResult;
+  readonly outcome: CallPaused;
+}
+
 /**
  * Keeps a single call that went pending as a run of one step, which can be resumed like any other. Nobody can
  * decide about it before all of it is kept. Throws STORE_FAILED.
@@ -16,9 +24,9 @@ import { newRun } from './runs.ts';
 export async function keepCall(
   { store, config }: { readonly store: Store; readonly config: string },
   tool: CallableTool,
-  { result, outcome }: { readonly result: CallResult; readonly outcome: CallPaused },
+  { args, result, outcome }: PausedCall,
 ): Promise<PendingCall> {
-  const run = newRun({ kind: 'tool', name: tool.name, file: null, source: '', config, input: outcome.args });
+  const run = newRun({ kind: 'tool', name: tool.name, file: null, source: '', config, input: args });
   const call = { name: `${stepId}/call`, tool, args: outcome.args, callId: result.callId };
   const pending = toPending(run.id, call, { outcome, round: 1, previous: null });
   await store.createRun(run);

@@ -39,7 +39,7 @@ export function describeToolCall({ toolCallId, toolName, input }: LanguageModelV
 
 export function describeToolResult({ toolCallId, toolName, result, isError }: LanguageModelV4ToolResult) {
   const content = typeof result === 'string' ? result : stringifyJson(result);
-  return { id: toolCallId, name: toolName, content, ...(isError === true && { error: content }) };
+  return { id: toolCallId, name: toolName, content, ...(isError === true && { is_error: true }) };
 }
 
 export function describeSource(source: LanguageModelV4Source): Readonly<Record<string, unknown>> {

@@ -36,7 +36,7 @@ export function describeFile({ data, mediaType, filename }: MediaFile): MediaPar
       const bytes = toBytes(data.data);
       const text = isTextual(mediaType) ? decodeText(bytes) : undefined;
       if (text !== undefined)
-        return { type: 'document', text, media: { ...media, size_bytes: bytes.length } };
+        return { type: 'document', text, media };
       return { type, media: { ...media, ...boundBytes(bytes) } };
     }
   }

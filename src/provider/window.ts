@@ -30,8 +30,9 @@ export class TextWindow {
   /** The piece to ask filters about now; undefined while there is too little new text. */
   ask(): string | undefined {
     if (this.#held.length < this.#due) return undefined;
-    const piece = this.#held.slice(0, wholeCut(this.#held, this.#held.length));
-    if (piece.length <= this.#tail) return undefined;
+    const [end = 0] = cutsUpTo(this.#held, this.#held.length);
+    if (end <= this.#tail) return undefined;
+    const piece = this.#held.slice(0, end);
     this.#asked = piece;
     return piece;
   }
@@ -67,7 +68,10 @@ function settle(asked: string, filtered: string, tail: number): Settled {
   return { cut, text: asked.slice(0, cut) };
 }
 
-/** How far back a cut is moved to stand before a word: a filter that looks for whole words then sees whole ones. */
+/**
+ * How far back a cut is moved to stand before a word, where a piece begins as where it ends: a filter that
+ * looks for whole words then sees whole ones.
+ */
 const maxWordChars = 64;
 
 /** Places to cut at, best first. */

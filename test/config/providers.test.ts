@@ -87,7 +87,7 @@ test('of providers with one id v1alpha1 has the first', () => {
 
 test('settings keep the digits of their numbers', () => {
   const { found } = read(
-    '- {type: mock, model: m, additional_config: {seed: 12345678901234567890, list: [0.1]}}',
+    '- {type: openai, model: m, additional_config: {seed: 12345678901234567890, list: [0.1]}}',
   );
   expect(stringifyJson(found?.[0]?.additionalConfig)).toBe('{"seed":12345678901234567890,"list":[0.1]}');
 });

@@ -245,6 +245,34 @@ providers:
     ],
   },
   {
+    title: 'a mock that cannot answer',
+    spec: `
+providers:
+  - {id: a, type: mock, model: m}
+  - id: b
+    type: mock
+    model: m
+    additional_config:
+      responses:
+        - {when: messages.size( > 1, txt: hi}
+  - id: c
+    type: mock
+    model: m
+    additional_config:
+      responses:
+        - {when: nobody == 1, text: hi}`,
+    native: [
+      'error 5:7 providers[0].additional_config.responses: is required',
+      'error 11:45 providers[1].additional_config.responses[0].txt: unknown key | did you mean `text`?',
+      'error 17:20 providers[2].additional_config.responses[0].when: `${nobody == 1}` is no expression: Unknown variable: nobody',
+    ],
+    promptkit: [
+      'warning 5:7 providers[0].additional_config.responses: is required; a call of the provider fails',
+      'warning 11:45 providers[1].additional_config.responses[0].txt: unknown key; a call of the provider fails | did you mean `text`?',
+      'warning 17:20 providers[2].additional_config.responses[0].when: `${nobody == 1}` is no expression: Unknown variable: nobody; a call of the provider fails',
+    ],
+  },
+  {
     title: 'a store that is not supported',
     spec: `
 state_store: {type: redis, redis: {address: localhost:6379}}`,

@@ -522,7 +522,7 @@ test('a question that was answered lets pass; later hooks are asked, and may den
     asks('two'),
     '{"allow": false, "reason": "no"}',
   ]);
-  const consented = (names: string) => ({ consented: new Set(names) });
+  const consented = (names: string) => ({ hasConsent: (hook: string) => names.includes(hook) });
   const verdicts = [];
   for (const names of ['', 'a', 'ac', 'c', 'd', 'acd']) {
     const { decision } = await pass(links, beforeExecution, consented(names));
@@ -533,10 +533,12 @@ test('a question that was answered lets pass; later hooks are asked, and may den
 
 test('a consent never turns a denial or a fault into an allow', async () => {
   const bench = openBench();
-  const consented = new Set(['a']);
+  const hasConsent = () => true;
   const said = [];
   for (const reply of ['{"allow": false}', 'babble', '{"ask": true}', '{"allow": true, "ask": true}']) {
-    const { decision } = await pass(filters(bench, beforeExecution, [reply]), beforeExecution, { consented });
+    const { decision } = await pass(filters(bench, beforeExecution, [reply]), beforeExecution, {
+      hasConsent,
+    });
     said.push(decision.verdict);
   }
   expect(said).toEqual(['deny', 'deny', 'deny', 'deny']);
@@ -547,7 +549,7 @@ test('the metadata of an answered question comes with that of the others', async
     allowWith('{"a": 1, "b": 1}'),
     asks('unsure', '{"b": 2}'),
   ]);
-  const { decision } = await pass(links, beforeExecution, { consented: new Set(['b']) });
+  const { decision } = await pass(links, beforeExecution, { hasConsent: () => true });
   expect(decision).toMatchObject({ verdict: 'allow', hook: null, metadata: new Json('{"a":1,"b":2}') });
 });
 

@@ -27,6 +27,7 @@ steps:
 output: \${steps.refund.result}
 `;
 
+const long = '12345678901234567890';
 const args = '{"amount":250,"order":12345678901234567890}';
 
 type Decide = (runtime: Runtime, id: string) => Promise<PendingDocument>;
@@ -71,7 +72,7 @@ const rulings: readonly Ruled[] = [
       status: 'approved',
       by: 'mara',
       decision_reason: 'fine',
-      edited_args: { amount: 99, order: 98765432109876543210 },
+      edited_args: { amount: 99, order: Number('98765432109876543210') },
     },
     ends: `{"status":"completed","output":{"args":{"amount":99,"order":98765432109876543210},${approval}}}`,
     again: `{"args":{ "amount":99, "order":98765432109876543210 },${approval}}`,
@@ -86,7 +87,7 @@ const rulings: readonly Ruled[] = [
   {
     title: 'answered: the given result is the tool’s, to the digit, and passes the after filters',
     decide: ({ pending }, id) => pending.respond(id, { by: 'mara', result: { paid: 12345678901234567890n } }),
-    decided: { status: 'responded', by: 'mara', decision_reason: '', result: { paid: 12345678901234567890 } },
+    decided: { status: 'responded', by: 'mara', decision_reason: '', result: { paid: Number(long) } },
     ends: '{"status":"completed","output":{"paid":12345678901234567890}}',
     content: '{"paid":12345678901234567890}',
   },
@@ -107,10 +108,10 @@ test.each(onStores)('in $store, $title [PK-8-03 PK-8-06@oneshot PK-8-07 PK-8-08]
     expires_at: null,
     run_id: paused.run_id,
     call_id: `${paused.run_id}/refund`,
-    args: { amount: 250, order: 12345678901234567890 },
+    args: { amount: 250, order: Number(long) },
     origin: 'tool',
     hook: null,
-    members: { reason: 'requires_approval', message: 'Refund 250 EUR?', ticket: 12345678901234567890 },
+    members: { reason: 'requires_approval', message: 'Refund 250 EUR?', ticket: Number(long) },
     previous: null,
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     status: 'open',

@@ -172,11 +172,20 @@ test('a window holds back one character less than it is long', () => {
   expect(window.released).toBe('abcde');
 });
 
-test('a cut moves back to stand before a word', () => {
+test('pieces begin and end between words', () => {
   const window = new TextWindow(4);
   window.push('some words here');
-  window.ask();
-  expect(window.take('some words here')).toBe('some words ');
+  expect(window.ask()).toBe('some words ');
+  expect(window.take('some words ')).toBe('some ');
+  window.push(' and');
+  expect(window.ask()).toBe('words here ');
+});
+
+test('a word that does not end does not wait', () => {
+  const window = new TextWindow(4);
+  window.push(`a ${'b'.repeat(80)}`);
+  expect(window.ask()).toHaveLength(82);
+  expect(window.take(`a ${'b'.repeat(80)}`)).toHaveLength(79);
 });
 
 test('a change within the held part holds everything from a window before it', () => {

@@ -1,16 +1,19 @@
 import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { RuntimeError } from '../../src/errors.ts';
 import { Json } from '../../src/json.ts';
 import { openStore } from '../../src/store/open.ts';
+import { loadSqlite } from '../../src/store/sqlite/module.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newCall, newRun } from './examples.ts';
 
 // A process of its own that uses a store: `node actor.ts ROLE FILE …`. What it says is there the moment that it says it.
+
+// Not by import: Node 22 would announce it.
+const { DatabaseSync } = loadSqlite();
 
 const [role = '', file = '', ...rest] = process.argv.slice(2);
 

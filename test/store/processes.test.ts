@@ -1,11 +1,14 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Json } from '../../src/json.ts';
+import { loadSqlite } from '../../src/store/sqlite/module.ts';
 import { expectOrphan } from '../leaks.ts';
 import { newCall, newRun } from './examples.ts';
 import { newFile, openAt, race, start } from './processes.ts';
+
+// Not by import: Node 22 would announce it.
+const { DatabaseSync } = loadSqlite();
 
 test('of twenty processes that approve one call at once, one wins, and the others are told who', {
   timeout: 60_000,

@@ -51,6 +51,6 @@ const privateTops = new Set(
 /** `git@host` names a service; in `https://user:pass@host` the part before the @ is a password. */
 function isLogin(text: string, start: number, at: number): boolean {
   if (text.slice(start, at) === 'git') return true;
-  if (text[start - 1] !== ':') return false;
-  return /:\/\/[^\s/@]{0,200}$/.test(text.slice(Math.max(0, start - 204), start));
+  if (!/[:@]/.test(text[start - 1] ?? '')) return false;
+  return /:\/\/[^\s/]*:[^\s/]*$/.test(text.slice(Math.max(0, start - 204), start));
 }

@@ -6,7 +6,7 @@ import { entropyOf } from './entropy.ts';
 export function* findSecrets({ text }: Scan): Generator<Finding> {
   for (const match of text.matchAll(assignment)) {
     const [whole, name = '', assigned = '', quote = '', bare = ''] = match;
-    const value = bare.replace(/[.,!?]+$/, '');
+    const value = bare.replace(/[.,]+$/, '');
     if (isPlaceholder(value) || isInsideWord(text, match.index)) continue;
     // A name in a program: `password: z.string()`.
     if (quote === '' && text[match.index + whole.length] === '(') continue;
