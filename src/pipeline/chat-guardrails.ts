@@ -1,25 +1,16 @@
 import type { Fault } from '../errors.ts';
 import { isObject, Json } from '../json.ts';
-import type { ChatPlace, Talk } from './chat.ts';
 import type { Guardrail } from './model.ts';
 import type { RunContext } from './run-context.ts';
 import { journalScore, type KeptScore, missed } from './run-eval.ts';
 import { evaluateIn } from './scope.ts';
+import type { ChatPlace, GuardrailResult, Talk } from './talk.ts';
 
 /** What the guardrails of an answer came to. */
 export interface CheckedAnswer {
   readonly results: readonly GuardrailResult[];
   /** Of the first enforcing guardrail that the answer failed. */
   readonly failing?: Fault;
-}
-
-export interface GuardrailResult {
-  readonly id: string;
-  readonly action: Guardrail['action'];
-  /** Null: it could not be scored, which fails. */
-  readonly score: number | null;
-  readonly passed: boolean;
-  readonly detail: string;
 }
 
 /** Scores the last answer of a turn with every guardrail, in their order. */

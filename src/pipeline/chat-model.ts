@@ -21,6 +21,8 @@ interface Question {
   readonly offered: ReadonlyMap<string, OfferedTool>;
   readonly talk: { readonly system: string; readonly messages: readonly ChatMessage[] };
   readonly signal: AbortSignal;
+  /** Told of streamed text as the guard releases it. */
+  readonly onText: (text: string) => void;
 }
 
 /** Asks the model once: what the journal has is not asked again. What went wrong is an answer too. */
@@ -31,7 +33,7 @@ export async function journalAnswer(
 ): Promise<ModelAnswer | { readonly error: Fault }> {
   const entry = await run.journal.step(path, async () => {
     try {
-      return Json.from(await ask(run, path, question));
+      return Json.from(await ask(run, question));
     } catch (error) {
       const fault = toFault(error);
       if (fault.code === 'ABORTED' && run.signal.aborted) throw error;
@@ -55,13 +57,13 @@ interface PlainAnswer extends Pick<ModelAnswer, 'finish_reason' | 'usage' | 'cos
   readonly error?: Fault;
 }
 
-async function ask(run: RunContext, path: string, question: Question): Promise<ModelAnswer> {
-  const { step, signal } = question;
+async function ask(run: RunContext, question: Question): Promise<ModelAnswer> {
+  const { step, signal, onText } = question;
   const guarded = await run.model(step.provider, step.stream === 'windowed' ? 'windowed' : 'hold');
   const answer = await askModel(guarded.model, {
     options: toOptions(run, question),
     isStreamed: step.stream !== undefined,
-    onText: (text) => run.emit({ type: 'text', run: run.journal.runId, step: path, text }),
+    onText,
   });
   if (signal.aborted) throw new RuntimeError('ABORTED', 'the model call was given up');
   const cost = costOf(guarded, answer.usage);

@@ -1,25 +1,18 @@
 import type { ChatMessage } from '../contract/provider.ts';
 import { type Fault, RuntimeError, toFault } from '../errors.ts';
-import { isObject, Json, stringifyJson } from '../json.ts';
+import { Json } from '../json.ts';
 import type { CallResult } from './call-result.ts';
 import { type CheckedAnswer, checkAnswer, feedbackOf } from './chat-guardrails.ts';
 import { journalAnswer, type ModelAnswer } from './chat-model.ts';
 import { completeMessage } from './message.ts';
 import type { ChatStep } from './model.ts';
-import { sessionEvent } from './run.ts';
 import { runCalls } from './run-calls.ts';
 import type { OfferedTool, RunContext } from './run-context.ts';
 import { callIdOf } from './run-tool.ts';
-import { evaluateIn, type Scope } from './scope.ts';
+import { sessionEvent } from './session-event.ts';
 import { broken, brokenBy, done, type StepOutcome } from './step-outcome.ts';
+import { type ChatPlace, type MadeCall, openTalk, type Talk, viewOf, visible } from './talk.ts';
 import { toolCallsOf } from './tool-calls.ts';
-
-/** A chat step in its place. */
-export interface ChatPlace {
-  readonly step: ChatStep;
-  readonly name: string;
-  readonly scope: Scope;
-}
 
 /**
  * One turn of a conversation: model calls and the tool calls that they ask for, until an answer comes without
@@ -34,74 +27,13 @@ export async function runChat(run: RunContext, place: ChatPlace): Promise<StepOu
     if (end !== undefined) return withTalk(end, talk);
     const checked = await checkAnswer(run, place, { talk, attempt });
     talk.guardrails = checked.results;
-    if (checked.failing === undefined) return complete(run, talk);
+    if (checked.failing === undefined) return complete(run, place, talk);
     if (attempt > step.retries) return withhold(talk, checked);
     const feedback = completeMessage({ role: 'user', content: feedbackOf(checked) });
     if (talk.answer !== undefined) talk.withheld.add(talk.answer.message).add(feedback);
     talk.messages.push(feedback);
     if (scope.signal.aborted) throw new RuntimeError('ABORTED', 'the chat was given up');
   }
-}
-
-/** A turn as far as it has come. */
-export interface Talk {
-  readonly system: string;
-  readonly messages: ChatMessage[];
-  /** Answers that a guardrail failed and what the model was told of them: nobody else gets to see these. */
-  readonly withheld: Set<ChatMessage>;
-  readonly toolCalls: MadeCall[];
-  rounds: number;
-  readonly usage: { input_tokens: number; output_tokens: number; cost_usd?: number };
-  answer: ModelAnswer | undefined;
-  guardrails: CheckedAnswer['results'];
-}
-
-/** A tool call of the turn, as the step's view shows it. */
-export interface MadeCall {
-  readonly name: string;
-  readonly args: Json | string;
-  readonly status: 'ok' | 'failed' | 'denied';
-  /** The text that the model was given. */
-  readonly content: string;
-  readonly error: string;
-  /** Position of the assistant message that asked for it. */
-  readonly index: number;
-}
-
-function openTalk({ step, scope }: ChatPlace): Talk {
-  const system = step.system === undefined ? '' : textOf(evaluateIn(scope, step.system));
-  return {
-    system,
-    messages: readMessages(evaluateIn(scope, step.messages)),
-    withheld: new Set(),
-    toolCalls: [],
-    rounds: 0,
-    usage: { input_tokens: 0, output_tokens: 0 },
-    answer: undefined,
-    guardrails: [],
-  };
-}
-
-function readMessages(value: unknown): ChatMessage[] {
-  if (typeof value === 'string') return [{ role: 'user', content: value }];
-  if (!Array.isArray(value)) {
-    throw new RuntimeError('EXPRESSION_FAILED', '`messages` is neither a text nor a list of messages');
-  }
-  return value.map((message, index) => {
-    const role = isObject(message) ? message['role'] : undefined;
-    if (
-      !isObject(message) ||
-      (role !== 'user' && role !== 'assistant' && role !== 'system' && role !== 'tool')
-    ) {
-      const why = '`role` must be system, user, assistant or tool';
-      throw new RuntimeError('EXPRESSION_FAILED', `messages[${index}] is no message: ${why}`);
-    }
-    return completeMessage({ ...message, content: textOf(message['content'] ?? '') });
-  });
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : stringifyJson(value);
 }
 
 interface Attempt {
@@ -119,7 +51,15 @@ async function converse(
   const offered = offeredTools(run, step);
   for (let round = 1; round <= step.maxRounds; round += 1) {
     const path = `${name}/attempt-${attempt}/round-${round}`;
-    const answer = await journalAnswer(run, path, { step, offered, talk, signal: scope.signal });
+    const answer = await journalAnswer(run, path, {
+      step,
+      offered,
+      talk,
+      signal: scope.signal,
+      onText: (text) => {
+        if (!isReleasedLate(step)) tellText(run, name, text);
+      },
+    });
     if ('error' in answer) return brokenBy(faultError(answer.error));
     take(talk, answer);
     const asked = toolCallsOf(answer.message);
@@ -147,6 +87,15 @@ async function converse(
   }
   const message = `chat "${step.id}" still asked for tools after ${step.maxRounds} rounds`;
   return broken('failed', toFault(new RuntimeError('ROUNDS_EXHAUSTED', message)));
+}
+
+/** A streamed answer that a guardrail may still withhold is told of when all guardrails have let it pass. */
+function isReleasedLate({ stream, guardrails }: ChatStep): boolean {
+  return stream !== undefined && guardrails.some(({ action }) => action === 'enforce');
+}
+
+function tellText({ emit, journal }: RunContext, step: string, text: string): void {
+  emit({ type: 'text', run: journal.runId, step, text });
 }
 
 function offeredTools(run: RunContext, { tools }: ChatStep): ReadonlyMap<string, OfferedTool> {
@@ -201,10 +150,12 @@ function toToolMessage(
   return { role: 'tool', content: made.content, tool_result: { id, name: tool, ...error } };
 }
 
-function complete(run: RunContext, talk: Talk): StepOutcome {
+function complete(run: RunContext, { step, name }: ChatPlace, talk: Talk): StepOutcome {
   run.session.turns += 1;
+  const text = talk.answer?.message.content ?? '';
+  if (isReleasedLate(step)) tellText(run, name, text);
   run.tell('session_update', { ...sessionEvent(run), messages: visible(talk) });
-  return done(viewOf(talk, talk.answer?.message.content ?? ''));
+  return done(viewOf(talk, text));
 }
 
 /** The answer failed an enforcing guardrail to the last: nobody gets to see it. */
@@ -218,29 +169,6 @@ function withhold(talk: Talk, { failing }: CheckedAnswer): StepOutcome {
 function withTalk(outcome: StepOutcome, talk: Talk): StepOutcome {
   if (outcome.error === undefined) return outcome;
   return broken(outcome.status === 'denied' ? 'denied' : 'failed', outcome.error, viewOf(talk, ''));
-}
-
-function visible({ messages, withheld }: Talk): ChatMessage[] {
-  return messages.filter((message) => !withheld.has(message));
-}
-
-function viewOf(talk: Talk, text: string) {
-  return {
-    text,
-    rounds: talk.rounds,
-    finish_reason: talk.answer?.finish_reason ?? '',
-    usage: talk.usage,
-    tool_calls: talk.toolCalls.map(({ name, args, status, content, error }) => ({
-      name,
-      args,
-      status,
-      result: content,
-      error,
-    })),
-    messages: visible(talk),
-    guardrails: talk.guardrails,
-    metadata: talk.answer?.metadata ?? new Json('{}'),
-  };
 }
 
 function faultError({ code, message, hint, details }: Fault): RuntimeError {

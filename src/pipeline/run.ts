@@ -1,4 +1,3 @@
-import type { SessionEvent } from '../contract/hook.ts';
 import { type Fault, RuntimeError, toFault, toRuntimeError } from '../errors.ts';
 import { Json, parseLossless } from '../json.ts';
 import { RunPaused } from './journal.ts';
@@ -6,6 +5,7 @@ import type { Pipeline } from './model.ts';
 import type { RunContext } from './run-context.ts';
 import { runSteps } from './run-steps.ts';
 import { evaluateIn, type Scope } from './scope.ts';
+import { sessionEvent } from './session-event.ts';
 
 /** What a run came to, when it came to an end. */
 export interface RunEnd {
@@ -46,17 +46,6 @@ export async function runPipeline(
       throw error;
     return { status: 'failed', output: null, error: toFault(error) };
   }
-}
-
-/** What session hooks are told of a run as a whole. */
-export function sessionEvent({ session }: Pick<RunContext, 'session'>): SessionEvent {
-  return {
-    session_id: session.id,
-    conversation_id: session.id,
-    messages: [],
-    turn_index: session.turns,
-    metadata: {},
-  };
 }
 
 function outputOf({ output, steps }: Pipeline, scope: Scope): Json {

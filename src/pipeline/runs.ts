@@ -4,9 +4,10 @@ import { RuntimeError, toFault, toRuntimeError } from '../errors.ts';
 import { Json } from '../json.ts';
 import type { Claim, NewRun, RunRecord, Store } from '../store/store.ts';
 import type { Pipeline } from './model.ts';
-import { requireInput, runPipeline, sessionEvent } from './run.ts';
+import { requireInput, runPipeline } from './run.ts';
 import type { Equipment, RunContext, Session } from './run-context.ts';
 import { toRunDocument } from './run-document.ts';
+import { sessionEvent } from './session-event.ts';
 import { readStepEntry } from './step-outcome.ts';
 import { openJournal, type Waiting } from './store-journal.ts';
 
@@ -76,7 +77,8 @@ export async function cancelRun(
       throw new RuntimeError('RUN_ENDED', `run ${id} is ${status} already`);
     }
     // Whoever executes the run tells of its end; of one that waits nobody else does.
-    if (claim !== undefined) equipment.tell('session_end', sessionEvent({ session: await openSession(store, id) }));
+    if (claim !== undefined)
+      equipment.tell('session_end', sessionEvent({ session: await openSession(store, id) }));
     return await describe(store, id);
   } finally {
     await claim?.release();

@@ -33,7 +33,7 @@ async function askAbout(pending: PendingRecord, context: AskContext): Promise<bo
   const { story, terminal, signal } = context;
   if (signal.aborted) throw givenUp();
   story.hold();
-  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true });
+  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true, prompt: '' });
   // A terminal that is read key by key sends no signal.
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const closed = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
