@@ -100,8 +100,6 @@ function levelOf(event: RuntimeEvent): Level {
       return event.status === 'untold' ? 'warn' : 'debug';
     case 'circuit.opened':
       return 'warn';
-    case 'run.finished':
-      return event.error === undefined ? 'debug' : 'info';
     case 'process.restarted':
     case 'stderr':
       return 'info';

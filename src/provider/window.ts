@@ -7,9 +7,10 @@ export class TextWindow {
   /** What stays behind: a stretch that begins before it and is no longer than the window ends within the piece. */
   readonly #tail: number;
   readonly #step: number;
+  /** How long the next piece must be at least. */
+  #due: number;
   #held = '';
   #asked = '';
-  #due: number;
   #released = '';
 
   constructor(windowChars: number) {
@@ -31,7 +32,7 @@ export class TextWindow {
   ask(): string | undefined {
     if (this.#held.length < this.#due) return undefined;
     const [end = 0] = cutsUpTo(this.#held, this.#held.length);
-    if (end <= this.#tail) return undefined;
+    if (end < this.#due) return undefined;
     const piece = this.#held.slice(0, end);
     this.#asked = piece;
     return piece;

@@ -103,3 +103,13 @@ export function recording(fixture: string, name: string, ...args: readonly strin
 export function hookRecording(fixture: string, name: string, ...args: readonly string[]): string {
   return recording(fixture, name, ...args).slice(1, -1);
 }
+
+/** The most calls of `overlap` that ran at once, by what they wrote to `$folder/marks`. */
+export function mostAtOnce({ folder }: Desk): number {
+  let now = 0;
+  const counts = [...readFileSync(join(folder, 'marks'), 'utf8')].map((mark) => {
+    now += mark === '+' ? 1 : -1;
+    return now;
+  });
+  return Math.max(...counts);
+}

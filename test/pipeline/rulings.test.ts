@@ -147,13 +147,15 @@ test.each(onStores)('in $store, $title [PK-8-03 PK-8-06@oneshot PK-8-07 PK-8-08]
 });
 
 test.each(stores)('in %s, a call that nobody decides about in time has failed [PK-8-10]', async (store) => {
-  const desk = await openDesk(specOn(store, 'approval: {when: "${false}", expires: 30ms}'));
+  const desk = await openDesk(specOn(store, 'approval: {when: "${false}", expires: 1500ms}'));
   const paused = await desk.run(pipeline);
   const id = pendingOf(paused);
   const [notice] = paused.pending;
   const { created_at } = await desk.runtime.pending.show(id);
-  expect(Date.parse(notice?.expires_at ?? '') - Date.parse(created_at)).toBe(30);
-  await expect.poll(async () => (await desk.runtime.pending.show(id)).status).toBe('expired');
+  expect(Date.parse(notice?.expires_at ?? '') - Date.parse(created_at)).toBe(1_500);
+  await expect
+    .poll(async () => (await desk.runtime.pending.show(id)).status, { timeout: 15_000 })
+    .toBe('expired');
   expect(await desk.runtime.pending.show(id)).toMatchObject({
     by: null,
     decision_reason: null,

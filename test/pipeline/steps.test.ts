@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { stringifyJson } from '../../src/index.ts';
-import { openDesk, outline, pendingOf, recording } from './desk.ts';
+import { mostAtOnce, openDesk, outline, pendingOf, recording } from './desk.ts';
 
 const spec = `
 state_store: {type: memory}
@@ -168,15 +167,6 @@ output: {statuses: "\${steps.loop.items.map(one, one.status)}", loop: "\${steps.
   expect(desk.lines('notes')).toHaveLength(2);
 });
 
-/** The most that ran at once, of what `overlap` wrote. */
-function mostAtOnce(marks: string): number {
-  const counts = [...marks].reduce<number[]>(
-    (seen, mark) => [...seen, (seen.at(-1) ?? 0) + (mark === '+' ? 1 : -1)],
-    [],
-  );
-  return Math.max(...counts);
-}
-
 const loops = [
   { title: 'one item of a loop at a time', step: 'for_each: [1, 2, 3, 4], tool: overlap', most: 1 },
   { title: 'two items at a time', step: 'for_each: [1, 2, 3, 4], concurrency: 2, tool: overlap', most: 2 },
@@ -189,15 +179,11 @@ const loops = [
 
 test.each(loops)('$title run at once', async ({ step, most }) => {
   const desk = await openDesk(`concurrency: 8${spec}`);
-  const args = 'args: {file: "$folder/marks", ms: 150}';
+  const args = 'args: {file: "$folder/marks", ms: 300}';
   const end = await desk.run(`steps: [{id: loop, ${step}, ${args}}]\n`);
   expect(end.status).toBe('completed');
-  expect(mostAtOnce(marksOf(desk.folder))).toBe(most);
+  expect(mostAtOnce(desk)).toBe(most);
 });
-
-function marksOf(folder: string): string {
-  return readFileSync(`${folder}/marks`, 'utf8');
-}
 
 const branches = [
   { title: 'all branches', more: '', most: 3 },
@@ -212,7 +198,7 @@ steps: [{id: all, ${more}parallel: [${['a', 'b', 'c'].map(branch).join(', ')}]}]
 output: \${[steps.a.result, steps.b.result, steps.c.result, steps.all.status]}
 `);
   expect(end.output).toEqual(['done', 'done', 'done', 'ok']);
-  expect(mostAtOnce(marksOf(desk.folder))).toBe(most);
+  expect(mostAtOnce(desk)).toBe(most);
 });
 
 test('a branch that fails lets the others end, and the parallel has failed with its error', async () => {

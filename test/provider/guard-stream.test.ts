@@ -250,6 +250,7 @@ test('a windowed answer goes out while the model still speaks, and is stopped wh
   expect(finishOf(parts).finishReason).toEqual(denied);
   expect(streaming.isCancelled()).toBe(true);
   expect(streaming.pulled()).toBeLessThan(30);
+  expect(streaming.model.doStreamCalls[0]).toMatchObject({ includeRawChunks: false });
   expect(streaming.model.doStreamCalls[0]?.abortSignal?.aborted).toBe(true);
   // Who is only told hears of the answer once, as far as it came.
   expect(told).toHaveLength(1);
@@ -262,7 +263,7 @@ test('a stand-in for a window follows what has gone out', async () => {
       ? { verdict: 'deny', enforced: true, result: '[withheld]' }
       : {},
   );
-  const { model } = streamingModel([...textParts(['some words go out ', 'and a SECRET']), finish]);
+  const { model } = streamingModel([...textParts(['some words go out ', 'and a SECRET and more words']), finish]);
   const parts = await readParts(model, { fire, stream: 'windowed', windowChars: 8 });
   expect(textOf(parts)).toBe('some words [withheld]');
   expect(finishOf(parts).finishReason).toEqual(denied);

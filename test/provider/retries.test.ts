@@ -134,6 +134,13 @@ test('a wait that ends after the deadline is not begun', async () => {
   expect(fake.requests).toHaveLength(1);
 });
 
+test('a wait of more than a minute is not begun, however much time there is', async () => {
+  const fault = { kind: 'status', status: 503, headers: { 'retry-after': '61' } } as const;
+  const { model, fake } = await play(apiOf('claude'), [{ fault }], { requestTimeoutMs: 3_600_000 });
+  expect((await faultOf(model.doGenerate(ask('hi')))).details).toMatchObject({ retry_after_ms: 61_000 });
+  expect(fake.requests).toHaveLength(1);
+});
+
 test('a call is given up while it waits to be made again', async () => {
   const fault = { kind: 'status', status: 429, headers: { 'retry-after': '50' } } as const;
   const { model, fake } = await play(apiOf('claude'), [{ fault }]);

@@ -92,7 +92,7 @@ test.runIf(mayMount)('there can be no store on a disk that may not be written', 
 test.runIf(mayMount)('a store on a disk that has become read-only is not opened', async () => {
   const file = newFile();
   await (await openAt(file)).close();
-  const copy = `mount -o remount,ro "$folder"`;
+  const copy = `mount -o remount,bind,ro "$folder"`;
   mkdirSync(join(dirname(file), 'disk'));
   const disk = join(dirname(file), 'disk');
   const actor = start(

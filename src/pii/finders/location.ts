@@ -4,10 +4,11 @@ import { openLexicon } from './lexicon.ts';
 import { type Run, runsOf, type Word } from './words.ts';
 
 /** Names of places: those on a list, and unknown words with a capital behind words that lead to a place. */
-export function* findLocations({ text }: Scan): Generator<Finding> {
+export function* findLocations(scan: Scan): Generator<Finding> {
+  const { text } = scan;
   if (!/\p{L}/u.test(text)) return;
   const lexicon = openLexicon();
-  for (const run of runsOf(text, lexicon)) {
+  for (const run of runsOf(scan, lexicon)) {
     const words = isLed(textBefore(text, run[0].start, 40)) ? ledPart(run) : [];
     if (words.length > 0) yield toFinding(words);
     else yield* findListed(run, (words) => lexicon.kindOf(words) === 'place');

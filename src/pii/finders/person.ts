@@ -7,10 +7,11 @@ import { type Run, runsOf, type Word } from './words.ts';
  * Names of persons, by the words around them (a title, "my name is", "says"), by known first names, and by
  * capitalized words that nothing else explains. A guess: it knows no sentence, only neighbours.
  */
-export function* findPersons({ text }: Scan): Generator<Finding> {
+export function* findPersons(scan: Scan): Generator<Finding> {
+  const { text } = scan;
   if (!/\p{L}/u.test(text)) return;
   const lexicon = openLexicon();
-  const runs = [...runsOf(text, lexicon)];
+  const runs = runsOf(scan, lexicon);
   const names = runs.map((run) => nameIn(run, text));
   // Who is called by the full name once is called by a part of it elsewhere.
   const known = new Set(names.filter(({ length }) => length > 1).flatMap(partsOfName));

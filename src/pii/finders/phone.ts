@@ -37,6 +37,7 @@ interface Found {
 
 const mostGroups = 8;
 const mostDigits = 17;
+const mostSingles = 2;
 /** E.164 has at most 15 digits, one to three of them for the country. */
 const longestNational = 14;
 
@@ -46,6 +47,7 @@ function longestFrom(first: number, search: Search): Found | undefined {
   const start = startOfNumber(text, digits.starts[first] ?? 0);
   if (start === undefined) return undefined;
   const isInRow = isMiddle(first, text, digits);
+  if (isInRow && !mayTell(text.slice(start, digits.ends[first]))) return undefined;
   for (const last of lastsOf(first, text, digits).toReversed()) {
     const finding = judge(readShape(text, start, digits.ends[last] ?? 0), { ...search, isInRow });
     if (finding !== undefined) return { finding, last };
@@ -58,6 +60,11 @@ function isMiddle(first: number, text: string, { starts, ends }: DigitGroups): b
   if (first === 0) return false;
   const before = text.slice(ends[first - 1], starts[first]);
   return isSeparator(before) && before === text.slice(ends[first], starts[first + 1]);
+}
+
+/** Whether a telling shape may begin with these digits: with a zero, a bracket, a plus or an area code. */
+function mayTell(head: string): boolean {
+  return /^[0(+]|^\d{3}$/.test(head);
 }
 
 /** Takes in a plus and an opening bracket; undefined where the digits belong to something else. */
@@ -78,10 +85,12 @@ function isLead(text: string, start: number): boolean {
 function lastsOf(first: number, text: string, { starts, ends }: DigitGroups): number[] {
   const lasts: number[] = [];
   let count = 0;
+  let singles = 0;
   for (let group = first; group < Math.min(starts.length, first + mostGroups); group++) {
     if (group > first && !isSeparator(text.slice(ends[group - 1], starts[group]))) break;
     count += (ends[group] ?? 0) - (starts[group] ?? 0);
-    if (count > mostDigits) break;
+    if (ends[group] === (starts[group] ?? 0) + 1) singles += 1;
+    if (count > mostDigits || singles > mostSingles) break;
     if (count >= 7) lasts.push(group);
   }
   return lasts;

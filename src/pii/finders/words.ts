@@ -1,3 +1,4 @@
+import type { Scan } from '../scan.ts';
 import type { Lexicon, WordKind } from './lexicon.ts';
 
 /** A word that may be part of a name. */
@@ -14,8 +15,16 @@ export type Run = readonly [Word, ...Word[]];
 const particles = /^(?:van|von|de|der|den|del|della|di|da|dos|du|la|le|ten|ter|bin|al|el|af|av|zu|y)$/;
 const shape = /\p{Lu}\.(?=\s)|[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*/gu;
 
-/** The runs of a text, in order. */
-export function* runsOf(text: string, lexicon: Lexicon): Generator<Run> {
+/** The runs of a text, in order; read once, though several finders ask. */
+export function runsOf(scan: Scan, lexicon: Lexicon): readonly Run[] {
+  const runs = read.get(scan) ?? [...readRuns(scan.text, lexicon)];
+  read.set(scan, runs);
+  return runs;
+}
+
+const read = new WeakMap<Scan, readonly Run[]>();
+
+function* readRuns(text: string, lexicon: Lexicon): Generator<Run> {
   let run: Word[] = [];
   let pending: Word[] = [];
   for (const { 0: written, index } of text.matchAll(shape)) {

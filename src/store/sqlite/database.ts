@@ -9,7 +9,7 @@ import { isBusy, toStoreError } from './failure.ts';
 import { makeFolder, makePrivateFile } from './folder.ts';
 import { loadSqlite } from './module.ts';
 import type { Row } from './row.ts';
-import { checkOwner, createTables } from './schema.ts';
+import { checkOwner, createTables, probeWrite } from './schema.ts';
 import { decodeText, encodeText } from './text.ts';
 
 /** One connection. Its work is done one after another, in the order in which it was asked for. */
@@ -74,6 +74,16 @@ function setUp(connection: DatabaseSync, file: string): void {
     checkOwner(connection, file);
     createTables(connection);
   });
+  requireWritable(connection);
+}
+
+function requireWritable(connection: DatabaseSync): void {
+  connection.exec('BEGIN IMMEDIATE');
+  try {
+    probeWrite(connection);
+  } finally {
+    quietly(() => connection.exec('ROLLBACK'));
+  }
 }
 
 interface Opened {

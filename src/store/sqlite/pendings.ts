@@ -26,6 +26,7 @@ export function createPendingTable({ prepare }: Database): PendingTable {
       :previous, :created_at, :expires_at)`);
   const find = prepare('SELECT * FROM pendings WHERE id = :id');
   const all = prepare('SELECT * FROM pendings ORDER BY seq');
+  const open = prepare('SELECT * FROM pendings WHERE ruling IS NULL ORDER BY seq');
   const ofRun = prepare('SELECT * FROM pendings WHERE run_id = :run_id ORDER BY seq');
   const due = prepare('SELECT 1 FROM pendings WHERE ruling IS NULL AND expires_at <= :at LIMIT 1');
   const expire = prepare(`
@@ -40,10 +41,13 @@ export function createPendingTable({ prepare }: Database): PendingTable {
       const row = find.get({ id });
       return row && recordFromRow(row);
     },
-    list: ({ runId, open }) =>
-      (runId === undefined ? all.all() : ofRun.all({ run_id: runId }))
-        .filter((row) => open === undefined || (row['ruling'] === null) === open)
-        .map(recordFromRow),
+    list: (filter) => {
+      const { runId } = filter;
+      const unfiltered = filter.open === true ? open : all;
+      return (runId === undefined ? unfiltered.all() : ofRun.all({ run_id: runId }))
+        .filter((row) => filter.open === undefined || (row['ruling'] === null) === filter.open)
+        .map(recordFromRow);
+    },
     hasDue: (at) => due.get({ at }) !== undefined,
     expireDue: (at) => void expire.run({ at }),
     rule: (id, by, at) => rule.run({ id, ...rulingToRow(by), decided_at: at }) === 1,

@@ -32,6 +32,14 @@ export function createTables(connection: DatabaseSync): void {
   connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${VERSION}`);
 }
 
+/**
+ * Throws what SQLite says unless the file can be written. Only a write tells: SQLite takes a write transaction on a
+ * read-only file for one that reads. Runs in a transaction of the caller's, who rolls it back.
+ */
+export function probeWrite(connection: DatabaseSync): void {
+  connection.exec(`PRAGMA user_version = ${VERSION}`);
+}
+
 function readPragma(connection: DatabaseSync, name: string): number {
   return numberOf(connection.prepare(`PRAGMA ${name}`).get() ?? {}, name);
 }

@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingRecord } from '../../contract/approval.ts';
-import { RuntimeError, toRuntimeError } from '../../errors.ts';
+import { toRuntimeError } from '../../errors.ts';
 import type { Runtime } from '../../runtime.ts';
 import { parseJson } from './input.ts';
 import { jsonLine, questionOfRecord, questionText } from './show-pending.ts';
@@ -18,7 +18,7 @@ export interface AskContext {
 
 /**
  * Asks whoever sits at the terminal about a call, one call at a time, and has the decision kept. Says whether
- * one was taken. Throws ABORTED, STORE_FAILED.
+ * one was taken; Ctrl-C takes none. Throws STORE_FAILED.
  */
 export function openAsk(context: AskContext): (pending: PendingRecord) => Promise<boolean> {
   let last: Promise<unknown> = Promise.resolve();
@@ -31,12 +31,18 @@ export function openAsk(context: AskContext): (pending: PendingRecord) => Promis
 
 async function askAbout(pending: PendingRecord, context: AskContext): Promise<boolean> {
   const { story, terminal, signal } = context;
-  if (signal.aborted) throw givenUp();
+  if (signal.aborted) return false;
   story.hold();
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true, prompt: '' });
   // A terminal that is read key by key sends no signal.
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-  const closed = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
+  let isOver = false;
+  const closed = new Promise<undefined>((resolve) => {
+    lines.once('close', () => {
+      if (!isOver) terminal.whisper('\n');
+      resolve(undefined);
+    });
+  });
   const question: Ask = async (words, given = '') => {
     const answer = lines.question(words, { signal });
     lines.write(given);
@@ -48,9 +54,10 @@ async function askAbout(pending: PendingRecord, context: AskContext): Promise<bo
     terminal.tell(questionText(questionOfRecord(pending)));
     return await decide(pending, context, question);
   } catch (error) {
-    if (signal.aborted) throw givenUp();
+    if (signal.aborted) return false;
     throw error;
   } finally {
+    isOver = true;
     lines.close();
     story.release();
   }
@@ -122,8 +129,4 @@ async function reject({ id }: PendingRecord, { runtime }: AskContext, ask: Ask):
   if (reason === undefined || reason.trim() === '') return false;
   await runtime.pending.reject(id, { by: userName(), reason: reason.trim() });
   return true;
-}
-
-function givenUp(): RuntimeError {
-  return new RuntimeError('ABORTED', 'the question was given up');
 }

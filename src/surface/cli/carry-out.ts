@@ -5,6 +5,7 @@ import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { RunOptions, Runtime } from '../../runtime.ts';
 import type { OpenOptions, Situation } from './command.ts';
 import { type ExitCode, exitCodeOfRun } from './exit-code.ts';
+import { requireFile } from './input.ts';
 import { narrate } from './narrate.ts';
 import { nextCommands } from './next-command.ts';
 import { choicesText, questionOfRecord, questionText } from './show-pending.ts';
@@ -38,6 +39,7 @@ export interface Work {
 /** Carries a run out as far as it goes, tells of it, and shows what it came to. Throws USAGE, ABORTED and what `start` does. */
 export async function carryOut(situation: Situation, { flags, open, start }: Work): Promise<ExitCode> {
   if (flags.interactive) requirePerson();
+  if (flags.replay !== undefined) requireFile('--replay', flags.replay);
   const { options, terminal, signal } = situation;
   const story = openStory(terminal);
   const { record, replay } = flags;

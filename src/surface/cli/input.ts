@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { RuntimeError } from '../../errors.ts';
@@ -34,6 +34,15 @@ export function openInput(signal: AbortSignal): Input {
   };
 }
 
+/** Throws FILE_UNREADABLE for a file that an option names and nobody can read, before anything else is done. */
+export function requireFile(option: string, file: string): void {
+  try {
+    closeSync(openSync(file, 'r'));
+  } catch (error) {
+    throw unreadable(option, file, error);
+  }
+}
+
 /** A number from an option. Throws USAGE. */
 export function readNumber(option: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
@@ -48,9 +57,7 @@ async function readStdin(option: string, signal: AbortSignal): Promise<Buffer> {
     return await buffer(addAbortSignal(signal, process.stdin));
   } catch (error) {
     if (signal.aborted) throw new RuntimeError('ABORTED', `${option}: the wait for stdin was given up`);
-    throw new RuntimeError('FILE_UNREADABLE', `${option}: stdin cannot be read (${reasonOf(error)})`, {
-      cause: error,
-    });
+    throw unreadable(option, 'stdin', error);
   }
 }
 
@@ -59,11 +66,15 @@ function readTextFile(option: string, file: string): string {
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    throw new RuntimeError('FILE_UNREADABLE', `${option}: ${file} cannot be read (${reasonOf(error)})`, {
-      cause: error,
-    });
+    throw unreadable(option, file, error);
   }
   return decode(option, file, bytes);
+}
+
+function unreadable(option: string, source: string, cause: unknown): RuntimeError {
+  return new RuntimeError('FILE_UNREADABLE', `${option}: ${source} cannot be read (${reasonOf(cause)})`, {
+    cause,
+  });
 }
 
 /** Drops the byte order mark that some editors put in front. */

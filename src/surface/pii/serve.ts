@@ -22,29 +22,33 @@ export async function serve(filter: PiiFilter, streams: Streams): Promise<0 | 1>
     const isBlank = line?.trim() === '';
     if (!isServer && isBlank && whole.length === 0) continue;
     if (!isServer && whole.length === 0) isServer = isRpc(line);
-    if (!isServer) whole.push(line ?? '');
+    if (!isServer) whole.push(line ?? unreadable);
     else if (!isBlank) answerLine(line, filter, streams);
   }
   return isServer ? 0 : answerOnce(whole.join('\n'), filter, streams);
 }
 
+/** Stands for a line that is not UTF-8, and is no JSON wherever it stands. */
+const unreadable = '\0';
+
 /** A line is undefined when it is not UTF-8. */
 function isRpc(line: string | undefined): boolean {
-  const request = parse(line);
+  const request = parse(line, JSON.parse);
   return isObject(request) && request['jsonrpc'] !== undefined;
 }
 
 function answerLine(line: string | undefined, filter: PiiFilter, { write, tell }: Streams): void {
   const request = parse(line);
-  const id = isObject(request) ? (request['id'] ?? null) : null;
   try {
     if (!isObject(request)) throw new SyntaxError();
     const result = filter.answer(request['params'], Date.now());
-    write(stringifyJson({ jsonrpc: '2.0', id, result }));
+    write(stringifyJson({ jsonrpc: '2.0', id: idOf(request), result }));
   } catch (error) {
     const message = explain(error);
     tell(`signalbox-pii: ${message}`);
-    write(stringifyJson({ jsonrpc: '2.0', id, error: { code: codeOf(request), message } }));
+    // What is too deep to be read with all its digits still has an id that can be read.
+    const failed = request ?? parse(line, JSON.parse);
+    write(stringifyJson({ jsonrpc: '2.0', id: idOf(failed), error: { code: codeOf(failed), message } }));
   }
 }
 
@@ -62,14 +66,17 @@ function answerOnce(text: string, filter: PiiFilter, { write, tell }: Streams): 
   }
 }
 
-/** Undefined for what is not JSON; the parser's own message would quote the text. */
-function parse(text: string | undefined): unknown {
+/** Undefined for what cannot be read; the parser's own message would quote the text. */
+function parse(text: string | undefined, read: (text: string) => unknown = parseLossless): unknown {
   try {
-    return text === undefined ? undefined : parseLossless(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
+    return text === undefined ? undefined : read(text);
+  } catch {
+    return undefined;
   }
+}
+
+function idOf(request: unknown): unknown {
+  return isObject(request) ? (request['id'] ?? null) : null;
 }
 
 function codeOf(request: unknown): number {

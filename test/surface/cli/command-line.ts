@@ -1,8 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -68,6 +76,11 @@ export function suite(spec: string): string {
   return `apiVersion: signalbox/v1\nkind: EvalSuite\nmetadata: {name: demo}\nspec:\n${indent(spec)}`;
 }
 
+/** A Pipeline with that `spec`. */
+export function pipeline(spec: string): string {
+  return `apiVersion: signalbox/v1\nkind: Pipeline\nmetadata: {name: desk}\nspec:\n${indent(spec)}`;
+}
+
 function indent(yaml: string): string {
   return yaml.replaceAll(/^(?=.)/gm, '  ');
 }
@@ -118,6 +131,42 @@ export async function runJson(
 export async function runBothWays(args: readonly string[], circumstances: Circumstances = {}) {
   const [people, programs] = await Promise.all([run(args, circumstances), runJson(args, circumstances)]);
   return { people, programs };
+}
+
+/** A command in a terminal of its own, and somebody at its keys. */
+export interface Typing extends Running {
+  /** What came to the screen so far, from stdout and stderr alike. */
+  screen(): string;
+  /** Waits until the screen shows the text, after what it showed when keys were last typed. */
+  sees(text: string): Promise<void>;
+  /** Types keys; Enter is `\\r`. */
+  type(keys: string): void;
+}
+
+/** Whether terminals can be made here: `script`, of util-linux. */
+export const hasTerminals = (process.env.PATH ?? '')
+  .split(delimiter)
+  .some((folder) => existsSync(join(folder, 'script')));
+
+/** Starts a command in a terminal of its own. */
+export function startOnTerminal(args: readonly string[], circumstances: Circumstances = {}): Typing {
+  const words = [...signalbox, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
+  const line = `stty cols 200; ${words.join(' ')}`;
+  const running = start([], { ...circumstances, stdin: null }, ['script', '-qec', line, '/dev/null']);
+  let shown = '';
+  let typedAt = 0;
+  running.child.stdout?.on('data', (chunk: Buffer) => {
+    shown += chunk.toString();
+  });
+  return {
+    ...running,
+    screen: () => shown,
+    sees: (text) => until(() => shown.slice(typedAt).includes(text)),
+    type: (keys) => {
+      typedAt = shown.length;
+      running.child.stdin?.write(keys);
+    },
+  };
 }
 
 /** The one document of a stdout that holds one line and nothing else. */

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { asking, executing, user } from '../../pii/support.ts';
 import { start } from '../cli/command-line.ts';
@@ -91,12 +93,23 @@ describe('server', () => {
     expect({ code, ids: stdout.match(/"id":(\d|null)/g) }).toEqual({ code: 0, ids: ['"id":1', '"id":null'] });
   });
 
+  test('what is nested too deeply fails under its id', async () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const lines = [rpc(1, payload), `{"jsonrpc":"2.0","id":2,"params":{"request":${deep}}}\n`];
+    const { code, stdout } = await runPii([], { stdin: lines.join('') });
+    expect({ code, ids: stdout.match(/"id":\d,"\w+/g) }).toEqual({
+      code: 0,
+      ids: ['"id":1,"result', '"id":2,"error'],
+    });
+  });
+
   test('ends when nobody reads its answers', async () => {
-    const { child, ran } = start([program], { stdin: null }, [process.execPath]);
-    child.stdout?.destroy();
-    child.stdin?.on('error', () => {});
-    const writing = setInterval(() => child.stdin?.write(rpc(1, payload)), 20);
-    const { code } = await ran.finally(() => clearInterval(writing));
+    const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
+    child.stdout.destroy();
+    child.stdin.on('error', () => {});
+    const writing = setInterval(() => child.stdin.write(rpc(1, payload)), 20);
+    const [code] = await once(child, 'exit').finally(() => clearInterval(writing));
+    child.stdin.destroy();
     expect(code).toBe(1);
   });
 });
