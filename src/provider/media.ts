@@ -35,8 +35,7 @@ export function describeFile({ data, mediaType, filename }: MediaFile): MediaPar
     case 'data': {
       const bytes = toBytes(data.data);
       const text = isTextual(mediaType) ? decodeText(bytes) : undefined;
-      if (text !== undefined)
-        return { type: 'document', text, media };
+      if (text !== undefined) return { type: 'document', text, media };
       return { type, media: { ...media, ...boundBytes(bytes) } };
     }
   }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { corpus, measureCorpus, rowOf } from '../../bench/pii-score.ts';
+import { detector } from './support.ts';
 
 const docs = readFileSync(join(import.meta.dirname, '../../docs/pii.md'), 'utf8');
 
@@ -25,6 +26,31 @@ describe.skipIf(!existsSync(corpus))('a labelled corpus (skipped without ../shar
     expect(poor).toEqual([]);
   });
 });
+
+const solutions = join(import.meta.dirname, '../../../shared/data/gsm8k/example_model_solutions.jsonl');
+
+test.skipIf(!existsSync(solutions))(
+  'as little as documented is found in arithmetic, where nothing is (skipped without ../shared/data)',
+  { timeout: 60_000 },
+  () => {
+    const texts = readFileSync(solutions, 'utf8').trim().split('\n').flatMap(textsOf);
+    const detect = detector();
+    const findings = texts.reduce((count, text) => count + detect(text).length, 0);
+    const [, numbers = '', total = ''] =
+      /In ([\d,]+) texts of arithmetic[^]*?the default\nfinds (\d+)\./.exec(docs) ?? [];
+    expect({ texts: texts.length, findings }).toEqual({
+      texts: Number(numbers.replace(',', '')),
+      findings: Number(total),
+    });
+  },
+);
+
+/** The question, the true solution and those of four models. */
+function textsOf(line: string): string[] {
+  const { question, ground_truth: truth, ...rest } = JSON.parse(line);
+  const models = ['6b_finetuning', '6b_verification', '175b_finetuning', '175b_verification'];
+  return [question, truth, ...models.map((model) => rest[model].solution)].map(String);
+}
 
 test('the documentation has the table', () => {
   expect(documented.length).toBeGreaterThan(10);

@@ -64,7 +64,7 @@ describe.each(apis)('$title', (api) => {
   });
 
   test('an API that is silent ends as a timeout, and is let go', async () => {
-    const { model } = await play(api, [{ fault: { kind: 'hang' } }], { requestTimeoutMs: 30 });
+    const { model, fake } = await play(api, [{ fault: { kind: 'hang' } }], { requestTimeoutMs: 30 });
     const fault = {
       code: 'PROVIDER_TIMEOUT',
       message: 'provider "main" did not answer within 30 ms',
@@ -72,6 +72,7 @@ describe.each(apis)('$title', (api) => {
     };
     const faults = [await faultOf(model.doGenerate(ask('hi'))), await faultOf(model.doStream(ask('hi')))];
     expect(faults).toStrictEqual([fault, fault]);
+    await expect.poll(() => fake.dropped).toBe(2);
   });
 
   test('a call that is given up ends as such, streamed or not', async () => {
@@ -137,10 +138,11 @@ describe.each(apis)('$title', (api) => {
 
   test('a stream that falls silent in the middle ends as a timeout', async () => {
     const turn: Turn = { text: ['One ', 'two ', 'three ', 'four'], fault: { kind: 'stall' } };
-    const { model } = await play(api, [turn], { requestTimeoutMs: 1_000 });
+    const { model, fake } = await play(api, [turn], { requestTimeoutMs: 1_000 });
     const parts = await streamOf(model, ask('hi'));
     expect(outline(parts)).toContain('text-delta One ');
     expect(errorOf(parts).code).toBe('PROVIDER_TIMEOUT');
+    await expect.poll(() => fake.dropped).toBe(1);
   });
 
   test('a stream that its caller gives up in the middle says so', async () => {
@@ -158,11 +160,12 @@ describe.each(apis)('$title', (api) => {
 
   test('a stream that nobody reads on lets its connection go', async () => {
     const turn: Turn = { text: ['One ', 'two ', 'three ', 'four'], fault: { kind: 'stall' } };
-    const { model } = await play(api, [turn]);
+    const { model, fake } = await play(api, [turn]);
     const { stream } = await model.doStream(ask('hi'));
     const reader = stream.getReader();
     expect((await reader.read()).done).toBe(false);
     await reader.cancel();
+    await expect.poll(() => fake.dropped).toBe(1);
   });
 });
 

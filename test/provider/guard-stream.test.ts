@@ -263,7 +263,10 @@ test('a stand-in for a window follows what has gone out', async () => {
       ? { verdict: 'deny', enforced: true, result: '[withheld]' }
       : {},
   );
-  const { model } = streamingModel([...textParts(['some words go out ', 'and a SECRET and more words']), finish]);
+  const { model } = streamingModel([
+    ...textParts(['some words go out ', 'and a SECRET and more words']),
+    finish,
+  ]);
   const parts = await readParts(model, { fire, stream: 'windowed', windowChars: 8 });
   expect(textOf(parts)).toBe('some words [withheld]');
   expect(finishOf(parts).finishReason).toEqual(denied);

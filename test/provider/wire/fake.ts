@@ -16,6 +16,8 @@ export interface Fake {
   readonly url: string;
   /** Everything that was asked, in order. */
   readonly requests: readonly WireRequest[];
+  /** How many connections the caller has let go before it had its answer. */
+  readonly dropped: number;
   /** Ends the server and every connection. */
   close(): Promise<void>;
 }
@@ -26,7 +28,11 @@ export const wires = { openai, responses, anthropic, gemini } as const;
 export async function openFake(kind: keyof typeof wires, script: readonly Turn[]): Promise<Fake> {
   const wire = wires[kind];
   const requests: WireRequest[] = [];
+  let dropped = 0;
   const server = createServer((incoming, outgoing) => {
+    outgoing.on('close', () => {
+      if (!outgoing.writableFinished) dropped += 1;
+    });
     const turn = async () => {
       const request = await readRequest(incoming);
       requests.push(request);
@@ -42,6 +48,9 @@ export async function openFake(kind: keyof typeof wires, script: readonly Turn[]
   return {
     url: `http://127.0.0.1:${port}${wire.prefix}`,
     requests,
+    get dropped() {
+      return dropped;
+    },
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();

@@ -202,6 +202,20 @@ test.concurrent.for(words)('hook fire: $title', async ({ args, code, stdout }, {
   expect(await run(fired, { cwd: desk })).toEqual({ code, stdout, stderr: '' });
 });
 
+test.concurrent('hook fire: ask, when a hook leaves it to a person [DS-EXIT-03]', async ({ expect }) => {
+  const folder = workspace(
+    `hooks: {limit: ${says('{"allow": false, "ask": true, "reason": "above the limit"}')} hook: tool, phases: [before_execution]}}\n`,
+  );
+  const event = ['--phase', 'before_execution', '--event', '{"request": {"name": "refund"}}'];
+  const fired = ['hook', 'fire', '--hook', 'tool', ...event, '--log-level', 'silent'];
+  const { people, programs } = await runBothWays(fired, { cwd: folder });
+  expect(people).toEqual({ code: 3, stdout: 'ask by hook "limit": above the limit\n', stderr: '' });
+  expect(programs).toMatchObject({
+    code: 3,
+    document: { verdict: 'ask', hook: 'limit', reason: 'above the limit' },
+  });
+});
+
 const exact = workspace(`
 hooks:
   one: {command: ${fixture('allow-metadata.sh')}, args: [one, '${long}'], hook: tool}

@@ -149,7 +149,8 @@ const outcomes = titled([
     document: {
       status: 'pending',
       pending: {
-        id: expect.stringMatching(/^pending_[\da-f-]{36}$/),
+        id: expect.stringMatching(/^pending_[\da-f]{16}$/),
+        run_id: expect.stringMatching(/^run_[\da-f]{16}$/),
         reason: 'requires_approval',
         message: 'Refund 250 EUR?',
       },
@@ -185,7 +186,9 @@ const words = titled([
     args: ['refund'],
     code: 3,
     stdout: '',
-    stderr: 'pending: Refund 250 EUR? (requires_approval)\nhint: call again with --approve to consent\n',
+    stderr: expect.stringMatching(
+      /^pending: Refund 250 EUR\? \(requires_approval\)\napprove: {2}signalbox pending approve pending_[\da-f]{16}\nreject: {3}signalbox pending reject pending_[\da-f]{16} --reason REASON\nrespond: {2}signalbox pending respond pending_[\da-f]{16} --result JSON\nthen: {5}signalbox runs resume run_[\da-f]{16}\n$/,
+    ),
   },
 ]);
 

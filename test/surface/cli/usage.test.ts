@@ -19,6 +19,21 @@ const commands = [
   'hook',
   'hook list',
   'hook fire',
+  'provider',
+  'provider list',
+  'run',
+  'pending',
+  'pending list',
+  'pending show',
+  'pending approve',
+  'pending reject',
+  'pending respond',
+  'runs',
+  'runs list',
+  'runs show',
+  'runs resume',
+  'runs cancel',
+  'runs prune',
 ];
 
 const helps = new Map(
@@ -33,7 +48,7 @@ const helps = new Map(
 test.each(commands)('`signalbox %s --help` shows usage, the options and examples', (command) => {
   const { code, stdout = '', stderr } = helps.get(command) ?? {};
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  const [usage] = stdout.replace('hook|hooks', 'hook').split('\n');
+  const [usage] = stdout.replace(/(hook|provider)\|\1s/, '$1').split('\n');
   expect(usage).toMatch(new RegExp(`^Usage: ${`signalbox ${command}`.trim()} \\[options\\]`));
   expect(stdout).toMatch(/^ {2}-c, --config <file> /m);
   expect(stdout).toMatch(/^ {2}--json /m);
@@ -43,7 +58,7 @@ test.each(commands)('`signalbox %s --help` shows usage, the options and examples
 test('every example of every help names a command and options that exist', () => {
   const texts = [...helps.values()].map(({ stdout }) => stdout);
   const examples = texts.flatMap((text) => text.split('\n').filter((line) => /^ {2}.*signalbox /.test(line)));
-  const named = examples.map((line) => /signalbox ((?:tool|eval|hook) \w+|init|validate)/.exec(line)?.[1]);
+  const named = examples.map((line) => /signalbox ((?:tool|eval|hook|provider|pending|runs) \w+|init|validate|run)/.exec(line)?.[1]);
   expect(commands).toEqual(expect.arrayContaining([...new Set(named)]));
   const declared = texts.flatMap((text) => text.match(/^ {2}(?:-\w, )?--[\w-]+/gm) ?? []).map(lastWord);
   expect(declared).toEqual(

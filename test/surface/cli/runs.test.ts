@@ -1,0 +1,217 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { fixture, pipeline, run, runJson, start, until, workspace } from './command-line.ts';
+
+const silent = ['--log-level', 'silent'];
+
+const spec = `
+tools:
+  echo: {exec: {command: ${fixture('echo-args')}}}
+  lost: {exec: {command: ${fixture('error-text.sh')}}}
+  refund: {exec: {command: ${fixture('pending.sh')}}}
+  hang: {exec: {command: ./hang.sh}}
+`;
+
+const files = {
+  'hang.sh': "#!/bin/sh\ntouch begun\nsleep 30\n",
+  'hang.yaml': pipeline('runtime: ./runtime.yaml\nsteps: [{id: only, tool: hang}]\n'),
+  'desk.yaml': pipeline(`
+runtime: ./runtime.yaml
+steps:
+  - {id: first, tool: echo, args: {n: "\${input.n}"}}
+  - {id: back, tool: refund}
+output: done
+`),
+  'echo.yaml': pipeline('runtime: ./runtime.yaml\nsteps: [{id: only, tool: echo}]\n'),
+  'lost.yaml': pipeline('runtime: ./runtime.yaml\nsteps: [{id: only, tool: lost}]\n'),
+};
+
+interface Begun {
+  readonly folder: string;
+  readonly runId: string;
+}
+
+async function begin(file: string, folder = workspace(spec, files)): Promise<Begun> {
+  const { document } = await runJson(['run', file, '--input', '{"n": 1}', ...silent], { cwd: folder });
+  expect(document).toMatchObject({ run_id: expect.any(String) });
+  return { folder, runId: (document as { run_id: string }).run_id };
+}
+
+test.concurrent('runs list shows runs, the newest first, and takes a status and a limit', async ({ expect }) => {
+  const { folder, runId: completed } = await begin('echo.yaml');
+  const { runId: failed } = await begin('lost.yaml', folder);
+  const { runId: pending } = await begin('desk.yaml', folder);
+  const people = await run(['runs', 'list'], { cwd: folder });
+  expect(people.stdout.split('\n')).toEqual([
+    expect.stringMatching(`^${pending}  \\d{4}-.*Z  pending \\(1 to decide\\)  pipeline  desk$`),
+    expect.stringMatching(`^${failed}  \\d{4}-.*Z  failed                 pipeline  desk$`),
+    expect.stringMatching(`^${completed}  \\d{4}-.*Z  completed              pipeline  desk$`),
+    '',
+  ]);
+  const lists = await Promise.all(
+    [['--limit', '1'], ['--status', 'failed'], ['--status', 'cancelled']].map(async (more) => {
+      const { document } = await runJson(['runs', 'list', ...more], { cwd: folder });
+      return document;
+    }),
+  );
+  expect(lists).toEqual([
+    { runs: [expect.objectContaining({ run_id: pending, status: 'pending', pending: 1 })] },
+    {
+      runs: [
+        {
+          run_id: failed,
+          kind: 'pipeline',
+          name: 'desk',
+          file: join(folder, 'lost.yaml'),
+          status: 'failed',
+          created_at: expect.any(String),
+          updated_at: expect.any(String),
+          pending: 0,
+        },
+      ],
+    },
+    { runs: [] },
+  ]);
+});
+
+const wrong = [
+  ['list', '--limit', '0'],
+  ['list', '--limit', '1.5'],
+  ['list', '--limit', 'all'],
+  ['list', '--status', 'lost'],
+  ['prune', '--older-than', 'ever'],
+  ['prune', '--older-than', '-3d'],
+];
+
+test.concurrent.for(wrong.map((args) => ({ args, title: args.join(' ') })))(
+  'runs $title exits 2',
+  async ({ args }, { expect }) => {
+    const ran = await runJson(['runs', ...args], { cwd: workspace(spec) });
+    expect(ran).toMatchObject({ code: 2, document: { error: { code: 'USAGE' } } });
+  },
+);
+
+test.concurrent('runs show tells what happened when, and what can be done', async ({ expect }) => {
+  const { folder, runId } = await begin('desk.yaml');
+  const { code, stdout } = await run(['runs', 'show', runId.slice(0, 12)], { cwd: folder });
+  expect(code).toBe(0);
+  const [head = '', timeline = '', waits = '', next = ''] = stdout.split('\n\n');
+  expect(head).toBe(
+    `run       ${runId}\npipeline  desk (${join(folder, 'desk.yaml')})\nstatus    pending\ninput     {"n": 1}`,
+  );
+  const time = '\\d{4}-[^ ]*Z +\\+[\\d.]+ m?s';
+  const rows = timeline.split('\n').map((row) => row.replace(new RegExp(`^${time} +`), ''));
+  expect(rows).toEqual([
+    expect.stringMatching(/^started +desk$/),
+    expect.stringMatching(/^step began +first\/call$/),
+    expect.stringMatching(/^step ended +first\/call +[\d.]+ m?s$/),
+    expect.stringMatching(/^step ended +first +ok$/),
+    expect.stringMatching(/^step began +back\/call$/),
+    expect.stringMatching(/^step ended +back\/call +[\d.]+ m?s$/),
+    expect.stringMatching(/^pending +back\/call +pending_[\da-f]{16}: Refund 250 EUR\?$/),
+  ]);
+  expect(waits).toMatch(
+    /^pending: Refund 250 EUR\? \(requires_approval\)\napprove: {2}signalbox pending approve pending_/,
+  );
+  expect(next).toBe(`then:     signalbox runs resume ${runId}\n`);
+});
+
+test.concurrent('runs show --json has the timeline and the input', async ({ expect }) => {
+  const { folder, runId } = await begin('lost.yaml');
+  const { code, document } = await runJson(['runs', 'show', runId], { cwd: folder });
+  expect({ code, document }).toMatchObject({
+    code: 0,
+    document: {
+      run_id: runId,
+      status: 'failed',
+      input: { n: 1 },
+      output: null,
+      error: { code: 'TOOL_ERROR' },
+      pendings: [],
+      timeline: [
+        { what: 'started', step: null },
+        { what: 'step began', step: 'only/call' },
+        { what: 'step ended', step: 'only/call' },
+        { what: 'step ended', step: 'only' },
+        { what: 'ended', step: null, detail: 'failed' },
+      ],
+    },
+  });
+});
+
+test.concurrent('runs resume of a run that nobody has decided about waits again', async ({ expect }) => {
+  const { folder, runId } = await begin('desk.yaml');
+  const { code, stderr } = await run(['runs', 'resume', runId, ...silent], { cwd: folder });
+  expect(code).toBe(3);
+  expect(stderr).toContain(`desk: ${runId} goes on\n`);
+  expect(stderr).not.toContain('first:');
+});
+
+test.concurrent('runs resume of a run that has ended shows it again, and does nothing', async ({ expect }) => {
+  const { folder, runId } = await begin('echo.yaml');
+  expect(await run(['runs', 'resume', runId, ...silent], { cwd: folder })).toEqual({
+    code: 0,
+    stdout: expect.stringContaining('"status":"ok"'),
+    stderr: '',
+  });
+});
+
+test.concurrent('a run that another process works on is busy', async ({ expect }) => {
+  const folder = workspace(spec, files);
+  const { child, ran } = start(['run', 'hang.yaml', ...silent], { cwd: folder });
+  await until(() => existsSync(join(folder, 'begun')));
+  const { document } = await runJson(['runs', 'list', '--status', 'running'], { cwd: folder });
+  expect(document).toMatchObject({ runs: [{ run_id: expect.any(String) }] });
+  const [{ run_id } = { run_id: '' }] = (document as { runs: { run_id: string }[] }).runs;
+  const busy = await runJson(['runs', 'resume', run_id, ...silent], { cwd: folder });
+  child.kill('SIGINT');
+  await ran;
+  expect(busy).toMatchObject({ code: 1, document: { error: { code: 'RUN_BUSY' } } });
+});
+
+test.concurrent('runs cancel ends a run and its pending calls for good', async ({ expect }) => {
+  const { folder, runId } = await begin('desk.yaml');
+  const cancelled = await run(['runs', 'cancel', runId, '--reason', 'ordered twice'], { cwd: folder });
+  expect(cancelled).toEqual({ code: 0, stdout: `cancelled: ${runId}\n`, stderr: '' });
+  const [again, resumed, waiting, all] = await Promise.all([
+    runJson(['runs', 'cancel', runId], { cwd: folder }),
+    runJson(['runs', 'resume', runId], { cwd: folder }),
+    runJson(['pending', 'list'], { cwd: folder }),
+    runJson(['pending', 'list', '--all'], { cwd: folder }),
+  ]);
+  expect(again).toMatchObject({ code: 2, document: { error: { code: 'RUN_ENDED' } } });
+  expect(resumed).toMatchObject({ code: 1, document: { run_id: runId, status: 'cancelled' } });
+  expect(waiting).toMatchObject({ document: { pending: [] } });
+  expect(all).toMatchObject({ document: { pending: [{ status: 'cancelled' }] } });
+});
+
+test.concurrent('runs cancel ends a wait in another process', async ({ expect }) => {
+  const folder = workspace(spec, files);
+  const { child, ran } = start(['run', 'desk.yaml', '--input', '{"n": 1}', '--wait', ...silent], { cwd: folder });
+  let told = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    told += chunk.toString();
+  });
+  await until(() => told.includes('waiting for the decision'));
+  const [runId = ''] = /run_[\da-f]{16}/.exec(told) ?? [];
+  await run(['runs', 'cancel', runId], { cwd: folder });
+  expect(await ran).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/\ncancelled: run_/) });
+});
+
+test.concurrent('runs prune removes what ended long enough ago, and nothing else', async ({ expect }) => {
+  const { folder, runId } = await begin('echo.yaml');
+  const { runId: waiting } = await begin('desk.yaml', folder);
+  const young = await runJson(['runs', 'prune'], { cwd: folder });
+  const old = await run(['runs', 'prune', '--older-than', '1ms'], { cwd: folder });
+  expect([young, old]).toEqual([
+    { code: 0, document: { pruned: 0 }, stderr: '' },
+    { code: 0, stdout: 'removed 1 run\n', stderr: '' },
+  ]);
+  const [gone, kept] = await Promise.all([
+    runJson(['runs', 'show', runId], { cwd: folder }),
+    runJson(['runs', 'show', waiting], { cwd: folder }),
+  ]);
+  expect(gone).toMatchObject({ code: 2, document: { error: { code: 'RUN_UNKNOWN' } } });
+  expect(kept).toMatchObject({ code: 0, document: { status: 'pending' } });
+});

@@ -1,0 +1,26 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { visible, visibleLine } from '../../../src/surface/cli/visible.ts';
+
+const words = [
+  { title: 'an escape sequence', text: '\u001b[2Kgone', shown: '\\u001b[2Kgone' },
+  { title: 'an escape sequence of one character', text: '\u009b2K', shown: '\\u009b2K' },
+  { title: 'a carriage return', text: 'safe\rrm', shown: 'safe\\u000drm' },
+  { title: 'letters turned round', text: 'a\u202eb', shown: 'a\\u202eb' },
+  { title: 'a line separator', text: 'a\u2028b', shown: 'a\\u2028b' },
+  { title: 'letters nobody sees', text: 'a\u200bb\u{e0041}', shown: 'a\\u200bb\\u{e0041}' },
+  { title: 'lines and tabs', text: 'a\n\tb', shown: 'a\n\tb' },
+  { title: 'letters and emoji that are joined', text: 'Ü👩\u200d💻', shown: 'Ü👩\u200d💻' },
+];
+
+test.each(words)('$title', ({ text, shown }) => {
+  expect(visible(text)).toBe(shown);
+});
+
+test('nothing that a terminal obeys is left', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(visibleLine(text)).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
+    }),
+  );
+});
