@@ -5,7 +5,7 @@ export const catalogue = {
     hint: 'Run the command with --help to see its arguments.',
   },
   FILE_UNREADABLE: {
-    summary: 'A file that the call names does not exist or cannot be read.',
+    summary: 'A file that the call names does not exist, or cannot be read or written.',
     hint: 'Check the path; relative paths start from the current folder.',
   },
   CONFIG_INVALID: {

@@ -14,8 +14,40 @@ interface Surroundings {
  */
 export async function settleStream(
   source: ReadableStream<LanguageModelV4StreamPart>,
-  { clock, peer }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<ReadableStream<LanguageModelV4StreamPart>> {
+  const flow = newFlow(source, surroundings);
+  try {
+    while (isPreamble(await flow.readOn()));
+  } catch (thrown) {
+    flow.drop();
+    throw thrown;
+  }
+  surroundings.clock.pause();
+  const end = () => {
+    surroundings.clock.end();
+    flow.drop();
+  };
+  const pull = async (controller: ReadableStreamDefaultController<LanguageModelV4StreamPart>) => {
+    const part = await flow.next();
+    controller.enqueue(part);
+    if (part.type !== 'finish' && part.type !== 'error') return;
+    end();
+    controller.close();
+  };
+  return new ReadableStream({ pull, cancel: end }, { highWaterMark: 0 });
+}
+
+interface Flow {
+  /** Reads a part in the time that is left. Throws what makes the stream fail, its end included. */
+  readOn(): Promise<LanguageModelV4StreamPart | undefined>;
+  /** The next part that may be given on; an `error` part for what makes the stream fail. Never rejects. */
+  next(): Promise<LanguageModelV4StreamPart>;
+  /** Lets the source go. */
+  drop(): void;
+}
+
+function newFlow(source: ReadableStream<LanguageModelV4StreamPart>, { clock, peer }: Surroundings): Flow {
   const reader = source.getReader();
   const sieve = newSieve(peer.id);
   const ready: LanguageModelV4StreamPart[] = [];
@@ -24,40 +56,21 @@ export async function settleStream(
     ready.push(...sieve.pass(value));
     return value;
   };
-  const end = () => {
-    clock.end();
-    reader.cancel().catch(() => {});
-  };
-  try {
-    while (isPreamble(await readOn()));
-  } catch (thrown) {
-    reader.cancel().catch(() => {});
-    throw thrown;
-  }
-  clock.pause();
-  return new ReadableStream(
-    {
-      pull: async (controller) => {
-        try {
-          while (ready.length === 0) {
-            clock.restart();
-            await readOn();
-          }
-          clock.pause();
-        } catch (thrown) {
-          const error: unknown = clock.signal.aborted ? clock.signal.reason : toFailure(thrown, peer);
-          ready.push({ type: 'error', error });
-        }
+  const next = async (): Promise<LanguageModelV4StreamPart> => {
+    try {
+      for (;;) {
         const part = ready.shift();
-        if (part !== undefined) controller.enqueue(part);
-        if (part?.type !== 'finish' && part?.type !== 'error') return;
-        end();
-        controller.close();
-      },
-      cancel: end,
-    },
-    { highWaterMark: 0 },
-  );
+        if (part !== undefined) return part;
+        clock.restart();
+        await readOn();
+        clock.pause();
+      }
+    } catch (thrown) {
+      const error: unknown = clock.signal.aborted ? clock.signal.reason : toFailure(thrown, peer);
+      return { type: 'error', error };
+    }
+  };
+  return { readOn, next, drop: () => void reader.cancel().catch(() => {}) };
 }
 
 /** Throws PROVIDER_FAILED for an answer that its API itself calls a failure, or never called complete. */

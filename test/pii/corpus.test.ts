@@ -37,7 +37,7 @@ test.skipIf(!existsSync(solutions))(
     const detect = detector();
     const findings = texts.reduce((count, text) => count + detect(text).length, 0);
     const [, numbers = '', total = ''] =
-      /In ([\d,]+) texts of arithmetic[^]*?the default\nfinds (\d+)\./.exec(docs) ?? [];
+      /In ([\d,]+) texts of arithmetic[\s\S]*?the default\nfinds (\d+)\./.exec(docs) ?? [];
     expect({ texts: texts.length, findings }).toEqual({
       texts: Number(numbers.replace(',', '')),
       findings: Number(total),

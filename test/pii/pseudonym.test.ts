@@ -227,8 +227,14 @@ describe('memory', () => {
     const request = ask(subject, ada, 0);
     expect(read(subject, request, '<EMAIL_ADDRESS_1>', hour)).toBe(ada);
     expect(read(subject, request, '<EMAIL_ADDRESS_1>', 2 * hour)).toBe(ada);
-    subject.sweep(3 * hour + 1);
-    expect(read(subject, request, '<EMAIL_ADDRESS_1>', 2 * hour)).not.toContain(ada);
+    expect(read(subject, request, '<EMAIL_ADDRESS_1>', 3 * hour + 1)).not.toContain(ada);
+  });
+
+  test('is swept, so that values do not wait for the next request', () => {
+    const subject = filter('pseudonymise');
+    const request = ask(subject, ada, 0);
+    subject.sweep(hour + 1);
+    expect(read(subject, request, '<EMAIL_ADDRESS_1>', 0)).not.toContain(ada);
   });
 
   test('keeps a thousand conversations, those that were used last', () => {

@@ -5,7 +5,13 @@ export function explain(error: unknown): string {
   if (error instanceof RuntimeError) return error.message;
   if (error instanceof SyntaxError) return 'stdin is not one JSON object, nor a line of JSON-RPC';
   if (!(error instanceof Error)) return 'the filter itself failed';
-  // The message of a foreign error may quote a value; where it came from does not.
-  const [place = ''] = error.stack?.match(/^ {4}at .*$/m) ?? [];
-  return `the filter itself failed (${error.name}${place.replace(/^ {4}/, ' ')})`;
+  return `the filter itself failed (${error.name}${placeOf(error)})`;
+}
+
+/** The message of a foreign error may quote a value; where it came from, behind the message, does not. */
+function placeOf({ name, message, stack = '' }: Error): string {
+  const head = message === '' ? name : `${name}: ${message}`;
+  if (!stack.startsWith(head)) return '';
+  const [place = ''] = stack.slice(head.length).match(/(?<=^ {4})at .*$/m) ?? [];
+  return place === '' ? '' : ` ${place}`;
 }

@@ -15,6 +15,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
+import { openRuntime } from '../../../src/index.ts';
 
 // A command takes half a second; on a machine with much else to do, it may take many.
 vi.setConfig({ testTimeout: 60_000 });
@@ -167,6 +168,28 @@ export function startOnTerminal(args: readonly string[], circumstances: Circumst
       running.child.stdin?.write(keys);
     },
   };
+}
+
+/** A call that waits for a person in the state store of a workspace. It is made here, which takes no process. */
+export async function callThatWaits(folder: string, tool: string, args = '{}') {
+  const runtime = await openRuntime(join(folder, 'runtime.yaml'), { log: false });
+  try {
+    const document = await runtime.tools.call(tool, args);
+    if (document.status !== 'pending') throw new Error(`it does not wait: ${JSON.stringify(document)}`);
+    return { id: document.pending.id, runId: document.pending.run_id };
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** The id of a run in the state store of a workspace. It is run here, as far as it goes. */
+export async function runOf(folder: string, file: string, input: unknown = {}): Promise<string> {
+  const runtime = await openRuntime(join(folder, 'runtime.yaml'), { log: false });
+  try {
+    return (await runtime.run(join(folder, file), input)).run_id;
+  } finally {
+    await runtime.close();
+  }
 }
 
 /** The one document of a stdout that holds one line and nothing else. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { fixture, hasTerminals, pipeline, run, runJson, startOnTerminal, workspace } from './command-line.ts';
 
 const silent = ['--log-level', 'silent'];
@@ -152,15 +152,18 @@ terminalTest('Ctrl-C at the question sets the run down [DS-EXIT-04]', async ({ e
   expect(document).toMatchObject({ pending: [{ status: 'open' }] });
 });
 
-terminalTest('a call that was decided elsewhere meanwhile is told, and the run goes by that', async ({ expect }) => {
-  const { folder, ran, sees, type, screen } = begin();
-  await sees(question);
-  const [id = ''] = /pending_[\da-f]{16}/.exec(screen()) ?? [];
-  await run(['pending', 'reject', id, '--reason', 'no', '--by', 'ada'], { cwd: folder });
-  type('a\r');
-  expect((await ran).code).toBe(1);
-  expect(screen()).toContain('has been rejected by ada already');
-});
+terminalTest(
+  'a call that was decided elsewhere meanwhile is told, and the run goes by that',
+  async ({ expect }) => {
+    const { folder, ran, sees, type, screen } = begin();
+    await sees(question);
+    const [id = ''] = /pending_[\da-f]{16}/.exec(screen()) ?? [];
+    await run(['pending', 'reject', id, '--reason', 'no', '--by', 'ada'], { cwd: folder });
+    type('a\r');
+    expect((await ran).code).toBe(1);
+    expect(screen()).toContain('has been rejected by ada already');
+  },
+);
 
 terminalTest('of calls that wait at once, one is asked about after the other', async ({ expect }) => {
   const { ran, sees, type, screen } = begin('both.yaml');

@@ -1,26 +1,17 @@
 import { cpSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { config, fixture, folderOf, run, runJson } from './command-line.ts';
+import { test } from 'vitest';
+import { callThatWaits, config, fixture, folderOf, run, runJson } from './command-line.ts';
 
 const spec = config(`tools: {refund: {exec: {command: ${fixture('pending.sh')}}}}\n`);
-
-interface Waiting {
-  readonly id: string;
-  readonly runId: string;
-}
-
-async function waitIn(folder: string): Promise<Waiting> {
-  const { document } = await runJson(['tool', 'call', 'refund'], { cwd: folder });
-  expect(document).toMatchObject({ status: 'pending' });
-  const { pending } = document as { pending: { id: string; run_id: string } };
-  return { id: pending.id, runId: pending.run_id };
-}
 
 /** A folder of two projects, in each of which a call waits. */
 async function projects() {
   const folder = folderOf({ 'a/runtime.yaml': spec, 'b/c/runtime.yaml': spec });
-  const [a, c] = await Promise.all([waitIn(join(folder, 'a')), waitIn(join(folder, 'b/c'))]);
+  const [a, c] = await Promise.all([
+    callThatWaits(join(folder, 'a'), 'refund'),
+    callThatWaits(join(folder, 'b/c'), 'refund'),
+  ]);
   return { folder, a, c };
 }
 
@@ -77,9 +68,14 @@ test.concurrent('an id that no store below knows is unknown', async ({ expect })
   expect(ran).toMatchObject({ code: 2, document: { error: { code: 'RUN_UNKNOWN' } } });
 });
 
-test.concurrent('where there is neither config nor store, the config is what is missing', async ({ expect }) => {
+test.concurrent('where there is neither config nor store, the config is what is missing', async ({
+  expect,
+}) => {
   const ran = await Promise.all(
-    [['pending', 'list'], ['runs', 'show', 'run_1234']].map((args) => runJson(args, { cwd: folderOf({}) })),
+    [
+      ['pending', 'list'],
+      ['runs', 'show', 'run_1234'],
+    ].map((args) => runJson(args, { cwd: folderOf({}) })),
   );
   const missing = { code: 2, document: { error: { code: 'FILE_UNREADABLE' } } };
   expect(ran).toMatchObject([missing, missing]);
@@ -101,7 +97,10 @@ test.concurrent('an id that a copied store knows too needs --config', async ({ e
   expect(unclear).toMatchObject({
     code: 2,
     document: {
-      error: { code: 'USAGE', hint: expect.stringContaining(`--config ${join(folder, 'copy/runtime.yaml')}`) },
+      error: {
+        code: 'USAGE',
+        hint: expect.stringContaining(`--config ${join(folder, 'copy/runtime.yaml')}`),
+      },
     },
   });
   const clear = await runJson(['pending', 'approve', a.id, '--config', 'copy/runtime.yaml'], { cwd: folder });
@@ -126,7 +125,9 @@ test.concurrent('runs prune does not choose among several stores', async ({ expe
 
 test.concurrent('node_modules and hidden folders are nobody’s projects', async ({ expect }) => {
   const folder = folderOf({ 'node_modules/x/runtime.yaml': spec, '.cache/y/runtime.yaml': spec });
-  await Promise.all(['node_modules/x', '.cache/y'].map((each) => waitIn(join(folder, each))));
+  await Promise.all(
+    ['node_modules/x', '.cache/y'].map((each) => callThatWaits(join(folder, each), 'refund')),
+  );
   const ran = await runJson(['pending', 'list'], { cwd: folder });
   expect(ran).toMatchObject({ code: 2, document: { error: { code: 'FILE_UNREADABLE' } } });
 });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fixture, pipeline, run, runJson, start, until, workspace } from './command-line.ts';
+import { fixture, pipeline, run, runJson, runOf, start, until, workspace } from './command-line.ts';
 
 const silent = ['--log-level', 'silent'];
 
@@ -14,7 +14,7 @@ tools:
 `;
 
 const files = {
-  'hang.sh': "#!/bin/sh\ntouch begun\nsleep 30\n",
+  'hang.sh': '#!/bin/sh\ntouch begun\nsleep 30\n',
   'hang.yaml': pipeline('runtime: ./runtime.yaml\nsteps: [{id: only, tool: hang}]\n'),
   'desk.yaml': pipeline(`
 runtime: ./runtime.yaml
@@ -33,12 +33,12 @@ interface Begun {
 }
 
 async function begin(file: string, folder = workspace(spec, files)): Promise<Begun> {
-  const { document } = await runJson(['run', file, '--input', '{"n": 1}', ...silent], { cwd: folder });
-  expect(document).toMatchObject({ run_id: expect.any(String) });
-  return { folder, runId: (document as { run_id: string }).run_id };
+  return { folder, runId: await runOf(folder, file, { n: 1 }) };
 }
 
-test.concurrent('runs list shows runs, the newest first, and takes a status and a limit', async ({ expect }) => {
+test.concurrent('runs list shows runs, the newest first, and takes a status and a limit', async ({
+  expect,
+}) => {
   const { folder, runId: completed } = await begin('echo.yaml');
   const { runId: failed } = await begin('lost.yaml', folder);
   const { runId: pending } = await begin('desk.yaml', folder);
@@ -50,7 +50,11 @@ test.concurrent('runs list shows runs, the newest first, and takes a status and 
     '',
   ]);
   const lists = await Promise.all(
-    [['--limit', '1'], ['--status', 'failed'], ['--status', 'cancelled']].map(async (more) => {
+    [
+      ['--limit', '1'],
+      ['--status', 'failed'],
+      ['--status', 'cancelled'],
+    ].map(async (more) => {
       const { document } = await runJson(['runs', 'list', ...more], { cwd: folder });
       return document;
     }),
@@ -98,7 +102,7 @@ test.concurrent('runs show tells what happened when, and what can be done', asyn
   expect(code).toBe(0);
   const [head = '', timeline = '', waits = '', next = ''] = stdout.split('\n\n');
   expect(head).toBe(
-    `run       ${runId}\npipeline  desk (${join(folder, 'desk.yaml')})\nstatus    pending\ninput     {"n": 1}`,
+    `run       ${runId}\npipeline  desk (${join(folder, 'desk.yaml')})\nstatus    pending\ninput     {"n":1}`,
   );
   const time = '\\d{4}-[^ ]*Z +\\+[\\d.]+ m?s';
   const rows = timeline.split('\n').map((row) => row.replace(new RegExp(`^${time} +`), ''));
@@ -148,7 +152,9 @@ test.concurrent('runs resume of a run that nobody has decided about waits again'
   expect(stderr).not.toContain('first:');
 });
 
-test.concurrent('runs resume of a run that has ended shows it again, and does nothing', async ({ expect }) => {
+test.concurrent('runs resume of a run that has ended shows it again, and does nothing', async ({
+  expect,
+}) => {
   const { folder, runId } = await begin('echo.yaml');
   expect(await run(['runs', 'resume', runId, ...silent], { cwd: folder })).toEqual({
     code: 0,
@@ -188,7 +194,9 @@ test.concurrent('runs cancel ends a run and its pending calls for good', async (
 
 test.concurrent('runs cancel ends a wait in another process', async ({ expect }) => {
   const folder = workspace(spec, files);
-  const { child, ran } = start(['run', 'desk.yaml', '--input', '{"n": 1}', '--wait', ...silent], { cwd: folder });
+  const { child, ran } = start(['run', 'desk.yaml', '--input', '{"n": 1}', '--wait', ...silent], {
+    cwd: folder,
+  });
   let told = '';
   child.stderr?.on('data', (chunk: Buffer) => {
     told += chunk.toString();
@@ -196,7 +204,11 @@ test.concurrent('runs cancel ends a wait in another process', async ({ expect })
   await until(() => told.includes('waiting for the decision'));
   const [runId = ''] = /run_[\da-f]{16}/.exec(told) ?? [];
   await run(['runs', 'cancel', runId], { cwd: folder });
-  expect(await ran).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/\ncancelled: run_/) });
+  expect(await ran).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/\ncancelled: run_/),
+  });
 });
 
 test.concurrent('runs prune removes what ended long enough ago, and nothing else', async ({ expect }) => {

@@ -58,7 +58,9 @@ test.each(commands)('`signalbox %s --help` shows usage, the options and examples
 test('every example of every help names a command and options that exist', () => {
   const texts = [...helps.values()].map(({ stdout }) => stdout);
   const examples = texts.flatMap((text) => text.split('\n').filter((line) => /^ {2}.*signalbox /.test(line)));
-  const named = examples.map((line) => /signalbox ((?:tool|eval|hook|provider|pending|runs) \w+|init|validate|run)/.exec(line)?.[1]);
+  const named = examples.map(
+    (line) => /signalbox ((?:tool|eval|hook|provider|pending|runs) \w+|init|validate|run)/.exec(line)?.[1],
+  );
   expect(commands).toEqual(expect.arrayContaining([...new Set(named)]));
   const declared = texts.flatMap((text) => text.match(/^ {2}(?:-\w, )?--[\w-]+/gm) ?? []).map(lastWord);
   expect(declared).toEqual(

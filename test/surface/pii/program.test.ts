@@ -44,6 +44,15 @@ describe('one-shot', () => {
   });
 });
 
+test('a line that is not UTF-8 fails one object of many lines too', async () => {
+  const { child, ran } = start([program], { stdin: null }, [process.execPath]);
+  // Without its broken line the object would be whole, and harmless.
+  const pretty = JSON.stringify(asking([{ name: 'é', role: 'user', content: 'hi' }]), null, 1);
+  child.stdin?.end(Buffer.from(pretty, 'latin1'));
+  const { code, stdout } = await ran;
+  expect({ code, reply: JSON.parse(stdout) }).toEqual({ code: 1, reply: { error: expect.any(String) } });
+});
+
 describe('server', () => {
   test('answers every line by its id, and goes on behind what it cannot answer', async () => {
     const lines = [
