@@ -56,8 +56,13 @@ const findAda: Answer = ({ text: given }, response) => {
   json(at === -1 ? [] : [found])({ text: given }, response);
 };
 
-async function fire(url: string | undefined, phase: 'before_call' | 'after_call', content = 'I am 😀 Ada') {
-  const env = [...(url === undefined ? [] : [`PRESIDIO_URL=${url}`]), 'PRESIDIO_TIMEOUT=500'];
+async function fire(
+  url: string | undefined,
+  phase: 'before_call' | 'after_call',
+  content = 'I am 😀 Ada',
+  timeoutMs = 15_000,
+) {
+  const env = [...(url === undefined ? [] : [`PRESIDIO_URL=${url}`]), `PRESIDIO_TIMEOUT=${timeoutMs}`];
   const { runtime, events } = await open(
     `hooks:\n  presidio: {command: ${JSON.stringify(process.execPath)}, args: [${JSON.stringify(script)}], hook: provider, runtime: server, timeout_ms: 60000, env: ${JSON.stringify(env)}}\n`,
   );
@@ -120,20 +125,20 @@ test('findings that overlap leave nothing of what they cover', async () => {
   expect(decision).toMatchObject({ replace: { messages: [{ content: '[A][B]jklmnop' }] } });
 });
 
-const faults: readonly { readonly title: string; readonly answer: Answer }[] = [
+const faults: readonly { readonly title: string; readonly answer: Answer; readonly timeoutMs?: number }[] = [
   { title: 'an error', answer: (_body, response) => void response.writeHead(500).end('Ada') },
   { title: 'no JSON', answer: (_body, response) => void response.end('Ada is here') },
   { title: 'an object', answer: json({ error: 'No text provided' }) },
   { title: 'a finding beyond the text', answer: json([{ entity_type: 'A', start: 0, end: 999, score: 1 }]) },
   { title: 'a finding without a place', answer: json([{ entity_type: 'A', score: 1 }]) },
   { title: 'a list of nothing', answer: json([null]) },
-  { title: 'nothing in time', answer: () => {} },
+  { title: 'nothing in time', answer: () => {}, timeoutMs: 100 },
   { title: 'a closed connection', answer: (_body, response) => void response.destroy() },
 ];
 
-test.each(faults)('an analyzer that answers with $title denies', async ({ answer }) => {
+test.each(faults)('an analyzer that answers with $title denies', async ({ answer, timeoutMs }) => {
   const { url } = await analyzer(answer);
-  const { decision } = await fire(url, 'before_call');
+  const { decision } = await fire(url, 'before_call', 'I am Ada', timeoutMs);
   expect(decision).toMatchObject({
     verdict: 'deny',
     hook: 'presidio',

@@ -273,3 +273,32 @@ test('the arguments of a consent keep their digits and bytes', async () => {
   expect(end).toMatchObject({ status: 'completed', output: 'done' });
   expect(desk.lines('requests')).toEqual([expect.stringContaining(`{"args":${args},"approval":`)]);
 });
+
+test('the tool is given the consent that a hook or the config has asked for, and need not ask again', async () => {
+  const desk = await openDesk(
+    specOf([asking('limit')]).replace(/exec: .*/, `exec: ${recording('pending.sh', 'requests')}`),
+  );
+  const first = await desk.run(refundOf('250'));
+  expect(await approve(desk, first)).toMatchObject({ status: 'completed' });
+  const approvals = desk.lines('requests').map((line) => JSON.parse(line).approval.id);
+  expect(approvals).toEqual([pendingOf(first)]);
+});
+
+test('firing the hooks of a call that one of them asks about gives the question', async () => {
+  const desk = await openDesk(specOf([asking('limit', 'a lot')]));
+  const decision = await desk.runtime.hooks.fire({
+    hook: 'tool',
+    phase: 'before_execution',
+    request: { name: 'refund', args: { amount: 250 } },
+  });
+  expect(decision).toEqual({
+    verdict: 'ask',
+    hook: 'limit',
+    dialect: 'promptkit',
+    reason: 'a lot',
+    enforced: false,
+    replace: null,
+    result: null,
+    metadata: {},
+  });
+});

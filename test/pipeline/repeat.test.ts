@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   type Desk,
+  hookRecording,
   openAt,
   openDesk,
   outline,
@@ -151,6 +152,44 @@ test('an approved call that must not be repeated and was cut off waits once more
     [7, 'mara'],
     [7, 'ann'],
   ]);
+});
+
+const script = `
+providers:
+  - id: main
+    type: mock
+    model: scripted
+    additional_config:
+      responses:
+        - {when: round == 1, tool_calls: [{name: before, args: {n: 1}}, {name: pay, args: {n: 2}}]}
+        - {when: round == 2, text: "\${messages.filter(m, m.role == 'tool').size()} calls"}
+hooks:
+  asked: {hook: provider, phases: [before_call], ${hookRecording('answers', 'asked', '{"allow": true}')}}
+`;
+
+const chat = `
+steps:
+  - {id: answer, chat: {provider: main, messages: Pay., tools: [before, pay], tool_concurrency: 1}}
+output: \${steps.answer.text}
+`;
+
+test('a chat that was cut off in a call goes on there: neither the model nor the other tools are asked again [DS-RUN-03]', async () => {
+  const { desk, id } = await cutOff(`${payWith('idempotent: true')}${script}`, chat);
+  expect(await desk.runtime.runs.resume(id)).toMatchObject({ status: 'completed', output: '2 calls' });
+  expect(desk.lines('asked')).toHaveLength(2);
+  expect(desk.lines('before')).toHaveLength(1);
+  const keys = desk.lines('requests').map((line) => JSON.parse(line).idempotency_key);
+  expect(keys).toEqual(Array(2).fill(`${id}/answer/attempt-1/round-1/call-2`));
+});
+
+test('a call of a chat that must not be repeated and was cut off waits for a person', async () => {
+  const { desk, id } = await cutOff(`${payWith(unsafe)}${script}`, chat);
+  const paused = await desk.runtime.runs.resume(id);
+  expect(outline(paused)).toEqual(['answer chat pending']);
+  await desk.runtime.pending.respond(pendingOf(paused), { by: 'mara', result: 'it had been paid' });
+  expect(await desk.runtime.runs.resume(id)).toMatchObject({ status: 'completed', output: '2 calls' });
+  expect(desk.lines('requests')).toHaveLength(1);
+  expect(desk.lines('asked')).toHaveLength(2);
 });
 
 test('a tool that is not declared idempotent is given no key [DS-IDEM-01@oneshot]', async () => {

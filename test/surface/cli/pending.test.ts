@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { titled } from '../../cite.ts';
 import { callThatWaits, fixture, onlyDocument, run, runJson, workspace } from './command-line.ts';
 

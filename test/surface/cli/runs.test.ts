@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { fixture, pipeline, run, runJson, runOf, start, until, workspace } from './command-line.ts';
 
 const silent = ['--log-level', 'silent'];

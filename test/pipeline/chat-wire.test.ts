@@ -1,0 +1,86 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { type Fake, openFake, type Turn } from '../provider/wire/fake.ts';
+import { openDesk, recording } from './desk.ts';
+
+/** A model behind an API on this machine, which answers turn after turn. */
+async function openModel(script: readonly Turn[]): Promise<{ fake: Fake; spec: string }> {
+  const fake = await openFake('openai', script);
+  onTestFinished(() => fake.close());
+  const spec = `
+state_store: {type: memory}
+tools:
+  note: {input_schema: {properties: {n: {type: integer}}}, exec: ${recording('answers', 'notes', '{"result": "noted"}')}}
+providers: [{id: main, type: openai-compatible, model: m, base_url: "${fake.url}"}]
+`;
+  return { fake, spec };
+}
+
+/** A turn that calls `note` with arguments that the model has spelt itself. */
+function calling(args: string): Turn {
+  const call = { id: 'call_1', type: 'function', function: { name: 'note', arguments: args } };
+  const choice = {
+    index: 0,
+    message: { role: 'assistant', content: null, tool_calls: [call] },
+    finish_reason: 'tool_calls',
+  };
+  const body = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice] };
+  return { fault: { kind: 'body', status: 200, body: JSON.stringify(body) } };
+}
+
+const chat =
+  'steps: [{id: answer, chat: {provider: main, messages: Hello., tools: [note]}}]\noutput: ${steps.answer}\n';
+
+const wrong = [
+  { title: 'are no JSON', args: '{"n": 1', says: 'the arguments are not JSON' },
+  { title: 'are a list', args: '[1]', says: 'the arguments are not a JSON object' },
+  { title: 'have a key twice', args: '{"n": 1, "n": 2}', says: 'the argument "n" stands twice' },
+  { title: 'do not fit', args: '{"n": "one"}', says: 'the arguments do not fit input_schema' },
+];
+
+test.each(wrong)(
+  'a model whose arguments $title is told so, and the tool does not run [DS-CHAT-01]',
+  async ({ args, says }) => {
+    const { fake, spec } = await openModel([calling(args), { text: 'Sorry.' }]);
+    const desk = await openDesk(spec);
+    const end = await desk.run(chat);
+    expect(end.output).toMatchObject({
+      status: 'ok',
+      text: 'Sorry.',
+      rounds: 2,
+      tool_calls: [{ name: 'note', status: 'failed', error: expect.stringContaining(says) }],
+    });
+    expect(desk.lines('notes')).toEqual([]);
+    const last = JSON.stringify(fake.requests[1]?.body['messages']);
+    expect(last).toContain(JSON.stringify(`Tool "note" failed: tool "note": ${says}`).slice(1, -1));
+  },
+);
+
+test('long numbers of a model’s arguments reach the tool with their digits [DS-RUN-02]', async () => {
+  const { spec } = await openModel([calling('{"n":12345678901234567890,"rate":1.10}'), { text: 'Done.' }]);
+  const desk = await openDesk(spec);
+  expect(await desk.run(chat)).toMatchObject({ status: 'completed' });
+  expect(desk.lines('notes')).toEqual(['{"args":{"n":12345678901234567890,"rate":1.10}}']);
+});
+
+test('an API that is given up in the middle of its answer leaves the run to be resumed [DS-RUN-06]', async () => {
+  const { fake, spec } = await openModel([{ fault: { kind: 'hang' } }, { text: 'Done.' }]);
+  const desk = await openDesk(spec);
+  const giveUp = new AbortController();
+  const running = desk.run(chat, {}, { signal: giveUp.signal });
+  running.catch(() => {});
+  await expect.poll(() => fake.requests.length, { timeout: 15_000 }).toBe(1);
+  giveUp.abort();
+  await expect(running).rejects.toMatchObject({ code: 'ABORTED' });
+  const [run] = await desk.runtime.runs.list();
+  expect(await desk.runtime.runs.resume(run?.run_id ?? '')).toMatchObject({
+    output: { text: 'Done.', rounds: 1 },
+  });
+  expect(fake.requests).toHaveLength(2);
+});
+
+test('a model call that takes longer than its step fails the step', async () => {
+  const { spec } = await openModel([{ fault: { kind: 'hang' } }]);
+  const desk = await openDesk(spec);
+  const end = await desk.run(chat.replace('{id: answer,', '{id: answer, timeout_ms: 300,'));
+  expect(end).toMatchObject({ status: 'failed', error: { code: 'STEP_TIMEOUT' } });
+});
