@@ -63,13 +63,18 @@ test('the package holds what runs, and nothing else', () => {
 
 test('every bin is there, starts with #! and runs', async () => {
   const bins: string[] = Object.values(manifest.bin);
-  expect(bins).toEqual(['dist/surface/cli/main.js']);
+  expect(bins).toEqual(['dist/surface/cli/main.js', 'dist/surface/pii/main.js']);
   for (const bin of bins) {
     expect(packed).toContain(bin);
     expect(readFileSync(join(installed, bin), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
-    const { stdout } = await call(process.execPath, [join(installed, bin), '--version']);
-    expect(stdout).toBe(`${manifest.version}\n`);
+    const { stdout } = await call(process.execPath, [join(installed, bin), '--help']);
+    expect(stdout).toContain('signalbox');
   }
+});
+
+test('the command says the package’s version', async () => {
+  const { stdout } = await call(process.execPath, [join(installed, manifest.bin.signalbox), '--version']);
+  expect(stdout).toBe(`${manifest.version}\n`);
 });
 
 test('every export is in the package', () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { stringifyJson } from '../../src/index.ts';
 import {
   type Desk,
   hookRecording,
@@ -129,6 +130,18 @@ test('a call that was cut off is called again when a person says so', async () =
   expect(await desk.runtime.runs.resume(id)).toMatchObject({ status: 'completed' });
   const approval = `"approval":{"id":"${pendingOf(paused)}","decision":"approved","by":"mara","reason":""}`;
   expect(desk.lines('requests')).toEqual([`{${args}}`, `{${args},${approval}}`]);
+});
+
+test('a call that was cut off is shown as it was made, and passes its filters again', async () => {
+  const mark =
+    'hooks: {mark: {hook: tool, phases: [before_execution], command: $bin/modify-before-execution, args: [masked]}}';
+  const { desk, id } = await cutOff(`${payWith(unsafe)}${mark}\n`, two);
+  const paused = await desk.runtime.runs.resume(id);
+  const shown = await desk.runtime.pending.show(pendingOf(paused));
+  expect(stringifyJson(shown.args)).toBe('{"n":2,"order":12345678901234567890}');
+  await desk.runtime.pending.approve(pendingOf(paused), { by: 'mara' });
+  expect(await desk.runtime.runs.resume(id)).toMatchObject({ status: 'completed' });
+  expect(desk.lines('requests').map((line) => JSON.parse(line).args.note)).toEqual(['masked', 'masked']);
 });
 
 test('an approved call that must not be repeated and was cut off waits once more', async () => {

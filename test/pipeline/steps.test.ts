@@ -258,6 +258,28 @@ output: \${[steps.a.result, steps.b.result]}
   expect(await desk.runtime.runs.resume(paused.run_id)).toMatchObject({ output: ['a/call', 'b/call'] });
 });
 
+test('an item that waits lets the others go as far as they can', async () => {
+  const desk = await openDesk(spec);
+  const paused = await desk.run(`
+steps:
+  - id: loop
+    for_each: [1, 2, 3]
+    steps: [{id: mine, tool: note}, {id: wait, if: "\${item != 2}", tool: ask}, {id: after, tool: note}]
+output: \${steps.loop.items.map(one, one.steps.wait)}
+`);
+  expect(paused.pending.map(({ step }) => step)).toEqual(['loop[0]/wait/call', 'loop[2]/wait/call']);
+  expect(desk.lines('notes')).toHaveLength(4);
+  for (const { id, step } of paused.pending) {
+    await desk.runtime.pending.respond(id, { by: 'mara', result: step });
+  }
+  const end = await desk.runtime.runs.resume(paused.run_id);
+  expect(end).toMatchObject({
+    status: 'completed',
+    output: [{ result: 'loop[0]/wait/call' }, { status: 'skipped' }, { result: 'loop[2]/wait/call' }],
+  });
+  expect(desk.lines('notes')).toHaveLength(6);
+});
+
 test('loops, groups and branches stand inside each other', async () => {
   const desk = await openDesk(spec);
   const end = await desk.run(`

@@ -68,6 +68,11 @@ async function atEveryWrite(
   }
 }
 
+/** The pendings that somebody was told of. */
+function toldOf({ events }: Desk): string[] {
+  return events.flatMap((event) => (event.type === 'pending.opened' ? [event.id] : []));
+}
+
 /** A desk whose store is there already. */
 async function openWithStore(): Promise<Desk> {
   const desk = await openDesk(spec);
@@ -84,8 +89,9 @@ test('wherever the store fails before a person has consented, nothing is paid, a
       expect(desk.lines('payments')).toEqual([]);
       const [run] = await desk.runtime.runs.list();
       expect(refusal?.details['run_id'] ?? run?.run_id).toBe(run?.run_id);
-      // A pending is there whole, or not at all.
+      // A pending is there whole, or not at all; and who was told of one finds it.
       const before = await desk.runtime.pending.list();
+      expect(before.map(({ id }) => id)).toEqual(expect.arrayContaining(toldOf(desk)));
       const paused = await goOn(desk);
       expect(paused).toMatchObject({ status: 'pending', pending: [{ step: 'first/call' }] });
       expect(before.map(({ id }) => id)).toEqual(before.length === 0 ? [] : [pendingOf(paused)]);
@@ -114,6 +120,8 @@ test('wherever the store fails behind a consent, nothing is paid without one, an
   };
   const writes = await atEveryWrite(prepare, work, async (desk, refusal) => {
     expect(refusal?.code ?? 'STORE_FAILED').toBe('STORE_FAILED');
+    const kept = await desk.runtime.pending.list({ all: true });
+    expect(kept.map(({ id }) => id)).toEqual(expect.arrayContaining(toldOf(desk)));
     for (let turn = 0; turn < 3; turn += 1) {
       await approveAll(desk);
       await goOn(desk);

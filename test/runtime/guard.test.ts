@@ -1,0 +1,156 @@
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { generateText, simulateReadableStream, streamText, wrapLanguageModel } from 'ai';
+import { expect, test } from 'vitest';
+import type { GuardOptions, Runtime } from '../../src/index.ts';
+import { open } from './open.ts';
+
+const program = new URL('../../src/surface/pii/main.ts', import.meta.url).pathname;
+
+/** A runtime whose one filter is signalbox-pii with that action. */
+async function openFiltered(action: string): Promise<Runtime> {
+  const { runtime } = await open(`
+hooks:
+  pii: {hook: provider, runtime: server, command: ${process.execPath}, args: [${program}, --action, ${action}]}
+`);
+  return runtime;
+}
+
+const usage = {
+  inputTokens: { total: 3, noCache: 3, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 5, text: 5, reasoning: undefined },
+};
+const finishReason = { unified: 'stop', raw: 'stop' } as const;
+
+/** A model that says `words`, and remembers what it was asked. */
+function modelThatSays(words: readonly string[]): LanguageModelV4 & { readonly asked: string[] } {
+  const asked: string[] = [];
+  const hear = ({ prompt }: LanguageModelV4CallOptions) => asked.push(JSON.stringify(prompt));
+  return {
+    specificationVersion: 'v4',
+    provider: 'test',
+    modelId: 'parrot',
+    supportedUrls: {},
+    asked,
+    doGenerate: async (options) => {
+      hear(options);
+      return { content: [{ type: 'text', text: words.join('') }], finishReason, usage, warnings: [] };
+    },
+    doStream: async (options) => {
+      hear(options);
+      const deltas = words.map((delta) => ({ type: 'text-delta', id: '1', delta }) as const);
+      return {
+        stream: simulateReadableStream({
+          chunks: [
+            { type: 'stream-start', warnings: [] },
+            { type: 'text-start', id: '1' },
+            ...deltas,
+            { type: 'text-end', id: '1' },
+            { type: 'finish', finishReason, usage },
+          ],
+          initialDelayInMs: null,
+          chunkDelayInMs: null,
+        }),
+      };
+    },
+  };
+}
+
+interface Said {
+  readonly text: string;
+  readonly finishReason: string;
+  readonly errors: readonly unknown[];
+}
+
+const ways: readonly {
+  way: string;
+  say: (model: LanguageModelV4, prompt: string) => Promise<Said>;
+  guard: GuardOptions;
+}[] = [
+  { way: 'generated', say: generate, guard: {} },
+  { way: 'streamed and held', say: stream, guard: { stream: 'hold' } },
+  { way: 'streamed behind a window', say: stream, guard: { stream: 'windowed', window: 40 } },
+];
+
+async function generate(model: LanguageModelV4, prompt: string): Promise<Said> {
+  try {
+    const { text, finishReason } = await generateText({ model, prompt, maxRetries: 0 });
+    return { text, finishReason, errors: [] };
+  } catch (error) {
+    return { text: '', finishReason: 'thrown', errors: [error] };
+  }
+}
+
+async function stream(model: LanguageModelV4, prompt: string): Promise<Said> {
+  const errors: unknown[] = [];
+  const result = streamText({
+    model,
+    prompt,
+    maxRetries: 0,
+    onError: ({ error }) => {
+      errors.push(error);
+    },
+  });
+  let text = '';
+  for await (const delta of result.textStream) text += delta;
+  return { text, finishReason: await result.finishReason, errors };
+}
+
+const card = '4111 1111 1111 1111';
+/** The card comes in pieces, far enough from either end for a window to pass over it. */
+const leaky = [
+  ...`${'Well, let me see what I have here. '.repeat(4)}It is `,
+  '4111 1',
+  '111 1111 11',
+  '11, and ',
+  ...'that is all that I know about it. '.repeat(4),
+];
+
+test.each(ways)('a filter blocks an answer that is $way', async ({ say, guard }) => {
+  const runtime = await openFiltered('block');
+  const model = wrapLanguageModel({ model: modelThatSays(leaky), middleware: runtime.guard(guard) });
+  const { text, finishReason, errors } = await say(model, 'Which card do I have?');
+  expect(text).not.toMatch(/1111/);
+  expect({ finishReason, errors }).toEqual({
+    finishReason: guard.stream === undefined ? 'thrown' : 'content-filter',
+    errors: [expect.objectContaining({ code: 'DENIED' })],
+  });
+});
+
+test.each(ways)('a filter keeps a question from the model, $way', async ({ say, guard }) => {
+  const runtime = await openFiltered('block');
+  const parrot = modelThatSays(['Hello.']);
+  const model = wrapLanguageModel({ model: parrot, middleware: runtime.guard(guard) });
+  const { text, errors } = await say(model, `My card is ${card}.`);
+  expect({ text, errors, asked: parrot.asked }).toEqual({
+    text: '',
+    errors: [expect.objectContaining({ code: 'DENIED' })],
+    asked: [],
+  });
+});
+
+test.each(ways)('a filter redacts both sides of an answer that is $way', async ({ say, guard }) => {
+  const runtime = await openFiltered('redact');
+  const parrot = modelThatSays(leaky);
+  const model = wrapLanguageModel({ model: parrot, middleware: runtime.guard(guard) });
+  const { text, errors } = await say(model, `Is ${card} mine?`);
+  expect(errors).toEqual([]);
+  expect(text).toBe(leaky.join('').replace(card, '[CREDIT_CARD]'));
+  expect(parrot.asked).toEqual([expect.stringContaining('Is [CREDIT_CARD] mine?')]);
+});
+
+test.each(ways)('a filter gives real values back in an answer that is $way', async ({ say, guard }) => {
+  const runtime = await openFiltered('pseudonymise');
+  const lead = 'I have looked into it, and as far as I can tell ';
+  const parrot = modelThatSays([
+    ...lead,
+    'I will write to <EMAIL_',
+    'ADDRESS_1> ',
+    ...'before the day is over. '.repeat(3),
+  ]);
+  const model = wrapLanguageModel({ model: parrot, middleware: runtime.guard(guard) });
+  const { text, errors } = await say(model, 'I am ada@example.org. What do you do?');
+  expect(errors).toEqual([]);
+  expect(text).toBe(`${lead}I will write to ada@example.org ${'before the day is over. '.repeat(3)}`);
+  expect(parrot.asked.join()).toContain('<EMAIL_ADDRESS_1>');
+  expect(parrot.asked.join()).not.toContain('ada@example.org');
+});
