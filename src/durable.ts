@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { RuntimeConfig, StateStoreConfig } from './config/config.ts';
+import type { RuntimeConfig } from './config/config.ts';
 import { RuntimeError } from './errors.ts';
+import type { LazyStore } from './lazy-store.ts';
 import { requirePipeline, requirePipelineText } from './pipeline/load.ts';
 import { approve, reject, requirePending, respond } from './pipeline/rulings.ts';
 import type { Equipment } from './pipeline/run-context.ts';
@@ -9,33 +10,7 @@ import { toPendingDocument, toRunDetails, toRunInfo } from './pipeline/run-docum
 import { cancelRun, type RunOptions, readInput, requireRun, resumeRun, startRun } from './pipeline/runs.ts';
 import { pipelineOfCall } from './pipeline/single-call.ts';
 import type { Runtime } from './runtime-api.ts';
-import { openStore } from './store/open.ts';
-import type { RunRecord, Store } from './store/store.ts';
-
-/** A store that is opened when it is first needed: most calls never need one. */
-export interface LazyStore {
-  /** Throws STORE_FAILED; a failure is not remembered. */
-  open(): Promise<Store>;
-  /** Never rejects. */
-  close(): Promise<void>;
-}
-
-export function lazyStore(config: StateStoreConfig): LazyStore {
-  let opening: Promise<Store> | undefined;
-  return {
-    open: () => {
-      opening ??= openStore(config).catch((error: unknown) => {
-        opening = undefined;
-        throw error;
-      });
-      return opening;
-    },
-    close: async () => {
-      const store = await opening?.catch(() => undefined);
-      await store?.close();
-    },
-  };
-}
+import type { RunRecord } from './store/store.ts';
 
 export interface DurableContext {
   readonly config: RuntimeConfig;

@@ -8,15 +8,10 @@ import { suggest } from './config/suggest.ts';
 import type { EvalOutcome, EvalRequest } from './contract/eval.ts';
 import type { Emit } from './contract/event.ts';
 import { RuntimeError } from './errors.ts';
+import { lazyModels } from './lazy.ts';
 import { type Link, passGate } from './pipeline/gate.ts';
-import type { Equipment, GuardedModel, OfferedTool } from './pipeline/run-context.ts';
+import type { Equipment, OfferedTool } from './pipeline/run-context.ts';
 import { toScoredEvent } from './pipeline/score.ts';
-import { createGuard } from './provider/guard.ts';
-import { openProvider } from './provider/open.ts';
-import type { Provider } from './provider/provider.ts';
-import { openRecorder, type Recorder } from './provider/record.ts';
-import { standIn } from './provider/stand-in.ts';
-import { guardModel } from './provider/wrap.ts';
 
 /** What the parts of a runtime are put together from. */
 export interface EquipmentParts {
@@ -43,28 +38,14 @@ export interface OwnEquipment extends Equipment {
 export function openEquipment(parts: EquipmentParts): OwnEquipment {
   const { config, evals, links, emit, requireOpen } = parts;
   const fire = openFire(links);
-  const recorder: Recorder | undefined = parts.record === undefined ? undefined : openRecorder(parts.record);
-  const context = { env: parts.env, folder: config.folder, recorder, replay: parts.replay };
-  const providers = new Map<string, Provider>();
-  const providerOf = (id: string): Provider => {
-    const declared = config.providers.find((each) => each.id === id);
-    if (declared === undefined) {
-      const known = config.providers.map((each) => each.id);
-      throw new RuntimeError('NAME_UNKNOWN', `there is no provider "${id}"`, suggest(id, known, 'providers'));
-    }
-    const opened = providers.get(id) ?? openProvider(standIn(declared, parts.env), context);
-    providers.set(id, opened);
-    return opened;
-  };
+  const models = lazyModels({ config, env: parts.env, record: parts.record, replay: parts.replay, fire });
   return {
     tools: parts.tools,
     emit,
     fire,
-    model: async (id, stream): Promise<GuardedModel> => {
+    model: async (id, stream) => {
       requireOpen();
-      const guard = createGuard({ providerId: id, fire, stream });
-      const model = guardModel(await providerOf(id).model(), guard);
-      return { model, pricing: config.providers.find((each) => each.id === id)?.pricing };
+      return await models.model(id, stream);
     },
     score: async ({ id, type, request, threshold, signal }) => {
       requireOpen();
@@ -77,9 +58,7 @@ export function openEquipment(parts: EquipmentParts): OwnEquipment {
       return { outcome: timed.outcome, passed };
     },
     tell: (phase, event) => void passGate(links, { hook: 'session', phase, event }, { call: randomUUID() }),
-    close: async () => {
-      await recorder?.close();
-    },
+    close: () => models.close(),
   };
 }
 

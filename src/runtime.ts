@@ -10,16 +10,17 @@ import { loadConfig, requireConfig } from './config/load.ts';
 import { suggest } from './config/suggest.ts';
 import type { Emit, RuntimeEvent } from './contract/event.ts';
 import type { HookEvent } from './contract/hook.ts';
-import { lazyStore, openDurable } from './durable.ts';
 import { openEquipment } from './equip.ts';
 import { RuntimeError, toRuntimeError } from './errors.ts';
+import { lazyDurable } from './lazy.ts';
+import { lazyStore } from './lazy-store.ts';
 import { openLog } from './log/log.ts';
 import { checkChangedArgs } from './pipeline/call.ts';
 import { toDecisionDocument, toEvalDocument, toHookInfo, toToolInfo } from './pipeline/document.ts';
 import { readEvent } from './pipeline/event.ts';
 import { passGate } from './pipeline/gate.ts';
 import { toEvalRequest } from './pipeline/score.ts';
-import { createGuard } from './provider/guard.ts';
+import { lazyGuard } from './provider/lazy-guard.ts';
 import type { Runtime, RuntimeOptions } from './runtime-api.ts';
 import { requireSuite } from './suite/load.ts';
 import { runSuite } from './suite/suite.ts';
@@ -89,7 +90,7 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
     requireOpen,
   });
   const store = lazyStore(config.stateStore);
-  const { setDown, ...durable } = openDurable({ config, store, equipment, requireOpen });
+  const { setDown, ...durable } = lazyDurable({ config, store, equipment, requireOpen });
   const close = async () => {
     await setDown();
     await Promise.all(workshop.followers.map((follower) => follower.close()));
@@ -145,7 +146,7 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
     providers: { list: () => config.providers.map(({ id, type, model }) => ({ id, type, model })) },
     guard: ({ providerId, stream = 'hold', window } = {}) => {
       requireOpen();
-      return createGuard({ fire: equipment.fire, stream, providerId, windowChars: window });
+      return lazyGuard({ fire: equipment.fire, stream, providerId, windowChars: window });
     },
     close: () => {
       closing ??= close();

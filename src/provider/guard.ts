@@ -1,8 +1,8 @@
 import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
-import { RuntimeError } from '../errors.ts';
 import { generateGuarded } from './guard-generate.ts';
 import { streamGuarded } from './guard-stream.ts';
 import type { Fire } from './guard-verdict.ts';
+import { requireWindow } from './window-size.ts';
 
 export interface GuardOptions {
   /** Asks the hooks. */
@@ -25,9 +25,7 @@ export interface GuardOptions {
  */
 export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
   const { fire, providerId, stream = 'hold', windowChars = 200 } = options;
-  if (!Number.isSafeInteger(windowChars) || windowChars < 1) {
-    throw new RuntimeError('USAGE', `a guard's window is a whole number from 1 on, not ${windowChars}`);
-  }
+  requireWindow(windowChars);
   const window = stream === 'windowed' ? windowChars : undefined;
   return {
     specificationVersion: 'v4',

@@ -20,6 +20,8 @@ function config(defaults: DefaultsConfig = {}): RuntimeConfig {
     tools: [],
     evals: [],
     hooks: [],
+    providers: [],
+    stateStore: { type: 'memory' },
     defaults,
     logging: { level: 'info', fields: {} },
   };

@@ -185,3 +185,31 @@ terminalTest('with --json the document is all that comes to stdout', async ({ ex
   expect(JSON.parse(last)).toMatchObject({ status: 'completed', output: { amount: 20 } });
   expect(screen()).not.toContain('started');
 });
+
+const streaming = {
+  'talk.yaml': pipeline(`
+runtime: ./runtime.yaml
+steps: [{id: answer, chat: {provider: main, messages: hi, stream: windowed}}]
+output: done
+`),
+};
+
+const speaking = `
+providers:
+  - {id: main, type: mock, model: scripted, additional_config: {responses: [{chunks: ["Good ", "\\e[2Jday."]}]}}
+`;
+
+terminalTest('a terminal shows an answer as it comes, without what it would obey', async ({ expect }) => {
+  const folder = workspace(speaking, streaming);
+  const { ran, screen } = startOnTerminal(['run', 'talk.yaml', '--no-color', ...silent], { cwd: folder });
+  expect((await ran).code).toBe(0);
+  expect(screen()).toContain('\r\nanswer: Good \\u001b[2Jday.\r\nanswer: ok in ');
+  expect(screen()).toMatch(/\r\ndone\r\n$/);
+});
+
+test.concurrent('where no terminal is, an answer is not shown on its way', async ({ expect }) => {
+  const folder = workspace(speaking, streaming);
+  const { code, stderr } = await run(['run', 'talk.yaml', ...silent], { cwd: folder });
+  expect(code).toBe(0);
+  expect(stderr).not.toContain('Good');
+});
