@@ -261,8 +261,13 @@ test.each(expiring)('a question of $title expires when that of its tool does', a
   expect(Date.parse(expires_at ?? '') - Date.parse(created_at)).toBe(300_000);
 });
 
-test('the arguments of a consent keep their digits and bytes', async () => {
-  const desk = await openDesk(specOf([], always).replace('amount: {type: integer, maximum: 1000}', ''));
+const bytes = [
+  { title: 'the config', hooks: [], more: always },
+  { title: 'a hook', hooks: [asking('limit')], more: '' },
+];
+
+test.each(bytes)('what $title asks about keeps its digits and bytes', async ({ hooks, more }) => {
+  const desk = await openDesk(specOf(hooks, more).replace('amount: {type: integer, maximum: 1000}', ''));
   const args = '{ "amount":12345678901234567890, "rate":1.10 }';
   const kept = await desk.runtime.tools.call('refund', args);
   expect(kept).toMatchObject({ status: 'pending' });
