@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { RuntimeConfig } from './config/config.ts';
 import { RuntimeError } from './errors.ts';
 import type { LazyStore } from './lazy-store.ts';
+import { requireOwnRun } from './own-run.ts';
 import { requirePipeline, requirePipelineText } from './pipeline/load.ts';
 import { approve, reject, requirePending, respond } from './pipeline/rulings.ts';
 import type { Equipment } from './pipeline/run-context.ts';
@@ -35,7 +36,14 @@ export function openDurable(context: DurableContext): Durable {
   };
   const runs = async () => ({ store: await store(), equipment, config: resolve(config.file) });
   const ruling = async () => ({ store: await store(), tools: equipment.tools });
-  const toPipeline = ({ kind, name, file, source }: RunRecord) => {
+  const ownRuling = async (id: string) => {
+    const desk = await ruling();
+    requireOwnRun(await requireRun(desk.store, (await requirePending(desk.store, id)).runId), config);
+    return desk;
+  };
+  const toPipeline = (run: RunRecord) => {
+    requireOwnRun(run, config);
+    const { kind, name, file, source } = run;
     if (kind === 'pipeline') return requirePipelineText({ file: file ?? config.file, text: source }, config);
     if (equipment.tools.has(name)) return pipelineOfCall(name, config.file);
     throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}" any more`);
@@ -71,9 +79,9 @@ export function openDurable(context: DurableContext): Durable {
         return found.map(toPendingDocument);
       },
       show: async (id) => toPendingDocument(await requirePending(await store(), id)),
-      approve: async (id, decision) => await approve(await ruling(), id, decision),
+      approve: async (id, decision) => await approve(await ownRuling(id), id, decision),
       reject: async (id, decision) => await reject(await ruling(), id, decision),
-      respond: async (id, decision) => await respond(await ruling(), id, decision),
+      respond: async (id, decision) => await respond(await ownRuling(id), id, decision),
     },
     setDown: crew.setDown,
   };

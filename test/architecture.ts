@@ -29,6 +29,7 @@ export const strata: readonly (readonly string[])[] = [
     'find-state.ts',
     'template.ts',
     'assemble.ts',
+    'own-run.ts',
     'lazy-store.ts',
     'lazy.ts',
     'models.ts',
