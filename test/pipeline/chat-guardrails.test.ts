@@ -31,7 +31,7 @@ steps: [{id: answer, on_error: continue, chat: {provider: main, messages: Hello.
 output: \${steps.answer}
 `;
 
-const secret = 'text: The secret is 4111.';
+const secret = 'text: The secret is swordfish.';
 const fine = 'text: All good.';
 const withheld = 'This response was withheld by a guardrail.';
 
@@ -64,7 +64,7 @@ test.each(streams)('an answer that fails a guardrail reaches nobody (%s) [DS-CHA
       hint: 'The message has the score and the eval’s own detail.',
     },
   });
-  expect(await allTold(desk, end)).not.toMatch(/secret|4111/);
+  expect(await allTold(desk, end)).not.toMatch(/secret|swordfish/);
 });
 
 test('a denied answer denies the run', async () => {
@@ -106,12 +106,12 @@ test.each(streams)(
       'Your answer did not pass these checks. Answer again, so that it does.\n- judge: says nothing good';
     expect(last.map(({ content }: { content: string }) => content)).toEqual([
       'Hello.',
-      'The secret is 4111.',
+      'The secret is swordfish.',
       feedback,
-      'The secret is 4111.',
+      'The secret is swordfish.',
       feedback,
     ]);
-    expect(await allTold(desk, end)).not.toMatch(/secret|4111|did not pass/);
+    expect(await allTold(desk, end)).not.toMatch(/secret|swordfish|did not pass/);
   },
 );
 
@@ -124,21 +124,21 @@ test('when no attempt passes, none is seen [DS-CHAT-02]', async () => {
     rounds: 2,
     messages: [{ role: 'user' }],
   });
-  expect(await allTold(desk, end)).not.toMatch(/secret|4111|did not pass/);
+  expect(await allTold(desk, end)).not.toMatch(/secret|swordfish|did not pass/);
 });
 
 test('an answer that failed stays unseen when the next one cannot be had [DS-CHAT-02]', async () => {
   const desk = await openDesk(specOf([secret, 'error: {status: 400, message: overloaded}']));
   const end = await desk.run(chat(`${enforce}, retries: 1`));
   expect(end.output).toMatchObject({ status: 'failed', text: '', error: { code: 'PROVIDER_FAILED' } });
-  expect(await allTold(desk, end)).not.toMatch(/secret|4111|did not pass/);
+  expect(await allTold(desk, end)).not.toMatch(/secret|swordfish|did not pass/);
 });
 
 test('an answer that failed stays unseen when the rounds run out [DS-CHAT-02]', async () => {
   const desk = await openDesk(specOf([secret, 'text: once more, tool_calls: [{name: note}]']));
   const end = await desk.run(chat(`${enforce}, retries: 1, max_rounds: 2`));
   expect(end.output).toMatchObject({ status: 'failed', text: '', error: { code: 'ROUNDS_EXHAUSTED' } });
-  expect(await allTold(desk, end)).not.toMatch(/secret|4111|did not pass/);
+  expect(await allTold(desk, end)).not.toMatch(/secret|swordfish|did not pass/);
 });
 
 test('a guardrail that only monitors lets the answer pass, and says so', async () => {
@@ -146,7 +146,7 @@ test('a guardrail that only monitors lets the answer pass, and says so', async (
   const end = await desk.run(chat('guardrails: [{id: tone, eval: judge, action: monitor}]'));
   expect(end.output).toMatchObject({
     status: 'ok',
-    text: 'The secret is 4111.',
+    text: 'The secret is swordfish.',
     guardrails: [{ id: 'tone', action: 'monitor', score: 0, passed: false, detail: 'says nothing good' }],
   });
 });
@@ -212,7 +212,9 @@ test('a guardrail sees the conversation and the tool calls of the turn', async (
 
 async function run(reply: string, phase: 'before_call' | 'after_call', stream = '') {
   const hook = `  gate: {hook: provider, phases: [${phase}], command: $bin/answers, args: ['${reply}']}`;
-  const desk = await openDesk(specOf(['text: The secret is 4111., tool_calls: [{name: note}]', fine], hook));
+  const desk = await openDesk(
+    specOf(['text: The secret is swordfish., tool_calls: [{name: note}]', fine], hook),
+  );
   const end = await desk.run(chat(stream));
   return { desk, end, told: await allTold(desk, end) };
 }
@@ -225,7 +227,7 @@ test.each(streams)('a model call that a hook denies is not made (%s)', async (st
     rounds: 0,
     error: { code: 'DENIED', message: expect.stringContaining('no cards') },
   });
-  expect(told).not.toContain('4111');
+  expect(told).not.toContain('swordfish');
 });
 
 const standIn = '"enforced": true, "reason": "no cards", "metadata": {"replacement": "Ask me later."}';
@@ -250,7 +252,7 @@ test.each(
       ],
       metadata: { phase, verdict: 'deny', hook: 'gate', enforced: true },
     });
-    expect(told).not.toContain('4111');
+    expect(told).not.toContain('swordfish');
     expect(desk.lines('notes')).toEqual([]);
   },
 );
@@ -258,7 +260,7 @@ test.each(
 test.each(streams)('an answer that a hook denies ends the chat, and no tool is run (%s)', async (stream) => {
   const { desk, end, told } = await run('{"allow": false, "reason": "no cards"}', 'after_call', stream);
   expect(end.output).toMatchObject({ status: 'denied', text: '', error: { code: 'DENIED' } });
-  expect(told).not.toContain('4111');
+  expect(told).not.toContain('swordfish');
   expect(desk.lines('notes')).toEqual([]);
 });
 
@@ -272,7 +274,7 @@ test.each(streams)(
       stream,
     );
     expect(end.output).toMatchObject({ status: 'ok', text: 'It is good.', rounds: 1, tool_calls: [] });
-    expect(told).not.toContain('4111');
+    expect(told).not.toContain('swordfish');
     expect(desk.lines('notes')).toEqual([]);
   },
 );
@@ -296,7 +298,7 @@ test('the journal is the one place that has an answer that nobody may see', asyn
     await desk.runtime.runs.list(),
     await desk.runtime.runs.resume(run_id),
   ]);
-  expect(shown).not.toContain('4111');
+  expect(shown).not.toContain('swordfish');
   await desk.runtime.close();
-  expect(readFileSync(join(desk.folder, 'state.db')).includes('4111')).toBe(true);
+  expect(readFileSync(join(desk.folder, 'state.db')).includes('swordfish')).toBe(true);
 });

@@ -282,7 +282,7 @@ tools: {refund: {exec: {command: $bin/pending.sh}}}
 hooks: {after: {${hookRecording('answers', 'seen', says)}, hook: tool, phases: [after_execution]}}
 `);
     const { run_id, pending } = await desk.run(pipeline);
-    await desk.runtime.pending.respond(pending[0]?.id ?? '', { by: 'mara', result: { card: '4111' } });
+    await desk.runtime.pending.respond(pending[0]?.id ?? '', { by: 'mara', result: { card: 'swordfish' } });
     return [desk, run_id];
   };
   const [masking, masked] = await answer('{"allow": true, "replace": {"content": "{\\"card\\": \\"…\\"}"}}');
@@ -293,7 +293,7 @@ hooks: {after: {${hookRecording('answers', 'seen', says)}, hook: tool, phases: [
   const [denying, denied] = await answer('{"allow": false, "reason": "no cards"}');
   const end = await denying.runtime.runs.resume(denied);
   expect(end).toMatchObject({ status: 'denied', output: null, error: { code: 'DENIED' } });
-  expect(JSON.stringify([end, await denying.runtime.runs.show(denied)])).not.toContain('4111');
+  expect(JSON.stringify([end, await denying.runtime.runs.show(denied)])).not.toContain('swordfish');
 });
 
 test('whoever waits on the spot is asked, and the run goes on [PK-8-06@server]', async () => {
