@@ -73,7 +73,7 @@ export interface ChatStep extends StepBase {
   readonly messages: Expression;
   /** Names of the tools that the model is offered. */
   readonly tools: readonly string[];
-  /** Model calls of one turn, at most. */
+  /** Model calls for one answer, at most; a retry counts anew. */
   readonly maxRounds: number;
   /** Tool calls of one round that run at once. */
   readonly toolConcurrency: number;

@@ -86,7 +86,10 @@ const chatSchema = {
       uniqueItems: true,
       description: 'Tools of the runtime that the model may call. Default: none.',
     },
-    max_rounds: { ...count, description: 'Model calls of one turn, at most. Default: 8.' },
+    max_rounds: {
+      ...count,
+      description: 'Model calls for one answer, at most; a retry counts anew. Default: 8.',
+    },
     tool_concurrency: { ...count, description: 'Tool calls of one round that run at once. Default: 4.' },
     guardrails: {
       type: 'array',

@@ -64,7 +64,8 @@ function connect(file: string): DatabaseSync {
 function setUp(connection: DatabaseSync, file: string): void {
   // SQLite's own waiting would block this process; untilFree waits instead.
   connection.exec('PRAGMA busy_timeout = 0');
-  checkOwner(connection, file);
+  // In one transaction, lest somebody makes the tables between two looks.
+  inSnapshot(connection, () => checkOwner(connection, file));
   const mode = connection.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
   if (mode !== 'wal') throw new Error(`its file system does not let processes share it: ${String(mode)}`);
   // fullfsync is what makes macOS write through its disk's cache; secure_delete overwrites what is pruned.
@@ -75,6 +76,15 @@ function setUp(connection: DatabaseSync, file: string): void {
     createTables(connection);
   });
   requireWritable(connection);
+}
+
+function inSnapshot(connection: DatabaseSync, look: () => void): void {
+  connection.exec('BEGIN');
+  try {
+    look();
+  } finally {
+    quietly(() => connection.exec('ROLLBACK'));
+  }
 }
 
 function requireWritable(connection: DatabaseSync): void {
