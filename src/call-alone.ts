@@ -1,8 +1,9 @@
-import type { PendingCall, Ruling } from './contract/approval.ts';
+import type { Approval, PendingCall, Ruling } from './contract/approval.ts';
 import type { ToolDocument } from './contract/document.ts';
 import type { Emit } from './contract/event.ts';
 import { failed, type ToolFailed } from './contract/tool.ts';
-import { toFault } from './errors.ts';
+import { RuntimeError, toFault } from './errors.ts';
+import { isObject } from './json.ts';
 import type { LazyStore } from './lazy-store.ts';
 import { readArgs } from './pipeline/args.ts';
 import { type CallableTool, callTool } from './pipeline/call.ts';
@@ -65,12 +66,23 @@ async function consentTo(
   approve: NonNullable<CallOptions['approve']>,
 ): Promise<Approved | { readonly failed: ToolFailed } | undefined> {
   try {
-    const approval = await approve({ id, tool, callId, reason, message });
+    const approval: unknown = await approve({ id, tool, callId, reason, message });
     if (approval === undefined) return undefined;
+    requireApproval(approval);
     return { kind: 'approved', args: null, by: approval.by, reason: approval.reason, id: approval.id };
   } catch (error) {
     return { failed: failed(toFault(error)) };
   }
+}
+
+/** Nothing but an approval consents: a caller without types may hand in anything. Throws USAGE. */
+function requireApproval(given: unknown): asserts given is Approval {
+  const { id, decision, by, reason } = isObject(given) ? given : {};
+  const texts = [id, by, reason].every((text) => typeof text === 'string');
+  if (decision === 'approved' && texts) return;
+  throw new RuntimeError('USAGE', '`approve` gave no approval, so the tool was not called', {
+    hint: "Give {id, decision: 'approved', by, reason} to consent, or undefined to leave the call waiting.",
+  });
 }
 
 async function keep({ tool, store, config, emit }: Place, paused: PausedCall): Promise<ToolDocument> {

@@ -10,8 +10,14 @@ export function celFromPlain(value: unknown): unknown {
   if (isObject(value) && Object.hasOwn(value, 'constructor')) {
     return new Map(Object.entries(value).map(([key, member]) => [key, celFromPlain(member)]));
   }
-  return changeMembers(value, celFromPlain);
+  if (!Object.isFrozen(value)) return changeMembers(value, celFromPlain);
+  const known = converted.get(value) ?? changeMembers(value, celFromPlain);
+  converted.set(value, known);
+  return known;
 }
+
+/** What frozen values have become: a large view is read once, not for every expression that names it. */
+const converted = new WeakMap<object, unknown>();
 
 /** A plain JSON value, in which long integers keep their digits (`JSON.rawJSON`). Throws RangeError. */
 export function plainFromCel(value: unknown): unknown {

@@ -17,8 +17,8 @@ export const catalogue = {
     hint: 'The message names the file and the line.',
   },
   EXPRESSION_FAILED: {
-    summary: 'A ${…} expression could not be evaluated for this case.',
-    hint: 'The message names the case and the expression.',
+    summary: 'A ${…} expression could not be evaluated, or gave a value of the wrong kind.',
+    hint: 'The message names the expression, or the key that it stands at.',
   },
   NAME_UNKNOWN: {
     summary: 'No tool, eval or hook of that name is declared.',

@@ -93,6 +93,8 @@ export interface PendingFilter {
 export interface Runtime extends AsyncDisposable {
   readonly file: string;
   readonly name: string;
+  /** Whether runs and pending calls outlive this process: false for a state store in memory. */
+  readonly isDurable: boolean;
   readonly tools: {
     list(): ToolInfo[];
     /**

@@ -100,6 +100,7 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   const runtime: Runtime = {
     file: config.file,
     name: config.name,
+    isDurable: config.stateStore.type !== 'memory',
     ...durable,
     tools: {
       list: () => config.tools.map(toToolInfo),

@@ -233,3 +233,22 @@ test('a call that needs nobody needs no store', async () => {
   const { call } = openAlone(lazyStore({ type: 'sqlite', file: folder }));
   expect(await call(refund(openBench(), giving('oneshot', '1')), '{}')).toEqual({ status: 'ok', result: 1 });
 });
+
+const noConsent = [
+  { title: 'a rejection', given: { id: 'x', decision: 'rejected', by: 'mara', reason: 'no' } },
+  { title: 'false', given: false },
+  { title: 'true', given: true },
+  { title: 'null', given: null },
+  { title: 'an empty object', given: {} },
+  { title: 'an approval by nobody', given: { id: 'x', decision: 'approved', reason: '' } },
+];
+
+test.each(noConsent)('$title is no approval: the tool does not run', async ({ given }) => {
+  const bench = openBench();
+  const { call } = openAlone();
+  // What a caller without types may give.
+  const approve = (async () => given) as unknown as NonNullable<CallOptions['approve']>;
+  const tool = { ...refund(bench, giving('oneshot', '1')), approval: compileApproval('refund', {}) };
+  expect(await call(tool, '{}', { approve })).toMatchObject({ status: 'failed', error: { code: 'USAGE' } });
+  expect(bench.started()).toEqual([]);
+});

@@ -28,7 +28,8 @@ export function mask(entity: Entity, value: string): string {
       return keepLastFour(value);
     case 'EMAIL_ADDRESS': {
       const [first = ''] = value;
-      return `${first}***${value.slice(value.lastIndexOf('@'))}`;
+      const domain = /(?:@|＠|%40)[^@＠%]*$/.exec(value)?.[0] ?? '';
+      return `${first}***${domain}`;
     }
     case 'PERSON':
     case 'LOCATION':
@@ -50,7 +51,7 @@ function keepLastFour(value: string): string {
 }
 
 function canonical(value: string): string {
-  const plain = value.normalize('NFKC').toLowerCase();
+  const plain = value.normalize('NFKC').toLowerCase().replaceAll('%40', '@');
   return /^[\d\s().+/-]+$/.test(plain) || /^[a-z]{2}\d{2}[a-z\d -]+$/.test(plain)
     ? plain.replaceAll(/[^a-z\d+]/g, '')
     : plain;

@@ -1,6 +1,7 @@
 import { isObject } from '../json.ts';
 import { applyEdits } from './edit.ts';
 import type { Ledger } from './ledger.ts';
+import { markKey } from './members.ts';
 import type { Memory, Revealer } from './memory.ts';
 import { type MessageRewriting, rewriteMessage } from './message.ts';
 import { editText } from './rewrite.ts';
@@ -57,8 +58,6 @@ export function markMessages(
     return { ...message, meta: { ...(isObject(meta) ? meta : {}), [markKey]: mark } };
   });
 }
-
-const markKey = 'signalbox_pii';
 
 /** Where the values of a request's pseudonyms may be found, and how a request says which conversation it is. */
 export interface Recall {

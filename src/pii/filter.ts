@@ -4,8 +4,8 @@ import { applyEdits } from './edit.ts';
 import { describeCounts } from './entity.ts';
 import { Ledger } from './ledger.ts';
 import { Memory, type Revealer } from './memory.ts';
-import { rewriteArgs, rewriteMessage } from './message.ts';
-import { editText } from './rewrite.ts';
+import { rewriteMessage } from './message.ts';
+import { editText, rewriteTree } from './rewrite.ts';
 import { isPseudonymising, type PiiSettings, type RestorePlace } from './settings.ts';
 import { type JsonObject, refuse, requireList, requireObject, requireText } from './shape.ts';
 import { Treatment, type Voice } from './treatment.ts';
@@ -114,7 +114,7 @@ function beforeExecution(request: JsonObject, { settings, memory, treat }: Desk,
   const treatment = treat(undefined, revealer);
   const given = request['args'] ?? {};
   requireObject(given, 'args');
-  const args = rewriteArgs(given, { treatment, voice: voiceOf('args', settings), isExecuted: true });
+  const args = rewriteTree(given, { treatment, voice: voiceOf('args', settings), isExecuted: true });
   return reply(treatment, 'the arguments', args === given ? {} : { args });
 }
 

@@ -1,6 +1,6 @@
-import { parseLossless, stringifyJson } from '../json.ts';
 import { applyEdits, applyToParts, type Edit } from './edit.ts';
-import { editJson, editText, type Rewriting } from './rewrite.ts';
+import { type KeptNames, rewriteEntries, rewriteMembers, rewriteOthers } from './members.ts';
+import { editText, type Rewriting, rewriteTree } from './rewrite.ts';
 import { type JsonObject, requireList, requireObject, requireText } from './shape.ts';
 
 /** How the texts of a message are rewritten: what is said, and what a model wants tools to be called with. */
@@ -10,43 +10,38 @@ export interface MessageRewriting {
 }
 
 /**
- * The message with all its texts rewritten: `content`, the parts that repeat it, reasoning, tool calls and tool
- * results. The very message that was given when nothing had to be changed. Throws EVENT_INVALID when it has a
- * shape in which texts could hide.
+ * The message with all its texts rewritten: `content`, the parts that repeat it, reasoning, tool calls, the tool
+ * result, and every other member, known or not. The very message that was given when nothing had to be changed.
+ * Throws EVENT_INVALID when it has a shape in which texts could hide.
  */
 export function rewriteMessage(message: unknown, { said, args }: MessageRewriting): JsonObject {
   const given = requireObject(message, 'a message');
   const texts = rewriteTexts(given, said);
-  const calls = rewriteCalls(given['tool_calls'], args);
+  const calls = rewriteCalls(given['tool_calls'], { said, args });
   const changes = { ...texts, ...(calls !== given['tool_calls'] && { tool_calls: calls }) };
-  return Object.keys(changes).length === 0 ? given : { ...given, ...changes };
+  const isChanged = Object.keys(changes).length > 0;
+  return rewriteMembers(isChanged ? { ...given, ...changes } : given, ownMembers, said);
 }
+
+/** What is rewritten here, and not as one of the other members. */
+const ownMembers = ['content', 'parts', 'reasoning', 'tool_calls', 'tool_result'];
 
 /** The members of the message that hold text and had to be changed. */
 function rewriteTexts(message: JsonObject, said: Rewriting): JsonObject {
   const content = requireText(message['content'], 'content');
-  const result = message['tool_result'] ?? undefined;
-  const resultObject = result === undefined ? undefined : requireObject(result, 'tool_result');
   const edits = editText(content, said);
-  const parts = rewriteParts(message['parts'], { content, edits, said });
-  const resultParts = rewriteParts(resultObject?.['parts'], { content, edits, said });
-  const error = rewriteString(resultObject?.['error'], said);
+  const copy: Copy = { content, edits, said };
+  const parts = rewriteParts(message['parts'], copy);
+  const result = rewriteResult(message['tool_result'], copy);
   const reasoning = rewriteString(message['reasoning'], said);
-  const isResultChanged = resultParts !== undefined || error !== undefined;
   return {
     // The parts may be joined by line breaks that an edit has swallowed in the content.
     ...(edits.length > 0 && {
-      content: parts?.joined ?? resultParts?.joined ?? applyEdits(content, edits),
+      content: parts?.joined ?? result?.joined ?? applyEdits(content, edits),
     }),
     ...(parts && { parts: parts.list }),
     ...(reasoning !== undefined && { reasoning }),
-    ...(isResultChanged && {
-      tool_result: {
-        ...resultObject,
-        ...(resultParts && { parts: resultParts.list }),
-        ...(error !== undefined && { error }),
-      },
-    }),
+    ...(result && { tool_result: result.changed }),
   };
 }
 
@@ -62,23 +57,64 @@ interface RewrittenParts {
   readonly joined: string | undefined;
 }
 
+/** The result of a tool, with the text of its parts when they repeat the content. Undefined when nothing changes. */
+function rewriteResult(result: unknown, copy: Copy) {
+  if (result === undefined || result === null) return undefined;
+  const given = requireObject(result, 'tool_result');
+  const parts = rewriteParts(given['parts'], copy);
+  const error = rewriteString(given['error'], copy.said);
+  const own = { ...(parts && { parts: parts.list }), ...(error !== undefined && { error }) };
+  const texts = Object.keys(own).length === 0 ? given : { ...given, ...own };
+  const changed = rewriteOthers(texts, { kept: keptOfResult, others: textsOfResult }, copy.said);
+  return changed === given ? undefined : { changed, joined: parts?.joined };
+}
+
+const keptOfResult: KeptNames = new Set(['id', 'name', 'error_type', 'latency_ms']);
+const textsOfResult: KeptNames = new Set(['parts', 'error']);
+
 /** Parts that repeat the content get its edits; others their own. Undefined when nothing changes. */
 function rewriteParts(parts: unknown, { content, edits, said }: Copy): RewrittenParts | undefined {
-  const given = requireList(parts, 'parts');
+  const given = requireList(parts, 'parts').map((part) => requireObject(part, 'a part'));
   const texts = given.flatMap((part) => textOf(part) ?? []);
   const joint = ['', '\n'].find((candidate) => texts.join(candidate) === content);
   const own = joint === undefined ? editText(texts.join('\n'), said) : edits;
-  if (own.length === 0) return undefined;
   const changed = applyToParts(texts, joint ?? '\n', own);
   let next = 0;
-  const list = given.map((part) =>
-    textOf(part) === undefined ? part : { ...requireObject(part, 'a part'), text: changed[next++] },
-  );
+  const list = given.map((part) => {
+    const isText = textOf(part) !== undefined;
+    return rewritePart(isText ? withText(part, changed[next++]) : part, said);
+  });
+  if (list.every((part, index) => part === given[index])) return undefined;
   return { list, joined: joint === undefined ? undefined : changed.join(joint) };
 }
 
-function textOf(part: unknown): string | undefined {
-  const { text } = requireObject(part, 'a part');
+function withText(part: JsonObject, text: string | undefined): JsonObject {
+  return part['text'] === text ? part : { ...part, text };
+}
+
+/** What a part has beside its text: the name of its file, and members that nobody knows. */
+function rewritePart(part: JsonObject, said: Rewriting): JsonObject {
+  const media = rewriteEntries(part['media'], keptOfMedia, said);
+  const given = media === part['media'] ? part : { ...part, media };
+  return rewriteOthers(given, { kept: keptOfPart, others: ownOfPart }, said);
+}
+
+const keptOfPart: KeptNames = new Set(['type']);
+const ownOfPart: KeptNames = new Set(['text', 'media']);
+
+/** Bytes and where they are: changed, they would be another file, or none. */
+const keptOfMedia: KeptNames = new Set([
+  'mime_type',
+  'data',
+  'sha256',
+  'size_bytes',
+  'url',
+  'url_chars',
+  'file_path',
+  'storage_reference',
+]);
+
+function textOf({ text }: JsonObject): string | undefined {
   return text === undefined || text === null ? undefined : requireText(text, 'text');
 }
 
@@ -88,24 +124,17 @@ function rewriteString(text: unknown, said: Rewriting): string | undefined {
   return edits.length === 0 ? undefined : applyEdits(given, edits);
 }
 
-function rewriteCalls(calls: unknown, args: Rewriting): unknown {
+function rewriteCalls(calls: unknown, rewriting: MessageRewriting): unknown {
   const given = requireList(calls, 'tool_calls');
-  const changed = given.map((call) => rewriteCall(requireObject(call, 'a tool call'), args));
+  const changed = given.map((call) => rewriteCall(requireObject(call, 'a tool call'), rewriting));
   return changed.every((call, index) => call === given[index]) ? calls : changed;
 }
 
-function rewriteCall(call: JsonObject, args: Rewriting): JsonObject {
-  const changed = rewriteArgs(call['args'], args);
-  return changed === call['args'] ? call : { ...call, args: changed };
+function rewriteCall(call: JsonObject, { said, args }: MessageRewriting): JsonObject {
+  const changed = rewriteTree(call['args'], args);
+  const given = changed === call['args'] ? call : { ...call, args: changed };
+  return rewriteOthers(given, { kept: keptOfCall, others: ownOfCall }, said);
 }
 
-/** Arguments with their strings rewritten; what is not changed keeps its digits. */
-export function rewriteArgs(args: unknown, rewriting: Rewriting): unknown {
-  if (args === undefined || args === null) return args;
-  const isText = typeof args === 'string';
-  const text = isText ? args : stringifyJson(args);
-  const edits = isText ? editText(text, rewriting) : editJson(text, rewriting);
-  if (edits.length === 0) return args;
-  const changed = applyEdits(text, edits);
-  return isText ? changed : parseLossless(changed);
-}
+const keptOfCall: KeptNames = new Set(['id', 'name']);
+const ownOfCall: KeptNames = new Set(['args']);

@@ -1,3 +1,4 @@
+import { parseLossless, stringifyJson } from '../json.ts';
 import { applyEdits, type Edit } from './edit.ts';
 import { isJsonContainer, type JsonToken, scanStrings } from './json-strings.ts';
 import type { Treatment, Voice } from './treatment.ts';
@@ -7,6 +8,20 @@ export interface Rewriting {
   readonly voice: Voice;
   /** Whether a tool runs on it: then keys and numbers must stay what they are, and what is found there blocks. */
   readonly isExecuted: boolean;
+}
+
+/**
+ * A JSON value with its strings rewritten; what is not changed keeps its digits. A string is a text itself. The
+ * very value when nothing had to be changed.
+ */
+export function rewriteTree(value: unknown, rewriting: Rewriting): unknown {
+  if (value === undefined || value === null) return value;
+  const isText = typeof value === 'string';
+  const text = isText ? value : stringifyJson(value);
+  const edits = isText ? editText(text, rewriting) : editJson(text, rewriting);
+  if (edits.length === 0) return value;
+  const changed = applyEdits(text, edits);
+  return isText ? changed : parseLossless(changed);
 }
 
 /**

@@ -22,6 +22,13 @@ export function readArgs(name: string, args: unknown): Json {
   return json;
 }
 
+/** Like `readArgs`, for arguments that somebody means to give: nothing is no way to say none. Throws ARGS_INVALID. */
+export function readGivenArgs(name: string, args: unknown): Json {
+  const isBlank = typeof args === 'string' && /^(null)?$/.test(args.trim());
+  if (args === null || isBlank) throw invalid(name, 'the edited arguments are empty; for none write {}');
+  return readArgs(name, args);
+}
+
 /** Throws ARGS_INVALID with every violation of the tool's input schema. */
 export function requireValidArgs(name: string, violations: readonly string[]): void {
   if (violations.length > 0)

@@ -152,7 +152,8 @@ const stepSchema = {
   properties: {
     id: {
       type: 'string',
-      pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+      // `__proto__` is no name for a member of an object.
+      pattern: '^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]*$',
       description: 'Names the step, once in the file; expressions see what it came to as `steps.ID`.',
     },
     if: {

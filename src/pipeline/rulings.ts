@@ -3,6 +3,7 @@ import { ok } from '../contract/tool.ts';
 import { RuntimeError } from '../errors.ts';
 import { Json } from '../json.ts';
 import type { Store } from '../store/store.ts';
+import { readGivenArgs } from './args.ts';
 import { type CallableTool, checkResult, readCheckedArgs } from './call.ts';
 import { toPendingDocument } from './run-document.ts';
 
@@ -28,8 +29,12 @@ export async function approve(
   { by, reason = '', args }: Decider & { readonly args?: unknown },
 ): Promise<PendingDocument> {
   const record = await requirePending(context.store, id);
-  const edited = args === undefined ? null : readCheckedArgs(requireTool(context, record), args);
+  const edited = args === undefined ? null : readEdited(requireTool(context, record), args);
   return await decide(context.store, record, { kind: 'approved', args: edited, by, reason });
+}
+
+function readEdited(tool: CallableTool, args: unknown): Json {
+  return readCheckedArgs(tool, readGivenArgs(tool.name, args));
 }
 
 /** Rejects a pending call: it fails with REJECTED. Throws as `approve` does. */
@@ -51,6 +56,7 @@ export async function respond(
   { by, reason = '', result }: Decider & { readonly result: unknown },
 ): Promise<PendingDocument> {
   const record = await requirePending(context.store, id);
+  if (result === undefined) throw new RuntimeError('USAGE', 'the answer has no `result`');
   const json = Json.from(result);
   const checked = checkResult(requireTool(context, record), ok(json));
   if (checked.status === 'failed') {
@@ -62,7 +68,7 @@ export async function respond(
 
 /** Throws RUN_UNKNOWN, STORE_FAILED. */
 export async function requirePending(store: Store, id: string): Promise<PendingRecord> {
-  const record = await store.findPending(id, Date.now());
+  const record = typeof id === 'string' ? await store.findPending(id, Date.now()) : undefined;
   if (record !== undefined) return record;
   throw new RuntimeError('RUN_UNKNOWN', `there is no pending call "${id}" in ${store.place}`, {
     hint: 'Run `signalbox pending list`; --config chooses the store.',
@@ -76,6 +82,9 @@ function requireTool({ tools }: RulingContext, { tool: name }: PendingRecord): C
 }
 
 async function decide(store: Store, { id }: PendingRecord, ruling: Ruling): Promise<PendingDocument> {
+  if ('by' in ruling && typeof ruling.by !== 'string') {
+    throw new RuntimeError('USAGE', 'a decision needs `by`, a text: who decides');
+  }
   const decided = await store.decide(id, ruling, Date.now());
   if (decided === undefined) return toPendingDocument(await requirePending(store, id));
   if (decided.won) return toPendingDocument(decided.record);

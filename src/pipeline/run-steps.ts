@@ -95,7 +95,7 @@ async function journaled(
     async () => {
       run.emit({ type: 'step.started', ...about });
       const startedAt = performance.now();
-      const outcome = await unlessSetDown(run, work);
+      const outcome = await unlessSetDown(run, async () => requireLegible(await work()));
       const durationMs = Math.round(performance.now() - startedAt);
       const { status, error } = outcome;
       run.emit({ type: 'step.finished', ...about, status, durationMs, ...(error && { error }) });
@@ -104,6 +104,18 @@ async function journaled(
     { holdsSteps: true },
   );
   return readStepEntry(entry) ?? brokenBy(new Error(`the journal's entry of ${name} is no step's`));
+}
+
+/** Throws RESULT_INVALID for what no expression could read, such as a result that is nested too deeply. */
+function requireLegible(outcome: StepOutcome): StepOutcome {
+  // Nothing shorter is nested deeply enough.
+  if (outcome.view.text.length < 1_000) return outcome;
+  try {
+    parseLossless(outcome.view.text);
+    return outcome;
+  } catch (error) {
+    throw new RuntimeError('RESULT_INVALID', `its result cannot be read: ${toRuntimeError(error).message}`);
+  }
 }
 
 /** What a step's own work throws is its outcome, unless it sets the whole run down. */
@@ -243,10 +255,21 @@ async function runParallel(run: RunContext, step: ParallelStep, scope: Scope): P
 function withInnerViews(step: GroupStep | ParallelStep, scope: Scope, outcome: StepOutcome): StepOutcome {
   if (step.forEach === undefined) return outcome;
   const inner = Object.fromEntries(
-    step.steps.flatMap(({ id }) => (Object.hasOwn(scope.steps, id) ? [[id, scope.steps[id]]] : [])),
+    idsInside(step).flatMap((id) => (Object.hasOwn(scope.steps, id) ? [[id, scope.steps[id]]] : [])),
   );
   const view = parseLossless(outcome.view.text) as Readonly<Record<string, unknown>>;
   return { ...outcome, view: Json.from({ ...view, steps: inner }) };
+}
+
+/** Every step inside, but for those of a further loop, whose items have them. */
+function idsInside(step: Step): readonly string[] {
+  return stepsInside(step).flatMap((inner) => [
+    inner.id,
+    ...(inner.forEach === undefined ? idsInside(inner) : []),
+    ...(inner.onError.kind === 'handle'
+      ? inner.onError.steps.flatMap((each) => [each.id, ...idsInside(each)])
+      : []),
+  ]);
 }
 
 /** One outcome for several: the first that did not go well decides. */

@@ -1,4 +1,4 @@
-import { type Fault, RuntimeError, toFault, toRuntimeError } from '../errors.ts';
+import { type Fault, RuntimeError, toRuntimeError } from '../errors.ts';
 import { Json, parseLossless } from '../json.ts';
 import { RunPaused } from './journal.ts';
 import type { Pipeline } from './model.ts';
@@ -44,7 +44,8 @@ export async function runPipeline(
     const { code } = toRuntimeError(error);
     if (code === 'STORE_FAILED' || code === 'RUN_ENDED' || (code === 'ABORTED' && run.signal.aborted))
       throw error;
-    return { status: 'failed', output: null, error: toFault(error) };
+    const { message, hint } = toRuntimeError(error);
+    return { status: 'failed', output: null, error: { code, message, hint } };
   }
 }
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { RunDocument } from '../contract/run.ts';
 import { RuntimeError, toFault, toRuntimeError } from '../errors.ts';
-import { Json } from '../json.ts';
+import { Json, parseLossless } from '../json.ts';
+import { findDuplicateKey } from '../json-text.ts';
 import type { Claim, NewRun, RunRecord, Store } from '../store/store.ts';
 import type { Pipeline } from './model.ts';
 import { requireInput, runPipeline } from './run.ts';
@@ -93,7 +94,8 @@ function cancelled(id: string, by: string, reason: string): RuntimeError {
 
 /** Throws RUN_UNKNOWN, STORE_FAILED. */
 export async function requireRun(store: Store, id: string): Promise<RunRecord> {
-  const run = await store.findRun(id);
+  // A caller without types may hand in anything.
+  const run = typeof id === 'string' ? await store.findRun(id) : undefined;
   if (run !== undefined) return run;
   throw new RuntimeError('RUN_UNKNOWN', `there is no run "${id}" in ${store.place}`);
 }
@@ -188,13 +190,15 @@ function naming(thrown: unknown, id: string): RuntimeError {
 /** The input of a run as JSON text; nothing is an empty object. Throws INPUT_INVALID when it is not JSON. */
 export function readInput(input: unknown): Json {
   if (input === undefined) return new Json('{}');
-  if (typeof input !== 'string') return Json.from(input);
-  const json = new Json(input.trim());
   try {
-    void json.value;
+    const json = typeof input === 'string' ? new Json(input.trim()) : Json.from(input);
+    // What is nested too deeply for a reader is found out now, not in the middle of the run.
+    parseLossless(json.text);
+    const twice = findDuplicateKey(json.text);
+    if (twice !== undefined) throw new Error(`the key "${twice}" stands twice`);
     return json;
   } catch (error) {
-    throw new RuntimeError('INPUT_INVALID', `the input is not JSON: ${toRuntimeError(error).message}`, {
+    throw new RuntimeError('INPUT_INVALID', `the input cannot be used: ${toRuntimeError(error).message}`, {
       cause: error,
     });
   }

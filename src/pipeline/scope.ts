@@ -24,7 +24,8 @@ export function evaluateIn({ input, steps, more }: Scope, expression: Expression
 
 /** Makes a step's outcome visible to those after it. */
 export function note(scope: Scope, id: string, { view }: StepOutcome): void {
-  scope.steps[id] = parseLossless(view.text);
+  // Frozen, so that expressions need to read it only once.
+  scope.steps[id] = Object.freeze(parseLossless(view.text));
 }
 
 /** A scope of its own, which sees what the outer one has seen so far. */

@@ -31,8 +31,10 @@ export function broken(
   error: Fault,
   members: Readonly<Record<string, unknown>> = {},
 ): StepOutcome {
+  // Without the details: what a process wrote to stderr has passed no filter.
   const { code, message, hint } = error;
-  return { status, view: Json.from({ status, ...members, error: { code, message, hint } }), error };
+  const bare = { code, message, hint };
+  return { status, view: Json.from({ status, ...members, error: bare }), error: bare };
 }
 
 /** The outcome of a step whose own work threw. */

@@ -5,6 +5,7 @@ import { RuntimeError, toRuntimeError } from '../errors.ts';
 import type { Json } from '../json.ts';
 import type { Store } from '../store/store.ts';
 import { type Journal, type Ruled, RunPaused } from './journal.ts';
+import { readRuling } from './read-ruling.ts';
 
 /** How a run waits for people. */
 export interface Waiting {
@@ -52,8 +53,8 @@ export async function openJournal(store: Store, runId: string, context: JournalC
 
 /** Somebody may have cancelled the run meanwhile, from another process. */
 async function requireWanted(store: Store, runId: string): Promise<void> {
-  const run = await store.findRun(runId);
-  if (run?.status === 'cancelled') throw new RuntimeError('RUN_ENDED', `run ${runId} was cancelled`);
+  if ((await store.findRunStatus(runId)) === 'cancelled')
+    throw new RuntimeError('RUN_ENDED', `run ${runId} was cancelled`);
 }
 
 function announce(record: PendingRecord, { emit, onPending }: JournalContext): void {
@@ -100,7 +101,8 @@ async function askOne(store: Store, record: PendingRecord, context: JournalConte
 
 async function rulingOf(record: PendingRecord, { ask, emit }: JournalContext): Promise<Ruling | undefined> {
   try {
-    return await ask?.(record);
+    const given: unknown = await ask?.(record);
+    return given === undefined ? undefined : readRuling(record, given);
   } catch (error) {
     const message = `nobody could be asked: ${toRuntimeError(error).message}`;
     emit({ type: 'note', name: record.id, level: 'warn', message });

@@ -58,6 +58,7 @@ function readMessages(value: unknown): ChatMessage[] {
   if (!Array.isArray(value)) {
     throw new RuntimeError('EXPRESSION_FAILED', '`messages` is neither a text nor a list of messages');
   }
+  if (value.length === 0) throw new RuntimeError('EXPRESSION_FAILED', '`messages` is an empty list');
   return value.map((message, index) => {
     const role = isObject(message) ? message['role'] : undefined;
     if (
@@ -65,6 +66,10 @@ function readMessages(value: unknown): ChatMessage[] {
       (role !== 'user' && role !== 'assistant' && role !== 'system' && role !== 'tool')
     ) {
       const why = '`role` must be system, user, assistant or tool';
+      throw new RuntimeError('EXPRESSION_FAILED', `messages[${index}] is no message: ${why}`);
+    }
+    if (role === 'tool' && !isObject(message['tool_result'])) {
+      const why = 'a tool message needs `tool_result: {id, name}`';
       throw new RuntimeError('EXPRESSION_FAILED', `messages[${index}] is no message: ${why}`);
     }
     return completeMessage({ ...message, content: textOf(message['content'] ?? '') });

@@ -15,6 +15,7 @@ export function createMemoryStore(): Store {
     place,
     createRun: (run) => open(() => createRun(state, run)),
     findRun: (id) => open(() => state.runs.get(id)?.record),
+    findRunStatus: (id) => open(() => state.runs.get(id)?.record.status),
     listRuns: (filter = {}) => open(() => listRuns(state, filter)),
     setRunStatus: (id, change) => open(() => setRunStatus(state, id, change)),
     claimRun: (id) => open(() => claimRun(state, id)),

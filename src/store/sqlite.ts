@@ -52,7 +52,7 @@ interface Parts {
 
 function runMethods(
   parts: Parts,
-): Pick<Store, 'createRun' | 'findRun' | 'listRuns' | 'setRunStatus' | 'prune'> {
+): Pick<Store, 'createRun' | 'findRun' | 'findRunStatus' | 'listRuns' | 'setRunStatus' | 'prune'> {
   const { database, runs, pendings, locks } = parts;
   return {
     createRun: async (run) => {
@@ -61,6 +61,7 @@ function runMethods(
       if (!isNew) throw runExists(run.id, database.file);
     },
     findRun: (id) => database.read(() => runs.find(id)),
+    findRunStatus: (id) => database.read(() => runs.statusOf(id)),
     listRuns: (filter = {}) => database.read(() => runs.list(filter)),
     setRunStatus: (id, change) =>
       database.write(() => {

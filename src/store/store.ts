@@ -19,6 +19,8 @@ export interface Store {
    */
   createRun(run: NewRun): Promise<void>;
   findRun(id: string): Promise<RunRecord | undefined>;
+  /** Without reading the rest of it. */
+  findRunStatus(id: string): Promise<RunStatus | undefined>;
   /** Newest first; at most `limit` of them. */
   listRuns(filter?: {
     readonly status?: RunStatus | undefined;

@@ -162,6 +162,11 @@ test.each(steps)(
   async ({ step, notes = 0 }) => {
     const desk = await openDesk(spec);
     const { running, giveUp, id } = await hanging(desk, step);
+    const endedInBranch = async () => {
+      const { timeline } = await desk.runtime.runs.show(id);
+      return timeline.filter((entry) => entry.what === 'step ended' && entry.step?.endsWith('/d')).length;
+    };
+    await expect.poll(endedInBranch, { timeout: 15_000 }).toBe(notes);
     giveUp.abort();
     await expect(running).rejects.toMatchObject({
       code: 'ABORTED',

@@ -302,6 +302,8 @@ output: \${steps.orders.items}
       steps: {
         lines: { status: 'ok', items: [line({ line: 1, at: 0 }), line({ line: 2, at: 1 })] },
         both: { status: 'ok' },
+        sum: line({ count: 2 }),
+        maybe: { status: 'skipped' },
         after: { status: 'ok', result: 'noted' },
       },
     },
@@ -310,6 +312,8 @@ output: \${steps.orders.items}
       steps: {
         lines: { status: 'ok', items: [line({ line: 3, at: 0 })] },
         both: { status: 'ok' },
+        sum: line({ count: 1 }),
+        maybe: line({ order: 1 }),
         after: { status: 'ok', result: 'noted' },
       },
     },

@@ -41,7 +41,8 @@ function runContract(open: Open): void {
   });
 
   test('there is no run that was not created', async () => {
-    expect(await (await open()).findRun('r1')).toBeUndefined();
+    const empty = await open();
+    expect([await empty.findRun('r1'), await empty.findRunStatus('r1')]).toEqual([undefined, undefined]);
   });
 
   test('texts are kept byte for byte', async () => {

@@ -2,12 +2,15 @@ import type { Finding } from '../finding.ts';
 import { library } from '../library.ts';
 import type { Scan } from '../scan.ts';
 
-/** Email addresses, international ones too, under a top-level domain that exists or is reserved for private use. */
+/**
+ * Email addresses, international ones too, under a top-level domain that exists or is reserved for private use.
+ * In a URL the @ may be written as %40.
+ */
 export function* findEmails({ text }: Scan): Generator<Finding> {
-  for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {
+  for (const { index: at, 0: sign } of text.matchAll(/@|%40/g)) {
     const start = startOfLocal(text, at);
     if (start === at || isLogin(text, start, at)) continue;
-    const end = endOfDomain(text, at + 1);
+    const end = endOfDomain(text, at + sign.length);
     if (end !== undefined) yield { entity: 'EMAIL_ADDRESS', start, end, isConfirmed: true };
   }
 }

@@ -5,19 +5,17 @@ import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { RunOptions, Runtime } from '../../runtime.ts';
 import type { OpenOptions, Situation } from './command.ts';
 import { type ExitCode, exitCodeOfRun } from './exit-code.ts';
-import { requireFile } from './input.ts';
 import { narrate } from './narrate.ts';
 import { nextCommands } from './next-command.ts';
+import { type RecordingFlags, requireRecordings } from './recording.ts';
 import { choicesText, questionOfRecord, questionText } from './show-pending.ts';
-import { showRun } from './show-run.ts';
+import { showRun, tellLost } from './show-run.ts';
 import { openStory, type Story } from './story.ts';
 
 /** How a run is carried out, as options say it. */
-export interface RunFlags {
+export interface RunFlags extends RecordingFlags {
   readonly wait?: true;
   readonly interactive?: true;
-  readonly record?: string;
-  readonly replay?: string;
 }
 
 /** Declares the options of every command that carries a run out. */
@@ -39,24 +37,28 @@ export interface Work {
 /** Carries a run out as far as it goes, tells of it, and shows what it came to. Throws USAGE, ABORTED and what `start` does. */
 export async function carryOut(situation: Situation, { flags, open, start }: Work): Promise<ExitCode> {
   if (flags.interactive) requirePerson();
-  if (flags.replay !== undefined) requireFile('--replay', flags.replay);
+  requireRecordings(flags);
   const { options, terminal, signal } = situation;
   const story = openStory(terminal);
   const { record, replay } = flags;
   const onEvent = options.json ? undefined : await openNarration(situation, story);
   const runtime = await open({ onEvent, record, replay });
+  if (flags.wait) requireDurable(runtime);
   try {
     const document = await start(runtime, {
       signal,
       ...(await openWaiting(situation, flags, { runtime, story })),
     });
     story.end();
-    if (options.json) terminal.printJson(document);
-    else await showRun(document, runtime, terminal);
+    if (!options.json) await showRun(document, { runtime, flags }, terminal);
+    else {
+      terminal.printJson(document);
+      if (document.status === 'pending' && !runtime.isDurable) tellLost(terminal.tell);
+    }
     return exitCodeOfRun(document.status);
   } catch (error) {
     story.end();
-    throw withResumption(error, runtime.file);
+    throw withResumption(error, runtime, flags);
   }
 }
 
@@ -64,6 +66,14 @@ function requirePerson(): void {
   if (process.stdin.isTTY && process.stderr.isTTY) return;
   throw new RuntimeError('USAGE', '--interactive needs a terminal to ask on', {
     hint: 'Leave it out, and decide with `signalbox pending`; or give --wait too, and decide from another terminal.',
+  });
+}
+
+/** Nobody else sees what waits in the memory of this process. */
+function requireDurable({ isDurable, file }: Runtime): void {
+  if (isDurable) return;
+  throw new RuntimeError('USAGE', `--wait would wait in vain: the state store of ${file} is memory`, {
+    hint: 'Set spec.state_store to {type: sqlite}, or decide on the spot with --interactive alone.',
   });
 }
 
@@ -80,13 +90,14 @@ async function openWaiting(
 ): Promise<RunOptions> {
   const wait = flags.wait === true;
   const tellChoices = ({ id }: PendingRecord) =>
-    story.tell(`${choicesText(id, nextCommands(runtime.file))}\nwaiting for the decision about ${id}`);
+    story.tell(`${choicesText(id, nextCommands(runtime.file, flags))}\n${waitText(id)}`);
   const tellQuestion = (pending: PendingRecord) => {
     story.tell(questionText(questionOfRecord(pending)));
     tellChoices(pending);
   };
+  const tellWait = ({ id }: PendingRecord) => story.tell(waitText(id));
   // Where nobody waits, the end of the run has it all.
-  if (!flags.interactive) return { wait, ...(wait && !options.json && { onPending: tellQuestion }) };
+  if (!flags.interactive) return { wait, ...(wait && { onPending: options.json ? tellWait : tellQuestion }) };
   const { openAsk } = await import('./ask.ts');
   const ask = openAsk({ runtime, story, terminal, signal });
   return {
@@ -99,12 +110,18 @@ async function openWaiting(
   };
 }
 
-/** A run that was cut off can be resumed, by a command that names its config. */
-function withResumption(thrown: unknown, config: string): RuntimeError {
+function waitText(id: string): string {
+  return `waiting for the decision about ${id}`;
+}
+
+/** A run that was cut off can be resumed, by a command that names its config; one in memory is gone. */
+function withResumption(thrown: unknown, { file, isDurable }: Runtime, flags: RunFlags): RuntimeError {
   const error = toRuntimeError(thrown);
   const { code, message, details } = error;
   const { run_id } = details;
   if (code !== 'ABORTED' || typeof run_id !== 'string') return error;
-  const hint = `Go on with \`${nextCommands(config).resume(run_id)}\`.`;
+  const hint = isDurable
+    ? `Go on with \`${nextCommands(file, flags).resume(run_id)}\`.`
+    : 'The state store is memory, so the run has ended with this process. Start it again.';
   return new RuntimeError(code, message, { hint, details, cause: error });
 }

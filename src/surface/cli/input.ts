@@ -114,6 +114,7 @@ function wanted(option: string): string {
   return `Give ${option} a JSON object, @FILE or - for stdin.`;
 }
 
-function reasonOf(error: unknown): string {
+/** The words of anything thrown. */
+export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
 import { isAbsolute, relative, resolve } from 'node:path';
+import type { RecordingFlags } from './recording.ts';
 
 /** The commands that decide about a call and go on with its run, ready to be copied into a shell. */
 export interface NextCommands {
@@ -8,14 +9,18 @@ export interface NextCommands {
   readonly resume: (run: string) => string;
 }
 
-/** `config` is the RuntimeConfig file of the run; the one that is taken anyway is not named. */
-export function nextCommands(config: string): NextCommands {
+/**
+ * `config` is the RuntimeConfig file of the run; the one that is taken anyway is not named. A run goes on with the
+ * recordings that it began with.
+ */
+export function nextCommands(config: string, { replay, record }: RecordingFlags = {}): NextCommands {
   const option = configOption(config);
+  const recordings = `${fileOption('--replay', replay)}${fileOption('--record', record)}`;
   return {
     approve: (id) => `signalbox pending approve ${id}${option}`,
     reject: (id) => `signalbox pending reject ${id} --reason REASON${option}`,
     respond: (id) => `signalbox pending respond ${id} --result JSON${option}`,
-    resume: (run) => `signalbox runs resume ${run}${option}`,
+    resume: (run) => `signalbox runs resume ${run}${recordings}${option}`,
   };
 }
 
@@ -24,6 +29,10 @@ function configOption(config: string): string {
   if (file === resolve('runtime.yaml')) return '';
   const near = relative(process.cwd(), file);
   return ` --config ${quote(near.startsWith('..') || isAbsolute(near) ? file : near)}`;
+}
+
+function fileOption(name: string, file: string | undefined): string {
+  return file === undefined ? '' : ` ${name} ${quote(file)}`;
 }
 
 /** As a POSIX shell reads it. */

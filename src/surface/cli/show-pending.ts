@@ -75,3 +75,8 @@ export function resumeText(
 ): string {
   return facts([[(isLast ? 'then:' : 'go on:').padEnd('approve:'.length), commands.resume(run)]]);
 }
+
+/** Where nothing can be done about what waits, because it ends with this process; `instead` says what would help. */
+export function lostText(instead: string): string {
+  return `the state store is memory: what waits here ends with this process, and nobody can decide about it\nhint: Set spec.state_store to {type: sqlite}, or ${instead}.`;
+}

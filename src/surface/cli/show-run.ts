@@ -2,18 +2,25 @@ import type { RunDocument } from '../../contract/run.ts';
 import type { Runtime } from '../../runtime.ts';
 import { exactText } from './exact-text.ts';
 import { nextCommands } from './next-command.ts';
-import { choicesText, questionOfDocument, questionText, resumeText } from './show-pending.ts';
+import type { RecordingFlags } from './recording.ts';
+import { choicesText, lostText, questionOfDocument, questionText, resumeText } from './show-pending.ts';
 import type { Terminal } from './terminal.ts';
 import { visible } from './visible.ts';
 
+/** Where a run was carried out, and with which recordings. */
+export interface Place {
+  readonly runtime: Runtime;
+  readonly flags: RecordingFlags;
+}
+
 /** Shows people what a run came to: its output on stdout, all else on stderr. Throws STORE_FAILED. */
-export async function showRun(document: RunDocument, runtime: Runtime, terminal: Terminal): Promise<void> {
+export async function showRun(document: RunDocument, place: Place, terminal: Terminal): Promise<void> {
   switch (document.status) {
     case 'completed':
       terminal.print(outputText(document));
       return;
     case 'pending':
-      await showWaiting(document, runtime, terminal);
+      await showWaiting(document, place, terminal);
       return;
     case 'failed':
     case 'denied':
@@ -29,13 +36,20 @@ function outputText(document: RunDocument): string {
   return typeof document.output === 'string' ? document.output : exactText(document, 'output');
 }
 
-async function showWaiting(document: RunDocument, runtime: Runtime, { tell }: Terminal): Promise<void> {
-  const commands = nextCommands(runtime.file);
+async function showWaiting(document: RunDocument, place: Place, { tell }: Terminal): Promise<void> {
+  const { runtime, flags } = place;
+  const commands = nextCommands(runtime.file, flags);
   for (const { id } of document.pending) {
     tell(questionText(questionOfDocument(await runtime.pending.show(id))));
-    tell(choicesText(id, commands));
+    if (runtime.isDurable) tell(choicesText(id, commands));
   }
-  tell(resumeText(document.run_id, commands, { isLast: document.pending.length > 0 }));
+  if (runtime.isDurable) tell(resumeText(document.run_id, commands, { isLast: document.pending.length > 0 }));
+  else tellLost(tell);
+}
+
+/** Says that a run that waits cannot go on any more. */
+export function tellLost(tell: Terminal['tell']): void {
+  tell(lostText('decide on the spot with --interactive'));
 }
 
 function showFailure(document: RunDocument, { tell, tint }: Terminal): void {

@@ -1,7 +1,21 @@
+import { writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { test } from 'vitest';
+import { join } from 'node:path';
+import { type ExpectStatic, test } from 'vitest';
 import { titled } from '../../cite.ts';
-import { callThatWaits, fixture, onlyDocument, run, runJson, workspace } from './command-line.ts';
+import {
+  callThatWaits,
+  config,
+  fixture,
+  onlyDocument,
+  pipeline,
+  run,
+  runJson,
+  runOf,
+  start,
+  until,
+  workspace,
+} from './command-line.ts';
 
 const long = '12345678901234567890';
 const silent = ['--log-level', 'silent'];
@@ -204,6 +218,76 @@ test.concurrent('--resume --json prints the document of the run alone', async ({
     stderr: '',
   });
 });
+
+const paying = pipeline('steps: [{id: first, tool: pay}, {id: second, tool: hang}]\n');
+const payTool = `tools:\n  pay: {exec: {command: ${fixture('echo-args')}}, approval: required}\n`;
+const hangTool = "  hang: {exec: {command: sleep, args: ['30']}}\n";
+
+test.concurrent('a decision whose run does not fit the config any more is told to be kept', async ({
+  expect,
+}) => {
+  const folder = workspace(`${payTool}${hangTool}`, { 'pay.yaml': paying });
+  const run_id = await runOf(folder, 'pay.yaml');
+  const id = await firstPending(folder);
+  writeFileSync(join(folder, 'runtime.yaml'), config(payTool));
+  const ran = await runJson(['pending', 'approve', id, '--by', 'ada', '--resume'], { cwd: folder });
+  expect(ran).toEqual({ code: 2, ...keptAs('CONFIG_INVALID', { id, run_id }, expect) });
+  const people = await run(['pending', 'approve', id, '--resume', ...silent], { cwd: folder });
+  expect(people.stderr).toMatch(/^error: \[PENDING_DECIDED\] /);
+});
+
+test.concurrent('a decision whose run another process executes is told to be kept', async ({ expect }) => {
+  const folder = workspace(`${payTool}${hangTool}`, { 'pay.yaml': paying });
+  const { child, ran: waiter } = start(['run', 'pay.yaml', '--wait', '--json', ...silent], { cwd: folder });
+  let told = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    told += chunk.toString();
+  });
+  await until(() => told.endsWith('\n'));
+  const id = await firstPending(folder);
+  const ran = await runJson(['pending', 'approve', id, '--by', 'ada', '--resume'], { cwd: folder });
+  child.kill('SIGINT');
+  const document = onlyDocument((await waiter).stdout);
+  const { run_id } = (document as { error: { run_id: string } }).error;
+  expect(ran).toEqual({ code: 1, ...keptAs('RUN_BUSY', { id, run_id }, expect) });
+});
+
+test.concurrent('people are told of the decision that was kept, and of the error', async ({ expect }) => {
+  const folder = workspace(`${payTool}${hangTool}`, { 'pay.yaml': paying });
+  const runId = await runOf(folder, 'pay.yaml');
+  const id = await firstPending(folder);
+  writeFileSync(join(folder, 'runtime.yaml'), config(payTool));
+  const { code, stdout, stderr } = await run(['pending', 'approve', id, '--resume', ...silent], {
+    cwd: folder,
+  });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr.split('\n').slice(0, 3)).toEqual([
+    `${id}: approved`,
+    `the decision about ${id} has been kept (approved): once the run can go on, use \`signalbox runs resume ${runId}\``,
+    expect.stringMatching(/^error: \[CONFIG_INVALID\] /),
+  ]);
+});
+
+/** The one open call of a workspace. */
+async function firstPending(folder: string): Promise<string> {
+  const { document } = await runJson(['pending', 'list'], { cwd: folder });
+  return (document as { pending: { id: string }[] }).pending[0]?.id ?? '';
+}
+
+/** What programs are told of a decision that was kept though the run could not go on. */
+function keptAs(
+  code: string,
+  { id, run_id }: { id: string; run_id: string },
+  { objectContaining, stringMatching }: ExpectStatic,
+) {
+  const decision = objectContaining({ id, run_id, status: 'approved', by: 'ada' });
+  return {
+    document: { error: objectContaining({ code, decision }) },
+    stderr: stringMatching(
+      `^the decision about ${id} has been kept \\(approved\\): .*\`signalbox runs resume ${run_id}\`\n$`,
+    ),
+  };
+}
 
 test.concurrent('the tool is given the approval, and the edited arguments byte for byte', async ({
   expect,

@@ -371,7 +371,9 @@ test.concurrent('a run with --wait goes on when another process approves', async
   expect(stderr).toContain(`\nonly: ${id} was approved\n`);
 });
 
-test.concurrent('with --json, --wait prints the document alone', async ({ expect }) => {
+test.concurrent('with --json, --wait prints the document alone, and tells on stderr what it waits for', async ({
+  expect,
+}) => {
   const folder = ownDesk({ 'pay.yaml': stepOf('pay', '{amount: 20}') });
   const { ran } = start(['run', 'pay.yaml', '--wait', '--json', ...silent], { cwd: folder });
   const id = await onlyPending(folder);
@@ -380,7 +382,7 @@ test.concurrent('with --json, --wait prints the document alone', async ({ expect
   expect({ code, document: onlyDocument(stdout), stderr }).toMatchObject({
     code: 1,
     document: { status: 'failed', error: { code: 'REJECTED', message: expect.stringContaining('no money') } },
-    stderr: '',
+    stderr: `waiting for the decision about ${id}\n`,
   });
 });
 

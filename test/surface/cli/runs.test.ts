@@ -86,6 +86,7 @@ const wrong = [
   ['list', '--status', 'lost'],
   ['prune', '--older-than', 'ever'],
   ['prune', '--older-than', '-3d'],
+  ['prune', '--older-than', '0'],
 ];
 
 test.concurrent.for(wrong.map((args) => ({ args, title: args.join(' ') })))(
@@ -209,6 +210,29 @@ test.concurrent('runs cancel ends a wait in another process', async ({ expect })
     stdout: '',
     stderr: expect.stringMatching(/\ncancelled: run_/),
   });
+});
+
+test.concurrent.for(['0s', '0m', '0d0h'])(
+  'runs prune --older-than %s removes all that has ended',
+  async (age, { expect }) => {
+    const { folder } = await begin('echo.yaml');
+    const { runId: waiting } = await begin('desk.yaml', folder);
+    const pruned = await runJson(['runs', 'prune', '--older-than', age], { cwd: folder });
+    const { document } = await runJson(['runs', 'list'], { cwd: folder });
+    expect(pruned).toEqual({ code: 0, document: { pruned: 1 }, stderr: '' });
+    expect(document).toMatchObject({ runs: [{ run_id: waiting }] });
+  },
+);
+
+const told = [
+  { args: ['runs', 'resume'], words: 'RUN_BUSY' },
+  { args: ['pending', 'approve'], words: 'RUN_BUSY' },
+  { args: ['runs', 'list'], words: 'A run that was cut off' },
+];
+
+test.concurrent.for(told)('$args --help tells of $words', async ({ args, words }, { expect }) => {
+  const { code, stdout } = await run([...args, '--help']);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(words) });
 });
 
 test.concurrent('runs prune removes what ended long enough ago, and nothing else', async ({ expect }) => {

@@ -1,17 +1,16 @@
 import type { Command } from 'commander';
 import type { PendingDocument } from '../../../contract/approval.ts';
 import type { Runtime } from '../../../runtime.ts';
-import { addRunFlags, carryOut, type RunFlags } from '../carry-out.ts';
+import { addRunFlags } from '../carry-out.ts';
 import { columns } from '../columns.ts';
-import { perform, type Situation } from '../command.ts';
+import { perform } from '../command.ts';
 import { exactText } from '../exact-text.ts';
-import type { ExitCode } from '../exit-code.ts';
 import { facts } from '../facts.ts';
-import { openAll, openFor, wholeId } from '../locate.ts';
+import { openAll, openFor } from '../locate.ts';
 import { nextCommands } from '../next-command.ts';
-import { choicesText, jsonLine, questionOfDocument, questionText, resumeText } from '../show-pending.ts';
+import { type DecisionFlags, settle } from '../settle.ts';
+import { choicesText, jsonLine, questionOfDocument, questionText } from '../show-pending.ts';
 import type { Terminal } from '../terminal.ts';
-import { userName } from '../user-name.ts';
 import { visibleLine } from '../visible.ts';
 
 /** `pending list`, `show`, `approve`, `reject` and `respond`. */
@@ -107,13 +106,6 @@ function decisionText(document: PendingDocument): string {
   ]);
 }
 
-/** What every decision takes. */
-interface DecisionFlags extends RunFlags {
-  readonly by?: string;
-  readonly reason?: string;
-  readonly resume?: true;
-}
-
 function addApprove(group: Command, signal: AbortSignal): void {
   const command = group
     .command('approve <id>')
@@ -171,44 +163,6 @@ function addDecisionOptions(command: Command): Command {
   return addRunFlags(command);
 }
 
-type Rule = (
-  runtime: Runtime,
-  id: string,
-  decider: { readonly by: string; readonly reason: string | undefined },
-) => Promise<PendingDocument>;
-
-/** Decides, and goes on with the run where that is wanted. */
-async function settle(
-  situation: Situation,
-  { given, own }: { readonly given: string; readonly own: DecisionFlags },
-  rule: Rule,
-): Promise<ExitCode> {
-  const { options, terminal } = situation;
-  const decider = { by: own.by ?? userName(), reason: own.reason };
-  const wanted = { kind: 'pending', given } as const;
-  if (own.resume) {
-    return await carryOut(situation, {
-      flags: own,
-      open: async (more) => (await openFor(situation, wanted, more)).runtime,
-      start: async (runtime, runOptions) => {
-        const document = await rule(runtime, await wholeId(runtime, wanted), decider);
-        if (!options.json) terminal.tell(`${document.id}: ${document.status}`);
-        return await runtime.runs.resume(document.run_id, runOptions);
-      },
-    });
-  }
-  const { runtime, id } = await openFor(situation, wanted);
-  const document = await rule(runtime, id, decider);
-  if (options.json) terminal.printJson(document);
-  else {
-    terminal.print(
-      `${document.status}: ${document.id} (tool "${document.tool}") by ${visibleLine(decider.by)}`,
-    );
-    terminal.tell(resumeText(document.run_id, nextCommands(runtime.file), { isLast: false }));
-  }
-  return 0;
-}
-
 const groupExamples = `
 Examples:
   signalbox pending list
@@ -232,7 +186,8 @@ Examples:
 
 const decisionCodes = `
 Exit codes: 0 decided, 1 somebody else has decided before or it has expired, 2 wrong call or config;
-with --resume those of \`signalbox run\`.`;
+with --resume those of \`signalbox run\`, and 1 if another process executes the run (RUN_BUSY). The decision is kept
+even if the run cannot go on then: \`signalbox runs resume\` tries again.`;
 
 const approveExamples = `
 Examples:

@@ -40,5 +40,7 @@ Examples:
 
 What waits for a person is decided with \`signalbox pending\`; then \`signalbox runs resume\` goes on.
 
+Where spec.state_store is memory, a run that waits ends with the process: decide with --interactive.
+
 Exit codes: 0 completed, 1 failed, denied or cancelled, 2 wrong call, config or input,
 3 waiting for a person, 130 interrupted (the run can be resumed).`;

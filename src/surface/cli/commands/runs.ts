@@ -126,12 +126,16 @@ function addPrune(group: Command, signal: AbortSignal): void {
   group
     .command('prune')
     .description('remove runs that ended long ago, with all that was kept of them')
-    .option('--older-than <duration>', 'ended at least so long ago, such as 12h or 30d', '30d')
+    .option(
+      '--older-than <duration>',
+      'ended at least so long ago, such as 12h or 30d; 0s for all that ended',
+      '30d',
+    )
     .addHelpText('after', pruneExamples)
     .action(async (own: { olderThan: string }, command: Command) => {
       await perform(command, signal, async (situation) => {
         const { options, terminal } = situation;
-        const olderThanMs = await readDuration('--older-than', own.olderThan);
+        const olderThanMs = await readAge('--older-than', own.olderThan);
         const [runtime, other] = await openAll(situation);
         // What is removed is gone: nobody should have to guess from which store.
         if (runtime === undefined || other !== undefined) {
@@ -147,7 +151,9 @@ function addPrune(group: Command, signal: AbortSignal): void {
     });
 }
 
-async function readDuration(option: string, value: string): Promise<number> {
+/** Milliseconds; zero takes whatever has ended. */
+async function readAge(option: string, value: string): Promise<number> {
+  if (/^\+?(?:0+(?:\.0*)?(?:ms|s|m|h|d))+$/.test(value)) return 0;
   const { parseDuration } = await import('../../../runtime.ts');
   const ms = parseDuration(value);
   if (ms !== undefined) return ms;
@@ -170,7 +176,10 @@ const listExamples = `
 Examples:
   signalbox runs list
   signalbox runs list --status failed --limit 10
-  signalbox runs list --json | jq -r '.runs[] | select(.pending > 0) | .run_id'`;
+  signalbox runs list --json | jq -r '.runs[] | select(.pending > 0) | .run_id'
+
+A run that was cut off, such as by a crash, is \`running\` here too until it is resumed or cancelled: \`runs resume\`
+goes on with it, and says RUN_BUSY if another process executes it after all.`;
 
 const showExamples = `
 Examples:
@@ -185,7 +194,8 @@ Examples:
 
 A run that has ended is shown again, and nothing is done.
 
-Exit codes: 0 completed, 1 failed, denied or cancelled, 2 wrong call or config,
+Exit codes: 0 completed, 1 failed, denied or cancelled, or another process executes the run (RUN_BUSY),
+2 wrong call or config,
 3 waiting for a person, 130 interrupted (the run can be resumed).`;
 
 const cancelExamples = `
@@ -198,5 +208,6 @@ const pruneExamples = `
 Examples:
   signalbox runs prune
   signalbox runs prune --older-than 12h --json
+  signalbox runs prune --older-than 0s
 
 Runs that wait for a person or were cut off are never removed.`;

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import type { ToolDocument } from '../../../contract/document.ts';
+import type { Runtime } from '../../../runtime.ts';
 import { columns } from '../columns.ts';
 import { perform } from '../command.ts';
 import { exactText } from '../exact-text.ts';
 import { exitCodeOfTool } from '../exit-code.ts';
 import { nextCommands } from '../next-command.ts';
-import { choicesText, headline, resumeText } from '../show-pending.ts';
+import { choicesText, headline, lostText, resumeText } from '../show-pending.ts';
 import type { Terminal } from '../terminal.ts';
 import { userName } from '../user-name.ts';
 
@@ -39,7 +40,9 @@ export function addToolCommands(program: Command, signal: AbortSignal): void {
         const runtime = await open();
         const document = await runtime.tools.call(name, args, { signal, ...(own.approve && { approve }) });
         if (options.json) terminal.printJson(document);
-        else show(document, runtime.file, terminal);
+        else show(document, runtime, terminal);
+        if (document.status === 'pending' && !runtime.isDurable)
+          terminal.tell(lostText('consent on the spot with --approve'));
         return exitCodeOfTool(document.status);
       });
     });
@@ -64,7 +67,7 @@ Examples:
   echo '{"order": "A-17"}' | signalbox tool call lookup --args -
 
 A call that waits for a person is kept: decide with \`signalbox pending\`, then \`signalbox runs resume\`
-makes the call. With --approve you consent on the spot.
+makes the call. With --approve you consent on the spot. Where spec.state_store is memory, nothing is kept.
 
 Exit codes: 0 ok, 1 failed or denied, 2 wrong call or config, 3 waiting for a person.`;
 
@@ -77,7 +80,7 @@ async function approve({ id }: { readonly id: string }) {
   } as const;
 }
 
-function show(document: ToolDocument, config: string, terminal: Terminal): void {
+function show(document: ToolDocument, { file, isDurable }: Runtime, terminal: Terminal): void {
   switch (document.status) {
     case 'ok':
       terminal.print(resultText(document));
@@ -91,8 +94,9 @@ function show(document: ToolDocument, config: string, terminal: Terminal): void 
       return;
     case 'pending': {
       const { id, run_id } = document.pending;
-      const commands = nextCommands(config);
+      const commands = nextCommands(file);
       terminal.tell(headline(document.pending));
+      if (!isDurable) return;
       terminal.tell(choicesText(id, commands));
       terminal.tell(resumeText(run_id, commands, { isLast: true }));
     }

@@ -1,0 +1,32 @@
+import type { PendingCall, Ruling } from '../contract/approval.ts';
+import { RuntimeError } from '../errors.ts';
+import { isObject, Json } from '../json.ts';
+import { readGivenArgs } from './args.ts';
+
+/**
+ * The ruling of somebody who was asked on the spot: approved (with arguments as an object or JSON text, if they
+ * were edited), rejected, or responded. Throws USAGE for anything else, and ARGS_INVALID.
+ */
+export function readRuling({ tool }: PendingCall, given: unknown): Ruling {
+  if (!isObject(given)) throw unusable('it is no object');
+  const { kind, by, reason = '', args, result } = given;
+  if (typeof by !== 'string') throw unusable('`by` is no text');
+  if (typeof reason !== 'string') throw unusable('`reason` is no text');
+  switch (kind) {
+    case 'approved': {
+      const edited = args === undefined || args === null ? null : readGivenArgs(tool, args);
+      return { kind, args: edited, by, reason };
+    }
+    case 'rejected':
+      return { kind, by, reason };
+    case 'responded':
+      if (result === undefined) throw unusable('it has no `result`');
+      return { kind, result: Json.from(result), by, reason };
+    default:
+      throw unusable('`kind` is not approved, rejected or responded');
+  }
+}
+
+function unusable(why: string): RuntimeError {
+  return new RuntimeError('USAGE', `the ruling cannot be used: ${why}`);
+}

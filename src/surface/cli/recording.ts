@@ -1,0 +1,92 @@
+import { closeSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { RuntimeError } from '../../errors.ts';
+import { isObject, parseLossless } from '../../json.ts';
+import { reasonOf, requireFile } from './input.ts';
+
+/** The files that a run's model calls come from and go to. */
+export interface RecordingFlags {
+  readonly record?: string;
+  readonly replay?: string;
+}
+
+/**
+ * Refuses recordings that a run would fail at, before anything is run. Throws FILE_UNREADABLE for a --replay that is no
+ * recording and a --record that cannot be written, USAGE for one file in both places.
+ */
+export function requireRecordings({ record, replay }: RecordingFlags): void {
+  if (record !== undefined && replay !== undefined && areSame(record, replay)) {
+    throw new RuntimeError('USAGE', `--record and --replay name the same file, ${record}`, {
+      hint: 'Record into another file.',
+    });
+  }
+  if (replay !== undefined) requireRecording(replay);
+  if (record !== undefined) requireWritable(record);
+}
+
+function areSame(one: string, other: string): boolean {
+  if (resolve(one) === resolve(other)) return true;
+  const [left, right] = [statOf(one), statOf(other)];
+  return left !== undefined && left.dev === right?.dev && left.ino === right.ino;
+}
+
+function requireRecording(file: string): void {
+  requireFile('--replay', file);
+  // What is read from a pipe is gone from it.
+  if (!isOnDisk(file)) return;
+  const lines = readLines(file);
+  if (lines.length === 0 || lines.some(isExchange)) return;
+  throw new RuntimeError('FILE_UNREADABLE', `--replay: ${file} holds no recorded model call`, {
+    hint: 'Make a recording with `--record FILE`.',
+  });
+}
+
+function readLines(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line.trim() !== '');
+  } catch (error) {
+    throw new RuntimeError('FILE_UNREADABLE', `--replay: ${file} cannot be read (${reasonOf(error)})`, {
+      cause: error,
+    });
+  }
+}
+
+/** Only the outline: whoever replays it reads the rest. */
+function isExchange(line: string): boolean {
+  try {
+    const value = parseLossless(line);
+    return isObject(value) && ['provider', 'model', 'recorder', 'digest'].every((key) => key in value);
+  } catch {
+    // A recorder that was killed may have left half a line.
+    return false;
+  }
+}
+
+/** Opens it as the recorder does. */
+function requireWritable(file: string): void {
+  // A pipe that nobody reads yet would hold us up.
+  if (statOf(file) !== undefined && !isOnDisk(file)) return;
+  try {
+    closeSync(openSync(file, 'a+', 0o600));
+  } catch (error) {
+    throw new RuntimeError('FILE_UNREADABLE', `--record: ${file} cannot be written (${reasonOf(error)})`, {
+      cause: error,
+    });
+  }
+}
+
+function isOnDisk(file: string): boolean {
+  const stat = statOf(file);
+  return stat !== undefined && (stat.isFile() || stat.isDirectory());
+}
+
+/** Undefined where there is none, or nobody may look. */
+function statOf(file: string): Stats | undefined {
+  try {
+    return statSync(file);
+  } catch {
+    return undefined;
+  }
+}
