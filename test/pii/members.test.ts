@@ -97,7 +97,9 @@ test.each([
 
 test('an address in a URL is masked and hashed as the address that it is', () => {
   const source = (url: string) => ({ content: '', sources: [{ url }] });
-  expect(left(source('x?q=ada%40example.org'), filter('mask'))).toMatchObject(source('x?q=a***%40example.org'));
+  expect(left(source('x?q=ada%40example.org'), filter('mask'))).toMatchObject(
+    source('x?q=a***%40example.org'),
+  );
   expect(left(source('x?q=ada%40example.org'), filter('hash'))).toEqual(
     left(source(`x?q=${mail}`), filter('hash')),
   );
@@ -114,7 +116,14 @@ describe('what others go by', () => {
     parts: [
       {
         type: mail,
-        media: { mime_type: mail, data: mail, sha256: mail, url: mail, file_path: mail, storage_reference: mail },
+        media: {
+          mime_type: mail,
+          data: mail,
+          sha256: mail,
+          url: mail,
+          file_path: mail,
+          storage_reference: mail,
+        },
       },
     ],
     tool_calls: [{ id: mail, name: mail, args: {} }],
@@ -133,12 +142,12 @@ describe('what others go by', () => {
   });
 
   test('stays beside what is rewritten, digits included', () => {
-    const message = `{"role":"assistant","content":"","latency_ms":1.50,"sources":[{"id":"${mail}","score":0.10,"title":"${mail}"}]}`;
+    const message = `{"role":"assistant","content":"","latency_ms":12345678901234567890,"sources":[{"id":"${mail}","score":12345678901234567890,"title":"${mail}"}]}`;
     const payload = parseLossless(
       `{"hook":"provider","phase":"after_call","request":{},"response":{"message":${message}}}`,
     );
     expect(stringifyJson(filter().answer(payload, 0))).toContain(
-      `"sources":[{"score":0.10,"title":"${hidden}","id":"${mail}"}]`,
+      `"sources":[{"score":12345678901234567890,"title":"${hidden}","id":"${mail}"}]`,
     );
   });
 
@@ -150,13 +159,13 @@ describe('what others go by', () => {
 
   test('cannot be replaced by a member whose name was a pseudonym', () => {
     const subject = filter('pseudonymise');
-    const request = { messages: [user('token=finish_reason role')] };
-    const literal = { messages: [user('<EMAIL_ADDRESS_1>')] };
-    const message = { content: '', finish_reason: 'stop', '<SECRET_1>': 'forged', '<LITERAL_1>': 'x' };
-    expect([request, literal].map((asked) => left(message, subject, asked))).toEqual([
-      expect.objectContaining({ finish_reason: 'stop' }),
-      expect.objectContaining({ finish_reason: 'stop', '<EMAIL_ADDRESS_1>': 'x' }),
-    ]);
+    const request = { messages: [user('password=finish_reason')] };
+    const message = { content: 'x', finish_reason: 'stop', '<SECRET_1>': 'forged' };
+    expect(left(message, subject, request)).toEqual({
+      role: 'assistant',
+      content: 'x',
+      finish_reason: 'stop',
+    });
   });
 });
 
@@ -187,10 +196,10 @@ describe('an answer of the AI SDK', () => {
 
   /** The answer as it is after the filter. */
   function filtered(subject = filter(), request: object = {}) {
-    const message = fromAnswer({ content, usage, ...finish });
-    const told = parseLossless(stringifyJson({ content: '', ...message }));
-    const changed = left(isObject(told) ? told : {}, subject, request);
     const { finishReason } = finish;
+    const message = fromAnswer({ content, usage, finishReason });
+    const told = parseLossless(stringifyJson(message));
+    const changed = left(isObject(told) ? told : {}, subject, request);
     return toAnswer(parseMessage(stringifyJson(changed)), { content, finishReason, message }).content;
   }
 

@@ -230,7 +230,9 @@ test.concurrent('a decision whose run does not fit the config any more is told t
   const run_id = await runOf(folder, 'pay.yaml');
   const id = await firstPending(folder);
   writeFileSync(join(folder, 'runtime.yaml'), config(payTool));
-  const ran = await runJson(['pending', 'approve', id, '--by', 'ada', '--resume'], { cwd: folder });
+  const ran = await runJson(['pending', 'approve', id, '--by', 'ada', '--resume', ...silent], {
+    cwd: folder,
+  });
   expect(ran).toEqual({ code: 2, ...keptAs('CONFIG_INVALID', { id, run_id }, expect) });
   const people = await run(['pending', 'approve', id, '--resume', ...silent], { cwd: folder });
   expect(people.stderr).toMatch(/^error: \[PENDING_DECIDED\] /);
@@ -245,7 +247,9 @@ test.concurrent('a decision whose run another process executes is told to be kep
   });
   await until(() => told.endsWith('\n'));
   const id = await firstPending(folder);
-  const ran = await runJson(['pending', 'approve', id, '--by', 'ada', '--resume'], { cwd: folder });
+  const ran = await runJson(['pending', 'approve', id, '--by', 'ada', '--resume', ...silent], {
+    cwd: folder,
+  });
   child.kill('SIGINT');
   const document = onlyDocument((await waiter).stdout);
   const { run_id } = (document as { error: { run_id: string } }).error;
@@ -275,15 +279,11 @@ async function firstPending(folder: string): Promise<string> {
 }
 
 /** What programs are told of a decision that was kept though the run could not go on. */
-function keptAs(
-  code: string,
-  { id, run_id }: { id: string; run_id: string },
-  { objectContaining, stringMatching }: ExpectStatic,
-) {
-  const decision = objectContaining({ id, run_id, status: 'approved', by: 'ada' });
+function keptAs(code: string, { id, run_id }: { id: string; run_id: string }, expect: ExpectStatic) {
+  const decision = expect.objectContaining({ id, run_id, status: 'approved', by: 'ada' });
   return {
-    document: { error: objectContaining({ code, decision }) },
-    stderr: stringMatching(
+    document: { error: expect.objectContaining({ code, decision }) },
+    stderr: expect.stringMatching(
       `^the decision about ${id} has been kept \\(approved\\): .*\`signalbox runs resume ${run_id}\`\n$`,
     ),
   };
