@@ -230,7 +230,7 @@ const told = [
   { args: ['runs', 'list'], words: 'A run that was cut off' },
 ];
 
-test.concurrent.for(told)('$args --help tells of $words', async ({ args, words }, { expect }) => {
+test.concurrent.for(told)('$args.0 $args.1 --help tells of $words', async ({ args, words }, { expect }) => {
   const { code, stdout } = await run([...args, '--help']);
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(words) });
 });
