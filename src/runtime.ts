@@ -14,7 +14,6 @@ import { openEquipment } from './equip.ts';
 import { RuntimeError, toRuntimeError } from './errors.ts';
 import { lazyDurable } from './lazy.ts';
 import { lazyStore } from './lazy-store.ts';
-import { openLog } from './log/log.ts';
 import { checkChangedArgs } from './pipeline/call.ts';
 import { toDecisionDocument, toEvalDocument, toHookInfo, toToolInfo } from './pipeline/document.ts';
 import { readEvent } from './pipeline/event.ts';
@@ -49,7 +48,7 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   const searchPath = host['PATH'] ?? '';
   const { config = requireConfig(path, searchPath), problems } = loadConfig(path, searchPath);
   const entries = resolveEntries(config, host);
-  const emit = openEmit(config, entries, options);
+  const emit = await openEmit(config, entries, options);
   for (const { file: place, line, column, severity, message } of problems) {
     const level = severity === 'warning' ? 'warn' : 'debug';
     emit({ type: 'note', name: `${place}:${line}:${column}`, level, message });
@@ -165,13 +164,14 @@ function toPath(file: string | URL): string {
   return file instanceof URL ? fileURLToPath(file) : file;
 }
 
-function openEmit(
+async function openEmit(
   config: RuntimeConfig,
   { all }: { readonly all: readonly Resolved[] },
   options: RuntimeOptions,
-): Emit {
+): Promise<Emit> {
   const listeners = options.onEvent === undefined ? [] : [options.onEvent];
   if (options.log !== false) {
+    const { openLog } = await import('./log/log.ts');
     const { fd = 2, isTerminal = process.stderr.isTTY } = options.log ?? {};
     const { hasColour = isTerminal && (hostEnv()['NO_COLOR'] ?? '') === '' } = options.log ?? {};
     const logging = { ...config.logging, ...(options.logLevel && { level: options.logLevel }) };

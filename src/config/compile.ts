@@ -25,6 +25,8 @@ const options = {
   strictTypes: false,
   strictRequired: false,
   validateSchema: false,
+  // A config is checked once: shorter code is not worth the time that it takes to shorten it.
+  code: { optimize: false },
 } as const;
 
 const compiled = new WeakMap<object, ValidateFunction>();

@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
+import type { PrettyOptions, PrettyStream } from 'pino-pretty';
 import type { LoggingConfig } from '../config/config.ts';
 import type { RuntimeEvent } from '../contract/event.ts';
 import { Json, parseLossless } from '../json.ts';
@@ -38,7 +39,7 @@ function openStream({ logging, target }: LogOptions): DestinationStream {
   const { fd, isTerminal, hasColour } = target;
   const asText = logging.format === undefined ? isTerminal : logging.format === 'text';
   if (!asText) return pino.destination({ dest: fd, sync: true });
-  return pretty({
+  return loadPretty()({
     destination: fd,
     sync: true,
     colorize: hasColour,
@@ -46,6 +47,11 @@ function openStream({ logging, target }: LogOptions): DestinationStream {
     ignore: inTheMessage.join(),
     translateTime: 'SYS:HH:MM:ss.l',
   });
+}
+
+/** Loaded only for people, who are seldom the readers of a log. */
+function loadPretty(): (options: PrettyOptions) => PrettyStream {
+  return createRequire(import.meta.url)('pino-pretty');
 }
 
 /** Members that the message of an event repeats, or that only a program has a use for. */

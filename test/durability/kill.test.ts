@@ -83,7 +83,7 @@ const ASKING_TOOLS = 2;
 async function finish(workshop: Workshop, tally: Tally): Promise<unknown> {
   for (;;) {
     // Enough kills: let it end in peace.
-    const worked = await workOn(workshop, tally.kills < KILLS ? Math.random() * LONGEST_LIFE_MS : undefined);
+    const worked = await workOn(workshop, tally.kills < KILLS ? randomEnd() : undefined);
     const { document } = worked;
     if (worked.wasKilled) tally.kills += 1;
     tally.resumes += 1;
@@ -94,8 +94,16 @@ async function finish(workshop: Workshop, tally: Tally): Promise<unknown> {
   }
 }
 
-/** From the moment that a worker begins. */
-const LONGEST_LIFE_MS = 250;
+/** When a worker is killed: so many events after it has begun, and a moment later. */
+interface End {
+  readonly events: number;
+  readonly delayMs: number;
+}
+
+/** A step has about six events, and takes some ten milliseconds, on any machine. */
+function randomEnd(): End {
+  return { events: Math.floor(Math.random() * 20), delayMs: Math.random() * 10 };
+}
 
 interface Worked {
   /** What the worker printed; undefined when it was killed before. */
@@ -103,7 +111,7 @@ interface Worked {
   readonly wasKilled: boolean;
 }
 
-async function workOn(workshop: Workshop, delayMs: number | undefined): Promise<Worked> {
+async function workOn(workshop: Workshop, end: End | undefined): Promise<Worked> {
   const child = spawn(process.execPath, [worker, workshop.config, workshop.pipeline], {
     stdio: ['ignore', 'pipe', 'inherit'],
     // Most of a short life is compiling.
@@ -112,8 +120,10 @@ async function workOn(workshop: Workshop, delayMs: number | undefined): Promise<
   onTestFinished(() => void child.kill('SIGKILL'));
   const closed = once(child, 'close');
   let document: string | undefined;
+  let happened = 0;
   for await (const line of createInterface({ input: child.stdout })) {
-    if (line === 'ready' && delayMs !== undefined) void killSoon(child, delayMs);
+    if (line === 'event') happened += 1;
+    if (happened === end?.events) void killSoon(child, end.delayMs);
     if (line.startsWith('{')) document = line;
   }
   const [, signal] = await closed;
