@@ -4,10 +4,9 @@ import { runEval } from './capability/eval.ts';
 import type { Port } from './capability/invoke.ts';
 import { meetsThreshold, requireThreshold } from './capability/threshold.ts';
 import type { RuntimeConfig } from './config/config.ts';
-import { suggest } from './config/suggest.ts';
+import { unknownName } from './config/unknown-name.ts';
 import type { EvalOutcome, EvalRequest } from './contract/eval.ts';
 import type { Emit } from './contract/event.ts';
-import { RuntimeError } from './errors.ts';
 import { lazyModels } from './lazy.ts';
 import { type Link, passGate } from './pipeline/gate.ts';
 import type { Equipment, OfferedTool } from './pipeline/run-context.ts';
@@ -49,7 +48,7 @@ export function openEquipment(parts: EquipmentParts): OwnEquipment {
     },
     score: async ({ id, type, request, threshold, signal }) => {
       requireOpen();
-      const port = evals.get(type) ?? unknownEval(type, evals.keys());
+      const port = evals.get(type) ?? unknownName('eval', type, evals.keys());
       if (threshold !== undefined) requireThreshold(threshold);
       const call = randomUUID();
       const timed = await runEval(port, { input: request, call, signal });
@@ -67,8 +66,4 @@ function openFire(links: readonly Link[]) {
     event: Parameters<typeof passGate>[1],
     options: Partial<Parameters<typeof passGate>[2]> = {},
   ) => await passGate(links, event, { call: randomUUID(), ...options });
-}
-
-function unknownEval(name: string, known: Iterable<string>): never {
-  throw new RuntimeError('NAME_UNKNOWN', `there is no eval "${name}"`, suggest(name, [...known], 'evals'));
 }

@@ -1,7 +1,6 @@
 import type { HostEnv } from './binding/env.ts';
 import type { RuntimeConfig } from './config/config.ts';
-import { suggest } from './config/suggest.ts';
-import { RuntimeError } from './errors.ts';
+import { unknownName } from './config/unknown-name.ts';
 import type { Equipment } from './pipeline/run-context.ts';
 import { createGuard } from './provider/guard.ts';
 import type { Fire } from './provider/guard-verdict.ts';
@@ -29,9 +28,10 @@ export function openModels({ config, env, record, replay, fire }: ModelsContext)
   const recorder = record === undefined ? undefined : openRecorder(record);
   const context = { env, folder: config.folder, recorder, replay };
   const opened = new Map<string, Provider>();
+  const ids = () => config.providers.map((each) => each.id);
   return {
     model: async (id, stream) => {
-      const declared = config.providers.find((each) => each.id === id) ?? unknownProvider(id, config);
+      const declared = config.providers.find((each) => each.id === id) ?? unknownName('provider', id, ids());
       const provider = opened.get(id) ?? openProvider(standIn(declared, env), context);
       opened.set(id, provider);
       const guard = createGuard({ providerId: id, fire, stream });
@@ -41,9 +41,4 @@ export function openModels({ config, env, record, replay, fire }: ModelsContext)
       await recorder?.close();
     },
   };
-}
-
-function unknownProvider(id: string, { providers }: RuntimeConfig): never {
-  const known = providers.map((each) => each.id);
-  throw new RuntimeError('NAME_UNKNOWN', `there is no provider "${id}"`, suggest(id, known, 'providers'));
 }

@@ -7,7 +7,7 @@ import type { Resolved } from './binding/resolve.ts';
 import { callAlone } from './call-alone.ts';
 import type { RuntimeConfig } from './config/config.ts';
 import { loadConfig, requireConfig } from './config/load.ts';
-import { suggest } from './config/suggest.ts';
+import { unknownName } from './config/unknown-name.ts';
 import type { Emit, RuntimeEvent } from './contract/event.ts';
 import type { HookEvent } from './contract/hook.ts';
 import { openEquipment } from './equip.ts';
@@ -190,12 +190,4 @@ function tell(listener: Emit, event: RuntimeEvent): void {
   } catch (error) {
     process.emitWarning(`a listener of Signalbox threw: ${toRuntimeError(error).message}`);
   }
-}
-
-function unknownName(what: 'tool' | 'eval', name: string, known: Iterable<string>): never {
-  throw new RuntimeError(
-    'NAME_UNKNOWN',
-    `there is no ${what} "${name}"`,
-    suggest(name, [...known], `${what}s`),
-  );
 }

@@ -8,8 +8,8 @@ import type {
 } from '../contract/document.ts';
 import type { EvalOutcome } from '../contract/eval.ts';
 import type { Decision } from '../contract/hook.ts';
-import { type Json, toPlain } from '../json.ts';
 import type { CallPaused, CallResult } from './call-result.ts';
+import { document } from './exact-document.ts';
 
 /** A call that has its outcome. */
 export interface EndedCall extends Pick<CallResult, 'metadata'> {
@@ -61,14 +61,4 @@ export function toToolInfo({ name, description, exec, inputSchema, outputSchema 
 /** A hook as it is listed. */
 export function toHookInfo({ name, hook, phases, mode, exec }: HookConfig): HookInfo {
   return { name, hook, phases, mode, dialect: exec.dialect };
-}
-
-/** Members that a document shows as values while its text keeps their bytes. */
-type Exact<Document> = Document extends object
-  ? { readonly [Key in keyof Document]: Document[Key] | Json | Exact<Document[Key]> }
-  : Document;
-
-function document<Document extends object>(tree: Exact<Document>): Document {
-  // toPlain keeps every member and turns each Json into its value, which is what the two types say.
-  return toPlain(tree as Readonly<Record<string, unknown>>) as Document;
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import PQueue from 'p-queue';
 import type { PendingCall } from '../contract/approval.ts';
 import { failed } from '../contract/tool.ts';
 import { RuntimeError, toFault } from '../errors.ts';
 import type { Json } from '../json.ts';
 import { readArgs } from './args.ts';
+import { atOnce } from './at-once.ts';
 import { type CallableTool, callTool, readCheckedArgs } from './call.ts';
 import { readCallResult, writeCallResult } from './call-record.ts';
 import { type CallPaused, type CallResult, noMetadata, paused, settled } from './call-result.ts';
@@ -33,15 +33,7 @@ export async function runCalls(
   calls: readonly PlannedCall[],
   { scope, concurrency }: { readonly scope: Scope; readonly concurrency: number },
 ): Promise<CallResult[]> {
-  const queue = new PQueue({ concurrency });
-  const together = async (work: readonly (() => Promise<CallResult>)[]) => {
-    const settledAll = await Promise.allSettled(work.map((each) => queue.add(each)));
-    return settledAll.map((each) => {
-      if (each.status === 'rejected') throw each.reason;
-      return each.value;
-    });
-  };
-  let results = await together(calls.map((call) => () => makeCall(run, call, scope.signal)));
+  let results = await atOnce(calls, concurrency, (call) => makeCall(run, call, scope.signal));
   const stories = new Map<string, Story>();
   for (let round = 1; results.some(isPaused); round += 1) {
     const waiting = calls.flatMap((call, index): PendingCall[] => {
@@ -53,19 +45,18 @@ export async function runCalls(
     });
     const ruled = new Map((await waitFor(run, waiting, scope)).map((record) => [record.step, record]));
     for (const record of ruled.values()) stories.set(record.step, goOn(stories.get(record.step), record));
-    results = await together(
-      calls.map((call, index) => async () => {
-        const record = ruled.get(call.name);
-        const result = results[index];
-        if (record === undefined && result !== undefined) return result;
-        return await carryOut(run, call, {
-          record,
-          story: stories.get(call.name),
-          round,
-          signal: scope.signal,
-        });
-      }),
-    );
+    const before = results;
+    results = await atOnce(calls, concurrency, async (call, index) => {
+      const record = ruled.get(call.name);
+      const result = before[index];
+      if (record === undefined && result !== undefined) return result;
+      return await carryOut(run, call, {
+        record,
+        story: stories.get(call.name),
+        round,
+        signal: scope.signal,
+      });
+    });
   }
   return results;
 }

@@ -1,7 +1,7 @@
 import type { PendingDocument, PendingNotice, PendingRecord } from '../contract/approval.ts';
 import type { RunDetails, RunDocument, RunInfo, StepDocument, TimelineEntry } from '../contract/run.ts';
-import { type Json, toPlain } from '../json.ts';
 import type { RunRecord, StepRecord } from '../store/store.ts';
+import { document } from './exact-document.ts';
 import { readStepEntry } from './step-outcome.ts';
 
 /** What a run that has been worked on came to. */
@@ -12,7 +12,7 @@ export function toRunDocument(
 ): RunDocument {
   const status = run.status === 'running' ? 'pending' : run.status;
   const open = pendings.filter(({ ruling }) => ruling === null);
-  return plain<RunDocument>({
+  return document<RunDocument>({
     run_id: run.id,
     status,
     output: run.output,
@@ -31,7 +31,7 @@ function toStepDocuments(steps: readonly StepRecord[], open: readonly PendingRec
     return [{ step, kind, status, duration_ms: durationMs, ...(error && { error }) }];
   });
   // Several calls of one chat may wait: it is one step.
-  const waiting = new Map(open.map(toWaitingStep).map((document) => [document.step, document]));
+  const waiting = new Map(open.map(toWaitingStep).map((waiting) => [waiting.step, waiting]));
   return [...ended, ...waiting.values()];
 }
 
@@ -49,7 +49,7 @@ export function toNotice({ id, tool, step, reason, message, expiresAt }: Pending
 /** All there is to know of a pending call. */
 export function toPendingDocument(record: PendingRecord): PendingDocument {
   const { runId, callId, args, origin, hook, members, previous, createdAt, ruling, decidedAt } = record;
-  return plain<PendingDocument>({
+  return document<PendingDocument>({
     ...toNotice(record),
     run_id: runId,
     call_id: callId,
@@ -87,7 +87,7 @@ export function toRunDetails(
   pendings: readonly PendingRecord[],
 ): RunDetails {
   const open = pendings.filter(({ ruling }) => ruling === null);
-  return plain<RunDetails>({
+  return document<RunDetails>({
     ...toRunInfo(run, open.length),
     input: run.input,
     output: run.output,
@@ -136,14 +136,4 @@ function toWaits({ id, step, message, createdAt, decidedAt, ruling }: PendingRec
 
 function iso(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-/** Members that a document shows as values while its text keeps their bytes. */
-type Exact<Document> = Document extends object
-  ? { readonly [Key in keyof Document]: Document[Key] | Json | null | Exact<Document[Key]> }
-  : Document;
-
-function plain<Document extends object>(tree: Exact<Document>): Document {
-  // toPlain keeps every member and turns each Json into its value, which is what the two types say.
-  return toPlain(tree as Readonly<Record<string, unknown>>) as Document;
 }

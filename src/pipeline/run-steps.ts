@@ -1,13 +1,13 @@
-import PQueue from 'p-queue';
 import { RuntimeError, toFault, toRuntimeError } from '../errors.ts';
 import { Json, parseLossless, stringifyJson } from '../json.ts';
+import { atOnce } from './at-once.ts';
 import { runChat } from './chat.ts';
-import { RunPaused } from './journal.ts';
 import type { GroupStep, ParallelStep, Step } from './model.ts';
 import type { RunContext } from './run-context.ts';
 import { runEvalStep } from './run-eval.ts';
 import { runToolStep } from './run-tool.ts';
 import { branchOff, evaluateIn, note, type Scope } from './scope.ts';
+import { setsDown } from './set-down.ts';
 import { startClock } from './step-clock.ts';
 import {
   broken,
@@ -123,10 +123,7 @@ async function unlessSetDown(run: RunContext, work: () => Promise<StepOutcome>):
   try {
     return await work();
   } catch (error) {
-    if (error instanceof RunPaused) throw error;
-    const { code } = toRuntimeError(error);
-    if (code === 'STORE_FAILED' || code === 'RUN_ENDED' || (code === 'ABORTED' && run.signal.aborted))
-      throw error;
+    if (setsDown(run, error)) throw error;
     return brokenBy(error);
   }
 }
@@ -134,26 +131,24 @@ async function unlessSetDown(run: RunContext, work: () => Promise<StepOutcome>):
 /** The views of the steps inside a step that has ended already. */
 function restore(run: RunContext, step: Step, scope: Scope): void {
   if (step.forEach !== undefined) return;
-  for (const inner of stepsInside(step)) {
-    const known = run.journal.find(`${scope.prefix}${inner.id}`);
+  for (const { id } of stepsWithin(step)) {
+    const known = run.journal.find(`${scope.prefix}${id}`);
     const entry = known && readStepEntry(known);
-    if (entry === undefined) continue;
-    restore(run, inner, scope);
-    note(scope, inner.id, entry);
-    if (inner.onError.kind === 'handle') restoreAll(run, inner.onError.steps, scope);
+    if (entry !== undefined) note(scope, id, entry);
   }
 }
 
-function restoreAll(run: RunContext, steps: readonly Step[], scope: Scope): void {
-  for (const step of steps) {
-    const known = run.journal.find(`${scope.prefix}${step.id}`);
-    const entry = known && readStepEntry(known);
-    if (entry !== undefined) note(scope, step.id, entry);
-    restore(run, step, scope);
-  }
+/** Every step inside, handlers too, but for those of a further loop, whose items have them. */
+function stepsWithin(step: Step): readonly Step[] {
+  return partsOf(step).flatMap(withParts);
 }
 
-function stepsInside(step: Step): readonly Step[] {
+function withParts(step: Step): readonly Step[] {
+  const handlers = step.onError.kind === 'handle' ? step.onError.steps : [];
+  return [step, ...(step.forEach === undefined ? stepsWithin(step) : []), ...handlers.flatMap(withParts)];
+}
+
+function partsOf(step: Step): readonly Step[] {
   switch (step.kind) {
     case 'parallel':
       return step.steps;
@@ -231,8 +226,7 @@ async function runNested(run: RunContext, step: GroupStep, scope: Scope): Promis
 
 async function runGroup(run: RunContext, steps: readonly Step[], scope: Scope): Promise<StepOutcome> {
   const stop = await runSteps(run, steps, scope);
-  if (stop?.error === undefined) return done({});
-  return broken(stop.status === 'denied' ? 'denied' : 'failed', stop.error);
+  return gather(stop === undefined ? [] : [stop], {});
 }
 
 async function runParallel(run: RunContext, step: ParallelStep, scope: Scope): Promise<StepOutcome> {
@@ -255,21 +249,10 @@ async function runParallel(run: RunContext, step: ParallelStep, scope: Scope): P
 function withInnerViews(step: GroupStep | ParallelStep, scope: Scope, outcome: StepOutcome): StepOutcome {
   if (step.forEach === undefined) return outcome;
   const inner = Object.fromEntries(
-    idsInside(step).flatMap((id) => (Object.hasOwn(scope.steps, id) ? [[id, scope.steps[id]]] : [])),
+    stepsWithin(step).flatMap(({ id }) => (Object.hasOwn(scope.steps, id) ? [[id, scope.steps[id]]] : [])),
   );
   const view = parseLossless(outcome.view.text) as Readonly<Record<string, unknown>>;
   return { ...outcome, view: Json.from({ ...view, steps: inner }) };
-}
-
-/** Every step inside, but for those of a further loop, whose items have them. */
-function idsInside(step: Step): readonly string[] {
-  return stepsInside(step).flatMap((inner) => [
-    inner.id,
-    ...(inner.forEach === undefined ? idsInside(inner) : []),
-    ...(inner.onError.kind === 'handle'
-      ? inner.onError.steps.flatMap((each) => [each.id, ...idsInside(each)])
-      : []),
-  ]);
 }
 
 /** One outcome for several: the first that did not go well decides. */
@@ -277,21 +260,4 @@ function gather(outcomes: readonly StepOutcome[], members: Readonly<Record<strin
   const first = outcomes.find(({ status }) => status === 'failed' || status === 'denied');
   if (first?.error === undefined) return done(members);
   return broken(first.status === 'denied' ? 'denied' : 'failed', first.error, members);
-}
-
-/**
- * Does all of the work, so many at once. A pause of one lets the others go as far as they can; what else one
- * of them throws is thrown when all have ended.
- */
-async function atOnce<Item, Result>(
-  items: readonly Item[],
-  concurrency: number,
-  work: (item: Item, index: number) => Promise<Result>,
-): Promise<Result[]> {
-  const queue = new PQueue({ concurrency: Math.max(1, concurrency) });
-  const settled = await Promise.allSettled(items.map((item, index) => queue.add(() => work(item, index))));
-  const thrown = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
-  const worst = thrown.find((reason) => !(reason instanceof RunPaused)) ?? thrown[0];
-  if (worst !== undefined) throw worst;
-  return settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value as Result] : []));
 }

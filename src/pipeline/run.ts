@@ -6,6 +6,7 @@ import type { RunContext } from './run-context.ts';
 import { runSteps } from './run-steps.ts';
 import { evaluateIn, type Scope } from './scope.ts';
 import { sessionEvent } from './session-event.ts';
+import { setsDown } from './set-down.ts';
 
 /** What a run came to, when it came to an end. */
 export interface RunEnd {
@@ -41,10 +42,8 @@ export async function runPipeline(
     return { status: 'completed', output: outputOf(pipeline, scope), error: null };
   } catch (error) {
     if (error instanceof RunPaused) return undefined;
-    const { code } = toRuntimeError(error);
-    if (code === 'STORE_FAILED' || code === 'RUN_ENDED' || (code === 'ABORTED' && run.signal.aborted))
-      throw error;
-    const { message, hint } = toRuntimeError(error);
+    if (setsDown(run, error)) throw error;
+    const { code, message, hint } = toRuntimeError(error);
     return { status: 'failed', output: null, error: { code, message, hint } };
   }
 }

@@ -74,10 +74,10 @@ async function decided(
   context: JournalContext,
 ): Promise<readonly Ruled[]> {
   let current = await refresh(store, records);
-  for (const record of current) {
-    if (record.ruling === null && context.ask !== undefined) await askOne(store, record, context);
+  if (context.ask !== undefined) {
+    for (const record of current) if (record.ruling === null) await askOne(store, record, context);
+    current = await refresh(store, current);
   }
-  current = await refresh(store, current);
   while (!current.every(isRuled)) {
     if (!context.wait) throw new RunPaused();
     await pauseBriefly(context.signal);
