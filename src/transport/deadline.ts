@@ -52,5 +52,14 @@ export function settlesWithin(promise: Promise<unknown>, ms: number): Promise<bo
   });
 }
 
+/**
+ * Waits, at most `ms`, for the end of the outputs of a process that has ended. A timer may be due because this
+ * process was busy, with what the other wrote still unread: one more turn of the loop reads all that is there.
+ */
+export async function drain(outputs: Promise<unknown>, ms: number): Promise<void> {
+  if (await settlesWithin(outputs, ms)) return;
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** A longer timer of Node's fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

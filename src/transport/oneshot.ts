@@ -1,6 +1,6 @@
 import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
-import { settlesWithin, startDeadline } from './deadline.ts';
+import { drain, startDeadline } from './deadline.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from './process.ts';
 import { collect } from './read.ts';
 import { withStderr } from './stderr.ts';
@@ -76,7 +76,7 @@ async function takeReply(binding: Binding, child: WatchedProcess): Promise<Proce
   // Read on for a while: a grandchild may hold the pipes for as long as it likes. What stderr says matters
   // for a failure only; a good reply does not wait for it.
   const outputs = ended.exitCode === 0 ? stdout.done : Promise.all([stdout.done, child.stderrClosed]);
-  await settlesWithin(Promise.race([outputs, stdout.overflowed]), binding.drainMs);
+  await drain(Promise.race([outputs, stdout.overflowed]), binding.drainMs);
   const bytes = stdout.bytes();
   if (bytes === undefined) throw outputLimitError(binding);
   return { via: 'process', ...ended, stdout: bytes, stderr: child.stderr() };
@@ -85,7 +85,7 @@ async function takeReply(binding: Binding, child: WatchedProcess): Promise<Proce
 /** Lets go of an answered process, once the log has the rest of its stderr. */
 async function finish(binding: Binding, child: WatchedProcess): Promise<void> {
   if (binding.leftovers === 'kill') child.killGroup();
-  await settlesWithin(child.stderrClosed, binding.drainMs);
+  await drain(child.stderrClosed, binding.drainMs);
   child.release();
 }
 

@@ -1,6 +1,6 @@
 import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
-import { settlesWithin } from './deadline.ts';
+import { drain, settlesWithin } from './deadline.ts';
 import type { Ended } from './launch/launch.ts';
 import type { WatchedProcess } from './process.ts';
 import { whenClosed } from './read.ts';
@@ -27,7 +27,7 @@ export async function watchEnd(
   const livesOn = !(await settlesWithin(child.ended, EXIT_FOLLOWS_MS)) && !isStopping();
   if (livesOn) child.killGroup();
   const ended = await child.ended;
-  await settlesWithin(Promise.all([closed, child.stderrClosed]), binding.drainMs);
+  await drain(Promise.all([closed, child.stderrClosed]), binding.drainMs);
   if (binding.leftovers === 'kill') child.killGroup();
   return { ...ended, closedStdout: livesOn };
 }

@@ -86,6 +86,8 @@ export interface OpenOptions {
   readonly pool?: Pool;
   /** Whoever says so closes the transport, which several tests share. */
   readonly shared?: boolean;
+  /** Is told each event as it happens. */
+  readonly onEvent?: (event: RuntimeEvent) => void;
 }
 
 /** Opens the transport of a binding as the runtime does. */
@@ -93,7 +95,10 @@ export async function open(binding: Binding, options: OpenOptions = {}): Promise
   const events: RuntimeEvent[] = [];
   const context = {
     launch: await openLaunch(options.launcher ?? 'auto'),
-    emit: (event: RuntimeEvent) => events.push(event),
+    emit: (event: RuntimeEvent) => {
+      events.push(event);
+      options.onEvent?.(event);
+    },
   };
   const transport = openTransport(binding, context, options.pool ?? createPool(Number.POSITIVE_INFINITY));
   if (options.shared !== true) onTestFinished(() => transport.close());

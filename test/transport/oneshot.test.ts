@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import type { RuntimeEvent } from '../../src/contract/event.ts';
 import { toFault } from '../../src/errors.ts';
 import { expectOrphan } from '../leaks.ts';
 import {
@@ -19,7 +20,8 @@ import {
 const good = '{"allow": true, "result": 1, "score": 1}\n';
 
 describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
-  const open = (binding: Parameters<typeof openWith>[0]) => openWith(binding, { launcher });
+  const open = (binding: Parameters<typeof openWith>[0], onEvent?: (event: RuntimeEvent) => void) =>
+    openWith(binding, { launcher, ...(onEvent && { onEvent }) });
 
   test('starts one process for each call, with one request on its stdin [PK-1-04@oneshot]', async () => {
     const { call, events } = await open(bind('print-stdin'));
@@ -198,7 +200,28 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     const replies = await Promise.all(asked.map((args) => call(args)));
     expect(replies.map((text) => JSON.parse(text).result)).toEqual(asked);
   });
+
+  test('a reply is whole, though this process is too busy to read it in time', async () => {
+    const busy = (event: RuntimeEvent) => {
+      // Ends of processes are found out together, so the last is told before its output was read.
+      if (event.type === 'stderr') blockFor(250);
+      if (event.type === 'process.ended') blockFor(20);
+    };
+    const script = 'sleep 0.$1; echo "$1" >&2; sleep 0.1; printf "{\\"result\\": %s}" "$1"';
+    const start = async (delay: string) => {
+      const binding = bind('/bin/sh', { args: ['-c', script, 'sh', delay], drainMs: 1 });
+      return await (await open(binding, busy)).call();
+    };
+    const delays = ['10', '20', '30', '40', '50', '60'];
+    const replies = await Promise.all(delays.map(start));
+    expect(replies).toEqual(delays.map((delay) => `{"result": ${delay}}`));
+  });
 });
+
+/** Keeps this thread from everything else. */
+function blockFor(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
 
 describe('one-shot', () => {
   test('tells of a signal that ended the process', async () => {
