@@ -3,7 +3,9 @@ import type { HostEnv } from './binding/env.ts';
 import { type Resolved, resolveExec, resolveHook } from './binding/resolve.ts';
 import { type Follower, openObserver, openShadow } from './capability/follower.ts';
 import type { Port } from './capability/invoke.ts';
+import type { Cassette, CassetteOptions } from './cassette/cassette.ts';
 import type { HookConfig, RuntimeConfig, ToolConfig } from './config/config.ts';
+import type { Emit } from './contract/event.ts';
 import { compileApproval } from './pipeline/approval-rule.ts';
 import type { Link } from './pipeline/gate.ts';
 import type { OfferedTool } from './pipeline/run-context.ts';
@@ -41,8 +43,27 @@ export function resolveEntries(config: RuntimeConfig, host: HostEnv) {
   return { tools, evals, hooks, all };
 }
 
+export interface WorkshopContext extends ProcessContext {
+  /** Stands between entries and their processes. */
+  readonly cassette: Cassette | undefined;
+}
+
+/** The cassette of a runtime. Throws FILE_UNREADABLE, NAME_UNKNOWN, USAGE. */
+export async function openTape(
+  options: CassetteOptions,
+  { config, all, emit }: { config: RuntimeConfig; all: readonly Resolved[]; emit: Emit },
+): Promise<Cassette> {
+  const [{ openCassette }, { createScrub }] = await Promise.all([
+    import('./cassette/cassette.ts'),
+    import('./log/scrub.ts'),
+  ]);
+  const names = [...all.map(({ binding }) => binding.name), ...config.providers.map(({ id }) => id)];
+  const redact = createScrub(all.flatMap(({ binding }) => binding.secrets));
+  return await openCassette(options, { names, redact, emit });
+}
+
 /** Makes ports, links and tools, and keeps what must be closed. */
-export function openWorkshop(config: RuntimeConfig, context: ProcessContext, stop: AbortSignal | undefined) {
+export function openWorkshop(config: RuntimeConfig, context: WorkshopContext, stop: AbortSignal | undefined) {
   const { emit } = context;
   const concurrency = config.concurrency ?? availableParallelism();
   const callers = createPool(concurrency);
@@ -54,9 +75,10 @@ export function openWorkshop(config: RuntimeConfig, context: ProcessContext, sto
   const port = <Input, Output>(
     { binding }: Resolved,
     codec: Codec<Input, Output>,
-    pool = callers,
+    { pool = callers, isToldOnly = false } = {},
   ): Port<Input, Output> => {
-    const transport = openTransport(binding, context, pool);
+    const open = () => openTransport(binding, context, pool);
+    const transport = context.cassette?.wrap(binding, open, isToldOnly) ?? open();
     transports.push(transport);
     if (binding.warm) transport.warm();
     return { binding, transport, codec, emit };
@@ -83,10 +105,16 @@ export function openWorkshop(config: RuntimeConfig, context: ProcessContext, sto
       const place = { name, dialect, kind, phases };
       if (mode === 'filter')
         return { ...place, listener: { mode, port: { ...port(resolved, codec), mode } } };
-      const aside = port(resolved, codec, followersLane);
-      const follower = mode === 'shadow' ? openShadow({ ...aside, mode }, stop) : openObserver(aside, stop);
+      const aside = port(resolved, codec, { pool: followersLane, isToldOnly: mode === 'observe' });
+      if (mode === 'observe') {
+        const follower = openObserver(aside, stop);
+        followers.push(follower);
+        return { ...place, listener: { mode, follower } };
+      }
+      const shadow = { ...aside, mode };
+      const follower = openShadow(shadow, stop);
       followers.push(follower);
-      return { ...place, listener: { mode, follower } };
+      return { ...place, listener: { mode, follower, port: shadow } };
     },
   };
 }

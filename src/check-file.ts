@@ -72,8 +72,7 @@ function refuseKind(document: YamlDocument): readonly Problem[] {
 type Config = LoadedConfig['config'];
 
 function checkSuite(file: string, config: Config): readonly Problem[] {
-  const evalTypes = config?.evals.map(({ name }) => name);
-  return loadSuite(file, evalTypes).problems;
+  return loadSuite(file, config).problems;
 }
 
 function checkPipeline(file: string, config: Config): readonly Problem[] {

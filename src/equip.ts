@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { HostEnv } from './binding/env.ts';
-import { runEval } from './capability/eval.ts';
-import type { Port } from './capability/invoke.ts';
+import { runEval, type TimedOutcome } from './capability/eval.ts';
+import { announce, type Port } from './capability/invoke.ts';
 import { meetsThreshold, requireThreshold } from './capability/threshold.ts';
+import type { Cassette } from './cassette/cassette.ts';
+import type { Asked } from './checks/check.ts';
 import type { RuntimeConfig } from './config/config.ts';
-import { unknownName } from './config/unknown-name.ts';
 import type { EvalOutcome, EvalRequest } from './contract/eval.ts';
 import type { Emit } from './contract/event.ts';
+import { RuntimeError } from './errors.ts';
+import { openJudge } from './judge.ts';
 import { lazyModels } from './lazy.ts';
 import { type Link, passGate } from './pipeline/gate.ts';
 import type { Equipment, OfferedTool } from './pipeline/run-context.ts';
@@ -22,6 +25,7 @@ export interface EquipmentParts {
   readonly env: HostEnv;
   readonly record: string | undefined;
   readonly replay: string | undefined;
+  readonly cassette?: Cassette | undefined;
   /** Throws RUNTIME_CLOSED. */
   readonly requireOpen: () => void;
 }
@@ -37,7 +41,9 @@ export interface OwnEquipment extends Equipment {
 export function openEquipment(parts: EquipmentParts): OwnEquipment {
   const { config, evals, links, emit, requireOpen } = parts;
   const fire = openFire(links);
-  const models = lazyModels({ config, env: parts.env, record: parts.record, replay: parts.replay, fire });
+  const { env, record, replay, cassette } = parts;
+  const models = lazyModels({ config, env, record, replay, cassette, fire });
+  const judge = openJudge(config, models);
   return {
     tools: parts.tools,
     emit,
@@ -48,17 +54,41 @@ export function openEquipment(parts: EquipmentParts): OwnEquipment {
     },
     score: async ({ id, type, request, threshold, signal }) => {
       requireOpen();
-      const port = evals.get(type) ?? unknownName('eval', type, evals.keys());
+      const port = evals.get(type);
       if (threshold !== undefined) requireThreshold(threshold);
       const call = randomUUID();
-      const timed = await runEval(port, { input: request, call, signal });
+      // An entry of the config stands in the place of a built-in check of its name.
+      const timed = port
+        ? await runEval(port, { input: request, call, signal })
+        : await askCheck({ request, signal, judge, emit, call, declared: evals.keys() });
       const passed = meetsThreshold(timed.outcome, threshold);
       void passGate(links, toScoredEvent({ id, request, passed }, timed), { call });
-      return { outcome: timed.outcome, passed };
+      return { ...timed, passed };
     },
     tell: (phase, event) => void passGate(links, { hook: 'session', phase, event }, { call: randomUUID() }),
     close: () => models.close(),
   };
+}
+
+interface CheckCall extends Pick<Asked, 'request' | 'signal' | 'judge'> {
+  readonly emit: Emit;
+  readonly call: string;
+  /** What could have been meant by a type that is not built in. */
+  readonly declared: Iterable<string>;
+}
+
+/** Asks a built-in check; their code is loaded when the first one is asked. Throws NAME_UNKNOWN. */
+async function askCheck({ emit, call, declared, ...asked }: CheckCall): Promise<TimedOutcome> {
+  const { type } = asked.request;
+  const { findCheck, runCheck, suggestEval } = await import('./checks/all.ts');
+  if (findCheck(type) === undefined) {
+    const message = `there is no eval "${type}"`;
+    throw new RuntimeError('NAME_UNKNOWN', message, { hint: suggestEval(type, [...declared]) });
+  }
+  const finished = announce(emit, 'eval', { name: type, call });
+  const outcome = await runCheck(type, asked.request, asked);
+  const error = outcome.status === 'unscored' ? outcome.error : undefined;
+  return { outcome, durationMs: finished({ status: outcome.status, error }), stderr: '' };
 }
 
 function openFire(links: readonly Link[]) {

@@ -105,7 +105,7 @@ export const catalogue = {
     hint: 'Raise request_timeout, or find out why the API is slow.',
   },
   REPLAY_MISS: {
-    summary: 'The recording holds no answer for this model call.',
+    summary: 'The recording holds no answer for this call of a model or a process.',
     hint: 'Record again with `--record FILE`; the message says what differs.',
   },
   DENIED: {

@@ -116,7 +116,8 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-function skipSpace(text: string, from: number): number {
+/** The position of the next character that is no white space. */
+export function skipSpace(text: string, from: number): number {
   let at = from;
   for (; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -131,7 +132,7 @@ function decodeKey(text: string, start: number, end: number): string {
 }
 
 /** The position after the string that starts at `start`. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let at = start + 1;
   for (;;) {
     const quote = text.indexOf('"', at);
@@ -144,7 +145,7 @@ function endOfString(text: string, start: number): number {
 }
 
 /** The position after the value that starts at `start`. */
-function endOfValue(text: string, start: number): number {
+export function endOfValue(text: string, start: number): number {
   const opener = text.charCodeAt(start);
   if (opener === QUOTE) return endOfString(text, start);
   if (opener === OPEN_BRACE || opener === OPEN_BRACKET) return endOfContainer(text, start);

@@ -6,9 +6,9 @@ import type { Models, ModelsContext } from './models.ts';
 export function lazyModels(context: ModelsContext): Models {
   let opening: Promise<Models> | undefined;
   return {
-    model: async (id, stream) => {
+    model: async (...given) => {
       opening ??= import('./models.ts').then(({ openModels }) => openModels(context));
-      return await (await opening).model(id, stream);
+      return await (await opening).model(...given);
     },
     close: async () => await (await opening)?.close(),
   };

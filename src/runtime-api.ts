@@ -1,5 +1,6 @@
 import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
 import type { HostEnv } from './binding/env.ts';
+import type { CassetteOptions } from './cassette/cassette.ts';
 import type { LoggingConfig } from './config/config.ts';
 import type { Approval, PendingDocument } from './contract/approval.ts';
 import type {
@@ -18,7 +19,10 @@ import type { LooseEvent } from './pipeline/event.ts';
 import type { Decider } from './pipeline/rulings.ts';
 import type { RunOptions } from './pipeline/runs.ts';
 import type { EvalInput } from './pipeline/score.ts';
-import type { SuiteProgress, SuiteReport, SuiteResult } from './suite/model.ts';
+import type { SuiteProgress } from './suite/model.ts';
+import type { CaseRecord, RunHeader, RunSource, SuiteReport } from './suite/record.ts';
+import type { Reporter } from './suite/report/reporter.ts';
+import type { Selection } from './suite/select/select.ts';
 import type { LauncherName } from './transport/launch/open.ts';
 
 export interface RuntimeOptions {
@@ -34,10 +38,14 @@ export interface RuntimeOptions {
   readonly signal?: AbortSignal | undefined;
   /** The environment that processes are given parts of. Default: this process's own. */
   readonly env?: HostEnv | undefined;
+  /** Processes at once, in the place of `spec.concurrency`. */
+  readonly concurrency?: number | undefined;
   /** A file to which every exchange with a model is added. */
   readonly record?: string | undefined;
   /** A recording that answers in the place of every provider. */
   readonly replay?: string | undefined;
+  /** Records or replays every exchange, with processes as with models. */
+  readonly cassette?: CassetteOptions | undefined;
 }
 
 /** A pending call that somebody may consent to on the spot. */
@@ -68,10 +76,43 @@ export interface SuiteRunOptions {
   readonly signal?: AbortSignal | undefined;
   /** Read instead of the suite's own `dataset.path`. */
   readonly dataset?: string | undefined;
-  /** Told after each case; must not throw. */
-  readonly onProgress?: (progress: SuiteProgress) => void;
-  /** Told in the order in which results come in; must not throw. */
-  readonly onResult?: (result: SuiteResult) => void;
+  /** Which of the cases run. */
+  readonly select?: Selection | undefined;
+  /** How often each case is run, and how its scores become one. Default: what the suite says. */
+  readonly epochs?: number | undefined;
+  readonly reducer?: string | undefined;
+  /** How often is asked again after a fault of the infrastructure. Default: what the suite says. */
+  readonly retries?: number | undefined;
+  /** Milliseconds that one run of a case may take. */
+  readonly timeoutMs?: number | undefined;
+  /** Ends the run at that many failed cases. */
+  readonly bail?: number | undefined;
+  /** Rows that cannot be used do not fail the run. */
+  readonly keepGoing?: boolean | undefined;
+  /** Whether answers of the subject are kept and used again. Default: what the suite says. */
+  readonly cache?: boolean | undefined;
+  /** Goes on with the run of that id, or with the last one of the suite that did not come to its end. */
+  readonly resume?: true | string | undefined;
+  /** false: the run is kept nowhere, and cannot be resumed, shown or compared later. */
+  readonly keep?: boolean | undefined;
+  /** Writes the run down. */
+  readonly reporter?: Reporter | undefined;
+  /** Told once the run has its id. */
+  readonly onStart?: ((header: RunHeader) => void) | undefined;
+  /** Told after each case, in the order of the dataset; must not throw. */
+  readonly onProgress?: ((progress: SuiteProgress, record: CaseRecord | undefined) => void) | undefined;
+}
+
+/** A run that is kept. */
+export interface SuiteRunInfo {
+  readonly id: string;
+  readonly kind: 'suite' | 'shadow';
+  readonly suite: string;
+  readonly status: 'running' | 'passed' | 'failed' | 'error' | 'interrupted';
+  /** ISO 8601, UTC. */
+  readonly started_at: string;
+  /** Cases that were judged. */
+  readonly cases: number;
 }
 
 export interface GuardOptions {
@@ -107,8 +148,16 @@ export interface Runtime extends AsyncDisposable {
     list(): string[];
     /** Throws NAME_UNKNOWN, USAGE, RUNTIME_CLOSED. */
     call(type: string, input: EvalInput, options?: EvalOptions): Promise<EvalDocument>;
-    /** Runs an EvalSuite file on this runtime. Throws CONFIG_INVALID, FILE_UNREADABLE, ABORTED. */
+    /** Runs an EvalSuite file on this runtime. Throws CONFIG_INVALID, FILE_UNREADABLE, STORE_FAILED, ABORTED. */
     run(suite: string | URL, options?: SuiteRunOptions): Promise<SuiteReport>;
+    /** Runs of suites that are kept. All throw STORE_FAILED, and RUN_UNKNOWN for an id that is not there. */
+    readonly runs: {
+      /** Newest first. */
+      list(filter?: { readonly limit?: number | undefined }): Promise<SuiteRunInfo[]>;
+      open(id: string): Promise<RunSource>;
+      /** Removes runs that began so long ago, and answers kept as long. Returns how many runs. */
+      prune(options: { readonly olderThanMs: number }): Promise<number>;
+    };
   };
   readonly hooks: {
     list(): HookInfo[];

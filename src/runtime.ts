@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openWorkshop, resolveEntries } from './assemble.ts';
+import { openTape, openWorkshop, resolveEntries } from './assemble.ts';
 import { hostEnv } from './binding/env.ts';
 import type { Resolved } from './binding/resolve.ts';
 import { callAlone } from './call-alone.ts';
@@ -13,7 +13,8 @@ import type { HookEvent } from './contract/hook.ts';
 import { openEquipment } from './equip.ts';
 import { RuntimeError, toRuntimeError } from './errors.ts';
 import { lazyDurable } from './lazy.ts';
-import { lazyStore } from './lazy-store.ts';
+import { lazyResults, lazyStore } from './lazy-store.ts';
+import { lazySuites } from './lazy-suites.ts';
 import { checkChangedArgs } from './pipeline/call.ts';
 import { toDecisionDocument, toEvalDocument, toHookInfo, toToolInfo } from './pipeline/document.ts';
 import { readEvent } from './pipeline/event.ts';
@@ -21,10 +22,10 @@ import { passGate } from './pipeline/gate.ts';
 import { toEvalRequest } from './pipeline/score.ts';
 import { lazyGuard } from './provider/lazy-guard.ts';
 import type { Runtime, RuntimeOptions } from './runtime-api.ts';
-import { requireSuite } from './suite/load.ts';
-import { runSuite } from './suite/suite.ts';
+import { openShadowBook } from './shadows.ts';
 import { openLaunch } from './transport/launch/open.ts';
 
+export type { CassetteOptions } from './cassette/cassette.ts';
 export { runtimeOfPipeline, runtimeOfSuite, validateFile } from './check-file.ts';
 export { parseDuration } from './config/duration.ts';
 export { formatProblem, problemsOf } from './config/problem.ts';
@@ -33,28 +34,43 @@ export type { LooseEvent } from './pipeline/event.ts';
 export type { Decider } from './pipeline/rulings.ts';
 export type { RunOptions } from './pipeline/runs.ts';
 export type { EvalInput } from './pipeline/score.ts';
+export type { PlannedRow, SuitePlan } from './plan-suite.ts';
 export type * from './runtime-api.ts';
-export type { SuiteProgress, SuiteReport, SuiteResult } from './suite/model.ts';
-export { toReportDocument } from './suite/report/json.ts';
+export type { SuiteProgress } from './suite/model.ts';
+export type { CaseRecord, RunHeader, RunSource, SuiteReport } from './suite/record.ts';
 export { formatDuration } from './suite/report/numbers.ts';
-export { openProgress } from './suite/report/progress.ts';
-export { renderTable } from './suite/report/table.ts';
+export type { Selection } from './suite/select/select.ts';
 export { writeTemplate } from './template.ts';
+
+/** What is done with the results of suites: reporters, comparisons. Read from disk when it is first asked for. */
+export const loadResults = async () => await import('./suite/results.ts');
+
+/** Which cases a suite has, before any of them runs. Read from disk when it is first asked for. */
+export const loadPlan = async () => await import('./plan-suite.ts');
 
 /** Opens a RuntimeConfig file. Starts no process, but servers with `warm: true`. Throws CONFIG_INVALID, FILE_UNREADABLE. */
 export async function openRuntime(file: string | URL, options: RuntimeOptions = {}): Promise<Runtime> {
   const host = options.env ?? hostEnv();
   const path = toPath(file);
   const searchPath = host['PATH'] ?? '';
-  const { config = requireConfig(path, searchPath), problems } = loadConfig(path, searchPath);
+  const { config: declared = requireConfig(path, searchPath), problems } = loadConfig(path, searchPath);
+  const { concurrency = declared.concurrency } = options;
+  const config = { ...declared, ...(concurrency === undefined ? {} : { concurrency }) };
   const entries = resolveEntries(config, host);
-  const emit = await openEmit(config, entries, options);
+  const log = await openEmit(config, entries, options);
+  const results = lazyResults(config.stateStore);
+  const shadows = openShadowBook(config, results.open, log);
+  const emit: Emit = (event) => {
+    log(event);
+    shadows.listen(event);
+  };
   for (const { file: place, line, column, severity, message } of problems) {
     const level = severity === 'warning' ? 'warn' : 'debug';
     emit({ type: 'note', name: `${place}:${line}:${column}`, level, message });
   }
   const launch = await openLaunch(options.launcher ?? 'auto');
-  const workshop = openWorkshop(config, { launch, emit }, options.signal);
+  const cassette = options.cassette && (await openTape(options.cassette, { config, all: entries.all, emit }));
+  const workshop = openWorkshop(config, { launch, emit, cassette }, options.signal);
   for (const { binding, missingEnv } of entries.all) {
     for (const name of missingEnv) {
       emit({
@@ -76,7 +92,7 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   const requireOpen = () => {
     if (closing !== undefined) throw new RuntimeError('RUNTIME_CLOSED', 'the runtime is closed');
   };
-  const { record, replay } = options;
+  const { record = options.cassette?.record, replay = options.cassette?.replay } = options;
   const equipment = openEquipment({
     config,
     tools,
@@ -86,15 +102,35 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
     env: host,
     record,
     replay,
+    cassette,
     requireOpen,
   });
   const store = lazyStore(config.stateStore);
+  const checkArgs = (changed: HookEvent) =>
+    changed.phase === 'before_execution'
+      ? checkChangedArgs(tools.get(changed.request.name), changed)
+      : undefined;
   const { setDown, ...durable } = lazyDurable({ config, store, equipment, requireOpen });
+  const suites = lazySuites({
+    config,
+    links,
+    check: checkArgs,
+    equipment,
+    env: host,
+    replay,
+    results: results.open,
+    isRecording: record !== undefined,
+    misses: () => cassette?.misses() ?? 0,
+    concurrency: workshop.concurrency,
+    window: 4 * workshop.concurrency,
+    requireOpen,
+  });
   const close = async () => {
     await setDown();
     await Promise.all(workshop.followers.map((follower) => follower.close()));
     await Promise.all(workshop.transports.map((transport) => transport.close()));
-    await Promise.all([equipment.close(), store.close()]);
+    await shadows.close();
+    await Promise.all([equipment.close(), store.close(), results.close(), cassette?.close()]);
   };
   const runtime: Runtime = {
     file: config.file,
@@ -116,30 +152,14 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
         const { outcome, passed } = await equipment.score({ id, type, request, threshold, signal });
         return toEvalDocument(outcome, passed);
       },
-      run: async (file, { signal = never, dataset, ...listeners } = {}) => {
-        requireOpen();
-        const suite = requireSuite(toPath(file), [...evals.keys()]);
-        return await runSuite(
-          dataset === undefined ? suite : { ...suite, dataset: { kind: 'file', path: dataset } },
-          {
-            ...listeners,
-            window: 4 * workshop.concurrency,
-            signal,
-            score: (evaluation, runSignal) => equipment.score({ ...evaluation, signal: runSignal }),
-          },
-        );
-      },
+      ...suites,
     },
     hooks: {
       list: () => config.hooks.map(toHookInfo),
       fire: async (loose, { signal } = {}) => {
         requireOpen();
         const event = readEvent(loose);
-        const check = (changed: HookEvent) =>
-          changed.phase === 'before_execution'
-            ? checkChangedArgs(tools.get(changed.request.name), changed)
-            : undefined;
-        const { decision } = await passGate(links, event, { call: randomUUID(), signal, check });
+        const { decision } = await passGate(links, event, { call: randomUUID(), signal, check: checkArgs });
         return toDecisionDocument(decision);
       },
     },

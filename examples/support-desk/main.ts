@@ -4,9 +4,9 @@ import { join, relative } from 'node:path';
 import {
   type DecisionDocument,
   type EvalDocument,
+  loadResults,
   openRuntime,
   type Runtime,
-  renderTable,
   type ToolDocument,
 } from '../../src/index.ts';
 
@@ -27,6 +27,7 @@ async function tour(): Promise<number> {
 
   title('The suite over transcripts.jsonl');
   const report = await runtime.evals.run(here('support.suite.yaml'));
+  const { renderTable } = await loadResults();
   process.stdout.write(renderTable(report, process.stdout.isTTY));
   return report.status === 'passed' ? 0 : 1;
 }

@@ -1,11 +1,14 @@
 import { type EvalOutcome, type EvalRequest, unscored } from '../contract/eval.ts';
 import { toFault } from '../errors.ts';
+import type { Reply } from '../transport/transport.ts';
 import { announce, type Invocation, invoke, type Port } from './invoke.ts';
 
-/** An outcome and the milliseconds it took. */
+/** An outcome, the milliseconds it took, and what was said beside it. */
 export interface TimedOutcome {
   readonly outcome: EvalOutcome;
   readonly durationMs: number;
+  /** The end of what a one-shot process said on stderr, when it replied. */
+  readonly stderr: string;
 }
 
 /** Asks an eval for a score. A fault of any kind is unscored, never 0; never rejects. */
@@ -14,12 +17,16 @@ export async function runEval(
   invocation: Invocation<EvalRequest>,
 ): Promise<TimedOutcome> {
   const finished = announce(port.emit, 'eval', { name: port.binding.name, call: invocation.call });
-  const outcome = await ask(port, invocation);
+  let stderr = '';
+  const onReply = (reply: Reply) => {
+    if (reply.via === 'process') stderr = reply.stderr;
+  };
+  const outcome = await ask(port, { ...invocation, onReply });
   const durationMs = finished({
     status: outcome.status,
     error: outcome.status === 'unscored' ? outcome.error : undefined,
   });
-  return { outcome, durationMs };
+  return { outcome, durationMs, stderr };
 }
 
 async function ask(

@@ -34,6 +34,7 @@ export async function askHook(
   port.emit({
     type: 'decision',
     hook: port.binding.name,
+    call: invocation.call,
     dialect: port.binding.dialect,
     kind,
     phase,

@@ -2,7 +2,7 @@ import type { Binding } from '../binding/binding.ts';
 import type { Capability, Emit } from '../contract/event.ts';
 import { toRuntimeError } from '../errors.ts';
 import type { Codec } from '../protocol/dialect.ts';
-import type { Transport } from '../transport/transport.ts';
+import type { Reply, Transport } from '../transport/transport.ts';
 
 /** A bound entry that can be asked: where to send, how to say it, and whom to tell. */
 export interface Port<Input, Output> {
@@ -18,15 +18,18 @@ export interface Invocation<Input> {
   /** Names the call in events. */
   readonly call: string;
   readonly signal?: AbortSignal | undefined;
+  /** Told the reply before it is decoded. */
+  readonly onReply?: ((reply: Reply) => void) | undefined;
 }
 
 /** Encode, exchange, decode: the one place where a codec meets a transport. Throws RuntimeError only. */
 export async function invoke<Input, Output>(
   port: Port<Input, Output>,
-  { input, signal }: Invocation<Input>,
+  { input, signal, onReply }: Invocation<Input>,
 ): Promise<Output> {
   try {
     const reply = await port.transport.exchange(port.codec.encode(input), signal);
+    onReply?.(reply);
     const { output, notes } = port.codec.decode(reply, input);
     for (const { level, message } of notes) {
       port.emit({ type: 'note', name: port.binding.name, level, message });

@@ -35,7 +35,7 @@ export function readDocument(file: string): YamlDocument {
 /** The document in a text; `file` is what its problems are said to be in. All that is wrong is a problem. */
 export function parseDocument(file: string, text: string): YamlDocument {
   const lines = new LineCounter();
-  const [first, second] = parseText(text, lines);
+  const [first, second] = parseYaml(text, lines);
   const at = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
@@ -59,8 +59,11 @@ function brokenDocument(file: string, problem: Problem): YamlDocument {
   };
 }
 
-/** Known tags such as !!binary stay unresolved: every value must be one that JSON has. */
-function parseText(text: string, lineCounter: LineCounter): readonly Document.Parsed[] {
+/**
+ * All documents of a text, syntax errors and all, without a check of what they hold. Known tags such as !!binary stay
+ * unresolved: every value must be one that JSON has.
+ */
+export function parseYaml(text: string, lineCounter: LineCounter): readonly Document.Parsed[] {
   const options = {
     lineCounter,
     merge: true,

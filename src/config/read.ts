@@ -79,7 +79,8 @@ export function exactAt(document: YamlDocument, path: Path, value = valueAt(docu
   );
 }
 
-function exactNumber(value: number, source: string | undefined): unknown {
+/** The number, or its digits (`JSON.rawJSON`) where the source spells more of them than a double holds. */
+export function exactNumber(value: number, source: string | undefined): unknown {
   const isJson = source !== undefined && /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(source);
   return isJson ? parseLossless(source) : value;
 }

@@ -36,7 +36,11 @@ const sentences: Readonly<Record<string, Sentence | undefined>> = {
   minProperties: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} keys`),
   maxProperties: ({ limit }) => `must have at most ${limit} keys`,
   uniqueItems: ({ i, j }) => `items ${[i, j].toSorted().join(' and ')} are the same`,
-  pattern: ({ pattern }, value) => `must match ${pattern} (got: ${got(value)})`,
+  pattern: ({ pattern }, value) =>
+    // Values that an expression may give are of another type; a text can only be the expression.
+    String(pattern).includes('\\$\\{')
+      ? `must be no text, but for an expression \`\${…}\` (got: ${got(value)})`
+      : `must match ${pattern} (got: ${got(value)})`,
   format: ({ format }, value) => `must be a ${format} (got: ${got(value)})`,
   dependentRequired: ({ property, missingProperty }) => `\`${property}\` also needs \`${missingProperty}\``,
   not: () => 'is a combination that is not allowed',

@@ -8,6 +8,8 @@ export interface EvalToolCall {
   readonly args: unknown;
   readonly result: string;
   readonly error: string;
+  /** PromptKit's word for the kind of error, where it is known: `validation` of arguments that the tool refused. */
+  readonly error_type?: string;
   readonly index: number;
 }
 

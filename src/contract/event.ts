@@ -49,6 +49,8 @@ export interface CallFinished {
 export interface DecisionMade {
   readonly type: 'decision';
   readonly hook: string;
+  /** Names the event that was decided on, to all hooks that are asked about it. */
+  readonly call: string;
   readonly dialect: string;
   readonly kind: HookKind;
   readonly phase: Phase;

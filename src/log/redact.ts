@@ -8,11 +8,17 @@ const mark = '[redacted]';
 
 /** Hides these values wherever they stand, and what follows the names of credentials. */
 export function createRedact(secrets: Iterable<string>): Redact {
+  const hide = createHide(secrets);
+  return (text) => hideCredentials(hide(text));
+}
+
+/** Hides these values wherever they stand. */
+export function createHide(secrets: Iterable<string>): Redact {
   const values = [...new Set(secrets)].filter((secret) => secret.length >= SHORTEST_SECRET);
   // Longest first, so that a secret inside another does not leave the other's rest behind.
   const forms = [...new Set(values.flatMap(writtenForms))].sort((one, other) => other.length - one.length);
   const known = forms.length === 0 ? undefined : new RegExp(forms.map(escapePattern).join('|'), 'g');
-  return (text) => hideCredentials(known === undefined ? text : text.replace(known, mark));
+  return (text) => (known === undefined ? text : text.replace(known, mark));
 }
 
 /** Whether a member of that name holds a credential, such as `Authorization`, `api_key` or `accessToken`. */

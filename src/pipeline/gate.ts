@@ -1,6 +1,16 @@
 import type { Follower } from '../capability/follower.ts';
 import { askHook, type FilterPort } from '../capability/hook.ts';
-import type { Allow, Ask, Decision, Deny, HookEvent, HookKind, Modify, Phase } from '../contract/hook.ts';
+import type {
+  Allow,
+  Answer,
+  Ask,
+  Decision,
+  Deny,
+  HookEvent,
+  HookKind,
+  Modify,
+  Phase,
+} from '../contract/hook.ts';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json.ts';
 import { applyReplace, mergeObjects, type Replaced } from './replace.ts';
@@ -13,7 +23,8 @@ export interface Link {
   readonly phases: readonly Phase[];
   readonly listener:
     | { readonly mode: 'filter'; readonly port: FilterPort }
-    | { readonly mode: 'observe' | 'shadow'; readonly follower: Follower };
+    | { readonly mode: 'observe'; readonly follower: Follower }
+    | { readonly mode: 'shadow'; readonly follower: Follower; readonly port: FilterPort };
 }
 
 export interface Passage {
@@ -25,6 +36,8 @@ export interface Passage {
   readonly hasConsent?: ((hook: string, event: HookEvent) => boolean) | undefined;
   /** Leaves observers and shadows out, which hear of the event another time. */
   readonly filtersOnly?: boolean | undefined;
+  /** Told what each filter answered, and in how many milliseconds. */
+  readonly onAnswer?: ((hook: string, verdict: Answer['verdict'], durationMs: number) => void) | undefined;
 }
 
 /** What a chain came to, and the event as its filters left it. */
@@ -43,14 +56,16 @@ export async function passGate(links: readonly Link[], event: HookEvent, passage
   const chain = new Chain(event);
   for (const link of here) {
     const { listener } = link;
-    const { call, signal, check, hasConsent, filtersOnly } = passage;
+    const { call, signal, check, hasConsent, filtersOnly, onAnswer } = passage;
     if (listener.mode !== 'filter') {
       if (filtersOnly !== true) listener.follower.tell(chain.event, call);
     } else if (chain.stop === undefined) {
       const invocation = { input: chain.event, call, signal };
+      const askedAt = performance.now();
       const answer = await askHook(listener.port, invocation, (affirmed) =>
         chain.take(link, affirmed, check),
       );
+      onAnswer?.(link.name, answer.verdict, performance.now() - askedAt);
       if (answer.verdict === 'ask' && hasConsent?.(link.name, chain.event)) chain.consent(answer);
       else if (answer.verdict === 'deny' || answer.verdict === 'ask') chain.stop = { link, answer };
     }

@@ -64,8 +64,8 @@ export interface EvalStep extends StepBase {
   readonly onFail: 'stop' | 'continue';
 }
 
-export interface ChatStep extends StepBase {
-  readonly kind: 'chat';
+/** A conversation with a model. */
+export interface Chat {
   /** A provider's id. */
   readonly provider: string;
   readonly system?: Expression;
@@ -84,6 +84,10 @@ export interface ChatStep extends StepBase {
   readonly stream?: 'hold' | 'windowed';
   readonly temperature?: number;
   readonly maxTokens?: number;
+}
+
+export interface ChatStep extends StepBase, Chat {
+  readonly kind: 'chat';
 }
 
 /** An eval of a chat's final answer. */

@@ -65,7 +65,8 @@ const guardrailSchema = {
   },
 } as const;
 
-const chatSchema = {
+/** A conversation with a model, as a JSON Schema. */
+export const chatSchema = {
   type: 'object',
   description: 'Makes the step a conversation with a model, which may call tools until it has an answer.',
   additionalProperties: false,

@@ -4,29 +4,26 @@ import { choiceAt, finiteAt, itemsAt, textAt, valueAt, wholeAt } from '../config
 import type { Threshold } from '../contract/eval.ts';
 import { compileExpressions } from '../expression.ts';
 import { isObject } from '../json.ts';
-import type { ChatStep, Guardrail } from './model.ts';
-import { expressionAt, mappingAt } from './read-expression.ts';
+import type { Chat, Guardrail } from './model.ts';
+import { everyVariable, expressionAt, mappingAt } from './read-expression.ts';
 
-/** What the `chat` at `path` says, and nothing of the step around it. */
+/** What the `chat` at `path` says; its expressions see `variables`. */
 export function readChat(
   document: YamlDocument,
   path: Path,
-): Pick<ChatStep, 'provider' | 'messages' | 'tools' | 'guardrails'> &
-  Pick<
-    ChatStep,
-    'system' | 'maxRounds' | 'toolConcurrency' | 'retries' | 'stream' | 'temperature' | 'maxTokens'
-  > {
+  variables: readonly string[] = everyVariable,
+): Chat {
   const at = (key: string): Path => [...path, key];
   return {
     provider: textAt(document, at('provider')) ?? '',
-    messages: expressionAt(document, at('messages')) ?? compileExpressions([], []),
+    messages: expressionAt(document, at('messages'), variables) ?? compileExpressions([], []),
     tools: itemsAt(document, at('tools')).map((item) => textAt(document, item) ?? ''),
     maxRounds: wholeAt(document, at('max_rounds')) ?? 8,
     toolConcurrency: wholeAt(document, at('tool_concurrency')) ?? 4,
-    guardrails: itemsAt(document, at('guardrails')).map((item) => readGuardrail(document, item)),
+    guardrails: itemsAt(document, at('guardrails')).map((item) => readGuardrail(document, item, variables)),
     retries: wholeAt(document, at('retries'), 0) ?? 0,
     ...present({
-      system: expressionAt(document, at('system')),
+      system: expressionAt(document, at('system'), variables),
       stream: choiceAt(document, at('stream'), ['hold', 'windowed']),
       temperature: finiteAt(document, at('temperature')),
       maxTokens: wholeAt(document, at('max_tokens')),
@@ -34,11 +31,11 @@ export function readChat(
   };
 }
 
-function readGuardrail(document: YamlDocument, path: Path): Guardrail {
+function readGuardrail(document: YamlDocument, path: Path, variables: readonly string[]): Guardrail {
   return {
     id: guardrailIdAt(document, path) ?? '',
     type: textAt(document, [...path, 'eval']) ?? '',
-    params: mappingAt(document, [...path, 'params']),
+    params: mappingAt(document, [...path, 'params'], variables),
     ...present({ threshold: readThreshold(document, [...path, 'threshold']) }),
     action: choiceAt(document, [...path, 'action'], ['enforce', 'monitor']) ?? 'enforce',
   };

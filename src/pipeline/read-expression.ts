@@ -3,15 +3,23 @@ import { exactAt } from '../config/read.ts';
 import { compileExpressions, type Expression } from '../expression.ts';
 
 /** Every variable that an expression of a pipeline may see; `validate` says where each of them is known. */
-export const everyVariable = ['input', 'steps', 'item', 'index', 'error'] as const;
+export const everyVariable: readonly string[] = ['input', 'steps', 'item', 'index', 'error'];
 
 /** The tree at `path`, in which numbers keep their digits; undefined when there is none. */
-export function expressionAt(document: YamlDocument, path: Path): Expression | undefined {
+export function expressionAt(
+  document: YamlDocument,
+  path: Path,
+  variables: readonly string[] = everyVariable,
+): Expression | undefined {
   const tree = exactAt(document, path);
-  return tree === undefined ? undefined : compileExpressions(tree, everyVariable);
+  return tree === undefined ? undefined : compileExpressions(tree, variables);
 }
 
 /** Like `expressionAt`, and no keys at all where there is none. */
-export function mappingAt(document: YamlDocument, path: Path): Expression {
-  return expressionAt(document, path) ?? compileExpressions({}, []);
+export function mappingAt(
+  document: YamlDocument,
+  path: Path,
+  variables: readonly string[] = everyVariable,
+): Expression {
+  return expressionAt(document, path, variables) ?? compileExpressions({}, []);
 }

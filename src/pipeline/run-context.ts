@@ -22,6 +22,9 @@ export interface GuardedModel {
 export interface Judgement {
   readonly outcome: EvalOutcome;
   readonly passed: boolean;
+  readonly durationMs: number;
+  /** The end of what a one-shot process said on stderr. */
+  readonly stderr: string;
 }
 
 /** Everything that the steps of a run may use. */

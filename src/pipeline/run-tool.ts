@@ -1,6 +1,6 @@
-import { RuntimeError, toFault } from '../errors.ts';
+import { type Fault, RuntimeError, toFault } from '../errors.ts';
 import { isObject, stringifyJson } from '../json.ts';
-import type { CallResult } from './call-result.ts';
+import type { CallResult, ToolDenied } from './call-result.ts';
 import type { ToolStep } from './model.ts';
 import { runCalls } from './run-calls.ts';
 import type { RunContext } from './run-context.ts';
@@ -37,11 +37,16 @@ function toStepOutcome(tool: string, { outcome, metadata }: CallResult): StepOut
     case 'failed':
       return broken('failed', outcome.error, said);
     case 'denied': {
-      const { hook, reason, error } = outcome;
-      const why = `tool "${tool}" was denied by hook "${hook}": ${reason}`;
-      return broken('denied', error ?? toFault(new RuntimeError('DENIED', why)), { hook, reason, ...said });
+      const { hook, reason } = outcome;
+      return broken('denied', toDenial(tool, outcome), { hook, reason, ...said });
     }
     case 'pending':
       throw new RuntimeError('INTERNAL', `tool "${tool}" is still pending`);
   }
+}
+
+/** Why a hook's word ended a call, or the fault that stood in its place. */
+export function toDenial(tool: string, { hook, reason, error }: ToolDenied): Fault {
+  const why = `tool "${tool}" was denied by hook "${hook}": ${reason}`;
+  return error ?? toFault(new RuntimeError('DENIED', why));
 }

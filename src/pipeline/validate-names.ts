@@ -1,6 +1,9 @@
+import { findParamProblems } from '../checks/params.ts';
+import { checkTypes } from '../checks/registry.ts';
+import { suggestEval } from '../checks/suggest-eval.ts';
 import type { ProviderConfig, ToolConfig } from '../config/config.ts';
 import type { Path, YamlDocument } from '../config/document.ts';
-import { itemsAt, valueAt } from '../config/read.ts';
+import { exactAt, itemsAt, valueAt } from '../config/read.ts';
 import { suggest } from '../config/suggest.ts';
 import type { Finding } from './validate-finding.ts';
 import type { StepNode } from './validate-tree.ts';
@@ -19,18 +22,31 @@ export function findWrongNames(
   runtime: PipelineRuntime | undefined,
 ): readonly Finding[] {
   if (runtime === undefined) return [];
-  const evals = runtime.evals.map(({ name }) => name);
   return steps.flatMap(({ path }) => {
     const chat = [...path, 'chat'];
     const guardrails = itemsAt(document, [...chat, 'guardrails']);
-    const judges = [[...path, 'eval'], ...guardrails.map((item) => [...item, 'eval'])];
+    const judges = [path, ...guardrails];
     const tools = [[...path, 'tool'], ...itemsAt(document, [...chat, 'tools'])];
     return [
       ...tools.flatMap((place) => findWrongTool(document, place, runtime)),
-      ...judges.flatMap((place) => findUnknown(document, place, { what: 'eval', known: evals })),
+      ...judges.flatMap((place) => findWrongEval(document, place, runtime)),
       ...findWrongProvider(document, [...chat, 'provider'], runtime),
     ];
   });
+}
+
+/** An eval that nobody declares and that is not built in, or wrong params of one that is. */
+function findWrongEval(document: YamlDocument, path: Path, { evals }: PipelineRuntime): readonly Finding[] {
+  const declared = evals.map(({ name }) => name);
+  const type = valueAt(document, [...path, 'eval']);
+  if (typeof type !== 'string' || type === '' || declared.includes(type)) return [];
+  if (!checkTypes().includes(type)) {
+    const message = `no eval named ${type} is declared`;
+    return [{ path: [...path, 'eval'], message, hint: suggestEval(type, declared) }];
+  }
+  return findParamProblems(type, exactAt(document, [...path, 'params'])).map(
+    ({ path: inParams, ...problem }) => ({ path: [...path, 'params', ...inParams], ...problem }),
+  );
 }
 
 function findWrongTool(document: YamlDocument, path: Path, { tools }: PipelineRuntime): readonly Finding[] {

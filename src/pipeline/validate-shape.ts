@@ -14,8 +14,7 @@ export function findWrongShapes(document: YamlDocument, steps: readonly StepNode
       ...findIdleConcurrency(step),
       ...findIdleElse(step),
       ...findIdleOnFail(step),
-      ...findWrongGuardrails(document, step),
-      ...findCrossedBounds(document, step),
+      ...findWrongChecks(document, step),
     ]),
   ];
 }
@@ -78,7 +77,12 @@ function findIdleOnFail({ kind, value, path }: StepNode): readonly Finding[] {
   return [{ path: [...path, 'on_fail'], message: 'needs `threshold`', hint, atKey: true }];
 }
 
-function findWrongGuardrails(document: YamlDocument, { path }: StepNode): readonly Finding[] {
+/** Guardrails of a step's chat that do not go together, and bounds of the step that nothing can keep. */
+export function findWrongChecks(document: YamlDocument, step: Pick<StepNode, 'path'>): readonly Finding[] {
+  return [...findWrongGuardrails(document, step), ...findCrossedBounds(document, step)];
+}
+
+function findWrongGuardrails(document: YamlDocument, { path }: Pick<StepNode, 'path'>): readonly Finding[] {
   const chat = [...path, 'chat'];
   const items = itemsAt(document, [...chat, 'guardrails']);
   const ids = items.map((item) => guardrailIdAt(document, item));
@@ -103,7 +107,7 @@ function findIdleRetries(document: YamlDocument, chat: StepNode['path']): readon
   return enforces ? [] : [{ path: [...chat, 'retries'], message, atKey: true }];
 }
 
-function findCrossedBounds(document: YamlDocument, { path }: StepNode): readonly Finding[] {
+function findCrossedBounds(document: YamlDocument, { path }: Pick<StepNode, 'path'>): readonly Finding[] {
   const owners = [path, ...itemsAt(document, [...path, 'chat', 'guardrails'])];
   return owners.flatMap((owner): Finding[] => {
     const low = [...owner, 'threshold', 'min_score'];

@@ -1,4 +1,4 @@
-import { isObject } from '../json.ts';
+import { countShared, findDifference } from '../cassette/difference.ts';
 import { canonicalJson } from './encode.ts';
 import type { Call } from './exchange.ts';
 
@@ -21,35 +21,4 @@ function nearest(call: Call, recorded: readonly Call[]): Call {
     .map((candidate) => ({ candidate, shared: countShared(text, canonicalJson(candidate.request)) }))
     .toSorted((one, other) => other.shared - one.shared);
   return ranked[0]?.candidate ?? call;
-}
-
-function countShared(one: string, other: string): number {
-  let at = 0;
-  while (at < one.length && one[at] === other[at]) at += 1;
-  return at;
-}
-
-/** The path of the first difference, such as `prompt[2].content[0].text`. */
-function findDifference(one: unknown, other: unknown, path = ''): string | undefined {
-  if (Array.isArray(one) && Array.isArray(other)) {
-    const longer = one.length > other.length ? one : other;
-    return firstOf(
-      longer.map((_, index) => () => findDifference(one[index], other[index], `${path}[${index}]`)),
-    );
-  }
-  if (isObject(one) && isObject(other)) {
-    const keys = [...new Set([...Object.keys(one), ...Object.keys(other)])].toSorted();
-    return firstOf(
-      keys.map((key) => () => findDifference(one[key], other[key], path === '' ? key : `${path}.${key}`)),
-    );
-  }
-  return canonicalJson(one ?? null) === canonicalJson(other ?? null) ? undefined : path;
-}
-
-function firstOf(searches: readonly (() => string | undefined)[]): string | undefined {
-  for (const search of searches) {
-    const found = search();
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -21,7 +21,7 @@ export interface Call {
 
 /** A model call and what came of it: one line of a recording. */
 export interface Exchange extends Call {
-  /** Of the call, as it was before secrets were taken out of it. */
+  /** Of the call, as it was before the secrets of its provider were taken out of it. */
   readonly digest: string;
   /** The recorder that wrote it, and the call's number there: calls overlap, and end in another order. */
   readonly recorder: string;
@@ -41,15 +41,24 @@ export function describeCall(
   return { ...about, request: encode(settings, 'drop') };
 }
 
+/** Takes what nobody may read out of a text; JSON stays JSON. */
+export type Redact = (text: string) => string;
+
+/** The call without what nobody may read. */
+export function redactCall(call: Call, redact: Redact): Call {
+  return { ...call, request: redactTree(call.request, redact) };
+}
+
 /** The same for calls that ask the same of the same model: SHA-256, in hexadecimal. */
 export function digestCall({ provider, model, mode, request }: Call): string {
   return createHash('sha256').update(canonicalJson({ provider, model, mode, request })).digest('hex');
 }
 
-/** One line of JSON, without its end and without the secrets. */
-export function encodeExchange(exchange: Exchange, secrets: readonly string[]): string {
+/** One line of JSON, without its end, without the secrets and without what `redact` takes out. */
+export function encodeExchange(exchange: Exchange, secrets: readonly string[], redact?: Redact): string {
   const request = hideStrings(exchange.request, secrets);
-  const outcome = hideStrings(encode(exchange.outcome, 'keep'), secrets);
+  const told = hideStrings(encode(exchange.outcome, 'keep'), secrets);
+  const outcome = redact === undefined ? told : redactTree(told, redact);
   return stringifyJson({ v: VERSION, ...exchange, request, outcome });
 }
 
@@ -72,6 +81,10 @@ export function decodeExchange(line: string): Exchange | undefined {
 }
 
 const VERSION = 1;
+
+function redactTree(value: unknown, redact: Redact): unknown {
+  return parseLossless(redact(stringifyJson(value)));
+}
 
 /** Keys stay as they are: what a model may be made to repeat stands in strings. */
 function hideStrings(value: unknown, secrets: readonly string[]): unknown {

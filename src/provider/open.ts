@@ -12,7 +12,7 @@ import { type Limits, withLimits } from './limits.ts';
 import { openMock } from './mock.ts';
 import type { Provider } from './provider.ts';
 import type { Recorder } from './record.ts';
-import { openRecording } from './replay.ts';
+import { openRecording, type RecordingContext } from './replay.ts';
 
 export interface ProviderContext {
   /** The environment in which keys are looked up. */
@@ -23,6 +23,8 @@ export interface ProviderContext {
   readonly recorder?: Recorder | undefined;
   /** The recording that answers every call: nothing is sent, and no key is needed. */
   readonly replay?: string | undefined;
+  /** How calls are found there. */
+  readonly replayed?: RecordingContext | undefined;
   /** Ends every call that is under way. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -59,7 +61,7 @@ async function openSource(config: ProviderConfig, context: ProviderContext): Pro
   const { id, type } = config;
   const peer = { id, secrets: [] };
   if (context.replay !== undefined) {
-    return { model: (await openRecording(context.replay)).model(id, config.model), peer };
+    return { model: (await openRecording(context.replay, context.replayed)).model(id, config.model), peer };
   }
   if (type === 'mock') return { model: withLimits(openMock(config), readLimits(config, 0), peer), peer };
   if (type === 'replay') return { model: await openReplay(config, context.folder), peer };

@@ -1,13 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4GenerateResult,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
+import { appendLines, openToAppend, unwritable } from '../cassette/append.ts';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
-import { type Call, describeCall, digestCall, encodeExchange, type Outcome } from './exchange.ts';
+import {
+  type Call,
+  describeCall,
+  digestCall,
+  encodeExchange,
+  type Outcome,
+  type Redact,
+  redactCall,
+} from './exchange.ts';
 import type { Peer } from './failure.ts';
 
 /** Writes down what models are asked and answer. */
@@ -23,10 +32,10 @@ export interface Recorder {
 
 /**
  * Opens a recording to add to it, or begins one that its owner alone may read: it holds the prompts and answers,
- * but no header and no key.
+ * but no header and no key, and nothing that `redact` takes out.
  */
-export function openRecorder(file: string): Recorder {
-  const opening = openFile(file);
+export function openRecorder(file: string, redact?: Redact): Recorder {
+  const opening = openToAppend(file);
   // Told to whoever records a call.
   opening.catch(() => {});
   const recorder = randomUUID();
@@ -39,13 +48,14 @@ export function openRecorder(file: string): Recorder {
       throw unwritable(file, thrown);
     });
   };
-  const begin = async (call: Call, peer: Peer): Promise<Write> => {
+  const begin = async (asked: Call, peer: Peer): Promise<Write> => {
+    const call = redact === undefined ? asked : redactCall(asked, redact);
     calls += 1;
     const number = calls;
     const digest = digestCall(call);
     await opening;
     return (outcome) => {
-      const line = encodeExchange({ ...call, digest, recorder, number, outcome }, peer.secrets);
+      const line = encodeExchange({ ...call, digest, recorder, number, outcome }, peer.secrets, redact);
       return write(`${line}\n`);
     };
   };
@@ -61,33 +71,9 @@ export function openRecorder(file: string): Recorder {
   };
 }
 
-async function openFile(file: string): Promise<FileHandle> {
-  try {
-    const handle = await open(file, 'a+', 0o600);
-    await endLastLine(handle);
-    return handle;
-  } catch (thrown) {
-    throw unwritable(file, thrown);
-  }
-}
-
-/** A recorder that was killed may have left half a line. */
-async function endLastLine(handle: FileHandle): Promise<void> {
-  const { size } = await handle.stat();
-  if (size === 0) return;
-  const { buffer } = await handle.read({ buffer: Buffer.alloc(1), position: size - 1 });
-  if (buffer.toString() !== '\n') await handle.appendFile('\n');
-}
-
 async function append(handle: FileHandle, line: string): Promise<void> {
-  await handle.appendFile(line);
+  await appendLines(handle, line);
   await handle.datasync();
-}
-
-function unwritable(file: string, thrown: unknown): RuntimeError {
-  if (thrown instanceof RuntimeError) return thrown;
-  const message = `the recording ${file} cannot be written: ${toRuntimeError(thrown).message}`;
-  return new RuntimeError('FILE_UNREADABLE', message, { cause: thrown });
 }
 
 type Write = (outcome: Outcome) => Promise<void>;

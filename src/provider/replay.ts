@@ -1,15 +1,16 @@
-import { readFile } from 'node:fs/promises';
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { RuntimeError, toRuntimeError } from '../errors.ts';
+import { RuntimeError } from '../errors.ts';
 import { abortedError } from '../transport/deadline.ts';
+import { type Calls, openCalls } from './calls.ts';
 import { describeDifference } from './difference.ts';
 import {
   type Call,
-  decodeExchange,
   describeCall,
   digestCall,
   type Exchange,
   type Outcome,
+  type Redact,
+  redactCall,
 } from './exchange.ts';
 
 /** Recorded model calls, each of which answers once. */
@@ -18,62 +19,48 @@ export interface Recording {
   model(provider: string, modelName: string): LanguageModelV4;
 }
 
+export interface RecordingContext {
+  /** What the recorder took out of calls. */
+  readonly redact?: Redact | undefined;
+  /** Told of each call that was not found. */
+  readonly onMiss?: (() => void) | undefined;
+}
+
 /** Reads a recording. Lines that were cut off are left out. Throws FILE_UNREADABLE. */
-export async function openRecording(file: string): Promise<Recording> {
-  const exchanges = readExchanges(file, await readText(file));
-  const open = groupByDigest(exchanges);
-  const answer = (call: Call): Outcome => {
-    const recorded = open.get(digestCall(call));
-    const next = recorded?.shift();
+export async function openRecording(
+  file: string,
+  { redact, onMiss }: RecordingContext = {},
+): Promise<Recording> {
+  const calls = await openCalls(file);
+  const answer = async (asked: Call): Promise<Outcome> => {
+    const call = redact === undefined ? asked : redactCall(asked, redact);
+    const next = await takeAny(calls, [digestCall(call), digestCall(asked)]);
     if (next !== undefined) return next.outcome;
+    onMiss?.();
     throw missed(
       call,
-      recorded === undefined ? describeDifference(call, exchanges) : 'its recorded answers are used up',
+      calls.has(digestCall(call))
+        ? 'its recorded answers are used up'
+        : describeDifference(call, await calls.of(call.provider)),
     );
   };
   return { model: (provider, modelName) => replayModel(provider, modelName, answer) };
 }
 
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (thrown) {
-    const message = `the recording ${file} cannot be read: ${toRuntimeError(thrown).message}`;
-    throw new RuntimeError('FILE_UNREADABLE', message, { cause: thrown });
-  }
+/** What was recorded without a redaction stands under what was asked. */
+async function takeAny(calls: Calls, digests: readonly string[]): Promise<Exchange | undefined> {
+  const digest = digests.find((each) => calls.has(each));
+  return digest === undefined ? undefined : await calls.take(digest);
 }
 
-function readExchanges(file: string, text: string): Exchange[] {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const exchanges = lines.map(decodeExchange).filter((exchange) => exchange !== undefined);
-  if (exchanges.length > 0 || lines.length === 0) return exchanges;
-  throw new RuntimeError('FILE_UNREADABLE', `${file} holds no recorded model call`, {
-    hint: 'Make a recording with `--record FILE`.',
-  });
-}
-
-/** Of each digest in the order in which the calls began. */
-function groupByDigest(exchanges: readonly Exchange[]): Map<string, Exchange[]> {
-  const groups = new Map<string, Exchange[]>();
-  for (const exchange of exchanges.toSorted(inOrder(exchanges))) {
-    const same = groups.get(exchange.digest);
-    if (same === undefined) groups.set(exchange.digest, [exchange]);
-    else same.push(exchange);
-  }
-  return groups;
-}
-
-function inOrder(exchanges: readonly Exchange[]): (one: Exchange, other: Exchange) => number {
-  const recorders = new Map<string, number>();
-  for (const { recorder } of exchanges) recorders.set(recorder, recorders.get(recorder) ?? recorders.size);
-  const rank = ({ recorder }: Exchange) => recorders.get(recorder) ?? 0;
-  return (one, other) => rank(one) - rank(other) || one.number - other.number;
-}
-
-function replayModel(provider: string, model: string, answer: (call: Call) => Outcome): LanguageModelV4 {
-  const ask = (mode: Call['mode'], options: LanguageModelV4CallOptions) => {
+function replayModel(
+  provider: string,
+  model: string,
+  answer: (call: Call) => Promise<Outcome>,
+): LanguageModelV4 {
+  const ask = async (mode: Call['mode'], options: LanguageModelV4CallOptions) => {
     if (options.abortSignal?.aborted) throw abortedError(provider, options.abortSignal);
-    const outcome = answer(describeCall({ provider, model, mode }, options));
+    const outcome = await answer(describeCall({ provider, model, mode }, options));
     if (outcome.kind === 'error') throw outcome.error;
     return outcome;
   };
@@ -83,12 +70,12 @@ function replayModel(provider: string, model: string, answer: (call: Call) => Ou
     modelId: model,
     supportedUrls: {},
     doGenerate: async (options) => {
-      const outcome = ask('generate', options);
+      const outcome = await ask('generate', options);
       if (outcome.kind === 'result') return outcome.result;
       throw new RuntimeError('INTERNAL', 'the recording has a stream where a result belongs');
     },
     doStream: async (options) => {
-      const outcome = ask('stream', options);
+      const outcome = await ask('stream', options);
       if (outcome.kind === 'parts') return { stream: ReadableStream.from(outcome.parts) };
       throw new RuntimeError('INTERNAL', 'the recording has a result where a stream belongs');
     },

@@ -1,6 +1,6 @@
 import type { StateStoreConfig } from '../config/config.ts';
-import { RuntimeError } from '../errors.ts';
 import { createMemoryStore } from './memory.ts';
+import { storeRefused } from './rules.ts';
 import { openSqliteStore } from './sqlite.ts';
 import type { Store } from './store.ts';
 
@@ -12,8 +12,6 @@ export async function openStore(config: StateStoreConfig): Promise<Store> {
     case 'sqlite':
       return await openSqliteStore(config.file);
     case 'refused':
-      throw new RuntimeError('STORE_FAILED', config.reason, {
-        hint: 'Correct spec.state_store; `type: sqlite` and `type: memory` can be used.',
-      });
+      throw storeRefused(config.reason);
   }
 }

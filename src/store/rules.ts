@@ -39,3 +39,16 @@ export function storeClosed(place: string): RuntimeError {
     hint: 'Open the runtime anew.',
   });
 }
+
+/** A run whose results cannot be kept, because somebody removed it, or never began it. */
+export function runGone(id: string, place: string): RuntimeError {
+  return new RuntimeError('STORE_FAILED', `there is no run "${id}" in ${place} whose results could be kept`, {
+    hint: 'It may have been removed meanwhile: run the suite again.',
+  });
+}
+
+export function storeRefused(reason: string): RuntimeError {
+  return new RuntimeError('STORE_FAILED', reason, {
+    hint: 'Correct spec.state_store; `type: sqlite` and `type: memory` can be used.',
+  });
+}

@@ -1,60 +1,89 @@
-import { randomUUID } from 'node:crypto';
-import { RuntimeError } from '../errors.ts';
-import type { Row } from './dataset.ts';
+import type { Row } from './dataset/rows.ts';
 import { newFirsts } from './firsts.ts';
 import { judgeGates } from './gates.ts';
-import type { Failure, RowProblem, Suite, SuiteProgress, SuiteReport, SuiteResult } from './model.ts';
-import { newReducer } from './reduce.ts';
+import type { Suite, SuiteProgress } from './model.ts';
+import type { CaseRecord, Failure, RowProblem, RunHeader, SuiteReport } from './record.ts';
+import { failuresOf, openRoles } from './report/outcome.ts';
+import { newReducer } from './stats/reducer.ts';
 
 /** What is kept of a run while it goes on: sums, and the first few of what went wrong. */
 export interface Ledger {
-  /** Throws DATASET_INVALID when these would be too many different tags. */
-  admit(tags: readonly string[]): void;
+  /** Why a case with these tags cannot be used: there would be too many different ones. */
+  findTagProblem(tags: readonly string[]): RowFault | undefined;
   /** The row cannot be used. */
-  refuse(row: Row, problem: { readonly message: string; readonly hint?: string }): void;
-  /** The result of the eval that stands at `evalIndex` in the suite. */
-  record(row: Row, evalIndex: number, result: SuiteResult): void;
-  endCase(): void;
-  progress(): SuiteProgress;
-  report(durationMs: number): SuiteReport;
+  refuse(row: Row, problem: RowFault): RowProblem;
+  /** False when that was one failure too many. */
+  record(record: CaseRecord): boolean;
+  /** `fraction`: how much of the dataset has been read. */
+  progress(fraction: number | null): SuiteProgress;
+  /** With `fault`, something that makes the whole run void. */
+  report(durationMs: number, fault?: RowFault): SuiteReport;
 }
 
-export function newLedger(suite: Suite): Ledger {
-  const reducer = newReducer(suite.evals.map(({ id }) => id));
+/** What is wrong with a row. */
+export interface RowFault {
+  readonly message: string;
+  readonly hint?: string;
+}
+
+export interface LedgerOptions {
+  readonly header: RunHeader;
+  readonly bail?: number | undefined;
+  readonly keepGoing?: boolean | undefined;
+}
+
+export function newLedger(suite: Suite, { header, bail, keepGoing }: LedgerOptions): Ledger {
+  const reducer = newReducer(header.evals, suite.epochs);
   const problems = newFirsts<RowProblem>(shown);
   const failures = newFirsts<Failure>(shown);
+  const roleOf = openRoles(header);
   const tagsSeen = new Set<string>();
-  let [cases, evals, unscored] = [0, 0, 0];
+  let [cases, evals, unscored, passed] = [0, 0, 0, 0];
+  const isBailed = () => bail !== undefined && cases - passed >= bail;
   return {
-    admit(tags) {
+    findTagProblem(tags) {
       const fresh = tags.filter((tag) => !tagsSeen.has(tag));
-      if (tagsSeen.size + fresh.length > maxTags) throw tooManyTags();
-      for (const tag of fresh) tagsSeen.add(tag);
+      return fresh.length > 0 && tagsSeen.size + fresh.length > maxTags ? tooManyTags : undefined;
     },
     refuse({ number, file, line }, problem) {
-      problems.add(number, { file, line, column: 1, ...problem });
+      const located = { file, line, column: 1, ...problem };
+      problems.add(number, located);
+      return located;
     },
-    record(row, evalIndex, result) {
-      evals += 1;
-      if (result.outcome.status === 'unscored') unscored += 1;
-      reducer.add(result.eval, result.tags, result);
-      if (!isFailure(result)) return;
-      failures.add(row.number * suite.evals.length + evalIndex, toFailure(result));
-    },
-    endCase() {
+    record(record) {
+      for (const tag of record.tags) tagsSeen.add(tag);
       cases += 1;
+      if (record.passed) passed += 1;
+      evals += record.results.length;
+      unscored += record.results.filter(({ score }) => score === null).length;
+      reducer.add(record);
+      for (const [index, failure] of failuresOf(record, roleOf).entries()) {
+        failures.add(record.number * (suite.evals.length + 1) + index, failure);
+      }
+      return !isBailed();
     },
-    progress: () => ({ cases, evals, failed: failures.count(), unscored }),
-    report(durationMs) {
-      if (cases + problems.count() === 0) problems.add(0, emptyDataset(suite));
+    progress: (fraction) => {
+      const { total } = header;
+      const failed = failures.count();
+      return { cases, problems: problems.count(), evals, failed, unscored, passed, total, fraction };
+    },
+    report(durationMs, fault) {
+      if (fault !== undefined) problems.add(0, { file: suite.file, line: 1, column: 1, ...fault });
+      if (cases + problems.count() === 0) problems.add(-1, emptyDataset(suite));
       const stats = reducer.stats();
-      const gates = judgeGates(suite.gates, stats);
-      const good = gates.length > 0 ? gates.every(({ passed }) => passed) : failures.count() === 0;
+      const overall = reducer.overall();
+      const gates = judgeGates(suite.gates, overall, stats);
+      const isGood = gates.length > 0 ? gates.every((gate) => gate.passed) : passed === cases;
+      const isVoid = cases === 0 || fault !== undefined;
+      const isUnusable = isVoid || (problems.count() > 0 && keepGoing !== true);
       return {
-        run_id: randomUUID(),
+        run_id: header.run_id,
         suite: suite.name,
-        status: problems.count() > 0 ? 'error' : good ? 'passed' : 'failed',
+        status: isUnusable ? 'error' : isGood && !isBailed() ? 'passed' : 'failed',
         cases,
+        epochs: suite.epochs,
+        bailed: isBailed(),
+        overall,
         evals: stats,
         gates,
         duration_ms: Math.round(durationMs),
@@ -72,24 +101,18 @@ const shown = 20;
 /** A tag names a group of cases; one per case would make memory grow with the dataset. */
 const maxTags = 10_000;
 
-function tooManyTags(): RuntimeError {
-  const hint = 'A tag names a group of cases; what is different in every case belongs into `id`.';
-  return new RuntimeError('DATASET_INVALID', `tags: there are more than ${maxTags} different tags`, { hint });
-}
-
-function isFailure({ role, passed }: SuiteResult): boolean {
-  return role !== 'metric' && !passed;
-}
-
-function toFailure({ case: id, file, line, eval: evalId, outcome }: SuiteResult): Failure {
-  const place = { case: id, file, line, eval: evalId };
-  return outcome.status === 'scored'
-    ? { ...place, score: outcome.score, detail: outcome.detail }
-    : { ...place, score: null, detail: outcome.reason };
-}
+const tooManyTags: RowFault = {
+  message: `tags: there are more than ${maxTags} different tags`,
+  hint: 'A tag names a group of cases; what is different in every case belongs into `id`.',
+};
 
 /** A suite without cases must not pass: somebody believes that something was judged. */
 function emptyDataset({ dataset, file }: Suite): RowProblem {
   const path = dataset.kind === 'inline' ? file : dataset.path;
-  return { file: path === '-' ? '<stdin>' : path, line: 1, column: 1, message: 'the dataset has no rows' };
+  return {
+    file: path === '-' ? '<stdin>' : path,
+    line: 1,
+    column: 1,
+    message: 'the dataset has no rows, or none was selected',
+  };
 }

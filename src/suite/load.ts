@@ -1,16 +1,20 @@
 import { basename } from 'node:path';
 import { checkSchema } from '../config/check.ts';
 import type { Problem } from '../config/config.ts';
-import { type Path, readDocument, type YamlDocument } from '../config/document.ts';
+import { readDocument, type YamlDocument } from '../config/document.ts';
 import { sortProblems } from '../config/problem.ts';
-import { choiceAt, exactAt, itemsAt, valueAt } from '../config/read.ts';
+import { choiceAt, exactAt, itemsAt, millisecondsAt, textAt, valueAt, wholeAt } from '../config/read.ts';
 import { RuntimeError } from '../errors.ts';
-import { compileExpressions, type Expression } from '../expression.ts';
+import { compileExpressions } from '../expression.ts';
 import { isObject } from '../json.ts';
-import type { Dataset, Gate, InlineRow, Suite, SuiteEval } from './model.ts';
+import { type CaseMapping, type Dataset, datasetFormats, type InlineRow, type Suite } from './model.ts';
 import { besideFile } from './paths.ts';
-import { suiteSchema } from './schema.ts';
-import { validateSuite } from './validate.ts';
+import { toEval, toGate } from './read-eval.ts';
+import { rowVariables, variablesOf } from './read-expression.ts';
+import { suiteSchema } from './schema/suite-schema.ts';
+import { readSubject } from './subject/read-subject.ts';
+import type { SuiteRuntime } from './validate/runtime.ts';
+import { validateSuite } from './validate/validate.ts';
 
 /** A suite, unless one of its problems is an error. */
 export interface LoadedSuite {
@@ -20,21 +24,21 @@ export interface LoadedSuite {
 }
 
 /**
- * Reads and checks an EvalSuite. `evalTypes` are the evals of its runtime; undefined leaves the types of its
- * evals unchecked. Throws FILE_UNREADABLE.
+ * Reads and checks an EvalSuite. `config` is its runtime's; undefined leaves unchecked what that declares.
+ * Throws FILE_UNREADABLE.
  */
-export function loadSuite(file: string, evalTypes: readonly string[] | undefined): LoadedSuite {
+export function loadSuite(file: string, config: SuiteRuntime | undefined): LoadedSuite {
   const document = readDocument(file);
   const shape = [...document.problems, ...checkSchema(document, suiteSchema)];
-  const meaning = document.value === undefined ? [] : validateSuite(document, evalTypes);
+  const meaning = document.value === undefined ? [] : validateSuite(document, config);
   const problems = sortProblems([...shape, ...meaning]);
   const broken = problems.some(({ severity }) => severity === 'error');
   return { suite: broken ? undefined : toSuite(document), problems };
 }
 
 /** The suite that the file holds. Throws CONFIG_INVALID with `details.problems`, and FILE_UNREADABLE. */
-export function requireSuite(file: string, evalTypes: readonly string[] | undefined): Suite {
-  const { suite, problems } = loadSuite(file, evalTypes);
+export function requireSuite(file: string, config: SuiteRuntime | undefined): Suite {
+  const { suite, problems } = loadSuite(file, config);
   if (suite !== undefined) return suite;
   const errors = problems.filter(({ severity }) => severity === 'error');
   const count = errors.length === 1 ? 'a problem' : `${errors.length} problems`;
@@ -44,21 +48,35 @@ export function requireSuite(file: string, evalTypes: readonly string[] | undefi
 function toSuite(document: YamlDocument): Suite {
   const { file } = document;
   const runtime = textAt(document, ['spec', 'runtime']);
+  const timeoutMs = millisecondsAt(document, ['spec', 'timeout_ms']);
+  const subject = isObject(valueAt(document, ['spec', 'subject']))
+    ? readSubject(document, ['spec', 'subject'])
+    : undefined;
   return {
     file,
     name: textAt(document, ['metadata', 'name']) ?? basename(file).replace(/(\.suite)?\.(ya?ml|json)$/, ''),
     ...(runtime === undefined ? {} : { runtime: besideFile(file, runtime) }),
     dataset: toDataset(document),
-    mapping: expressionAt(document, ['spec', 'case']) ?? { evaluate: ({ case: row }) => row },
+    mapping: toMapping(document),
+    ...(subject === undefined ? {} : { subject }),
     evals: itemsAt(document, ['spec', 'evals']).map((path) => toEval(document, path)),
     gates: itemsAt(document, ['spec', 'gates']).map((path) => toGate(document, path)),
+    epochs: wholeAt(document, ['spec', 'repeat', 'epochs']) ?? 1,
+    retries: wholeAt(document, ['spec', 'retries'], 0) ?? 0,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
 }
 
 function toDataset(document: YamlDocument): Dataset {
   const path = textAt(document, ['spec', 'dataset', 'path']);
-  if (path === '-') return { kind: 'file', path };
-  if (path !== undefined) return { kind: 'file', path: besideFile(document.file, path) };
+  if (path !== undefined) {
+    const format = choiceAt(document, ['spec', 'dataset', 'format'], datasetFormats);
+    return {
+      kind: 'file',
+      path: path === '-' ? path : besideFile(document.file, path),
+      ...(format === undefined ? {} : { format }),
+    };
+  }
   const rows = itemsAt(document, ['spec', 'cases']).flatMap((item): InlineRow[] => {
     const value = exactAt(document, item);
     return isObject(value) ? [{ line: document.positionOf(item).line, value }] : [];
@@ -66,46 +84,16 @@ function toDataset(document: YamlDocument): Dataset {
   return { kind: 'inline', file: document.file, rows };
 }
 
-function toEval(document: YamlDocument, path: Path): SuiteEval {
-  const content = expressionAt(document, [...path, 'content']);
-  const bounds = [...path, 'threshold'];
+/** Without a mapping a row has the members of a case itself. */
+function toMapping(document: YamlDocument): CaseMapping {
+  const tree = exactAt(document, ['spec', 'case']);
+  if (!isObject(tree)) {
+    const row = { evaluate: ({ case: value }: Readonly<Record<string, unknown>>) => value };
+    return { identity: row, body: row };
+  }
+  const { id, tags, ...body } = tree;
   return {
-    id: textAt(document, [...path, 'id']) ?? '',
-    type: textAt(document, [...path, 'type']) ?? '',
-    role: choiceAt(document, [...path, 'role'], ['assertion', 'guardrail', 'metric']) ?? 'assertion',
-    threshold: {
-      ...numberAt(document, bounds, 'min_score'),
-      ...numberAt(document, bounds, 'max_score'),
-    },
-    params: expressionAt(document, [...path, 'params']) ?? compileExpressions({}, []),
-    ...(content === undefined ? {} : { content }),
+    identity: compileExpressions({ id, tags }, rowVariables),
+    body: compileExpressions(body, variablesOf(document)),
   };
-}
-
-function toGate(document: YamlDocument, path: Path): Gate {
-  const tag = textAt(document, [...path, 'tag']);
-  return {
-    eval: textAt(document, [...path, 'eval']) ?? '',
-    metric: choiceAt(document, [...path, 'metric'], ['pass_rate', 'mean']) ?? 'pass_rate',
-    ...(tag === undefined ? {} : { tag }),
-    ...numberAt(document, path, 'min'),
-    ...numberAt(document, path, 'max'),
-  };
-}
-
-function textAt(document: YamlDocument, path: Path): string | undefined {
-  const value = valueAt(document, path);
-  return typeof value === 'string' ? value : undefined;
-}
-
-function numberAt<Key extends string>(document: YamlDocument, path: Path, key: Key): { [K in Key]?: number } {
-  const value = valueAt(document, [...path, key]);
-  const found: { [K in Key]?: number } = {};
-  if (typeof value === 'number') found[key] = value;
-  return found;
-}
-
-function expressionAt(document: YamlDocument, path: Path): Expression | undefined {
-  const tree = exactAt(document, path);
-  return tree === undefined ? undefined : compileExpressions(tree, ['case']);
 }

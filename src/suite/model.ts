@@ -1,10 +1,12 @@
 import type { EvalOutcome, EvalRequest, Threshold } from '../contract/eval.ts';
 import type { Expression } from '../expression.ts';
+import type { Chat } from '../pipeline/model.ts';
+import type { Reduction } from './reduction.ts';
 
 /** What a failed result means: assertions and guardrails fail the suite, metrics are only recorded. */
 export type Role = 'assertion' | 'guardrail' | 'metric';
 
-/** One EvalSuite file, read and checked; its expressions see the row as `case`. */
+/** One EvalSuite file, read and checked. */
 export interface Suite {
   /** As the user gave it. */
   readonly file: string;
@@ -12,38 +14,102 @@ export interface Suite {
   /** The RuntimeConfig that `spec.runtime` names, relative to the current folder. */
   readonly runtime?: string;
   readonly dataset: Dataset;
-  /** A row to `{id, content, context, tags}`, each of them optional and still unchecked. */
-  readonly mapping: Expression;
+  readonly mapping: CaseMapping;
+  /** Makes the texts that are judged; without one they are recorded in the dataset. */
+  readonly subject?: Subject;
   readonly evals: readonly SuiteEval[];
   readonly gates: readonly Gate[];
+  /** How often each case is run, at least once. */
+  readonly epochs: number;
+  /** How often a subject or an eval is asked again after a fault of the infrastructure. */
+  readonly retries: number;
+  /** Milliseconds that one epoch of a case may take. */
+  readonly timeoutMs?: number;
+}
+
+/** Rows as cases. Expressions see the row as `case`; those of `body` also what the subject made, as `subject`. */
+export interface CaseMapping {
+  /** `{id, tags}`, each optional and still unchecked. */
+  readonly identity: Expression;
+  /** `{content, context, threshold}`, likewise. */
+  readonly body: Expression;
 }
 
 export type Dataset =
-  /** JSON Lines; `-` is stdin. Relative to the current folder. */
-  | { readonly kind: 'file'; readonly path: string }
-  /** Rows in the suite file itself. */
+  | FileDataset
   | { readonly kind: 'inline'; readonly file: string; readonly rows: readonly InlineRow[] };
+
+/** Rows in files. `path` is relative to the current folder and may be a glob pattern; `-` is stdin. */
+export interface FileDataset {
+  readonly kind: 'file';
+  readonly path: string;
+  /** Default: by the file's name; of stdin JSON Lines. */
+  readonly format?: DatasetFormat;
+}
+
+export const datasetFormats = ['jsonl', 'json', 'csv', 'tsv', 'yaml'] as const;
+export type DatasetFormat = (typeof datasetFormats)[number];
 
 export interface InlineRow {
   readonly line: number;
   readonly value: Readonly<Record<string, unknown>>;
 }
 
+/** Expressions see the row as `case`, and the number of the epoch as `epoch`. */
+export type Subject = (
+  | { readonly kind: 'tool'; readonly tool: string; readonly args: Expression }
+  | { readonly kind: 'chat'; readonly chat: Chat }
+  /** `file` is relative to the current folder. */
+  | { readonly kind: 'pipeline'; readonly file: string; readonly input: Expression }
+) & {
+  /** Whether answers are kept and used again; undefined leaves it to the command line. */
+  readonly cache?: boolean;
+};
+
 export interface SuiteEval {
   readonly id: string;
-  readonly type: string;
   readonly role: Role;
-  readonly threshold: Threshold;
-  readonly params: Expression;
-  /** Judged in place of the case's content. */
-  readonly content?: Expression;
+  /** `{min_score, max_score}`, whose values may be expressions over `case`; still unchecked where they are. */
+  readonly threshold: Expression;
+  readonly weight: number;
+  readonly reducer: Reduction;
+  /** Whether it judges the case at all; gives true or false. */
+  readonly condition?: Expression;
+  readonly judged: CheckTree | GuardTrial;
 }
 
-export type GateMetric = 'pass_rate' | 'mean';
+/** One eval, or several combined; expressions see `case` and `subject`. */
+export type CheckTree =
+  | {
+      readonly kind: 'check';
+      readonly type: string;
+      readonly params: Expression;
+      /** Judged in place of the case's content. */
+      readonly content?: Expression;
+    }
+  /** 1 when the part keeps the threshold, `{min_score, max_score}`, else 0. */
+  | { readonly kind: 'bounded'; readonly part: CheckTree; readonly threshold: Expression }
+  | { readonly kind: 'not'; readonly part: CheckTree }
+  | { readonly kind: 'any_of' | 'all_of'; readonly parts: readonly CheckTree[] };
 
-/** Inclusive bounds, at least one of them, on what an eval came to over all cases or those of one tag. */
+/** A labelled event that is taken through hooks, to see whether they tell what to stop. */
+export interface GuardTrial {
+  readonly kind: 'guard';
+  /** One hook alone; undefined for the whole chain. */
+  readonly only?: string;
+  /** `{hook, phase, request, response}` in the native payload's shape; missing members are made up. */
+  readonly event: Expression;
+  /** Gives whether the event should be flagged: true or false. */
+  readonly expected: Expression;
+}
+
+/** `pass@k` and `pass^k` stand with their k, as `pass@2`. */
+export type GateMetric = string;
+
+/** Inclusive bounds, at least one of them, on what an eval, or the cases as wholes, came to. */
 export interface Gate {
-  readonly eval: string;
+  /** Undefined for the cases as wholes. */
+  readonly eval?: string;
   readonly metric: GateMetric;
   readonly tag?: string;
   readonly min?: number;
@@ -61,89 +127,25 @@ export interface Evaluation {
 export interface Verdict {
   readonly outcome: EvalOutcome;
   readonly passed: boolean;
+  readonly durationMs: number;
+  /** The end of what a one-shot process said on stderr. */
+  readonly stderr: string;
 }
 
-/** One result of a run. */
-export interface SuiteResult extends Verdict {
-  readonly case: string;
-  readonly file: string;
-  readonly line: number;
-  readonly tags: readonly string[];
-  readonly eval: string;
-  readonly role: Role;
-}
-
-/** How far a run is. `evals` counts results; `failed` those assertions and guardrails that did not pass. */
+/** How far a run is. */
 export interface SuiteProgress {
+  /** Cases that are done, and rows that could not be used. */
   readonly cases: number;
+  readonly problems: number;
+  /** Results of evals. */
   readonly evals: number;
+  /** Assertions and guardrails that did not pass. */
   readonly failed: number;
   readonly unscored: number;
-}
-
-/** What the results of one eval came to. `pass_rate` is of all results, `mean` of the scored ones. */
-export interface Stats {
-  readonly count: number;
-  readonly scored: number;
-  readonly unscored: number;
+  /** Cases that passed as wholes. */
   readonly passed: number;
-  /** 0..1; null when there was no result. */
-  readonly pass_rate: number | null;
-  /** 0..1; null when nothing was scored. */
-  readonly mean: number | null;
-}
-
-/** Tags in alphabetical order. */
-export interface EvalStats extends Stats {
-  readonly tags: Readonly<Record<string, Stats>>;
-}
-
-export interface GateResult {
-  readonly eval: string;
-  readonly metric: GateMetric;
-  /** Only there when the gate has one. */
-  readonly tag?: string;
-  readonly value: number | null;
-  readonly min: number | null;
-  readonly max: number | null;
-  readonly passed: boolean;
-}
-
-/** A row that could not be used; `file` and `line` are those of the row. */
-export interface RowProblem {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  readonly message: string;
-  readonly hint?: string;
-}
-
-/** An assertion or a guardrail that did not pass. */
-export interface Failure {
-  readonly case: string;
-  readonly file: string;
-  readonly line: number;
-  readonly eval: string;
-  /** Null when unscored. */
-  readonly score: number | null;
-  /** The eval's own detail, or why there is no score. */
-  readonly detail: string;
-}
-
-/** What a run of a suite came to: the same for every window and every order in which results came in. */
-export interface SuiteReport {
-  readonly run_id: string;
-  readonly suite: string;
-  readonly status: 'passed' | 'failed' | 'error';
-  /** Cases that ran; rows that could not be used are not among them. */
-  readonly cases: number;
-  readonly evals: Readonly<Record<string, EvalStats>>;
-  readonly gates: readonly GateResult[];
-  readonly duration_ms: number;
-  /** The first 20, in the order of the dataset. */
-  readonly problems: readonly RowProblem[];
-  readonly problem_count: number;
-  /** The first 20, in the order of the dataset. */
-  readonly failures: readonly Failure[];
-  readonly failure_count: number;
+  /** Cases that there will be, as far as anybody can tell. */
+  readonly total: number | null;
+  /** How much of the dataset has been read, 0..1; null where that is unknown. */
+  readonly fraction: number | null;
 }

@@ -1,80 +1,158 @@
-import { catalogue, RuntimeError } from '../errors.ts';
-import { mapRow, type SuiteCase } from './case.ts';
-import { type Row, readRows } from './dataset.ts';
-import { type Ledger, newLedger } from './ledger.ts';
-import type { Evaluation, Suite, SuiteProgress, SuiteReport, SuiteResult, Verdict } from './model.ts';
-import { workThrough } from './window.ts';
+import PQueue from 'p-queue';
+import { RuntimeError } from '../errors.ts';
+import { problemOf, toCandidates } from './candidates.ts';
+import type { CaseIdentity } from './case.ts';
+import { toCaseRecord } from './case-record.ts';
+import { openRows, type Row } from './dataset/rows.ts';
+import { type EpochTools, runEpoch } from './epoch.ts';
+import { workInOrder } from './in-order.ts';
+import { type Ledger, newLedger, type RowFault } from './ledger.ts';
+import type { Suite, SuiteProgress } from './model.ts';
+import type { CaseRecord, EpochRecord, RunHeader, SuiteReport } from './record.ts';
+import type { Reporter } from './report/reporter.ts';
+import type { Candidate } from './select/select.ts';
 
-export interface SuiteOptions {
-  score(evaluation: Evaluation, signal: AbortSignal): Promise<Verdict>;
+export interface SuiteOptions extends EpochTools {
+  readonly header: RunHeader;
   /** Cases in flight at most. */
   readonly window: number;
+  /** Epochs at once at most where their time is limited, lest it run out in a queue. Default: as many as come. */
+  readonly turns?: number | undefined;
   readonly signal: AbortSignal;
-  /** Told after each row; must not throw. */
-  onProgress?(progress: SuiteProgress): void;
-  /** Told in the order in which results come in; must not throw. */
-  onResult?(result: SuiteResult): void;
+  /** Picks the cases that run; their order stays. */
+  readonly select?: ((candidates: AsyncIterable<Candidate>) => AsyncIterable<Candidate>) | undefined;
+  /** Ends the run at that many failed cases. */
+  readonly bail?: number | undefined;
+  /** Rows that cannot be used do not fail the run. */
+  readonly keepGoing?: boolean | undefined;
+  /** Looks at the end for what makes the whole run void. */
+  readonly findFault?: (() => RowFault | undefined) | undefined;
+  /** Holds what was judged already, and keeps what is judged now. */
+  readonly journal?: EpochJournal | undefined;
+  readonly reporter?: Reporter | undefined;
+  /** Told after each case; must not throw. */
+  readonly onProgress?: ((progress: SuiteProgress, record: CaseRecord | undefined) => void) | undefined;
+}
+
+/** Keeps a run. All throw STORE_FAILED. */
+export interface EpochJournal {
+  /** What the epoch came to when it was judged before, with the same row. */
+  find(at: EpochPlace): EpochRecord | undefined;
+  keep(at: EpochPlace, record: EpochRecord): void;
+  /** Keeps what the run came to; nobody is told before. */
+  end(report: SuiteReport): void;
+}
+
+export interface EpochPlace {
+  readonly row: Row;
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly identity: CaseIdentity;
+  readonly epoch: number;
 }
 
 /**
- * Runs every case of a suite through its evals, in memory that does not grow with the number of cases.
- * Throws ABORTED once what was in flight has ended; FILE_UNREADABLE; and whatever `score` throws.
+ * Runs the cases of a suite, in memory that does not grow with their number, and reports them in the order of the
+ * dataset. Throws ABORTED once what was in flight has ended; FILE_UNREADABLE; and what its tools throw.
  */
 export async function runSuite(suite: Suite, options: SuiteOptions): Promise<SuiteReport> {
-  const { window, signal } = options;
+  const { window, signal, reporter, header } = options;
   if (!Number.isSafeInteger(window) || window < 1) {
     throw new RuntimeError('USAGE', `the window of a suite run must be a whole number from 1, not ${window}`);
   }
   const started = performance.now();
-  const ledger = newLedger(suite);
+  const ledger = newLedger(suite, options);
+  const own = new AbortController();
+  const either = AbortSignal.any([signal, own.signal]);
+  const rows = openRows(suite.dataset, either);
+  await reporter?.begin(header);
   try {
-    await workThrough(
-      (stopped) => readRows(suite.dataset, stopped),
-      { window, signal },
-      async (row) => {
-        await runRow(suite, row, ledger, options);
-        options.onProgress?.(ledger.progress());
-      },
-    );
+    await workInOrder<Candidate, Outcome>({
+      source: () => (options.select ?? all)(toCandidates(suite, rows.rows)),
+      work: async (candidate, stopped) => await runCase(suite, candidate, { options, signal: stopped }),
+      take: async (outcome) => await takeOutcome(outcome, { ledger, options, fraction: rows.fraction }),
+      window,
+      signal: either,
+    });
   } catch (error) {
     if (!signal.aborted) throw error;
+  } finally {
+    // Whatever ended the run early, nothing more is read.
+    own.abort();
   }
   if (signal.aborted) throw new RuntimeError('ABORTED', `the run of suite "${suite.name}" was given up`);
-  return ledger.report(performance.now() - started);
+  const report = ledger.report(performance.now() - started, options.findFault?.());
+  options.journal?.end(report);
+  await reporter?.end(report);
+  return report;
 }
 
-async function runRow(suite: Suite, row: Row, ledger: Ledger, options: SuiteOptions): Promise<void> {
-  const mapped = mapOrRefuse(suite, row, ledger);
-  if (mapped === undefined) return;
-  const { id, tags, requests } = mapped;
-  const results = await Promise.allSettled(
-    requests.map(async ({ evaluation, request }, index) => {
-      const { type, role, threshold } = evaluation;
-      const verdict = await options.score({ id: evaluation.id, type, threshold, request }, options.signal);
-      const place = { case: id, file: row.file, line: row.line, tags };
-      const result: SuiteResult = { ...place, eval: evaluation.id, role, ...verdict };
-      ledger.record(row, index, result);
-      options.onResult?.(result);
+const all = (candidates: AsyncIterable<Candidate>): AsyncIterable<Candidate> => candidates;
+
+type Outcome =
+  | { readonly row: Row; readonly record: CaseRecord }
+  | { readonly row: Row; readonly problem: RowFault };
+
+interface CaseRun {
+  readonly options: SuiteOptions;
+  readonly signal: AbortSignal;
+}
+
+async function runCase(suite: Suite, candidate: Candidate, run: CaseRun): Promise<Outcome> {
+  const { row } = candidate;
+  if ('problem' in candidate) return { row, problem: candidate.problem };
+  const { value, id, tags } = candidate;
+  const numbers = Array.from({ length: suite.epochs }, (_, index) => index + 1);
+  const settled = await Promise.allSettled(
+    numbers.map(async (epoch) => {
+      const place = { row, value, identity: { id, tags }, epoch };
+      return await epochOf(suite, place, run);
     }),
   );
-  const fault = results.find(({ status }) => status === 'rejected');
-  if (fault?.status === 'rejected') throw fault.reason;
-  ledger.endCase();
+  try {
+    const epochs = settled.map((each) => {
+      if (each.status === 'rejected') throw each.reason;
+      return each.value;
+    });
+    return { row, record: toCaseRecord(suite.evals, { row, id, tags, epochs }) };
+  } catch (error) {
+    return { row, problem: problemOf(error) };
+  }
 }
 
-function mapOrRefuse(suite: Suite, row: Row, ledger: Ledger): SuiteCase | undefined {
-  if (!row.content.usable) {
-    ledger.refuse(row, row.content.problem);
-    return undefined;
-  }
-  try {
-    const mapped = mapRow(suite, row.content.value, row.number);
-    ledger.admit(mapped.tags);
-    return mapped;
-  } catch (error) {
-    if (!(error instanceof RuntimeError)) throw error;
-    const { code, message, hint } = error;
-    ledger.refuse(row, hint === catalogue[code].hint ? { message } : { message, hint });
-    return undefined;
-  }
+async function epochOf(suite: Suite, place: EpochPlace, { options, turns, signal }: CaseRun): Promise<EpochRecord> {
+  const { journal } = options;
+  const known = journal?.find(place);
+  if (known !== undefined) return known;
+  const task = { row: place.value, epoch: place.epoch, signal };
+  const record = await turns.add(async () => await runEpoch(suite, task, options), { signal });
+  // What was cut off says nothing, and is judged again when the run goes on.
+  signal.throwIfAborted();
+  journal?.keep(place, record);
+  return record;
+}
+
+interface Taking {
+  readonly ledger: Ledger;
+  readonly options: SuiteOptions;
+  readonly fraction: () => number | null;
+}
+
+/** False when there have been failures enough. */
+async function takeOutcome(outcome: Outcome, taking: Taking): Promise<boolean> {
+  const { ledger, options, fraction } = taking;
+  if ('problem' in outcome) return await refuse(outcome.row, outcome.problem, taking);
+  const { row, record } = outcome;
+  const problem = ledger.findTagProblem(record.tags);
+  if (problem !== undefined) return await refuse(row, problem, taking);
+  const goesOn = ledger.record(record);
+  await options.reporter?.onCase(record);
+  options.onProgress?.(ledger.progress(fraction()), record);
+  return goesOn;
+}
+
+async function refuse(row: Row, fault: RowFault, { ledger, options, fraction }: Taking): Promise<true> {
+  const problem = ledger.refuse(row, fault);
+  await options.reporter?.onProblem(problem);
+  options.onProgress?.(ledger.progress(fraction()), undefined);
+  return true;
 }

@@ -97,7 +97,10 @@ export function openBench(): Bench {
     links: {
       filter: (entry) => link(entry, { mode: 'filter', port: bench.filter(entry) }),
       observe: (entry) => link(entry, { mode: 'observe', follower: bench.observer(entry) }),
-      shadow: (entry) => link(entry, { mode: 'shadow', follower: bench.shadow(entry) }),
+      shadow: (entry) => {
+        const port: FilterPort = { ...hook(entry), mode: 'shadow' };
+        return link(entry, { mode: 'shadow', follower: openShadow(port), port });
+      },
     },
   };
 }

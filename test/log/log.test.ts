@@ -137,6 +137,7 @@ test.each(events)('$event.type is told at its level, with all its members: $msg'
 
 const decision: RuntimeEvent = {
   type: 'decision',
+  call: 'c1',
   hook: 'guard',
   dialect: 'promptkit',
   kind: 'provider',

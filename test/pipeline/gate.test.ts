@@ -175,6 +175,7 @@ test('each decision is told with its metadata, that of an allow too [PK-6-60@one
     kind: 'provider',
     phase: 'before_call',
     mode: 'filter',
+    call: 'c',
   };
   expect(bench.events.filter(({ type }) => type === 'decision')).toEqual([
     {

@@ -113,7 +113,10 @@ const told = [
 ];
 
 test.each(told)('eval hooks are told $title', ({ outcome, members }) => {
-  const event = toScoredEvent({ id: 'tone-1', request, passed: false }, { outcome, durationMs: 12 });
+  const event = toScoredEvent(
+    { id: 'tone-1', request, passed: false },
+    { outcome, durationMs: 12, stderr: '' },
+  );
   expect(event).toStrictEqual({
     hook: 'eval',
     phase: 'scored',

@@ -79,7 +79,7 @@ describe('names', () => {
         '{id: b, chat: {provider: main, messages: x, guardrails: [{eval: politness}]}}',
       ],
       problems: [
-        '5:21 steps[0].eval: no eval named polite is declared | known evals: politeness',
+        '5:21 steps[0].eval: no eval named polite is declared | declared evals: politeness; docs/checks.md lists those that are built in',
         '6:71 steps[1].chat.guardrails[0].eval: no eval named politness is declared | did you mean `politeness`?',
       ],
     },

@@ -89,11 +89,15 @@ const scoredEvent = toScoredEvent(
     request: toEvalRequest('sentiment_check', { content: '', context: { turn_index: 3, session_id: 's' } }),
     passed: true,
   },
-  { outcome: scored(0.75, 'three of four', new Json('{"big":12345678901234567890}')), durationMs: 12 },
+  {
+    outcome: scored(0.75, 'three of four', new Json('{"big":12345678901234567890}')),
+    durationMs: 12,
+    stderr: '',
+  },
 );
 const unscoredEvent = toScoredEvent(
   { id: 'tone', request: toEvalRequest('sentiment_check', { content: '' }), passed: false },
-  { outcome: unscored('it timed out'), durationMs: 30 },
+  { outcome: unscored('it timed out'), durationMs: 30, stderr: '' },
 );
 const scoredText =
   '{"eval_id":"tone","type":"sentiment_check","passed":true,"duration_ms":12,"score":0.75,"explanation":"three of four",' +

@@ -200,7 +200,12 @@ test('a recording is added to, even after a line that was cut off, and is its ow
   const [first = ''] = await linesOf(file);
   await appendFile(file, first.slice(0, 40));
   await record(file, mock([{ text: 'two' }]), (model) => textOf(model, ask('b')));
-  expect(await linesOf(file)).toStrictEqual([first, first.slice(0, 40), expect.stringContaining('"two"')]);
+  expect(await linesOf(file)).toStrictEqual([
+    first,
+    first.slice(0, 40),
+    '{"cut":true}',
+    expect.stringContaining('"two"'),
+  ]);
   const model = await openModel(mock([{}]), { replay: file });
   expect([await textOf(model, ask('b')), await textOf(model, ask('a'))]).toStrictEqual(['two', 'one']);
   expect(((await stat(file)).mode & 0o777).toString(8)).toBe('600');

@@ -6,9 +6,10 @@ import { runInNewContext } from 'node:vm';
 import { RuntimeError } from '../../src/errors.ts';
 import { Json } from '../../src/json.ts';
 import { openStore } from '../../src/store/open.ts';
+import { openResultStore } from '../../src/store/open-results.ts';
 import { loadSqlite } from '../../src/store/sqlite/module.ts';
 import type { Store } from '../../src/store/store.ts';
-import { newCall, newRun } from './examples.ts';
+import { newCall, newResult, newResultRun, newRun } from './examples.ts';
 
 // A process of its own that uses a store: `node actor.ts ROLE FILE …`. What it says is there the moment that it says it.
 
@@ -143,6 +144,41 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
     database.exec('ROLLBACK');
     database.close();
     say('let go');
+  },
+
+  /** results FILE: keeps results without end, and says which were kept. */
+  results: async () => {
+    const results = await openResultStore({ type: 'sqlite', file });
+    results.createRun(newResultRun('r1'));
+    for (let number = 1; ; number++) {
+      results.put(newResult('r1', { number, text: JSON.stringify(`${number} `.repeat(100)) }));
+      say(number);
+    }
+  },
+
+  /** fill-results FILE: keeps results until it fails, and says how many were kept, how it failed, and what can be read. */
+  'fill-results': async () => {
+    const results = await openResultStore({ type: 'sqlite', file });
+    results.createRun(newResultRun('r1'));
+    let kept = 0;
+    try {
+      for (;;) {
+        results.put(newResult('r1', { number: kept + 1, text: JSON.stringify('x'.repeat(3_000)) }));
+        kept += 1;
+      }
+    } catch (error) {
+      if (!(error instanceof RuntimeError)) throw error;
+      say({ kept, failed: error.code, message: error.message });
+    }
+    say({ readable: [...results.records('r1')].length });
+  },
+
+  /** claim-results FILE RUN: claims a run of a suite, and waits. */
+  'claim-results': async () => {
+    const results = await openResultStore({ type: 'sqlite', file });
+    const claim = await results.claimRun(rest[0] ?? '');
+    say({ claimed: claim !== undefined });
+    await new Promise(() => setInterval(() => {}, 60_000));
   },
 
   /** open FILE: says whether a store can be opened there. */

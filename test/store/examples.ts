@@ -2,6 +2,7 @@ import type { PendingCall } from '../../src/contract/approval.ts';
 import type { RunStatus } from '../../src/contract/run.ts';
 import { RuntimeError } from '../../src/errors.ts';
 import { Json } from '../../src/json.ts';
+import type { NewResult, NewResultRun } from '../../src/store/results.ts';
 import type { NewRun, Store } from '../../src/store/store.ts';
 
 /** Opens a new, empty store, which is closed after the test. */
@@ -56,6 +57,23 @@ export function newCall(id: string, runId: string, overrides: Partial<PendingCal
     expiresAt: null,
     ...overrides,
   };
+}
+
+export function newResultRun(id: string, overrides: Partial<NewResultRun> = {}): NewResultRun {
+  return {
+    id,
+    kind: 'suite',
+    name: 'answers',
+    file: '/srv/desk/answers.suite.yaml',
+    fingerprint: 'f1',
+    createdAt: 1_000,
+    header: exactText,
+    ...overrides,
+  };
+}
+
+export function newResult(runId: string, overrides: Partial<NewResult> = {}): NewResult {
+  return { runId, number: 1, epoch: 1, caseId: 'case-1', digest: 'd1', text: exactText, ...overrides };
 }
 
 /** What the promise was rejected with. */

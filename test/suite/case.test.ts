@@ -1,20 +1,18 @@
 import { expect, test } from 'vitest';
 import { parseLossless, stringifyJson } from '../../src/json.ts';
-import { mapRow } from '../../src/suite/case.ts';
+import { identify, prepare } from '../../src/suite/case.ts';
 import { loadSpec } from './support.ts';
 
 const dataset = 'dataset: {path: rows.jsonl}\n';
 const emptyContext = { messages: [], turn_index: 0, tool_calls: [], variables: {}, metadata: {} };
 
-function map(spec: string, row: string, rowNumber = 7): ReturnType<typeof mapRow> {
-  const value = parseLossless(row);
-  return mapRow(loadSpec(dataset + spec), Object(value), rowNumber);
-}
-
-/** The mapped row, without the evals themselves. */
-function mapPlain(spec: string, row: string): unknown {
-  const { id, tags, requests } = map(spec, row);
-  return { id, tags, requests: requests.map(({ request }) => request) };
+/** The case of a row: who it is, and what each eval is asked. */
+function map(spec: string, row: string, rowNumber = 7) {
+  const suite = loadSpec(dataset + spec);
+  const value = Object(parseLossless(row));
+  const { trials } = prepare(suite, value, undefined);
+  const requests = trials.flatMap(({ judged }) => (judged.kind === 'check' ? [judged.request] : []));
+  return { ...identify(suite, value, rowNumber), requests };
 }
 
 test('a mapping fills one request for each eval [DS-SUITE-01]', () => {
@@ -31,7 +29,7 @@ evals:
 `;
   const row = '{"id":"r1","solution":"is 42","model":"m","turn":2,"truth":42,"unit":"kg"}';
   const context = { ...emptyContext, turn_index: 2, metadata: { model: 'm' } };
-  expect(mapPlain(spec, row)).toEqual({
+  expect(map(spec, row)).toEqual({
     id: 'r1',
     tags: ['m', 'all'],
     requests: [
@@ -44,7 +42,7 @@ evals:
 
 test('without a mapping a row is the case itself', () => {
   const row = '{"id":"a","content":"text","tags":["x"],"context":{"variables":{"v":1}},"other":true}';
-  expect(mapPlain('evals: [{id: e, type: t, params: {o: "${case.other}"}}]\n', row)).toEqual({
+  expect(map('evals: [{id: e, type: t, params: {o: "${case.other}"}}]\n', row)).toEqual({
     id: 'a',
     tags: ['x'],
     requests: [
@@ -58,7 +56,7 @@ const whole = 'evals: [{id: e, type: t, params: "${case.params}"}]\n';
 test('long numbers reach the request with all their digits', () => {
   const row = '{"content":"","params":{"truth":12345678901234567890,"list":[9007199254740993]}}';
   const { requests } = map(whole, row);
-  expect(requests.map(({ request }) => stringifyJson(request.params))).toEqual([
+  expect(requests.map(({ params }) => stringifyJson(params))).toEqual([
     '{"truth":12345678901234567890,"list":[9007199254740993]}',
   ]);
 });
@@ -114,7 +112,7 @@ test('the whole context may come from the row; what is absent or null is empty',
     session_id: 's1',
   };
   const { requests } = map('evals: [{id: e, type: t}]\n', JSON.stringify({ content: '', context }));
-  expect(requests[0]?.request.context).toEqual({
+  expect(requests[0]?.context).toEqual({
     messages: [
       { role: 'user', content: 'hi', name: 'Ann' },
       { role: 'assistant', content: '', tool_calls: [{ id: 'c1' }] },
@@ -183,9 +181,9 @@ const misfits = [
     message: 'context.messages[0].role must be one of system, user, assistant, tool, not the string "human"',
   },
   {
-    title: 'a message in parts',
-    row: '{"context":{"messages":[{"role":"user","content":[]}]}}',
-    message: 'context.messages[0].content must be text, not a list',
+    title: 'a message whose content is a mapping',
+    row: '{"context":{"messages":[{"role":"user","content":{}}]}}',
+    message: 'context.messages[0].content must be text or a list of parts, not a mapping',
   },
   {
     title: 'a negative turn',

@@ -4,6 +4,7 @@ import { formatProblem } from '../../src/config/check.ts';
 import { stringifyJson } from '../../src/json.ts';
 import { loadSuite, requireSuite } from '../../src/suite/load.ts';
 import type { Suite } from '../../src/suite/model.ts';
+import type { SuiteRuntime } from '../../src/suite/validate/runtime.ts';
 import { header, writeFiles } from './support.ts';
 
 const fixture = new URL('../fixtures/suite/gsm8k.suite.yaml', import.meta.url).pathname;
@@ -16,43 +17,49 @@ function problemsOf(spec: string, evalTypes?: readonly string[]): string[] {
 
 function problemsOfText(text: string, evalTypes?: readonly string[]): string[] {
   const root = writeFiles({ 'x.suite.yaml': text, 'rows.jsonl': '', 'runtime.yaml': '' });
-  const { suite, problems } = loadSuite(join(root, 'x.suite.yaml'), evalTypes);
+  const { suite, problems } = loadSuite(join(root, 'x.suite.yaml'), evalTypes && runtimeWith(evalTypes));
   const errors = problems.filter(({ severity }) => severity === 'error');
   expect(suite === undefined).toBe(errors.length > 0);
   return problems.map((problem) => formatProblem(problem).replaceAll(`${root}/`, ''));
 }
 
+const anExpression = { evaluate: expect.any(Function) };
+const plainEval = { role: 'assertion', threshold: anExpression, weight: 1, reducer: { kind: 'mean' } };
+
+/** A runtime that declares these evals, and nothing else. */
+function runtimeWith(evals: readonly string[]): SuiteRuntime {
+  return { evals: evals.map((name) => ({ name })), tools: [], hooks: [], providers: [] };
+}
+
 test('a suite is read with everything it says', () => {
-  const { suite, problems } = loadSuite(fixture, ['final_number', 'length']);
+  const { suite, problems } = loadSuite(fixture, runtimeWith(['final_number', 'length']));
   expect(problems).toEqual([]);
   expect(suite).toEqual({
     file: fixture,
     name: 'gsm8k',
     runtime: `${folder}runtime.yaml`,
     dataset: { kind: 'file', path: `${folder}solutions.jsonl` },
-    mapping: { evaluate: expect.any(Function) },
+    mapping: { identity: anExpression, body: anExpression },
     evals: [
+      { ...plainEval, id: 'exact', judged: { kind: 'check', type: 'final_number', params: anExpression } },
       {
-        id: 'exact',
-        type: 'final_number',
-        role: 'assertion',
-        threshold: { min_score: 1 },
-        params: { evaluate: expect.any(Function) },
-      },
-      {
+        ...plainEval,
         id: 'short',
-        type: 'length',
         role: 'metric',
-        threshold: { min_score: 0.2, max_score: 0.9 },
-        params: { evaluate: expect.any(Function) },
-        content: { evaluate: expect.any(Function) },
+        judged: { kind: 'check', type: 'length', params: anExpression, content: anExpression },
       },
     ],
     gates: [
       { eval: 'exact', metric: 'pass_rate', min: 0.5 },
       { eval: 'exact', metric: 'mean', tag: 'large', min: 0.25, max: 1 },
     ],
+    epochs: 1,
+    retries: 0,
   });
+  expect(suite?.evals.map(({ threshold }) => threshold.evaluate({}))).toEqual([
+    { min_score: 1 },
+    { min_score: 0.2, max_score: 0.9 },
+  ]);
 });
 
 test('a minimal suite has its defaults', () => {
@@ -60,15 +67,15 @@ test('a minimal suite has its defaults', () => {
     'tiny.suite.yaml': `${header}spec:\n  cases: [{content: a}]\n  evals: [{id: e, type: t}]\n`,
   });
   const file = join(root, 'tiny.suite.yaml');
-  expect(requireSuite(file, ['t'])).toEqual({
+  expect(requireSuite(file, runtimeWith(['t']))).toEqual({
     file,
     name: 'tiny',
     dataset: { kind: 'inline', file, rows: [{ line: 4, value: { content: 'a' } }] },
-    mapping: { evaluate: expect.any(Function) },
-    evals: [
-      { id: 'e', type: 't', role: 'assertion', threshold: {}, params: { evaluate: expect.any(Function) } },
-    ],
+    mapping: { identity: anExpression, body: anExpression },
+    evals: [{ ...plainEval, id: 'e', judged: { kind: 'check', type: 't', params: anExpression } }],
     gates: [],
+    epochs: 1,
+    retries: 0,
   });
 });
 
@@ -97,7 +104,8 @@ test('numbers keep the digits that the file has', () => {
   const rows = suite.dataset.kind === 'inline' ? suite.dataset.rows : [];
   const row = '{"content":"a","id":12345678901234567890,"n":[1.5,0.12345678901234567890]}';
   expect(rows.map(({ value }) => stringifyJson(value))).toEqual([row]);
-  expect(suite.evals.map(({ params }) => stringifyJson(params.evaluate({ case: rows[0]?.value })))).toEqual([
+  const params = suite.evals.map(({ judged }) => (judged.kind === 'check' ? judged.params : undefined));
+  expect(params.map((each) => stringifyJson(each?.evaluate({ case: rows[0]?.value })))).toEqual([
     `{"truth":98765432109876543210,"x":1.1,"row":${row}}`,
   ]);
 });
@@ -150,7 +158,10 @@ const broken = [
   {
     title: 'an eval without id and type',
     spec: `${rows}  evals: [{}]\n`,
-    says: ['x.suite.yaml:5:11 evals[0].id: is required', 'x.suite.yaml:5:11 evals[0].type: is required'],
+    says: [
+      'x.suite.yaml:5:11 evals[0]: needs one of: type, not, any_of, all_of, guard',
+      'x.suite.yaml:5:11 evals[0].id: is required',
+    ],
   },
   {
     title: 'two evals of one id',
@@ -170,9 +181,9 @@ const broken = [
     says: [
       'x.suite.yaml:6:47 evals[0].threshold.min_score: must be at least 0 (got: -0.1)',
       'x.suite.yaml:6:64 evals[0].threshold.max_score: must be at most 1 (got: 1.1)',
-      'x.suite.yaml:7:47 evals[1].threshold.min_score: must be a number, not the number NaN',
-      'x.suite.yaml:7:64 evals[1].threshold.max_score: must be a number, not the number Infinity',
-      'x.suite.yaml:8:47 evals[2].threshold.min_score: must be a number, not the string "0.8"',
+      'x.suite.yaml:7:47 evals[1].threshold.min_score: must be a number or a string, not the number NaN',
+      'x.suite.yaml:7:64 evals[1].threshold.max_score: must be a number or a string, not the number Infinity',
+      'x.suite.yaml:8:47 evals[2].threshold.min_score: must be no text, but for an expression `${…}` (got: 0.8)',
     ],
   },
   {
@@ -185,10 +196,10 @@ const broken = [
   },
   {
     title: 'gates of unknown evals and metrics, and without a bound',
-    spec: `${rows}${evals}  gates:\n    - {eval: f, metric: mean, min: 0}\n    - {eval: e, metric: median, min: 0}\n    - {eval: e, metric: mean}\n    - {eval: e, metric: mean, min: 2}\n`,
+    spec: `${rows}${evals}  gates:\n    - {eval: f, metric: mean, min: 0}\n    - {eval: e, metric: medain, min: 0}\n    - {eval: e, metric: mean}\n    - {eval: e, metric: mean, min: 2}\n`,
     says: [
       'x.suite.yaml:7:14 gates[0].eval: no eval of this suite has the id f\n    hint: known ids: e',
-      'x.suite.yaml:8:25 gates[1].metric: must be one of: pass_rate, mean (got: median)\n    hint: did you mean `mean`?',
+      'x.suite.yaml:8:25 gates[1].metric: there is no metric medain\n    hint: did you mean `median`?',
       'x.suite.yaml:9:7 gates[2]: needs one of: min, max',
       'x.suite.yaml:10:36 gates[3].min: must be at most 1 (got: 2)',
     ],
@@ -221,7 +232,7 @@ const broken = [
   {
     title: 'words where a mapping or one expression belongs',
     spec: `${rows}  evals: [{id: e, type: t, params: some}]\n`,
-    says: ['x.suite.yaml:5:36 evals[0].params: must match ^\\$\\{ (got: some)'],
+    says: ['x.suite.yaml:5:36 evals[0].params: must be no text, but for an expression `${…}` (got: some)'],
   },
 ];
 

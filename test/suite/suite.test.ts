@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type EvalOutcome, scored, unscored } from '../../src/contract/eval.ts';
 import { RuntimeError } from '../../src/errors.ts';
-import type { SuiteProgress, SuiteReport, SuiteResult } from '../../src/suite/model.ts';
+import type { SuiteProgress } from '../../src/suite/model.ts';
+import type { CaseRecord, SuiteReport } from '../../src/suite/record.ts';
 import { judge, loadSpec, run, toLines } from './support.ts';
 
 const byParam = `dataset: {path: rows.jsonl}
@@ -23,21 +24,17 @@ test('a run is reported case by case, eval by eval and tag by tag', async () => 
   const suite = loadSpec(byParam, rowsOf([1, 0.5, 0, 1]));
   const report = await run(suite);
   const failure = { file: suite.file.replace('demo.suite.yaml', 'rows.jsonl'), eval: 'exact', detail: '' };
-  expect(report).toEqual({
-    run_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+  const all = { count: 4, scored: 4, unscored: 0, passed: 2, pass_rate: 0.5, mean: 0.625 };
+  const odd = { count: 2, scored: 2, unscored: 0, passed: 1, pass_rate: 0.5, mean: 0.75 };
+  expect(report).toMatchObject({
+    run_id: 'demo-run',
     suite: 'demo',
     status: 'failed',
     cases: 4,
-    evals: {
-      exact: {
-        ...{ count: 4, scored: 4, unscored: 0, passed: 2, pass_rate: 0.5, mean: 0.625 },
-        tags: { odd: { count: 2, scored: 2, unscored: 0, passed: 1, pass_rate: 0.5, mean: 0.75 } },
-      },
-      low: {
-        ...{ count: 4, scored: 4, unscored: 0, passed: 2, pass_rate: 0.5, mean: 0.625 },
-        tags: { odd: { count: 2, scored: 2, unscored: 0, passed: 1, pass_rate: 0.5, mean: 0.75 } },
-      },
-    },
+    epochs: 1,
+    bailed: false,
+    overall: { ...all, tags: { odd } },
+    evals: { exact: { ...all, tags: { odd } }, low: { ...all, tags: { odd } } },
     gates: [],
     duration_ms: expect.any(Number),
     problems: [],
@@ -112,12 +109,6 @@ test.each(['assertion', 'guardrail'])(
   },
 );
 
-test('the verdict is that of `score`, not one of our own', async () => {
-  const suite = loadSpec('cases: [{content: a}]\nevals: [{id: e, type: t}]\n');
-  const report = await run(suite, { score: async () => ({ outcome: scored(0, ''), passed: true }) });
-  expect(report).toMatchObject({ status: 'passed', evals: { e: { passed: 1, mean: 0 } } });
-});
-
 describe('rows that cannot be used', () => {
   const bad =
     '{"id":"r0","text":"x","score":1}\n[1]\n{"id":"r2","text":3,"score":1}\n\n{"id":"r3","text":"x"}\n{"id":"r4","text":"x","score":1}\n';
@@ -170,7 +161,7 @@ describe('rows that cannot be used', () => {
     expect(await run(suite)).toMatchObject({
       status: 'error',
       cases: 0,
-      problems: [{ file, line: 1, column: 1, message: 'the dataset has no rows' }],
+      problems: [{ file, line: 1, column: 1, message: 'the dataset has no rows, or none was selected' }],
       problem_count: 1,
     });
   });
@@ -198,24 +189,55 @@ test('failures are shown twenty at most, the first of the dataset, and all count
   expect(report.failure_count).toBe(60);
 });
 
-test('progress and results are told as they come', async () => {
-  const progress: SuiteProgress[] = [];
-  const results: SuiteResult[] = [];
+test('progress and cases are told in the order of the dataset', async () => {
+  const told: { progress: SuiteProgress; id: string | undefined }[] = [];
+  const suite = loadSpec(byParam, `${rowsOf([1, 0])}no row\n`);
+  await run(suite, {
+    onProgress: (progress, record) => told.push({ progress, id: record?.id }),
+    window: 3,
+  });
+  const none = { problems: 0, unscored: 0, total: null, fraction: expect.any(Number) };
+  const first = { ...none, cases: 1, evals: 2, failed: 0, passed: 1 };
+  const second = { ...none, cases: 2, evals: 4, failed: 1, passed: 1 };
+  expect(told).toEqual([
+    { id: 'r0', progress: first },
+    { id: 'r1', progress: second },
+    { id: undefined, progress: { ...second, problems: 1 } },
+  ]);
+});
+
+test('a record holds everything that was judged of a case', async () => {
+  const records: CaseRecord[] = [];
   const suite = loadSpec(byParam, rowsOf([1, 0]));
-  await run(suite, { onProgress: (now) => progress.push(now), onResult: (result) => results.push(result) });
-  expect(progress).toEqual([
-    { cases: 1, evals: 2, failed: 0, unscored: 0 },
-    { cases: 2, evals: 4, failed: 1, unscored: 0 },
-  ]);
-  const file = suite.file.replace('demo.suite.yaml', 'rows.jsonl');
-  const first = { case: 'r0', file, line: 1, tags: [], outcome: scored(1, '') };
-  const second = { case: 'r1', file, line: 2, tags: ['odd'], outcome: scored(0, '') };
-  expect(results).toEqual([
-    { ...first, eval: 'exact', role: 'assertion', passed: true },
-    { ...first, eval: 'low', role: 'metric', passed: false },
-    { ...second, eval: 'exact', role: 'assertion', passed: false },
-    { ...second, eval: 'low', role: 'metric', passed: true },
-  ]);
+  await run(suite, {
+    onProgress: (_progress, record) => {
+      if (record !== undefined) records.push(record);
+    },
+  });
+  const result = { score: 0, detail: '', duration_ms: 0, attempts: 1, params: { score: 0 } };
+  const reduced = { score: 0, detail: '' };
+  expect(records[1]).toEqual({
+    number: 2,
+    file: suite.file.replace('demo.suite.yaml', 'rows.jsonl'),
+    line: 2,
+    id: 'r1',
+    tags: ['odd'],
+    epochs: [
+      {
+        ...{ epoch: 1, content: 'x', messages: [], tool_calls: [], metadata: {} },
+        results: [
+          { ...result, eval: 'exact', passed: false, threshold: {} },
+          { ...result, eval: 'low', passed: true, threshold: { max_score: 0.5 } },
+        ],
+      },
+    ],
+    results: [
+      { ...reduced, eval: 'exact', passed: false, passed_epochs: 0 },
+      { ...reduced, eval: 'low', passed: true, passed_epochs: 1 },
+    ],
+    score: 0,
+    passed: false,
+  });
 });
 
 describe('the window', () => {

@@ -4,7 +4,9 @@ import { dirname, join } from 'node:path';
 import { meetsThreshold } from '../../src/capability/threshold.ts';
 import { type EvalOutcome, scored } from '../../src/contract/eval.ts';
 import { requireSuite } from '../../src/suite/load.ts';
-import type { Evaluation, Suite, SuiteReport, Verdict } from '../../src/suite/model.ts';
+import type { Evaluation, Suite, Verdict } from '../../src/suite/model.ts';
+import type { SuiteReport } from '../../src/suite/record.ts';
+import { toHeader } from '../../src/suite/run/header.ts';
 import { runSuite, type SuiteOptions } from '../../src/suite/suite.ts';
 
 /** Writes files into a new folder below TMPDIR and gives its path. */
@@ -30,12 +32,14 @@ export function toLines(rows: readonly unknown[]): string {
 }
 
 /** Passes what the threshold lets pass. */
-export function judge({ threshold }: Evaluation, outcome: EvalOutcome): Verdict {
-  return { outcome, passed: meetsThreshold(outcome, threshold) };
+export function judge({ threshold }: Evaluation, outcome: EvalOutcome): Asked {
+  return { outcome, passed: meetsThreshold(outcome, threshold), durationMs: 0, stderr: '', attempts: 1 };
 }
 
+export type Asked = Verdict & { readonly attempts: number };
+
 /** Scores every request with the `score` among its params. */
-export async function scoreByParam(evaluation: Evaluation): Promise<Verdict> {
+export async function scoreByParam(evaluation: Evaluation): Promise<Asked> {
   const { params } = evaluation.request;
   return judge(evaluation, scored('score' in params ? Number(params.score) : Number.NaN, ''));
 }
@@ -43,9 +47,14 @@ export async function scoreByParam(evaluation: Evaluation): Promise<Verdict> {
 /** Runs a suite, by default one case at a time and scored by its params. */
 export function run(suite: Suite, options: Partial<SuiteOptions> = {}): Promise<SuiteReport> {
   return runSuite(suite, {
+    header: toHeader(suite, 'demo-run', new Date(0)),
     window: 1,
     signal: new AbortController().signal,
     score: scoreByParam,
+    subject: undefined,
+    fire: async () => {
+      throw new Error('this suite has no guard');
+    },
     ...options,
   });
 }

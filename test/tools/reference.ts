@@ -1,7 +1,7 @@
 import { runtimeSchema } from '../../src/config/schema.ts';
 import { isObject } from '../../src/json.ts';
 import { pipelineSchema } from '../../src/pipeline/pipeline-schema.ts';
-import { suiteSchema } from '../../src/suite/schema.ts';
+import { suiteSchema } from '../../src/suite/schema/suite-schema.ts';
 
 /** docs/config.md, from the schemas: every key with its type and what it is for. */
 export function renderReference(): string {

@@ -2,10 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { schemas } from '../../src/config/schema.ts';
 import { pipelineSchema } from '../../src/pipeline/pipeline-schema.ts';
-import { suiteSchema } from '../../src/suite/schema.ts';
+import { suiteSchema } from '../../src/suite/schema/suite-schema.ts';
+import { renderCheckReference } from './check-reference.ts';
 import { renderReference } from './reference.ts';
 
-/** Writes what is made from the code: schema/*.json and docs/config.md. Tests fail when they differ. */
+/** Writes what is made from the code: schema/*.json, docs/config.md and docs/checks.md. Tests fail when they differ. */
 const folder = join(import.meta.dirname, '../../schema');
 mkdirSync(folder, { recursive: true });
 const published = { ...schemas, 'suite.schema.json': suiteSchema, 'pipeline.schema.json': pipelineSchema };
@@ -13,3 +14,4 @@ for (const [name, schema] of Object.entries(published)) {
   writeFileSync(join(folder, name), `${JSON.stringify(schema, null, 2)}\n`);
 }
 writeFileSync(join(folder, '../docs/config.md'), renderReference());
+writeFileSync(join(folder, '../docs/checks.md'), renderCheckReference());

@@ -24,7 +24,7 @@ export interface RunLocks {
   releaseAll(): Promise<void>;
 }
 
-export function createRunLocks(database: Database): RunLocks {
+export function createRunLocks(database: Pick<Database, 'file' | 'write' | 'tidy'>): RunLocks {
   // The state may be a link; whoever shares it has to find the same locks.
   const folder = `${realpathSync(database.file)}.locks`;
   const own = new Set<Lock>();

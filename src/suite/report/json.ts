@@ -1,8 +1,21 @@
-import type { SuiteReport } from '../model.ts';
+import { stringifyJson } from '../../json.ts';
+import type { SuiteReport } from '../record.ts';
+import type { OpenReporter } from './reporter.ts';
+
+/** The document of `eval run --json`, on one line. */
+export const openJson: OpenReporter = (sink) => ({
+  async begin() {},
+  async onCase() {},
+  async onProblem() {},
+  async end(report) {
+    await sink.write(`${stringifyJson(toReportDocument(report))}\n`);
+  },
+});
 
 /** The document that `eval run --json` prints, its members in the documented order. */
 export function toReportDocument(report: SuiteReport): Readonly<Record<string, unknown>> {
-  const { run_id, suite, status, cases, evals, gates, duration_ms, problems, problem_count } = report;
-  const document = { run_id, suite, status, cases, evals, gates, duration_ms };
+  const { run_id, suite, status, cases, evals, gates, duration_ms } = report;
+  const { overall, epochs, bailed, problems, problem_count } = report;
+  const document = { run_id, suite, status, cases, evals, gates, duration_ms, overall, epochs, bailed };
   return problem_count === 0 ? document : { ...document, problems, problem_count };
 }

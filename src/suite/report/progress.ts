@@ -1,8 +1,12 @@
 import type { SuiteProgress } from '../model.ts';
-import { formatCount, formatDuration, formatPercent, formatRate } from './numbers.ts';
-import { cut } from './text-width.ts';
+import type { CaseRecord, RunHeader } from '../record.ts';
+import { failuresOf, openRoles } from './outcome.ts';
+import { openPaint } from './paint.ts';
+import { describeProgress } from './progress-line.ts';
+import { cut, oneLine, textWidth } from './text-width.ts';
+import { describeFailure } from './wording.ts';
 
-/** What a progress line needs of a stream: `process.stderr` has it. */
+/** What progress needs of a stream: `process.stderr` has it. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -10,37 +14,71 @@ export interface ProgressStream {
 }
 
 export interface ProgressOptions {
-  /** Cases that there will be; without it no remaining time is told. */
-  readonly total?: number;
+  /** Nothing at all is written. */
+  readonly quiet?: boolean | undefined;
+  /** Whether failures are red on a terminal. */
+  readonly colour?: boolean | undefined;
   /** A clock in milliseconds. */
   readonly now?: () => number;
 }
 
-/** One line that tells how far a run is. */
-export interface ProgressLine {
-  /** Redraws the line, but never more than ten times a second. */
+/** Tells how far a run is: on a terminal a line that is drawn anew, elsewhere a line now and then. */
+export interface Progress {
+  /** Makes the roles of the evals known; before it, all of them count as assertions. */
+  begin(header: Pick<RunHeader, 'evals'>): void;
   update(progress: SuiteProgress): void;
-  /** Takes the line away. */
+  /** Shows on a terminal what did not pass of the case, if anything. */
+  failure(record: CaseRecord): void;
+  /** Takes the line of a terminal away; elsewhere tells the last state. */
   end(): void;
 }
 
-/** Writes nothing at all to a stream that is no terminal. */
-export function openProgress(stream: ProgressStream, options: ProgressOptions = {}): ProgressLine {
-  if (stream.isTTY !== true) return { update() {}, end() {} };
-  const { total, now = () => performance.now() } = options;
+export function openProgress(stream: ProgressStream, options: ProgressOptions = {}): Progress {
+  if (options.quiet === true) return { begin() {}, update() {}, failure() {}, end() {} };
+  const { now = () => performance.now() } = options;
+  return stream.isTTY === true
+    ? openLive(stream, { now, colour: options.colour === true })
+    : openPlain(stream, now);
+}
+
+/** A redrawn line is erased first: of what a narrowed terminal has wrapped, every row. */
+function openLive(stream: ProgressStream, { now, colour }: { now: () => number; colour: boolean }): Progress {
   const started = now();
-  let drawn: number | undefined;
+  const paint = openPaint(colour);
+  let roleOf = openRoles({ evals: [] });
+  let drawn: { readonly at: number; readonly width: number; readonly progress: SuiteProgress } | undefined;
+  // A line as wide as the terminal would wrap.
+  const room = (): number => (stream.columns || 80) - 1;
+  const erase = (): string => {
+    const rows = Math.max(1, Math.ceil((drawn?.width ?? 0) / (room() + 1)));
+    return rows === 1 ? eraseLine : `\x1b[${rows - 1}A\r\x1b[J`;
+  };
+  const draw = (progress: SuiteProgress): string => {
+    const line = describeProgress(progress, { elapsedMs: now() - started, columns: room() });
+    const text = `${erase()}${line}`;
+    drawn = { at: now(), width: textWidth(line), progress };
+    return text;
+  };
   return {
+    begin(header) {
+      roleOf = openRoles(header);
+    },
     update(progress) {
-      const time = now();
-      if (drawn !== undefined && time - drawn < redrawMs) return;
-      drawn = time;
-      const line = describe(progress, { total, elapsedMs: time - started });
-      // A line as wide as the terminal would wrap, and could not be erased.
-      stream.write(`${eraseLine}${cut(line, (stream.columns || 80) - 1)}`);
+      if (drawn !== undefined && now() - drawn.at < redrawMs) return;
+      stream.write(draw(progress));
+    },
+    failure(record) {
+      const lines = failuresOf(record, roleOf).map(
+        (failure) => `${paint('red', cut(oneLine(describeFailure(failure)), room()))}\n`,
+      );
+      if (lines.length === 0) return;
+      const above = `${drawn === undefined ? '' : erase()}${lines.join('')}`;
+      const shown = drawn?.progress;
+      drawn = undefined;
+      stream.write(shown === undefined ? above : `${above}${draw(shown)}`);
     },
     end() {
-      if (drawn !== undefined) stream.write(eraseLine);
+      if (drawn !== undefined) stream.write(erase());
       drawn = undefined;
     },
   };
@@ -49,20 +87,27 @@ export function openProgress(stream: ProgressStream, options: ProgressOptions = 
 const redrawMs = 100;
 const eraseLine = '\r\x1b[2K';
 
-interface Pace {
-  readonly total: number | undefined;
-  readonly elapsedMs: number;
+/** For logs: a line of its own every ten seconds, and one at the end. */
+function openPlain(stream: ProgressStream, now: () => number): Progress {
+  const started = now();
+  let told = started;
+  let latest: SuiteProgress | undefined;
+  const tell = (progress: SuiteProgress): void => {
+    told = now();
+    latest = undefined;
+    stream.write(`${describeProgress(progress, { elapsedMs: told - started, columns: undefined })}\n`);
+  };
+  return {
+    begin() {},
+    failure() {},
+    update(progress) {
+      latest = progress;
+      if (now() - told >= plainMs) tell(progress);
+    },
+    end() {
+      if (latest !== undefined) tell(latest);
+    },
+  };
 }
 
-function describe({ cases, evals, failed, unscored }: SuiteProgress, { total, elapsedMs }: Pace): string {
-  const done = total === undefined ? formatCount(cases, 'case') : `${cases}/${formatCount(total, 'case')}`;
-  const passed = evals === 0 ? [] : [`${formatPercent((evals - failed) / evals)} passed`];
-  const missing = unscored === 0 ? [] : [`${unscored} unscored`];
-  const left = total === undefined || cases === 0 ? [] : [remaining(cases, { total, elapsedMs })];
-  return [done, `${formatRate(cases, elapsedMs)}/s`, ...passed, ...missing, ...left].join('  ');
-}
-
-function remaining(cases: number, { total = cases, elapsedMs }: Pace): string {
-  const ms = (elapsedMs / cases) * Math.max(0, total - cases);
-  return `${formatDuration(ms)} left`;
-}
+const plainMs = 10_000;

@@ -1,30 +1,36 @@
-import { styleText } from 'node:util';
-import type { Failure, GateResult, RowProblem, Stats, SuiteReport } from '../model.ts';
-import {
-  formatCount,
-  formatDuration,
-  formatMean,
-  formatPercent,
-  formatRate,
-  formatScore,
-} from './numbers.ts';
-import { cut, oneLine, padEnd, padStart, textWidth } from './text-width.ts';
+import type { Failure, RowProblem, SuiteReport } from '../record.ts';
+import type { GridView } from './grid.ts';
+import { formatCount, formatRate } from './numbers.ts';
+import { openPaint } from './paint.ts';
+import type { OpenReporter } from './reporter.ts';
+import { renderEpochs, renderGuards, renderHooks, renderStats } from './stats-grid.ts';
+import { cut, oneLine } from './text-width.ts';
+import { bailedSentence, describeFailure, describeRun, explainGate, nameGate } from './wording.ts';
 
-type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow';
-type Paint = (style: Style, text: string) => string;
+/** The summary of a run for people, once it is over. */
+export const openTable: OpenReporter = (sink) => ({
+  async begin() {},
+  async onCase() {},
+  async onProblem() {},
+  async end(report) {
+    await sink.write(renderTable(report, sink.hasColour, sink.columns));
+  },
+});
 
-/** The summary of a run for people: several lines, each ended; in colour only when asked. */
-export function renderTable(report: SuiteReport, colour: boolean): string {
-  const paint: Paint = colour
-    ? (style, text) => styleText(style, text, { validateStream: false })
-    : (_style, text) => text;
+/** The same as a text: several lines, each ended, and if there is a number of columns, none wider than that. */
+export function renderTable(report: SuiteReport, colour: boolean, columns?: number): string {
+  const paint = openPaint(colour);
+  const view: GridView = { paint, columns };
   const sections = [
-    [headline(report, paint)],
-    statsTable(report, paint),
-    gateLines(report.gates, paint),
-    failureLines(report, paint),
-    problemLines(report, paint),
-    [timing(report)],
+    [headline(report, view)],
+    renderStats(report, view),
+    renderGuards(report, view),
+    renderHooks(report, view),
+    renderEpochs(report, view),
+    gateLines(report, view),
+    failureLines(report, view),
+    problemLines(report, view),
+    closing(report, view),
   ];
   return sections
     .filter((lines) => lines.length > 0)
@@ -32,89 +38,46 @@ export function renderTable(report: SuiteReport, colour: boolean): string {
     .join('\n');
 }
 
-function headline({ suite, status }: SuiteReport, paint: Paint): string {
+function headline({ suite, status }: SuiteReport, { paint, columns = Infinity }: GridView): string {
   const style = { passed: 'green', failed: 'red', error: 'yellow' } as const;
-  return `${paint('bold', oneLine(suite))}: ${paint(style[status], status)}`;
+  const name = cut(oneLine(suite), columns - status.length - 2);
+  return `${paint('bold', name)}: ${paint(style[status], status)}`;
 }
 
-const titles = ['eval', 'count', 'passed', 'pass rate', 'mean', 'unscored'] as const;
-
-function statsTable({ evals }: SuiteReport, paint: Paint): string[] {
-  const rows = Object.entries(evals).flatMap(([id, { tags, ...all }]) => [
-    { style: 'bold' as const, cells: statsCells('', id, all) },
-    ...Object.entries(tags).map(([tag, stats]) => ({
-      style: undefined,
-      cells: statsCells('  ', tag, stats),
-    })),
-  ]);
-  const all = [titles, ...rows.map(({ cells }) => cells)];
-  const widths = titles.map((_title, column) =>
-    Math.max(...all.map((cells) => textWidth(cells[column] ?? ''))),
-  );
-  const align = (cells: readonly string[]): string[] =>
-    cells.map((cell, column) => (column === 0 ? padEnd : padStart)(cell, widths[column] ?? 0));
-  const [name = '', ...titleCells] = align(titles);
-  return [
-    paint('dim', [name, ...titleCells].join('  ')),
-    ...rows.map(({ style, cells }) => {
-      const [first = '', ...rest] = align(cells);
-      return [style === undefined ? first : paint(style, first), ...rest].join('  ');
-    }),
-  ];
-}
-
-function statsCells(indent: string, name: string, stats: Stats): string[] {
-  return [
-    indent + cut(oneLine(name), 40),
-    String(stats.count),
-    String(stats.passed),
-    formatPercent(stats.pass_rate),
-    formatMean(stats.mean),
-    String(stats.unscored),
-  ];
-}
-
-function gateLines(gates: readonly GateResult[], paint: Paint): string[] {
+function gateLines({ gates }: SuiteReport, { paint, columns = Infinity }: GridView): string[] {
   return gates.map((gate) => {
     const mark = gate.passed ? paint('green', '✓') : paint('red', '✗');
-    const name = gate.tag === undefined ? gate.eval : `${gate.eval} [${gate.tag}]`;
-    return `${mark} ${oneLine(name)}: ${gate.metric} ${whyGate(gate)}`;
+    return `${mark} ${cut(oneLine(`${nameGate(gate)} ${explainGate(gate)}`), columns - 2)}`;
   });
 }
 
-function whyGate({ value, min, max, passed }: GateResult): string {
-  const bounds = [min === null ? [] : [`at least ${min}`], max === null ? [] : [`at most ${max}`]].flat();
-  const wanted = bounds.join(' and ');
-  if (value === null) return `of nothing, wanted ${wanted}`;
-  const bound = min !== null && value < min ? min : max;
-  return `${honest(value, bound)}, ${passed ? 'wanted' : 'but wanted'} ${wanted}`;
-}
-
-/** Four decimals, or all of them when four would make the value look like the bound that it misses. */
-function honest(value: number, bound: number | null): string {
-  const short = String(Number(value.toFixed(4)));
-  return Number(short) === bound && value !== bound ? String(value) : short;
-}
-
-function failureLines({ failures, failure_count: count }: SuiteReport, paint: Paint): string[] {
+function failureLines(
+  { failures, failure_count: count }: SuiteReport,
+  { paint, columns = Infinity }: GridView,
+): string[] {
   if (count === 0) return [];
-  const lines = failures.map((failure) => `  ${place(failure)}  ${failureText(failure)}`);
-  return [paint('red', title('failure', count, failures.length)), ...lines];
+  const lines = failures.map((failure) =>
+    cut(`  ${place(failure)}  ${cut(oneLine(describeFailure(failure)), longestText)}`, columns),
+  );
+  return [paint('red', cut(title('failure', count, failures.length), columns)), ...lines];
 }
 
-function failureText({ case: id, eval: evalId, score, detail }: Failure): string {
-  const verdict = score === null ? 'unscored' : `score ${formatScore(score)}`;
-  const why = detail === '' ? '' : `: ${detail}`;
-  return cut(oneLine(`case ${id}, ${evalId}: ${verdict}${why}`), 160);
-}
+/** What a person reads of one text in a list. */
+const longestText = 160;
 
-function problemLines({ problems, problem_count: count }: SuiteReport, paint: Paint): string[] {
+function problemLines(
+  { problems, problem_count: count }: SuiteReport,
+  { paint, columns = Infinity }: GridView,
+): string[] {
   if (count === 0) return [];
   const lines = problems.flatMap((problem) => [
-    `  ${place(problem)}  ${cut(oneLine(problem.message), 160)}`,
+    `  ${place(problem)}  ${cut(oneLine(problem.message), longestText)}`,
     ...(problem.hint === undefined ? [] : [`      hint: ${oneLine(problem.hint)}`]),
   ]);
-  return [paint('yellow', title('unusable row', count, problems.length)), ...lines];
+  return [
+    paint('yellow', cut(title('unusable row', count, problems.length), columns)),
+    ...lines.map((line) => cut(line, columns)),
+  ];
 }
 
 function place({ file, line }: Failure | RowProblem): string {
@@ -125,6 +88,8 @@ function title(noun: string, count: number, shown: number): string {
   return shown < count ? `${formatCount(count, noun)}, the first ${shown}:` : `${formatCount(count, noun)}:`;
 }
 
-function timing({ cases, duration_ms: ms }: SuiteReport): string {
-  return `${formatCount(cases, 'case')} in ${formatDuration(ms)} (${formatRate(cases, ms)} per second)`;
+function closing(report: SuiteReport, { paint, columns = Infinity }: GridView): string[] {
+  const timing = `${describeRun(report)} (${formatRate(report.cases, report.duration_ms)} per second)`;
+  const bailed = report.bailed ? [paint('yellow', cut(bailedSentence, columns))] : [];
+  return [...bailed, cut(timing, columns)];
 }

@@ -17,15 +17,16 @@ export function padEnd(text: string, columns: number): string {
 
 /** The text cut to that many columns, with an ellipsis where something is missing. */
 export function cut(text: string, columns: number): string {
-  if (textWidth(text) <= columns) return text;
-  let kept = '';
+  if (text.length <= columns / 2 || columns === Infinity) return text;
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) {
+  // Where the text ends if it has to make room for the ellipsis.
+  let end = 0;
+  for (const { segment, index } of graphemes.segment(text)) {
     width += graphemeWidth(segment);
-    if (width > columns - 1) break;
-    kept += segment;
+    if (width > columns) return columns < 1 ? '' : `${text.slice(0, end)}…`;
+    if (width < columns) end = index + segment.length;
   }
-  return columns < 1 ? '' : `${kept}…`;
+  return text;
 }
 
 /** The text on one line, its control characters spelled out so that none reaches the terminal. */

@@ -26,7 +26,7 @@ export interface Situation {
   open(file?: string, more?: OpenOptions): Promise<Runtime>;
 }
 
-export type OpenOptions = Pick<RuntimeOptions, 'onEvent' | 'record' | 'replay'>;
+export type OpenOptions = Pick<RuntimeOptions, 'onEvent' | 'record' | 'replay' | 'cassette' | 'concurrency'>;
 
 /** Runs a command's work and makes an exit code of whatever comes of it. */
 export async function perform(

@@ -52,6 +52,13 @@ export function readNumber(option: string, value: string | undefined): number | 
   return number;
 }
 
+/** A whole number from an option, at least `least`. Throws USAGE. */
+export function readWhole(option: string, value: string | undefined, least = 1): number | undefined {
+  const number = readNumber(option, value);
+  if (number === undefined || (Number.isSafeInteger(number) && number >= least)) return number;
+  throw new RuntimeError('USAGE', `${option} takes a whole number from ${least}, not "${value}"`);
+}
+
 async function readStdin(option: string, signal: AbortSignal): Promise<Buffer> {
   try {
     return await buffer(addAbortSignal(signal, process.stdin));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { catalogue, type Fault } from '../../errors.ts';
-import { addEvalCommands } from './commands/eval.ts';
+import { addEvalCommands } from './commands/eval/eval.ts';
 import { addHookCommands } from './commands/hook.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addPendingCommands } from './commands/pending.ts';

@@ -8,6 +8,8 @@ export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
 export interface Terminal {
   /** Colours on stdout: a terminal, and neither NO_COLOR nor --no-color. */
   readonly hasColour: boolean;
+  /** Colours on stderr, likewise. */
+  readonly hasErrorColour: boolean;
   /** stdout, whole lines. */
   print(text: string): void;
   /** stdout, exactly one JSON document, long numbers as they were. */
@@ -25,6 +27,7 @@ export interface Terminal {
 export function openTerminal(colour: boolean): Terminal {
   const isWanted = colour && (process.env['NO_COLOR'] ?? '') === '';
   const hasColour = isWanted && process.stdout.isTTY === true;
+  const hasErrorColour = isWanted && process.stderr.isTTY === true;
   const styler = (isShown: boolean) => (style: Style, text: string) =>
     isShown ? styleText(style, text, { validateStream: false }) : text;
   const print = (text: string) => {
@@ -32,12 +35,13 @@ export function openTerminal(colour: boolean): Terminal {
   };
   return {
     hasColour,
+    hasErrorColour,
     print,
     printJson: (document) => print(stringifyJson(document)),
     tell: (text) => whisper(`${text}\n`),
     whisper,
     style: styler(hasColour),
-    tint: styler(isWanted && process.stderr.isTTY === true),
+    tint: styler(hasErrorColour),
   };
 }
 

@@ -1,21 +1,26 @@
 import { expect, test } from 'vitest';
-import { openProgress, type ProgressLine } from '../../../src/suite/report/progress.ts';
+import type { SuiteProgress } from '../../../src/suite/model.ts';
+import { openProgress, type Progress } from '../../../src/suite/report/progress.ts';
+import { caseOf, evalResultOf, headerOf } from './reports.ts';
+
+interface Stream {
+  readonly isTTY?: boolean;
+  columns?: number;
+}
 
 interface Drawing {
-  readonly line: ProgressLine;
+  readonly progress: Progress;
   readonly written: string[];
   wait(ms: number): void;
 }
 
-function draw(stream: { isTTY?: boolean; columns?: number }, total?: number): Drawing {
+function draw(stream: Stream, options: { quiet?: boolean; colour?: boolean } = {}): Drawing {
   const written: string[] = [];
   let time = 1000;
-  const line = openProgress(
-    { ...stream, write: (text: string) => written.push(text) },
-    { now: () => time, ...(total === undefined ? {} : { total }) },
-  );
+  const write = (text: string) => written.push(text);
+  const progress = openProgress(Object.assign(stream, { write }), { now: () => time, ...options });
   return {
-    line,
+    progress,
     written,
     wait(ms) {
       time += ms;
@@ -24,66 +29,173 @@ function draw(stream: { isTTY?: boolean; columns?: number }, total?: number): Dr
 }
 
 const erase = '\r\u001B[2K';
-const quiet = { cases: 10, evals: 20, failed: 0, unscored: 0 };
+const none: SuiteProgress = {
+  ...{ cases: 0, problems: 0, evals: 0, failed: 0, unscored: 0, passed: 0 },
+  ...{ total: null, fraction: null },
+};
+const ten: SuiteProgress = { ...none, cases: 10, evals: 20, passed: 10 };
+const failing = caseOf([evalResultOf({ score: 0, passed: false, detail: 'said 41\ninstead' })], { id: '17' });
 
-test('without a total it tells cases, pace and pass rate', () => {
-  const { line, written, wait } = draw({ isTTY: true, columns: 100 });
+const lines: { title: string; progress: SuiteProgress; columns?: number; line: string }[] = [
+  {
+    title: 'where nobody knows an end, it tells cases, pace and pass rate',
+    progress: { ...ten, passed: 8, failed: 5, unscored: 3 },
+    line: '10 cases  5.0/s  80.00% passed  5 failed  3 unscored',
+  },
+  {
+    title: 'with a total it has a bar and the remaining time',
+    progress: { ...ten, total: 40 },
+    line: '█████░░░░░░░░░░░░░░░ 25 %  10/40 cases  5.0/s  6.0 s left  100.00% passed',
+  },
+  {
+    title: 'rows that could not be used are done too',
+    progress: { ...ten, problems: 10, total: 40 },
+    line: '██████████░░░░░░░░░░ 50 %  10/40 cases  5.0/s  2.0 s left  100.00% passed  10 unusable rows',
+  },
+  {
+    title: 'without a total, what is read of the dataset tells the remaining time',
+    progress: { ...ten, fraction: 0.5 },
+    line: '██████████░░░░░░░░░░ 50 %  10 cases  5.0/s  2.0 s left  100.00% passed',
+  },
+  {
+    title: 'before the first case there is neither a pass rate nor a remaining time',
+    progress: { ...none, total: 40 },
+    line: '░░░░░░░░░░░░░░░░░░░░ 0 %  0/40 cases  0.0/s',
+  },
+  {
+    title: 'a narrow terminal has no bar',
+    progress: { ...ten, total: 40 },
+    columns: 60,
+    line: '25 %  10/40 cases  5.0/s  6.0 s left  100.00% passed',
+  },
+  { title: 'it never fills the width of the terminal', progress: ten, columns: 12, line: '10 cases  …' },
+  {
+    title: 'a terminal that knows no width has 80 columns',
+    progress: ten,
+    columns: 0,
+    line: '10 cases  5.0/s  100.00% passed',
+  },
+  {
+    title: 'more cases than were told are the end',
+    progress: { ...ten, total: 5 },
+    columns: 60,
+    line: '100 %  10/5 cases  5.0/s  0 ms left  100.00% passed',
+  },
+];
+
+test.each(lines)('$title', ({ progress: state, columns = 100, line }) => {
+  const { progress, written, wait } = draw({ isTTY: true, columns });
   wait(2000);
-  line.update({ cases: 10, evals: 20, failed: 5, unscored: 3 });
-  expect(written).toEqual([`${erase}10 cases  5.0/s  75.00% passed  3 unscored`]);
-});
-
-test('with a total it tells the remaining time', () => {
-  const { line, written, wait } = draw({ isTTY: true, columns: 100 }, 40);
-  wait(2000);
-  line.update(quiet);
-  expect(written).toEqual([`${erase}10/40 cases  5.0/s  100.00% passed  6.0 s left`]);
-});
-
-test('before the first result there is no pass rate and no remaining time', () => {
-  const { line, written } = draw({ isTTY: true, columns: 100 }, 40);
-  line.update({ cases: 0, evals: 0, failed: 0, unscored: 0 });
-  expect(written).toEqual([`${erase}0/40 cases  0.0/s`]);
+  progress.update(state);
+  expect(written).toEqual([`${erase}${line}`]);
 });
 
 test('it is redrawn ten times a second at most', () => {
-  const { line, written, wait } = draw({ isTTY: true });
+  const { progress, written, wait } = draw({ isTTY: true });
   for (let ms = 0; ms < 1000; ms += 5) {
-    line.update(quiet);
+    progress.update(ten);
     wait(5);
   }
   expect(written).toHaveLength(10);
 });
 
+test('what fails is told above the line, and the line is drawn again below it', () => {
+  const { progress, written, wait } = draw({ isTTY: true, columns: 40 });
+  wait(2000);
+  progress.update(ten);
+  progress.failure(failing);
+  expect(written).toEqual([
+    `${erase}10 cases  5.0/s  100.00% passed`,
+    `${erase}case 17, exact: score 0: said 41 inste…\n${erase}10 cases  5.0/s  100.00% passed`,
+  ]);
+});
+
+test('before the first line a failure stands alone', () => {
+  const { progress, written } = draw({ isTTY: true, columns: 80 });
+  progress.failure(failing);
+  expect(written).toEqual(['case 17, exact: score 0: said 41 instead\n']);
+});
+
+test('metrics are no failures once the evals are known', () => {
+  const { progress, written } = draw({ isTTY: true, columns: 80 });
+  const metric = evalResultOf({ eval: 'length', score: 0.1, passed: false });
+  const evals = [
+    ...headerOf().evals,
+    { id: 'length', type: 'count', role: 'metric', weight: 1, reducer: 'mean' } as const,
+  ];
+  progress.begin(headerOf({ evals }));
+  progress.failure(caseOf([metric, evalResultOf({ score: null, passed: false, detail: 'timed out' })]));
+  progress.failure(caseOf([metric], { passed: true }));
+  expect(written).toEqual(['case r1, exact: unscored: timed out\n']);
+});
+
+test('failures are red only when colours are wanted', () => {
+  const { progress, written } = draw({ isTTY: true, columns: 80 }, { colour: true });
+  progress.failure(failing);
+  expect(written).toEqual(['\u001B[31mcase 17, exact: score 0: said 41 instead\u001B[39m\n']);
+});
+
+test('no failure commands the terminal', () => {
+  const { progress, written } = draw({ isTTY: true, columns: 80 });
+  progress.failure(caseOf([evalResultOf({ score: 0, passed: false, detail: '\u001B[2J' })]));
+  expect(written).toEqual(['case r1, exact: score 0: \\x1b[2J\n']);
+});
+
+test('after the terminal became narrower, every row that the line has wrapped to is erased', () => {
+  const stream = { isTTY: true, columns: 100 };
+  const { progress, written, wait } = draw(stream);
+  wait(2000);
+  progress.update({ ...ten, total: 40 });
+  stream.columns = 30;
+  wait(1000);
+  progress.update(ten);
+  expect(written.at(-1)).toBe('\u001B[2A\r\u001B[J10 cases  3.3/s  100.00% pas…');
+});
+
 test('it is erased at the end, once', () => {
-  const { line, written } = draw({ isTTY: true });
-  line.update(quiet);
-  line.end();
-  line.end();
+  const { progress, written } = draw({ isTTY: true });
+  progress.update(ten);
+  progress.end();
+  progress.end();
   expect(written.slice(1)).toEqual([erase]);
 });
 
 test('nothing drawn, nothing erased', () => {
-  const { line, written } = draw({ isTTY: true });
-  line.end();
+  const { progress, written } = draw({ isTTY: true });
+  progress.end();
   expect(written).toEqual([]);
 });
 
-test('it never fills the width of the terminal', () => {
-  const { line, written } = draw({ isTTY: true, columns: 12 });
-  line.update(quiet);
-  expect(written).toEqual([`${erase}10 cases  …`]);
+test('a log has a line every ten seconds, and one at the end', () => {
+  const { progress, written, wait } = draw({ columns: 10 });
+  for (let second = 1; second <= 25; second += 1) {
+    wait(1000);
+    progress.update({ ...ten, cases: second, passed: second, total: 25 });
+    progress.failure(failing);
+  }
+  progress.end();
+  progress.end();
+  expect(written).toEqual([
+    '40 %  10/25 cases  1.0/s  15.0 s left  100.00% passed\n',
+    '80 %  20/25 cases  1.0/s  5.0 s left  100.00% passed\n',
+    '100 %  25/25 cases  1.0/s  0 ms left  100.00% passed\n',
+  ]);
 });
 
-test('a terminal that knows no width gets the line too', () => {
-  const { line, written } = draw({ isTTY: true, columns: 0 });
-  line.update({ cases: 1, evals: 1, failed: 0, unscored: 0 });
-  expect(written.join('')).toContain('1 case');
+test('the last state is told once', () => {
+  const { progress, written, wait } = draw({ isTTY: false });
+  wait(10_000);
+  progress.update(ten);
+  progress.end();
+  expect(written).toEqual(['10 cases  1.0/s  100.00% passed\n']);
 });
 
-test.each([{}, { isTTY: false, columns: 80 }])('it writes nothing to what is no terminal: %j', (stream) => {
-  const { line, written } = draw(stream, 5);
-  line.update(quiet);
-  line.end();
+test.each([{}, { isTTY: true, columns: 80 }])('quiet writes nothing at all: %j', (stream) => {
+  const { progress, written, wait } = draw(stream, { quiet: true });
+  progress.begin(headerOf());
+  wait(60_000);
+  progress.update(ten);
+  progress.failure(failing);
+  progress.end();
   expect(written).toEqual([]);
 });

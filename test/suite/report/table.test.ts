@@ -1,26 +1,38 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import type { GateResult } from '../../../src/suite/model.ts';
+import type { GateResult } from '../../../src/suite/record.ts';
 import { formatDuration, formatPercent, formatRate } from '../../../src/suite/report/numbers.ts';
-import { renderTable } from '../../../src/suite/report/table.ts';
+import { drawHistogram } from '../../../src/suite/report/stats-grid.ts';
+import { openTable, renderTable } from '../../../src/suite/report/table.ts';
 import { cut, oneLine, padEnd, padStart, textWidth } from '../../../src/suite/report/text-width.ts';
-import { reportOf, stats } from './reports.ts';
+import { evalStatsOf, newTextSink, noStats, reportOf, stats } from './reports.ts';
 
-const none = { count: 0, scored: 0, unscored: 0, passed: 0, pass_rate: null, mean: null };
+const many = { ...stats, count: 1234, scored: 1230, unscored: 4, passed: 617, mean: 0.50123, flaky: 3 };
+const classification = {
+  ...{ true_positives: 3, false_positives: 1, true_negatives: 4, false_negatives: 2 },
+  ...{ precision: 0.75, recall: 0.6, f1: 0.667, f2: 0.625, accuracy: 0.7, auc: 0.81 },
+  latency_ms: { filter: { p50: 3, p99: 50 } },
+};
 const full = reportOf({
   status: 'error',
   cases: 1234,
+  epochs: 3,
+  bailed: true,
   duration_ms: 61_500,
+  overall: { ...many, tags: {} },
   evals: {
-    exact: {
-      ...{ count: 1234, scored: 1230, unscored: 4, passed: 617, pass_rate: 0.5, mean: 0.50123 },
-      tags: { 漢字: stats, 'e\u0301a': none, 'two\nlines': stats },
-    },
-    b: { ...stats, tags: {} },
+    exact: evalStatsOf({
+      ...many,
+      tags: { 漢字: stats, 'e\u0301a': noStats, 'two\nlines': stats },
+      pass_at: { 1: 0.5, 2: 0.75, 3: 0.875 },
+      pass_hat: { 1: 0.5, 2: 0.25, 3: 0.125 },
+    }),
+    pii: evalStatsOf({ classification, latency_ms: null }),
   },
   gates: [
     { eval: 'exact', metric: 'pass_rate', value: 0.5, min: 0.5, max: null, passed: true },
     { eval: 'exact', metric: 'mean', tag: 'large', value: 0.31, min: 0.5, max: 0.9, passed: false },
+    { metric: 'pass_rate', value: 0.5, min: 0.5, max: null, passed: true },
   ],
   failures: [
     { case: 'r1', file: 'rows.jsonl', line: 2, eval: 'exact', score: 0.25, detail: 'said 41\ninstead of 42' },
@@ -34,15 +46,26 @@ const full = reportOf({
 
 const table = `gsm8k: error
 
-eval         count  passed  pass rate   mean  unscored
-exact         1234     617     50.00%  0.501         4
-  漢字           4       2     50.00%  0.667         1
-  e\u0301a             0       0          –      –         0
-  two lines      4       2     50.00%  0.667         1
-b                4       2     50.00%  0.667         1
+eval         count  passed  pass rate   mean  stderr       95 %  median    p10  unscored  flaky    p50    p99      spread
+exact         1234     617     50.00%  0.501  ±0.250  0.10–1.00   1.000  0.000         4      3  12 ms  1.3 s  ▅▁▁▁▁▁▁▁▁█
+  漢字           4       2     50.00%  0.667  ±0.250  0.10–1.00   1.000  0.000         1      0
+  e\u0301a             0       0          –      –       –          –       –      –         0      0
+  two lines      4       2     50.00%  0.667  ±0.250  0.10–1.00   1.000  0.000         1      0
+pii              4       2     50.00%  0.667  ±0.250  0.10–1.00   1.000  0.000         1      0                ▅▁▁▁▁▁▁▁▁█
+all cases     1234     617     50.00%  0.501  ±0.250  0.10–1.00   1.000  0.000         4      3
+
+guard  precision  recall     F1     F2    AUC  caught  missed  false alarms
+pii        0.750   0.600  0.667  0.625  0.810       3       2             1
+
+hook    guard   p50    p99
+filter    pii  3 ms  50 ms
+
+eval   pass@1  pass@2  pass@3  pass^1  pass^2  pass^3
+exact   0.500   0.750   0.875   0.500   0.250   0.125
 
 ✓ exact: pass_rate 0.5, wanted at least 0.5
 ✗ exact [large]: mean 0.31, but wanted at least 0.5 and at most 0.9
+✓ all cases: pass_rate 0.5, wanted at least 0.5
 
 617 failures, the first 3:
   rows.jsonl:2  case r1, exact: score 0.25: said 41 instead of 42
@@ -53,7 +76,8 @@ b                4       2     50.00%  0.667         1
   rows.jsonl:4  the line is a list
       hint: One object.
 
-1234 cases in 1 min 02 s (20 per second)
+The run ended early: it had as many failures as were allowed.
+1234 cases × 3 epochs in 1 min 02 s (20 per second)
 `;
 
 test('a summary has the totals, the gates, what failed and the time', () => {
@@ -66,21 +90,53 @@ test('colours change nothing but colours, and come only when asked for', () => {
   expect(stripVTControlCharacters(coloured)).toBe(table);
 });
 
-test('a summary of a good run is short', () => {
-  expect(renderTable(reportOf({}), false)).toBe(`gsm8k: passed
+test('the reporter writes once, at the end, as its sink likes it', async () => {
+  const sink = newTextSink({ hasColour: true, columns: 60 });
+  await openTable(sink).end(full);
+  expect(sink.parts).toEqual([renderTable(full, true, 60)]);
+});
 
-eval   count  passed  pass rate   mean  unscored
-exact      4       2     50.00%  0.667         1
+test('a summary of a good run is short', () => {
+  expect(renderTable(reportOf({}), false, 84)).toBe(`gsm8k: passed
+
+eval       count  passed  pass rate   mean  stderr       95 %  unscored      spread
+exact          4       2     50.00%  0.667  ±0.250  0.10–1.00         1  ▅▁▁▁▁▁▁▁▁█
+all cases      4       2     50.00%  0.667  ±0.250  0.10–1.00         1
 
 4 cases in 2.0 s (2.0 per second)
 `);
+});
+
+test.each([
+  { columns: 200, titles: 'eval count passed pass rate mean stderr 95 % median p10 unscored p50 p99 spread' },
+  { columns: 84, titles: 'eval count passed pass rate mean stderr 95 % unscored spread' },
+  { columns: 70, titles: 'eval count passed pass rate mean stderr unscored' },
+  { columns: 40, titles: 'eval passed pass rate mean' },
+  { columns: 24, titles: 'eval pass rate' },
+  { columns: 12, titles: 'eval' },
+])('on $columns columns stand: $titles', ({ columns, titles }) => {
+  const line = renderTable(reportOf({}), false, columns).split('\n')[2];
+  expect(line?.replaceAll(/ {2,}/g, ' ')).toBe(titles);
+});
+
+test.each([
+  { counts: [0, 0, 0], bars: '' },
+  { counts: [1, 0, 1000], bars: '▂▁█' },
+  { counts: [1, 2, 4, 8], bars: '▂▃▅█' },
+])('$counts are drawn as $bars', ({ counts, bars }) => {
+  expect(drawHistogram(counts)).toBe(bars);
 });
 
 test('nothing that a dataset holds reaches the terminal as a command', () => {
   const evil = '\u001B[2J\u0007x';
   const report = reportOf({
     suite: evil,
-    evals: { [evil]: { ...stats, tags: { [evil]: stats } } },
+    evals: {
+      [evil]: evalStatsOf({
+        classification: { ...classification, latency_ms: { [evil]: { p50: 1, p99: 1 } } },
+        tags: { [evil]: stats },
+      }),
+    },
     gates: [{ eval: evil, metric: 'mean', tag: evil, value: 1, min: 1, max: null, passed: true }],
     failures: [{ case: evil, file: evil, line: 1, eval: evil, score: 0, detail: evil }],
     failure_count: 1,
@@ -167,6 +223,8 @@ test('a text is cut between characters, never beyond the columns it has', () => 
   expect(cut('漢字漢字', 6)).toBe('漢字…');
   expect(cut('漢字漢字', 5)).toBe('漢字…');
   expect(cut('abc', 0)).toBe('');
+  expect(cut('a漢b', 3)).toBe('a…');
+  expect(cut('e\u0301e\u0301', 2)).toBe('e\u0301e\u0301');
 });
 
 test('a text is put on one line', () => {

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { RunDetails, RunInfo, RunStatus } from '../../../contract/run.ts';
 import { RuntimeError } from '../../../errors.ts';
+import { readAge } from '../age.ts';
 import { addRunFlags, carryOut, type RunFlags } from '../carry-out.ts';
 import { columns } from '../columns.ts';
 import { perform } from '../command.ts';
@@ -149,17 +150,6 @@ function addPrune(group: Command, signal: AbortSignal): void {
         return 0;
       });
     });
-}
-
-/** Milliseconds; zero takes whatever has ended. */
-async function readAge(option: string, value: string): Promise<number> {
-  if (/^\+?(?:0+(?:\.0*)?(?:ms|s|m|h|d))+$/.test(value)) return 0;
-  const { parseDuration } = await import('../../../runtime.ts');
-  const ms = parseDuration(value);
-  if (ms !== undefined) return ms;
-  throw new RuntimeError('USAGE', `${option} takes a duration, not "${value}"`, {
-    hint: 'Write it like 90s, 15m, 12h or 30d.',
-  });
 }
 
 const groupExamples = `

@@ -1,0 +1,68 @@
+import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
+
+/** A check that is built in: an eval that needs no process. */
+export interface Check {
+  /** PromptKit's name. */
+  readonly type: string;
+  readonly aliases: readonly string[];
+  readonly family: 'text' | 'json' | 'tools' | 'budget' | 'judge';
+  /** One sentence for docs/checks.md: what is scored. */
+  readonly summary: string;
+  /** The scores that it gives. */
+  readonly range: '0 or 1' | 'ratio' | '0..1';
+  /** By name, in the order of the documentation. */
+  readonly params: Readonly<Record<string, ParamSpec>>;
+  /** Of each group at least one must be given. */
+  readonly anyOf?: readonly (readonly string[])[];
+  readonly example: CheckExample;
+  /** Says what is wrong with complete params beyond their types, such as a pattern that cannot be compiled. */
+  readonly findProblems?: (params: Params) => readonly ParamProblem[];
+  /** `params` are valid and under their own names. Never rejects; what it lacks to judge makes it unscored. */
+  run(asked: Asked): EvalOutcome | Promise<EvalOutcome>;
+}
+
+export type Params = Readonly<Record<string, unknown>>;
+
+export interface ParamSpec {
+  /** A JSON Schema (draft 2020-12) of the value. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly aliases?: readonly string[];
+  readonly required?: true;
+  readonly default?: unknown;
+  /** One phrase for docs/checks.md. */
+  readonly description: string;
+}
+
+export interface ParamProblem {
+  /** The key in the params at which it stands. */
+  readonly param: string;
+  readonly message: string;
+}
+
+/** A judged case with its score, which the documentation shows and a test runs. */
+export interface CheckExample {
+  readonly params: Params;
+  readonly content?: string;
+  readonly context?: Partial<EvalRequest['context']>;
+  /** What the judge answers, for those who ask one. */
+  readonly judge?: string;
+  readonly score: number;
+}
+
+export interface Asked {
+  readonly params: Params;
+  readonly request: EvalRequest;
+  readonly signal: AbortSignal;
+  readonly judge: Judge;
+}
+
+/** Asks a model for a judgement and gives its text. Throws PROVIDER_UNUSABLE, PROVIDER_FAILED, NAME_UNKNOWN, ABORTED. */
+export type Judge = (question: {
+  /** The id of a declared provider; undefined for the one that judges by default. */
+  readonly provider: string | undefined;
+  /** Undefined for the provider's own. */
+  readonly model: string | undefined;
+  readonly system: string;
+  readonly prompt: string;
+  readonly signal: AbortSignal;
+}) => Promise<string>;

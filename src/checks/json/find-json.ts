@@ -1,0 +1,83 @@
+/** A JSON text and its value, or why there is none. */
+export type FoundJson = { readonly text: string; readonly value: unknown } | { readonly problem: string };
+
+export interface Where {
+  /** Inside of a fenced code block, too. */
+  readonly isWrapped: boolean;
+  /** Amid other text, too. */
+  readonly isAmidText: boolean;
+}
+
+/** The JSON that a text is, or that it holds. Takes time in proportion to the text. */
+export function findJson(content: string, { isWrapped, isAmidText }: Where): FoundJson {
+  const whole = parse(content);
+  if (!('problem' in whole)) return whole;
+  const fenced = isWrapped ? firstParsed(listFenced(content)) : undefined;
+  const embedded = isAmidText && fenced === undefined ? findEmbedded(content) : undefined;
+  return fenced ?? embedded ?? whole;
+}
+
+function parse(text: string): FoundJson {
+  try {
+    return { text, value: JSON.parse(text) };
+  } catch (thrown) {
+    return { problem: thrown instanceof Error ? thrown.message : String(thrown) };
+  }
+}
+
+function firstParsed(texts: readonly string[]): FoundJson | undefined {
+  return texts.map(parse).find((found) => !('problem' in found));
+}
+
+/** What stands between ``` lines that say `json` or nothing. */
+function listFenced(content: string): string[] {
+  const blocks: string[] = [];
+  for (let at = content.indexOf(FENCE); at !== -1; ) {
+    const start = content.indexOf('\n', at);
+    const end = start === -1 ? -1 : content.indexOf(`\n${FENCE}`, start);
+    if (end === -1) break;
+    const language = content.slice(at + FENCE.length, start).trim();
+    if (/^(?:json)?$/i.test(language)) blocks.push(content.slice(start + 1, end));
+    at = content.indexOf(FENCE, end + 1 + FENCE.length);
+  }
+  return blocks;
+}
+
+const FENCE = '```';
+
+/** The first object or list of objects, else the first list: a list alone is often no more than a footnote. */
+function findEmbedded(content: string): FoundJson | undefined {
+  const opener = /[{[]/g;
+  let list: FoundJson | undefined;
+  for (let steps = 0; steps < MOST_STEPS; ) {
+    const start = opener.exec(content)?.index;
+    if (start === undefined) break;
+    const end = endOfBrackets(content, start);
+    steps += (end ?? content.length) - start;
+    const text = content.slice(start, end ?? start);
+    const found = parse(text);
+    if ('problem' in found) continue;
+    if (/^(?:\[\s*)?\{/.test(text)) return found;
+    list ??= found;
+    opener.lastIndex = start + text.length;
+  }
+  return list;
+}
+
+/** Each bracket may have to be followed to the end of the text; a tenth of a second of that is enough. */
+const MOST_STEPS = 20_000_000;
+
+/** The place after the bracket that closes the one at `start`. */
+function endOfBrackets(content: string, start: number): number | undefined {
+  let depth = 0;
+  let isText = false;
+  for (let at = start; at < content.length; at++) {
+    const sign = content[at];
+    if (sign === '"') isText = !isText;
+    else if (isText) at += sign === '\\' ? 1 : 0;
+    else if (sign === '{' || sign === '[') depth += 1;
+    else if (sign === '}' || sign === ']') depth -= 1;
+    if (depth === 0) return at + 1;
+  }
+  return undefined;
+}

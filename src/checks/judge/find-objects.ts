@@ -1,0 +1,65 @@
+import { isObject } from '../../json.ts';
+
+/** The JSON objects that stand in a text. */
+export interface FoundObjects {
+  readonly objects: readonly FoundObject[];
+  /** A brace opens what looks like a JSON object and is none. */
+  readonly isBroken: boolean;
+}
+
+export interface FoundObject {
+  readonly text: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Finds the outermost JSON objects amid prose. An object that stands inside of other braces is left out: it is a
+ * part of what could not be read, such as a text that was quoted without its escapes. Takes time in proportion to the text.
+ */
+export function findObjects(text: string): FoundObjects {
+  const objects: FoundObject[] = [];
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '}') depth = Math.max(0, depth - 1);
+    if (text[at] !== '{') continue;
+    if (depth > 0 || !/^\{\s*["}]/.test(text.slice(at, at + LEAD))) {
+      depth += 1;
+      continue;
+    }
+    const found = readObject(text, at);
+    if (found === undefined) return { objects, isBroken: true };
+    objects.push(found);
+    at += found.text.length - 1;
+  }
+  return { objects, isBroken: false };
+}
+
+/** How much white space may stand before the first key. */
+const LEAD = 200;
+
+function readObject(text: string, start: number): FoundObject | undefined {
+  const end = endOfObject(text, start);
+  if (end === undefined) return undefined;
+  const slice = text.slice(start, end);
+  try {
+    const value: unknown = JSON.parse(slice);
+    return isObject(value) ? { text: slice, value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The place after the brace that closes the one at `start`. */
+function endOfObject(text: string, start: number): number | undefined {
+  let depth = 0;
+  let isText = false;
+  for (let at = start; at < text.length; at++) {
+    const sign = text[at];
+    if (sign === '"') isText = !isText;
+    else if (isText) at += sign === '\\' ? 1 : 0;
+    else if (sign === '{') depth += 1;
+    else if (sign === '}') depth -= 1;
+    if (depth === 0) return at + 1;
+  }
+  return undefined;
+}

@@ -1,0 +1,96 @@
+import { type EvalContext, type EvalToolCall, unscored } from '../../contract/eval.ts';
+import type { Check } from '../check.ts';
+import { textsOf, textsParam } from '../text/words.ts';
+import { askJudge } from './ask-judge.ts';
+import { judgeParams, saysWhatToJudge } from './judge-params.ts';
+
+const llmJudge: Check = {
+  type: 'llm_judge',
+  aliases: [],
+  family: 'judge',
+  summary: 'The score that a model gives the content.',
+  range: '0..1',
+  params: judgeParams,
+  anyOf: saysWhatToJudge,
+  example: {
+    params: { criteria: 'The answer is polite.' },
+    content: 'I would be glad to help.',
+    judge: '{"score": 0.9, "reasoning": "Courteous throughout."}',
+    score: 0.9,
+  },
+  run: (asked) => askJudge(asked, { content: asked.request.content }),
+};
+
+const llmJudgeSession: Check = {
+  type: 'llm_judge_session',
+  aliases: ['llm_judge_conversation'],
+  family: 'judge',
+  summary:
+    'The score that a model gives the whole conversation: the messages of user and assistant, all tool calls, and the content unless it is the last answer.',
+  range: '0..1',
+  params: judgeParams,
+  anyOf: saysWhatToJudge,
+  example: {
+    params: { criteria: 'The customer got what they asked for.' },
+    context: {
+      messages: [
+        { role: 'user', content: 'Where is order 7?' },
+        { role: 'assistant', content: 'It arrives on Monday.' },
+      ],
+    },
+    judge: '```json\n{"score": 1, "reasoning": "The question is answered."}\n```',
+    score: 1,
+  },
+  run: (asked) => {
+    const { content, context } = asked.request;
+    const conversation = toConversation(context, content);
+    const tool_calls = context.tool_calls.map(toEvidence);
+    if (conversation.length + tool_calls.length === 0) return unscored('there is no conversation to judge');
+    return askJudge(asked, { conversation, ...(tool_calls.length > 0 && { tool_calls }) });
+  },
+};
+
+const llmJudgeToolCalls: Check = {
+  type: 'llm_judge_tool_calls',
+  aliases: [],
+  family: 'judge',
+  summary: 'The score that a model gives all tool calls of the context, with their arguments and results.',
+  range: '0..1',
+  params: {
+    ...judgeParams,
+    tools: { schema: textsParam, description: 'The tools whose calls are judged. Default: every tool.' },
+  },
+  anyOf: saysWhatToJudge,
+  example: {
+    params: { criteria: 'Every search is narrow.', tools: ['search'] },
+    context: {
+      tool_calls: [{ name: 'search', args: { query: '*' }, result: '8000 hits', error: '', index: 1 }],
+    },
+    judge: 'The query finds everything. {"score": 0, "reasoning": "A search for *."}',
+    score: 0,
+  },
+  run: (asked) => {
+    const tools = textsOf(asked.params, 'tools');
+    const calls = asked.request.context.tool_calls.filter(
+      ({ name }) => tools.length === 0 || tools.includes(name),
+    );
+    if (calls.length === 0) return unscored('there are no tool calls to judge');
+    return askJudge(asked, { tool_calls: calls.map(toEvidence) });
+  },
+};
+
+/** Checks that ask a model. */
+export const judgeChecks: readonly Check[] = [llmJudge, llmJudgeSession, llmJudgeToolCalls];
+
+/** What user and assistant said; instructions are no part of it, and results stand with their calls. */
+function toConversation({ messages }: EvalContext, answer: string) {
+  const said = messages
+    .filter(({ role, content }) => (role === 'user' || role === 'assistant') && content !== '')
+    .map(({ role, content }) => ({ role, content }));
+  const last = said.findLast(({ role }) => role === 'assistant');
+  return answer === '' || last?.content === answer ? said : [...said, { role: 'assistant', content: answer }];
+}
+
+function toEvidence({ name, args, result, error, index }: EvalToolCall) {
+  return { name, args, result, ...(error !== '' && { error }), index };
+}

@@ -1,0 +1,26 @@
+import type { ParamSpec } from '../check.ts';
+
+const text = { type: 'string', minLength: 1 };
+
+/** What every judge takes. */
+export const judgeParams = {
+  criteria: { schema: text, description: 'What to judge.' },
+  rubric: { schema: text, description: 'Which score stands for what.' },
+  system_prompt: {
+    schema: text,
+    description: 'Who the judge is; the rules for its answer are added to it. Default: an impartial judge.',
+  },
+  provider: {
+    schema: text,
+    description:
+      'The id of the provider that is asked. Default: the one with the id `judge`, or the only one.',
+  },
+  model: { schema: text, description: 'The model. Default: the provider’s own.' },
+  extra: {
+    schema: { type: 'object' },
+    description: 'Further facts for the judge, such as a reference answer. They are shown as data.',
+  },
+} as const satisfies Readonly<Record<string, ParamSpec>>;
+
+/** One of these says what is wanted of the judge. */
+export const saysWhatToJudge = [['criteria', 'rubric', 'system_prompt']] as const;

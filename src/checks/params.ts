@@ -1,0 +1,111 @@
+import { findViolations, type Violation } from '../config/violation.ts';
+import type { EvalRequest } from '../contract/eval.ts';
+import { splitTemplate } from '../expression-template.ts';
+import { isObject } from '../json.ts';
+import type { Check, Params } from './check.ts';
+import { type NamedParams, nameParams, type ParamFinding } from './param-names.ts';
+import { toPlainTree } from './plain.ts';
+import { findCheck } from './registry.ts';
+
+/**
+ * What is wrong with params as a file has them, where a string with `${…}` stands for a value that is not known
+ * yet. Nothing of a type that is not built in.
+ */
+export function findParamProblems(type: string, tree: unknown): readonly ParamFinding[] {
+  const check = findCheck(type);
+  if (check === undefined) return [];
+  const known = knownPart(tree === undefined || tree === null ? {} : tree);
+  return known === UNKNOWN ? [] : judge(check, nameParams(check, known));
+}
+
+/** The params of a request as its check wants them: under their own names, plain and complete. */
+export function readParams(
+  check: Check,
+  tree: EvalRequest['params'],
+): { readonly params: Params } | { readonly problems: readonly ParamFinding[] } {
+  const named = nameParams(check, toPlainTree(tree));
+  const problems = judge(check, named);
+  return problems.length > 0 ? { problems } : { params: withDefaults(check, named.params) };
+}
+
+function judge(check: Check, { params, written, findings }: NamedParams): readonly ParamFinding[] {
+  const violations = findViolations(params, schemaOf(check)).filter(
+    ({ path, keyword }) => !restsOnUnknown(valueAt(params, path), keyword),
+  );
+  const asWritten = ({ path: [name, ...rest], message, hint }: Violation): ParamFinding => ({
+    path: [written.get(String(name)) ?? String(name), ...rest],
+    message,
+    ...(hint !== undefined && { hint }),
+  });
+  const problems = [...findings, ...violations.map(asWritten)];
+  if (problems.length > 0 || holdsUnknown(params)) return problems;
+  const others = check.findProblems?.(withDefaults(check, params)) ?? [];
+  return others.map(({ param, message }) => ({ path: [written.get(param) ?? param], message }));
+}
+
+function withDefaults(check: Check, params: Params): Params {
+  const defaults = Object.entries(check.params).filter(([, spec]) => spec.default !== undefined);
+  return { ...Object.fromEntries(defaults.map(([name, spec]) => [name, spec.default])), ...params };
+}
+
+/** Compiled once for each check, when it is first used. */
+function schemaOf(check: Check): object {
+  const known = schemas.get(check);
+  if (known !== undefined) return known;
+  const properties = Object.entries(check.params).map(([name, spec]) => [name, spec.schema]);
+  const schema = { type: 'object', properties: Object.fromEntries(properties) };
+  schemas.set(check, schema);
+  return schema;
+}
+
+const schemas = new WeakMap<Check, object>();
+
+/** Stands where an expression will give a value. */
+const UNKNOWN = Symbol('unknown');
+
+/** The tree with `UNKNOWN` in place of each text with an expression, and `$${` as the `${` that it means. */
+function knownPart(tree: unknown): unknown {
+  if (typeof tree === 'string') return tree.includes('${') ? knownText(tree) : tree;
+  if (Array.isArray(tree)) return tree.map(knownPart);
+  if (!isObject(tree)) return tree;
+  return Object.fromEntries(Object.entries(tree).map(([key, value]) => [key, knownPart(value)]));
+}
+
+function knownText(text: string): unknown {
+  try {
+    const parts = splitTemplate(text, []);
+    return parts.some((part) => typeof part !== 'string') ? UNKNOWN : parts.join('');
+  } catch {
+    return UNKNOWN; // Without its closing brace, which whoever compiles expressions says.
+  }
+}
+
+/** Whether the violation might be none once the expressions have their values. */
+function restsOnUnknown(value: unknown, keyword: string): boolean {
+  if (value === UNKNOWN) return true;
+  return !aboutShape.has(keyword) && holdsUnknown(value);
+}
+
+const aboutShape: ReadonlySet<string> = new Set([
+  'type',
+  'required',
+  'additionalProperties',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+]);
+
+function holdsUnknown(value: unknown): boolean {
+  if (value === UNKNOWN) return true;
+  if (Array.isArray(value)) return value.some(holdsUnknown);
+  return isObject(value) && Object.values(value).some(holdsUnknown);
+}
+
+function valueAt(tree: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (value, segment) =>
+      typeof value === 'object' && value !== null ? Reflect.get(value, segment) : undefined,
+    tree,
+  );
+}

@@ -1,0 +1,76 @@
+/** A pattern as JavaScript takes it. */
+export interface Pattern {
+  readonly source: string;
+  readonly flags: string;
+}
+
+/**
+ * Reads a pattern with JavaScript's meaning; a leading `(?i)`, `(?s)` or `(?m)` becomes a flag. What only other
+ * engines know, and JavaScript would read as plain letters, is refused. Throws SyntaxError that says what is wrong.
+ */
+export function readPattern(text: string): Pattern {
+  const lead = /^(?:\(\?[ims]+\))+/.exec(text)?.[0] ?? '';
+  const flags = [...new Set(lead.replaceAll(/[^ims]/g, ''))].join('');
+  const source = text.slice(lead.length);
+  const foreign = findForeign(source);
+  if (foreign !== undefined) throw new SyntaxError(foreign);
+  const failure = whyRefused(source, `${flags}u`);
+  if (failure === undefined) return { source, flags: `${flags}u` };
+  // Outside of Unicode mode `\-` and a lone `{` are what they look like; but there `\p{L}` is the letter p.
+  if (needsUnicode(source)) throw new SyntaxError(failure);
+  const second = whyRefused(source, flags);
+  if (second !== undefined) throw new SyntaxError(second);
+  return { source, flags };
+}
+
+/** What is wrong with the pattern, as a sentence about it; undefined of one that can be used. */
+export function findPatternProblem(text: string): string | undefined {
+  try {
+    readPattern(text);
+    return undefined;
+  } catch (thrown) {
+    return `is not a pattern that JavaScript can use: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+  }
+}
+
+/** Whether the pattern is found in the text. It may take for ever. */
+export function testPattern({ source, flags }: Pattern, text: string): boolean {
+  return new RegExp(source, flags).test(text);
+}
+
+function whyRefused(source: string, flags: string): string | undefined {
+  try {
+    new RegExp(source, flags);
+    return undefined;
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return message.replace(/^Invalid regular expression: /, '');
+  }
+}
+
+/** What JavaScript would take without a word, and in another meaning. */
+function findForeign(source: string): string | undefined {
+  if (source.includes('(?P<')) return 'a named group is written (?<name>…), not (?P<name>…)';
+  if (/\[\[:\^?\w+:\]/.test(source)) return 'classes such as [:alpha:] are written \\p{L}, \\d, \\s …';
+  const letter = escapesOf(source).find((escaped) => /[a-zA-Z]/.test(escaped) && !known.test(escaped));
+  return letter === undefined ? undefined : `JavaScript has no \\${letter}${insteadOf[letter] ?? ''}`;
+}
+
+const known = /[bBcdDfknpPrsStuvwWx]/;
+
+const insteadOf: Readonly<Record<string, string | undefined>> = {
+  A: '; the beginning is ^',
+  z: '; the end is $',
+  Z: '; the end is $',
+  h: '; white space is \\s',
+  Q: '; escape each character by itself',
+};
+
+function needsUnicode(source: string): boolean {
+  return /\\(?:[pP]|u)\{/.test(source.replaceAll('\\\\', ''));
+}
+
+/** The character after each backslash. */
+function escapesOf(source: string): string[] {
+  return [...source.matchAll(/\\(.)/gsu)].map(([, escaped]) => escaped ?? '');
+}

@@ -1,0 +1,22 @@
+import { isObject, parseLossless, stringifyJson } from '../../json.ts';
+import type { Asked } from '../check.ts';
+
+/** The value as plain values, to the digit: a number that a double cannot hold is a `JSON.rawJSON`. Throws SyntaxError. */
+export function exactTree(value: unknown): unknown {
+  return parseLossless(stringifyJson(value));
+}
+
+/** A param to the digit, which `asked.params` may have rounded; for params without other names. */
+export function exactParam({ request }: Asked, name: string): Members {
+  const tree = exactTree(request.params);
+  const value = isMembers(tree) && Object.hasOwn(tree, name) ? tree[name] : undefined;
+  return isMembers(value) ? value : {};
+}
+
+/** The members of an exact object. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** Whether an exact value is an object, and no raw number. */
+export function isMembers(value: unknown): value is Members {
+  return isObject(value) && !JSON.isRawJSON(value);
+}

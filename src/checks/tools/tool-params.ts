@@ -1,0 +1,62 @@
+import type { ParamSpec } from '../check.ts';
+import { textsParam } from '../text/words.ts';
+
+/** PromptKit names one tool `tool` here and `tool_name` there; each check takes both. */
+export const toolName: ParamSpec = {
+  schema: { type: 'string', minLength: 1 },
+  aliases: ['tool'],
+  required: true,
+  description: 'The tool.',
+};
+
+export const anyToolName: ParamSpec = {
+  schema: { type: 'string', minLength: 1 },
+  aliases: ['tool'],
+  description: 'The tool. Default: every tool.',
+};
+
+export const tool: ParamSpec = {
+  schema: { type: 'string', minLength: 1 },
+  aliases: ['tool_name'],
+  required: true,
+  description: 'The tool.',
+};
+
+export const anyTool: ParamSpec = {
+  schema: { type: 'string', minLength: 1 },
+  aliases: ['tool_name'],
+  description: 'The tool. Default: every tool.',
+};
+
+export const toolNames: ParamSpec = {
+  schema: textsParam,
+  aliases: ['tools'],
+  required: true,
+  description: 'The tools.',
+};
+
+export const someTools: ParamSpec = {
+  schema: textsParam,
+  aliases: ['tool_names'],
+  description: 'The tools that matter. Default: every tool.',
+};
+
+/** A number of calls. */
+export function countParam(description: string, minimum = 0): ParamSpec {
+  return { schema: { type: 'integer', minimum }, description };
+}
+
+export function flagParam(description: string): ParamSpec {
+  return { schema: { type: 'boolean' }, default: false, description };
+}
+
+export const resultPatterns: ParamSpec = {
+  schema: textsParam,
+  required: true,
+  description: 'Texts that must all stand in one result, in any case.',
+};
+
+export const occurrence: ParamSpec = {
+  ...countParam('How many calls must have such a result.', 1),
+  default: 1,
+};

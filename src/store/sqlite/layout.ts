@@ -1,0 +1,54 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { RuntimeError } from '../../errors.ts';
+import { numberOf } from './row.ts';
+
+/** What one of our files looks like inside. */
+export interface Layout {
+  /** Says whose file it is. Source: https://www.sqlite.org/pragma.html#pragma_application_id */
+  readonly applicationId: number;
+  /** Of the tables that this Signalbox writes, kept as the file's user_version. */
+  readonly version: number;
+  /** The statements that make them. */
+  readonly tables: string;
+}
+
+/** Throws STORE_FAILED, and changes nothing, when the file belongs to another program or to a newer Signalbox. */
+export function checkOwner(connection: DatabaseSync, file: string, layout: Layout): void {
+  const version = readPragma(connection, 'user_version');
+  const application = readPragma(connection, 'application_id');
+  if (application !== layout.applicationId && (application !== 0 || version !== 0 || hasTables(connection))) {
+    throw new RuntimeError('STORE_FAILED', `${file} is the database of another program`, {
+      hint: 'Choose another path in spec.state_store.',
+    });
+  }
+  if (version > layout.version) {
+    throw new RuntimeError(
+      'STORE_FAILED',
+      `the state store ${file} is of version ${version}, and this Signalbox knows version ${layout.version}`,
+      { hint: 'A newer Signalbox has written it: use that one, or choose another path in spec.state_store.' },
+    );
+  }
+}
+
+/** Makes the tables if there are none. Runs in a transaction of the caller's. */
+export function createTables(connection: DatabaseSync, layout: Layout): void {
+  if (readPragma(connection, 'user_version') !== 0) return;
+  connection.exec(layout.tables);
+  connection.exec(`PRAGMA application_id = ${layout.applicationId}; PRAGMA user_version = ${layout.version}`);
+}
+
+/**
+ * Throws what SQLite says unless the file can be written. Only a write tells: SQLite takes a write transaction on a
+ * read-only file for one that reads. Runs in a transaction of the caller's, who rolls it back.
+ */
+export function probeWrite(connection: DatabaseSync, { version }: Layout): void {
+  connection.exec(`PRAGMA user_version = ${version}`);
+}
+
+function readPragma(connection: DatabaseSync, name: string): number {
+  return numberOf(connection.prepare(`PRAGMA ${name}`).get() ?? {}, name);
+}
+
+function hasTables(connection: DatabaseSync): boolean {
+  return connection.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() !== undefined;
+}

@@ -1,0 +1,59 @@
+import { meetsThreshold } from '../capability/threshold.ts';
+import { scored } from '../contract/eval.ts';
+import type { Row } from './dataset/rows.ts';
+import type { SuiteEval } from './model.ts';
+import type { CaseRecord, CaseResult, EpochRecord } from './record.ts';
+import { reduceEpochs } from './stats/epochs.ts';
+
+export interface JudgedCase {
+  readonly row: Pick<Row, 'number' | 'file' | 'line'>;
+  readonly id: string;
+  readonly tags: readonly string[];
+  readonly epochs: readonly EpochRecord[];
+}
+
+/** How the results of an eval count in a case. */
+export type Weighing = Pick<SuiteEval, 'id' | 'role' | 'weight' | 'reducer'>;
+
+/** The whole of a case: its epochs reduced, weighed and compared with its threshold. */
+export function toCaseRecord(
+  evals: readonly Weighing[],
+  { row: { number, file, line }, id, tags, epochs }: JudgedCase,
+): CaseRecord {
+  const judged = evals.flatMap(({ id: name, role, weight, reducer }) => {
+    const results = epochs.flatMap((epoch) => epoch.results.filter((each) => each.eval === name));
+    if (results.length === 0) return [];
+    return [{ role, weight, result: { eval: name, ...reduceEpochs(reducer, results) } }];
+  });
+  const deciding = judged.filter(({ role }) => role !== 'metric');
+  const score = weigh(deciding);
+  // An epoch without an answer has none.
+  const threshold = epochs.find((epoch) => epoch.threshold !== undefined)?.threshold;
+  return {
+    number,
+    file,
+    line,
+    id,
+    tags,
+    epochs,
+    results: judged.map(({ result }) => result),
+    score,
+    passed:
+      threshold === undefined
+        ? deciding.every(({ result }) => result.passed)
+        : score !== null && meetsThreshold(scored(score, ''), threshold),
+  };
+}
+
+/** Null when a score is missing, or there is none. */
+function weigh(
+  parts: readonly { readonly weight: number; readonly result: Pick<CaseResult, 'score'> }[],
+): number | null {
+  let [sum, weights] = [0, 0];
+  for (const { weight, result } of parts) {
+    if (result.score === null) return null;
+    sum += weight * result.score;
+    weights += weight;
+  }
+  return weights === 0 ? null : Math.min(1, sum / weights);
+}

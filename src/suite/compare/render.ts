@@ -1,0 +1,137 @@
+import { type Column, type GridRow, type GridView, renderGrid } from '../report/grid.ts';
+import { formatMean, formatPercent } from '../report/numbers.ts';
+import { openPaint } from '../report/paint.ts';
+import { cut, oneLine } from '../report/text-width.ts';
+import type { Change, Comparison } from './comparison.ts';
+import { isOfShadows, shadowLists, shadowRows, shadowTitles, shadowWords } from './shadows.ts';
+import {
+  conclude,
+  describeChange,
+  describeP,
+  describeRegressions,
+  describeScores,
+  describeSide,
+  describeUnscored,
+  guardMeasures,
+  guardRows,
+  leftOut,
+  type Named,
+  namedRows,
+} from './words.ts';
+
+/** A comparison for people: several lines, each ended, none wider than so many columns. */
+export function renderComparison(comparison: Comparison, colour: boolean, columns?: number): string {
+  const view: GridView = { paint: openPaint(colour), columns };
+  const sides = [`A: ${describeSide(comparison.a)}`, `B: ${describeSide(comparison.b)}`];
+  const sections = [
+    sides.map((line) => toWidth(oneLine(line), view)),
+    ...(isOfShadows(comparison) ? shadowSections(comparison, view) : runSections(comparison, view)),
+  ];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => `${line.trimEnd()}\n`).join(''))
+    .join('\n');
+}
+
+function runSections(comparison: Comparison, view: GridView): string[][] {
+  const rows = namedRows(comparison);
+  return [
+    renderGrid(rowColumns, rows.map(toRow), view),
+    guardLines(comparison, view),
+    rows.flatMap((row) => conclusion(row, view)),
+    leftOut(comparison).map((line) => toWidth(oneLine(line), view)),
+    ...rows.map((row) => regressionLines(row, view)),
+  ];
+}
+
+function shadowSections(comparison: Comparison, view: GridView): string[][] {
+  const rows = shadowRows(comparison).map((cells) => ({ style: 'bold' as const, cells }));
+  return [
+    rows.length === 0 ? [] : renderGrid(shadowColumns, rows, view),
+    shadowWords(comparison).map((line) => toWidth(line, view)),
+    leftOut(comparison).map((line) => toWidth(oneLine(line), view)),
+    ...shadowLists(comparison).map(({ title, lines }) => [
+      view.paint('bold', toWidth(`${title}:`, view)),
+      ...lines.map((line) => toWidth(`  ${line}`, view)),
+    ]),
+  ];
+}
+
+const shadowColumns: readonly Column[] = shadowTitles.map((title, index) => ({ title, keep: -index }));
+
+const rowColumns: readonly Column[] = [
+  { title: 'eval', keep: 12 },
+  { title: 'pairs', keep: 7 },
+  { title: 'A passed', keep: 11 },
+  { title: 'B passed', keep: 11 },
+  { title: 'p', keep: 8 },
+  { title: 'regressions', keep: 10 },
+  { title: 'improvements', keep: 6 },
+  { title: 'flaky', keep: 4 },
+  { title: 'unscored', keep: 5 },
+  { title: 'A mean', keep: 2 },
+  { title: 'B mean', keep: 2 },
+  { title: 'B − A (95 %)', keep: 3 },
+  { title: 'p', keep: 1 },
+];
+
+function toRow({ name, difference }: Named): GridRow {
+  const { pairs, pass_rate, p_value: p, regressions, improvements, flaky, score } = difference;
+  return {
+    style: 'bold',
+    cells: [
+      oneLine(name),
+      String(pairs),
+      formatPercent(pass_rate.a),
+      formatPercent(pass_rate.b),
+      describeP(p),
+      String(regressions),
+      String(improvements),
+      flaky === 0 ? '' : String(flaky),
+      describeUnscored(difference),
+      formatMean(score?.mean_a ?? null),
+      formatMean(score?.mean_b ?? null),
+      describeScores(difference),
+      describeP(score?.p_value ?? null),
+    ],
+  };
+}
+
+const guardColumns: readonly Column[] = ['guard', ...guardMeasures].map((title, index) => ({
+  title,
+  keep: -index,
+}));
+
+function guardLines({ evals }: Comparison, view: GridView): string[] {
+  const rows = guardRows(evals).map(({ name, classified }) => ({
+    style: 'bold' as const,
+    cells: [oneLine(name), ...guardMeasures.map((measure) => formatMean(classified[measure]))],
+  }));
+  return rows.length === 0 ? [] : renderGrid(guardColumns, rows, view);
+}
+
+function conclusion({ name, difference }: Named, view: GridView): string[] {
+  const lines = conclude(difference).map((line) => toWidth(`  ${line}`, view));
+  return [view.paint('bold', toWidth(oneLine(name), view)), ...lines];
+}
+
+function regressionLines({ name, difference }: Named, view: GridView): string[] {
+  const { regressions, first_regressions: first } = difference;
+  if (regressions === 0) return [];
+  return [
+    view.paint('red', toWidth(`${oneLine(name)}: ${describeRegressions(difference)}:`, view)),
+    ...first.map((change) => toWidth(`  ${changeLine(change)}`, view)),
+  ];
+}
+
+/** What a person reads of one text in a list. */
+const longestText = 160;
+
+function changeLine(change: Change): string {
+  const { file, line } = change.b;
+  return `${oneLine(file)}:${line}  ${cut(oneLine(`case ${change.case}: ${describeChange(change)}`), longestText)}`;
+}
+
+function toWidth(line: string, { columns: room }: GridView): string {
+  return cut(line, room ?? Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,51 @@
+import { RuntimeError } from '../../errors.ts';
+import type { TextRecord } from './csv-records.ts';
+import { type FoundRow, type RowContent, unusable } from './row.ts';
+
+/** Gives the fields of records their names. */
+export interface Table {
+  /** Undefined of the first record, which has the names. Throws DATASET_INVALID when it has not. */
+  toRow(record: TextRecord): FoundRow | undefined;
+}
+
+export function newTable(file: string): Table {
+  let header: readonly string[] | undefined;
+  return {
+    toRow(record) {
+      if (header !== undefined) return { line: record.line, content: toContent(record, header) };
+      header = readHeader(record, file);
+      return undefined;
+    },
+  };
+}
+
+function toContent({ content }: TextRecord, header: readonly string[]): RowContent {
+  if (!content.usable) return content;
+  const { fields } = content;
+  if (fields.length !== header.length) {
+    return unusable(`the row has ${count(fields.length)}, and the header has ${header.length}`, fieldsHint);
+  }
+  return { usable: true, value: Object.fromEntries(header.map((name, index) => [name, fields[index]])) };
+}
+
+const fieldsHint = 'Put a field that holds the separator or a line end into quotes.';
+
+function count(fields: number): string {
+  return fields === 1 ? '1 field' : `${fields} fields`;
+}
+
+function readHeader({ line, content }: TextRecord, file: string): readonly string[] {
+  if (!content.usable) throw badHeader(file, line, content.problem.message);
+  const { fields } = content;
+  const nameless = fields.indexOf('');
+  if (nameless !== -1) throw badHeader(file, line, `column ${nameless + 1} has no name`);
+  const repeated = fields.find((name, index) => fields.indexOf(name) !== index);
+  if (repeated !== undefined) throw badHeader(file, line, `two columns have the name "${repeated}"`);
+  return fields;
+}
+
+function badHeader(file: string, line: number, why: string): RuntimeError {
+  return new RuntimeError('DATASET_INVALID', `${file}:${line}: the header row cannot be used: ${why}`, {
+    hint: 'The first row names the columns, each with a name of its own.',
+  });
+}

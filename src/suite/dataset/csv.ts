@@ -1,0 +1,24 @@
+import { newRecordReader, type TextRecord } from './csv-records.ts';
+import { newTable } from './csv-table.ts';
+import type { FoundRow, ReadFormat } from './row.ts';
+
+/**
+ * Rows of text below a header, with quotes as RFC 4180 has them. After a row that cannot be read the reading goes on
+ * with the next line. Throws DATASET_INVALID for a header that does not give every column a name of its own.
+ */
+export function readSeparated(delimiter: ',' | '\t'): ReadFormat {
+  return async function* (chunks, file) {
+    const reader = newRecordReader(delimiter, maxRowBytes);
+    const table = newTable(file);
+    const toRows = function* (records: Iterable<TextRecord>): Generator<FoundRow> {
+      for (const record of records) {
+        const row = table.toRow(record);
+        if (row !== undefined) yield row;
+      }
+    };
+    for await (const chunk of chunks) yield* toRows(reader.push(chunk));
+    yield* toRows(reader.end());
+  };
+}
+
+const maxRowBytes = 16 * 1024 * 1024;

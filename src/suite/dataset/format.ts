@@ -1,0 +1,17 @@
+import type { DatasetFormat } from '../model.ts';
+
+/** The format that a file's name tells, with or without `.gz`; JSON Lines where it tells none. */
+export function formatOf(file: string): DatasetFormat {
+  const extension = /\.([^./]*)(?:\.gz)?$/i.exec(file)?.[1]?.toLowerCase() ?? '';
+  return byExtension.get(extension) ?? 'jsonl';
+}
+
+const byExtension: ReadonlyMap<string, DatasetFormat> = new Map([
+  ['jsonl', 'jsonl'],
+  ['ndjson', 'jsonl'],
+  ['json', 'json'],
+  ['csv', 'csv'],
+  ['tsv', 'tsv'],
+  ['yaml', 'yaml'],
+  ['yml', 'yaml'],
+]);

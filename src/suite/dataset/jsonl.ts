@@ -1,0 +1,24 @@
+import { type JsonWords, maxRowBytes, readJsonObject, wordSyntaxError } from './json-object.ts';
+import { splitLines } from './lines.ts';
+import { type FoundRow, type RowContent, unusable } from './row.ts';
+
+/** One JSON object on each line; blank lines are no rows. */
+export async function* readJsonLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<FoundRow> {
+  for await (const { number, bytes } of splitLines(chunks, maxRowBytes)) {
+    if (bytes === undefined || !isBlank(bytes)) yield { line: number, content: readLine(bytes) };
+  }
+}
+
+const words: JsonWords = { subject: 'the line', hint: 'A dataset has one JSON object on each line.' };
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
+}
+
+function readLine(bytes: Buffer | undefined): RowContent {
+  try {
+    return readJsonObject(bytes, words);
+  } catch (thrown) {
+    return unusable(`the line is not JSON: ${wordSyntaxError(thrown)}`, words.hint);
+  }
+}

@@ -1,0 +1,62 @@
+/** One line of a byte stream, without its line feed; `bytes` is undefined when it was too long to keep. */
+export interface Line {
+  /** Counts from 1. */
+  readonly number: number;
+  readonly bytes: Buffer | undefined;
+}
+
+/** Cuts a stream of bytes at line feeds, wherever its chunks end; a line of more than `maxBytes` is skipped. */
+export async function* splitLines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Line> {
+  let number = 0;
+  let pending = newPending(maxBytes);
+  const finish = (): Line => {
+    const bytes = pending.finish();
+    pending = newPending(maxBytes);
+    number += 1;
+    return { number, bytes };
+  };
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
+      pending.add(chunk.subarray(start, end));
+      yield finish();
+      start = end + 1;
+    }
+    pending.add(chunk.subarray(start));
+  }
+  if (pending.size() > 0) yield finish();
+}
+
+const LINE_FEED = 0x0a;
+
+/** Bytes that are gathered until they are complete. */
+export interface Pending {
+  add(part: Buffer): void;
+  size(): number;
+  finish(): Buffer | undefined;
+}
+
+/** Keeps up to `maxBytes`; `finish` gives undefined when there were more. */
+export function newPending(maxBytes: number): Pending {
+  let parts: Buffer[] = [];
+  let size = 0;
+  return {
+    add(part) {
+      size += part.length;
+      if (size > maxBytes) parts = [];
+      else if (part.length > 0) parts.push(part);
+    },
+    size: () => size,
+    finish() {
+      if (size > maxBytes) return undefined;
+      return parts.length === 1 ? parts[0] : Buffer.concat(parts);
+    },
+  };
+}
+
+/** How many lines end in the bytes. */
+export function countLines(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) count += 1;
+  return count;
+}

@@ -1,0 +1,15 @@
+import type { DatasetFormat } from '../model.ts';
+import { readSeparated } from './csv.ts';
+import { readJson } from './json.ts';
+import { readJsonLines } from './jsonl.ts';
+import type { ReadFormat } from './row.ts';
+import { readYaml } from './yaml.ts';
+
+/** How each format is read. */
+export const readers: Readonly<Record<DatasetFormat, ReadFormat>> = {
+  jsonl: readJsonLines,
+  json: readJson,
+  csv: readSeparated(','),
+  tsv: readSeparated('\t'),
+  yaml: readYaml,
+};

@@ -1,0 +1,52 @@
+import type { Dataset, FileDataset } from '../model.ts';
+import { openBytes, stdinName } from './bytes.ts';
+import { findFiles } from './files.ts';
+import { formatOf } from './format.ts';
+import { type Meter, newMeter } from './meter.ts';
+import { readers } from './readers.ts';
+import type { Row } from './row.ts';
+
+export type { Row, RowContent } from './row.ts';
+
+/** The rows of a dataset, and how many of them are through. */
+export interface Rows {
+  /**
+   * In their order, to be read once; a few of them are held at a time. Throws FILE_UNREADABLE, and DATASET_INVALID for
+   * a file that has no rows to speak of. An abort ends it early.
+   */
+  readonly rows: AsyncIterable<Row>;
+  /** Bytes read of the bytes that there are, 0..1; null where nobody knows, as of stdin. */
+  fraction(): number | null;
+}
+
+/** Opens a dataset; nothing is read before the first row is asked for. */
+export function openRows(dataset: Dataset, signal: AbortSignal): Rows {
+  if (dataset.kind === 'inline') return { rows: inlineRows(dataset), fraction: () => null };
+  const meter = newMeter();
+  return { rows: fileRows(dataset, signal, meter), fraction: meter.fraction };
+}
+
+async function* inlineRows({ file, rows }: Extract<Dataset, { kind: 'inline' }>): AsyncGenerator<Row> {
+  for (const [index, { line, value }] of rows.entries()) {
+    yield { number: index + 1, file, line, content: { usable: true, value } };
+  }
+}
+
+async function* fileRows(dataset: FileDataset, signal: AbortSignal, meter: Meter): AsyncGenerator<Row> {
+  const files = await findFiles(dataset.path);
+  await meter.expect(files);
+  let number = 0;
+  try {
+    for (const path of files) {
+      const { chunks, bytesRead } = openBytes(path, signal);
+      meter.follow(bytesRead);
+      const file = path === '-' ? stdinName : path;
+      for await (const { line, content } of readers[dataset.format ?? formatOf(path)](chunks, file)) {
+        number += 1;
+        yield { number, file, line, content };
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

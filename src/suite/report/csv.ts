@@ -1,0 +1,86 @@
+import type { CaseRecord, CaseResult, EvalHeader, RunHeader } from '../record.ts';
+import { askedOf, durationOf } from './outcome.ts';
+import type { OpenReporter } from './reporter.ts';
+
+/** One line for each case and eval (RFC 4180), for spreadsheets and data frames. */
+export const openCsv: OpenReporter = (sink) => {
+  let evals: ReadonlyMap<string, EvalHeader> = new Map();
+  return {
+    async begin(header: RunHeader) {
+      evals = new Map(header.evals.map((entry) => [entry.id, entry]));
+      await sink.write(toLine(csvColumns));
+    },
+    async onCase(record) {
+      const lines = record.results.map((result) => toLine(cellsOf(record, result, evals.get(result.eval))));
+      await sink.write(lines.join(''));
+    },
+    async onProblem() {},
+    async end() {},
+  };
+};
+
+/** The first line. */
+export const csvColumns = [
+  'number',
+  'case',
+  'file',
+  'line',
+  'tags',
+  'case_score',
+  'case_passed',
+  'eval',
+  'type',
+  'role',
+  'score',
+  'passed',
+  'passed_epochs',
+  'epochs',
+  'duration_ms',
+  'error',
+  'detail',
+  'content',
+] as const;
+
+type Cell = string | number | boolean | null | undefined;
+
+function cellsOf(record: CaseRecord, result: CaseResult, header: EvalHeader | undefined): Cell[] {
+  return [
+    record.number,
+    record.id,
+    record.file,
+    record.line,
+    record.tags.join(';'),
+    record.score,
+    record.passed,
+    result.eval,
+    header?.type,
+    header?.role,
+    result.score,
+    result.passed,
+    result.passed_epochs,
+    record.epochs.length,
+    durationOf(record, result.eval),
+    askedOf(record, result.eval).find(({ error }) => error !== undefined)?.error?.code,
+    result.detail,
+    record.epochs[0]?.content,
+  ];
+}
+
+function toLine(cells: readonly Cell[]): string {
+  return `${cells.map(toCell).join(',')}\r\n`;
+}
+
+function toCell(cell: Cell): string {
+  if (typeof cell !== 'string') return String(cell ?? '');
+  const text = disarm(cell);
+  return /[",;\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/**
+ * A spreadsheet takes a text that begins like this for a formula, and runs it; one apostrophe more in front of it
+ * prevents that. Texts that have apostrophes there already get one too, so that it can be taken away again.
+ * https://owasp.org/www-community/attacks/CSV_Injection
+ */
+function disarm(text: string): string {
+  return /^'*[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
+}

@@ -1,0 +1,88 @@
+import type { Failure, RowProblem, RunHeader, SuiteReport } from '../record.ts';
+import { toLocalPath } from './location.ts';
+import { formatCount, formatPercent } from './numbers.ts';
+import type { OpenReporter } from './reporter.ts';
+import { describeFailure, describeRun, explainGate, nameGate } from './wording.ts';
+
+/**
+ * Annotations of a pull request on GitHub: its workflow commands, of each kind as many as one step may have
+ * (https://docs.github.com/actions/reference/workflow-commands-for-github-actions). Gates come first.
+ */
+export const openGithub: OpenReporter = (sink) => {
+  let file = '';
+  return {
+    async begin(header: RunHeader) {
+      file = header.file;
+    },
+    async onCase() {},
+    async onProblem() {},
+    async end(report) {
+      const commands = [...errorsOf(report, file), ...warningsOf(report), summaryOf(report, file)];
+      await sink.write(commands.map((command) => `${toLine(command)}\n`).join(''));
+    },
+  };
+};
+
+/** Of one kind, as many as GitHub shows of a step. */
+const mostAnnotations = 10;
+
+interface WorkflowCommand {
+  readonly name: 'error' | 'warning' | 'notice';
+  readonly file: string;
+  readonly line: number;
+  readonly title: string;
+  readonly message: string;
+}
+
+/** A failure that the gates put up with is a warning: an error in a good run would be a lie. */
+function errorsOf({ gates, failures, status }: SuiteReport, file: string): WorkflowCommand[] {
+  const missed = gates
+    .filter(({ passed }) => !passed)
+    .map((gate): WorkflowCommand => {
+      const message = `${nameGate(gate)} ${explainGate(gate)}`;
+      return { name: 'error', file, line: 1, title: 'gate missed', message };
+    });
+  const name = status === 'passed' ? 'warning' : 'error';
+  return [...missed, ...failures.map((failure) => toCommand(name, failure))].slice(0, mostAnnotations);
+}
+
+function toCommand(name: 'error' | 'warning', failure: Failure): WorkflowCommand {
+  const { file, line, eval: id } = failure;
+  return { name, file, line, title: `${id} did not pass`, message: describeFailure(failure) };
+}
+
+function warningsOf({ problems, failures, status }: SuiteReport): WorkflowCommand[] {
+  const taken = status === 'passed' ? failures.length : 0;
+  return problems
+    .slice(0, Math.max(0, mostAnnotations - taken))
+    .map((problem) => ({ name: 'warning', ...problem, title: 'unusable row', message: wordsOf(problem) }));
+}
+
+function wordsOf({ message, hint }: RowProblem): string {
+  return hint === undefined ? message : `${message} (${hint})`;
+}
+
+function summaryOf(report: SuiteReport, file: string): WorkflowCommand {
+  const { suite, status, overall, failure_count: failures, problem_count: problems } = report;
+  const counts = [
+    `${formatPercent(overall.pass_rate)} of ${describeRun(report)} passed`,
+    ...(failures === 0 ? [] : [formatCount(failures, 'failure')]),
+    ...(problems === 0 ? [] : [formatCount(problems, 'unusable row')]),
+  ];
+  return { name: 'notice', file, line: 1, title: `${suite}: ${status}`, message: counts.join(', ') };
+}
+
+function toLine({ name, file, line, title, message }: WorkflowCommand): string {
+  const path = toLocalPath(file);
+  const place = path === undefined ? '' : `file=${escapeProperty(path)},line=${line},`;
+  const words = path === undefined && name !== 'notice' ? `${file}:${line}: ${message}` : message;
+  return `::${name} ${place}title=${escapeProperty(title)}::${escapeData(words)}`;
+}
+
+function escapeData(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

@@ -1,0 +1,79 @@
+import type { Paint, Style } from './paint.ts';
+import { cut, padEnd, padStart, textWidth } from './text-width.ts';
+
+/** A column of a table on a terminal. */
+export interface Column {
+  readonly title: string;
+  /** Where the table is too wide, the column of the lowest number goes first; the first column stays. */
+  readonly keep: number;
+}
+
+export interface GridRow {
+  readonly cells: readonly string[];
+  /** Of its first cell. */
+  readonly style?: Style;
+}
+
+export interface GridView {
+  readonly paint: Paint;
+  /** Characters to a line; undefined when there may be any number. */
+  readonly columns: number | undefined;
+}
+
+/**
+ * The lines of a table with a line of titles, the first column left-aligned, the others right. Columns without a
+ * single text are left out; what does not fit is dropped, and at last the first column is cut.
+ */
+export function renderGrid(columns: readonly Column[], rows: readonly GridRow[], view: GridView): string[] {
+  const fitting = dropColumns(measure(columns, rows), view.columns);
+  const width = fitting.reduce((sum, column) => sum + column.width + gap.length, -gap.length);
+  const excess = Math.max(0, width - (view.columns ?? width));
+  const shown = fitting.map((column, index) =>
+    index === 0 ? { ...column, width: Math.max(smallestName, column.width - excess) } : column,
+  );
+  const titles = shown.map((column, index) => align(column.title, column.width, index));
+  return [
+    view.paint('dim', titles.join(gap)),
+    ...rows.map(({ cells, style }) => {
+      const [first = '', ...rest] = shown.map(({ at, width: room }, index) =>
+        align(cells[at] ?? '', room, index),
+      );
+      return [style === undefined ? first : view.paint(style, first), ...rest].join(gap);
+    }),
+  ];
+}
+
+const gap = '  ';
+const smallestName = 4;
+
+interface Measured extends Column {
+  /** Its place among the cells of a row. */
+  readonly at: number;
+  readonly width: number;
+}
+
+function measure(columns: readonly Column[], rows: readonly GridRow[]): Measured[] {
+  return columns
+    .map((column, at) => {
+      const widest = rows.reduce((most, { cells }) => Math.max(most, textWidth(cells[at] ?? '')), 0);
+      return { ...column, at, isEmpty: widest === 0, width: Math.max(widest, textWidth(column.title)) };
+    })
+    .filter(({ at, isEmpty }) => at === 0 || !isEmpty);
+}
+
+function dropColumns(columns: readonly Measured[], room: number | undefined): readonly Measured[] {
+  const width = columns.reduce((sum, column) => sum + column.width + gap.length, -gap.length);
+  if (room === undefined || width <= room) return columns;
+  const least = columns.slice(1).toSorted((a, b) => a.keep - b.keep)[0];
+  return least === undefined
+    ? columns
+    : dropColumns(
+        columns.filter((column) => column !== least),
+        room,
+      );
+}
+
+function align(text: string, width: number, index: number): string {
+  const shown = cut(text, width);
+  return index === 0 ? padEnd(shown, width) : padStart(shown, width);
+}

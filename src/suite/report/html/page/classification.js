@@ -1,0 +1,82 @@
+import { drawRoc } from './charts.js';
+import { factList, foreign, make } from './dom.js';
+import { count, duration, mean } from './format.js';
+
+/** @import { Classification } from '../../../record.ts' */
+
+/**
+ * How well a guardrail tells what should be flagged from what should not.
+ * @param {Classification} classification
+ */
+export function renderClassification(classification) {
+  const { precision, recall, f1, f2, accuracy, auc, roc } = classification;
+  const figures = factList(
+    [
+      ['Precision', mean(precision)],
+      ['Recall', mean(recall)],
+      ['F1', mean(f1)],
+      ['F2', mean(f2)],
+      ['Accuracy', mean(accuracy)],
+      ['AUC', auc === null ? null : mean(auc)],
+    ],
+    'facts small',
+  );
+  return make(
+    'div',
+    { class: 'classification' },
+    renderMatrix(classification),
+    figures,
+    ...(roc === undefined || roc.length === 0 ? [] : [drawRoc(classification)]),
+    ...renderHooks(classification),
+  );
+}
+
+/** @param {Classification} classification */
+function renderMatrix({ true_positives, false_positives, true_negatives, false_negatives }) {
+  const head = ['', 'Flagged', 'Let pass'].map((name) => make('th', { scope: 'col' }, name));
+  const row = (/** @type {string} */ name, /** @type {HTMLElement[]} */ ...cells) =>
+    make('tr', {}, make('th', { scope: 'row' }, name), ...cells);
+  return make(
+    'table',
+    { class: 'matrix' },
+    make('caption', {}, 'Confusion matrix'),
+    make('thead', {}, make('tr', {}, ...head)),
+    make(
+      'tbody',
+      {},
+      row('Should be flagged', cell(true_positives, 'hit'), cell(false_negatives, 'miss')),
+      row('Should pass', cell(false_positives, 'miss'), cell(true_negatives, 'hit')),
+    ),
+  );
+}
+
+/**
+ * @param {number} number
+ * @param {'hit' | 'miss'} kind
+ */
+function cell(number, kind) {
+  return make('td', { class: number === 0 ? 'zero' : kind }, count(number));
+}
+
+/** @param {Classification} classification */
+function renderHooks({ latency_ms: latencies }) {
+  const rows = Object.entries(latencies).map(([name, { p50, p99 }]) =>
+    make(
+      'tr',
+      {},
+      make('th', { scope: 'row' }, foreign(name)),
+      make('td', {}, duration(p50)),
+      make('td', {}, duration(p99)),
+    ),
+  );
+  if (rows.length === 0) return [];
+  const head = ['Hook', 'p50', 'p99'].map((name) => make('th', { scope: 'col' }, name));
+  return [
+    make(
+      'table',
+      { class: 'figures' },
+      make('thead', {}, make('tr', {}, ...head)),
+      make('tbody', {}, ...rows),
+    ),
+  ];
+}

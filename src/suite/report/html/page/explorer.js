@@ -1,0 +1,133 @@
+import { renderCaseRow } from './case-row.js';
+import { makeDetail } from './detail.js';
+import { make } from './dom.js';
+import { filterEntries } from './filter.js';
+import { count } from './format.js';
+import { makeList } from './list.js';
+import { search } from './search.js';
+import { makeToolbar } from './toolbar.js';
+import { viewFromHash, viewToHash } from './view.js';
+
+/** @import { Data, Entry } from './data.js' */
+/** @import { View } from './view.js' */
+
+/** Rows that are printed; a list of many thousands is not read on paper. */
+const PRINTED_ROWS = 200;
+
+/**
+ * The list of cases with its filters, and the case that is open. The address holds what is shown.
+ * @param {Data} data
+ */
+export function makeExplorer(data) {
+  let view = viewFromHash(location.hash);
+  /** @type {readonly Entry[]} */
+  let found = [];
+  let active = -1;
+  let stopSearch = () => {};
+
+  const list = makeList('Cases', (/** @type {Entry} */ entry) => renderCaseRow(data, entry, view));
+  const toolbar = makeToolbar(data, (part) => change({ ...part, open: view.open }));
+  const detail = makeDetail(data, { close: () => open(null), step: (by) => step(by) });
+  const nothing = make(
+    'p',
+    { class: 'nothing' },
+    data.entries.length === 0 ? 'No case was run.' : 'No case fits.',
+  );
+
+  const showFound = (/** @type {readonly Entry[]} */ entries, /** @type {boolean} */ isDone) => {
+    found = entries;
+    active = found.findIndex(({ number }) => number === view.open);
+    list.show(found, active);
+    nothing.hidden = !isDone || found.length > 0;
+    toolbar.found.textContent = sayFound(found.length, data.entries.length, isDone);
+  };
+  const update = () => {
+    stopSearch();
+    toolbar.show(view);
+    const entries = filterEntries(data, view);
+    if (view.query === '') showFound(entries, true);
+    else stopSearch = search(entries, view.query, showFound);
+  };
+  const change = (/** @type {Partial<View>} */ part) => {
+    view = { ...view, ...part };
+    history.replaceState(null, '', `#${viewToHash(view)}`);
+    update();
+  };
+  const showOpen = () => {
+    const entry = data.entries.find(({ number }) => number === view.open);
+    detail.show(entry ?? null);
+    active = found.findIndex(({ number }) => number === view.open);
+    list.refresh();
+    if (active >= 0) list.activate(active);
+  };
+  /** Opening a case makes a step in the history, so that going back closes it; moving on from it does not. */
+  const open = (/** @type {number | null} */ number) => {
+    const isStep = view.open === null && number !== null;
+    view = { ...view, open: number };
+    history[isStep ? 'pushState' : 'replaceState'](null, '', `#${viewToHash(view)}`);
+    showOpen();
+    if (number === null) list.element.focus({ preventScroll: true });
+  };
+  const step = (/** @type {number} */ by) => {
+    if (found.length === 0) return;
+    active = Math.min(Math.max(active + by, 0), found.length - 1);
+    list.activate(active);
+    if (view.open !== null) open(found[active]?.number ?? null);
+  };
+  const openActive = () => open(found[active]?.number ?? view.open);
+
+  list.element.addEventListener('click', (event) => {
+    const row = event.target instanceof Element ? event.target.closest('[data-case]') : null;
+    if (row instanceof HTMLElement) open(Number(row.dataset['case']));
+  });
+  window.addEventListener('popstate', () => {
+    view = viewFromHash(location.hash);
+    update();
+    showOpen();
+  });
+  printWhole(list);
+  const main = make(
+    'section',
+    { class: 'cases', 'aria-label': 'Cases' },
+    make('h2', {}, 'Cases'),
+    toolbar.element,
+    nothing,
+    list.element,
+  );
+  return {
+    main,
+    panel: detail.element,
+    start() {
+      update();
+      // Whoever follows an address with a filter comes for the cases.
+      if (viewToHash(view) !== '') main.scrollIntoView();
+      showOpen();
+    },
+    change,
+    step,
+    openActive,
+    focusSearch: () => toolbar.query.focus(),
+    focusList: () => list.element.focus({ preventScroll: true }),
+    isOpen: () => view.open !== null,
+    close: () => open(null),
+  };
+}
+
+/**
+ * @param {number} found
+ * @param {number} all
+ * @param {boolean} isDone
+ */
+function sayFound(found, all, isDone) {
+  const share = found === all ? `${count(all)} cases` : `${count(found)} of ${count(all)} cases`;
+  return isDone ? share : `${share}, searching …`;
+}
+
+/** @param {import('./list.js').List<Entry>} list */
+function printWhole(list) {
+  let restore = () => {};
+  window.addEventListener('beforeprint', () => {
+    restore = list.unroll(PRINTED_ROWS);
+  });
+  window.addEventListener('afterprint', () => restore());
+}

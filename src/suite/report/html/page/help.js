@@ -1,0 +1,26 @@
+import { button, make } from './dom.js';
+
+/** The keys of the page, in a dialog that is still closed. */
+export function makeHelp() {
+  const rows = keys.map(([key, what]) =>
+    make('div', {}, make('dt', {}, make('kbd', {}, key)), make('dd', {}, what)),
+  );
+  /** @type {HTMLDialogElement} */
+  const dialog = make(
+    'dialog',
+    { class: 'help', 'aria-labelledby': 'help-title' },
+    make('h2', { id: 'help-title' }, 'Keys'),
+    make('dl', {}, ...rows),
+    button('Close', () => dialog.close()),
+  );
+  return dialog;
+}
+
+/** @type {readonly (readonly [key: string, what: string])[]} */
+const keys = [
+  ['/', 'search'],
+  ['j k', 'next and previous case; also the arrows, in the list'],
+  ['Enter', 'open the case'],
+  ['Escape', 'leave the search, close the case'],
+  ['?', 'this help'],
+];

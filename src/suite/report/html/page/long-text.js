@@ -1,0 +1,75 @@
+import { button, make } from './dom.js';
+import { count } from './format.js';
+
+/** Characters that are laid out at once; the rest of a text comes when it is asked for. */
+const SHOWN = 20_000;
+
+/**
+ * A text as it stands, with a warning of characters that one cannot see.
+ * @param {string} text
+ * @param {'prose' | 'code'} kind
+ */
+export function renderText(text, kind = 'prose') {
+  const box = make('div', { class: 'text' });
+  if (text === '') return make('p', { class: 'note' }, 'Empty text.');
+  const pre = make('pre', { class: kind, dir: 'auto', tabindex: 0 }, text.slice(0, SHOWN));
+  box.append(pre);
+  if (text.length > SHOWN) {
+    const more = button(`Show all ${count(text.length)} characters`, () => {
+      pre.replaceChildren(...pieces(text).map((piece) => make('span', { class: 'piece' }, piece)));
+      more.remove();
+    });
+    box.append(more);
+  }
+  const hidden = findHidden(text);
+  if (hidden !== '')
+    box.append(make('p', { class: 'hidden-note' }, `Holds characters that are not seen: ${hidden}`));
+  return box;
+}
+
+/**
+ * A text in pieces that a browser lays out one by one, as they come into sight; megabytes at once would hold it up.
+ * @param {string} text
+ */
+function pieces(text) {
+  const all = [];
+  for (let start = 0; start < text.length; ) {
+    const end = findBreak(text, start + SHOWN);
+    all.push(text.slice(start, end));
+    start = end;
+  }
+  return all;
+}
+
+/**
+ * Behind the last line end before `limit`, or else the last space, or else there.
+ * @param {string} text
+ * @param {number} limit
+ */
+function findBreak(text, limit) {
+  if (limit >= text.length) return text.length;
+  const near = text.slice(limit - SHOWN / 2, limit);
+  const place = Math.max(near.lastIndexOf('\n'), near.includes('\n') ? -1 : near.lastIndexOf(' '));
+  return place < 0 ? limit : limit - SHOWN / 2 + place + 1;
+}
+
+/** Controls, marks that turn the direction of writing, characters without width, and lone surrogates. */
+const unseenCharacters = /[^\P{C}\n\r\t\u{e000}-\u{f8ff}]|\u{2028}|\u{2029}/gu;
+
+/**
+ * What cannot be seen in a text, as code points with their counts.
+ * @param {string} text
+ */
+function findHidden(text) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const [character] of text.slice(0, 1_000_000).matchAll(unseenCharacters)) {
+    if (/\p{Cn}/u.test(character)) continue;
+    const name = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts]
+    .slice(0, 8)
+    .map(([name, times]) => (times === 1 ? name : `${name} × ${count(times)}`))
+    .join(', ');
+}

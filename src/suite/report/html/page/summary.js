@@ -1,0 +1,138 @@
+import { factList, fold, foreign, make } from './dom.js';
+import { renderEvalCard, renderHead, renderRate, renderTagTable } from './eval-card.js';
+import { count, counted, duration, instant, meanWithError, percent } from './format.js';
+import { renderGates } from './gates.js';
+import { mark, pill } from './mark.js';
+
+/** @import { RowProblem, SuiteReport } from '../../../record.ts' */
+/** @import { Data } from './data.js' */
+/** @import { Choose } from './eval-card.js' */
+
+/**
+ * What the run came to: the verdict, the gates and the evals.
+ * @param {Data} data
+ * @param {Choose} choose
+ */
+export function renderSummary(data, choose) {
+  const { report } = data;
+  const parts = [
+    renderHeadline(data),
+    ...renderNotices(data),
+    ...(report === null ? [] : renderGates(report.gates, choose)),
+    ...renderProblems(data),
+    ...(report === null ? [] : [renderEvals(data, report, choose)]),
+  ];
+  return make('div', { class: 'summary' }, ...parts);
+}
+
+/** @param {Data} data */
+function renderHeadline({ header, report, entries }) {
+  const status = report?.status ?? 'unfinished';
+  const verdict =
+    status === 'unfinished' ? pill('unscored', 'Not finished') : pill(status, verdictWords[status]);
+  const facts = factList([
+    ['Cases', count(report?.cases ?? entries.length)],
+    ['Epochs', header.epochs > 1 ? count(header.epochs) : null],
+    ['Took', report === null ? null : duration(report.duration_ms)],
+    ['Started', instant(header.started_at)],
+    ['Suite file', foreign(header.file)],
+    ['Run', foreign(header.run_id, 'run-id')],
+  ]);
+  return make(
+    'header',
+    { class: 'headline' },
+    make('div', { class: 'title' }, make('h1', {}, foreign(header.suite)), verdict),
+    facts,
+  );
+}
+
+const verdictWords = { passed: 'Passed', failed: 'Failed', error: 'Error' };
+
+/** @param {Data} data */
+function renderNotices({ report, dropped, problems }) {
+  const notices = [
+    report === null
+      ? 'This run did not come to its end: there are only the cases that were done until then.'
+      : '',
+    report?.bailed === true ? 'The run ended early, after as many failures as were allowed.' : '',
+    dropped > 0
+      ? `To keep this page small, the details of ${counted(dropped, 'passed case')} were left out. All failures have theirs.`
+      : '',
+    report !== null && report.problem_count > problems.length
+      ? `Of ${counted(report.problem_count, 'unusable row')} the first ${count(problems.length)} are listed.`
+      : '',
+  ];
+  return notices
+    .filter((text) => text !== '')
+    .map((text) => make('p', { class: 'notice', role: 'note' }, text));
+}
+
+/** @param {Data} data */
+function renderProblems({ problems }) {
+  if (problems.length === 0) return [];
+  const items = problems.slice(0, 200).map((problem) => make('li', {}, ...sayProblem(problem)));
+  const title = make('span', {}, mark('failed'), `${counted(problems.length, 'row')} could not be used`);
+  const list = fold(title, problems.length <= 5, make('ul', { class: 'problems' }, ...items));
+  list.classList.add('box');
+  return [list];
+}
+
+/** @param {RowProblem} problem */
+function sayProblem({ file, line, column, message, hint }) {
+  return [
+    foreign(`${file}:${line}:${column}`, 'place'),
+    make('p', {}, foreign(message)),
+    ...(hint === undefined ? [] : [make('p', { class: 'hint' }, foreign(hint))]),
+  ];
+}
+
+/**
+ * @param {Data} data
+ * @param {SuiteReport} report
+ * @param {Choose} choose
+ */
+function renderEvals({ header }, report, choose) {
+  const stats = new Map(Object.entries(report.evals));
+  const cards = header.evals.flatMap((about) => {
+    const known = stats.get(about.id);
+    return known === undefined ? [] : [renderEvalCard(about, known, choose)];
+  });
+  const whole = header.evals.length > 1 ? [renderOverall(report, choose)] : [];
+  return make(
+    'section',
+    { 'aria-label': 'Evals' },
+    make('h2', {}, 'Evals'),
+    make('div', { class: 'cards' }, ...whole, ...cards),
+  );
+}
+
+/**
+ * @param {SuiteReport} report
+ * @param {Choose} choose
+ */
+function renderOverall({ overall }, choose) {
+  const tags = Object.entries(overall.tags);
+  const facts = factList(
+    [
+      ['Weighted mean', meanWithError(overall)],
+      ['Unscored', count(overall.unscored)],
+      [
+        'Flaky',
+        overall.flaky === 0 ? null : `${count(overall.flaky)} (${percent(overall.flaky / overall.count)})`,
+      ],
+    ],
+    'facts small',
+  );
+  const byTag =
+    tags.length === 0
+      ? []
+      : [fold(`By tag (${count(tags.length)})`, tags.length <= 6, renderTagTable(tags, '', choose))];
+  return make(
+    'article',
+    { class: 'card', 'aria-label': 'Whole cases' },
+    renderHead('Whole cases', 'all assertions and guardrails'),
+    renderRate(overall),
+    facts,
+    ...byTag,
+  );
+}

@@ -1,0 +1,48 @@
+import { button } from './dom.js';
+
+const storageKey = 'eval-report-theme';
+
+/** A switch between light and dark; before it is used, the system decides. */
+export function makeThemeSwitch() {
+  const root = document.documentElement;
+  const kept = readChoice();
+  if (kept !== null) root.dataset['theme'] = kept;
+  const isDark = () => (root.dataset['theme'] ?? (prefersDark.matches ? 'dark' : 'light')) === 'dark';
+  const toggle = button(
+    'Dark',
+    () => {
+      root.dataset['theme'] = isDark() ? 'light' : 'dark';
+      keepChoice(root.dataset['theme']);
+      show();
+    },
+    { class: 'quiet theme' },
+  );
+  const show = () => {
+    toggle.textContent = isDark() ? 'Light' : 'Dark';
+    toggle.setAttribute('aria-label', `Switch to the ${isDark() ? 'light' : 'dark'} theme`);
+  };
+  prefersDark.addEventListener('change', show);
+  show();
+  return toggle;
+}
+
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+
+/** @returns {'light' | 'dark' | null} */
+function readChoice() {
+  try {
+    const kept = localStorage.getItem(storageKey);
+    return kept === 'light' || kept === 'dark' ? kept : null;
+  } catch {
+    return null; // Some browsers keep nothing for pages from files.
+  }
+}
+
+/** @param {string} theme */
+function keepChoice(theme) {
+  try {
+    localStorage.setItem(storageKey, theme);
+  } catch {
+    // The choice then lasts as long as the page.
+  }
+}

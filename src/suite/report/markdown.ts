@@ -1,0 +1,181 @@
+import type { Classification, Failure, GateResult, Stats, SuiteReport } from '../record.ts';
+import { toCode } from './markdown-text.ts';
+import { formatCount, formatMean, formatPercent } from './numbers.ts';
+import type { OpenReporter } from './reporter.ts';
+import { cut } from './text-width.ts';
+import {
+  bailedSentence,
+  describeBounds,
+  describeRun,
+  describeScore,
+  formatInterval,
+  toHonest,
+} from './wording.ts';
+
+/** A summary for the comment of a pull request, or for the summary of a GitHub job. */
+export const openMarkdown: OpenReporter = (sink) => ({
+  async begin() {},
+  async onCase() {},
+  async onProblem() {},
+  async end(report) {
+    await sink.write(renderMarkdown(report));
+  },
+});
+
+/** The same as a text of at most 60,000 characters; a comment on GitHub may have 65,536. */
+export function renderMarkdown(report: SuiteReport): string {
+  const sections = [
+    { lines: verdict(report) },
+    { lines: table(gateTitles, report.gates.map(gateCells)) },
+    { lines: table(statsTitles, statsRows(report)) },
+    { lines: table(guardTitles, guardRows(report)) },
+    { lines: failureList(report), end: '\n\n</details>' },
+    { lines: problemList(report), end: '\n\n</details>' },
+  ];
+  let text = '';
+  for (const { lines, end = '' } of sections) {
+    if (lines.length === 0) continue;
+    const room = longestText - text.length - end.length - cutNote.length - 4;
+    const kept = takeUpTo(lines, room);
+    text += `${text === '' ? '' : '\n'}${kept.join('\n')}${end}\n`;
+    if (kept.length < lines.length) return `${text}\n${cutNote}\n`;
+  }
+  return text;
+}
+
+const longestText = 60_000;
+const cutNote = '_The rest is left out: this text may not be longer._';
+
+function takeUpTo(lines: readonly string[], room: number): readonly string[] {
+  let left = room;
+  const end = lines.findIndex((line) => {
+    left -= line.length + 1;
+    return left < 0;
+  });
+  return end === -1 ? lines : lines.slice(0, end);
+}
+
+function verdict(report: SuiteReport): string[] {
+  const { suite, status, overall, failure_count: failures, problem_count: problems } = report;
+  const mark = { passed: '✅', failed: '❌', error: '⚠️' }[status];
+  const counts = [
+    `${formatPercent(overall.pass_rate)} of ${describeRun(report)} passed`,
+    ...(failures === 0 ? [] : [formatCount(failures, 'failure')]),
+    ...(problems === 0 ? [] : [formatCount(problems, 'unusable row')]),
+  ];
+  const bailed = report.bailed ? ['', bailedSentence] : [];
+  return [`### ${mark} ${shortCode(suite)}: ${status}`, '', `${counts.join(', ')}.`, ...bailed];
+}
+
+interface Titles {
+  readonly texts: readonly string[];
+  readonly rule: string;
+}
+
+const gateTitles: Titles = {
+  texts: ['gate', 'metric', 'value', 'wanted', ''],
+  rule: '| --- | --- | ---: | --- | --- |',
+};
+
+function gateCells(gate: GateResult): string[] {
+  const { eval: id, tag, metric, value, min, max, passed } = gate;
+  const bound = value !== null && min !== null && value < min ? min : max;
+  return [
+    [id === undefined ? 'all cases' : shortCode(id), tag === undefined ? '' : shortCode(tag)]
+      .join(' ')
+      .trim(),
+    shortCode(metric),
+    value === null ? '–' : toHonest(value, bound),
+    describeBounds({ min, max }),
+    passed ? '✅' : '❌',
+  ];
+}
+
+const statsTitles: Titles = {
+  texts: ['eval', 'count', 'passed', 'pass rate', 'mean', '95 %', 'median', 'p10', 'unscored', 'flaky'],
+  rule: `| --- |${' ---: |'.repeat(9)}`,
+};
+
+function statsRows({ evals, overall }: SuiteReport): string[][] {
+  const rows = Object.entries(evals).flatMap(([id, { tags, ...all }]) => [
+    [shortCode(id), ...statsCells(all)],
+    ...Object.entries(tags).map(([tag, part]) => [`└ ${shortCode(tag)}`, ...statsCells(part)]),
+  ]);
+  return [...rows, ['all cases', ...statsCells(overall)]];
+}
+
+function statsCells(stats: Stats): string[] {
+  const error = stats.stderr === null ? '' : ` ± ${formatMean(stats.stderr)}`;
+  return [
+    String(stats.count),
+    String(stats.passed),
+    formatPercent(stats.pass_rate),
+    `${formatMean(stats.mean)}${error}`,
+    formatInterval(stats.ci95),
+    formatMean(stats.median),
+    formatMean(stats.p10),
+    String(stats.unscored),
+    String(stats.flaky),
+  ];
+}
+
+const guardTitles: Titles = {
+  texts: ['guard', 'precision', 'recall', 'F1', 'F2', 'AUC', 'missed', 'false alarms'],
+  rule: `| --- |${' ---: |'.repeat(7)}`,
+};
+
+function guardRows({ evals }: SuiteReport): string[][] {
+  return Object.entries(evals).flatMap(([id, { classification }]) =>
+    classification === undefined ? [] : [[shortCode(id), ...classificationCells(classification)]],
+  );
+}
+
+function classificationCells(guard: Classification): string[] {
+  const shares = [guard.precision, guard.recall, guard.f1, guard.f2, guard.auc].map(formatMean);
+  return [...shares, String(guard.false_negatives), String(guard.false_positives)];
+}
+
+function failureList({ failures, failure_count: count }: SuiteReport): string[] {
+  if (count === 0) return [];
+  return details(title('failure', count, failures.length), failures.map(failureItem));
+}
+
+function failureItem(failure: Failure): string {
+  const { case: id, file, line, eval: evalId } = failure;
+  return `- ${shortCode(`${file}:${line}`)} case ${shortCode(id)}, ${shortCode(evalId)}: ${longCode(describeScore(failure))}`;
+}
+
+function problemList({ problems, problem_count: count }: SuiteReport): string[] {
+  if (count === 0) return [];
+  const items = problems.map(({ file, line, message, hint }) => {
+    const next = hint === undefined ? '' : ` – ${longCode(hint)}`;
+    return `- ${shortCode(`${file}:${line}`)} ${longCode(message)}${next}`;
+  });
+  return details(title('unusable row', count, problems.length), items);
+}
+
+/** The blank line makes Markdown of what follows. */
+function details(summary: string, items: readonly string[]): string[] {
+  return [`<details><summary>${summary}</summary>`, '', ...items];
+}
+
+function title(noun: string, count: number, shown: number): string {
+  return shown < count ? `${formatCount(count, noun)}, the first ${shown}` : formatCount(count, noun);
+}
+
+function table({ texts, rule }: Titles, rows: readonly (readonly string[])[]): string[] {
+  if (rows.length === 0) return [];
+  return [toRow(texts), rule, ...rows.map(toRow)];
+}
+
+function toRow(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
+}
+
+function shortCode(text: string): string {
+  return toCode(cut(text, 100));
+}
+
+function longCode(text: string): string {
+  return toCode(cut(text, 500));
+}

@@ -1,0 +1,55 @@
+import type { Failure, GateResult, Interval, SuiteReport } from '../record.ts';
+import { formatCount, formatDuration, formatScore } from './numbers.ts';
+
+/** `case r1, exact: score 0.25: said 41`, on as many lines as the detail has. */
+export function describeFailure({ case: id, eval: evalId, ...result }: FailureWords): string {
+  return `case ${id}, ${evalId}: ${describeScore(result)}`;
+}
+
+type FailureWords = Pick<Failure, 'case' | 'eval' | 'score' | 'detail'>;
+
+/** `score 0.25: said 41`, or `unscored: timed out`. */
+export function describeScore({ score, detail }: Pick<Failure, 'score' | 'detail'>): string {
+  const verdict = score === null ? 'unscored' : `score ${formatScore(score)}`;
+  return detail === '' ? verdict : `${verdict}: ${detail}`;
+}
+
+/** `exact [large]: mean`; of the cases as wholes `all cases: mean`. */
+export function nameGate({ eval: id, tag, metric }: Pick<GateResult, 'eval' | 'tag' | 'metric'>): string {
+  const group = tag === undefined ? '' : ` [${tag}]`;
+  return `${id ?? 'all cases'}${group}: ${metric}`;
+}
+
+/** `0.31, but wanted at least 0.5`. */
+export function explainGate({ value, min, max, passed }: GateResult): string {
+  const wanted = describeBounds({ min, max });
+  if (value === null) return `of nothing, wanted ${wanted}`;
+  const bound = min !== null && value < min ? min : max;
+  return `${toHonest(value, bound)}, ${passed ? 'wanted' : 'but wanted'} ${wanted}`;
+}
+
+/** `at least 0.5 and at most 0.9`. */
+export function describeBounds({ min, max }: Pick<GateResult, 'min' | 'max'>): string {
+  const bounds = [min === null ? [] : [`at least ${min}`], max === null ? [] : [`at most ${max}`]].flat();
+  return bounds.join(' and ');
+}
+
+/** Four decimals, or all of them when four would make the value look like the bound that it misses. */
+export function toHonest(value: number, bound: number | null): string {
+  const short = String(Number(value.toFixed(4)));
+  return Number(short) === bound && value !== bound ? String(value) : short;
+}
+
+/** `0.10–0.85`; a dash alone when there is none. */
+export function formatInterval(interval: Interval | null): string {
+  return interval === null ? '–' : `${interval[0].toFixed(2)}–${interval[1].toFixed(2)}`;
+}
+
+/** `4 cases × 3 epochs in 2.0 s`. */
+export function describeRun({ cases, epochs, duration_ms: ms }: SuiteReport): string {
+  const times = epochs === 1 ? '' : ` × ${epochs} epochs`;
+  return `${formatCount(cases, 'case')}${times} in ${formatDuration(ms)}`;
+}
+
+/** Of a run that was told to end early. */
+export const bailedSentence = 'The run ended early: it had as many failures as were allowed.';

@@ -1,0 +1,23 @@
+// All that is done with what runs came to; read from disk only by those who do it.
+export { compareRuns } from './compare/compare.ts';
+export { renderComparisonMarkdown } from './compare/markdown.ts';
+export { findRegressions } from './compare/regressed.ts';
+export { renderComparison } from './compare/render.ts';
+export { openDelivery } from './report/deliver.ts';
+export { toReportDocument } from './report/json.ts';
+export { askedOf, failuresOf, openRoles } from './report/outcome.ts';
+export { openProgress } from './report/progress.ts';
+export { openRunFile } from './report/read-jsonl.ts';
+export { readReporter } from './report/registry.ts';
+export { renderTable } from './report/table.ts';
+export { cut, oneLine } from './report/text-width.ts';
+export {
+  describeBounds,
+  describeFailure,
+  describeScore,
+  explainGate,
+  nameGate,
+  toHonest,
+} from './report/wording.ts';
+export { retell } from './stats/retell.ts';
+export { summarize } from './stats/summarize.ts';

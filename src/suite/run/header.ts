@@ -1,0 +1,22 @@
+import type { Suite } from '../model.ts';
+import type { RunHeader } from '../record.ts';
+import { nameReduction } from '../reduction.ts';
+
+/** How a run of this suite introduces itself. */
+export function toHeader(suite: Suite, runId: string, startedAt: Date): RunHeader {
+  return {
+    run_id: runId,
+    suite: suite.name,
+    file: suite.file,
+    started_at: startedAt.toISOString(),
+    epochs: suite.epochs,
+    evals: suite.evals.map(({ id, role, weight, reducer, judged }) => ({
+      id,
+      type: judged.kind === 'check' ? judged.type : judged.kind,
+      role,
+      weight,
+      reducer: nameReduction(reducer),
+    })),
+    total: suite.dataset.kind === 'inline' ? suite.dataset.rows.length : null,
+  };
+}

@@ -1,0 +1,108 @@
+import { RuntimeError } from '../../errors.ts';
+import { stringifyJson } from '../../json.ts';
+import type { ResultRun, ResultStore, StoredResult } from '../../store/results.ts';
+import { toCaseRecord, type Weighing } from '../case-record.ts';
+import type { CaseRecord, EpochRecord, RunHeader, RunSource, SuiteReport } from '../record.ts';
+import { readReduction } from '../reduction.ts';
+import type { EpochJournal } from '../suite.ts';
+import { digestOfCase } from './fingerprint.ts';
+
+/** One epoch of a case as the store holds it. */
+interface StoredEpoch {
+  readonly file: string;
+  readonly line: number;
+  readonly tags: readonly string[];
+  readonly record: EpochRecord;
+}
+
+/** The journal of a run in the result store. A new run has nothing to be found. */
+export function openJournal(store: ResultStore, runId: string, isResumed: boolean): EpochJournal {
+  return {
+    find: (place) => {
+      if (!isResumed) return undefined;
+      const stored = store.get(runId, place.row.number, place.epoch);
+      return stored?.digest === digestOfCase(place) ? readEpoch(stored).record : undefined;
+    },
+    keep: (place, record) => {
+      const { row, identity, epoch } = place;
+      const { file, line, number } = row;
+      const stored: StoredEpoch = { file, line, tags: identity.tags, record };
+      const text = stringifyJson(stored);
+      store.put({ runId, number, epoch, caseId: identity.id, digest: digestOfCase(place), text });
+    },
+    end: (report) => store.setRunEnd(runId, { status: report.status, report: stringifyJson(report) }),
+  };
+}
+
+/** A run that the store holds, to be shown, compared or rendered. */
+export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
+  const header = readText<RunHeader>(run.header);
+  const report = run.report === null ? undefined : readText<SuiteReport>(run.report);
+  return {
+    header,
+    report,
+    cases: async function* () {
+      // A run that ended early may have judged more than it reports.
+      const most = report?.cases ?? Number.POSITIVE_INFINITY;
+      let given = 0;
+      for (const record of casesOf(store.records(run.id), header)) {
+        if (given === most) return;
+        given += 1;
+        yield record;
+      }
+    },
+  };
+}
+
+/** One case of a stored run by its id; each that has the id, in order. */
+export function casesById(store: ResultStore, run: ResultRun, caseId: string): CaseRecord[] {
+  return [...casesOf(store.records(run.id, { caseId }), readText<RunHeader>(run.header))];
+}
+
+function* casesOf(records: Iterable<StoredResult>, header: RunHeader): Generator<CaseRecord> {
+  const weighings = header.evals.map(toWeighing);
+  let group: StoredResult[] = [];
+  for (const record of records) {
+    if (group[0] !== undefined && group[0].number !== record.number) group = [];
+    group.push(record);
+    if (group.length === header.epochs) yield toCase(group, weighings);
+  }
+}
+
+function toCase(group: readonly StoredResult[], weighings: readonly Weighing[]): CaseRecord {
+  const epochs = group.map(readEpoch);
+  const [first] = group;
+  const [place] = epochs;
+  if (first === undefined || place === undefined) throw damaged('a case without epochs');
+  const { file, line, tags } = place;
+  const row = { number: first.number, file, line };
+  return toCaseRecord(weighings, {
+    row,
+    id: first.caseId,
+    tags,
+    epochs: epochs.map(({ record }) => record),
+  });
+}
+
+function toWeighing({ id, role, weight, reducer }: RunHeader['evals'][number]): Weighing {
+  const reduction = readReduction(reducer);
+  if (reduction === undefined) throw damaged(`a reducer ${reducer}`);
+  return { id, role, weight, reducer: reduction };
+}
+
+function readEpoch({ text }: StoredResult): StoredEpoch {
+  return readText<StoredEpoch>(text);
+}
+
+/** What this program wrote itself. */
+function readText<Shape>(text: string): Shape {
+  try {
+    return JSON.parse(text) as Shape;
+  } catch (cause) {
+    throw damaged('text that is not JSON', cause);
+  }
+}
+
+function damaged(what: string, cause?: unknown): RuntimeError {
+  return new RuntimeError('STORE_FAILED', `the stored results are damaged: there is ${what}`, { cause });
+}

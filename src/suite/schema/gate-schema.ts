@@ -1,0 +1,22 @@
+/** `spec.gates[]`. */
+export const gateSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['metric'],
+  anyOf: [{ required: ['min'] }, { required: ['max'] }],
+  properties: {
+    eval: {
+      type: 'string',
+      minLength: 1,
+      description: 'The id of an eval of this suite. Without it the gate is over the cases as wholes.',
+    },
+    metric: {
+      type: 'string',
+      description:
+        'mean, median, p10, stderr: of the scores. pass_rate: of all results, unscored ones included. unscored, flaky: shares. pass@K, pass^K: over epochs. precision, recall, f1, f2, accuracy, auc: of guards. p50_ms, p99_ms: milliseconds.',
+    },
+    tag: { type: 'string', minLength: 1, description: 'Only the cases of this tag.' },
+    min: { type: 'number', minimum: 0, description: 'The lowest value that passes.' },
+    max: { type: 'number', minimum: 0, description: 'The highest value that passes.' },
+  },
+} as const;

@@ -1,0 +1,83 @@
+import type { Classification, GuardRecord, Latency } from '../record.ts';
+import { type LatencySketch, newLatencySketch } from './latency.ts';
+import { areaUnder, curvePoints, newCurve } from './roc.ts';
+
+/**
+ * Counts what a guard told from what, in bounded memory and the same in whatever order decisions come. Of what nobody
+ * has labelled only the durations count.
+ */
+export interface ClassificationTally {
+  add(guard: Decided): void;
+  /** Undefined when there was no decision. */
+  classification(): Classification | undefined;
+}
+
+/** What matters of a decision. */
+export type Decided = Pick<GuardRecord, 'expected' | 'flagged' | 'confidence'> & {
+  readonly hooks: readonly { readonly name: string; readonly duration_ms: number }[];
+};
+
+export function newClassificationTally(): ClassificationTally {
+  const counts = { truePositives: 0, falsePositives: 0, trueNegatives: 0, falseNegatives: 0 };
+  const curve = newCurve();
+  let decisions = 0;
+  const sketches = new Map<string, LatencySketch>();
+  return {
+    add({ expected, flagged, confidence, hooks }) {
+      decisions += 1;
+      if (expected !== null) {
+        if (flagged) counts[expected ? 'truePositives' : 'falsePositives'] += 1;
+        else counts[expected ? 'falseNegatives' : 'trueNegatives'] += 1;
+        curve.add(expected, confidence);
+      }
+      for (const { name, duration_ms } of hooks) {
+        const sketch = sketches.get(name) ?? newLatencySketch();
+        sketches.set(name, sketch);
+        sketch.add(duration_ms);
+      }
+    },
+    classification() {
+      if (decisions === 0) return undefined;
+      const levels = curve.levels();
+      const roc = levels === undefined ? undefined : curvePoints(levels);
+      return {
+        ...ratios(counts),
+        auc: levels === undefined ? null : areaUnder(levels),
+        ...(roc === undefined ? {} : { roc }),
+        latency_ms: latencies(sketches),
+      };
+    },
+  };
+}
+
+type Counts = Readonly<
+  Record<'truePositives' | 'falsePositives' | 'trueNegatives' | 'falseNegatives', number>
+>;
+
+function ratios({ truePositives: tp, falsePositives: fp, trueNegatives: tn, falseNegatives: fn }: Counts) {
+  return {
+    true_positives: tp,
+    false_positives: fp,
+    true_negatives: tn,
+    false_negatives: fn,
+    precision: share(tp, tp + fp),
+    recall: share(tp, tp + fn),
+    f1: share(2 * tp, 2 * tp + fn + fp),
+    f2: share(5 * tp, 5 * tp + 4 * fn + fp),
+    accuracy: share(tp + tn, tp + fp + tn + fn),
+  };
+}
+
+function share(part: number, whole: number): number | null {
+  return whole === 0 ? null : part / whole;
+}
+
+function latencies(sketches: ReadonlyMap<string, LatencySketch>): Record<string, Latency> {
+  const sorted = [...sketches].sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(
+    sorted.flatMap(([name, sketch]) => {
+      const latency = sketch.latency();
+      return latency === null ? [] : [[name, latency] as const];
+    }),
+  );
+}

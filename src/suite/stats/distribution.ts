@@ -1,0 +1,73 @@
+import { midpoint } from './sample.ts';
+
+/**
+ * How many scores of 0..1 are how large, in bounded memory and the same in whatever order they come: exact up to
+ * 10,000 different scores, beyond that to the nearest multiple of 2^-16.
+ */
+export interface Distribution {
+  add(score: number): void;
+  /** Null of nothing, as all. */
+  median(): number | null;
+  /** The smallest score that at least a tenth do not exceed. */
+  p10(): number | null;
+  /** All scores are the same. */
+  isConstant(): boolean;
+}
+
+export function newDistribution(maxDistinct = 10_000): Distribution {
+  let exact: Map<number, number> | undefined = new Map();
+  let bins = new Float64Array(0);
+  let count = 0;
+  const addToBin = (score: number, times: number) => {
+    const bin = Math.round(score * finest);
+    bins[bin] = (bins[bin] ?? 0) + times;
+  };
+  const levels = (): Iterable<readonly [score: number, times: number]> =>
+    exact === undefined ? binLevels(bins) : [...exact].sort(([a], [b]) => a - b);
+  return {
+    add(score) {
+      count += 1;
+      if (exact === undefined) {
+        addToBin(score, 1);
+        return;
+      }
+      exact.set(score, (exact.get(score) ?? 0) + 1);
+      if (exact.size <= maxDistinct) return;
+      bins = new Float64Array(finest + 1);
+      for (const [known, times] of exact) addToBin(known, times);
+      exact = undefined;
+    },
+    median() {
+      const [lower, upper] = atRanks(levels(), [Math.ceil(count / 2), Math.floor(count / 2) + 1]);
+      return lower === undefined || upper === undefined ? null : midpoint(lower, upper);
+    },
+    p10: () => atRanks(levels(), [Math.ceil(count / 10)])[0] ?? null,
+    isConstant: () => exact !== undefined && exact.size <= 1,
+  };
+}
+
+/** Parts of a score beyond which two are no longer told apart. */
+const finest = 2 ** 16;
+
+function* binLevels(bins: Float64Array): Generator<readonly [number, number]> {
+  for (const [bin, times] of bins.entries()) {
+    if (times > 0) yield [bin / finest, times];
+  }
+}
+
+/** The values at these rising ranks, from 1, of values with their counts in rising order. */
+export function atRanks(
+  levels: Iterable<readonly [value: number, times: number]>,
+  ranks: readonly number[],
+): number[] {
+  const found: number[] = [];
+  let below = 0;
+  for (const [value, times] of levels) {
+    below += times;
+    for (let rank = ranks[found.length]; rank !== undefined && rank <= below; rank = ranks[found.length]) {
+      found.push(value);
+    }
+    if (found.length === ranks.length) break;
+  }
+  return found;
+}

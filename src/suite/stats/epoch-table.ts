@@ -1,0 +1,56 @@
+import { newExactSum } from './exact-sum.ts';
+import { type Draw, estimatePassAt, estimatePassHat } from './pass-k.ts';
+
+/** How many cases passed in how many of how many epochs: all that chances over epochs depend on. */
+export interface EpochTable {
+  add(epochs: number, passed: number): void;
+  /** Cases of which some epochs passed and others did not. */
+  flaky(): number;
+  /** The chance over all cases that of k epochs one passes, by k from 1; of no case that has so many epochs, no chance. */
+  passAt(maxK: number): Record<string, number>;
+  /** The chance that of k epochs all pass, likewise. */
+  passHat(maxK: number): Record<string, number>;
+}
+
+export function newEpochTable(): EpochTable {
+  const cells = new Map<string, { readonly n: number; readonly c: number; cases: number }>();
+  const chances = (maxK: number, estimate: (draw: Draw) => number) =>
+    Object.fromEntries(
+      Array.from({ length: maxK }, (_none, index) => index + 1).flatMap((k) => {
+        const drawn = [...cells.values()].filter(({ n }) => n >= k);
+        if (drawn.length === 0) return [];
+        const mean = weightedMean(drawn.map(({ n, c, cases }) => [estimate({ n, c, k }), cases]));
+        return [[String(k), mean] as const];
+      }),
+    );
+  return {
+    add(epochs, passed) {
+      const key = `${epochs} ${passed}`;
+      const cell = cells.get(key) ?? { n: epochs, c: passed, cases: 0 };
+      cells.set(key, cell);
+      cell.cases += 1;
+    },
+    flaky() {
+      const mixed = [...cells.values()].filter(({ n, c }) => isFlaky(n, c));
+      return mixed.reduce((sum, { cases }) => sum + cases, 0);
+    },
+    passAt: (maxK) => chances(maxK, estimatePassAt),
+    passHat: (maxK) => chances(maxK, estimatePassHat),
+  };
+}
+
+/** Whether some epochs of a case passed and others did not. */
+export function isFlaky(epochs: number, passed: number): boolean {
+  return passed > 0 && passed < epochs;
+}
+
+/** Exact sums, because a table lists its cells in the order in which cases came. */
+function weightedMean(parts: readonly (readonly [value: number, weight: number])[]): number {
+  const sum = newExactSum();
+  let weights = 0;
+  for (const [value, weight] of parts) {
+    sum.add(value * weight);
+    weights += weight;
+  }
+  return sum.value() / weights;
+}

@@ -1,0 +1,49 @@
+import type { Latency } from '../record.ts';
+import { atRanks } from './distribution.ts';
+
+/** Quantiles of durations in bounded memory, within 1 % and the same in whatever order they come. */
+export interface LatencySketch {
+  /** In milliseconds. */
+  add(durationMs: number): void;
+  /** Null of nothing. */
+  latency(): Latency | null;
+}
+
+/** Counts durations in bins whose edges grow by a constant factor (Masson et al., "DDSketch", 2019). */
+export function newLatencySketch(): LatencySketch {
+  const bins = new Map<number, number>();
+  let count = 0;
+  return {
+    add(durationMs) {
+      const bin = binOf(durationMs);
+      bins.set(bin, (bins.get(bin) ?? 0) + 1);
+      count += 1;
+    },
+    latency() {
+      const levels = [...bins].sort(([a], [b]) => a - b);
+      const [p50, p99] = atRanks(levels, [Math.ceil(count / 2), Math.ceil((count * 99) / 100)]);
+      return p50 === undefined || p99 === undefined
+        ? null
+        : { p50: millisecondsOf(p50), p99: millisecondsOf(p99) };
+    },
+  };
+}
+
+/** Neighbouring edges differ by 1 %, so that the middle of a bin is within half a percent of all in it. */
+const growth = 1.01;
+/** A microsecond; what is shorter took no time. Three years is the longest. */
+const shortestMs = 0.001;
+const longestMs = 1e11;
+const none = -1;
+
+function binOf(ms: number): number {
+  if (!(ms >= shortestMs)) return none;
+  return Math.ceil(Math.log(Math.min(ms, longestMs) / shortestMs) / Math.log(growth));
+}
+
+/** Three digits are as many as are known. */
+function millisecondsOf(bin: number): number {
+  if (bin === none) return 0;
+  const middle = (2 * shortestMs * growth ** bin) / (1 + growth);
+  return Number(middle.toPrecision(3));
+}

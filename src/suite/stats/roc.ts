@@ -1,0 +1,87 @@
+import type { Classification } from '../record.ts';
+
+/** Decisions at one level of confidence: how many should have been flagged, and how many should not. */
+export interface Level {
+  readonly confidence: number;
+  readonly positives: number;
+  readonly negatives: number;
+}
+
+/** Gathers confidences to four decimals. */
+export interface Curve {
+  add(expected: boolean, confidence: number | null): void;
+  /** By falling confidence; undefined unless every decision came with one. */
+  levels(): readonly Level[] | undefined;
+}
+
+export function newCurve(): Curve {
+  const bins = new Map<number, { positives: number; negatives: number }>();
+  let isComplete = true;
+  return {
+    add(expected, confidence) {
+      if (confidence === null) {
+        isComplete = false;
+        bins.clear();
+      }
+      if (confidence === null || !isComplete) return;
+      const bin = Math.round(confidence * finest);
+      const level = bins.get(bin) ?? { positives: 0, negatives: 0 };
+      bins.set(bin, level);
+      level[expected ? 'positives' : 'negatives'] += 1;
+    },
+    levels() {
+      if (!isComplete) return undefined;
+      const sorted = [...bins].sort(([a], [b]) => b - a);
+      return sorted.map(([bin, level]) => ({ confidence: bin / finest, ...level }));
+    },
+  };
+}
+
+/** Levels of confidence that are told apart. */
+const finest = 10_000;
+const maxPoints = 101;
+
+/**
+ * The chance that what should be flagged has the higher confidence of two that are drawn, a tie counting half
+ * (Mann-Whitney); null unless there are some of both.
+ */
+export function areaUnder(levels: readonly Level[]): number | null {
+  const { positives, negatives } = totals(levels);
+  if (positives === 0 || negatives === 0) return null;
+  let above = 0;
+  let halves = 0;
+  for (const level of levels) {
+    halves += level.negatives * (2 * above + level.positives);
+    above += level.positives;
+  }
+  return halves / (2 * positives * negatives);
+}
+
+/** The curve from its first step to (1, 1), thinned evenly where it has too many; undefined unless there are some of both. */
+export function curvePoints(levels: readonly Level[]): Classification['roc'] {
+  const { positives, negatives } = totals(levels);
+  if (positives === 0 || negatives === 0) return undefined;
+  let [tp, fp] = [0, 0];
+  const points = levels.map((level) => {
+    tp += level.positives;
+    fp += level.negatives;
+    return { threshold: level.confidence, tpr: tp / positives, fpr: fp / negatives };
+  });
+  return thin(points);
+}
+
+function totals(levels: readonly Level[]): { positives: number; negatives: number } {
+  return {
+    positives: levels.reduce((sum, level) => sum + level.positives, 0),
+    negatives: levels.reduce((sum, level) => sum + level.negatives, 0),
+  };
+}
+
+function thin<Point>(points: readonly Point[]): readonly Point[] {
+  if (points.length <= maxPoints) return points;
+  const last = points.length - 1;
+  return Array.from({ length: maxPoints }, (_none, index) => {
+    const point = points[Math.round((index * last) / (maxPoints - 1))];
+    return point === undefined ? [] : [point];
+  }).flat();
+}

@@ -1,0 +1,29 @@
+import { newExactSum } from './exact-sum.ts';
+
+/** The mean of at least one number: the same in any order. */
+export function meanOf(numbers: readonly number[]): number {
+  const sum = newExactSum();
+  for (const number of numbers) sum.add(number);
+  return sum.value() / numbers.length;
+}
+
+/** The median of at least one number: of an even count the mean of the two in the middle. */
+export function medianOf(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  return midpoint(lower, upper);
+}
+
+/** The commonest of at least one number; of several the lowest. */
+export function modeOf(numbers: readonly number[]): number {
+  const counts = new Map<number, number>();
+  for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  return Math.min(...[...counts].flatMap(([number, count]) => (count === most ? [number] : [])));
+}
+
+/** Half-way between two numbers; of equal ones exactly their value. */
+export function midpoint(one: number, other: number): number {
+  return one === other ? one : (one + other) / 2;
+}

@@ -1,0 +1,84 @@
+import type { Stats } from '../record.ts';
+import { newDistribution } from './distribution.ts';
+import { type EpochTable, newEpochTable } from './epoch-table.ts';
+import { newExactSum } from './exact-sum.ts';
+import { meanInterval, wilsonInterval } from './intervals.ts';
+
+/** What a tally needs to know of a case. */
+export interface Tallied {
+  /** Null when unscored. */
+  readonly score: number | null;
+  readonly passed: boolean;
+  /** How many epochs were judged, and how many of them passed. */
+  readonly epochs: number;
+  readonly passedEpochs: number;
+}
+
+/** Statistics of cases as they come, in bounded memory: to the last digit the same in whatever order they come. */
+export interface Tally {
+  add(result: Tallied): void;
+  stats(): Stats;
+}
+
+/** `epochs` is how often each case is run: chances over epochs are only told of more than one. */
+export function newTally(epochs: number): Tally {
+  let [count, scored, passed] = [0, 0, 0];
+  const sum = newExactSum();
+  const squares = newExactSum();
+  const distribution = newDistribution();
+  const table = newEpochTable();
+  return {
+    add(result) {
+      count += 1;
+      if (result.passed) passed += 1;
+      table.add(result.epochs, result.passedEpochs);
+      if (result.score === null) return;
+      scored += 1;
+      sum.add(result.score);
+      squares.add(result.score ** 2);
+      distribution.add(result.score);
+    },
+    stats() {
+      const mean = scored === 0 ? null : sum.value() / scored;
+      const moments = { count: scored, sum: sum.value(), squares: squares.value() };
+      const stderr = distribution.isConstant() && scored > 1 ? 0 : standardError(moments);
+      return {
+        count,
+        scored,
+        unscored: count - scored,
+        unscored_share: count === 0 ? null : (count - scored) / count,
+        passed,
+        pass_rate: count === 0 ? null : passed / count,
+        pass_rate_ci95: wilsonInterval(passed, count),
+        mean,
+        stderr,
+        ci95: meanInterval(mean, stderr),
+        median: distribution.median(),
+        p10: distribution.p10(),
+        flaky: table.flaky(),
+        ...chances(table, epochs),
+      };
+    },
+  };
+}
+
+interface Moments {
+  readonly count: number;
+  readonly sum: number;
+  readonly squares: number;
+}
+
+/**
+ * Of the mean of the scores of cases. The epochs of a case are not independent, so they are one cluster: they have
+ * been reduced to one score, whose spread between cases holds that within them. With as many epochs for each case
+ * and the mean as their reducer, this is the usual cluster-robust error, C/(C−1) included.
+ */
+function standardError({ count, sum, squares }: Moments): number | null {
+  if (count < 2) return null;
+  const variance = Math.max(0, squares - sum ** 2 / count) / (count - 1);
+  return Math.sqrt(variance / count);
+}
+
+function chances(table: EpochTable, epochs: number): Pick<Stats, 'pass_at' | 'pass_hat'> {
+  return epochs < 2 ? {} : { pass_at: table.passAt(epochs), pass_hat: table.passHat(epochs) };
+}

@@ -1,0 +1,76 @@
+import { resolve } from 'node:path';
+import type { Expression } from '../../expression.ts';
+import { isObject, Json } from '../../json.ts';
+import type { Chat, Pipeline } from '../../pipeline/model.ts';
+import type { Subject } from '../model.ts';
+import { describeEvals, describeHooks, describeProviders, describeTools } from './identity.ts';
+import { runAlone } from './run-alone.ts';
+import type { Source, SubjectContext } from './source.ts';
+
+/** A conversation with a model as a subject: a pipeline of this one step, of which nothing is kept. */
+export function openChat({ chat }: Extract<Subject, { kind: 'chat' }>, context: SubjectContext): Source {
+  const { config } = context;
+  const { system: _system, messages: _messages, guardrails, ...settings } = chat;
+  const guards = guardrails.map(({ params: _params, ...guard }) => guard);
+  return {
+    prepare: (scope) => {
+      const system = chat.system?.evaluate(scope);
+      const messages = chat.messages.evaluate(scope);
+      const params = guardrails.map((guard) => guard.params.evaluate(scope));
+      const fixed: Chat = {
+        ...settings,
+        messages: always(messages),
+        ...(system === undefined ? {} : { system: always(system) }),
+        guardrails: guards.map((guard, index) => ({ ...guard, params: always(params[index]) })),
+      };
+      return {
+        key: { system, messages, params },
+        ask: async (signal) => {
+          const { result, ...made } = await runAlone(toPipeline(config.file, fixed), noInput, {
+            ...context,
+            signal,
+          });
+          return { ...made, result, text: textOf(result) };
+        },
+      };
+    },
+    identify: () => ({
+      settings,
+      guards,
+      // A guardrail may ask a model of any provider for its judgement.
+      providers: describeProviders(
+        context,
+        guards.length > 0 ? config.providers.map(({ id }) => id) : [chat.provider],
+      ),
+      tools: describeTools(config, chat.tools),
+      evals: describeEvals(
+        config,
+        guards.map(({ type }) => type),
+      ),
+      hooks: describeHooks(config),
+    }),
+  };
+}
+
+const noInput = new Json('{}');
+
+function always(value: unknown): Expression {
+  return { evaluate: () => value };
+}
+
+function toPipeline(config: string, chat: Chat): Pipeline {
+  const place = { file: config, line: 1, column: 1 };
+  return {
+    file: resolve(config),
+    name: 'subject',
+    source: '',
+    checkInput: () => [],
+    steps: [{ ...chat, kind: 'chat', id: 'subject', position: place, onError: { kind: 'stop' } }],
+  };
+}
+
+/** The chat's view has the final answer as `text`. */
+function textOf(view: unknown): string {
+  const text = isObject(view) ? view['text'] : '';
+  return typeof text === 'string' ? text : '';
+}

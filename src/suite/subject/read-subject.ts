@@ -1,0 +1,26 @@
+import type { Path, YamlDocument } from '../../config/document.ts';
+import { textAt, valueAt } from '../../config/read.ts';
+import { compileExpressions } from '../../expression.ts';
+import { readChat } from '../../pipeline/read-chat.ts';
+import type { Subject } from '../model.ts';
+import { besideFile } from '../paths.ts';
+import { expressionAt } from '../read-expression.ts';
+
+/** What the expressions of a subject see. */
+export const subjectVariables: readonly string[] = ['case', 'epoch'];
+
+/** The subject that a checked document declares at `path`. Call it only without errors. */
+export function readSubject(document: YamlDocument, path: Path): Subject {
+  const at = (key: string): Path => [...path, key];
+  const mapping = (key: string) =>
+    expressionAt(document, at(key), subjectVariables) ?? compileExpressions({}, []);
+  const cache = valueAt(document, at('cache'));
+  const caching = typeof cache === 'boolean' ? { cache } : {};
+  const tool = textAt(document, at('tool'));
+  if (tool !== undefined) return { kind: 'tool', tool, args: mapping('args'), ...caching };
+  const file = textAt(document, at('pipeline'));
+  if (file === undefined) {
+    return { kind: 'chat', chat: readChat(document, at('chat'), subjectVariables), ...caching };
+  }
+  return { kind: 'pipeline', file: besideFile(document.file, file), input: mapping('input'), ...caching };
+}

@@ -1,0 +1,112 @@
+import type { Path, YamlDocument } from '../../config/document.ts';
+import { present } from '../../config/present.ts';
+import { formatProblem } from '../../config/problem.ts';
+import { infiniteNumbersAt, itemsAt, valueAt, wordAt } from '../../config/read.ts';
+import { toRuntimeError } from '../../errors.ts';
+import { findExpressionErrors, findTypeErrors, type Wanted } from '../../expression.ts';
+import { isObject } from '../../json.ts';
+import { loadPipeline } from '../../pipeline/load.ts';
+import { findWrongArgs } from '../../pipeline/validate-args.ts';
+import { findWrongNames } from '../../pipeline/validate-names.ts';
+import { findWrongChecks } from '../../pipeline/validate-shape.ts';
+import type { StepNode } from '../../pipeline/validate-tree.ts';
+import { besideFile } from '../paths.ts';
+import type { Finding } from '../validate/finding.ts';
+import type { SuiteRuntime } from '../validate/runtime.ts';
+import { subjectVariables } from './read-subject.ts';
+
+/** What is wrong with the subject at `path` beyond its shape; `config` is that of its runtime, if it is known. */
+export function findSubjectProblems(
+  document: YamlDocument,
+  path: Path,
+  config: SuiteRuntime | undefined,
+): Finding[] {
+  const value = valueAt(document, path);
+  if (!isObject(value)) return [];
+  const step = toStep(path, value);
+  return [
+    ...findIdleKeys(step),
+    ...[
+      ...findWrongNames(document, [step], config),
+      ...findWrongArgs(step.kind === 'tool' ? [step] : [], config),
+      ...findWrongChecks(document, step),
+    ].map(({ path: place, message, hint }) => ({ path: place, message, ...present({ hint }) })),
+    ...fieldsOf(document, path).flatMap((field) => findBadExpressions(document, field)),
+    ...findBadPipeline(document, [...path, 'pipeline'], config),
+  ];
+}
+
+/** A subject says what it does in the words of a step, so that what checks steps checks it. */
+function toStep(path: Path, value: StepNode['value']): StepNode {
+  const [kind, ...others] = kindsOf(value);
+  const place = { id: undefined, parent: undefined, slot: 'spec', index: 0, loops: false } as const;
+  return { ...place, path, value, kind: others.length > 0 || kind === 'pipeline' ? undefined : kind };
+}
+
+/** What the subject says that it is: one of these, unless the file is wrong. */
+function kindsOf(value: StepNode['value']) {
+  return (['tool', 'chat', 'pipeline'] as const).filter((key) => Object.hasOwn(value, key));
+}
+
+function findIdleKeys({ path, value }: StepNode): Finding[] {
+  const [kind, ...others] = kindsOf(value);
+  if (kind === undefined || others.length > 0) return [];
+  return Object.entries({ args: 'tool', input: 'pipeline' }).flatMap(([key, owner]) => {
+    if (!Object.hasOwn(value, key) || kind === owner) return [];
+    const message = `belongs to a subject with \`${owner}\`, and this one has \`${kind}\``;
+    return [{ path: [...path, key], message }];
+  });
+}
+
+interface Field {
+  readonly path: Path;
+  /** What a text must give; undefined where any text will do. */
+  readonly wanted?: Wanted;
+}
+
+function fieldsOf(document: YamlDocument, path: Path): Field[] {
+  const chat = [...path, 'chat'];
+  const guardrails = itemsAt(document, [...chat, 'guardrails']);
+  return [
+    { path: [...path, 'args'], wanted: 'map' as const },
+    { path: [...path, 'input'] },
+    { path: [...chat, 'system'] },
+    { path: [...chat, 'messages'] },
+    ...guardrails.map((item) => ({ path: [...item, 'params'], wanted: 'map' as const })),
+  ];
+}
+
+function findBadExpressions(document: YamlDocument, { path, wanted }: Field): Finding[] {
+  const value = valueAt(document, path);
+  const errors =
+    wanted === undefined
+      ? findExpressionErrors(value, subjectVariables)
+      : findTypeErrors(value, subjectVariables, wanted);
+  return [
+    ...errors.map((error) => ({
+      path: [...path, ...error.path],
+      message: error.message,
+      hint: error.hint ?? 'Expressions see the row as `case`, and the number of its run as `epoch`.',
+    })),
+    ...infiniteNumbersAt(document, path).map((place) => ({
+      path: place,
+      message: 'must be a finite number: JSON has no other',
+    })),
+  ];
+}
+
+/** The problems of the pipeline stand in another file, so each is told with its own place. */
+function findBadPipeline(document: YamlDocument, path: Path, config: SuiteRuntime | undefined): Finding[] {
+  const named = wordAt(document, path);
+  if (named === undefined) return [];
+  try {
+    const { problems } = loadPipeline(besideFile(document.file, named), config);
+    return problems
+      .filter(({ severity }) => severity === 'error')
+      .map(({ hint, ...problem }) => ({ path, message: formatProblem(problem), ...present({ hint }) }));
+  } catch (error) {
+    return [
+      { path, message: toRuntimeError(error).message, hint: 'The path starts at the folder of this file.' },
+    ];
+  }
+}

@@ -1,0 +1,133 @@
+import type { EvalToolCall } from '../../contract/eval.ts';
+import type { ChatMessage } from '../../contract/provider.ts';
+import { isObject, parseLossless } from '../../json.ts';
+import { misfit } from '../misfit.ts';
+import { type JsonObject, readList, readText, requireObject, requireText } from './values.ts';
+
+/**
+ * The tool calls of messages, in OpenAI's shape or PromptKit's, with what the messages of role `tool` answered; `place`
+ * is where the messages stand. Throws DATASET_INVALID.
+ */
+export function toolCallsOf(messages: readonly ChatMessage[], place: string): readonly EvalToolCall[] {
+  const asked = messages.map((message, index) => readCalls(message, index, `${place}[${index}]`));
+  const answers = messages.flatMap((message, index) => {
+    return message.role === 'tool' ? [readAnswer(message, index, `${place}[${index}]`)] : [];
+  });
+  const given = matchAnswers(asked, answers);
+  return asked.flat().map((call) => {
+    const { name, args, index } = call;
+    const { result = '', error = '' } = given.get(call) ?? {};
+    return { name, args, result, error, index };
+  });
+}
+
+interface Asked {
+  readonly id: string | undefined;
+  readonly name: string;
+  readonly args: unknown;
+  readonly index: number;
+}
+
+function readCalls(message: ChatMessage, index: number, place: string): readonly Asked[] {
+  if (message.role !== 'assistant') return [];
+  return readList(message['tool_calls'], `${place}.tool_calls`).map((item, position) => {
+    const callPlace = `${place}.tool_calls[${position}]`;
+    const call = requireObject(item, callPlace);
+    const wrapped = call['function'] !== undefined && call['function'] !== null;
+    return {
+      id: readId(call['id'], `${callPlace}.id`),
+      ...(wrapped ? readFunction : readPlain)(call, callPlace),
+      index,
+    };
+  });
+}
+
+/** An empty one is none: some providers have no ids. */
+function readId(value: unknown, place: string): string | undefined {
+  return readText(value, place) || undefined;
+}
+
+type NamedArgs = Pick<Asked, 'name' | 'args'>;
+
+function readPlain({ name, args }: JsonObject, place: string): NamedArgs {
+  return { name: requireText(name, `${place}.name`), args: args ?? {} };
+}
+
+function readFunction(call: JsonObject, place: string): NamedArgs {
+  const { name, arguments: args } = requireObject(call['function'], `${place}.function`);
+  return {
+    name: requireText(name, `${place}.function.name`),
+    args: readArguments(args, `${place}.function.arguments`),
+  };
+}
+
+function readArguments(value: unknown, place: string): JsonObject {
+  if (value === undefined || value === null || value === '') return {};
+  const args = typeof value === 'string' ? parseOrNothing(value) : value;
+  if (!isObject(args) || JSON.isRawJSON(args)) throw misfit(place, 'JSON text of a mapping', value);
+  return args;
+}
+
+function parseOrNothing(text: string): unknown {
+  try {
+    return parseLossless(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Answer {
+  readonly id: string | undefined;
+  readonly result: string;
+  readonly error: string;
+  readonly index: number;
+}
+
+function readAnswer(message: ChatMessage, index: number, place: string): Answer {
+  const result = message['tool_result'];
+  const { id, error } = isObject(result) ? result : {};
+  return {
+    id: readId(message['tool_call_id'], `${place}.tool_call_id`) ?? readId(id, `${place}.tool_result.id`),
+    result: message.content,
+    error: readText(error, `${place}.tool_result.error`),
+    index,
+  };
+}
+
+/**
+ * An answer belongs to the call of its id that was asked last before it and is not answered yet. Where one of the two
+ * has no id, the next answer before the next calls is taken.
+ */
+function matchAnswers(
+  asked: readonly (readonly Asked[])[],
+  answers: readonly Answer[],
+): ReadonlyMap<Asked, Answer> {
+  const given = new Map<Asked, Answer>();
+  const taken = new Set<Answer>();
+  const take = (call: Asked, answer: Answer | undefined): void => {
+    if (answer === undefined) return;
+    given.set(call, answer);
+    taken.add(answer);
+  };
+  const rounds = asked.filter((calls) => calls.length > 0);
+  for (const call of rounds.toReversed().flat()) {
+    if (call.id === undefined) continue;
+    take(
+      call,
+      answers.find((answer) => answer.index > call.index && answer.id === call.id && !taken.has(answer)),
+    );
+  }
+  for (const [round, calls] of rounds.entries()) {
+    const end = rounds[round + 1]?.[0]?.index ?? Number.POSITIVE_INFINITY;
+    for (const call of calls) {
+      if (given.has(call)) continue;
+      const isNext = (answer: Answer): boolean =>
+        answer.index > call.index &&
+        answer.index < end &&
+        !taken.has(answer) &&
+        (call.id === undefined || answer.id === undefined);
+      take(call, answers.find(isNext));
+    }
+  }
+  return given;
+}

@@ -1,0 +1,40 @@
+import { isObject } from '../../json.ts';
+import { misfit } from '../misfit.ts';
+
+// Values of a mapped row by their place in it. What is absent or null is empty; all throw DATASET_INVALID.
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function readList(value: unknown, place: string): readonly unknown[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw misfit(place, 'a list', value);
+  return value;
+}
+
+export function readObject(value: unknown, place: string): JsonObject {
+  if (value === undefined || value === null) return {};
+  return requireObject(value, place);
+}
+
+export function requireObject(value: unknown, place: string): JsonObject {
+  if (!isObject(value) || JSON.isRawJSON(value)) throw misfit(place, 'a mapping', value);
+  return value;
+}
+
+export function readText(value: unknown, place: string): string {
+  if (value === undefined || value === null) return '';
+  return requireText(value, place);
+}
+
+export function requireText(value: unknown, place: string): string {
+  if (typeof value !== 'string') throw misfit(place, 'text', value);
+  return value;
+}
+
+export function readIndex(value: unknown, place: string): number {
+  if (value === undefined || value === null) return 0;
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
+    throw misfit(place, 'a whole number from 0', value);
+  }
+  return value;
+}

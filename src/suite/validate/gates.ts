@@ -1,0 +1,82 @@
+import type { Path, YamlDocument } from '../../config/document.ts';
+import { itemsAt, valueAt } from '../../config/read.ts';
+import { suggest } from '../../config/suggest.ts';
+import { isObject } from '../../json.ts';
+import { findGateMetric, gateMetricNames } from '../gates.ts';
+import type { Finding } from './finding.ts';
+import { evalIds, evalsPath, gatesPath } from './tree.ts';
+
+export function findBadGates(document: YamlDocument): Finding[] {
+  const known = evalIds(document).map(({ id }) => id);
+  const guards = new Set(
+    itemsAt(document, evalsPath).flatMap((path) => {
+      const item = valueAt(document, path);
+      return isObject(item) && 'guard' in item && typeof item['id'] === 'string' ? [item['id']] : [];
+    }),
+  );
+  return itemsAt(document, gatesPath).flatMap((item) => {
+    const id = valueAt(document, [...item, 'eval']);
+    return [
+      ...(typeof id === 'string' && id !== '' && !known.includes(id)
+        ? [
+            {
+              path: [...item, 'eval'],
+              message: `no eval of this suite has the id ${id}`,
+              ...suggest(id, known, 'ids'),
+            },
+          ]
+        : []),
+      ...findBadMetric(document, item, { isGuard: guards.has(String(id)), hasEval: id !== undefined }),
+    ];
+  });
+}
+
+interface Judged {
+  readonly isGuard: boolean;
+  readonly hasEval: boolean;
+}
+
+function findBadMetric(document: YamlDocument, gate: Path, { isGuard, hasEval }: Judged): Finding[] {
+  const path = [...gate, 'metric'];
+  const metric = valueAt(document, path);
+  if (typeof metric !== 'string') return [];
+  const info = findGateMetric(metric);
+  if (info === undefined) {
+    return [
+      { path, message: `there is no metric ${metric}`, ...suggest(metric, gateMetricNames, 'metrics') },
+    ];
+  }
+  const { unit, of, hasTags, epochs } = info;
+  const runs = valueAt(document, ['spec', 'repeat', 'epochs']) ?? 1;
+  const hasTag = valueAt(document, [...gate, 'tag']) !== undefined;
+  return [
+    ...(of !== 'cases' && !hasEval
+      ? [{ path, message: `${metric} is of one eval; name it in \`eval\`` }]
+      : []),
+    ...(of === 'guards' && hasEval && !isGuard
+      ? [{ path, message: `${metric} is of guards, and this eval is none` }]
+      : []),
+    ...(hasTag && !hasTags
+      ? [{ path: [...gate, 'tag'], message: `${metric} is not known of the cases of one tag` }]
+      : []),
+    ...(unit === 'share' ? findBeyondOne(document, gate) : []),
+    ...(typeof runs === 'number' && epochs > runs
+      ? [
+          {
+            path,
+            message: `${metric} needs at least ${epochs} epochs, and the suite runs ${runs}`,
+            hint: 'Set repeat.epochs; --repeat sets it too.',
+            severity: 'warning' as const,
+          },
+        ]
+      : []),
+  ];
+}
+
+function findBeyondOne(document: YamlDocument, gate: Path): Finding[] {
+  return ['min', 'max'].flatMap((key) => {
+    const bound = valueAt(document, [...gate, key]);
+    if (typeof bound !== 'number' || bound <= 1) return [];
+    return [{ path: [...gate, key], message: `must be at most 1 (got: ${bound})` }];
+  });
+}

@@ -1,0 +1,105 @@
+import type { Path, YamlDocument } from '../../config/document.ts';
+import { itemsAt, valueAt } from '../../config/read.ts';
+import { suggest } from '../../config/suggest.ts';
+import { phasesOf } from '../../contract/hook.ts';
+import { isObject } from '../../json.ts';
+import type { Finding } from './finding.ts';
+import type { SuiteRuntime } from './runtime.ts';
+import { evalsPath } from './tree.ts';
+
+/** Guards whose event nobody would be asked about, or that say too little or too much. */
+export function findBadGuards(document: YamlDocument, config: SuiteRuntime | undefined): Finding[] {
+  return itemsAt(document, evalsPath).flatMap((path): Finding[] => {
+    const item = valueAt(document, path);
+    if (!isObject(item)) return [];
+    if (!('guard' in item)) return findStrayLabel(path, item);
+    return [
+      ...findBadLabel(path, item),
+      ...findForeignMembers(path, item),
+      ...findBadEvent([...path, 'guard'], item['guard'], config),
+    ];
+  });
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** `expected` belongs to a guard, and only to one. */
+function findStrayLabel(path: Path, item: Members): Finding[] {
+  if (!('expected' in item)) return [];
+  const hint = 'What a check compares with is one of its params.';
+  return [{ path: [...path, 'expected'], message: 'says what a guard should do, and there is none', hint }];
+}
+
+function findBadLabel(path: Path, item: Members): Finding[] {
+  const place = [...path, 'expected'];
+  if (!('expected' in item)) {
+    return [{ path: place, message: 'is required: what should the guard flag?', hint: labelHint }];
+  }
+  const { expected } = item;
+  if (typeof expected !== 'string' || expected.includes('${')) return [];
+  return [
+    { path: place, message: `must be true, false or an expression (got: ${expected})`, hint: labelHint },
+  ];
+}
+
+const labelHint =
+  'Write an expression that is true of what should be flagged, such as ${case.label == "bad"}.';
+
+function findForeignMembers(path: Path, item: Members): Finding[] {
+  return ['params', 'content'].flatMap((key) =>
+    key in item ? [{ path: [...path, key], message: 'a guard has an event instead' }] : [],
+  );
+}
+
+function findBadEvent(path: Path, guard: unknown, config: SuiteRuntime | undefined): Finding[] {
+  if (!isObject(guard)) return [];
+  const { hook, only } = guard;
+  // The schema says what is wrong with anything else.
+  if (hook !== 'provider' && hook !== 'tool') return [];
+  const phases: readonly string[] = phasesOf[hook];
+  const { phase = phases[0] } = guard;
+  if (typeof phase !== 'string') return [];
+  if (!phases.includes(phase)) {
+    const hint = `A ${hook} hook has ${phases.join(' and ')}.`;
+    return [{ path: [...path, 'phase'], message: `${phase} is no phase of a ${hook} hook`, hint }];
+  }
+  return [
+    ...findBadResponse(path, phase, 'response' in guard),
+    ...(config === undefined ? [] : findNobody(path, { hook, phase, only }, config)),
+  ];
+}
+
+function findBadResponse(path: Path, phase: string, isThere: boolean): Finding[] {
+  const isAfter = phase.startsWith('after_');
+  if (isAfter === isThere) return [];
+  const place = [...path, 'response'];
+  if (isAfter) return [{ path: place, message: `is required: ${phase} is about what came back` }];
+  return [{ path: place, message: `${phase} has no response yet`, hint: 'Set `phase`, or take it out.' }];
+}
+
+interface Asked {
+  readonly hook: string;
+  readonly phase: string;
+  readonly only: unknown;
+}
+
+/** A guard that asks nobody lets everything pass, and would be told how fast it is. */
+function findNobody(path: Path, { hook, phase, only }: Asked, { hooks }: SuiteRuntime): Finding[] {
+  const askable = hooks.filter(({ mode }) => mode !== 'observe');
+  const here = askable.filter((each) => each.hook === hook && each.phases.some((own) => own === phase));
+  const names = here.map(({ name }) => name);
+  if (typeof only === 'string' && only !== '') {
+    if (names.includes(only)) return [];
+    const isKnown = askable.some(({ name }) => name === only);
+    const message = isKnown
+      ? `hook ${only} has no part in ${hook} ${phase}`
+      : `no filter or shadow named ${only} is declared`;
+    return [{ path: [...path, 'only'], message, ...suggest(only, names, 'hooks') }];
+  }
+  if (here.some(({ mode }) => mode === 'filter')) return [];
+  const hint =
+    names.length === 0
+      ? 'Declare one under `hooks` of the runtime.'
+      : `A shadow is asked by its name: only: ${names[0]}.`;
+  return [{ path: [...path, 'hook'], message: `no filter is asked at ${hook} ${phase}`, hint }];
+}

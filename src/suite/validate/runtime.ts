@@ -1,0 +1,7 @@
+import type { HookConfig } from '../../config/config.ts';
+import type { PipelineRuntime } from '../../pipeline/validate-names.ts';
+
+/** What a RuntimeConfig declares that a suite may name. */
+export interface SuiteRuntime extends PipelineRuntime {
+  readonly hooks: readonly Pick<HookConfig, 'name' | 'hook' | 'phases' | 'mode'>[];
+}

@@ -1,0 +1,272 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { HostEnv } from './binding/env.ts';
+import type { RuntimeConfig } from './config/config.ts';
+import type { HookEvent } from './contract/hook.ts';
+import { RuntimeError } from './errors.ts';
+import type { Link } from './pipeline/gate.ts';
+import type { Equipment } from './pipeline/run-context.ts';
+import type { Runtime, SuiteRunInfo, SuiteRunOptions } from './runtime-api.ts';
+import type { ResultRun, ResultStore } from './store/results.ts';
+import { openFire } from './suite/guard/fire.ts';
+import { requireSuite } from './suite/load.ts';
+import type { Suite } from './suite/model.ts';
+import type { RunHeader } from './suite/record.ts';
+import { readReduction } from './suite/reduction.ts';
+import { retryFaults } from './suite/retry.ts';
+import { fingerprintOf } from './suite/run/fingerprint.ts';
+import { toHeader } from './suite/run/header.ts';
+import { openJournal, openStoredRun } from './suite/run/journal.ts';
+import { compileSelection } from './suite/select/select.ts';
+import { findReductionProblem } from './suite/stats/epochs.ts';
+import { openSubject } from './suite/subject/open-subject.ts';
+import { type EpochJournal, runSuite } from './suite/suite.ts';
+
+export interface SuitesContext {
+  readonly config: RuntimeConfig;
+  readonly links: readonly Link[];
+  /** Says what is wrong with arguments that a filter has changed. */
+  readonly check: (event: HookEvent) => string | undefined;
+  readonly equipment: Equipment;
+  readonly env: HostEnv;
+  /** The recording that answers in the place of models. */
+  readonly replay: string | undefined;
+  /** The results of the state store. Throws STORE_FAILED. */
+  readonly results: () => Promise<ResultStore>;
+  /** What is kept of answers would not be in the recording. */
+  readonly isRecording: boolean;
+  /** How many requests a recording did not have, since the runtime was opened. */
+  readonly misses: () => number;
+  /** Processes at once. */
+  readonly concurrency: number;
+  /** Cases in flight at most. */
+  readonly window: number;
+  /** Throws RUNTIME_CLOSED. */
+  readonly requireOpen: () => void;
+}
+
+export type Suites = Pick<Runtime['evals'], 'run' | 'runs'>;
+
+/** Runs suites on a runtime, and keeps what they came to. */
+export function openSuites(context: SuitesContext): Suites {
+  const { config, equipment, requireOpen } = context;
+  const fire = openFire(context);
+  const results = async () => {
+    requireOpen();
+    return await context.results();
+  };
+  /** The cache is the store's, also where the run itself is kept nowhere. */
+  const subjectOf = async ({ subject, retries }: Suite, { cache }: SuiteRunOptions) => {
+    if (subject === undefined) return undefined;
+    const isCached = cache ?? subject.cache ?? false;
+    const { env, replay, isRecording } = context;
+    const means = { config, equipment, env, replay, retries };
+    return openSubject(subject, { ...means, cache: isCached && !isRecording ? await results() : undefined });
+  };
+  return {
+    run: async (file, options = {}) => {
+      requireOpen();
+      const suite = applyOptions(requireSuite(toPath(file), config), options);
+      const select = options.select && compileSelection(options.select);
+      const work = async (header: RunHeader, journal: EpochJournal | undefined) => {
+        options.onStart?.(header);
+        const missesBefore = context.misses();
+        const { signal = never, bail, keepGoing, reporter, onProgress } = options;
+        return await runSuite(suite, {
+          ...{ header, journal, select, signal, bail, keepGoing, reporter, onProgress },
+          window: context.window,
+          subject: await subjectOf(suite, options),
+          score: async (evaluation, within) =>
+            await retryFaults(suite.retries, within, async () => {
+              return await equipment.score({ ...evaluation, signal: within });
+            }),
+          fire,
+          findFault: () => findMisses(context.misses() - missesBefore),
+        });
+      };
+      if (options.keep === false) {
+        if (options.resume !== undefined) throw usage('a run that is kept nowhere cannot be resumed');
+        return await work(toHeader(suite, randomUUID(), new Date()), undefined);
+      }
+      return await keepRun(await results(), { suite, config, options }, work);
+    },
+    runs: {
+      list: async ({ limit } = {}) => {
+        const store = await results();
+        return store.listRuns({ limit }).map((run) => toInfo(store, run));
+      },
+      open: async (id) => {
+        const store = await results();
+        return openStoredRun(store, requireRun(store, id));
+      },
+      prune: async ({ olderThanMs }) => (await results()).prune(Date.now() - olderThanMs),
+    },
+  };
+}
+
+/** A replay that lacks something has proved nothing, however good it looks. */
+function findMisses(count: number) {
+  if (count === 0) return undefined;
+  const requests = count === 1 ? 'a request is' : `${count} requests are`;
+  return {
+    message: `${requests} not in the cassette`,
+    hint: 'Record it again with --record FILE, or run what has changed with --live NAME.',
+  };
+}
+
+/** For those who never give up. */
+const never = new AbortController().signal;
+
+function toPath(file: string | URL): string {
+  return file instanceof URL ? fileURLToPath(file) : file;
+}
+
+function usage(message: string): RuntimeError {
+  return new RuntimeError('USAGE', message);
+}
+
+/** The suite as this run wants it. Throws USAGE. */
+function applyOptions(suite: Suite, options: SuiteRunOptions): Suite {
+  const { dataset, epochs = suite.epochs, reducer, retries = suite.retries, timeoutMs, bail } = options;
+  requireWhole('the number of epochs', epochs, 1);
+  requireWhole('the number of retries', retries, 0);
+  if (bail !== undefined) requireWhole('the number of failures to bail at', bail, 1);
+  if (timeoutMs !== undefined) requireWhole('the timeout in milliseconds', timeoutMs, 1);
+  const reduction = reducer === undefined ? undefined : readReduction(reducer);
+  if (reducer !== undefined && reduction === undefined) {
+    throw usage(`a reducer is mean, median, mode, max, pass@K or at_least_K, not ${reducer}`);
+  }
+  const evals = suite.evals.map((each) => (reduction === undefined ? each : { ...each, reducer: reduction }));
+  for (const { id, reducer: own } of evals) {
+    const problem = findReductionProblem(own, epochs);
+    if (problem !== undefined) {
+      const hint = 'Repeat each case more often: --repeat N, or repeat.epochs of the suite.';
+      throw new RuntimeError('USAGE', `eval "${id}": ${problem}`, { hint });
+    }
+  }
+  return {
+    ...suite,
+    ...(dataset === undefined ? {} : { dataset: { kind: 'file', path: dataset } }),
+    evals,
+    epochs,
+    retries,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+}
+
+function requireWhole(what: string, value: number, least: number): void {
+  if (Number.isSafeInteger(value) && value >= least) return;
+  throw usage(`${what} is a whole number from ${least}, not ${value}`);
+}
+
+interface Keeping {
+  readonly suite: Suite;
+  readonly config: RuntimeConfig;
+  readonly options: SuiteRunOptions;
+}
+
+/** Does the work of a run that the store keeps: a new one, or one that was cut off. Throws STORE_FAILED. */
+async function keepRun<Report extends { readonly status: 'passed' | 'failed' | 'error' }>(
+  store: ResultStore,
+  keeping: Keeping,
+  work: (header: RunHeader, journal: EpochJournal) => Promise<Report>,
+): Promise<Report> {
+  const fingerprint = fingerprintOfRun(keeping);
+  const known = keeping.options.resume && findToResume(store, keeping, fingerprint);
+  const header = known ? readHeader(known) : toHeader(keeping.suite, randomUUID(), new Date());
+  const { run_id: id } = header;
+  const claim = await store.claimRun(id);
+  if (claim === undefined) throw new RuntimeError('RUN_BUSY', `another process works on run ${id}`);
+  try {
+    if (known) store.setRunEnd(id, { status: 'running', report: null });
+    else store.createRun(newRun(keeping.suite, header, fingerprint));
+    const report = await work(header, openJournal(store, id, known !== undefined));
+    store.setRunEnd(id, { status: report.status, report: JSON.stringify(report) });
+    return report;
+  } catch (error) {
+    endEarly(store, id);
+    throw error;
+  } finally {
+    await claim.release();
+  }
+}
+
+function newRun(suite: Suite, header: RunHeader, fingerprint: string) {
+  return {
+    id: header.run_id,
+    kind: 'suite' as const,
+    name: suite.name,
+    file: resolve(suite.file),
+    fingerprint,
+    createdAt: Date.parse(header.started_at),
+    header: JSON.stringify(header),
+  };
+}
+
+/** A store that fails now has failed before, and that is what is told. */
+function endEarly(store: ResultStore, id: string): void {
+  try {
+    store.setRunEnd(id, { status: 'interrupted', report: null });
+  } catch {
+    // The run counts as cut off anyway.
+  }
+}
+
+/** What must not have changed when a run goes on: the files that say what is judged how, and what was asked for. */
+function fingerprintOfRun({ suite, config, options }: Keeping): string {
+  const { select, dataset, bail, keepGoing } = options;
+  const { epochs, evals, retries, timeoutMs } = suite;
+  const reducers = evals.map(({ reducer }) => reducer);
+  const files = [suite.file, config.file].map((file) => readFileSync(file, 'utf8'));
+  return fingerprintOf([files, select, dataset, bail, keepGoing, epochs, retries, timeoutMs, reducers]);
+}
+
+function findToResume(store: ResultStore, { suite, options }: Keeping, fingerprint: string): ResultRun {
+  const { resume } = options;
+  const runs = store.listRuns({ name: suite.name, kind: 'suite' });
+  const own = runs.filter(({ file, status }) => file === resolve(suite.file) && isCutOff(status));
+  const found = typeof resume === 'string' ? requireRun(store, resume) : own[0];
+  if (found === undefined) {
+    const hint = '`signalbox eval list` shows the runs that there are; run the suite without --resume.';
+    throw new RuntimeError('RUN_UNKNOWN', `no run of suite "${suite.name}" waits to be resumed`, { hint });
+  }
+  if (!isCutOff(found.status)) {
+    throw new RuntimeError('RUN_ENDED', `run ${found.id} has come to its end: ${found.status}`);
+  }
+  if (found.fingerprint !== fingerprint) {
+    const hint = 'A run goes on with the same suite, config and options; start a new one without --resume.';
+    const message = `run ${found.id} was begun with another suite file, config or other options`;
+    throw new RuntimeError('USAGE', message, { hint });
+  }
+  return found;
+}
+
+function isCutOff(status: ResultRun['status']): boolean {
+  return status === 'running' || status === 'interrupted';
+}
+
+function readHeader(run: ResultRun): RunHeader {
+  return JSON.parse(run.header);
+}
+
+/** Throws RUN_UNKNOWN. */
+function requireRun(store: ResultStore, id: string): ResultRun {
+  const run = store.findRun(id);
+  if (run !== undefined) return run;
+  const hint = '`signalbox eval list` shows the runs that there are.';
+  throw new RuntimeError('RUN_UNKNOWN', `${store.place} keeps no suite run ${id}`, { hint });
+}
+
+function toInfo(store: ResultStore, run: ResultRun): SuiteRunInfo {
+  const header = readHeader(run);
+  return {
+    id: run.id,
+    kind: run.kind,
+    suite: run.name,
+    status: run.status,
+    started_at: header.started_at,
+    cases: Math.floor(store.countRecords(run.id) / header.epochs),
+  };
+}

@@ -1,0 +1,93 @@
+import { type Command, Option } from 'commander';
+import { RuntimeError } from '../../../../errors.ts';
+import { perform, type Situation } from '../../command.ts';
+import type { ExitCode } from '../../exit-code.ts';
+import { openStdoutSink } from '../../stdout-sink.ts';
+import { openRunFinder } from './find-run.ts';
+
+interface DiffFlags {
+  readonly tagA?: string;
+  readonly tagB?: string;
+  readonly evalA?: string;
+  readonly evalB?: string;
+  readonly failOnRegression?: true | 'any' | 'significant';
+  readonly reporter: 'table' | 'markdown' | 'json';
+}
+
+/** `eval diff`. */
+export function addDiff(group: Command, signal: AbortSignal): void {
+  group
+    .command('diff <a> [b]')
+    .description('compare two runs, or two sides of one, case by case')
+    .option('--tag-a <tag>', 'of A only the cases of this tag')
+    .option('--tag-b <tag>', 'of B only the cases of this tag')
+    .option('--eval-a <id>', 'compare this eval of A …')
+    .option('--eval-b <id>', '… with this eval of B')
+    .addOption(
+      new Option('--fail-on-regression [rule]', 'exit 1 when B is worse (any when no rule is given)').choices(
+        ['any', 'significant'],
+      ),
+    )
+    .addOption(
+      new Option('--reporter <name>', 'how the comparison is written')
+        .choices(['table', 'markdown', 'json'])
+        .default('table'),
+    )
+    .addHelpText('after', examples)
+    .action(async (a: string, b: string | undefined, own: DiffFlags, command: Command) => {
+      await perform(command, signal, async (situation) => await diff({ a, b: b ?? a }, own, situation));
+    });
+}
+
+interface Given {
+  readonly a: string;
+  readonly b: string;
+}
+
+async function diff(given: Given, own: DiffFlags, situation: Situation): Promise<ExitCode> {
+  requireSides(given, own);
+  const finder = openRunFinder(situation);
+  const a = await finder.open(given.a);
+  const b = given.b === given.a ? a : await finder.open(given.b);
+  const { loadResults } = await import('../../../../runtime.ts');
+  const { compareRuns, findRegressions, renderComparison, renderComparisonMarkdown } = await loadResults();
+  const comparison = await compareRuns(a, b, own);
+  const { options, terminal } = situation;
+  const rule = own.failOnRegression === true ? 'any' : own.failOnRegression;
+  const worse = rule === undefined ? [] : findRegressions(comparison, rule);
+  if (options.json || own.reporter === 'json') {
+    terminal.printJson(rule === undefined ? comparison : { ...comparison, failures: worse });
+  } else if (own.reporter === 'markdown') terminal.print(renderComparisonMarkdown(comparison).trimEnd());
+  else
+    terminal.print(
+      renderComparison(comparison, terminal.hasColour, openStdoutSink(terminal.hasColour).columns).trimEnd(),
+    );
+  for (const reason of worse) terminal.tell(`${terminal.tint('red', 'worse')}: ${reason}`);
+  return worse.length === 0 ? 0 : 1;
+}
+
+function requireSides({ a, b }: Given, { tagA, tagB, evalA, evalB }: DiffFlags): void {
+  if ((evalA === undefined) !== (evalB === undefined)) {
+    throw new RuntimeError('USAGE', '--eval-a and --eval-b are given together, or neither is', {
+      hint: 'Without them each eval is compared with the one of the same id.',
+    });
+  }
+  if (a !== b || tagA !== tagB || evalA !== evalB) return;
+  throw new RuntimeError('USAGE', 'there is only one side to compare', {
+    hint: 'Give a second run, --tag-a and --tag-b, or --eval-a and --eval-b.',
+  });
+}
+
+const examples = `
+A and B are files of \`eval run --reporter jsonl=FILE\`, ids of kept runs (see \`eval list\`), \`last\` or \`last~1\`.
+A is what was, B what is.
+
+Examples:
+  signalbox eval diff last~1 last
+  signalbox eval diff main.jsonl branch.jsonl --fail-on-regression significant
+  signalbox eval diff main.jsonl last --reporter markdown > comment.md
+  signalbox eval diff last --tag-a small --tag-b large
+  signalbox eval diff last --eval-a exact --eval-b judged --json | jq '.evals[0].p_value'
+
+Exit codes: 0 compared, and not worse where that was asked; 1 worse, or nothing to compare, with
+--fail-on-regression; 2 wrong call, file or run; 130 interrupted.`;

@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { addCall } from './call.ts';
+import { addDiff } from './diff.ts';
+import { addHtml } from './html.ts';
+import { addList } from './list.ts';
+import { addPrune } from './prune.ts';
+import { addRun } from './run.ts';
+import { addShow } from './show.ts';
+
+/** `eval call`, `run`, `diff`, `list`, `show`, `html` and `prune`. */
+export function addEvalCommands(program: Command, signal: AbortSignal): void {
+  const group = program
+    .command('eval')
+    .description('score answers, run suites of them, and compare runs')
+    .addHelpText('after', examples);
+  addCall(group, signal);
+  addRun(group, signal);
+  addDiff(group, signal);
+  addList(group, signal);
+  addShow(group, signal);
+  addHtml(group, signal);
+  addPrune(group, signal);
+}
+
+const examples = `
+Examples:
+  signalbox eval call politeness --content @answer.txt --min-score 0.8
+  signalbox eval run support.suite.yaml
+  signalbox eval diff main.jsonl last --fail-on-regression`;

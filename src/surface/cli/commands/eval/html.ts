@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+import { perform } from '../../command.ts';
+import { openStdoutSink } from '../../stdout-sink.ts';
+import { openRunFinder } from './find-run.ts';
+
+/** `eval html`. */
+export function addHtml(group: Command, signal: AbortSignal): void {
+  group
+    .command('html <run>')
+    .description('write a run as one page, to look into every case')
+    .option('--output <file>', 'the page; - for stdout (default RUN.html)')
+    .addHelpText('after', examples)
+    .action(async (given: string, own: { output?: string }, command: Command) => {
+      await perform(command, signal, async (situation) => {
+        const { options, terminal } = situation;
+        const source = await openRunFinder(situation).open(given);
+        const { loadResults } = await import('../../../../runtime.ts');
+        const { openDelivery, retell } = await loadResults();
+        const file = own.output ?? `${source.header.run_id}.html`;
+        const place = file === '-' ? {} : { file };
+        const delivery = await openDelivery([{ name: 'html', ...place }], {
+          stdout: openStdoutSink(false),
+        });
+        try {
+          await retell(source, delivery.reporter);
+          await delivery.close();
+        } catch (error) {
+          await delivery.abort();
+          throw error;
+        }
+        if (file === '-') return 0;
+        if (options.json) terminal.printJson({ file });
+        else terminal.print(file);
+        return 0;
+      });
+    });
+}
+
+const examples = `
+The run is a file of \`eval run --reporter jsonl=FILE\`, the id of a kept run (see \`eval list\`), \`last\` or \`last~1\`.
+The page needs nothing else: it can be kept as an artifact of a CI job, or sent to somebody.
+
+Examples:
+  signalbox eval html last --output report.html
+  signalbox eval html report.jsonl --output - > report.html
+
+Exit codes: 0 written, 2 wrong call, no such run, or the file cannot be written.`;

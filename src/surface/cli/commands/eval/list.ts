@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import type { SuiteRunInfo } from '../../../../runtime.ts';
+import { columns } from '../../columns.ts';
+import { perform } from '../../command.ts';
+import { readWhole } from '../../input.ts';
+import { visibleLine } from '../../visible.ts';
+
+/** `eval list`. */
+export function addList(group: Command, signal: AbortSignal): void {
+  group
+    .command('list')
+    .description('show the suite runs that are kept, the newest first')
+    .option('--limit <number>', 'at most so many')
+    .addHelpText('after', examples)
+    .action(async (own: { limit?: string }, command: Command) => {
+      await perform(command, signal, async ({ options, terminal, open }) => {
+        const limit = readWhole('--limit', own.limit);
+        const runtime = await open();
+        const runs = await runtime.evals.runs.list({ limit });
+        if (options.json) terminal.printJson({ runs });
+        else if (runs.length === 0) terminal.tell('no runs are kept');
+        else terminal.print(columns(runs.map(toRow)));
+        return 0;
+      });
+    });
+}
+
+function toRow({ id, started_at, status, kind, suite, cases }: SuiteRunInfo): string[] {
+  return [id, started_at, status, kind, visibleLine(suite), `${cases} ${cases === 1 ? 'case' : 'cases'}`];
+}
+
+const examples = `
+Examples:
+  signalbox eval list --limit 10
+  signalbox eval list --json | jq -r '.runs[] | select(.status == "failed") | .id'
+
+A run of kind \`shadow\` is what a hook in shadow mode would have decided. A run that was cut off, such as by a crash,
+is \`running\` here too until it is resumed: \`signalbox eval run SUITE --resume ID\`.
+
+Exit codes: 0 done, 2 wrong call or config.`;

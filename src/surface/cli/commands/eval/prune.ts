@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { readAge } from '../../age.ts';
+import { perform } from '../../command.ts';
+
+/** `eval prune`. */
+export function addPrune(group: Command, signal: AbortSignal): void {
+  group
+    .command('prune')
+    .description('remove runs of suites that began long ago, and answers that were kept as long')
+    .option('--older-than <duration>', 'began at least so long ago, such as 12h or 30d; 0s for all', '30d')
+    .addHelpText('after', examples)
+    .action(async (own: { olderThan: string }, command: Command) => {
+      await perform(command, signal, async ({ options, terminal, open }) => {
+        const olderThanMs = await readAge('--older-than', own.olderThan);
+        const runtime = await open();
+        const pruned = await runtime.evals.runs.prune({ olderThanMs });
+        if (options.json) terminal.printJson({ pruned });
+        else terminal.print(`removed ${pruned} ${pruned === 1 ? 'run' : 'runs'}`);
+        return 0;
+      });
+    });
+}
+
+const examples = `
+What shadows would have decided is kept in such runs too. Runs that somebody works on stay.
+
+Examples:
+  signalbox eval prune --older-than 90d
+
+Exit codes: 0 done, 2 wrong call or config.`;

@@ -1,0 +1,168 @@
+import { type Command, Option } from 'commander';
+import { RuntimeError, toRuntimeError } from '../../../../errors.ts';
+import type { RuntimeOptions, SuiteRunOptions } from '../../../../runtime.ts';
+import { perform, type Situation } from '../../command.ts';
+import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
+import { readWhole } from '../../input.ts';
+import { openStdoutSink } from '../../stdout-sink.ts';
+import { readSelection, type SelectionFlags } from './selection.ts';
+
+interface RunFlags extends SelectionFlags {
+  readonly dataset?: string;
+  readonly keepGoing?: true;
+  readonly repeat?: string;
+  readonly reducer?: string;
+  readonly retries?: string;
+  readonly timeout?: string;
+  readonly bail?: string | true;
+  readonly resume?: string | true;
+  readonly store: boolean;
+  readonly cache?: boolean;
+  readonly concurrency?: string;
+  readonly reporter: readonly string[];
+  readonly record?: string;
+  readonly replay?: string;
+  readonly live: readonly string[];
+  readonly quiet?: true;
+}
+
+/** `eval run`. */
+export function addRun(group: Command, signal: AbortSignal): void {
+  const many = (value: string, before: readonly string[]) => [...before, value];
+  group
+    .command('run <suite>')
+    .description('run a suite of cases and gate on its scores')
+    .option('--dataset <file>', 'read this file or glob pattern instead of the suite’s dataset; - for stdin')
+    .option('--filter <cel>', 'only rows for which this is true, such as \'case.lang == "en"\'')
+    .addOption(
+      new Option('--tag <tag>', 'only cases of this tag; may be repeated').argParser(many).default([]),
+    )
+    .option('--sample <n>', 'only so many cases, picked at random, the same for the same seed')
+    .option('--seed <n>', 'the seed of --sample (default 0)')
+    .option('--shard <i/n>', 'only the i-th of n parts')
+    .option('--max-cases <n>', 'stop after so many cases')
+    .option('--keep-going', 'rows that cannot be used do not fail the run')
+    .option('--repeat <n>', 'run each case so often')
+    .option('--reducer <name>', 'how repeated scores become one: mean, median, mode, max, pass@K, at_least_K')
+    .option('--retries <n>', 'ask again so often after a fault of the infrastructure, never for a score')
+    .option('--timeout <duration>', 'how long one run of a case may take, such as 30s')
+    .option('--bail [n]', 'stop at so many failed cases (1 when no number is given)')
+    .option('--resume [run]', 'go on with a run that was cut off; without an id, the last one of this suite')
+    .option('--no-store', 'keep the run nowhere')
+    .option('--cache', 'keep the answers of the suite’s subject and use them again')
+    .option('--no-cache', 'neither keep answers nor use kept ones')
+    .option('--concurrency <n>', 'processes at once')
+    .addOption(
+      new Option('--reporter <name[=file]>', 'how the run is written down; may be repeated (default table)')
+        .argParser(many)
+        .default([]),
+    )
+    .option('--record <file>', 'keep every exchange with a process or model')
+    .option('--replay <file>', 'answer from a recording; no process is started')
+    .addOption(
+      new Option('--live <name>', 'with --replay, run this entry for real; may be repeated')
+        .argParser(many)
+        .default([]),
+    )
+    .option('--quiet', 'no progress')
+    .addHelpText('after', runExamples)
+    .action(async (file: string, own: RunFlags, command: Command) => {
+      await perform(command, signal, async (situation) => await runSuite(file, own, situation));
+    });
+}
+
+async function runSuite(file: string, own: RunFlags, situation: Situation): Promise<ExitCode> {
+  const { options, isConfigGiven, terminal, open } = situation;
+  const { loadResults, runtimeOfSuite } = await import('../../../../runtime.ts');
+  const { openDelivery, openProgress, readReporter } = await loadResults();
+  const asked = await readOptions(own);
+  const concurrency = readWhole('--concurrency', own.concurrency);
+  const delivery = await openDelivery(reportersOf(own, options.json === true).map(readReporter), {
+    stdout: openStdoutSink(terminal.hasColour),
+  });
+  const progress = openProgress(process.stderr, {
+    quiet: own.quiet === true || options.json === true,
+    colour: terminal.hasErrorColour,
+  });
+  let cases = 0;
+  let isKept = false;
+  try {
+    const config = isConfigGiven ? options.config : runtimeOfSuite(file, options.config);
+    const runtime = await open(config, { cassette: cassetteOf(own), concurrency });
+    const report = await runtime.evals.run(file, {
+      ...asked,
+      signal: situation.signal,
+      reporter: {
+        ...delivery.reporter,
+        // The table comes after the last line of progress.
+        end: async (report) => {
+          progress.end();
+          await delivery.reporter.end(report);
+        },
+      },
+      onStart: (header) => {
+        isKept = own.store && runtime.isDurable;
+        progress.begin(header);
+      },
+      onProgress: (now, record) => {
+        cases = now.cases;
+        if (record !== undefined && !record.passed) progress.failure(record);
+        progress.update(now);
+      },
+    });
+    progress.end();
+    await delivery.close();
+    return exitCodeOfSuite(report.status);
+  } catch (error) {
+    progress.end();
+    await delivery.abort();
+    if (isKept && toRuntimeError(error).code === 'ABORTED') {
+      terminal.tell(`${cases} cases are kept; give the same command with --resume to go on`);
+    }
+    throw error;
+  }
+}
+
+function cassetteOf({ record, replay, live }: RunFlags): RuntimeOptions['cassette'] {
+  const isAsked = record !== undefined || replay !== undefined || live.length > 0;
+  return isAsked ? { record, replay, live } : undefined;
+}
+
+/** Without any named, a table for people, or one document for programs. */
+function reportersOf({ reporter }: RunFlags, isJson: boolean): readonly string[] {
+  if (isJson) return [...reporter, 'json'];
+  return reporter.length === 0 ? ['table'] : reporter;
+}
+
+async function readOptions(own: RunFlags): Promise<SuiteRunOptions> {
+  const { parseDuration } = await import('../../../../runtime.ts');
+  const timeoutMs = own.timeout === undefined ? undefined : parseDuration(own.timeout);
+  if (own.timeout !== undefined && timeoutMs === undefined) {
+    throw new RuntimeError('USAGE', `--timeout is a duration such as 30s or 2m, not ${own.timeout}`);
+  }
+  return {
+    dataset: own.dataset,
+    select: readSelection(own),
+    keepGoing: own.keepGoing,
+    epochs: readWhole('--repeat', own.repeat),
+    reducer: own.reducer,
+    retries: readWhole('--retries', own.retries, 0),
+    timeoutMs,
+    bail: own.bail === true ? 1 : readWhole('--bail', own.bail),
+    resume: own.resume,
+    keep: own.store,
+    cache: own.cache,
+  };
+}
+
+const runExamples = `
+Examples:
+  signalbox eval run support.suite.yaml
+  signalbox eval run support.suite.yaml --reporter junit=report.xml --reporter markdown=summary.md
+  signalbox eval run support.suite.yaml --tag billing --sample 200 --seed 7
+  signalbox eval run support.suite.yaml --repeat 3 --reducer pass@2 --bail 10
+  signalbox eval run support.suite.yaml --resume
+  signalbox eval run support.suite.yaml --record run.cassette && signalbox eval run support.suite.yaml --replay run.cassette
+  zcat answers.jsonl.gz | signalbox eval run support.suite.yaml --dataset -
+
+Exit codes: 0 passed, 1 a gate or threshold was missed, 2 a row or the config is wrong, 130 interrupted.`;

@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import { RuntimeError } from '../../../../errors.ts';
+import type { CaseRecord, RunSource } from '../../../../runtime.ts';
+import { perform, type Situation } from '../../command.ts';
+import type { ExitCode } from '../../exit-code.ts';
+import { openStdoutSink } from '../../stdout-sink.ts';
+import { openRunFinder } from './find-run.ts';
+import { caseText } from './show-case.ts';
+
+/** `eval show`. */
+export function addShow(group: Command, signal: AbortSignal): void {
+  group
+    .command('show <run>')
+    .description('show what a run came to, or everything of one of its cases')
+    .option('--case <id>', 'a case: what was judged, and what every eval said of it')
+    .addHelpText('after', examples)
+    .action(async (given: string, own: { case?: string }, command: Command) => {
+      await perform(command, signal, async (situation) => {
+        const source = await openRunFinder(situation).open(given);
+        if (own.case === undefined) return await showReport(source, situation);
+        return await showCase(source, own.case, situation);
+      });
+    });
+}
+
+async function showReport(source: RunSource, { options, terminal }: Situation): Promise<ExitCode> {
+  const { loadResults } = await import('../../../../runtime.ts');
+  const { renderTable, summarize } = await loadResults();
+  const report = await summarize(source);
+  if (source.report === undefined)
+    terminal.tell('the run did not come to its end; these are its cases so far');
+  if (options.json) terminal.printJson(report);
+  else
+    terminal.print(
+      renderTable(report, terminal.hasColour, openStdoutSink(terminal.hasColour).columns).trimEnd(),
+    );
+  return 0;
+}
+
+async function showCase(source: RunSource, id: string, { options, terminal }: Situation): Promise<ExitCode> {
+  const records = await casesOf(source, id);
+  if (records.length === 0) {
+    throw new RuntimeError('NAME_UNKNOWN', `run ${source.header.run_id} has no case "${id}"`, {
+      hint: 'A case is named by its id, or, where the dataset gives none, by the number of its row from 1.',
+    });
+  }
+  if (options.json) terminal.printJson({ run_id: source.header.run_id, cases: records });
+  else terminal.print(records.map((record) => caseText(record, terminal)).join('\n\n'));
+  return 0;
+}
+
+/** Several where the dataset gives an id more than once. */
+async function casesOf(source: RunSource, id: string): Promise<CaseRecord[]> {
+  const found: CaseRecord[] = [];
+  for await (const record of source.cases()) {
+    if (record.id === id) found.push(record);
+  }
+  return found;
+}
+
+const examples = `
+The run is a file of \`eval run --reporter jsonl=FILE\`, the id of a kept run (see \`eval list\`), \`last\` or \`last~1\`.
+
+Examples:
+  signalbox eval show last
+  signalbox eval show last --case refund-17
+  signalbox eval show report.jsonl --json | jq '.evals'
+
+Exit codes: 0 shown, whatever the run came to; 2 wrong call, no such run or case.`;

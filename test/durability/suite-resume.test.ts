@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { openRuntime, type Runtime } from '../../src/index.ts';
+import { processesWith } from '../surface/cli/command-line.ts';
+import { type Grading, openGrading, startRun } from './grading.ts';
+
+const CONCURRENCY = 4;
+/** Cases that a run has in flight at most. */
+const WINDOW = 4 * CONCURRENCY;
+
+/** A runtime of this process on the config of the grading. */
+async function openHere({ config }: Grading): Promise<Runtime> {
+  const runtime = await openRuntime(config, { log: false });
+  onTestFinished(() => runtime.close());
+  return runtime;
+}
+
+/** Kills a run with SIGKILL once so many cases were graded in all, and a moment later. */
+async function killAt(grading: Grading, count: number, args: readonly string[]): Promise<void> {
+  const { child, ran } = startRun(grading, args);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await grading.reaches(count);
+  await sleep(Math.random() * 20);
+  child.kill('SIGKILL');
+  await ran;
+  expect(child.signalCode).toBe('SIGKILL');
+}
+
+function idOf({ folder }: Grading, file: string): unknown {
+  const [head = ''] = readFileSync(join(folder, file), 'utf8').split('\n', 1);
+  return JSON.parse(head).run_id;
+}
+
+/** A number of cases somewhere in the part of that number, of `parts` parts. */
+function somewhere(rows: number, part: number, parts: number): number {
+  return Math.ceil((rows / parts) * (part + 0.1 + 0.7 * Math.random()));
+}
+
+test('5,276 cases, SIGKILL four times at random points: the report of an uninterrupted run, and nothing graded twice but what was in flight', {
+  timeout: 300_000,
+}, async () => {
+  const rows = 5_276;
+  const kills = 4;
+  const calm = openGrading({ rows, concurrency: CONCURRENCY });
+  const whole = startRun(calm, ['--json', '--reporter', 'jsonl=whole.jsonl']).ran;
+
+  const grading = openGrading({ rows, concurrency: CONCURRENCY });
+  const jsonl = ['--json', '--reporter', 'jsonl=part.jsonl'];
+  await killAt(grading, somewhere(rows, 0, kills), jsonl);
+  const id = idOf(grading, 'part.jsonl');
+  for (let kill = 1; kill < kills; kill += 1) {
+    await killAt(grading, somewhere(rows, kill, kills), [...jsonl, '--resume']);
+  }
+  const last = await startRun(grading, [...jsonl, '--resume']).ran;
+  expect({ code: last.code, id: JSON.parse(last.stdout).run_id, told: idOf(grading, 'part.jsonl') }).toEqual({
+    code: 0,
+    id,
+    told: id,
+  });
+  expect((await whole).code).toBe(0);
+  expect(grading.told('part.jsonl')).toEqual(calm.told('whole.jsonl'));
+
+  const graded = grading.graded();
+  expect(new Set(graded).size).toBe(rows);
+  expect(graded.length).toBeLessThanOrEqual(rows + kills * WINDOW);
+  expect(calm.graded()).toHaveLength(rows);
+
+  const runtime = await openHere(grading);
+  await expect(runtime.evals.run(grading.suite, { resume: String(id) })).rejects.toMatchObject({
+    code: 'RUN_ENDED',
+  });
+  expect(grading.graded()).toHaveLength(graded.length);
+});
+
+test('SIGKILL in the midst of the epochs of a case: those that were done are not done again', {
+  timeout: 120_000,
+}, async () => {
+  const rows = 30;
+  const epochs = 5;
+  const repeat = ['--json', '--repeat', String(epochs)];
+  const grading = openGrading({ rows, concurrency: 2, takes: 5 });
+  await killAt(grading, 31, repeat);
+  await killAt(grading, 92, [...repeat, '--resume']);
+  const { code, stdout } = await startRun(grading, [...repeat, '--resume']).ran;
+  expect({ code, report: JSON.parse(stdout) }).toMatchObject({
+    code: 0,
+    report: { cases: rows, epochs, evals: { exact: { count: rows, flaky: 0 } } },
+  });
+  const graded = grading.graded();
+  const fewest = Math.min(...[...Map.groupBy(graded, (id) => id).values()].map(({ length }) => length));
+  expect(fewest).toBe(epochs);
+  // Two were asked at once when a kill came, and what they answered may not have been kept yet.
+  expect(graded.length).toBeLessThanOrEqual(rows * epochs + 2 * 4);
+});
+
+test('Ctrl-C ends a run with 130 and says how to go on; nobody else resumes it while it works, and it is resumed later', {
+  timeout: 120_000,
+}, async () => {
+  const rows = 120;
+  const grading = openGrading({ rows, concurrency: CONCURRENCY, takes: 10 });
+  const { child, ran } = startRun(grading, ['--reporter', 'jsonl=part.jsonl', '--no-color']);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await grading.reaches(20);
+  const runtime = await openHere(grading);
+  await expect(runtime.evals.run(grading.suite, { resume: true })).rejects.toMatchObject({
+    code: 'RUN_BUSY',
+    message: `another process works on run ${idOf(grading, 'part.jsonl')}`,
+  });
+  child.kill('SIGINT');
+  const { code, stderr } = await ran;
+  expect({ code, left: processesWith(join(grading.folder, 'grader.mjs')) }).toEqual({ code: 130, left: [] });
+  expect(stderr).toMatch(/\n\d+ cases are kept; give the same command with --resume to go on\n/);
+
+  const before = grading.graded().length;
+  expect(before).toBeLessThan(rows);
+  const report = await runtime.evals.run(grading.suite, { resume: true });
+  expect(report).toMatchObject({ run_id: idOf(grading, 'part.jsonl'), status: 'passed', cases: rows });
+  expect(new Set(grading.graded()).size).toBe(rows);
+  expect(grading.graded().length).toBeLessThanOrEqual(rows + WINDOW);
+});
+
+test('a reporter whose disk is full ends the run, and no process stays', { timeout: 60_000 }, async () => {
+  const grading = openGrading({ rows: 200, concurrency: CONCURRENCY, takes: 10 });
+  const { child, ran } = startRun(grading, ['--json', '--reporter', 'jsonl=/dev/full']);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const { code, stdout } = await ran;
+  expect({ code, document: JSON.parse(stdout) }).toEqual({ code: 2, document: {} });
+});

@@ -1,0 +1,106 @@
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { openWorkshop, resolveEntries } from '../../../src/assemble.ts';
+import { hostEnv } from '../../../src/binding/env.ts';
+import { parseDocument } from '../../../src/config/document.ts';
+import { requireConfig } from '../../../src/config/load.ts';
+import type { RuntimeEvent } from '../../../src/contract/event.ts';
+import { openEquipment } from '../../../src/equip.ts';
+import type { Answer, SubjectRunner } from '../../../src/suite/subject/answer.ts';
+import { openSubject } from '../../../src/suite/subject/open-subject.ts';
+import { readSubject } from '../../../src/suite/subject/read-subject.ts';
+import type { SubjectContext } from '../../../src/suite/subject/source.ts';
+import { findSubjectProblems } from '../../../src/suite/subject/validate-subject.ts';
+import { openLaunch } from '../../../src/transport/launch/open.ts';
+import { write } from '../../runtime/open.ts';
+
+export interface Bench {
+  /** Opens a subject, in YAML, as a suite in the folder would. */
+  subject(yaml: string, options?: Partial<SubjectContext>): SubjectRunner;
+  readonly events: readonly RuntimeEvent[];
+  readonly folder: string;
+  /** How many lines a file in the folder has. */
+  count(name: string): number;
+}
+
+/** Opens everything that a suite has, on that `spec` of a RuntimeConfig, with these files beside it. */
+export async function openBench(spec: string, files: Readonly<Record<string, string>> = {}): Promise<Bench> {
+  const file = write(spec, files);
+  for (const name of Object.keys(files)) {
+    if (name.endsWith('.sh')) chmodSync(join(dirname(file), name), 0o755);
+  }
+  return await openAt(file);
+}
+
+/** The same on a config that is there already, as the next run of a suite has it. */
+export async function openAt(file: string): Promise<Bench> {
+  const env = hostEnv();
+  const folder = dirname(file);
+  const config = requireConfig(file, env['PATH'] ?? '');
+  const events: RuntimeEvent[] = [];
+  const emit = (event: RuntimeEvent) => void events.push(event);
+  const workshop = openWorkshop(
+    config,
+    { launch: await openLaunch('auto'), emit, cassette: undefined },
+    undefined,
+  );
+  const entries = resolveEntries(config, env);
+  const links = entries.hooks.map(({ config: hook, resolved }) => workshop.link(hook, resolved));
+  const equipment = openEquipment({
+    ...{ config, links, emit, env, record: undefined, replay: undefined, requireOpen: () => {} },
+    tools: new Map(
+      entries.tools.map((tool) => [tool.config.name, workshop.tool(tool.config, tool.resolved, links)]),
+    ),
+    evals: new Map(
+      entries.evals.map(({ config: { name }, resolved }) => [name, workshop.evaluation(resolved)]),
+    ),
+  });
+  onTestFinished(async () => {
+    await Promise.all(workshop.followers.map((follower) => follower.close()));
+    await Promise.all(workshop.transports.map((transport) => transport.close()));
+    await equipment.close();
+  });
+  return {
+    subject: (yaml, options = {}) => {
+      const document = parseDocument(join(folder, 'demo.suite.yaml'), `spec:\n  subject:\n${indent(yaml)}`);
+      expect([...document.problems, ...findSubjectProblems(document, ['spec', 'subject'], config)]).toEqual(
+        [],
+      );
+      const context = { config, equipment, env, retries: 0, cache: undefined };
+      return openSubject(readSubject(document, ['spec', 'subject']), { ...context, ...options });
+    },
+    events,
+    folder,
+    count: (name) => linesOf(join(folder, name)).length,
+  };
+}
+
+function indent(yaml: string): string {
+  return yaml.replaceAll(/^(?=.)/gm, '    ');
+}
+
+export function linesOf(file: string): string[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
+}
+
+/** Asks about one case. */
+export async function ask(
+  subject: SubjectRunner,
+  row: unknown,
+  { epoch = 1, signal = new AbortController().signal } = {},
+): Promise<Answer> {
+  return await subject.answer({ scope: { case: row, epoch }, epoch, signal });
+}
+
+/** What does not depend on the clock; of an error its code and message. */
+export function steady({ duration_ms: _duration, metadata, error, ...answer }: Answer) {
+  const { latency_ms: _latency, ...rest } = metadata;
+  return { ...answer, metadata: rest, ...(error && { error: `${error.code}: ${error.message}` }) };
+}
+
+/** A pipeline file of that `spec` in the folder. */
+export function writePipeline(folder: string, spec: string): void {
+  const head = 'apiVersion: signalbox/v1\nkind: Pipeline\nspec:\n';
+  writeFileSync(join(folder, 'demo.pipeline.yaml'), head + spec.replaceAll(/^(?=.)/gm, '  '));
+}

@@ -1,0 +1,58 @@
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { launchBrowser } from '../browser.ts';
+import { emptyRun, epochsRun, failingRun, guardRun, passedRun } from '../suite/report/html/runs.ts';
+import { writePage } from '../suite/report/html/write.ts';
+
+// Pictures of the html report, narrow and wide, light and dark: `screenshots.ts FOLDER [PAGE.html]`. Without a page,
+// sample runs are shown.
+
+const sizes = [
+  { name: 'phone', viewport: { width: 390, height: 844 } },
+  { name: 'desk', viewport: { width: 1440, height: 900 } },
+];
+const themes = ['light', 'dark'] as const;
+const samples = {
+  failing: failingRun(),
+  guard: guardRun(),
+  epochs: epochsRun(),
+  passed: passedRun(),
+  empty: emptyRun(),
+};
+
+const [folder, page] = process.argv.slice(2);
+if (folder === undefined) throw new Error('usage: screenshots.ts FOLDER [PAGE.html]');
+mkdirSync(folder, { recursive: true });
+const browser = await launchBrowser();
+for (const file of page === undefined ? await writeSamples() : [resolve(page)])
+  await takePictures(browser, file, folder);
+await browser.close();
+
+async function writeSamples(): Promise<string[]> {
+  const made = mkdtempSync(join(tmpdir(), 'pages-'));
+  const pages = Object.entries(samples).map(([name, run]) => ({ file: join(made, `${name}.html`), run }));
+  for (const { file, run } of pages) await writePage(file, run);
+  return pages.map(({ file }) => file);
+}
+
+/** The whole page, and its first failed (or else first) case. */
+async function takePictures(started: Browser, file: string, into: string): Promise<void> {
+  for (const { name, viewport } of sizes) {
+    for (const colorScheme of themes) {
+      const tab = await started.newPage({ viewport, colorScheme, reducedMotion: 'reduce' });
+      await tab.goto(pathToFileURL(file).href);
+      const path = (part: string) =>
+        join(into, `${basename(file, '.html')}-${name}-${colorScheme}${part}.png`);
+      await tab.screenshot({ path: path('') });
+      await tab.evaluate('document.querySelector(".cases").scrollIntoView()');
+      await tab.screenshot({ path: path('-list') });
+      await tab.keyboard.press('j');
+      await tab.keyboard.press('Enter');
+      await tab.screenshot({ path: path('-case') });
+      await tab.close();
+    }
+  }
+}
