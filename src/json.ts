@@ -41,20 +41,21 @@ export class Json {
 
 /** JSON text of a value tree in which `Json` parts, bigints and raw numbers keep their exact digits. */
 export function stringifyJson(value: unknown): string {
-  if (value instanceof Json) return value.text;
+  if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (value instanceof Json) return value.text;
   if (JSON.isRawJSON(value)) return value.rawJSON;
   const exact = exactForms.get(value);
   if (exact !== undefined) return stringifyJson(exact);
   if (Array.isArray(value)) return `[${value.map(stringifyJson).join(',')}]`;
   if ('toJSON' in value && typeof value.toJSON === 'function') return stringifyJson(value.toJSON());
-  const members: string[] = [];
+  let members = '';
   for (const [key, member] of Object.entries(value)) {
     if (member === undefined || typeof member === 'function') continue;
-    members.push(`${JSON.stringify(key)}:${stringifyJson(member)}`);
+    members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${stringifyJson(member)}`;
   }
-  return `{${members.join(',')}}`;
+  return `{${members}}`;
 }
 
 /**

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { HostEnv } from './binding/env.ts';
 import type { RuntimeConfig } from './config/config.ts';
@@ -16,9 +14,9 @@ import type { Suite } from './suite/model.ts';
 import type { RunHeader } from './suite/record.ts';
 import { readReduction } from './suite/reduction.ts';
 import { retryFaults } from './suite/retry.ts';
-import { fingerprintOf } from './suite/run/fingerprint.ts';
 import { toHeader } from './suite/run/header.ts';
-import { openJournal, openStoredRun } from './suite/run/journal.ts';
+import { openStoredRun } from './suite/run/journal.ts';
+import { keepRun, openToKeep, readHeader, requireRun } from './suite/run/keep-run.ts';
 import { compileSelection } from './suite/select/select.ts';
 import { findReductionProblem } from './suite/stats/epochs.ts';
 import { openSubject } from './suite/subject/open-subject.ts';
@@ -77,6 +75,7 @@ export function openSuites(context: SuitesContext): Suites {
         return await runSuite(suite, {
           ...{ header, journal, select, signal, bail, keepGoing, reporter, onProgress },
           window: context.window,
+          turns: context.concurrency,
           subject: await subjectOf(suite, options),
           score: async (evaluation, within) =>
             await retryFaults(suite.retries, within, async () => {
@@ -90,7 +89,9 @@ export function openSuites(context: SuitesContext): Suites {
         if (options.resume !== undefined) throw usage('a run that is kept nowhere cannot be resumed');
         return await work(toHeader(suite, randomUUID(), new Date()), undefined);
       }
-      return await keepRun(await results(), { suite, config, options }, work);
+      const { resume, bail, keepGoing, dataset } = options;
+      const wanted = { select: options.select, dataset, bail, keepGoing, replay: context.replay };
+      return await keepRun(await openToKeep(results), { suite, config, wanted, resume }, work);
     },
     runs: {
       list: async ({ limit } = {}) => {
@@ -159,104 +160,6 @@ function applyOptions(suite: Suite, options: SuiteRunOptions): Suite {
 function requireWhole(what: string, value: number, least: number): void {
   if (Number.isSafeInteger(value) && value >= least) return;
   throw usage(`${what} is a whole number from ${least}, not ${value}`);
-}
-
-interface Keeping {
-  readonly suite: Suite;
-  readonly config: RuntimeConfig;
-  readonly options: SuiteRunOptions;
-}
-
-/** Does the work of a run that the store keeps: a new one, or one that was cut off. Throws STORE_FAILED. */
-async function keepRun<Report extends { readonly status: 'passed' | 'failed' | 'error' }>(
-  store: ResultStore,
-  keeping: Keeping,
-  work: (header: RunHeader, journal: EpochJournal) => Promise<Report>,
-): Promise<Report> {
-  const fingerprint = fingerprintOfRun(keeping);
-  const known = keeping.options.resume && findToResume(store, keeping, fingerprint);
-  const header = known ? readHeader(known) : toHeader(keeping.suite, randomUUID(), new Date());
-  const { run_id: id } = header;
-  const claim = await store.claimRun(id);
-  if (claim === undefined) throw new RuntimeError('RUN_BUSY', `another process works on run ${id}`);
-  try {
-    if (known) store.setRunEnd(id, { status: 'running', report: null });
-    else store.createRun(newRun(keeping.suite, header, fingerprint));
-    const report = await work(header, openJournal(store, id, known !== undefined));
-    store.setRunEnd(id, { status: report.status, report: JSON.stringify(report) });
-    return report;
-  } catch (error) {
-    endEarly(store, id);
-    throw error;
-  } finally {
-    await claim.release();
-  }
-}
-
-function newRun(suite: Suite, header: RunHeader, fingerprint: string) {
-  return {
-    id: header.run_id,
-    kind: 'suite' as const,
-    name: suite.name,
-    file: resolve(suite.file),
-    fingerprint,
-    createdAt: Date.parse(header.started_at),
-    header: JSON.stringify(header),
-  };
-}
-
-/** A store that fails now has failed before, and that is what is told. */
-function endEarly(store: ResultStore, id: string): void {
-  try {
-    store.setRunEnd(id, { status: 'interrupted', report: null });
-  } catch {
-    // The run counts as cut off anyway.
-  }
-}
-
-/** What must not have changed when a run goes on: the files that say what is judged how, and what was asked for. */
-function fingerprintOfRun({ suite, config, options }: Keeping): string {
-  const { select, dataset, bail, keepGoing } = options;
-  const { epochs, evals, retries, timeoutMs } = suite;
-  const reducers = evals.map(({ reducer }) => reducer);
-  const files = [suite.file, config.file].map((file) => readFileSync(file, 'utf8'));
-  return fingerprintOf([files, select, dataset, bail, keepGoing, epochs, retries, timeoutMs, reducers]);
-}
-
-function findToResume(store: ResultStore, { suite, options }: Keeping, fingerprint: string): ResultRun {
-  const { resume } = options;
-  const runs = store.listRuns({ name: suite.name, kind: 'suite' });
-  const own = runs.filter(({ file, status }) => file === resolve(suite.file) && isCutOff(status));
-  const found = typeof resume === 'string' ? requireRun(store, resume) : own[0];
-  if (found === undefined) {
-    const hint = '`signalbox eval list` shows the runs that there are; run the suite without --resume.';
-    throw new RuntimeError('RUN_UNKNOWN', `no run of suite "${suite.name}" waits to be resumed`, { hint });
-  }
-  if (!isCutOff(found.status)) {
-    throw new RuntimeError('RUN_ENDED', `run ${found.id} has come to its end: ${found.status}`);
-  }
-  if (found.fingerprint !== fingerprint) {
-    const hint = 'A run goes on with the same suite, config and options; start a new one without --resume.';
-    const message = `run ${found.id} was begun with another suite file, config or other options`;
-    throw new RuntimeError('USAGE', message, { hint });
-  }
-  return found;
-}
-
-function isCutOff(status: ResultRun['status']): boolean {
-  return status === 'running' || status === 'interrupted';
-}
-
-function readHeader(run: ResultRun): RunHeader {
-  return JSON.parse(run.header);
-}
-
-/** Throws RUN_UNKNOWN. */
-function requireRun(store: ResultStore, id: string): ResultRun {
-  const run = store.findRun(id);
-  if (run !== undefined) return run;
-  const hint = '`signalbox eval list` shows the runs that there are.';
-  throw new RuntimeError('RUN_UNKNOWN', `${store.place} keeps no suite run ${id}`, { hint });
 }
 
 function toInfo(store: ResultStore, run: ResultRun): SuiteRunInfo {

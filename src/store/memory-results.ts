@@ -20,6 +20,15 @@ export function createMemoryResults(): ResultStore {
       }),
     claimRun: async (id) => open(() => claimRun(state, id)),
     put: (record) => open(() => put(requireRun(state, record.runId), record)),
+    putAll: (records) =>
+      open(() => {
+        for (const { kept, record } of records.map((each) => ({
+          kept: requireRun(state, each.runId),
+          record: each,
+        }))) {
+          put(kept, record);
+        }
+      }),
     append: (record) => open(() => append(state.runs.get(record.runId), record)),
     get: (runId, number, epoch) => open(() => state.runs.get(runId)?.records.get(keyOf({ number, epoch }))),
     records: (runId, filter) => readRecords(() => open(() => sortRecords(state, runId, filter?.caseId))),

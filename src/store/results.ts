@@ -22,6 +22,8 @@ export interface ResultStore {
 
   /** Keeps one record of a run; one that is there already is replaced. */
   put(record: NewResult): void;
+  /** Keeps several at once: all of them, or none. */
+  putAll(records: readonly NewResult[]): void;
   /** Keeps one more record of a run, behind all that there are, whoever else adds to it. False when there is no such run. */
   append(record: Omit<NewResult, 'number'>): boolean;
   /** `text` of a record; undefined when there is none. */

@@ -138,11 +138,15 @@ function runMethods({ read, write, checkpoint, runs, answers, locks, file }: Par
   } satisfies Partial<ResultStore>;
 }
 
-function resultMethods({ read, results, file }: Parts) {
+function resultMethods({ read, write, results, file }: Parts) {
   return {
     put: (record) => {
       if (!read(() => results.put(record))) throw runGone(record.runId, file);
     },
+    putAll: (records) =>
+      write(() => {
+        for (const record of records) if (!results.put(record)) throw runGone(record.runId, file);
+      }),
     append: (record) => read(() => results.append(record)),
     get: (runId, number, epoch) => read(() => results.get(runId, number, epoch)),
     countRecords: (runId) => read(() => results.count(runId)),

@@ -2,8 +2,9 @@ import { meetsThreshold } from '../capability/threshold.ts';
 import { scored } from '../contract/eval.ts';
 import type { Row } from './dataset/rows.ts';
 import type { SuiteEval } from './model.ts';
-import type { CaseRecord, CaseResult, EpochRecord } from './record.ts';
+import type { CaseRecord, EpochRecord } from './record.ts';
 import { reduceEpochs } from './stats/epochs.ts';
+import { weightedMean } from './stats/whole.ts';
 
 export interface JudgedCase {
   readonly row: Pick<Row, 'number' | 'file' | 'line'>;
@@ -23,10 +24,11 @@ export function toCaseRecord(
   const judged = evals.flatMap(({ id: name, role, weight, reducer }) => {
     const results = epochs.flatMap((epoch) => epoch.results.filter((each) => each.eval === name));
     if (results.length === 0) return [];
-    return [{ role, weight, result: { eval: name, ...reduceEpochs(reducer, results) } }];
+    const result = { eval: name, ...reduceEpochs(reducer, results) };
+    return [{ role, weight, score: result.score, result }];
   });
   const deciding = judged.filter(({ role }) => role !== 'metric');
-  const score = weigh(deciding);
+  const score = weightedMean(deciding);
   // An epoch without an answer has none.
   const threshold = epochs.find((epoch) => epoch.threshold !== undefined)?.threshold;
   return {
@@ -43,17 +45,4 @@ export function toCaseRecord(
         ? deciding.every(({ result }) => result.passed)
         : score !== null && meetsThreshold(scored(score, ''), threshold),
   };
-}
-
-/** Null when a score is missing, or there is none. */
-function weigh(
-  parts: readonly { readonly weight: number; readonly result: Pick<CaseResult, 'score'> }[],
-): number | null {
-  let [sum, weights] = [0, 0];
-  for (const { weight, result } of parts) {
-    if (result.score === null) return null;
-    sum += weight * result.score;
-    weights += weight;
-  }
-  return weights === 0 ? null : Math.min(1, sum / weights);
 }

@@ -16,11 +16,18 @@ export async function retryFaults<Result extends Faulty>(
   work: () => Promise<Result>,
   firstPauseMs = 250,
 ): Promise<Result & { readonly attempts: number }> {
-  let last: Result | undefined;
-  let attempts = 0;
+  if (signal.aborted) throw new RuntimeError('ABORTED', 'it was given up before it was asked');
+  let last = await work();
+  let attempts = 1;
+  // Nearly always there is nothing to repeat, and what repeats costs more than many an answer.
+  if (retries === 0 || !isWorthAnother(last)) return { ...last, attempts };
+  let isFirst = true;
   const attempt = async () => {
-    last = await work();
-    attempts += 1;
+    if (!isFirst) {
+      last = await work();
+      attempts += 1;
+    }
+    isFirst = false;
     if (isWorthAnother(last)) throw new WorthAnother();
   };
   try {
@@ -36,7 +43,6 @@ export async function retryFaults<Result extends Faulty>(
   } catch (error) {
     if (!(error instanceof WorthAnother) && !signal.aborted) throw error;
   }
-  if (last === undefined) throw new RuntimeError('ABORTED', 'it was given up before it was asked');
   return { ...last, attempts };
 }
 

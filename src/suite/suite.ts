@@ -38,7 +38,8 @@ export interface SuiteOptions extends EpochTools {
 export interface EpochJournal {
   /** What the epoch came to when it was judged before, with the same row. */
   find(at: EpochPlace): EpochRecord | undefined;
-  keep(at: EpochPlace, record: EpochRecord): void;
+  /** Settles once it is kept; nobody is told before. */
+  keep(at: EpochPlace, record: EpochRecord): Promise<void>;
   /** Keeps what the run came to; nobody is told before. */
   end(report: SuiteReport): void;
 }
@@ -64,11 +65,13 @@ export async function runSuite(suite: Suite, options: SuiteOptions): Promise<Sui
   const own = new AbortController();
   const either = AbortSignal.any([signal, own.signal]);
   const rows = openRows(suite.dataset, either);
+  const turns = newTurns(suite, options);
   await reporter?.begin(header);
   try {
     await workInOrder<Candidate, Outcome>({
       source: () => (options.select ?? all)(toCandidates(suite, rows.rows)),
-      work: async (candidate, stopped) => await runCase(suite, candidate, { options, signal: stopped }),
+      work: async (candidate, stopped) =>
+        await runCase(suite, candidate, { options, turns, signal: stopped }),
       take: async (outcome) => await takeOutcome(outcome, { ledger, options, fraction: rows.fraction }),
       window,
       signal: either,
@@ -86,6 +89,11 @@ export async function runSuite(suite: Suite, options: SuiteOptions): Promise<Sui
   return report;
 }
 
+/** Undefined where nobody has to wait. */
+function newTurns({ timeoutMs }: Suite, { turns }: SuiteOptions): PQueue | undefined {
+  return timeoutMs === undefined || turns === undefined ? undefined : new PQueue({ concurrency: turns });
+}
+
 const all = (candidates: AsyncIterable<Candidate>): AsyncIterable<Candidate> => candidates;
 
 type Outcome =
@@ -94,6 +102,8 @@ type Outcome =
 
 interface CaseRun {
   readonly options: SuiteOptions;
+  /** Where epochs wait for their turn. */
+  readonly turns: PQueue | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -119,15 +129,20 @@ async function runCase(suite: Suite, candidate: Candidate, run: CaseRun): Promis
   }
 }
 
-async function epochOf(suite: Suite, place: EpochPlace, { options, turns, signal }: CaseRun): Promise<EpochRecord> {
+async function epochOf(
+  suite: Suite,
+  place: EpochPlace,
+  { options, turns, signal }: CaseRun,
+): Promise<EpochRecord> {
   const { journal } = options;
   const known = journal?.find(place);
   if (known !== undefined) return known;
   const task = { row: place.value, epoch: place.epoch, signal };
-  const record = await turns.add(async () => await runEpoch(suite, task, options), { signal });
+  const work = async () => await runEpoch(suite, task, options);
+  const record = turns === undefined ? await work() : await turns.add(work, { signal });
   // What was cut off says nothing, and is judged again when the run goes on.
   signal.throwIfAborted();
-  journal?.keep(place, record);
+  await journal?.keep(place, record);
   return record;
 }
 

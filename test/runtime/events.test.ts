@@ -18,7 +18,7 @@ hooks:
   mark: {command: $bin/prints.sh, args: ['{"allow": true, "replace": {"content": "{}"}}'], hook: tool, phases: [after_execution]}
 `);
   await runtime.tools.call('echo', { a: 1 });
-  const asked = { type: 'decision', dialect: 'promptkit', kind: 'tool', mode: 'filter' };
+  const asked = { type: 'decision', call: 1, dialect: 'promptkit', kind: 'tool', mode: 'filter' };
   expect(story(events)).toEqual([
     { type: 'process.started', name: 'note', pid: 1 },
     { type: 'process.ended', name: 'note', pid: 1, exitCode: 0, signal: null },
@@ -63,6 +63,7 @@ hooks: {guard: {command: $bin/crash.sh, hook: tool}}
     { type: 'process.ended', name: 'guard', pid: 1, exitCode: 3, signal: null },
     {
       type: 'decision',
+      call: 1,
       hook: 'guard',
       dialect: 'promptkit',
       kind: 'tool',
@@ -166,7 +167,10 @@ hooks:
   const decisions = story(allOf(events, 'decision')).toSorted((one, other) =>
     String(one['hook']).localeCompare(String(other['hook'])),
   );
-  const asked = { type: 'decision', dialect: 'promptkit', kind: 'tool', phase: 'before_execution' };
+  const asked = {
+    ...{ type: 'decision', call: 1, dialect: 'promptkit', kind: 'tool' },
+    phase: 'before_execution',
+  };
   expect(decisions).toEqual([
     { ...asked, hook: 'first', mode: 'filter', verdict: 'allow', reason: '', metadata: '{}' },
     {

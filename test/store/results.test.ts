@@ -119,6 +119,16 @@ describe.each(stores)('results in $kind', ({ open }) => {
     expect([...results.records('r3')]).toEqual([]);
   });
 
+  test('several records are kept at once, or none of them', async () => {
+    const results = await open();
+    results.createRun(newResultRun('r1'));
+    const three = [1, 2, 3].map((number) => newResult('r1', { number }));
+    results.putAll(three);
+    const stray = [newResult('r1', { number: 4 }), newResult('gone', { number: 5 })];
+    expect(codeOf(() => results.putAll(stray))).toBe('STORE_FAILED');
+    expect([...results.records('r1')].map(({ number }) => number)).toEqual([1, 2, 3]);
+  });
+
   test('a record that is kept again replaces the first one', async () => {
     const results = await open();
     results.createRun(newResultRun('r1'));

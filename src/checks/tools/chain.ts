@@ -15,8 +15,7 @@ export const toolCallChain: Check = {
   type: 'tool_call_chain',
   aliases: [],
   family: 'tools',
-  summary:
-    'How far the turn called the tools of the steps in this order, each with what its step asks for.',
+  summary: 'How far the turn called the tools of the steps in this order, each with what its step asks for.',
   range: 'ratio',
   params: {
     steps: {

@@ -14,7 +14,10 @@ export function listCalled(calls: readonly EvalToolCall[]): string {
   const names = [...counts].map(([name, count]) => (count === 1 ? name : `${name} (${count})`));
   const rest = names.length - MOST_NAMES;
   const more = rest > 0 ? ` and ${rest} more` : '';
-  return `called: ${names.slice(0, MOST_NAMES).map((name) => shorten(name)).join(', ')}${more}`;
+  return `called: ${names
+    .slice(0, MOST_NAMES)
+    .map((name) => shorten(name))
+    .join(', ')}${more}`;
 }
 
 const MOST_NAMES = 12;

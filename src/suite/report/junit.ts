@@ -94,7 +94,8 @@ function toFault(kind: 'failure' | 'error', { type, words, detail }: Words): str
 }
 
 function toSkipped(words: string): string {
-  return toElement('skipped', { message: toMessage(words) });
+  // Not every schema knows its `message`, but all take a text.
+  return toElement('skipped', {}, escapeText(toMessage(words)));
 }
 
 /** What a list of failures shows of one. */

@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import { RuntimeError } from '../../errors.ts';
-import { stringifyJson } from '../../json.ts';
-import type { ResultRun, ResultStore, StoredResult } from '../../store/results.ts';
+import { parseLossless, stringifyJson } from '../../json.ts';
+import type { NewResult, ResultRun, ResultStore, StoredResult } from '../../store/results.ts';
 import { toCaseRecord, type Weighing } from '../case-record.ts';
 import type { CaseRecord, EpochRecord, RunHeader, RunSource, SuiteReport } from '../record.ts';
 import { readReduction } from '../reduction.ts';
@@ -17,20 +18,39 @@ interface StoredEpoch {
 
 /** The journal of a run in the result store. A new run has nothing to be found. */
 export function openJournal(store: ResultStore, runId: string, isResumed: boolean): EpochJournal {
+  const putSoon = gatherPuts(store);
   return {
     find: (place) => {
       if (!isResumed) return undefined;
       const stored = store.get(runId, place.row.number, place.epoch);
       return stored?.digest === digestOfCase(place) ? readEpoch(stored).record : undefined;
     },
-    keep: (place, record) => {
+    keep: async (place, record) => {
       const { row, identity, epoch } = place;
       const { file, line, number } = row;
       const stored: StoredEpoch = { file, line, tags: identity.tags, record };
       const text = stringifyJson(stored);
-      store.put({ runId, number, epoch, caseId: identity.id, digest: digestOfCase(place), text });
+      await putSoon({ runId, number, epoch, caseId: identity.id, digest: digestOfCase(place), text });
     },
     end: (report) => store.setRunEnd(runId, { status: report.status, report: stringifyJson(report) }),
+  };
+}
+
+/** Puts together what comes in one turn of the event loop: a transaction costs more than what is in it. */
+function gatherPuts(store: ResultStore): (record: NewResult) => Promise<void> {
+  let gathered: { readonly records: NewResult[]; readonly kept: Promise<void> } | undefined;
+  const gather = () => {
+    const records: NewResult[] = [];
+    const kept = setImmediate().then(() => {
+      gathered = undefined;
+      store.putAll(records);
+    });
+    return { records, kept };
+  };
+  return async (record) => {
+    gathered ??= gather();
+    gathered.records.push(record);
+    await gathered.kept;
   };
 }
 
@@ -97,7 +117,7 @@ function readEpoch({ text }: StoredResult): StoredEpoch {
 /** What this program wrote itself. */
 function readText<Shape>(text: string): Shape {
   try {
-    return JSON.parse(text) as Shape;
+    return parseLossless(text) as Shape;
   } catch (cause) {
     throw damaged('text that is not JSON', cause);
   }

@@ -21,7 +21,7 @@ export function passesWhole(
 }
 
 /** Null when a score is missing, or there is none. */
-function weightedMean(
+export function weightedMean(
   results: readonly (Pick<EvalResult, 'score'> & { readonly weight: number })[],
 ): number | null {
   const sum = newExactSum();

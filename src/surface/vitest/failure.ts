@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import type { CaseRecord, loadResults, RunHeader, SuiteReport } from '../../runtime.ts';
 
 /** What results are said with. */
@@ -35,9 +36,15 @@ export function explainProblems(
   const [first] = problems;
   if (first === undefined) return undefined;
   const lines = problems.map(({ file, line, message, hint }) => {
-    return `${file}:${line} ${message}${hint === undefined ? '' : `\n    hint: ${hint}`}`;
+    return `${toShort(file)}:${line} ${message}${hint === undefined ? '' : `\n    hint: ${hint}`}`;
   });
   return toError([...lines, ...andMore(count - problems.length)].join('\n'), first);
+}
+
+/** A path as it is read from the current folder, unless that is no shorter. */
+export function toShort(file: string): string {
+  const path = relative('', file);
+  return path.length < file.length ? path : file;
 }
 
 /** What failed in a run whose cases are too many for a test each; undefined when all passed. */

@@ -1,5 +1,5 @@
 import type { PlannedRow, SuitePlan } from '../../runtime.ts';
-import { explainCase, explainCases, explainGate, explainProblems, type Wording } from './failure.ts';
+import { explainCase, explainCases, explainGate, explainProblems, toShort, type Wording } from './failure.ts';
 import type { SuiteRun } from './run.ts';
 
 /** One test of a suite. */
@@ -7,8 +7,8 @@ export interface SuiteTest {
   readonly title: string;
   /** What of the run it waits for: one row, everything, or nothing. */
   readonly needs: PlannedRow | 'all' | 'nothing';
-  /** Gives what is wrong. Throws what ended the run early. */
-  judge(run: SuiteRun | undefined): Promise<Finding | undefined>;
+  /** Gives what is wrong. Starts the run when it needs it; throws what ended that early. */
+  judge(start: () => Promise<SuiteRun>): Promise<Finding | undefined>;
 }
 
 /** What a test found: a fault, or, of a suite that its gates decide, something that those may outweigh. */
@@ -29,15 +29,15 @@ function rowTests(rows: readonly PlannedRow[], isGated: boolean, wording: Wordin
   return rows.map((row) => {
     const { content } = row;
     if ('problem' in content) {
-      const title = `${row.file}:${row.line}`;
+      const title = `${toShort(row.file)}:${row.line}`;
       return { title, needs: 'nothing', judge: async () => fault(explainProblems([content.problem])) };
     }
     return {
       title: wording.oneLine(content.id),
       needs: row,
-      judge: async (run) => {
-        const outcome = await run?.outcomeOf(row.number);
-        if (outcome === undefined) return undefined;
+      judge: async (start) => {
+        const run = await start();
+        const outcome = await run.outcomeOf(row.number);
         if ('problems' in outcome) return fault(explainProblems(outcome.problems));
         return fault(explainCase(outcome.record, outcome.header, wording), isGated);
       },
@@ -50,17 +50,19 @@ function wholeTests(isGated: boolean, wording: Wording): SuiteTest[] {
     {
       title: 'all cases',
       needs: 'all',
-      judge: async (run) => {
-        const report = await run?.report();
-        return report && fault(explainCases(report, wording), isGated);
+      judge: async (start) => {
+        const run = await start();
+        const report = await run.report();
+        return fault(explainCases(report, wording), isGated);
       },
     },
     {
       title: 'all rows can be used',
       needs: 'all',
-      judge: async (run) => {
-        const report = await run?.report();
-        return report && fault(explainProblems(report.problems, report.problem_count));
+      judge: async (start) => {
+        const run = await start();
+        const report = await run.report();
+        return fault(explainProblems(report.problems, report.problem_count));
       },
     },
   ];
@@ -72,8 +74,10 @@ function gateTests({ gates }: SuitePlan, wording: Wording): SuiteTest[] {
     return {
       title: `gate ${wording.nameGate(gate)} ${wording.describeBounds({ min, max })}`,
       needs: 'all',
-      judge: async (run) => {
-        const result = (await run?.report())?.gates[index];
+      judge: async (start) => {
+        const run = await start();
+        const { gates: judged } = await run.report();
+        const result = judged[index];
         return result && fault(explainGate(result, wording));
       },
     };

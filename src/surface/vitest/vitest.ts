@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import { formatProblem, loadPlan, loadResults, problemsOf } from '../../runtime.ts';
 import { type DescribeSuiteOptions, readTimeout } from './options.ts';
-import { type SuiteRun, startRun } from './run.ts';
+import { type RunPlan, type SuiteRun, startRun } from './run.ts';
 import { type SuiteTest, toTests } from './tests.ts';
 
 export type { DescribeSuiteOptions } from './options.ts';
@@ -20,22 +20,41 @@ export async function describeSuite(file: string | URL, options: DescribeSuiteOp
   const wording = await loadResults();
   const tests = toTests(plan, wording);
   describe(plan.suite, () => {
-    let run: SuiteRun | undefined;
-    // Their own time is the run's, so vitest's is none.
-    const unlimited = { timeout: 0, retry: 0 };
-    beforeAll(async (suite) => {
-      // What `-t` and `.only` leave out is not run.
-      const wanted = tests.filter((_, index) => isWanted(suite.tasks[index]?.mode));
-      if (wanted.every(({ needs }) => needs === 'nothing')) return;
-      const isPartial = wanted.every(({ needs }) => needs !== 'all');
-      const awaited = wanted.flatMap(({ needs }) => (typeof needs === 'object' ? [needs] : []));
-      run = await startRun({ file: path, config: plan.config, options, timeoutMs, awaited, isPartial });
+    let starting: Promise<SuiteRun> | undefined;
+    const start = (rows: AwaitedRows) => {
+      starting ??= startRun({ file: path, config: plan.config, options, timeoutMs, ...rows });
+      return starting;
+    };
+    afterAll(async () => {
+      const run = await starting?.catch(() => undefined);
+      await run?.close();
     }, 0);
-    afterAll(async () => await run?.close(), 0);
-    for (const each of tests) {
-      test(each.title, unlimited, async (context) => await perform(each, run, context));
+    for (const { title, judge } of tests) {
+      // The time that a test has is the run's, so vitest's own has no end.
+      test(title, { timeout: 0, retry: 0 }, async (context) => {
+        const found = await report(async () => {
+          return await judge(() => start(rowsOf(tests, context.task.suite?.tasks ?? [])));
+        });
+        if (found?.isOutweighed) {
+          context.skip(wording.oneLine(`the gates decide, though ${found.error.message}`));
+        }
+        if (found !== undefined) throw found.error;
+        // A project may require that every test makes an assertion.
+        expect(found).toBeUndefined();
+      });
     }
   });
+}
+
+type AwaitedRows = Pick<RunPlan, 'awaited' | 'isPartial'>;
+
+/** What the tests wait for that `-t` and `.only` have left; the tasks of vitest stand in the order of the tests. */
+function rowsOf(tests: readonly SuiteTest[], tasks: readonly { readonly mode: string }[]): AwaitedRows {
+  const wanted = tests.filter((_, index) => tasks[index]?.mode !== 'skip').map(({ needs }) => needs);
+  return {
+    awaited: wanted.flatMap((needs) => (typeof needs === 'object' ? [needs] : [])),
+    isPartial: wanted.every((needs) => needs !== 'all'),
+  };
 }
 
 /** The number of cases up to which each is a test of its own. */
@@ -43,36 +62,20 @@ const mostCases = 1000;
 
 async function readPlan(file: string, { select, config, dataset }: DescribeSuiteOptions) {
   const { planSuite } = await loadPlan();
-  try {
-    const plan = await planSuite(file, { select, config, dataset, most: mostCases });
-    if (plan.rows.length > 0) return plan;
-  } catch (thrown) {
-    throw listProblems(toRuntimeError(thrown));
-  }
+  const plan = await report(async () => await planSuite(file, { select, config, dataset, most: mostCases }));
+  if (plan.rows.length > 0) return plan;
   throw new RuntimeError('DATASET_INVALID', `${file}: the dataset has no rows, or none was selected`);
 }
 
-/** Vitest shows the message of an error, so that what the error is about has to stand there. */
-function listProblems(error: RuntimeError): RuntimeError {
-  const problems = problemsOf(error).map(formatProblem);
-  if (problems.length === 0) return error;
-  return new RuntimeError(error.code, [error.message, ...problems].join('\n'), {
-    details: error.details,
-    hint: error.hint,
-    cause: error.cause,
-  });
-}
-
-function isWanted(mode: string | undefined): boolean {
-  return mode !== 'skip' && mode !== 'todo';
-}
-
-async function perform(each: SuiteTest, run: SuiteRun | undefined, context: TestContext): Promise<void> {
-  const found = await each.judge(run).catch((thrown: unknown) => {
-    throw listProblems(toRuntimeError(thrown));
-  });
-  if (found?.isOutweighed) context.skip(found.error.message);
-  if (found !== undefined) throw found.error;
-  // A project may require that every test makes an assertion.
-  expect(found).toBeUndefined();
+/** Vitest shows the message of an error, so the problems that the error carries have to stand there. */
+async function report<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const error = toRuntimeError(thrown);
+    const problems = problemsOf(error).map(formatProblem);
+    if (problems.length === 0) throw error;
+    // They are not told a second time, as details or cause.
+    throw new RuntimeError(error.code, [error.message, ...problems].join('\n'), { hint: error.hint });
+  }
 }

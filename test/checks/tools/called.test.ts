@@ -79,20 +79,35 @@ for (const type of ['tools_called', 'tool_called']) {
       'a limit below the default minimum',
       { tool_names: ['refund'], max_calls: 0 },
       [],
-      'the params of ' + type + ' cannot be used: max_calls is below min_calls, which is 1',
+      `the params of ${type} cannot be used: max_calls is below min_calls, which is 1`,
     ],
   ]);
 }
 
 judges('tools_not_called', [
-  ['none of them', { tool_names: ['refund'] }, calls('lookup'), [1, 'none of them was called; called: lookup']],
+  [
+    'none of them',
+    { tool_names: ['refund'] },
+    calls('lookup'),
+    [1, 'none of them was called; called: lookup'],
+  ],
   ['one of them, in vain', { tools: ['refund', 'pay'] }, [failed], [0, 'refund was called; called: refund']],
   ['two of them', { tools: ['a', 'b'] }, calls('b', 'a', 'b'), [0, 'b, a were called; called: b (2), a']],
-  ['another case of letters', { tools: ['refund'] }, calls('Refund'), [1, 'none of them was called; called: Refund']],
+  [
+    'another case of letters',
+    { tools: ['refund'] },
+    calls('Refund'),
+    [1, 'none of them was called; called: Refund'],
+  ],
 ]);
 
 judges('tools_called_session', [
-  ['a call that failed counts', { tool_names: ['refund'] }, [failed], [1, 'all 1 were called; called: refund']],
+  [
+    'a call that failed counts',
+    { tool_names: ['refund'] },
+    [failed],
+    [1, 'all 1 were called; called: refund'],
+  ],
   [
     'one was called too rarely',
     { tool_names: ['lookup', 'refund'], min_calls: 2 },

@@ -5,7 +5,7 @@ import { openJunit } from '../../../src/suite/report/junit.ts';
 import { newSpool } from '../../../src/suite/report/spool.ts';
 import { caseOf, epochOf, evalResultOf, headerOf, newTextSink, reportOf } from './reports.ts';
 
-const schema = readFileSync(new URL('../../fixtures/schemas/junit.xsd', import.meta.url), 'utf8');
+const schema = readFileSync(new URL('../../fixtures/schemas/jenkins-junit.xsd', import.meta.url), 'utf8');
 
 const header = headerOf({
   epochs: 2,
@@ -78,14 +78,14 @@ instead &amp; "42"</failure>${output(['row: rows.jsonl:2', 'score: 0.25', 'epoch
 <testsuite name="safe" tests="4" failures="0" errors="1" skipped="2" time="0.012">
 <testcase name="good" classname="gsm8k.safe" time="0.012">${output(['row: rows.jsonl:1', 'score: 1', 'tags: a, b'])}</testcase>
 <testcase name="bad" classname="gsm8k.safe" time="0.000"><error message="unscored: timed out" type="guardrail">timed out</error>${output(['row: rows.jsonl:2', 'score: none', 'epochs: 0 of 2 passed'])}</testcase>
-<testcase name="low" classname="gsm8k.safe" time="0.000"><skipped message="not judged: its condition is false"/></testcase>
-<testcase name="lenient" classname="gsm8k.safe" time="0.000"><skipped message="not judged: its condition is false"/></testcase>
+<testcase name="low" classname="gsm8k.safe" time="0.000"><skipped>not judged: its condition is false</skipped></testcase>
+<testcase name="lenient" classname="gsm8k.safe" time="0.000"><skipped>not judged: its condition is false</skipped></testcase>
 </testsuite>
 <testsuite name="length" tests="4" failures="0" errors="0" skipped="3" time="0.012">
 <testcase name="good" classname="gsm8k.length" time="0.012">${output(['row: rows.jsonl:1', 'score: 0.1', 'tags: a, b'])}</testcase>
-<testcase name="bad" classname="gsm8k.length" time="0.000"><skipped message="unscored: no text"/>${output(['row: rows.jsonl:2', 'score: none', 'epochs: 0 of 2 passed'])}</testcase>
-<testcase name="low" classname="gsm8k.length" time="0.000"><skipped message="not judged: its condition is false"/></testcase>
-<testcase name="lenient" classname="gsm8k.length" time="0.000"><skipped message="not judged: its condition is false"/></testcase>
+<testcase name="bad" classname="gsm8k.length" time="0.000"><skipped>unscored: no text</skipped>${output(['row: rows.jsonl:2', 'score: none', 'epochs: 0 of 2 passed'])}</testcase>
+<testcase name="low" classname="gsm8k.length" time="0.000"><skipped>not judged: its condition is false</skipped></testcase>
+<testcase name="lenient" classname="gsm8k.length" time="0.000"><skipped>not judged: its condition is false</skipped></testcase>
 </testsuite>
 <testsuite name="cases" tests="1" failures="1" errors="0" skipped="0" time="0.000">
 <testcase name="low" classname="gsm8k.cases" time="0.000"><failure message="score 0.4: the case misses its own threshold" type="case">the case misses its own threshold</failure></testcase>

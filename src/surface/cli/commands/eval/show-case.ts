@@ -12,7 +12,7 @@ export function caseText(record: CaseRecord, { style }: Pick<Terminal, 'style'>)
   const { id, file, line, tags, score, passed, epochs } = record;
   const head = facts([
     ['case', visibleLine(id)],
-    ['at', visibleLine(`${file}:${line}`)],
+    ...(file === '' ? [] : [['at', visibleLine(`${file}:${line}`)] as const]),
     ...(tags.length === 0 ? [] : [['tags', visibleLine(tags.join(', '))] as const]),
     ['score', score === null ? 'unscored' : String(score)],
     ['', passed ? style('green', 'passed') : style('red', 'not passed')],

@@ -27,7 +27,7 @@ async function showReport(source: RunSource, { options, terminal }: Situation): 
   const { loadResults } = await import('../../../../runtime.ts');
   const { renderTable, summarize } = await loadResults();
   const report = await summarize(source);
-  if (source.report === undefined)
+  if (source.report === undefined && source.header.kind !== 'shadow')
     terminal.tell('the run did not come to its end; these are its cases so far');
   if (options.json) terminal.printJson(report);
   else

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { RuntimeConfig } from '../../config/config.ts';
+import { RuntimeError, toRuntimeError } from '../../errors.ts';
+import type { ResultRun, ResultStore } from '../../store/results.ts';
+import type { Suite } from '../model.ts';
+import type { RunHeader, SuiteReport } from '../record.ts';
+import type { EpochJournal } from '../suite.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import { toHeader } from './header.ts';
+import { openJournal } from './journal.ts';
+
+/** A run that is to be kept. */
+export interface Keeping {
+  readonly suite: Suite;
+  readonly config: RuntimeConfig;
+  /** What is wanted beside what the suite says, as JSON values. */
+  readonly wanted: unknown;
+  /** Goes on with the run of that id, or with the last one of the suite that did not come to its end. */
+  readonly resume: true | string | undefined;
+}
+
+/** Does the work of a run that the store keeps: a new one, or one that was cut off. Throws STORE_FAILED. */
+export async function keepRun(
+  store: ResultStore,
+  keeping: Keeping,
+  work: (header: RunHeader, journal: EpochJournal) => Promise<SuiteReport>,
+): Promise<SuiteReport> {
+  const fingerprint = fingerprintOfRun(keeping);
+  const known = keeping.resume && findToResume(store, keeping, fingerprint);
+  const header = known ? readHeader(known) : toHeader(keeping.suite, randomUUID(), new Date());
+  const { run_id: id } = header;
+  const claim = await store.claimRun(id);
+  if (claim === undefined) throw new RuntimeError('RUN_BUSY', `another process works on run ${id}`);
+  try {
+    // Whoever had the run may have come to its end before it was claimed.
+    if (known) requireCutOff(requireRun(store, id));
+    else store.createRun(newRun(keeping.suite, header, fingerprint));
+    return await workOn(store, id, async () => {
+      if (known) store.setRunEnd(id, { status: 'running', report: null });
+      return await work(header, openJournal(store, id, known !== undefined));
+    });
+  } finally {
+    await claim.release();
+  }
+}
+
+/** A run that fails is one that was cut off. */
+async function workOn<Result>(store: ResultStore, id: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    endEarly(store, id);
+    throw error;
+  }
+}
+
+function newRun(suite: Suite, header: RunHeader, fingerprint: string) {
+  return {
+    id: header.run_id,
+    kind: 'suite' as const,
+    name: suite.name,
+    file: resolve(suite.file),
+    fingerprint,
+    createdAt: Date.parse(header.started_at),
+    header: JSON.stringify(header),
+  };
+}
+
+/** A store that fails now has failed before, and that is what is told. */
+function endEarly(store: ResultStore, id: string): void {
+  try {
+    store.setRunEnd(id, { status: 'interrupted', report: null });
+  } catch {
+    // The run counts as cut off anyway.
+  }
+}
+
+/** What must not have changed when a run goes on: the files that say what is judged how, and what was asked for. */
+function fingerprintOfRun({ suite, config, wanted }: Keeping): string {
+  const { epochs, evals, retries, timeoutMs } = suite;
+  const reducers = evals.map(({ reducer }) => reducer);
+  const pipelines = suite.subject?.kind === 'pipeline' ? [suite.subject.file] : [];
+  const files = [suite.file, config.file, ...pipelines].map((file) => readFileSync(file, 'utf8'));
+  return fingerprintOf([files, wanted, epochs, retries, timeoutMs, reducers]);
+}
+
+function findToResume(
+  store: ResultStore,
+  { suite, config, resume }: Keeping,
+  fingerprint: string,
+): ResultRun {
+  if (config.stateStore.type === 'memory') {
+    const hint = 'Set `state_store: {type: sqlite}` in the config to have runs that can be resumed.';
+    throw new RuntimeError(
+      'RUN_UNKNOWN',
+      `the state store of ${config.file} is in memory, which keeps no run`,
+      { hint },
+    );
+  }
+  const runs = store.listRuns({ name: suite.name, kind: 'suite' });
+  const own = runs.filter(({ file, status }) => file === resolve(suite.file) && isCutOff(status));
+  const found = typeof resume === 'string' ? requireRun(store, resume) : own[0];
+  if (found === undefined) {
+    const hint = '`signalbox eval list` shows the runs that there are; run the suite without --resume.';
+    throw new RuntimeError('RUN_UNKNOWN', `no run of suite "${suite.name}" waits to be resumed`, { hint });
+  }
+  requireCutOff(found);
+  if (found.fingerprint !== fingerprint) {
+    const hint = 'A run goes on with the same suite, config and options; start a new one without --resume.';
+    const message = `run ${found.id} was begun with another suite file, config or other options`;
+    throw new RuntimeError('USAGE', message, { hint });
+  }
+  return found;
+}
+
+/** Throws RUN_ENDED. */
+function requireCutOff({ id, status }: ResultRun): void {
+  if (!isCutOff(status)) throw new RuntimeError('RUN_ENDED', `run ${id} has come to its end: ${status}`);
+}
+
+function isCutOff(status: ResultRun['status']): boolean {
+  return status === 'running' || status === 'interrupted';
+}
+
+/** The header of a kept run. */
+export function readHeader(run: ResultRun): RunHeader {
+  return JSON.parse(run.header);
+}
+
+/** A run by its id. Throws RUN_UNKNOWN. */
+export function requireRun(store: ResultStore, id: string): ResultRun {
+  const run = store.findRun(id);
+  if (run !== undefined) return run;
+  const hint = '`signalbox eval list` shows the runs that there are.';
+  throw new RuntimeError('RUN_UNKNOWN', `${store.place} keeps no suite run ${id}`, { hint });
+}
+
+/** A store that cannot be used keeps nobody from judging. */
+export async function openToKeep(open: () => Promise<ResultStore>): Promise<ResultStore> {
+  try {
+    return await open();
+  } catch (thrown) {
+    const { code, message, hint, details } = toRuntimeError(thrown);
+    if (code !== 'STORE_FAILED') throw thrown;
+    const more = `${hint} A run with --no-store is kept nowhere and needs no store.`;
+    throw new RuntimeError(code, message, { hint: more, details, cause: thrown });
+  }
+}

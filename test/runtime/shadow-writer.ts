@@ -1,0 +1,39 @@
+import { requireConfig } from '../../src/config/load.ts';
+import type { DecisionMade } from '../../src/contract/event.ts';
+import { Json } from '../../src/json.ts';
+import { openShadowBook } from '../../src/shadows.ts';
+import { openResultStore } from '../../src/store/open-results.ts';
+
+// A process of its own that has a shadow decide so many times: `node shadow-writer.ts CONFIG SHADOW PREFIX COUNT`.
+
+const [file = '', hook = '', prefix = '', count = ''] = process.argv.slice(2);
+const config = requireConfig(file, '');
+const store = await openResultStore(config.stateStore);
+const book = openShadowBook(
+  config,
+  async () => store,
+  (event) => {
+    throw new Error(JSON.stringify(event));
+  },
+);
+const decision: Omit<DecisionMade, 'call'> = {
+  type: 'decision',
+  hook,
+  dialect: 'promptkit',
+  kind: 'tool',
+  phase: 'before_execution',
+  mode: 'shadow',
+  verdict: 'allow',
+  reason: '',
+  metadata: new Json('{}'),
+  durationMs: 1,
+};
+process.stdout.write('ready\n');
+await new Promise((resolve) => process.stdin.once('data', resolve));
+process.stdin.pause();
+for (let index = 0; index < Number(count); index++) {
+  book.listen({ ...decision, call: `${prefix}-${index}` });
+  await new Promise((resolve) => setImmediate(resolve));
+}
+await book.close();
+store.close();
