@@ -1,12 +1,12 @@
-import { benchGsm8k } from './gsm8k.ts';
 import { benchOneshot } from './oneshot.ts';
 import { benchPii } from './pii.ts';
 import { benchServer } from './server.ts';
+import { benchSuite } from './suite.ts';
 
 const benches: Readonly<Record<string, () => Promise<string>>> = {
   oneshot: benchOneshot,
   server: benchServer,
-  gsm8k: benchGsm8k,
+  suite: benchSuite,
   pii: benchPii,
 };
 

@@ -1,7 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openRuntime } from '../src/index.ts';
 import { run, runJson, start } from './surface/cli/command-line.ts';
 
 const examples = join(import.meta.dirname, '../examples');
@@ -77,6 +78,57 @@ test('quickstart: its suite passes as it is shipped', async () => {
     code: 0,
     document: { status: 'passed', evals: { concise: { count: 4, passed: 3 } } },
   });
+});
+
+describe('pii-guard', () => {
+  const cwd = join(examples, 'pii-guard');
+  const corpus = join(cwd, '../../../shared/data/pii/synth_dataset_v2.dev.jsonl');
+
+  test('one run says how well the guard tells, and its replay says the same without the program', async () => {
+    const tape = join(mkdtempSync(join(tmpdir(), 'pii-guard-')), 'pii.cassette');
+    const { code, stdout } = await run(['eval', 'run', 'pii.suite.yaml', '--no-store', '--record', tape], {
+      cwd,
+    });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/guard +precision +recall +F1 +F2 +caught +missed +false alarms/);
+    expect(stdout).toMatch(/pii +1\.000 +0\.944 +0\.971 +0\.955 +17 +1 +0/);
+    expect(stdout).toMatch(/hook +guard +p50 +p99/);
+    const folder = mkdtempSync(join(tmpdir(), 'pii-guard-'));
+    cpSync(cwd, folder, { recursive: true });
+    const config = join(folder, 'runtime.yaml');
+    writeFileSync(config, readFileSync(config, 'utf8').replace('command: node', 'command: gone'));
+    await using runtime = await openRuntime(config, { log: false, cassette: { replay: tape } });
+    const { status, evals } = await runtime.evals.run(join(folder, 'pii.suite.yaml'), { keep: false });
+    expect({ status, pii: evals['pii'] }).toMatchObject({
+      status: 'passed',
+      pii: {
+        ...{ count: 30, unscored: 0 },
+        classification: { true_positives: 17, false_positives: 0, true_negatives: 12, false_negatives: 1 },
+      },
+    });
+  });
+
+  test.skipIf(!existsSync(corpus))(
+    '1,000 sentences of another corpus (skipped without ../shared/data)',
+    async () => {
+      await using runtime = await openRuntime(join(cwd, 'runtime.yaml'), { log: false });
+      const report = await runtime.evals.run(join(cwd, 'presidio.suite.yaml'), { keep: false });
+      expect(report).toMatchObject({
+        cases: 1000,
+        evals: {
+          pii: {
+            unscored: 0,
+            classification: {
+              true_positives: 195,
+              false_positives: 10,
+              true_negatives: 795,
+              false_negatives: 0,
+            },
+          },
+        },
+      });
+    },
+  );
 });
 
 describe('a PromptKit RuntimeConfig, unchanged', () => {

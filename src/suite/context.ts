@@ -59,7 +59,14 @@ function refuseUnknown(context: JsonObject): void {
 
 function readToolCall(value: unknown, index: number): EvalToolCall {
   const place = `context.tool_calls[${index}]`;
-  const { name, args = {}, result, error, index: position } = requireObject(value, place);
+  const {
+    name,
+    args = {},
+    result,
+    error,
+    error_type: errorType,
+    index: position,
+  } = requireObject(value, place);
   return {
     name: requireText(name, `${place}.name`),
     args,
@@ -69,6 +76,7 @@ function readToolCall(value: unknown, index: number): EvalToolCall {
         : readText(result, `${place}.result`),
     error: readText(error, `${place}.error`),
     index: readIndex(position, `${place}.index`),
+    ...(isAbsent(errorType) ? {} : { error_type: readText(errorType, `${place}.error_type`) }),
   };
 }
 

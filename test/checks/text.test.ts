@@ -122,7 +122,7 @@ judges('min_length', [
   ['long enough', { params: { min: 3 }, content: 'abc' }, 1],
   ['too short', { params: { min_characters: 4 }, content: 'abc' }, 0.75],
   ['empty', { params: { min_chars: 4 } }, 0],
-  ['code points, not bytes or units', { params: { min: 4 }, content: '🙂é' }, 0.5],
+  ['code points, not bytes or units [PK-10-04]', { params: { min: 4 }, content: '🙂é' }, 0.5],
 ]);
 
 for (const type of ['max_length', 'length']) {
@@ -140,7 +140,7 @@ for (const type of ['max_length', 'length']) {
 for (const type of ['sentence_count', 'max_sentences']) {
   judges(type, [
     ['as many as may be', { params: { max: 2 }, content: 'One. Two!' }, 1],
-    ['one too many', { params: { max: 2 }, content: 'One. Two! Three?' }, 0],
+    ['one too many [PK-10-05]', { params: { max: 2 }, content: 'One. Two! Three?' }, 0],
     ['the last one without an end', { params: { max: 1 }, content: 'One. Two' }, 0],
     ['ends in a row', { params: { max: 2 }, content: 'Really?! Yes...' }, 1],
     ['ends within quotes', { params: { max: 1 }, content: '"One." "Two."' }, 0],

@@ -7,6 +7,8 @@ export interface Grading {
   readonly folder: string;
   readonly config: string;
   readonly suite: string;
+  /** Stands in the environment of the grader, and nowhere else. */
+  readonly mark: string;
   /** The ids of the cases that were graded, in that order, each as often as it was. */
   graded(): string[];
   /** Waits until so many were graded. */
@@ -23,7 +25,11 @@ export interface GradingOptions {
   readonly takes?: number;
 }
 
+let opened = 0;
+
 export function openGrading({ rows, concurrency, takes = 0 }: GradingOptions): Grading {
+  opened += 1;
+  const mark = `grading-${process.pid}-${opened}`;
   const folder = folderOf({
     'grader.mjs': grader,
     'runtime.yaml': `apiVersion: signalbox/v1
@@ -31,14 +37,14 @@ kind: RuntimeConfig
 spec:
   concurrency: ${concurrency}
   evals:
-    exact: {command: "${process.execPath}", args: [grader.mjs, "${takes}"], runtime: server}
+    exact: {command: "${process.execPath}", args: [grader.mjs, "${takes}"], runtime: server, env: ["MARK=${mark}"]}
 `,
     'grade.suite.yaml': suite(spec),
     'rows.jsonl': Array.from({ length: rows }, (_, index) => `${JSON.stringify(rowAt(index))}\n`).join(''),
   });
   const notes = join(folder, 'graded');
   return {
-    folder,
+    ...{ folder, mark },
     config: join(folder, 'runtime.yaml'),
     suite: join(folder, 'grade.suite.yaml'),
     graded: () => (existsSync(notes) ? readFileSync(notes, 'utf8').split('\n').filter(Boolean) : []),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openRuntime, type Runtime } from '../../src/index.ts';
-import { processesWith } from '../surface/cli/command-line.ts';
+import { onlyDocument, processesWith } from '../surface/cli/command-line.ts';
 import { type Grading, openGrading, startRun } from './grading.ts';
 
 const CONCURRENCY = 4;
@@ -38,13 +38,13 @@ function somewhere(rows: number, part: number, parts: number): number {
   return Math.ceil((rows / parts) * (part + 0.1 + 0.7 * Math.random()));
 }
 
-test('5,276 cases, SIGKILL four times at random points: the report of an uninterrupted run, and nothing graded twice but what was in flight', {
+test('5,276 cases, SIGKILL three times at random points: the report of an uninterrupted run, and nothing graded twice but what was in flight', {
   timeout: 300_000,
 }, async () => {
   const rows = 5_276;
-  const kills = 4;
+  const kills = 3;
   const calm = openGrading({ rows, concurrency: CONCURRENCY });
-  const whole = startRun(calm, ['--json', '--reporter', 'jsonl=whole.jsonl']).ran;
+  const whole = startRun(calm, ['--json', '--reporter', 'jsonl=whole.jsonl', '--concurrency', '16']).ran;
 
   const grading = openGrading({ rows, concurrency: CONCURRENCY });
   const jsonl = ['--json', '--reporter', 'jsonl=part.jsonl'];
@@ -83,11 +83,9 @@ test('SIGKILL in the midst of the epochs of a case: those that were done are not
   const grading = openGrading({ rows, concurrency: 2, takes: 5 });
   await killAt(grading, 31, repeat);
   await killAt(grading, 92, [...repeat, '--resume']);
-  const { code, stdout } = await startRun(grading, [...repeat, '--resume']).ran;
-  expect({ code, report: JSON.parse(stdout) }).toMatchObject({
-    code: 0,
-    report: { cases: rows, epochs, evals: { exact: { count: rows, flaky: 0 } } },
-  });
+  const runtime = await openHere(grading);
+  const report = await runtime.evals.run(grading.suite, { epochs, resume: true });
+  expect(report).toMatchObject({ cases: rows, epochs, evals: { exact: { count: rows, flaky: 0 } } });
   const graded = grading.graded();
   const fewest = Math.min(...[...Map.groupBy(graded, (id) => id).values()].map(({ length }) => length));
   expect(fewest).toBe(epochs);
@@ -110,7 +108,7 @@ test('Ctrl-C ends a run with 130 and says how to go on; nobody else resumes it w
   });
   child.kill('SIGINT');
   const { code, stderr } = await ran;
-  expect({ code, left: processesWith(join(grading.folder, 'grader.mjs')) }).toEqual({ code: 130, left: [] });
+  expect({ code, left: processesWith(grading.mark) }).toEqual({ code: 130, left: [] });
   expect(stderr).toMatch(/\n\d+ cases are kept; give the same command with --resume to go on\n/);
 
   const before = grading.graded().length;
@@ -121,10 +119,26 @@ test('Ctrl-C ends a run with 130 and says how to go on; nobody else resumes it w
   expect(grading.graded().length).toBeLessThanOrEqual(rows + WINDOW);
 });
 
-test('a reporter whose disk is full ends the run, and no process stays', { timeout: 60_000 }, async () => {
-  const grading = openGrading({ rows: 200, concurrency: CONCURRENCY, takes: 10 });
-  const { child, ran } = startRun(grading, ['--json', '--reporter', 'jsonl=/dev/full']);
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const { code, stdout } = await ran;
-  expect({ code, document: JSON.parse(stdout) }).toEqual({ code: 2, document: {} });
+test('a report that cannot be written ends the run with one document, and no process stays', {
+  timeout: 120_000,
+}, async () => {
+  const grading = openGrading({ rows: 40, concurrency: CONCURRENCY });
+  const run = async (reporter: string) => {
+    const { code, stdout } = await startRun(grading, ['--json', '--reporter', `${reporter}=/dev/full`]).ran;
+    return { code, document: onlyDocument(stdout), left: processesWith(grading.mark) };
+  };
+  const full = {
+    code: 2,
+    document: { error: { ...fullDisk, message: '/dev/full cannot be written: the disk is full' } },
+    left: [],
+  };
+  expect(await run('jsonl')).toEqual(full);
+  expect(grading.graded().length).toBeLessThanOrEqual(WINDOW);
+  // It is written when the whole run is over, and before anybody is told so.
+  expect(await run('junit')).toEqual(full);
 });
+
+const fullDisk = {
+  code: 'FILE_UNREADABLE',
+  hint: 'Check the path; relative paths start from the current folder.',
+};

@@ -315,6 +315,16 @@ test('a file may be given as a URL', async () => {
   expect(runtime.file).toBe(file);
 });
 
+test('a suite may be given as a URL, whatever its name', async () => {
+  const name = 'a demo.suite.yaml';
+  const evals = 'evals: [{id: e, type: contains, params: {patterns: [x]}}]';
+  const suite = `apiVersion: signalbox/v1\nkind: EvalSuite\nspec: {cases: [{content: x}], ${evals}}\n`;
+  const file = write(spec, { [name]: suite });
+  await using runtime = await openRuntime(file, { log: false });
+  const url = pathToFileURL(join(dirname(file), name));
+  expect(await runtime.evals.run(url, { keep: false })).toMatchObject({ status: 'passed', cases: 1 });
+});
+
 test('`env` stands in for the environment of the host', async () => {
   const printEnv = 'tools: {env: {exec: {command: $bin/print-env, env: [REGION]}}}\n';
   const { PATH = '' } = process.env;

@@ -239,9 +239,9 @@ test('two shadows are compared: how often each would interfere, how fast they ar
   expect(steady(renderComparison(compared, false))).toBe(`A: shadow old, run shadow-old-DIGEST, 5 cases
 B: shadow new, run shadow-new-DIGEST, 5 cases
 
-   events  allow  modify  deny  ask  failed p50 p99
-A       5      3       0     1    0       1 TIME TIME
-B       5      1       0     3    0       1 TIME TIME
+      events  allow  modify  deny  ask  failed p50 p99
+A          5      3       0     1    0       1 TIME TIME
+B          5      1       0     3    0       1 TIME TIME
 
 A would interfere with 2 of 5 (40.00%), B with 4 of 5 (80.00%); p = 0.5000
 both 2, only A 0, only B 2, neither 1

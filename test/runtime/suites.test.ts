@@ -1,64 +1,11 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { stringifyJson } from '../../src/json.ts';
-import type { Runtime, SuiteRunOptions } from '../../src/runtime-api.ts';
+import type { SuiteRunOptions } from '../../src/runtime-api.ts';
 import type { CaseRecord, SuiteReport } from '../../src/suite/record.ts';
 import type { Reporter } from '../../src/suite/report/reporter.ts';
-import { open } from './open.ts';
-
-const head = 'apiVersion: signalbox/v1\nkind: EvalSuite\nmetadata: {name: demo}\nspec:\n';
-const indent = (yaml: string) => yaml.replaceAll(/^(?=.)/gm, '  ');
-
-/** Notes the case, and gives the score of the row. */
-const noting = `#!/bin/sh
-request=$(cat)
-printf '%s\\n' "$request" | sed 's/.*"case":"\\([^"]*\\)".*/\\1/' >> graded
-printf '{"score": %s}' "$(printf '%s' "$request" | sed 's/.*"score":\\([0-9.]*\\).*/\\1/')"
-`;
-
-const runtimeSpec = 'concurrency: 2\nevals:\n  grade: {command: sh, args: [grade.sh]}\n';
-
-const suiteSpec = `dataset: {path: rows.jsonl}
-case: {id: "\${case.id}", content: x}
-evals: [{id: grade, type: grade, params: {case: "\${case.id}", score: "\${case.score}", big: "\${case.big}"}}]
-`;
-
-const rowsOf = (scores: readonly number[]) =>
-  scores
-    .map((score, index) => `{"id":"c${index + 1}","score":${score},"big":1234567890123456789${index % 10}}\n`)
-    .join('');
-
-interface Bench {
-  readonly runtime: Runtime;
-  readonly folder: string;
-  readonly suite: string;
-  /** The cases that were graded. */
-  graded(): string[];
-  replace(file: string, from: string, to: string): void;
-}
-
-async function openBench(
-  scores: readonly number[],
-  { spec = suiteSpec, runtime = runtimeSpec, grade = noting } = {},
-): Promise<Bench> {
-  const files = {
-    'grade.sh': grade,
-    'rows.jsonl': rowsOf(scores),
-    'demo.suite.yaml': head + indent(spec),
-    graded: '',
-  };
-  const opened = await open(runtime, {}, files);
-  const { folder } = opened;
-  return {
-    ...{ runtime: opened.runtime, folder, suite: join(folder, 'demo.suite.yaml') },
-    graded: () => readFileSync(join(folder, 'graded'), 'utf8').split('\n').filter(Boolean),
-    replace: (file, from, to) => {
-      const path = join(folder, file);
-      writeFileSync(path, readFileSync(path, 'utf8').replace(from, to));
-    },
-  };
-}
+import { type Bench, openBench, runtimeSpec } from './suite-bench.ts';
 
 /** Runs the suite and gives it up after so many cases. */
 async function cutOff(

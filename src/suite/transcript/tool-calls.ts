@@ -16,8 +16,8 @@ export function toolCallsOf(messages: readonly ChatMessage[], place: string): re
   const given = matchAnswers(asked, answers);
   return asked.flat().map((call) => {
     const { name, args, index } = call;
-    const { result = '', error = '' } = given.get(call) ?? {};
-    return { name, args, result, error, index };
+    const { result = '', error = '', errorType = '' } = given.get(call) ?? {};
+    return { name, args, result, error, index, ...(errorType === '' ? {} : { error_type: errorType }) };
   });
 }
 
@@ -80,16 +80,18 @@ interface Answer {
   readonly id: string | undefined;
   readonly result: string;
   readonly error: string;
+  readonly errorType: string;
   readonly index: number;
 }
 
 function readAnswer(message: ChatMessage, index: number, place: string): Answer {
   const result = message['tool_result'];
-  const { id, error } = isObject(result) ? result : {};
+  const { id, error, error_type: errorType } = isObject(result) ? result : {};
   return {
     id: readId(message['tool_call_id'], `${place}.tool_call_id`) ?? readId(id, `${place}.tool_result.id`),
     result: message.content,
     error: readText(error, `${place}.tool_result.error`),
+    errorType: readText(errorType, `${place}.tool_result.error_type`),
     index,
   };
 }

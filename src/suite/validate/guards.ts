@@ -14,7 +14,7 @@ export function findBadGuards(document: YamlDocument, config: SuiteRuntime | und
     if (!isObject(item)) return [];
     if (!('guard' in item)) return findStrayLabel(path, item);
     return [
-      ...findBadLabel(path, item),
+      ...findMissingLabel(path, item),
       ...findForeignMembers(path, item),
       ...findBadEvent([...path, 'guard'], item['guard'], config),
     ];
@@ -30,20 +30,12 @@ function findStrayLabel(path: Path, item: Members): Finding[] {
   return [{ path: [...path, 'expected'], message: 'says what a guard should do, and there is none', hint }];
 }
 
-function findBadLabel(path: Path, item: Members): Finding[] {
-  const place = [...path, 'expected'];
-  if (!('expected' in item)) {
-    return [{ path: place, message: 'is required: what should the guard flag?', hint: labelHint }];
-  }
-  const { expected } = item;
-  if (typeof expected !== 'string' || expected.includes('${')) return [];
-  return [
-    { path: place, message: `must be true, false or an expression (got: ${expected})`, hint: labelHint },
-  ];
+/** The schema says what is wrong with one that is there. */
+function findMissingLabel(path: Path, item: Members): Finding[] {
+  if ('expected' in item) return [];
+  const hint = 'Write an expression that is true of what should be flagged, such as ${case.label == "bad"}.';
+  return [{ path: [...path, 'expected'], message: 'is required: what should the guard flag?', hint }];
 }
-
-const labelHint =
-  'Write an expression that is true of what should be flagged, such as ${case.label == "bad"}.';
 
 function findForeignMembers(path: Path, item: Members): Finding[] {
   return ['params', 'content'].flatMap((key) =>
@@ -90,10 +82,13 @@ function findNobody(path: Path, { hook, phase, only }: Asked, { hooks }: SuiteRu
   const names = here.map(({ name }) => name);
   if (typeof only === 'string' && only !== '') {
     if (names.includes(only)) return [];
-    const isKnown = askable.some(({ name }) => name === only);
-    const message = isKnown
-      ? `hook ${only} has no part in ${hook} ${phase}`
-      : `no filter or shadow named ${only} is declared`;
+    const declared = hooks.find(({ name }) => name === only);
+    const message =
+      declared === undefined
+        ? `no hook named ${only} is declared`
+        : declared.mode === 'observe'
+          ? `hook ${only} only observes: it has no verdict`
+          : `hook ${only} has no part in ${hook} ${phase}`;
     return [{ path: [...path, 'only'], message, ...suggest(only, names, 'hooks') }];
   }
   if (here.some(({ mode }) => mode === 'filter')) return [];

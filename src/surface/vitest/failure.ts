@@ -13,7 +13,7 @@ export function explainCase(record: CaseRecord, header: RunHeader, wording: Word
   const lines = failures.map(({ eval: id, score, detail }) => {
     const asked = wording.askedOf(record, id);
     const shown = asked.find(({ passed }) => !passed) ?? asked[0];
-    const words = [describe(score, shown?.threshold, wording), ...epochsOf(asked)].join(', ');
+    const words = describe(score, shown?.threshold, wording);
     return `  ${id}: ${words}${indent(detail === '' ? '' : `: ${detail}`)}${hintOf(shown)}`;
   });
   const difference = findDifference(record, { header, failed: failures.map((failure) => failure.eval) });
@@ -71,11 +71,6 @@ function describe(
   const bound = score !== null && min !== null && score < min ? min : max;
   const said = score === null ? 'unscored' : `score ${toHonest(score, bound)}`;
   return `${said}, wanted ${describeBounds({ min, max })}`;
-}
-
-function epochsOf(asked: readonly EvalResult[]): string[] {
-  if (asked.length < 2) return [];
-  return [`${asked.filter(({ passed }) => passed).length} of ${asked.length} epochs passed`];
 }
 
 function hintOf(result: EvalResult | undefined): string {

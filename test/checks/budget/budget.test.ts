@@ -51,7 +51,7 @@ test.each([
     { output_tokens: 1 },
     [0, '1 of 0 output tokens', '{"max_output_tokens":{"limit":0,"used":1,"score":0}}'],
   ],
-] as const)('%s with %j of %j', async (type, params, metadata, [score, detail, data]) => {
+] as const)('%s with %j of %j [PK-10-07]', async (type, params, metadata, [score, detail, data]) => {
   const outcome = await ask(type, { params, context: { metadata } });
   expect(outcome).toEqual({ status: 'scored', score, detail, data: new Json(data) });
 });
@@ -88,7 +88,7 @@ test.each([
     { total_tokens: '9' },
     'metadata.total_tokens is not a number of at least 0',
   ],
-] as const)('%s with %j of %o is unscored', async (type, params, metadata, reason) => {
+] as const)('%s with %j of %o is unscored [PK-10-09]', async (type, params, metadata, reason) => {
   expect(await ask(type, { params, context: { metadata } })).toEqual({ status: 'unscored', reason });
 });
 

@@ -15,6 +15,11 @@ const noLang = 'the filter fails: `${case.lang == "de"}` failed: No such key: la
 const selections: { title: string; selection: Selection; expected: (number | string)[] }[] = [
   { title: 'nothing selects all', selection: {}, expected: [1, 'problem 2', 3, 4, 5] },
   {
+    title: 'numbers of rows pick cases and problems alike, of what the other parts leave',
+    selection: { rows: [4, 2, 1], tags: ['b'] },
+    expected: ['problem 2', 4],
+  },
+  {
     title: 'a filter drops what it is false for, and what it fails on is a problem',
     selection: { filter: 'case.lang == "de"' },
     expected: [1, 'problem 2', noLang, 5],

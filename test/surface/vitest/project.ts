@@ -47,8 +47,8 @@ export function testFile(suites: Readonly<Record<string, string>>): string {
 
 export interface Tested {
   readonly exitCode: number;
-  /** By `FILE > SUITE > TEST`: passed, skipped, or the message of the failure. */
-  readonly tests: Readonly<Record<string, string>>;
+  /** `FILE > SUITE > TEST`, and passed, skipped or the message of the failure. */
+  readonly tests: readonly (readonly [title: string, said: string])[];
   /** Of files whose tests could not be collected. */
   readonly broken: Readonly<Record<string, string>>;
   readonly output: string;
@@ -80,11 +80,11 @@ export async function runVitest(folder: string, ...args: readonly string[]): Pro
   const tests = files.flatMap(({ name, assertionResults }) =>
     assertionResults.map(({ ancestorTitles, title, status, failureMessages }) => {
       const said = status === 'failed' ? failureMessages.join('\n').replaceAll(folder, '.') : status;
-      return [[name, ...ancestorTitles, title].join(' > '), said];
+      return [[name, ...ancestorTitles, title].join(' > '), said] as const;
     }),
   );
   const broken = files.filter(({ message }) => message !== '').map(({ name, message }) => [name, message]);
-  return { exitCode, tests: Object.fromEntries(tests), broken: Object.fromEntries(broken), output };
+  return { exitCode, tests, broken: Object.fromEntries(broken), output };
 }
 
 /** Starts vitest as the leader of a process group of its own, and says how it ends. */

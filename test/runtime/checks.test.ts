@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { checkTypes, findCheck } from '../../src/checks/registry.ts';
+import { validateFile } from '../../src/runtime.ts';
+import { open, write } from './open.ts';
+
+// promptkit.md, section 10: the families that are built in, aliases behind their check.
+const listed: Readonly<Record<string, readonly string[]>> = {
+  contains: ['content_includes'],
+  contains_any: ['content_includes_any'],
+  content_excludes: ['content_not_includes'],
+  regex: ['content_matches'],
+  min_length: [],
+  max_length: ['length'],
+  sentence_count: ['max_sentences'],
+  field_presence: ['required_fields'],
+  cosine_similarity: [],
+  json_valid: ['is_valid_json', 'valid_json'],
+  json_schema: [],
+  json_path: [],
+  tools_called: ['tool_called'],
+  tools_not_called: [],
+  tool_args: [],
+  tool_calls_with_args: [],
+  tool_call_count: [],
+  tool_call_sequence: [],
+  tool_call_chain: [],
+  tool_anti_pattern: [],
+  tool_no_repeat: [],
+  tool_efficiency: [],
+  no_tool_errors: [],
+  tool_result_includes: [],
+  tool_result_matches: [],
+  tool_result_has_media: [],
+  tool_result_media_type: [],
+  invariant_fields_preserved: [],
+  tools_called_session: [],
+  tools_not_called_session: [],
+  tool_args_session: [],
+  tool_args_excluded_session: ['tools_not_called_with_args'],
+  latency_budget: [],
+  cost_budget: [],
+  llm_judge: [],
+  llm_judge_session: ['llm_judge_conversation'],
+  llm_judge_tool_calls: [],
+};
+
+test('the text, JSON, tool-call, budget and judge families are complete, aliases included [PK-10-01]', () => {
+  const found = Object.entries(listed).map(([type, aliases]) => [
+    findCheck(type)?.type,
+    aliases.map((alias) => findCheck(alias)?.type),
+  ]);
+  expect(found).toEqual(Object.entries(listed).map(([type, aliases]) => [type, aliases.map(() => type)]));
+  expect(findCheck('banned_words')?.family).toBe('text');
+  expect(checkTypes()).toHaveLength(new Set(checkTypes()).size);
+});
+
+test('a check needs no declaration, and is told and counted as any eval', async () => {
+  const { runtime, events } = await open('');
+  const document = await runtime.evals.call('contains', {
+    content: 'Your order is on its way.',
+    params: { patterns: ['ORDER', 'refund'] },
+  });
+  expect(document).toMatchObject({ status: 'scored', score: 0.5, passed: false });
+  expect(events).toMatchObject([
+    { type: 'call.started', capability: 'eval', name: 'contains' },
+    { type: 'call.finished', capability: 'eval', name: 'contains', status: 'scored' },
+  ]);
+});
+
+test('an entry that is named like a check stands in its place [PK-10-02]', async () => {
+  const { runtime } = await open(`evals: {contains: {command: $bin/prints.sh, args: ['{"score": 0.25}']}}\n`);
+  const input = { content: 'text', params: { whatever: true } };
+  expect(await runtime.evals.call('contains', input)).toMatchObject({ score: 0.25 });
+});
+
+test('a judge asks the only model that is declared; with several one has to be named', async () => {
+  const mock = (id: string) =>
+    `{id: ${id}, type: mock, model: m, additional_config: {responses: [{text: '{"score": 0.75, "reasoning": "kind"}'}]}}`;
+  const input = { content: 'Gladly!', params: { criteria: 'Is it kind?' } };
+  const one = await open(`providers: [${mock('main')}]\n`);
+  expect(await one.runtime.evals.call('llm_judge', input)).toMatchObject({ score: 0.75, detail: 'kind' });
+  const two = await open(`providers: [${mock('a')}, ${mock('b')}]\n`);
+  expect(await two.runtime.evals.call('llm_judge', input)).toMatchObject({
+    status: 'unscored',
+    error: { code: 'PROVIDER_UNUSABLE' },
+  });
+  const named = { ...input, params: { ...input.params, provider: 'b' } };
+  expect(await two.runtime.evals.call('llm_judge', named)).toMatchObject({ score: 0.75 });
+});
+
+test('an eval that is neither declared nor built in is unknown, with the nearest one', async () => {
+  const { runtime } = await open('');
+  await expect(runtime.evals.call('contians', { content: '' })).rejects.toThrow(
+    expect.objectContaining({ code: 'NAME_UNKNOWN', hint: 'did you mean `contains`?' }),
+  );
+});
+
+test('params that a check does not take are problems of the file, in suites and pipelines [PK-10-03 PK-10-08]', () => {
+  const head = 'apiVersion: signalbox/v1\nkind: ';
+  const config = write('', {
+    'a.suite.yaml': `${head}EvalSuite
+spec:
+  runtime: ./runtime.yaml
+  cases: [{content: a}]
+  evals:
+    - {id: a, type: contains, params: {pattern: [a]}}
+    - {id: b, any_of: [{type: regex, params: {pattern: "(a"}}, {not: {type: min_length}}]}
+    - {id: c, type: contains, params: {patterns: "\${case.words}"}}
+`,
+    'a.pipeline.yaml': `${head}Pipeline
+spec:
+  runtime: ./runtime.yaml
+  steps:
+    - {id: a, eval: max_length, content: text, params: {max: ten}}
+`,
+  });
+  const problemsOf = (name: string) =>
+    validateFile(config.replace('runtime.yaml', name), config).map(
+      ({ line, message, hint = '' }) => `${line} ${message} | ${hint}`,
+    );
+  expect(problemsOf('a.suite.yaml')).toEqual([
+    '7 evals[0].params.pattern: unknown param | did you mean `patterns`?',
+    '8 evals[1].any_of[0].params.pattern: is not a pattern that JavaScript can use: /(a/: Unterminated group | ',
+    '8 evals[1].any_of[1].not.params.min: is required | ',
+  ]);
+  expect(problemsOf('a.pipeline.yaml')).toEqual([
+    '6 steps[0].params.max: must be a number, not the string "ten" | ',
+  ]);
+});

@@ -1,0 +1,73 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Runtime } from '../../src/runtime-api.ts';
+import { open } from './open.ts';
+
+const head = 'apiVersion: signalbox/v1\nkind: EvalSuite\nmetadata: {name: demo}\nspec:\n';
+const indent = (yaml: string) => yaml.replaceAll(/^(?=.)/gm, '  ');
+
+/** Notes the case, and gives the score of the row. */
+const noting = `#!/bin/sh
+request=$(cat)
+printf '%s\\n' "$request" | sed 's/.*"case":"\\([^"]*\\)".*/\\1/' >> graded
+printf '{"score": %s}' "$(printf '%s' "$request" | sed 's/.*"score":\\([0-9.]*\\).*/\\1/')"
+`;
+
+/** A grader that notes what it grades. */
+export const runtimeSpec =
+  'concurrency: 2\nevals:\n  grade: {command: sh, args: [grade.sh], grace_ms: 100}\n';
+
+/** Each row by what it says itself. */
+export const suiteSpec = `dataset: {path: rows.jsonl}
+case: {id: "\${case.id}", content: x}
+evals: [{id: grade, type: grade, params: {case: "\${case.id}", score: "\${case.score}", big: "\${case.big}"}}]
+`;
+
+const rowsOf = (scores: readonly number[]) =>
+  scores
+    .map((score, index) => `{"id":"c${index + 1}","score":${score},"big":1234567890123456789${index % 10}}\n`)
+    .join('');
+
+/** A suite over rows of these scores, and its runtime. */
+export interface Bench {
+  readonly runtime: Runtime;
+  readonly folder: string;
+  readonly suite: string;
+  /** The cases that were graded. */
+  graded(): string[];
+  replace(file: string, from: string, to: string): void;
+}
+
+export interface BenchOptions {
+  /** `spec` of the suite. */
+  readonly spec?: string;
+  /** `spec` of the runtime. */
+  readonly runtime?: string;
+  /** The script of the grader. */
+  readonly grade?: string;
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** Writes rows `c1`, `c2`, … of these scores, the suite and the runtime, and opens it. */
+export async function openBench(
+  scores: readonly number[],
+  { spec = suiteSpec, runtime = runtimeSpec, grade = noting, files: more = {} }: BenchOptions = {},
+): Promise<Bench> {
+  const files = {
+    ...more,
+    'grade.sh': grade,
+    'rows.jsonl': rowsOf(scores),
+    'demo.suite.yaml': head + indent(spec),
+    graded: '',
+  };
+  const opened = await open(runtime, {}, files);
+  const { folder } = opened;
+  return {
+    ...{ runtime: opened.runtime, folder, suite: join(folder, 'demo.suite.yaml') },
+    graded: () => readFileSync(join(folder, 'graded'), 'utf8').split('\n').filter(Boolean),
+    replace: (file, from, to) => {
+      const path = join(folder, file);
+      writeFileSync(path, readFileSync(path, 'utf8').replace(from, to));
+    },
+  };
+}
