@@ -88,7 +88,8 @@ test('every export is in the package', () => {
 });
 
 test('everything that the built code imports is a dependency', () => {
-  const declared = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+  const { dependencies, optionalDependencies, peerDependencies } = manifest;
+  const declared = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
   const imported = packed
     .filter((path) => path.endsWith('.js') || path.endsWith('.d.ts'))
     .flatMap(

@@ -37,14 +37,24 @@ export async function workInOrder<Item, Result>(options: InOrder<Item, Result>):
       fail(error);
     }
   }, untaken.give);
+  const inHand = new Set<AbortController>();
+  const abortAll = (): void => {
+    for (const each of inHand) each.abort(stopped.reason);
+  };
+  stopped.addEventListener('abort', abortAll);
   const begin = async (item: Item, place: number): Promise<void> => {
+    // One signal for all would be a list of listeners that lasts: what has left it still points to what came next, and
+    // so everything would stay in memory until a full collection.
+    const own = new AbortController();
+    inHand.add(own);
     try {
-      line.put(place, { result: await work(item, stopped) });
+      line.put(place, { result: await work(item, own.signal) });
     } catch (error) {
       // What ends because it was told to is no failure.
       if (!stopped.aborted) fail(error);
       line.put(place, undefined);
     } finally {
+      inHand.delete(own);
       inWork.give();
     }
   };
@@ -65,6 +75,7 @@ export async function workInOrder<Item, Result>(options: InOrder<Item, Result>):
   }
   await inWork.whenFree(window);
   await line.end();
+  stopped.removeEventListener('abort', abortAll);
   if (failures.length > 0) throw failures[0];
 }
 

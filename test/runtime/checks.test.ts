@@ -124,6 +124,6 @@ spec:
     '8 evals[1].any_of[1].not.params.min: is required | ',
   ]);
   expect(problemsOf('a.pipeline.yaml')).toEqual([
-    '6 steps[0].params.max: must be a number, not the string "ten" | ',
+    '6 steps[0].params.max: must be a whole number, not the string "ten" | ',
   ]);
 });

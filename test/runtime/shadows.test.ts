@@ -9,6 +9,7 @@ import { renderComparisonMarkdown } from '../../src/suite/compare/markdown.ts';
 import { findRegressions } from '../../src/suite/compare/regressed.ts';
 import { renderComparison } from '../../src/suite/compare/render.ts';
 import { summarize } from '../../src/suite/stats/summarize.ts';
+import { run } from '../surface/cli/command-line.ts';
 import { open } from './open.ts';
 
 /** Two filters in waiting beside one at work. */
@@ -215,7 +216,7 @@ async function comparison() {
   await fire(runtime, 1, 3, 4, 7, 9);
   await runtime.close();
   const [old, next] = [await named(folder, 'old'), await named(folder, 'new')];
-  return { old, next, compared: await compareRuns(old.source, next.source) };
+  return { old: { ...old, folder }, next, compared: await compareRuns(old.source, next.source) };
 }
 
 /** Ids, digests and milliseconds are another each time. */
@@ -268,6 +269,30 @@ only B would interfere: 2 events:
 - \`CALL before_execution: A allow → B deny: too much\`
 - \`CALL before_execution: A allow → B deny: too much\`
 `);
+});
+
+test('what a shadow says of how sure it is stays with its decision', async () => {
+  const sure = `command: $bin/allow-metadata.sh, args: [confidence, '0.25']`;
+  const { runtime, folder } = await openDesk(hooks.replace("command: sh, args: [$folder/over, '5']", sure));
+  await fire(runtime, 1);
+  await runtime.close();
+  const { cases } = await named(folder, 'old');
+  expect(cases[0]?.epochs[0]?.results[0]?.guard).toMatchObject({ verdict: 'allow', confidence: 0.25 });
+});
+
+test('the command line shows a collection, and says when the second of two is worse', async () => {
+  const { old, next } = await comparison();
+  const cwd = old.folder;
+  const [shown, diff] = await Promise.all([
+    run(['eval', 'show', old.source.header.run_id], { cwd }),
+    run(['eval', 'diff', 'shadow-old', 'shadow-new', '--fail-on-regression'], { cwd }),
+  ]);
+  expect({ code: shown.code, stderr: shown.stderr }).toEqual({ code: 0, stderr: '' });
+  expect(shown.stdout).toMatch(/^shadow old: passed\n/);
+  expect(shown.stdout).toMatch(/would_deny +5 /);
+  expect({ code: diff.code, id: next.info?.id }).toEqual({ code: 1, id: expect.any(String) });
+  expect(diff.stdout).toContain('only B would interfere: 2 events:');
+  expect(diff.stderr).toContain('worse: would_deny: 2 regressions');
 });
 
 test('the other way round the same events are those that only the other one stops', async () => {

@@ -140,6 +140,30 @@ describe.each(stores)('results in $kind', ({ open }) => {
     expect([results.get('r1', 1, 2), results.get('r2', 1, 1)]).toEqual([undefined, undefined]);
   });
 
+  test('a record that is appended stands behind all that there are; where there is no run it stands nowhere', async () => {
+    const results = await open();
+    results.createRun(newResultRun('r1'));
+    results.createRun(newResultRun('r2'));
+    results.put(newResult('r2', { number: 9 }));
+    const { number: _number, ...record } = newResult('r1');
+    const appended = [
+      results.append({ ...record, caseId: 'first' }),
+      results.append({ ...record, caseId: 'second' }),
+      results.append({ ...record, runId: 'r2', caseId: 'third' }),
+      results.append({ ...record, runId: 'r3' }),
+    ];
+    expect(appended).toEqual([true, true, true, false]);
+    const placesOf = (id: string) => [...results.records(id)].map(({ number, caseId }) => [number, caseId]);
+    expect([placesOf('r1'), placesOf('r2').at(-1), placesOf('r3')]).toEqual([
+      [
+        [1, 'first'],
+        [2, 'second'],
+      ],
+      [10, 'third'],
+      [],
+    ]);
+  });
+
   test('records may be kept while others are read, and two may read at once', async () => {
     const results = await open();
     results.createRun(newResultRun('r1'));

@@ -46,7 +46,10 @@ export async function openDelivery(
     onCase: (record) => tell((each) => each.onCase(record)),
     onProblem: (problem) => tell((each) => each.onProblem(problem)),
     async end(report) {
-      await tell((each) => each.end(report));
+      for (const { reporter, file } of filesFirst(open)) {
+        await reporter.end(report);
+        await file?.flush();
+      }
       hasEnded = true;
     },
   };
@@ -60,6 +63,11 @@ export async function openDelivery(
 interface Opened {
   readonly reporter: Reporter;
   readonly file: FileSink | undefined;
+}
+
+/** A file that cannot be written is known before stdout says that the run has ended. */
+function filesFirst(open: readonly Opened[]): readonly Opened[] {
+  return [...open.filter(({ file }) => file !== undefined), ...open.filter(({ file }) => file === undefined)];
 }
 
 function refuseSharing(specs: readonly ReporterSpec[]): void {

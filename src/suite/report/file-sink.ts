@@ -6,6 +6,8 @@ import type { Sink } from './reporter.ts';
 
 /** A file that is being written. */
 export interface FileSink extends Sink {
+  /** Writes what is left. Throws FILE_UNREADABLE. */
+  flush(): Promise<void>;
   /** Writes what is left, and gives the file its name. Throws FILE_UNREADABLE. */
   publish(): Promise<void>;
   /** Gives the file up; nothing of it stays, unless it is one that grows. */
@@ -45,6 +47,7 @@ async function openInPlace(file: string, path: string, size: number): Promise<Fi
   return {
     ...plain,
     write: (text) => explain(file, () => buffer.write(text)),
+    flush: () => explain(file, buffer.flush),
     publish: () => explain(file, () => buffer.flush().finally(() => handle.close())),
     discard: () => handle.close(),
   };
@@ -62,6 +65,7 @@ async function openAside(file: string, path: string): Promise<FileSink> {
   return {
     ...plain,
     write: (text) => explain(file, () => buffer.write(text)),
+    flush: () => explain(file, buffer.flush),
     publish: () =>
       explain(file, async () => {
         try {

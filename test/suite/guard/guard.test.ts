@@ -137,6 +137,20 @@ ${word}`;
     expect(report.status).toBe(passed ? 'passed' : 'failed');
   });
 
+  test('has the same measures for each tag, and as an assertion fails the suite at a wrong decision', async () => {
+    const tagged = trial.replace(
+      'id: "${case.id}"',
+      'id: "${case.id}", tags: ["${case.bad ? \'bad\' : \'good\'}"]',
+    );
+    const spec = tagged.replace('- id: guard', '- id: guard\n    role: assertion');
+    const { report, guard } = await run(await openDesk({ hooks: word, spec, rows }));
+    expect(guard?.tags).toMatchObject({
+      bad: { classification: { true_positives: 1, false_negatives: 1, recall: 0.5 } },
+      good: { classification: { false_positives: 1, true_negatives: 2, recall: null } },
+    });
+    expect(report).toMatchObject({ status: 'failed', failures: [{ case: 'missed' }, { case: 'alarm' }] });
+  });
+
   test('may be of a tool call, before and after it, with arguments that must stay usable', async () => {
     const hooks = `amount: {hook: tool, command: ./flags-word, args: [forbidden], runtime: server}
 other: {hook: provider, command: $bin/deny.sh}
