@@ -119,7 +119,9 @@ describe('a project with suites among its tests', () => {
       `rows.jsonl:3: SuiteFailure: rows.jsonl:3 the line is not JSON: Unexpected token 'o', "nonsense" is not valid JSON
     hint: A dataset has one JSON object on each line.
     at rows.jsonl:3:1`,
-      expect.stringMatching(/^r4: SuiteFailure: rows\.jsonl:4 .*No such key: wanted[\s\S]*at rows\.jsonl:4:1$/),
+      expect.stringMatching(
+        /^r4: SuiteFailure: rows\.jsonl:4 .*No such key: wanted[\s\S]*at rows\.jsonl:4:1$/,
+      ),
       'r5: passed',
     ]);
   });
