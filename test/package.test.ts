@@ -87,6 +87,15 @@ test('every export is in the package', () => {
   ).toEqual([]);
 });
 
+test('the page of a run can be written from the package', async () => {
+  const { openHtml } = await import(join(installed, 'dist/suite/report/html/html.js'));
+  const parts: string[] = [];
+  const write = async (text: string) => parts.push(text);
+  const header = { run_id: 'r', suite: 'demo', file: 'x', started_at: '', epochs: 1, evals: [], total: null };
+  await openHtml({ write, hasColour: false, columns: undefined }).begin(header);
+  expect(parts.join('')).toContain('<script');
+});
+
 test('everything that the built code imports is a dependency', () => {
   const { dependencies, optionalDependencies, peerDependencies } = manifest;
   const declared = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
@@ -95,7 +104,7 @@ test('everything that the built code imports is a dependency', () => {
     .flatMap(
       (path) =>
         readFileSync(join(installed, path), 'utf8').match(
-          /(?<=from ')[^'.][^']*(?=')|(?<=import\(')[^'.][^']*(?=')/g,
+          /(?<=^(?:import|export|\}).* from ')[^'.][^']*(?=')|(?<=import\(')[^'.][^']*(?=')/gm,
         ) ?? [],
     )
     .filter((specifier) => !specifier.startsWith('node:'))

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { scored, unscored } from '../../src/contract/eval.ts';
 import { judge, loadSpec, run } from './support.ts';
 
-const total = 200_000;
+const total = 100_000;
 const mebibyte = 1024 * 1024;
 
 /** Megabytes in use after a full collection. */
@@ -55,5 +55,6 @@ evals:
     },
   });
   expect(report).toMatchObject({ status: 'error', cases: total * 0.9, problem_count: total / 10 });
-  expect(late - early).toBeLessThan(8);
+  // Twenty bytes for each case would be more.
+  expect(late - early).toBeLessThan(2);
 });
