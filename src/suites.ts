@@ -8,6 +8,7 @@ import type { Link } from './pipeline/gate.ts';
 import type { Equipment } from './pipeline/run-context.ts';
 import type { Runtime, SuiteRunInfo, SuiteRunOptions } from './runtime-api.ts';
 import type { ResultRun, ResultStore } from './store/results.ts';
+import { countRows } from './suite/dataset/count.ts';
 import { openFire } from './suite/guard/fire.ts';
 import { requireSuite } from './suite/load.ts';
 import type { Suite } from './suite/model.ts';
@@ -68,6 +69,7 @@ export function openSuites(context: SuitesContext): Suites {
       requireOpen();
       const suite = applyOptions(requireSuite(toPath(file), config), options);
       const select = options.select && compileSelection(options.select);
+      const total = select === undefined ? await countRows(suite.dataset, options.signal ?? never) : null;
       const work = async (header: RunHeader, journal: EpochJournal | undefined) => {
         options.onStart?.(header);
         const missesBefore = context.misses();
@@ -87,11 +89,11 @@ export function openSuites(context: SuitesContext): Suites {
       };
       if (options.keep === false) {
         if (options.resume !== undefined) throw usage('a run that is kept nowhere cannot be resumed');
-        return await work(toHeader(suite, randomUUID(), new Date()), undefined);
+        return await work(toHeader(suite, randomUUID(), new Date(), total), undefined);
       }
       const { resume, bail, keepGoing, dataset } = options;
       const wanted = { select: options.select, dataset, bail, keepGoing, replay: context.replay };
-      return await keepRun(await openToKeep(results), { suite, config, wanted, resume }, work);
+      return await keepRun(await openToKeep(results), { suite, config, wanted, resume, total }, work);
     },
     runs: {
       list: async ({ limit } = {}) => {

@@ -31,6 +31,10 @@ export function toCaseRecord(
   const score = weightedMean(deciding);
   // An epoch without an answer has none.
   const threshold = epochs.find((epoch) => epoch.threshold !== undefined)?.threshold;
+  const isGood =
+    threshold === undefined
+      ? deciding.every(({ result }) => result.passed)
+      : score !== null && meetsThreshold(scored(score, ''), threshold);
   return {
     number,
     file,
@@ -40,9 +44,11 @@ export function toCaseRecord(
     epochs,
     results: judged.map(({ result }) => result),
     score,
-    passed:
-      threshold === undefined
-        ? deciding.every(({ result }) => result.passed)
-        : score !== null && meetsThreshold(scored(score, ''), threshold),
+    passed: isAnswered(epochs) && isGood,
   };
+}
+
+/** A subject that never answered has not passed, also where only metrics were to judge it. */
+function isAnswered(epochs: readonly EpochRecord[]): boolean {
+  return epochs.some(({ subject }) => subject?.status !== 'failed');
 }

@@ -47,7 +47,7 @@ export async function scoreByParam(evaluation: Evaluation): Promise<Asked> {
 /** Runs a suite, by default one case at a time and scored by its params. */
 export function run(suite: Suite, options: Partial<SuiteOptions> = {}): Promise<SuiteReport> {
   return runSuite(suite, {
-    header: toHeader(suite, 'demo-run', new Date(0)),
+    header: toHeader(suite, 'demo-run', new Date(0), null),
     window: 1,
     signal: new AbortController().signal,
     score: scoreByParam,

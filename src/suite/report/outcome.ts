@@ -15,11 +15,16 @@ export function failuresOf(record: CaseRecord, roleOf: RoleOf): readonly Failure
   const place = { case: record.id, file: record.file, line: record.line };
   const failed = record.results.filter((result) => meaningOf(record, result, roleOf) !== 'good');
   if (failed.length === 0)
-    return [{ ...place, eval: 'case', score: record.score, detail: missesOwnThreshold }];
+    return [{ ...place, eval: 'case', score: record.score, detail: whyFailed(record) }];
   return failed.map(({ eval: id, score, detail }) => ({ ...place, eval: id, score, detail }));
 }
 
-const missesOwnThreshold = 'the case misses its own threshold';
+function whyFailed({ epochs }: CaseRecord): string {
+  const fault = epochs.find(({ subject }) => subject?.status === 'failed')?.subject?.error;
+  return fault === undefined
+    ? 'the case misses its own threshold'
+    : `the subject gave no answer: ${fault.message}`;
+}
 
 /** What a result does to its case: metrics do nothing, and neither does anything to a case that passes as a whole. */
 export function meaningOf(

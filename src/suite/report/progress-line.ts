@@ -30,8 +30,9 @@ export function describeProgress(progress: SuiteProgress, { elapsedMs, columns }
 
 /** By cases where their number is known, else by how much of the dataset is read. */
 function shareOf({ cases, problems, total, fraction }: SuiteProgress): number | null {
-  const share = total === null || total === 0 ? fraction : (cases + problems) / total;
-  return share === null ? null : Math.min(1, Math.max(0, share));
+  if (total !== null && total > 0) return Math.min(1, (cases + problems) / total);
+  // Once all is read, nobody knows how many of the last rows are still worked on.
+  return fraction === null || fraction >= 1 ? null : fraction;
 }
 
 function remaining(share: number | null, elapsedMs: number): string[] {

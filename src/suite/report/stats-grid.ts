@@ -13,7 +13,9 @@ export function renderStats({ evals, overall, epochs }: SuiteReport, view: GridV
     })),
   ]);
   const all: GridRow = { style: 'bold', cells: ['all cases', ...statsCells(overall, epochs)] };
-  return renderGrid(statsColumns, [...rows, all], view);
+  // Where only metrics judge, no case can fail, and none has a score.
+  const isJudged = overall.scored > 0 || overall.passed < overall.count;
+  return renderGrid(statsColumns, isJudged ? [...rows, all] : rows, view);
 }
 
 function nameOf(id: string): string {

@@ -2,8 +2,8 @@ import type { Suite } from '../model.ts';
 import type { RunHeader } from '../record.ts';
 import { nameReduction } from '../reduction.ts';
 
-/** How a run of this suite introduces itself. */
-export function toHeader(suite: Suite, runId: string, startedAt: Date): RunHeader {
+/** How a run of this suite, of so many cases as far as is known, introduces itself. */
+export function toHeader(suite: Suite, runId: string, startedAt: Date, total: number | null): RunHeader {
   return {
     run_id: runId,
     suite: suite.name,
@@ -17,6 +17,6 @@ export function toHeader(suite: Suite, runId: string, startedAt: Date): RunHeade
       weight,
       reducer: nameReduction(reducer),
     })),
-    total: suite.dataset.kind === 'inline' ? suite.dataset.rows.length : null,
+    total,
   };
 }

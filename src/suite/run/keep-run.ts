@@ -13,6 +13,8 @@ import { openJournal } from './journal.ts';
 
 /** A run that is to be kept. */
 export interface Keeping {
+  /** Cases that there will be, as far as is known. */
+  readonly total: number | null;
   readonly suite: Suite;
   readonly config: RuntimeConfig;
   /** What is wanted beside what the suite says, as JSON values. */
@@ -29,7 +31,7 @@ export async function keepRun(
 ): Promise<SuiteReport> {
   const fingerprint = fingerprintOfRun(keeping);
   const known = keeping.resume && findToResume(store, keeping, fingerprint);
-  const header = known ? readHeader(known) : toHeader(keeping.suite, randomUUID(), new Date());
+  const header = known ? readHeader(known) : toHeader(keeping.suite, randomUUID(), new Date(), keeping.total);
   const { run_id: id } = header;
   const claim = await store.claimRun(id);
   if (claim === undefined) throw new RuntimeError('RUN_BUSY', `another process works on run ${id}`);

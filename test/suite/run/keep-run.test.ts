@@ -14,7 +14,7 @@ test('a run that comes to its end while somebody else is about to resume it stay
   });
   const config = requireConfig(join(folder, 'runtime.yaml'), '');
   const store = createMemoryResults();
-  const keeping = { suite, config, wanted: {}, resume: undefined };
+  const keeping = { suite, config, wanted: {}, resume: undefined, total: null };
   const failing = keepRun(store, keeping, async () => {
     throw new Error('cut off');
   });
@@ -29,7 +29,7 @@ test('a run that comes to its end while somebody else is about to resume it stay
       return await store.claimRun(id);
     },
   };
-  const late = keepRun(overtaken, { ...keeping, resume: true }, async () => await run(suite));
+  const late = keepRun(overtaken, { ...keeping, resume: true, total: null }, async () => await run(suite));
   await expect(late).rejects.toMatchObject({ code: 'RUN_ENDED' });
   expect(store.listRuns()).toMatchObject([{ id: cutOff?.id, status: 'passed', report: '{}' }]);
   // Nobody holds it any longer.

@@ -26,7 +26,15 @@ export function addList(group: Command, signal: AbortSignal): void {
 }
 
 function toRow({ id, started_at, status, kind, suite, cases }: SuiteRunInfo): string[] {
-  return [id, started_at, status, kind, visibleLine(suite), `${cases} ${cases === 1 ? 'case' : 'cases'}`];
+  // A collection of a shadow has no end.
+  return [
+    id,
+    started_at,
+    kind === 'shadow' ? '' : status,
+    kind,
+    visibleLine(suite),
+    `${cases} ${cases === 1 ? 'case' : 'cases'}`,
+  ];
 }
 
 const examples = `

@@ -5,8 +5,8 @@ import { perform, type Situation } from '../../command.ts';
 import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
 import { readWhole } from '../../input.ts';
 import { openStdoutSink } from '../../stdout-sink.ts';
+import { limitHeapGrowth } from './heap-growth.ts';
 import { readSelection, type SelectionFlags } from './selection.ts';
-import { limitYoungGeneration } from './young-generation.ts';
 
 interface RunFlags extends SelectionFlags {
   readonly dataset?: string;
@@ -73,7 +73,7 @@ export function addRun(group: Command, signal: AbortSignal): void {
 }
 
 async function runSuite(file: string, own: RunFlags, situation: Situation): Promise<ExitCode> {
-  limitYoungGeneration();
+  limitHeapGrowth();
   const { options, isConfigGiven, terminal, open } = situation;
   const { loadResults, runtimeOfSuite } = await import('../../../../runtime.ts');
   const { openDelivery, openProgress, readReporter } = await loadResults();
