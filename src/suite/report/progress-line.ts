@@ -36,7 +36,7 @@ function shareOf({ cases, problems, total, fraction }: SuiteProgress): number | 
 }
 
 function remaining(share: number | null, elapsedMs: number): string[] {
-  if (share === null || share === 0) return [];
+  if (share === null || share === 0 || share === 1) return [];
   return [`${formatDuration((elapsedMs * (1 - share)) / share)} left`];
 }
 

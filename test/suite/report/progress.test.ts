@@ -79,7 +79,7 @@ const lines: { title: string; progress: SuiteProgress; columns?: number; line: s
     title: 'more cases than were told are the end',
     progress: { ...ten, total: 5 },
     columns: 60,
-    line: '100 %  10/5 cases  5.0/s  0 ms left  100.00% passed',
+    line: '100 %  10/5 cases  5.0/s  100.00% passed',
   },
 ];
 
@@ -178,7 +178,7 @@ test('a log has a line every ten seconds, and one at the end', () => {
   expect(written).toEqual([
     '40 %  10/25 cases  1.0/s  15.0 s left  100.00% passed\n',
     '80 %  20/25 cases  1.0/s  5.0 s left  100.00% passed\n',
-    '100 %  25/25 cases  1.0/s  0 ms left  100.00% passed\n',
+    '100 %  25/25 cases  1.0/s  100.00% passed\n',
   ]);
 });
 
