@@ -26,7 +26,6 @@ import { openShadowBook } from './shadows.ts';
 import { openLaunch } from './transport/launch/open.ts';
 
 export type { CassetteOptions } from './cassette/cassette.ts';
-export { runtimeOfPipeline, runtimeOfSuite, validateFile } from './check-file.ts';
 export { parseDuration } from './config/duration.ts';
 export { formatProblem, problemsOf } from './config/problem.ts';
 export { type FoundState, findStates } from './find-state.ts';
@@ -41,6 +40,9 @@ export type { CaseRecord, RunHeader, RunSource, SuiteReport } from './suite/reco
 export { formatDuration } from './suite/report/numbers.ts';
 export type { Selection } from './suite/select/select.ts';
 export { writeTemplate } from './template.ts';
+
+/** What reads and checks files of every kind. Read from disk when it is first asked for. */
+export const loadChecker = async () => await import('./check-file.ts');
 
 /** What is done with the results of suites: reporters, comparisons. Read from disk when it is first asked for. */
 export const loadResults = async () => await import('./suite/results.ts');

@@ -20,7 +20,8 @@ export function addRunCommand(program: Command, signal: AbortSignal): void {
           });
         }
         const text = await input.text('--input', own.input);
-        const { runtimeOfPipeline } = await import('../../../runtime.ts');
+        const { loadChecker } = await import('../../../runtime.ts');
+        const { runtimeOfPipeline } = await loadChecker();
         return await carryOut(situation, {
           flags: own,
           open: (more) =>

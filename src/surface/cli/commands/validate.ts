@@ -9,7 +9,8 @@ export function addValidateCommand(program: Command, signal: AbortSignal): void 
     .addHelpText('after', examples)
     .action(async (files: string[], _own: unknown, command: Command) => {
       await perform(command, signal, async ({ options, terminal }) => {
-        const { formatProblem, validateFile } = await import('../../../runtime.ts');
+        const { formatProblem, loadChecker } = await import('../../../runtime.ts');
+        const { validateFile } = await loadChecker();
         const named = files.length === 0 ? [options.config] : files;
         const problems = named.flatMap((file) => validateFile(file, options.config));
         const errors = problems.filter(({ severity }) => severity === 'error').length;

@@ -75,7 +75,8 @@ export function addRun(group: Command, signal: AbortSignal): void {
 async function runSuite(file: string, own: RunFlags, situation: Situation): Promise<ExitCode> {
   limitHeapGrowth();
   const { options, isConfigGiven, terminal, open } = situation;
-  const { loadResults, runtimeOfSuite } = await import('../../../../runtime.ts');
+  const { loadChecker, loadResults } = await import('../../../../runtime.ts');
+  const { runtimeOfSuite } = await loadChecker();
   const { openDelivery, openProgress, readReporter } = await loadResults();
   const asked = await readOptions(own);
   const concurrency = readWhole('--concurrency', own.concurrency);
