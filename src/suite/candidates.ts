@@ -1,6 +1,6 @@
 import { catalogue, RuntimeError } from '../errors.ts';
-import { identify } from './case.ts';
 import type { Row } from './dataset/rows.ts';
+import { identify } from './identity.ts';
 import type { RowFault } from './ledger.ts';
 import type { Suite } from './model.ts';
 import type { Candidate } from './select/select.ts';

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseLossless, stringifyJson } from '../../src/json.ts';
-import { identify, prepare } from '../../src/suite/case.ts';
+import { prepare } from '../../src/suite/case.ts';
+import { identify } from '../../src/suite/identity.ts';
 import { loadSpec } from './support.ts';
 
 const dataset = 'dataset: {path: rows.jsonl}\n';

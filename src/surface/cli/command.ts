@@ -26,7 +26,10 @@ export interface Situation {
   open(file?: string, more?: OpenOptions): Promise<Runtime>;
 }
 
-export type OpenOptions = Pick<RuntimeOptions, 'onEvent' | 'record' | 'replay' | 'cassette' | 'concurrency'>;
+export type OpenOptions = Pick<
+  RuntimeOptions,
+  'onEvent' | 'record' | 'replay' | 'cassette' | 'concurrency' | 'logLevel'
+>;
 
 /** Runs a command's work and makes an exit code of whatever comes of it. */
 export async function perform(
@@ -54,7 +57,7 @@ async function attempt(
       ...more,
       launcher: launcherOf(),
       signal,
-      logLevel: options.logLevel,
+      logLevel: options.logLevel ?? more.logLevel,
       log: options.color ? {} : { hasColour: false },
     });
     opened.push(runtime);

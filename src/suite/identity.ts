@@ -1,0 +1,46 @@
+import { isObject } from '../json.ts';
+import { misfit } from './misfit.ts';
+import type { Suite } from './model.ts';
+
+/** Which case a row is. */
+export interface CaseIdentity {
+  readonly id: string;
+  /** Each once, none empty. */
+  readonly tags: readonly string[];
+}
+
+/** Reads who the case of that row is. Throws DATASET_INVALID or EXPRESSION_FAILED when it does not fit. */
+export function identify(
+  suite: Suite,
+  row: Readonly<Record<string, unknown>>,
+  rowNumber: number,
+): CaseIdentity {
+  const mapped = suite.mapping.identity.evaluate({ case: row });
+  if (!isObject(mapped)) throw misfit('case', 'a mapping', mapped);
+  return { id: readId(mapped['id'], rowNumber), tags: readTags(mapped['tags']) };
+}
+
+function readId(value: unknown, rowNumber: number): string {
+  if (value === undefined || value === null || value === '') return String(rowNumber);
+  const id = scalarText(value);
+  if (id === undefined) throw misfit('id', 'text or a number', value);
+  return id;
+}
+
+function readTags(value: unknown): string[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw misfit('tags', 'a list', value);
+  const tags = value.map((tag: unknown, index) => {
+    const text = tag === null ? '' : scalarText(tag);
+    if (text === undefined) throw misfit(`tags[${index}]`, 'text', tag);
+    return text;
+  });
+  return [...new Set(tags)].filter((tag) => tag !== '');
+}
+
+/** Names and groups are often numbers or flags in a dataset; their text is unmistakable. */
+function scalarText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return typeof value === 'object' && value !== null && JSON.isRawJSON(value) ? value.rawJSON : undefined;
+}
