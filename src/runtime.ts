@@ -38,6 +38,7 @@ export type * from './runtime-api.ts';
 export type { SuiteProgress } from './suite/model.ts';
 export type { CaseRecord, RunHeader, RunSource, SuiteReport } from './suite/record.ts';
 export { formatDuration } from './suite/report/numbers.ts';
+export type { Reporter, Sink } from './suite/report/reporter.ts';
 export type { Selection } from './suite/select/select.ts';
 export { writeTemplate } from './template.ts';
 

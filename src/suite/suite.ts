@@ -1,10 +1,10 @@
 import PQueue from 'p-queue';
 import { RuntimeError } from '../errors.ts';
 import { problemOf, toCandidates } from './candidates.ts';
-import type { CaseIdentity } from './case.ts';
 import { toCaseRecord } from './case-record.ts';
 import { openRows, type Row } from './dataset/rows.ts';
 import { type EpochTools, runEpoch } from './epoch.ts';
+import type { CaseIdentity } from './identity.ts';
 import { workInOrder } from './in-order.ts';
 import { type Ledger, newLedger, type RowFault } from './ledger.ts';
 import type { Suite, SuiteProgress } from './model.ts';

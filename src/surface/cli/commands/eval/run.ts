@@ -91,7 +91,12 @@ async function runSuite(file: string, own: RunFlags, situation: Situation): Prom
   let isKept = false;
   try {
     const config = isConfigGiven ? options.config : runtimeOfSuite(file, options.config);
-    const runtime = await open(config, { cassette: cassetteOf(own), concurrency });
+    const runtime = await open(config, {
+      cassette: cassetteOf(own),
+      concurrency,
+      // What graders say on stderr is in the record of each case.
+      logLevel: 'warn',
+    });
     const report = await runtime.evals.run(file, {
       ...asked,
       signal: situation.signal,
