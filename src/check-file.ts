@@ -11,6 +11,8 @@ import { loadPipeline, requirePipeline } from './pipeline/load.ts';
 import { loadSuite, requireSuite } from './suite/load.ts';
 import { besideFile } from './suite/paths.ts';
 
+export { findSuiteInputs } from './suite-inputs.ts';
+
 /**
  * Every problem of a RuntimeConfig, EvalSuite or Pipeline file, as its `kind` says; that it cannot be read is
  * one. `fallback` is the RuntimeConfig of a suite or pipeline that names none.

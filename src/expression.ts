@@ -40,7 +40,7 @@ export function findExpressionErrors(
 }
 
 /** What a whole expression may have to give. */
-export type Wanted = 'bool' | 'list' | 'map';
+export type Wanted = 'bool' | 'number' | 'list' | 'map';
 
 /**
  * Everything that `compileExpressions` would refuse; and of a text, that it is not one whole `${…}`, or that it
@@ -53,21 +53,37 @@ export function findTypeErrors(
 ): readonly ExpressionError[] {
   const errors = findExpressionErrors(value, variables);
   if (errors.length > 0 || typeof value !== 'string') return errors;
-  const { words, example } = wantedWords[wanted];
-  const hint = `Write one whole expression, such as \`\${${variables[0] ?? ''}${example}}\`.`;
+  const { words, types } = wantedWords[wanted];
+  const hint = hintOf(value, variables, wanted);
   const refuse = (message: string) => [new ExpressionError(value, message, { path: [], hint })];
   const [part, ...rest] = splitTemplate(value, []);
   if (typeof part !== 'object' || rest.length > 0)
     return refuse(`must be one whole \`\${…}\` that gives ${words}`);
   const { type } = compileCode(part.code, withVariables(variables), []);
-  const isPossible = [wanted, 'dyn', 'optional'].some((known) => type.startsWith(known));
+  const isPossible = [...types, 'dyn', 'optional'].some((known) => type.startsWith(known));
   return isPossible ? [] : refuse(`must give ${words}, and \`${value}\` gives a value of type ${type}`);
 }
 
-const wantedWords: Readonly<Record<Wanted, { readonly words: string; readonly example: string }>> = {
-  bool: { words: 'true or false', example: '.amount > 100' },
-  list: { words: 'a list', example: '.orders' },
-  map: { words: 'a mapping', example: '.order' },
+/** A text that is an expression but for its `${…}` was meant as one. */
+function hintOf(text: string, variables: readonly string[], wanted: Wanted): string {
+  const whole = `\${${text.trim()}}`;
+  const isBare = !text.includes('${') && findExpressionErrors(whole, variables).length === 0;
+  if (isBare && findTypeErrors(whole, variables, wanted).length === 0) return `Write \`${whole}\`.`;
+  return `Write one whole expression, such as \`\${${variables[0] ?? ''}${wantedWords[wanted].example}}\`.`;
+}
+
+interface WantedWords {
+  readonly words: string;
+  readonly example: string;
+  /** How the types of CEL that will do begin. */
+  readonly types: readonly string[];
+}
+
+const wantedWords: Readonly<Record<Wanted, WantedWords>> = {
+  bool: { words: 'true or false', example: '.amount > 100', types: ['bool'] },
+  number: { words: 'a number', example: '.amount', types: ['int', 'uint', 'double'] },
+  list: { words: 'a list', example: '.orders', types: ['list'] },
+  map: { words: 'a mapping', example: '.order', types: ['map'] },
 };
 
 interface Compiler {

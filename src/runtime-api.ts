@@ -91,7 +91,7 @@ export interface SuiteRunOptions {
   readonly keepGoing?: boolean | undefined;
   /** Whether answers of the subject are kept and used again. Default: what the suite says. */
   readonly cache?: boolean | undefined;
-  /** Goes on with the run of that id, or with the last one of the suite that did not come to its end. */
+  /** Goes on with the run of that id, or with the last one of the suite that was begun alike and did not come to its end. */
   readonly resume?: true | string | undefined;
   /** false: the run is kept nowhere, and cannot be resumed, shown or compared later. */
   readonly keep?: boolean | undefined;

@@ -151,7 +151,10 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
     evals: {
       list: () => [...evals.keys()],
       call: async (type, input, { id = type, threshold, signal = never } = {}) => {
+        requireOpen();
         const request = toEvalRequest(type, input);
+        // In a direct call they are the caller's; in suites and pipelines they may be those of one case.
+        if (!evals.has(type)) (await import('./checks/all.ts')).requireParams(request);
         const { outcome, passed } = await equipment.score({ id, type, request, threshold, signal });
         return toEvalDocument(outcome, passed);
       },

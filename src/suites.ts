@@ -18,7 +18,9 @@ import { retryFaults } from './suite/retry.ts';
 import { toHeader } from './suite/run/header.ts';
 import { openStoredRun } from './suite/run/journal.ts';
 import { keepRun, openToKeep, readHeader, requireRun } from './suite/run/keep-run.ts';
+import { watchRepeats } from './suite/select/repeats.ts';
 import { compileSelection } from './suite/select/select.ts';
+import { watchTags } from './suite/select/tag-watch.ts';
 import { findReductionProblem } from './suite/stats/epochs.ts';
 import { openSubject } from './suite/subject/open-subject.ts';
 import { type EpochJournal, runSuite } from './suite/suite.ts';
@@ -68,14 +70,17 @@ export function openSuites(context: SuitesContext): Suites {
     run: async (file, options = {}) => {
       requireOpen();
       const suite = applyOptions(requireSuite(toPath(file), config), options);
-      const select = options.select && compileSelection(options.select);
+      const tags = watchTags();
+      const select = options.select && compileSelection(options.select, tags);
+      const tellRepeats = watchRepeats((id) => equipment.emit(noteOfRepeat(suite, id)));
       const total = select === undefined ? await countRows(suite.dataset, options.signal ?? never) : null;
       const work = async (header: RunHeader, journal: EpochJournal | undefined) => {
         options.onStart?.(header);
         const missesBefore = context.misses();
         const { signal = never, bail, keepGoing, reporter, onProgress } = options;
         return await runSuite(suite, {
-          ...{ header, journal, select, signal, bail, keepGoing, reporter, onProgress },
+          ...{ header, journal, signal, bail, keepGoing, reporter, onProgress },
+          select: (candidates) => tellRepeats(select === undefined ? candidates : select(candidates)),
           window: context.window,
           turns: context.concurrency,
           subject: await subjectOf(suite, options),
@@ -84,15 +89,16 @@ export function openSuites(context: SuitesContext): Suites {
               return await equipment.score({ ...evaluation, signal: within });
             }),
           fire,
-          findFault: () => findMisses(context.misses() - missesBefore),
+          findFault: () =>
+            tags.findFault(options.select?.tags ?? []) ?? findMisses(context.misses() - missesBefore),
         });
       };
       if (options.keep === false) {
         if (options.resume !== undefined) throw usage('a run that is kept nowhere cannot be resumed');
         return await work(toHeader(suite, randomUUID(), new Date(), total), undefined);
       }
-      const { resume, bail, keepGoing, dataset } = options;
-      const wanted = { select: options.select, dataset, bail, keepGoing, replay: context.replay };
+      const { resume } = options;
+      const wanted = namedOptions(options, context.replay);
       return await keepRun(await openToKeep(results), { suite, config, wanted, resume, total }, work);
     },
     runs: {
@@ -106,6 +112,30 @@ export function openSuites(context: SuitesContext): Suites {
       },
       prune: async ({ olderThanMs }) => (await results()).prune(Date.now() - olderThanMs),
     },
+  };
+}
+
+/** Nobody is kept from it, but much goes by ids. */
+function noteOfRepeat({ file }: Suite, id: string) {
+  const message = `case id "${id}" stands for several rows: comparisons, shards and reports go by ids`;
+  return { type: 'note', name: file, level: 'warn', message } as const;
+}
+
+/** What picks and bounds the cases, by the names under which people know it. */
+function namedOptions(options: SuiteRunOptions, replay: string | undefined) {
+  const { select: { filter, tags, sample, shard, maxCases, rows } = {}, dataset, bail, keepGoing } = options;
+  return {
+    '--dataset': dataset,
+    '--filter': filter,
+    '--tag': tags,
+    '--sample': sample?.size,
+    '--seed': sample?.seed,
+    '--shard': shard && [shard.index, shard.count],
+    '--max-cases': maxCases,
+    'the choice of rows': rows,
+    '--bail': bail,
+    '--keep-going': keepGoing,
+    '--replay': replay,
   };
 }
 

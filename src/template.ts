@@ -1,7 +1,8 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { RuntimeError } from './errors.ts';
+import { makeFolders } from './make-folders.ts';
 
 const template = fileURLToPath(new URL('../examples/quickstart', import.meta.url));
 
@@ -32,7 +33,7 @@ export function writeTemplate(folder: string): string[] {
 }
 
 function writeCopy(source: string, target: string): string {
-  mkdirSync(dirname(target), { recursive: true });
+  makeFolders(dirname(target));
   copyFileSync(source, target);
   // A package manager may install files read-only; what `init` writes is there to be edited.
   chmodSync(target, statSync(source).mode | 0o600);

@@ -273,6 +273,10 @@ test.each([
   { wanted: 'bool' as const, value: '${case.yes}' },
   { wanted: 'bool' as const, value: '${case.?yes}' },
   { wanted: 'bool' as const, value: '${has(case.n)}' },
+  { wanted: 'number' as const, value: '${size(case.list)}' },
+  { wanted: 'number' as const, value: '${case.n}' },
+  { wanted: 'number' as const, value: '${0.5}' },
+  { wanted: 'number' as const, value: 0.5 },
   { wanted: 'list' as const, value: '${case.list.map(x, x + 1)}' },
   { wanted: 'list' as const, value: ['${case.n}', 1] },
   { wanted: 'map' as const, value: '${ {"a": case.n} }' },
@@ -298,6 +302,11 @@ test.each([
     wanted: 'bool' as const,
     value: '${"a"}',
     says: 'must give true or false, and `${"a"}` gives a value of type string',
+  },
+  {
+    wanted: 'number' as const,
+    value: '${"5"}',
+    says: 'must give a number, and `${"5"}` gives a value of type string',
   },
   {
     wanted: 'list' as const,

@@ -74,6 +74,7 @@ function resolveEntry(
   return { binding, missingEnv: env.missing };
 }
 
-function resolveCommand(command: string, folder: string): string {
+/** A command with a slash starts from the folder; any other is looked for in PATH. */
+export function resolveCommand(command: string, folder: string): string {
   return !command.includes('/') || isAbsolute(command) ? command : resolve(folder, command);
 }

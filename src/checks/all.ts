@@ -1,3 +1,3 @@
 export { findCheck } from './registry.ts';
-export { runCheck } from './run.ts';
+export { requireParams, runCheck } from './run.ts';
 export { suggestEval } from './suggest-eval.ts';

@@ -26,6 +26,13 @@ export async function runCheck(
   }
 }
 
+/** Throws USAGE for params that the check of that type does not take; nothing of a type that is not built in. */
+export function requireParams({ type, params }: Pick<EvalRequest, 'type' | 'params'>): void {
+  const check = findCheck(type);
+  const read = check && readParams(check, params);
+  if (read !== undefined && 'problems' in read) throw badParams(type, read.problems);
+}
+
 function badParams(type: string, problems: readonly ParamFinding[]): RuntimeError {
   const hint = problems.find((problem) => problem.hint !== undefined)?.hint;
   return new RuntimeError('USAGE', `the params of ${type} cannot be used: ${problems.map(word).join('; ')}`, {

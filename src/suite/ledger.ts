@@ -16,8 +16,15 @@ export interface Ledger {
   record(record: CaseRecord): boolean;
   /** `fraction`: how much of the dataset has been read. */
   progress(fraction: number | null): SuiteProgress;
-  /** With `fault`, something that makes the whole run void. */
-  report(durationMs: number, fault?: RowFault): SuiteReport;
+  report(end: RunEnd): SuiteReport;
+}
+
+export interface RunEnd {
+  readonly durationMs: number;
+  /** Rows that the dataset had, whether or not they were selected. */
+  readonly rows: number;
+  /** Something that makes the whole run void. */
+  readonly fault?: RowFault | undefined;
 }
 
 /** What is wrong with a row. */
@@ -67,9 +74,10 @@ export function newLedger(suite: Suite, { header, bail, keepGoing }: LedgerOptio
       const failed = failures.count();
       return { cases, problems: problems.count(), evals, failed, unscored, passed, total, fraction };
     },
-    report(durationMs, fault) {
-      if (fault !== undefined) problems.add(0, { file: suite.file, line: 1, column: 1, ...fault });
-      if (cases + problems.count() === 0) problems.add(-1, emptyDataset(suite));
+    report({ durationMs, rows, fault }) {
+      if (fault !== undefined)
+        problems.add(0, { scope: 'run', file: suite.file, line: 1, column: 1, ...fault });
+      if (cases + problems.count() === 0) problems.add(-1, nothingToJudge(suite, rows));
       const stats = reducer.stats();
       const overall = reducer.overall();
       const gates = judgeGates(suite.gates, overall, stats);
@@ -107,12 +115,10 @@ const tooManyTags: RowFault = {
 };
 
 /** A suite without cases must not pass: somebody believes that something was judged. */
-function emptyDataset({ dataset, file }: Suite): RowProblem {
+function nothingToJudge({ dataset, file }: Suite, rows: number): RowProblem {
   const path = dataset.kind === 'inline' ? file : dataset.path;
-  return {
-    file: path === '-' ? '<stdin>' : path,
-    line: 1,
-    column: 1,
-    message: 'the dataset has no rows, or none was selected',
-  };
+  const place = { scope: 'run', file: path === '-' ? '<stdin>' : path, line: 1, column: 1 } as const;
+  if (rows === 0) return { ...place, message: 'the dataset is empty' };
+  const message = rows === 1 ? 'its one row was not selected' : `none of its ${rows} rows was selected`;
+  return { ...place, message, hint: 'Rows are selected by tags, a filter, a shard and their numbers.' };
 }

@@ -220,6 +220,8 @@ export interface GateResult {
 
 /** A row that could not be used; `file` and `line` are those of the row. */
 export interface RowProblem {
+  /** Of no row, but of the run as a whole, which is void. */
+  readonly scope?: 'run';
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -261,6 +263,18 @@ export interface SuiteReport {
   readonly failure_count: number;
 }
 
+/** What is known of a run, whether or not it came to its end. */
+export interface RunSummary extends Omit<SuiteReport, 'status' | 'duration_ms'> {
+  /** As in the header of the run. */
+  readonly kind?: 'shadow';
+  /** Without an end a run was `interrupted`, or is `running`, as what a shadow would decide always is. */
+  readonly status: SuiteReport['status'] | UnendedStatus;
+  /** Null without an end: nobody knows. */
+  readonly duration_ms: number | null;
+}
+
+export type UnendedStatus = 'running' | 'interrupted';
+
 /** A run that is over, or was cut off, to be shown, compared or rendered again. */
 export interface RunSource {
   readonly header: RunHeader;
@@ -268,4 +282,6 @@ export interface RunSource {
   cases(): AsyncIterable<CaseRecord>;
   /** Undefined of a run that did not come to its end. */
   readonly report: SuiteReport | undefined;
+  /** Of a run without a report, where that is known. */
+  readonly status?: UnendedStatus;
 }

@@ -66,10 +66,14 @@ export async function runSuite(suite: Suite, options: SuiteOptions): Promise<Sui
   const either = AbortSignal.any([signal, own.signal]);
   const rows = openRows(suite.dataset, either);
   const turns = newTurns(suite, options);
+  let read = 0;
+  const count = () => {
+    read += 1;
+  };
   await reporter?.begin(header);
   try {
     await workInOrder<Candidate, Outcome>({
-      source: () => (options.select ?? all)(toCandidates(suite, rows.rows)),
+      source: () => (options.select ?? all)(toCandidates(suite, eachOf(rows.rows, count))),
       work: async (candidate, stopped) =>
         await runCase(suite, candidate, { options, turns, signal: stopped }),
       take: async (outcome) => await takeOutcome(outcome, { ledger, options, fraction: rows.fraction }),
@@ -83,7 +87,11 @@ export async function runSuite(suite: Suite, options: SuiteOptions): Promise<Sui
     own.abort();
   }
   if (signal.aborted) throw new RuntimeError('ABORTED', `the run of suite "${suite.name}" was given up`);
-  const report = ledger.report(performance.now() - started, options.findFault?.());
+  const report = ledger.report({
+    durationMs: performance.now() - started,
+    rows: read,
+    fault: options.findFault?.(),
+  });
   options.journal?.end(report);
   await reporter?.end(report);
   return report;
@@ -92,6 +100,13 @@ export async function runSuite(suite: Suite, options: SuiteOptions): Promise<Sui
 /** Undefined where nobody has to wait. */
 function newTurns({ timeoutMs }: Suite, { turns }: SuiteOptions): PQueue | undefined {
   return timeoutMs === undefined || turns === undefined ? undefined : new PQueue({ concurrency: turns });
+}
+
+async function* eachOf(rows: AsyncIterable<Row>, tell: () => void): AsyncGenerator<Row> {
+  for await (const row of rows) {
+    tell();
+    yield row;
+  }
 }
 
 const all = (candidates: AsyncIterable<Candidate>): AsyncIterable<Candidate> => candidates;

@@ -116,7 +116,9 @@ test('Ctrl-C ends a run with 130 and says how to go on; nobody else resumes it w
   child.kill('SIGINT');
   const { code, stderr } = await ran;
   expect({ code, left: processesWith(grading.mark) }).toEqual({ code: 130, left: [] });
-  expect(stderr).toMatch(/\n\d+ cases are kept; give the same command with --resume to go on\n/);
+  expect(stderr).toMatch(
+    /\nerror: \[ABORTED\] [^\n]+\nhint: \d+ cases are kept; give the same command with --resume to go on\.\n$/,
+  );
 
   const before = grading.graded().length;
   expect(before).toBeLessThan(rows);

@@ -95,6 +95,29 @@ test('an eval that is neither declared nor built in is unknown, with the nearest
   );
 });
 
+test.each([
+  {
+    title: 'a misspelt one',
+    params: { pattern: ['a'], patterns: ['a'] },
+    message: 'the params of contains cannot be used: pattern unknown param',
+    hint: 'did you mean `patterns`?',
+  },
+  {
+    title: 'one of another type',
+    params: { patterns: 5 },
+    message: expect.stringMatching(/^the params of contains cannot be used: patterns must be /),
+    hint: expect.any(String),
+  },
+])(
+  'a direct call with params that the check does not take is refused before it is asked: $title',
+  async ({ params, message, hint }) => {
+    const { runtime, events } = await open('');
+    const calling = runtime.evals.call('contains', { content: 'a', params });
+    await expect(calling).rejects.toMatchObject({ code: 'USAGE', message, hint });
+    expect(events).toEqual([]);
+  },
+);
+
 test('params that a check does not take are problems of the file, in suites and pipelines [PK-10-03 PK-10-08]', () => {
   const head = 'apiVersion: signalbox/v1\nkind: ';
   const config = write('', {

@@ -81,30 +81,52 @@ describe('a run that was cut off', () => {
     expect(recordsOf(await keptOf(bench, id))).toEqual(recordsOf(rest.records));
   });
 
-  test.each<{ title: string; change: (bench: Bench) => void; options?: SuiteRunOptions }>([
+  test.each<{ title: string; change: (bench: Bench) => void; options?: SuiteRunOptions; says: string }>([
     {
       title: 'another suite file',
       change: ({ replace }) => replace('demo.suite.yaml', 'content: x', 'content: y'),
+      says: 'the suite file has changed',
+    },
+    {
+      title: 'another suite file that says more of its epochs',
+      change: ({ replace }) => replace('demo.suite.yaml', 'spec:', 'spec:\n  repeat: {epochs: 2}'),
+      options: { keepGoing: true },
+      says: 'the suite file has changed, --keep-going differs',
     },
     {
       title: 'another config',
       change: ({ replace }) => replace('runtime.yaml', 'concurrency: 2', 'concurrency: 3'),
+      says: 'the config has changed',
     },
-    { title: 'another selection', change: () => {}, options: { select: { maxCases: 3 } } },
-    { title: 'another number of epochs', change: () => {}, options: { epochs: 2 } },
-    { title: 'another reducer', change: () => {}, options: { reducer: 'max' } },
-    { title: 'another limit of failures', change: () => {}, options: { bail: 1 } },
-  ])('does not go on with $title', async ({ change, options }) => {
+    {
+      title: 'another selection',
+      change: () => {},
+      options: { select: { maxCases: 3 } },
+      says: '--max-cases differs',
+    },
+    { title: 'other tags', change: () => {}, options: { select: { tags: ['a'] } }, says: '--tag differs' },
+    { title: 'another number of epochs', change: () => {}, options: { epochs: 2 }, says: '--repeat differs' },
+    { title: 'another reducer', change: () => {}, options: { reducer: 'max' }, says: '--reducer differs' },
+    { title: 'another limit of failures', change: () => {}, options: { bail: 1 }, says: '--bail differs' },
+  ])('does not go on with $title', async ({ change, options, says }) => {
     const bench = await openBench(six);
     const id = await cutOff(bench, 2);
     const before = bench.graded();
     change(bench);
     await expect(bench.runtime.evals.run(bench.suite, { ...options, resume: true })).rejects.toMatchObject({
       code: 'USAGE',
-      message: `run ${id} was begun with another suite file, config or other options`,
+      message: `run ${id} was begun otherwise: ${says}`,
       hint: 'A run goes on with the same suite, config and options; start a new one without --resume.',
     });
     expect(bench.graded()).toEqual(before);
+  });
+
+  test('is found behind newer ones that were begun with other options', async () => {
+    const bench = await openBench(six);
+    const id = await cutOff(bench, 2);
+    await cutOff(bench, 2, { bail: 3 });
+    const report = await bench.runtime.evals.run(bench.suite, { resume: true });
+    expect(report).toMatchObject({ run_id: id, cases: 6 });
   });
 
   test('judges again what has changed, and only that', async () => {

@@ -217,6 +217,29 @@ const broken = [
     ],
   },
   {
+    title: 'conditions, labels and bounds that are not one whole expression, or can give nothing of the kind',
+    spec: `${rows}  case: {content: x, threshold: {min_score: "\${case.a}1"}}\n  evals:
+    - {id: a, type: t, if: "case.a == 1"}
+    - {id: b, type: t, if: "\${case.a} == 1"}
+    - {id: c, type: t, if: "\${size(case.a)}"}
+    - {id: d, guard: {hook: tool}, expected: case.bad}
+    - {id: f, guard: {hook: tool}, expected: "\${case.bad ? 'yes' : 'no'}"}
+    - {id: g, not: {type: t, threshold: {max_score: "\${case.a > 0.5}"}}}
+    - {id: h, type: t, if: yes please}
+    - {id: i, type: t, if: "\${case.?a.orValue(true)}", threshold: {min_score: "\${1 - 0}", max_score: "\${case.high}"}}
+    - {id: j, guard: {hook: tool}, expected: false}\n`,
+    says: [
+      'x.suite.yaml:5:45 case.threshold.min_score: must be one whole `${…}` that gives a number\n    hint: Write one whole expression, such as `${case.amount}`.',
+      'x.suite.yaml:7:28 evals[0].if: must be one whole `${…}` that gives true or false\n    hint: Write `${case.a == 1}`.',
+      'x.suite.yaml:8:28 evals[1].if: must be one whole `${…}` that gives true or false\n    hint: Write one whole expression, such as `${case.amount > 100}`.',
+      'x.suite.yaml:9:28 evals[2].if: must give true or false, and `${size(case.a)}` gives a value of type int\n    hint: Write one whole expression, such as `${case.amount > 100}`.',
+      'x.suite.yaml:10:46 evals[3].expected: must be no text, but for an expression `${…}` (got: case.bad)',
+      "x.suite.yaml:11:46 evals[4].expected: must give true or false, and `${case.bad ? 'yes' : 'no'}` gives a value of type string\n    hint: Write one whole expression, such as `${case.amount > 100}`.",
+      'x.suite.yaml:12:53 evals[5].not.threshold.max_score: must give a number, and `${case.a > 0.5}` gives a value of type bool\n    hint: Write one whole expression, such as `${case.amount}`.',
+      'x.suite.yaml:13:28 evals[6].if: must be one whole `${…}` that gives true or false\n    hint: Write one whole expression, such as `${case.amount > 100}`.',
+    ],
+  },
+  {
     title: 'a mapping without content',
     spec: `  dataset: {path: rows.jsonl}\n  case: {id: "\${case.id}"}\n  evals: [{id: a, type: t, content: x}, {id: b, type: t}]\n`,
     says: ['x.suite.yaml:5:9 case.content: is required: evals[1] has no content of its own'],

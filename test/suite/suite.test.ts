@@ -5,6 +5,7 @@ import { type EvalOutcome, scored, unscored } from '../../src/contract/eval.ts';
 import { RuntimeError } from '../../src/errors.ts';
 import type { SuiteProgress } from '../../src/suite/model.ts';
 import type { CaseRecord, SuiteReport } from '../../src/suite/record.ts';
+import { compileSelection } from '../../src/suite/select/select.ts';
 import { judge, loadSpec, run, toLines } from './support.ts';
 
 const byParam = `dataset: {path: rows.jsonl}
@@ -161,9 +162,19 @@ describe('rows that cannot be used', () => {
     expect(await run(suite)).toMatchObject({
       status: 'error',
       cases: 0,
-      problems: [{ file, line: 1, column: 1, message: 'the dataset has no rows, or none was selected' }],
+      problems: [{ scope: 'run', file, line: 1, column: 1, message: 'the dataset is empty' }],
       problem_count: 1,
     });
+  });
+
+  test.each([
+    { rows: ['a'], message: 'its one row was not selected' },
+    { rows: ['a', 'b', 'c'], message: 'none of its 3 rows was selected' },
+  ])('a dataset of which nothing was selected is one: $message', async ({ rows, message }) => {
+    const suite = loadSpec(byParam, toLines(rows.map((id) => ({ id, text: 'x', score: 1, tag: 't' }))));
+    const report = await run(suite, { select: compileSelection({ tags: ['other'] }) });
+    expect(report).toMatchObject({ status: 'error', cases: 0, problem_count: 1 });
+    expect(report.problems).toMatchObject([{ scope: 'run', line: 1, message }]);
   });
 
   test('a row with yet another tag is one when there are ten thousand already', async () => {

@@ -6,6 +6,7 @@ import { type Listing, lookUp, newListing, toChanges } from './listing.ts';
 import { type Meet, pairUp, type Row } from './pair-up.ts';
 import { newRowTally, type RowTally } from './row-tally.ts';
 import type { Side } from './side.ts';
+import { refuseUnknownTag } from './unknown-tag.ts';
 
 export interface CompareOptions {
   /** Only cases of these tags. */
@@ -18,7 +19,8 @@ export interface CompareOptions {
 
 /**
  * Compares a run with another, or with itself where tags or evals make two sides of it; cases are paired by their
- * ids. Throws NAME_UNKNOWN for an eval that its run does not have, USAGE, and what reading the runs throws.
+ * ids. Throws NAME_UNKNOWN for an eval that its run does not have, USAGE, also for a tag that no case of its run has,
+ * and what reading the runs throws.
  */
 export async function compareRuns(
   sourceA: RunSource,
@@ -30,6 +32,8 @@ export async function compareRuns(
   const crossed = crossedRow(sourceA.header.evals, sourceB.header.evals, options);
   const rows = crossed === undefined ? sharedRows(sourceA, sourceB) : [crossed];
   const { works, counts } = await work(a, b, rows);
+  if (counts.a === 0) await refuseUnknownTag(a);
+  if (counts.b === 0) await refuseUnknownTag(b);
   const records = await lookUp(
     a,
     works.map(({ listing }) => listing),

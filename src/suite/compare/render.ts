@@ -1,4 +1,4 @@
-import { type Column, type GridRow, type GridView, renderGrid } from '../report/grid.ts';
+import { type Column, type GridRow, type GridView, renderGrid, toReadable } from '../report/grid.ts';
 import { formatMean, formatPercent } from '../report/numbers.ts';
 import { openPaint } from '../report/paint.ts';
 import { cut, oneLine } from '../report/text-width.ts';
@@ -21,7 +21,7 @@ import {
 
 /** A comparison for people: several lines, each ended, none wider than so many columns. */
 export function renderComparison(comparison: Comparison, colour: boolean, columns?: number): string {
-  const view: GridView = { paint: openPaint(colour), columns };
+  const view: GridView = { paint: openPaint(colour), columns: toReadable(columns) };
   const sides = [`A: ${describeSide(comparison.a)}`, `B: ${describeSide(comparison.b)}`];
   const sections = [
     sides.map((line) => toWidth(oneLine(line), view)),

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
-import { addAbortSignal, pipeline, type Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { addAbortSignal } from 'node:stream';
 import { RuntimeError } from '../../errors.ts';
+import { PackedFault, unpack } from './unpack.ts';
 
 /** The bytes of one file, unpacked and without a byte order mark. */
 export interface OpenBytes {
-  /** Throws FILE_UNREADABLE, and an AbortError when the signal ends it. */
+  /** Throws FILE_UNREADABLE, a PackedFault where packed bytes end too early, and an AbortError when the signal ends it. */
   readonly chunks: AsyncIterable<Buffer>;
   /** How many bytes of the file, as it lies on the disk, have been read. */
   bytesRead(): number;
@@ -17,9 +17,7 @@ export function openBytes(path: string, signal: AbortSignal): OpenBytes {
     return { chunks: readAll(addAbortSignal(signal, process.stdin), stdinName), bytesRead: () => 0 };
   }
   const file = addAbortSignal(signal, createReadStream(path));
-  // The pipeline hands errors and an early end on in both directions; who reads is told of them by the reading.
-  const source = isPacked(path) ? pipeline(file, createGunzip(), () => {}) : file;
-  return { chunks: readAll(source, path), bytesRead: () => file.bytesRead };
+  return { chunks: readAll(isPacked(path) ? unpack(file) : file, path), bytesRead: () => file.bytesRead };
 }
 
 /** How messages call stdin. */
@@ -29,11 +27,11 @@ export function isPacked(path: string): boolean {
   return /\.gz$/i.test(path);
 }
 
-async function* readAll(source: Readable, file: string): AsyncGenerator<Buffer> {
+async function* readAll(source: AsyncIterable<Buffer>, file: string): AsyncGenerator<Buffer> {
   try {
     yield* withoutMark(source);
   } catch (cause) {
-    if (cause instanceof Error && cause.name === 'AbortError') throw cause;
+    if (cause instanceof PackedFault || (cause instanceof Error && cause.name === 'AbortError')) throw cause;
     throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}`, { cause });
   }
 }
@@ -66,7 +64,5 @@ function whyUnreadable(cause: unknown): string {
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
   if (code === 'EISDIR') return 'is a folder';
   if (code === 'EACCES') return 'may not be read';
-  if (code === 'Z_BUF_ERROR') return 'breaks off: its gzip data is not complete';
-  if (typeof code === 'string' && code.startsWith('Z_')) return `is not valid gzip: ${message}`;
   return `cannot be read: ${message}`;
 }

@@ -12,6 +12,8 @@ export interface TextRecord {
 /** Finds the records of one text, which comes in chunks; what it finds is to be taken before the next chunk comes. */
 export interface RecordReader {
   push(chunk: Buffer): Iterable<TextRecord>;
+  /** What is whole so far. */
+  whole(): Iterable<TextRecord>;
   /** What is found when no more chunks come. */
   end(): Iterable<TextRecord>;
 }
@@ -37,6 +39,7 @@ export function newRecordReader(delimiter: string, maxBytes: number): RecordRead
       size += fresh.length;
       if (size >= wanted) yield* take(false);
     },
+    whole: () => take(false),
     end: () => take(true),
   };
 }

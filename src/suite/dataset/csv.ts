@@ -1,6 +1,7 @@
 import { newRecordReader, type TextRecord } from './csv-records.ts';
 import { newTable } from './csv-table.ts';
 import type { FoundRow, ReadFormat } from './row.ts';
+import { PackedFault } from './unpack.ts';
 
 /**
  * Rows of text below a header, with quotes as RFC 4180 has them. After a row that cannot be read the reading goes on
@@ -16,7 +17,12 @@ export function readSeparated(delimiter: ',' | '\t'): ReadFormat {
         if (row !== undefined) yield row;
       }
     };
-    for await (const chunk of chunks) yield* toRows(reader.push(chunk));
+    try {
+      for await (const chunk of chunks) yield* toRows(reader.push(chunk));
+    } catch (thrown) {
+      if (thrown instanceof PackedFault) yield* toRows(reader.whole());
+      throw thrown;
+    }
     yield* toRows(reader.end());
   };
 }

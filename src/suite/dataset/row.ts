@@ -26,7 +26,8 @@ export interface FoundRow {
 
 /**
  * Finds the rows in the bytes of one file, which come without a byte order mark. What cannot be read is an unusable
- * row; throws DATASET_INVALID for a file that has no rows at all to speak of.
+ * row; throws DATASET_INVALID for a file that has no rows at all to speak of. A PackedFault of the chunks is thrown on
+ * behind the rows that are whole.
  */
 export type ReadFormat = (chunks: AsyncIterable<Buffer>, file: string) => AsyncIterable<FoundRow>;
 

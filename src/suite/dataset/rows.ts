@@ -1,10 +1,12 @@
-import type { Dataset, FileDataset } from '../model.ts';
+import type { Dataset, DatasetFormat, FileDataset } from '../model.ts';
 import { openBytes, stdinName } from './bytes.ts';
 import { findFiles } from './files.ts';
 import { formatOf } from './format.ts';
+import { countLines } from './lines.ts';
 import { type Meter, newMeter } from './meter.ts';
 import { readers } from './readers.ts';
-import type { Row } from './row.ts';
+import { type FoundRow, type Row, unusable } from './row.ts';
+import { PackedFault } from './unpack.ts';
 
 export type { Row, RowContent } from './row.ts';
 
@@ -41,7 +43,8 @@ async function* fileRows(dataset: FileDataset, signal: AbortSignal, meter: Meter
       const { chunks, bytesRead } = openBytes(path, signal);
       meter.follow(bytesRead);
       const file = path === '-' ? stdinName : path;
-      for await (const { line, content } of readers[dataset.format ?? formatOf(path)](chunks, file)) {
+      const format = dataset.format ?? formatOf(path);
+      for await (const { line, content } of readFile(chunks, { file, format })) {
         number += 1;
         yield { number, file, line, content };
       }
@@ -50,3 +53,25 @@ async function* fileRows(dataset: FileDataset, signal: AbortSignal, meter: Meter
     if (!signal.aborted) throw error;
   }
 }
+
+/** Where packed data breaks off, one unusable row says so and is the last. */
+async function* readFile(
+  chunks: AsyncIterable<Buffer>,
+  { file, format }: { readonly file: string; readonly format: DatasetFormat },
+): AsyncGenerator<FoundRow> {
+  let line = 1;
+  const counted = async function* (): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      line += countLines(chunk);
+      yield chunk;
+    }
+  };
+  try {
+    yield* readers[format](counted(), file);
+  } catch (thrown) {
+    if (!(thrown instanceof PackedFault)) throw thrown;
+    yield { line, content: unusable(`${thrown.message}, and nothing behind this was read`, packHint) };
+  }
+}
+
+const packHint = 'Pack the dataset again, or copy it again as a whole.';

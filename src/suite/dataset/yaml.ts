@@ -4,6 +4,7 @@ import { parseYaml } from '../../config/document.ts';
 import { syntaxProblems } from '../../config/yaml-syntax.ts';
 import { RuntimeError } from '../../errors.ts';
 import { type FoundRow, notUtf8, unusable } from './row.ts';
+import { PackedFault } from './unpack.ts';
 import { rowsOfDocument } from './yaml-rows.ts';
 
 /**
@@ -11,7 +12,18 @@ import { rowsOfDocument } from './yaml-rows.ts';
  * no YAML any more, one unusable row says so and is the last. Throws DATASET_INVALID for more than 8 MiB.
  */
 export async function* readYaml(chunks: AsyncIterable<Buffer>, file: string): AsyncGenerator<FoundRow> {
-  const bytes = await gather(chunks, file);
+  const { bytes, fault } = await gather(chunks, file);
+  if (fault === undefined) {
+    yield* readWhole(bytes, file);
+    return;
+  }
+  // Nobody can tell whether the last row is whole.
+  const rows = [...readWhole(bytes.subarray(0, bytes.lastIndexOf('\n') + 1), file)];
+  yield* rows.slice(0, -1);
+  throw fault;
+}
+
+function* readWhole(bytes: Buffer, file: string): Generator<FoundRow> {
   if (!isUtf8(bytes)) {
     yield { line: 1, content: notUtf8('the file') };
     return;
@@ -30,18 +42,32 @@ export async function* readYaml(chunks: AsyncIterable<Buffer>, file: string): As
 
 const maxYamlBytes = 8 * 1024 * 1024;
 
-async function gather(chunks: AsyncIterable<Buffer>, file: string): Promise<Buffer> {
+interface Gathered {
+  readonly bytes: Buffer;
+  /** Why there are no more. */
+  readonly fault: PackedFault | undefined;
+}
+
+async function gather(chunks: AsyncIterable<Buffer>, file: string): Promise<Gathered> {
   const parts: Buffer[] = [];
   let size = 0;
-  for await (const chunk of chunks) {
-    parts.push(chunk);
-    size += chunk.length;
-    if (size <= maxYamlBytes) continue;
-    throw new RuntimeError('DATASET_INVALID', `${file} is longer than 8 MiB, and YAML is read as a whole`, {
-      hint: 'Write a dataset of that size as JSON Lines, JSON or CSV, which are read row by row.',
-    });
+  try {
+    for await (const chunk of chunks) {
+      parts.push(chunk);
+      size += chunk.length;
+      if (size > maxYamlBytes) throw tooLong(file);
+    }
+  } catch (thrown) {
+    if (thrown instanceof PackedFault) return { bytes: Buffer.concat(parts), fault: thrown };
+    throw thrown;
   }
-  return Buffer.concat(parts);
+  return { bytes: Buffer.concat(parts), fault: undefined };
+}
+
+function tooLong(file: string): RuntimeError {
+  return new RuntimeError('DATASET_INVALID', `${file} is longer than 8 MiB, and YAML is read as a whole`, {
+    hint: 'Write a dataset of that size as JSON Lines, JSON or CSV, which are read row by row.',
+  });
 }
 
 interface Break {

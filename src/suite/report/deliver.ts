@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
 import { type FileSink, openFileSink } from './file-sink.ts';
+import { type InputFile, refuseInputs } from './inputs.ts';
 import { reporters } from './registry.ts';
 import type { Reporter, ReporterName, Sink } from './reporter.ts';
 
@@ -19,15 +20,25 @@ export interface Delivery {
   abort(): Promise<void>;
 }
 
+export interface DeliveryOptions {
+  readonly stdout: Sink;
+  /** Files that no report may be written over: what is judged, and what judges it. */
+  readonly inputs?: readonly InputFile[];
+}
+
 /**
  * Opens reporters, each with its file, which are then told in this order, one after another. Throws USAGE when two
- * of them would write to the same place, and FILE_UNREADABLE.
+ * of them would write to the same place, or one over an input, and FILE_UNREADABLE.
  */
 export async function openDelivery(
   specs: readonly ReporterSpec[],
-  { stdout }: { readonly stdout: Sink },
+  { stdout, inputs = [] }: DeliveryOptions,
 ): Promise<Delivery> {
   refuseSharing(specs);
+  refuseInputs(
+    specs.flatMap(({ file }) => file ?? []),
+    inputs,
+  );
   const open = await openAll(specs, stdout);
   const tell = async (say: (reporter: Reporter) => Promise<void>): Promise<void> => {
     for (const { reporter } of open) await say(reporter);

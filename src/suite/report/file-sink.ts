@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
+import { makeFolders } from '../../make-folders.ts';
 import type { Sink } from './reporter.ts';
 
 /** A file that is being written. */
@@ -20,7 +21,7 @@ export interface FileSink extends Sink {
  */
 export async function openFileSink(file: string, { grows }: { readonly grows: boolean }): Promise<FileSink> {
   return explain(file, async () => {
-    await mkdir(dirname(file), { recursive: true });
+    makeFolders(dirname(file));
     const target = await findTarget(file);
     if (grows || target.isSpecial) return openInPlace(file, target.path, grows ? 0 : bufferSize);
     return await openAside(file, target.path);

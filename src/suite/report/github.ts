@@ -1,8 +1,9 @@
+import { visible } from '../../visible.ts';
 import type { Failure, RowProblem, RunHeader, SuiteReport } from '../record.ts';
 import { toLocalPath } from './location.ts';
 import { formatCount, formatPercent } from './numbers.ts';
 import type { OpenReporter } from './reporter.ts';
-import { describeFailure, describeRun, explainGate, nameGate } from './wording.ts';
+import { countProblems, describeFailure, describeRun, explainGate, nameGate } from './wording.ts';
 
 /**
  * Annotations of a pull request on GitHub: its workflow commands, of each kind as many as one step may have
@@ -53,9 +54,17 @@ function toCommand(name: 'error' | 'warning', failure: Failure): WorkflowCommand
 
 function warningsOf({ problems, failures, status }: SuiteReport): WorkflowCommand[] {
   const taken = status === 'passed' ? failures.length : 0;
-  return problems
-    .slice(0, Math.max(0, mostAnnotations - taken))
-    .map((problem) => ({ name: 'warning', ...problem, title: 'unusable row', message: wordsOf(problem) }));
+  return problems.slice(0, Math.max(0, mostAnnotations - taken)).map((problem) => ({
+    name: 'warning',
+    file: problem.file,
+    line: problem.line,
+    title: titleOf(problem),
+    message: wordsOf(problem),
+  }));
+}
+
+function titleOf({ scope }: RowProblem): string {
+  return scope === 'run' ? 'the run is void' : 'unusable row';
 }
 
 function wordsOf({ message, hint }: RowProblem): string {
@@ -63,11 +72,11 @@ function wordsOf({ message, hint }: RowProblem): string {
 }
 
 function summaryOf(report: SuiteReport, file: string): WorkflowCommand {
-  const { suite, status, overall, failure_count: failures, problem_count: problems } = report;
+  const { suite, status, overall, failure_count: failures } = report;
   const counts = [
     `${formatPercent(overall.pass_rate)} of ${describeRun(report)} passed`,
     ...(failures === 0 ? [] : [formatCount(failures, 'failure')]),
-    ...(problems === 0 ? [] : [formatCount(problems, 'unusable row')]),
+    ...countProblems(report),
   ];
   return { name: 'notice', file, line: 1, title: `${suite}: ${status}`, message: counts.join(', ') };
 }
@@ -79,8 +88,9 @@ function toLine({ name, file, line, title, message }: WorkflowCommand): string {
   return `::${name} ${place}title=${escapeProperty(title)}::${escapeData(words)}`;
 }
 
+/** What a log would obey, or nobody sees, is spelled out. */
 function escapeData(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  return visible(text.replaceAll(/\r\n?/g, '\n')).replaceAll('%', '%25').replaceAll('\n', '%0A');
 }
 
 function escapeProperty(text: string): string {

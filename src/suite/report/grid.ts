@@ -16,18 +16,31 @@ export interface GridRow {
 
 export interface GridView {
   readonly paint: Paint;
-  /** Characters to a line; undefined when there may be any number. */
+  /** Characters to a line, from 20; undefined when there may be any number. */
   readonly columns: number | undefined;
 }
+
+/** Whether a terminal can be so wide; one that reports less does not know its width. */
+export function isReadable(columns: number | undefined): columns is number {
+  return columns !== undefined && columns >= leastColumns;
+}
+
+/** What a view of so many columns shows: a narrower one would lose every name and number. */
+export function toReadable(columns: number | undefined): number | undefined {
+  return columns === undefined ? undefined : Math.max(leastColumns, columns);
+}
+
+const leastColumns = 20;
 
 /**
  * The lines of a table with a line of titles, the first column left-aligned, the others right. Columns without a
  * single text are left out; what does not fit is dropped, and at last the first column is cut.
  */
 export function renderGrid(columns: readonly Column[], rows: readonly GridRow[], view: GridView): string[] {
-  const fitting = dropColumns(measure(columns, rows), view.columns);
+  const room = toReadable(view.columns);
+  const fitting = dropColumns(measure(columns, rows), room);
   const width = fitting.reduce((sum, column) => sum + column.width + gap.length, -gap.length);
-  const excess = Math.max(0, width - (view.columns ?? width));
+  const excess = Math.max(0, width - (room ?? width));
   const shown = fitting.map((column, index) =>
     index === 0 ? { ...column, width: Math.max(smallestName, column.width - excess) } : column,
   );

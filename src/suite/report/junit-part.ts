@@ -1,3 +1,4 @@
+import { visible } from '../../visible.ts';
 import type { SuiteReport } from '../record.ts';
 import type { Sink } from './reporter.ts';
 import { newSpool, type Spool } from './spool.ts';
@@ -39,9 +40,11 @@ export function newParts(): Parts {
       const counts = [...parts.values()].map((part) => part.counts);
       const totals = sumCounts(counts, report.duration_ms);
       await sink.write(`<?xml version="1.0" encoding="UTF-8"?>\n`);
-      await sink.write(startTag('testsuites', { name: report.suite, ...totals }));
+      await sink.write(startTag('testsuites', { name: visible(report.suite), ...totals }));
       for (const [name, part] of parts) {
-        await sink.write(startTag('testsuite', { name: name.trimStart(), ...toAttributes(part.counts) }));
+        await sink.write(
+          startTag('testsuite', { name: visible(name.trimStart()), ...toAttributes(part.counts) }),
+        );
         await sink.write(writeProperties(propertiesOf(name)));
         for (const text of part.spool.parts()) await sink.write(text);
         await sink.write('</testsuite>\n');
@@ -79,7 +82,9 @@ function newPart(): Part {
       if (kind === 'failure') counts.failures += 1;
       if (kind === 'error') counts.errors += 1;
       if (kind === 'skipped') counts.skipped += 1;
-      spool.write(`${toElement('testcase', { name, classname, time: toSeconds(ms) }, content)}\n`);
+      spool.write(
+        `${toElement('testcase', { name: visible(name), classname: visible(classname), time: toSeconds(ms) }, content)}\n`,
+      );
     },
   };
 }

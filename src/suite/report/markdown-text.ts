@@ -5,17 +5,12 @@ import { oneLine } from './text-width.ts';
  * Empty for an empty text.
  */
 export function toCode(text: string): string {
-  const line = oneLine(text.toWellFormed()).replaceAll(/\p{Cf}/gu, spellOut);
-  if (line.trim() === '') return '';
+  const line = oneLine(text.toWellFormed());
+  if (line === '') return '';
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   const inner = line.startsWith('`') || line.endsWith('`') ? ` ${line} ` : line;
   return `${fence}${escapePipes(inner)}${fence}`;
-}
-
-/** Marks that hide text, or turn its direction. */
-function spellOut(mark: string): string {
-  return `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
 /** Implementations do not agree on two backslashes before a pipe, so there is never more than one. */

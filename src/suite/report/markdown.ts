@@ -2,9 +2,11 @@ import type { Classification, Failure, GateResult, Stats, SuiteReport } from '..
 import { toCode } from './markdown-text.ts';
 import { formatCount, formatMean, formatPercent } from './numbers.ts';
 import type { OpenReporter } from './reporter.ts';
+import { isLabelled } from './stats-grid.ts';
 import { cut } from './text-width.ts';
 import {
   bailedSentence,
+  countProblems,
   describeBounds,
   describeRun,
   describeScore,
@@ -56,12 +58,12 @@ function takeUpTo(lines: readonly string[], room: number): readonly string[] {
 }
 
 function verdict(report: SuiteReport): string[] {
-  const { suite, status, overall, failure_count: failures, problem_count: problems } = report;
+  const { suite, status, overall, failure_count: failures } = report;
   const mark = { passed: '✅', failed: '❌', error: '⚠️' }[status];
   const counts = [
     `${formatPercent(overall.pass_rate)} of ${describeRun(report)} passed`,
     ...(failures === 0 ? [] : [formatCount(failures, 'failure')]),
-    ...(problems === 0 ? [] : [formatCount(problems, 'unusable row')]),
+    ...countProblems(report),
   ];
   const bailed = report.bailed ? ['', bailedSentence] : [];
   return [`### ${mark} ${shortCode(suite)}: ${status}`, '', `${counts.join(', ')}.`, ...bailed];
@@ -126,7 +128,7 @@ const guardTitles: Titles = {
 
 function guardRows({ evals }: SuiteReport): string[][] {
   return Object.entries(evals).flatMap(([id, { classification }]) =>
-    classification === undefined ? [] : [[shortCode(id), ...classificationCells(classification)]],
+    isLabelled(classification) ? [[shortCode(id), ...classificationCells(classification)]] : [],
   );
 }
 
@@ -151,7 +153,8 @@ function problemList({ problems, problem_count: count }: SuiteReport): string[] 
     const next = hint === undefined ? '' : ` – ${longCode(hint)}`;
     return `- ${shortCode(`${file}:${line}`)} ${longCode(message)}${next}`;
   });
-  return details(title('unusable row', count, problems.length), items);
+  const isVoid = problems.every(({ scope }) => scope === 'run');
+  return details(isVoid ? 'The run is void' : title('unusable row', count, problems.length), items);
 }
 
 /** The blank line makes Markdown of what follows. */

@@ -16,7 +16,17 @@ export function failuresOf(record: CaseRecord, roleOf: RoleOf): readonly Failure
   const failed = record.results.filter((result) => meaningOf(record, result, roleOf) !== 'good');
   if (failed.length === 0)
     return [{ ...place, eval: 'case', score: record.score, detail: whyFailed(record) }];
-  return failed.map(({ eval: id, score, detail }) => ({ ...place, eval: id, score, detail }));
+  const told = record.epochs.some(({ subject }) => subject?.status === 'failed') ? tellOnce(failed) : failed;
+  return told.map(({ eval: id, score, detail }) => ({ ...place, eval: id, score, detail }));
+}
+
+/** Without an answer no eval was asked, and all say the same. */
+function tellOnce(failed: readonly CaseResult[]): readonly CaseResult[] {
+  return failed.filter(({ score, detail }, index) => {
+    return (
+      score !== null || failed.findIndex((each) => each.score === null && each.detail === detail) === index
+    );
+  });
 }
 
 function whyFailed({ epochs }: CaseRecord): string {

@@ -1,5 +1,6 @@
 import type { SuiteProgress } from '../model.ts';
 import type { CaseRecord, RunHeader } from '../record.ts';
+import { isReadable } from './grid.ts';
 import { failuresOf, openRoles } from './outcome.ts';
 import { openPaint } from './paint.ts';
 import { describeProgress } from './progress-line.ts';
@@ -48,7 +49,7 @@ function openLive(stream: ProgressStream, { now, colour }: { now: () => number; 
   let roleOf = openRoles({ evals: [] });
   let drawn: { readonly at: number; readonly width: number; readonly progress: SuiteProgress } | undefined;
   // A line as wide as the terminal would wrap.
-  const room = (): number => (stream.columns || 80) - 1;
+  const room = (): number => (isReadable(stream.columns) ? stream.columns : 80) - 1;
   const erase = (): string => {
     const rows = Math.max(1, Math.ceil((drawn?.width ?? 0) / (room() + 1)));
     return rows === 1 ? eraseLine : `\x1b[${rows - 1}A\r\x1b[J`;

@@ -1,11 +1,11 @@
-import type { Classification, EvalStats, Latency, Stats, SuiteReport } from '../record.ts';
+import type { Classification, EvalStats, Latency, RunSummary, Stats } from '../record.ts';
 import { type Column, type GridRow, type GridView, renderGrid } from './grid.ts';
 import { formatDuration, formatMean, formatPercent } from './numbers.ts';
 import { cut, oneLine } from './text-width.ts';
 import { formatInterval } from './wording.ts';
 
 /** What each eval came to, with its tags below it, and the cases as wholes. */
-export function renderStats({ evals, overall, epochs }: SuiteReport, view: GridView): string[] {
+export function renderStats({ evals, overall, epochs }: RunSummary, view: GridView): string[] {
   const rows = Object.entries(evals).flatMap(([id, stats]): GridRow[] => [
     { style: 'bold', cells: [nameOf(id), ...statsCells(stats, epochs), ...evalCells(stats)] },
     ...Object.entries(stats.tags).map(([tag, part]) => ({
@@ -71,8 +71,8 @@ export function drawHistogram(counts: readonly number[]): string {
 
 const bars = '▁▂▃▄▅▆▇█';
 
-/** How well each guardrail tells what to stop, and how long its hooks took; nothing where none was judged. */
-export function renderGuards({ evals }: SuiteReport, view: GridView): string[] {
+/** How well each guardrail tells what to stop, and how long its hooks took; nothing where no event is labelled. */
+export function renderGuards({ evals }: RunSummary, view: GridView): string[] {
   const guards = Object.entries(evals).flatMap(([id, { classification, tags }]) => [
     { id: nameOf(id), classification },
     ...Object.entries(tags).map(([tag, part]) => ({
@@ -81,9 +81,16 @@ export function renderGuards({ evals }: SuiteReport, view: GridView): string[] {
     })),
   ]);
   const rows = guards.flatMap(({ id, classification }) =>
-    classification === undefined ? [] : [{ cells: [id, ...classificationCells(classification)] }],
+    isLabelled(classification) ? [{ cells: [id, ...classificationCells(classification)] }] : [],
   );
   return rows.length === 0 ? [] : renderGrid(guardColumns, rows, view);
+}
+
+/** Whether anybody knows of an event that it should, or should not, have been flagged. */
+export function isLabelled(guard: Classification | undefined): guard is Classification {
+  if (guard === undefined) return false;
+  const { true_positives: tp, false_positives: fp, true_negatives: tn, false_negatives: fn } = guard;
+  return tp + fp + tn + fn > 0;
 }
 
 const guardColumns: readonly Column[] = [
@@ -106,7 +113,7 @@ function classificationCells(guard: Classification): string[] {
 }
 
 /** How long each hook of the judged guardrails took. */
-export function renderHooks({ evals }: SuiteReport, view: GridView): string[] {
+export function renderHooks({ evals }: RunSummary, view: GridView): string[] {
   const rows = Object.entries(evals).flatMap(([id, { classification }]) =>
     Object.entries(classification?.latency_ms ?? {}).map(([hook, latency]) => ({
       cells: [nameOf(hook), nameOf(id), ...latencyCells(latency)],
@@ -117,7 +124,7 @@ export function renderHooks({ evals }: SuiteReport, view: GridView): string[] {
 }
 
 /** The chances that of k epochs one passes (`pass@k`), and that all do (`pass^k`); nothing of a single epoch. */
-export function renderEpochs({ evals, epochs }: SuiteReport, view: GridView): string[] {
+export function renderEpochs({ evals, epochs }: RunSummary, view: GridView): string[] {
   const ks = [...new Set([1, 2, epochs])].filter((k) => k <= epochs);
   const rows = Object.entries(evals).flatMap(([id, { pass_at: at, pass_hat: hat }]) =>
     at === undefined || hat === undefined

@@ -1,7 +1,7 @@
-import type { Failure, RowProblem, SuiteReport } from '../record.ts';
-import type { GridView } from './grid.ts';
+import type { Failure, RowProblem, RunSummary } from '../record.ts';
+import { type GridView, toReadable } from './grid.ts';
 import { formatCount, formatRate } from './numbers.ts';
-import { openPaint } from './paint.ts';
+import { openPaint, type Style } from './paint.ts';
 import type { OpenReporter } from './reporter.ts';
 import { renderEpochs, renderGuards, renderHooks, renderStats } from './stats-grid.ts';
 import { cut, oneLine } from './text-width.ts';
@@ -17,10 +17,10 @@ export const openTable: OpenReporter = (sink) => ({
   },
 });
 
-/** The same as a text: several lines, each ended, and if there is a number of columns, none wider than that. */
-export function renderTable(report: SuiteReport, colour: boolean, columns?: number): string {
+/** The same as a text: several lines, each ended, and if there is a number of columns, from 20, none wider than that. */
+export function renderTable(report: RunSummary, colour: boolean, columns?: number): string {
   const paint = openPaint(colour);
-  const view: GridView = { paint, columns };
+  const view: GridView = { paint, columns: toReadable(columns) };
   const sections = [
     [headline(report, view)],
     renderStats(report, view),
@@ -38,13 +38,32 @@ export function renderTable(report: SuiteReport, colour: boolean, columns?: numb
     .join('\n');
 }
 
-function headline({ suite, status }: SuiteReport, { paint, columns = Infinity }: GridView): string {
-  const style = { passed: 'green', failed: 'red', error: 'yellow' } as const;
-  const name = cut(oneLine(suite), columns - status.length - 2);
-  return `${paint('bold', name)}: ${paint(style[status], status)}`;
+function headline(report: RunSummary, { paint, columns = Infinity }: GridView): string {
+  const { word, style } = verdictOf(report);
+  const name = cut(oneLine(report.suite), columns - word.length - 2);
+  return `${paint('bold', name)}: ${style === undefined ? word : paint(style, word)}`;
 }
 
-function gateLines({ gates }: SuiteReport, { paint, columns = Infinity }: GridView): string[] {
+interface Verdict {
+  readonly word: string;
+  readonly style?: Style;
+}
+
+/** A shadow can neither pass nor fail. */
+function verdictOf({ kind, status, cases }: RunSummary): Verdict {
+  if (kind === 'shadow') return { word: formatCount(cases, 'event') };
+  return { word: status, style: styles[status] };
+}
+
+const styles = {
+  passed: 'green',
+  failed: 'red',
+  error: 'yellow',
+  running: 'yellow',
+  interrupted: 'yellow',
+} as const satisfies Record<RunSummary['status'], Style>;
+
+function gateLines({ gates }: RunSummary, { paint, columns = Infinity }: GridView): string[] {
   return gates.map((gate) => {
     const mark = gate.passed ? paint('green', '✓') : paint('red', '✗');
     return `${mark} ${cut(oneLine(`${nameGate(gate)} ${explainGate(gate)}`), columns - 2)}`;
@@ -52,7 +71,7 @@ function gateLines({ gates }: SuiteReport, { paint, columns = Infinity }: GridVi
 }
 
 function failureLines(
-  { failures, failure_count: count }: SuiteReport,
+  { failures, failure_count: count }: RunSummary,
   { paint, columns = Infinity }: GridView,
 ): string[] {
   if (count === 0) return [];
@@ -66,17 +85,25 @@ function failureLines(
 const longestText = 160;
 
 function problemLines(
-  { problems, problem_count: count }: SuiteReport,
+  { problems, problem_count: count }: RunSummary,
   { paint, columns = Infinity }: GridView,
 ): string[] {
-  if (count === 0) return [];
-  const lines = problems.flatMap((problem) => [
+  const ofRun = problems.filter(({ scope }) => scope === 'run');
+  const ofRows = problems.filter(({ scope }) => scope !== 'run');
+  const list = (name: string, listed: readonly RowProblem[]): string[] =>
+    listed.length === 0
+      ? []
+      : [paint('yellow', cut(name, columns)), ...listed.flatMap(toLines).map((line) => cut(line, columns))];
+  return [
+    ...list('The run is void:', ofRun),
+    ...list(title('unusable row', count - ofRun.length, ofRows.length), ofRows),
+  ];
+}
+
+function toLines(problem: RowProblem): string[] {
+  return [
     `  ${place(problem)}  ${cut(oneLine(problem.message), longestText)}`,
     ...(problem.hint === undefined ? [] : [`      hint: ${oneLine(problem.hint)}`]),
-  ]);
-  return [
-    paint('yellow', cut(title('unusable row', count, problems.length), columns)),
-    ...lines.map((line) => cut(line, columns)),
   ];
 }
 
@@ -88,8 +115,10 @@ function title(noun: string, count: number, shown: number): string {
   return shown < count ? `${formatCount(count, noun)}, the first ${shown}:` : `${formatCount(count, noun)}:`;
 }
 
-function closing(report: SuiteReport, { paint, columns = Infinity }: GridView): string[] {
-  const timing = `${describeRun(report)} (${formatRate(report.cases, report.duration_ms)} per second)`;
+function closing(report: RunSummary, { paint, columns = Infinity }: GridView): string[] {
+  const { kind, cases, duration_ms: ms } = report;
+  if (kind === 'shadow') return [];
+  const timing = `${describeRun(report)}${ms === null ? '' : ` (${formatRate(cases, ms)} per second)`}`;
   const bailed = report.bailed ? [paint('yellow', cut(bailedSentence, columns))] : [];
   return [...bailed, cut(timing, columns)];
 }

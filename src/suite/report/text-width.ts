@@ -1,3 +1,5 @@
+export { visibleLine as oneLine } from '../../visible.ts';
+
 /** How many columns of a terminal a text takes. */
 export function textWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
@@ -27,13 +29,6 @@ export function cut(text: string, columns: number): string {
     if (width < columns) end = index + segment.length;
   }
   return text;
-}
-
-/** The text on one line, its control characters spelled out so that none reaches the terminal. */
-export function oneLine(text: string): string {
-  return text
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/\p{Cc}/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });

@@ -1,4 +1,4 @@
-import type { Failure, GateResult, Interval, SuiteReport } from '../record.ts';
+import type { Failure, GateResult, Interval, RunSummary } from '../record.ts';
 import { formatCount, formatDuration, formatScore } from './numbers.ts';
 
 /** `case r1, exact: score 0.25: said 41`, on as many lines as the detail has. */
@@ -45,10 +45,19 @@ export function formatInterval(interval: Interval | null): string {
   return interval === null ? '–' : `${interval[0].toFixed(2)}–${interval[1].toFixed(2)}`;
 }
 
-/** `4 cases × 3 epochs in 2.0 s`. */
-export function describeRun({ cases, epochs, duration_ms: ms }: SuiteReport): string {
+/** `4 cases × 3 epochs in 2.0 s`; without the time where nobody knows it. */
+export function describeRun({ cases, epochs, duration_ms: ms }: RunSummary): string {
   const times = epochs === 1 ? '' : ` × ${epochs} epochs`;
-  return `${formatCount(cases, 'case')}${times} in ${formatDuration(ms)}`;
+  return `${formatCount(cases, 'case')}${times}${ms === null ? '' : ` in ${formatDuration(ms)}`}`;
+}
+
+/** `2 unusable rows`, and that the run is void where that is no row's fault. */
+export function countProblems({ problems, problem_count: count }: RunSummary): string[] {
+  const ofRun = problems.filter(({ scope }) => scope === 'run').length;
+  return [
+    ...(ofRun === 0 ? [] : ['the run is void']),
+    ...(count === ofRun ? [] : [formatCount(count - ofRun, 'unusable row')]),
+  ];
 }
 
 /** Of a run that was told to end early. */

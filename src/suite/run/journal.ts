@@ -61,6 +61,7 @@ export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
   return {
     header,
     report,
+    ...(run.status === 'running' || run.status === 'interrupted' ? { status: run.status } : {}),
     cases: async function* () {
       // A run that ended early may have judged more than it reports.
       const most = report?.cases ?? Number.POSITIVE_INFINITY;

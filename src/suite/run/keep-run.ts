@@ -7,7 +7,7 @@ import type { ResultRun, ResultStore } from '../../store/results.ts';
 import type { Suite } from '../model.ts';
 import type { RunHeader, SuiteReport } from '../record.ts';
 import type { EpochJournal } from '../suite.ts';
-import { fingerprintOf } from './fingerprint.ts';
+import { findChanges, fingerprintOf } from './fingerprint.ts';
 import { toHeader } from './header.ts';
 import { openJournal } from './journal.ts';
 
@@ -17,9 +17,9 @@ export interface Keeping {
   readonly total: number | null;
   readonly suite: Suite;
   readonly config: RuntimeConfig;
-  /** What is wanted beside what the suite says, as JSON values. */
-  readonly wanted: unknown;
-  /** Goes on with the run of that id, or with the last one of the suite that did not come to its end. */
+  /** What is wanted beside what the suite says, as JSON values under the names of their options. */
+  readonly wanted: Readonly<Record<string, unknown>>;
+  /** Goes on with the run of that id, or with the last one of the suite that was begun alike and did not come to its end. */
   readonly resume: true | string | undefined;
 }
 
@@ -81,11 +81,30 @@ function endEarly(store: ResultStore, id: string): void {
 
 /** What must not have changed when a run goes on: the files that say what is judged how, and what was asked for. */
 function fingerprintOfRun({ suite, config, wanted }: Keeping): string {
-  const { epochs, evals, retries, timeoutMs } = suite;
-  const reducers = evals.map(({ reducer }) => reducer);
-  const pipelines = suite.subject?.kind === 'pipeline' ? [suite.subject.file] : [];
-  const files = [suite.file, config.file, ...pipelines].map((file) => readFileSync(file, 'utf8'));
-  return fingerprintOf([files, wanted, epochs, retries, timeoutMs, reducers]);
+  const { subject, epochs, evals, retries, timeoutMs } = suite;
+  return fingerprintOf({
+    [suiteFile]: readFileSync(suite.file, 'utf8'),
+    'the config': readFileSync(config.file, 'utf8'),
+    ...(subject?.kind === 'pipeline' ? { 'the pipeline': readFileSync(subject.file, 'utf8') } : {}),
+    '--repeat': epochs,
+    '--retries': retries,
+    '--timeout': timeoutMs,
+    '--reducer': evals.map(({ reducer }) => reducer),
+    ...wanted,
+  });
+}
+
+const suiteFile = 'the suite file';
+/** What the suite says where the options do not. */
+const alsoInSuite = ['--repeat', '--retries', '--timeout', '--reducer'];
+
+/** Why the run does not go on. */
+function wordChanges({ id, fingerprint }: ResultRun, now: string): string {
+  const changes = findChanges(fingerprint, now);
+  if (changes === undefined) return `run ${id} was begun with another suite file, config or other options`;
+  const told = changes.includes(suiteFile) ? changes.filter((name) => !alsoInSuite.includes(name)) : changes;
+  const words = told.map((name) => (name.startsWith('--') ? `${name} differs` : `${name} has changed`));
+  return `run ${id} was begun otherwise: ${words.join(', ')}`;
 }
 
 function findToResume(
@@ -103,7 +122,8 @@ function findToResume(
   }
   const runs = store.listRuns({ name: suite.name, kind: 'suite' });
   const own = runs.filter(({ file, status }) => file === resolve(suite.file) && isCutOff(status));
-  const found = typeof resume === 'string' ? requireRun(store, resume) : own[0];
+  const newest = own.find((run) => run.fingerprint === fingerprint) ?? own[0];
+  const found = typeof resume === 'string' ? requireRun(store, resume) : newest;
   if (found === undefined) {
     const hint = '`signalbox eval list` shows the runs that there are; run the suite without --resume.';
     throw new RuntimeError('RUN_UNKNOWN', `no run of suite "${suite.name}" waits to be resumed`, { hint });
@@ -111,8 +131,7 @@ function findToResume(
   requireCutOff(found);
   if (found.fingerprint !== fingerprint) {
     const hint = 'A run goes on with the same suite, config and options; start a new one without --resume.';
-    const message = `run ${found.id} was begun with another suite file, config or other options`;
-    throw new RuntimeError('USAGE', message, { hint });
+    throw new RuntimeError('USAGE', wordChanges(found, fingerprint), { hint });
   }
   return found;
 }

@@ -3,6 +3,7 @@ import { compileFilter } from './filter.ts';
 import { takeSample } from './sample.ts';
 import type { Selection, Stage } from './selection.ts';
 import { takeShard } from './shard.ts';
+import type { TagWatch } from './tag-watch.ts';
 import { takeFirst, takeRows, takeTagged } from './take.ts';
 
 export type { Candidate, Selection } from './selection.ts';
@@ -11,10 +12,11 @@ export type { Candidate, Selection } from './selection.ts';
  * Puts together what picks the cases: the filter, then tags, shard, sample, the greatest number of cases, and the
  * numbers of rows. Rows that are no cases pass all but the shard and the numbers, and are not counted. Throws USAGE for a selection that has no meaning.
  */
-export function compileSelection({ filter, tags, shard, sample, maxCases, rows }: Selection): Stage {
+export function compileSelection(selection: Selection, watch?: TagWatch): Stage {
+  const { filter, tags, shard, sample, maxCases, rows } = selection;
   const stages: Stage[] = [];
   if (filter !== undefined) stages.push(compileFilter(filter));
-  if (tags !== undefined && tags.length > 0) stages.push(takeTagged(new Set(tags)));
+  if (tags !== undefined && tags.length > 0) stages.push(takeTagged(new Set(tags), watch));
   if (shard !== undefined) stages.push(takeShard(requireShard(shard)));
   if (sample !== undefined) stages.push(takeSample(requireSample(sample)));
   if (maxCases !== undefined) stages.push(takeFirst(requireCount(maxCases, 'the greatest number of cases')));

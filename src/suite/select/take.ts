@@ -1,11 +1,15 @@
 import type { Stage } from './selection.ts';
+import type { TagWatch } from './tag-watch.ts';
 
 /** Takes the cases that have any of the tags. */
-export function takeTagged(wanted: ReadonlySet<string>): Stage {
+export function takeTagged(wanted: ReadonlySet<string>, watch?: TagWatch): Stage {
   return async function* (candidates) {
     for await (const candidate of candidates) {
-      if ('problem' in candidate || candidate.tags.some((tag) => wanted.has(tag))) yield candidate;
+      const isTaken = 'problem' in candidate || candidate.tags.some((tag) => wanted.has(tag));
+      if (!('problem' in candidate)) watch?.see(candidate.tags, isTaken);
+      if (isTaken) yield candidate;
     }
+    watch?.end();
   };
 }
 

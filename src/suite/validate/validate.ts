@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { Problem } from '../../config/config.ts';
 import type { Path, YamlDocument } from '../../config/document.ts';
+import { present } from '../../config/present.ts';
 import { infiniteNumbersAt, itemsAt, valueAt } from '../../config/read.ts';
 import { describePath } from '../../config/schema-path.ts';
-import { findExpressionErrors } from '../../expression.ts';
+import { findExpressionErrors, findTypeErrors, type Wanted } from '../../expression.ts';
 import { isPattern } from '../dataset/files.ts';
 import { besideFile } from '../paths.ts';
 import { rowVariables, variablesOf } from '../read-expression.ts';
@@ -50,35 +51,58 @@ function crossed(document: YamlDocument, path: Path, [low, high]: readonly [stri
   ];
 }
 
+interface ExpressionPlace {
+  readonly path: Path;
+  readonly variables: readonly string[];
+  /** What a text must give; undefined where any text will do. */
+  readonly wanted?: Wanted;
+}
+
 /** The trees whose strings are expressions, with what these see. */
-function expressionPlaces(document: YamlDocument): { path: Path; variables: readonly string[] }[] {
+function expressionPlaces(document: YamlDocument): ExpressionPlace[] {
   const later = variablesOf(document);
   const ofChecks = checksIn(document).flatMap((path) => [
     { path: [...path, 'params'], variables: later },
     { path: [...path, 'content'], variables: later },
   ]);
-  const ofEvals = itemsAt(document, evalsPath).flatMap((path) =>
-    ['if', 'guard', 'expected'].map((key) => ({ path: [...path, key], variables: rowVariables })),
+  const ofEvals = itemsAt(document, evalsPath).flatMap((path): ExpressionPlace[] => [
+    { path: [...path, 'guard'], variables: rowVariables },
+    { path: [...path, 'if'], variables: rowVariables, wanted: 'bool' },
+    { path: [...path, 'expected'], variables: rowVariables, wanted: 'bool' },
+  ]);
+  const ofThresholds = thresholdsIn(document).flatMap((path) =>
+    ['min_score', 'max_score'].map((key): ExpressionPlace => {
+      const variables = path[1] === 'case' ? later : rowVariables;
+      return { path: [...path, key], variables, wanted: 'number' };
+    }),
   );
   return [
     ...['id', 'tags'].map((key) => ({ path: [...casePath, key], variables: rowVariables })),
-    ...['content', 'context', 'threshold'].map((key) => ({ path: [...casePath, key], variables: later })),
-    ...thresholdsIn(document)
-      .filter((path) => path[1] !== 'case')
-      .map((path) => ({ path, variables: rowVariables })),
+    ...['content', 'context'].map((key) => ({ path: [...casePath, key], variables: later })),
+    ...ofThresholds,
     ...ofChecks,
     ...ofEvals,
   ];
 }
 
 function findBadExpressions(document: YamlDocument): Finding[] {
-  return expressionPlaces(document).flatMap(({ path: base, variables }) =>
-    findExpressionErrors(valueAt(document, base), variables).map(({ path, message }) => ({
+  return expressionPlaces(document).flatMap((place) => {
+    const { path: base, variables } = place;
+    return findErrors(document, place).map(({ path, message, hint }) => ({
       path: [...base, ...path],
       message,
-      ...(message.includes('Unknown variable') ? { hint: hintOf(variables) } : {}),
-    })),
-  );
+      ...present({ hint: message.includes('Unknown variable') ? hintOf(variables) : hint }),
+    }));
+  });
+}
+
+function findErrors(document: YamlDocument, { path, variables, wanted }: ExpressionPlace) {
+  const value = valueAt(document, path);
+  // Of other places than `if`, the schema says that a text without `${` is none.
+  const isTold = typeof value === 'string' && !value.startsWith('${') && path.at(-1) !== 'if';
+  return wanted === undefined || isTold
+    ? findExpressionErrors(value, variables)
+    : findTypeErrors(value, variables, wanted);
 }
 
 function hintOf(variables: readonly string[]): string {

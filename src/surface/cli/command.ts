@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { type RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { Runtime, RuntimeOptions } from '../../runtime.ts';
-import { type ExitCode, exitCodeOfError } from './exit-code.ts';
+import { visible } from '../../visible.ts';
+import { type ExitCode, exitCodeOfError, exitCodeOfEvalError } from './exit-code.ts';
 import { type Input, openInput } from './input.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
@@ -39,14 +40,21 @@ export async function perform(
 ): Promise<void> {
   const options: CommonOptions = command.optsWithGlobals();
   const isConfigGiven = command.getOptionValueSourceWithGlobals('config') === 'cli';
-  const code = await attempt({ options, isConfigGiven, signal }, work);
+  const codeOf = isEvalCommand(command) ? exitCodeOfEvalError : exitCodeOfError;
+  const code = await attempt({ options, isConfigGiven, signal }, work, codeOf);
   // Ctrl-C may also have come while the runtime was closing.
   process.exitCode = signal.aborted ? 130 : code;
+}
+
+/** Whether it is one of `eval`, whose exit codes are verdicts. */
+export function isEvalCommand(command: Command): boolean {
+  return command.parent?.name() === 'eval';
 }
 
 async function attempt(
   given: Pick<Situation, 'options' | 'isConfigGiven' | 'signal'>,
   work: (situation: Situation) => Promise<ExitCode>,
+  codeOf: typeof exitCodeOfError,
 ): Promise<ExitCode> {
   const { options, signal } = given;
   const terminal = openTerminal(options.color);
@@ -68,7 +76,7 @@ async function attempt(
   } catch (error) {
     const failure = toRuntimeError(error);
     await report(failure, options, terminal);
-    return exitCodeOfError(failure.code);
+    return codeOf(failure.code);
   } finally {
     for (const runtime of opened) await runtime.close();
   }
@@ -89,14 +97,14 @@ async function report(error: RuntimeError, { json }: CommonOptions, terminal: Te
     terminal.printJson({ error: { code, message, hint, ...more } });
     return;
   }
-  terminal.tell(`error: [${code}] ${message}`);
+  terminal.tell(`error: [${code}] ${visible(message)}`);
   if (problems !== undefined) await tellProblems(error, terminal);
-  else if (hint !== '') terminal.tell(`hint: ${hint}`);
+  else if (hint !== '') terminal.tell(`hint: ${visible(hint)}`);
   if (code === 'INTERNAL') terminal.tell(error.stack ?? '');
 }
 
 /** Whoever threw them has loaded the runtime already; a wrong option does not wait for it. */
 async function tellProblems(error: RuntimeError, terminal: Terminal): Promise<void> {
   const { formatProblem, problemsOf } = await import('../../runtime.ts');
-  for (const problem of problemsOf(error)) terminal.tell(formatProblem(problem));
+  for (const problem of problemsOf(error)) terminal.tell(visible(formatProblem(problem)));
 }

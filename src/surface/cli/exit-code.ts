@@ -58,7 +58,12 @@ export function exitCodeOfSuite(status: 'passed' | 'failed' | 'error'): ExitCode
   }
 }
 
-/** Of an error that ended the command, rather than of an outcome. */
+/** Of an error that ended an eval command: 1 is a verdict there, which no error may be taken for. */
+export function exitCodeOfEvalError(code: ErrorCode): ExitCode {
+  return code === 'ABORTED' ? 130 : 2;
+}
+
+/** Of an error that ended any other command, rather than of an outcome. */
 export function exitCodeOfError(code: ErrorCode): ExitCode {
   switch (code) {
     case 'USAGE':

@@ -1,8 +1,8 @@
 import type { RuntimeEvent } from '../../contract/event.ts';
 import type { StepDocument } from '../../contract/run.ts';
+import { visible, visibleLine } from '../../visible.ts';
 import type { Story } from './story.ts';
 import type { Style, Terminal } from './terminal.ts';
-import { visible, visibleLine } from './visible.ts';
 
 export interface NarrateOptions {
   readonly tint: Terminal['tint'];

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { catalogue, type Fault } from '../../errors.ts';
+import { isEvalCommand } from './command.ts';
 import { addEvalCommands } from './commands/eval/eval.ts';
 import { addHookCommands } from './commands/hook.ts';
 import { addInitCommand } from './commands/init.ts';
@@ -54,7 +55,11 @@ export async function runProgram(): Promise<void> {
   addRunCommand(program, signal);
   addPendingCommands(program, signal);
   addRunsCommands(program, signal);
-  watchStdout();
+  let isEval = false;
+  program.hook('preAction', (_, command) => {
+    isEval = isEvalCommand(command);
+  });
+  watchStdout(() => isEval);
   try {
     await program.parseAsync();
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { PendingDocument } from '../../contract/approval.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { Runtime } from '../../runtime.ts';
+import { visibleLine } from '../../visible.ts';
 import { carryOut, type RunFlags } from './carry-out.ts';
 import type { Situation } from './command.ts';
 import type { ExitCode } from './exit-code.ts';
@@ -9,7 +10,6 @@ import { nextCommands } from './next-command.ts';
 import { resumeText } from './show-pending.ts';
 import type { Terminal } from './terminal.ts';
 import { userName } from './user-name.ts';
-import { visibleLine } from './visible.ts';
 
 /** What every decision takes. */
 export interface DecisionFlags extends RunFlags {

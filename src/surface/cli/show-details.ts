@@ -1,12 +1,12 @@
 import type { RunDetails, TimelineEntry } from '../../contract/run.ts';
 import type { Runtime } from '../../runtime.ts';
+import { visible, visibleLine } from '../../visible.ts';
 import { columns } from './columns.ts';
 import { exactText } from './exact-text.ts';
 import { facts } from './facts.ts';
 import { nextCommands } from './next-command.ts';
 import { choicesText, headline, jsonLine, resumeText } from './show-pending.ts';
 import type { Terminal } from './terminal.ts';
-import { visible, visibleLine } from './visible.ts';
 
 /** Shows people a run: what it is, what happened when, and what can be done now. */
 export async function showDetails(

@@ -1,8 +1,8 @@
 import type { PendingDocument, PendingRecord } from '../../contract/approval.ts';
+import { visible, visibleLine } from '../../visible.ts';
 import { exactText } from './exact-text.ts';
 import { facts } from './facts.ts';
 import type { NextCommands } from './next-command.ts';
-import { visible, visibleLine } from './visible.ts';
 
 /** What a person must know to decide about a call. */
 export interface Question {

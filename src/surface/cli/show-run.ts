@@ -1,11 +1,11 @@
 import type { RunDocument } from '../../contract/run.ts';
 import type { Runtime } from '../../runtime.ts';
+import { visible } from '../../visible.ts';
 import { exactText } from './exact-text.ts';
 import { nextCommands } from './next-command.ts';
 import type { RecordingFlags } from './recording.ts';
 import { choicesText, lostText, questionOfDocument, questionText, resumeText } from './show-pending.ts';
 import type { Terminal } from './terminal.ts';
-import { visible } from './visible.ts';
 
 /** Where a run was carried out, and with which recordings. */
 export interface Place {

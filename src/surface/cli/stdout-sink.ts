@@ -3,17 +3,16 @@ import { once } from 'node:events';
 /** Where a report goes that has no file: stdout, as fast as whoever reads it. */
 export interface StdoutSink {
   readonly hasColour: boolean;
-  /** Undefined where no terminal is. */
+  /** Undefined where no terminal is, or one that does not know its width. */
   readonly columns: number | undefined;
   /** Resolves when more may be written. */
   write(text: string): Promise<void>;
 }
 
-export function openStdoutSink(hasColour: boolean): StdoutSink {
-  const { stdout } = process;
+export function openStdoutSink(hasColour: boolean, stdout: NodeJS.WriteStream = process.stdout): StdoutSink {
   return {
     hasColour,
-    columns: stdout.isTTY === true ? stdout.columns : undefined,
+    columns: stdout.isTTY === true && stdout.columns >= leastColumns ? stdout.columns : undefined,
     write: async (text) => {
       if (stdout.destroyed || stdout.write(text)) return;
       // Whoever reads it may go away before it is drained.
@@ -21,3 +20,6 @@ export function openStdoutSink(hasColour: boolean): StdoutSink {
     },
   };
 }
+
+/** Fewer are no width, but a pseudo-terminal that was given none. */
+const leastColumns = 20;

@@ -55,12 +55,14 @@ function whisper(text: string): void {
 }
 
 /** Whoever reads stdout may have read enough; that our words could not be written for another reason is a failure. */
-export function watchStdout(): void {
+export function watchStdout(isEval: () => boolean): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
     openTerminal(false).tell(`error: stdout cannot be written (${error.message})`);
     process.once('exit', () => {
-      process.exitCode ||= 1;
+      // Of an eval command 1 is a verdict, and nobody could read any.
+      if (!isEval()) process.exitCode ||= 1;
+      else if (process.exitCode !== 130) process.exitCode = 2;
     });
   });
 }

@@ -130,6 +130,24 @@ describe('pairs', () => {
   });
 });
 
+test.each([
+  { options: { tagA: 'smal' }, tag: 'smal', hint: 'did you mean `small`?' },
+  { options: { tagA: 'small', tagB: 'zz' }, tag: 'zz', hint: 'known tags: small, large' },
+])('a tag that no case has is refused, not compared with nothing: $tag', async ({ options, tag, hint }) => {
+  const tagged = (id: string, tags: string[]) => record(id, [[said('a', 1)]], { tags });
+  const both = source([tagged('1', ['small']), tagged('2', ['large']), tagged('3', ['small'])]);
+  await expect(compareRuns(both, both, options)).rejects.toMatchObject({
+    code: 'USAGE',
+    message: `no case of run run-1 has the tag "${tag}"`,
+    hint,
+  });
+});
+
+test('where no case has a tag, that is what is said', async () => {
+  const bare = runOf([['1', 1]]);
+  await expect(compareRuns(bare, bare, { tagB: 'zz' })).rejects.toMatchObject({ hint: 'No case has a tag.' });
+});
+
 describe('one eval against another', () => {
   const evals = [header('a'), header('b')];
   const run = source([record('1', [[said('a', 1), said('b', 0)]], { evals })], { evals });

@@ -99,17 +99,98 @@ const unreadable = [
   { title: 'that is a folder', name: '.', reason: '$ is a folder' },
   { title: 'below a file', name: 'rows.jsonl/x', reason: '$ does not exist' },
   { title: 'that no file matches', name: '*.csv', reason: 'no file matches $' },
-  { title: 'that is not packed', name: 'plain.gz', reason: '$ is not valid gzip: incorrect header check' },
-  { title: 'that breaks off', name: 'half.gz', reason: '$ breaks off: its gzip data is not complete' },
   { title: 'packed that does not exist', name: 'gone.jsonl.gz', reason: '$ does not exist' },
 ];
 
 test.each(unreadable)('a dataset $title is FILE_UNREADABLE', async ({ name, reason }) => {
-  const half = gzipSync('{"a":1}\n'.repeat(1000)).subarray(0, 40);
-  const path = join(writeFiles({ 'rows.jsonl': '', 'plain.gz': 'plain', 'half.gz': half }), name);
+  const path = join(writeFiles({ 'rows.jsonl': '' }), name);
   await expect(readPath(path)).rejects.toThrow(
     expect.objectContaining({ code: 'FILE_UNREADABLE', message: reason.replace('$', path) }),
   );
+});
+
+/** Rows `{"a":N}` from 1 on, which do not shrink much. */
+const numbered = Array.from({ length: 9000 }, (_, index) => ({ a: (index * 7919) % 10_007 }));
+const asLines = (toLine: (row: { readonly a: number }) => string) => numbered.map(toLine).join('\n');
+const packed = [
+  { name: 'rows.jsonl.gz', text: asLines((row) => JSON.stringify(row)) },
+  { name: 'rows.json.gz', text: `[\n${asLines((row) => `${JSON.stringify(row)},`)}\n{"a":0}]` },
+  { name: 'rows.csv.gz', text: `a\n${asLines(({ a }) => `${a}`)}\n` },
+  { name: 'rows.yaml.gz', text: `${asLines(({ a }) => `- a: ${a}`)}\n` },
+];
+
+test.each(packed)(
+  '$name that breaks off gives the rows before, and one that says so',
+  async ({ name, text }) => {
+    const bytes = gzipSync(text);
+    const folder = writeFiles({ [name]: bytes.subarray(0, bytes.length / 2), 'z.jsonl': '{"a":1}\n' });
+    const whole = (await readPath(join(writeFiles({ [name]: bytes }), name))).map(summarize);
+    const rows = (await readPath(`${folder}/*`)).map(summarize);
+    const read = rows.length - 2;
+    expect(read).toBeGreaterThan(3000);
+    expect(whole.length).toBeGreaterThanOrEqual(9000);
+    expect(rows.slice(0, read)).toEqual(whole.slice(0, read));
+    const [broken, next] = rows.slice(read);
+    expect(broken).toEqual([
+      read + 1,
+      expect.any(Number),
+      'the packed data breaks off, and nothing behind this was read',
+    ]);
+    // The row that is cut in two, or, of YAML, the one before, of which nobody can tell.
+    const line = broken?.[1] ?? 0;
+    const expected = whole[read]?.[1] ?? 0;
+    expect([expected, expected + 1]).toContain(line);
+    expect(next).toEqual([read + 2, 1, '{"a":1}']);
+  },
+);
+
+test.each([
+  { title: 'not packed', bytes: Buffer.from('plain'), reason: 'is not valid gzip: incorrect header check' },
+  { title: 'empty', bytes: Buffer.alloc(0), reason: 'breaks off' },
+  {
+    title: 'cut off in its head',
+    bytes: gzipSync('{"a":1}\n').subarray(0, 5),
+    reason: 'breaks off',
+  },
+])('a packed dataset that is $title is one unusable row', async ({ bytes, reason }) => {
+  const path = join(writeFiles({ 'rows.csv.gz': bytes }), 'rows.csv.gz');
+  const problem = {
+    message: `the packed data ${reason}, and nothing behind this was read`,
+    hint: 'Pack the dataset again, or copy it again as a whole.',
+  };
+  expect(await readPath(path)).toEqual([
+    { number: 1, file: path, line: 1, content: { usable: false, problem } },
+  ]);
+});
+
+const wide = 'x'.repeat(20_000);
+test.each([
+  { name: 'rows.jsonl.gz', text: '{"a":1}\n{"a":2}\n', rows: ['{"a":1}', '{"a":2}'], line: 3 },
+  { name: 'rows.csv.gz', text: `a\n${wide}\n2\n`, rows: [`{"a":"${wide}"}`, '{"a":"2"}'], line: 4 },
+  // Of the last row nobody can tell whether it is whole.
+  { name: 'rows.yaml.gz', text: '- a: 1\n- a: 2\n', rows: ['{"a":1}'], line: 3 },
+])(
+  '$name that lacks nothing but its end gives every row that is whole',
+  async ({ name, text, rows, line }) => {
+    const path = join(writeFiles({ [name]: gzipSync(text).subarray(0, -8) }), name);
+    const read = (await readPath(path)).map(summarize);
+    expect(read.slice(0, -1).map(([, , row]) => row)).toEqual(rows);
+    expect(read.at(-1)).toEqual([
+      rows.length + 1,
+      line,
+      'the packed data breaks off, and nothing behind this was read',
+    ]);
+  },
+);
+
+test('what is packed in several parts is one file, and what lies behind the last is no part of it', async () => {
+  const parts = ['{"a":1}\n{"a"', ':2}\n'].map((text) => gzipSync(text));
+  const bytes = Buffer.concat([...parts, Buffer.alloc(100_000)]);
+  const path = join(writeFiles({ 'rows.jsonl.gz': bytes }), 'rows.jsonl.gz');
+  expect((await readPath(path)).map(summarize)).toEqual([
+    [1, 1, '{"a":1}'],
+    [2, 2, '{"a":2}'],
+  ]);
 });
 
 const long: Readonly<Record<string, string>> = {

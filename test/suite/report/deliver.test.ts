@@ -56,6 +56,14 @@ test('several reporters write at once, one of them to stdout', async () => {
   expect(readdirSync(folder)).toEqual(['new', 'report.csv']);
 });
 
+test('where no folder can be made, the system’s answer is told', async () => {
+  const file = '/proc/none/deep/report.xml';
+  await expect(openDelivery([{ name: 'junit', file }], { stdout: newTextSink() })).rejects.toMatchObject({
+    code: 'FILE_UNREADABLE',
+    message: expect.stringMatching(/^\/proc\/none\/deep\/report\.xml cannot be written: ENOENT/),
+  });
+});
+
 test('until it is closed, a reader sees the file of before', async () => {
   const folder = newFolder();
   const file = join(folder, 'report.json');

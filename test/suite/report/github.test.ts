@@ -22,6 +22,28 @@ const problem = {
 };
 const gate = { eval: 'exact', metric: 'mean', value: 0.31, min: 0.5, max: null, passed: false };
 
+test('nothing that a log obeys, or nobody sees, is in an annotation', async () => {
+  const evil = '\u001B[31m\u0000\u202Ex';
+  const failures = [{ ...failure, case: evil, eval: evil, detail: evil, file: evil }];
+  const lines = await write({ suite: evil, status: 'failed', failures, failure_count: 1 });
+  expect(lines[0]).toContain('title=\\u001b[31m\\u0000\\u202ex did not pass::');
+  expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+});
+
+test('a run that is void is no unusable row', async () => {
+  const problem = {
+    scope: 'run',
+    file: 'rows.jsonl',
+    line: 1,
+    column: 1,
+    message: 'the dataset is empty',
+  } as const;
+  expect(await write({ status: 'error', problems: [problem], problem_count: 1 })).toEqual([
+    '::warning file=rows.jsonl,line=1,title=the run is void::the dataset is empty',
+    '::notice file=gsm8k.suite.yaml,line=1,title=gsm8k%3A error::50.00%25 of 4 cases in 2.0 s passed, the run is void',
+  ]);
+});
+
 test('missed gates, failures and unusable rows are annotations, and a notice sums up', async () => {
   const lines = await write({
     status: 'failed',
@@ -50,8 +72,8 @@ test('hostile text stays in its place', async () => {
     { ...failure, case: evil, file: join(process.cwd(), 'a,b:c%.jsonl'), eval: evil, detail: evil },
   ];
   const lines = await write({ suite: evil, status: 'failed', failures });
-  const text = '%25,:%0D%0A::error title=x::y';
-  const property = '%25%2C%3A%0D%0A%3A%3Aerror title=x%3A%3Ay';
+  const text = '%25,:%0A::error title=x::y';
+  const property = '%25%2C%3A%0A%3A%3Aerror title=x%3A%3Ay';
   expect(lines).toEqual([
     `::error file=a%2Cb%3Ac%25.jsonl,line=2,title=${property} did not pass::case ${text}, ${text}: score 0: ${text}`,
     `::notice file=gsm8k.suite.yaml,line=1,title=${property}%3A failed::50.00%25 of 4 cases in 2.0 s passed`,

@@ -68,11 +68,22 @@ const lines: { title: string; progress: SuiteProgress; columns?: number; line: s
     columns: 60,
     line: '25 %  10/40 cases  5.0/s  6.0 s left  100.00% passed',
   },
-  { title: 'it never fills the width of the terminal', progress: ten, columns: 12, line: '10 cases  …' },
+  {
+    title: 'it never fills the width of the terminal',
+    progress: ten,
+    columns: 20,
+    line: '10 cases  5.0/s  1…',
+  },
   {
     title: 'a terminal that knows no width has 80 columns',
     progress: ten,
     columns: 0,
+    line: '10 cases  5.0/s  100.00% passed',
+  },
+  {
+    title: 'a terminal that tells too small a width has 80 columns',
+    progress: ten,
+    columns: 12,
     line: '10 cases  5.0/s  100.00% passed',
   },
   {
@@ -137,8 +148,8 @@ test('failures are red only when colours are wanted', () => {
 
 test('no failure commands the terminal', () => {
   const { progress, written } = draw({ isTTY: true, columns: 80 });
-  progress.failure(caseOf([evalResultOf({ score: 0, passed: false, detail: '\u001B[2J' })]));
-  expect(written).toEqual(['case r1, exact: score 0: \\x1b[2J\n']);
+  progress.failure(caseOf([evalResultOf({ score: 0, passed: false, detail: '\u001B[2J\u202E' })]));
+  expect(written).toEqual(['case r1, exact: score 0: \\u001b[2J\\u202e\n']);
 });
 
 test('after the terminal became narrower, every row that the line has wrapped to is erased', () => {

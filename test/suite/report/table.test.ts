@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { GateResult } from '../../../src/suite/record.ts';
+import { renderMarkdown } from '../../../src/suite/report/markdown.ts';
 import { formatDuration, formatPercent, formatRate } from '../../../src/suite/report/numbers.ts';
 import { drawHistogram } from '../../../src/suite/report/stats-grid.ts';
 import { openTable, renderTable } from '../../../src/suite/report/table.ts';
@@ -84,6 +85,51 @@ test('a summary has the totals, the gates, what failed and the time', () => {
   expect(renderTable(full, false)).toBe(table);
 });
 
+test('a view of no columns keeps names and failures', () => {
+  const lines = renderTable(full, false, 0).split('\n');
+  expect(lines.slice(0, 4)).toEqual(['gsm8k: error', '', 'eval', 'exact']);
+  expect(lines).toContain('  rows.jsonl:2  cas…');
+});
+
+test('where no event is labelled, there is no table of guards, and hooks have theirs', () => {
+  const none = { true_positives: 0, false_positives: 0, true_negatives: 0, false_negatives: 0 };
+  const guard = { classification: { ...classification, ...none }, latency_ms: null };
+  const report = reportOf({ evals: { pii: evalStatsOf(guard) } });
+  expect(renderTable(report, false)).not.toMatch(/^guard /m);
+  expect(renderTable(report, false)).toMatch(/^hook /m);
+  expect(renderMarkdown(report)).not.toContain('| guard |');
+});
+
+test('a shadow neither passes nor fails, and takes no time', () => {
+  const text = renderTable({ ...reportOf({}), kind: 'shadow', status: 'running', duration_ms: null }, false);
+  expect(text.split('\n')[0]).toBe('gsm8k: 4 events');
+  expect(text).not.toMatch(/ in | per second|passed:|running/);
+});
+
+test('a run that was cut off says so, and no time', () => {
+  const text = renderTable({ ...reportOf({}), status: 'interrupted', duration_ms: null }, false);
+  expect(text.split('\n')[0]).toBe('gsm8k: interrupted');
+  expect(text.trimEnd().split('\n').at(-1)).toBe('4 cases');
+});
+
+test('what makes the run as a whole void is no row', () => {
+  const whole = {
+    scope: 'run',
+    file: 'rows.jsonl',
+    line: 1,
+    column: 1,
+    message: 'the dataset is empty',
+  } as const;
+  const row = { file: 'rows.jsonl', line: 4, column: 1, message: 'the line is a list' };
+  const text = renderTable(reportOf({ status: 'error', problems: [whole, row], problem_count: 2 }), false);
+  expect(text).toContain(`
+The run is void:
+  rows.jsonl:1  the dataset is empty
+1 unusable row:
+  rows.jsonl:4  the line is a list
+`);
+});
+
 test('colours change nothing but colours, and come only when asked for', () => {
   const coloured = renderTable(full, true);
   expect(coloured).toContain('\u001B[');
@@ -113,7 +159,9 @@ test.each([
   { columns: 70, titles: 'eval count passed pass rate mean stderr unscored' },
   { columns: 40, titles: 'eval passed pass rate mean' },
   { columns: 24, titles: 'eval pass rate' },
-  { columns: 12, titles: 'eval' },
+  { columns: 20, titles: 'eval pass rate' },
+  { columns: 12, titles: 'eval pass rate' },
+  { columns: 0, titles: 'eval pass rate' },
 ])('on $columns columns stand: $titles', ({ columns, titles }) => {
   const line = renderTable(reportOf({}), false, columns).split('\n')[2];
   expect(line?.replaceAll(/ {2,}/g, ' ')).toBe(titles);
@@ -128,7 +176,7 @@ test.each([
 });
 
 test('nothing that a dataset holds reaches the terminal as a command', () => {
-  const evil = '\u001B[2J\u0007x';
+  const evil = '\u001B[2J\u0007x\u202E\u200B';
   const report = reportOf({
     suite: evil,
     evals: {
@@ -144,7 +192,7 @@ test('nothing that a dataset holds reaches the terminal as a command', () => {
     problem_count: 1,
   });
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
-  expect(renderTable(report, false)).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/);
+  expect(renderTable(report, false)).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202E\u200B]/);
 });
 
 const gates: { gate: Partial<GateResult>; text: string }[] = [
@@ -228,5 +276,5 @@ test('a text is cut between characters, never beyond the columns it has', () => 
 });
 
 test('a text is put on one line', () => {
-  expect(oneLine('a\r\n\tb\u001B[1m')).toBe('a b\\x1b[1m');
+  expect(oneLine('a\r\n\tb\u001B[1m')).toBe('a b\\u001b[1m');
 });

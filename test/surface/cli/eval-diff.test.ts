@@ -192,7 +192,13 @@ judged: unscored not passed (1 ms, 3 attempts)
     expect(shown).toMatchObject({
       ...{
         code: 0,
-        document: { run_id: 'before', status: 'error', cases: 1, evals: { exact: { count: 1, mean: 1 } } },
+        document: {
+          run_id: 'before',
+          status: 'interrupted',
+          duration_ms: null,
+          cases: 1,
+          evals: { exact: { count: 1, mean: 1 } },
+        },
       },
       stderr: 'the run did not come to its end; these are its cases so far\n',
     });

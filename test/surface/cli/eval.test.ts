@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { titled } from '../../cite.ts';
+import { headerOf } from '../../suite/report/reports.ts';
 import { config, fixture, folderOf, onlyDocument, run, runJson, suite } from './command-line.ts';
 
 const long = '12345678901234567890';
@@ -400,6 +402,41 @@ test.concurrent.for(badRuns)('a suite $title exits 2', async ({ args, error }, {
     code: 2,
     document: { error: { ...error, hint: expect.any(String) } },
   });
+});
+
+const runOfNothing = `${JSON.stringify({ type: 'run', ...headerOf() })}\n`;
+
+test.concurrent.for([
+  {
+    title: 'over its dataset',
+    args: ['run', 'over.suite.yaml', '--dataset', 'over.jsonl', '--reporter', 'jsonl=over.jsonl'],
+    error: { code: 'USAGE', message: 'a report would be written over over.jsonl, which is its dataset' },
+  },
+  {
+    title: 'of a run over that run',
+    args: ['html', 'over.jsonl', '--output', 'over.jsonl'],
+    error: {
+      code: 'USAGE',
+      message: 'a report would be written over over.jsonl, which is the run that it shows',
+    },
+  },
+  {
+    title: 'whose store cannot be opened',
+    args: ['run', 'over.suite.yaml', '--config', 'unkept.yaml'],
+    error: { code: 'STORE_FAILED' },
+  },
+])('a report $title exits 2, which is no verdict', async ({ args, error }, { expect }) => {
+  const folder = folderOf({
+    'over.jsonl': runOfNothing,
+    'over.suite.yaml': suite(
+      'cases: [{id: a, content: x}]\nevals: [{id: e, type: contains, params: {patterns: [x]}}]\n',
+    ),
+    'runtime.yaml': config('{}'),
+    'unkept.yaml': config('state_store: {path: over.jsonl/state.db}'),
+  });
+  const { code, document } = await runJson(['eval', ...args], { cwd: folder });
+  expect({ code, document }).toMatchObject({ code: 2, document: { error } });
+  expect(readFileSync(join(folder, 'over.jsonl'), 'utf8')).toBe(runOfNothing);
 });
 
 test.concurrent('the files of a suite are those beside it, wherever one calls from', async ({ expect }) => {

@@ -105,7 +105,18 @@ const works = [
       error: {
         code: 'ABORTED',
         message: 'the run of suite "demo" was given up',
-        hint: 'Call again when the result is wanted.',
+        hint: '0 cases are kept; give the same command with --resume to go on.',
+      },
+    },
+  },
+  {
+    title: 'a suite runs that is kept nowhere',
+    args: ['eval', 'run', 'demo.suite.yaml', '--no-store'],
+    document: {
+      error: {
+        code: 'ABORTED',
+        message: 'the run of suite "demo" was given up',
+        hint: 'Nothing of it was kept; only a run that is kept can be resumed.',
       },
     },
   },

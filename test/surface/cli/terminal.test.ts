@@ -143,15 +143,16 @@ test.concurrent('whoever has read enough of stderr may go', async ({ expect }) =
   expect(readFileSync(join(desk, 'code-2'), 'utf8')).toBe('0\n');
 });
 
-test
-  .skipIf(!isWritable('/dev/full'))
-  .concurrent('a document that cannot be written is a failure', async ({ expect }) => {
-    const { code, stderr } = await runInShell('"$@" >/dev/full', [...fire, '--json']);
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringMatching(/^error: stdout cannot be written \(ENOSPC/),
-    });
+test.skipIf(!isWritable('/dev/full')).concurrent.for([
+  { title: 'a document', args: [...fire, '--json'], exit: 1 },
+  { title: 'the report of a suite, whose 1 would be a verdict,', args: [...suite, '--quiet'], exit: 2 },
+])('$title that cannot be written is a failure', async ({ args, exit }, { expect }) => {
+  const { code, stderr } = await runInShell('"$@" >/dev/full', args);
+  expect({ code, stderr }).toEqual({
+    code: exit,
+    stderr: expect.stringMatching(/^error: stdout cannot be written \(ENOSPC/),
   });
+});
 
 function isWritable(path: string): boolean {
   try {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { PendingDocument } from '../../../contract/approval.ts';
 import type { Runtime } from '../../../runtime.ts';
+import { visibleLine } from '../../../visible.ts';
 import { addRunFlags } from '../carry-out.ts';
 import { columns } from '../columns.ts';
 import { perform } from '../command.ts';
@@ -11,7 +12,6 @@ import { nextCommands } from '../next-command.ts';
 import { type DecisionFlags, settle } from '../settle.ts';
 import { choicesText, jsonLine, questionOfDocument, questionText } from '../show-pending.ts';
 import type { Terminal } from '../terminal.ts';
-import { visibleLine } from '../visible.ts';
 
 /** `pending list`, `show`, `approve`, `reject` and `respond`. */
 export function addPendingCommands(program: Command, signal: AbortSignal): void {

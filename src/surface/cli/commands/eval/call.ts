@@ -50,7 +50,8 @@ Examples:
   signalbox eval call politeness --content "I'd be happy to help you with that!"
   signalbox eval call grounded --content @answer.txt --params '{"facts": ["30 days"]}' --min-score 0.8 --json
 
-Exit codes: 0 scored (and within the bounds, if any are given), 1 unscored or out of bounds, 2 wrong call or config.`;
+Exit codes: 0 scored (and within the bounds, if any are given), 1 unscored or out of bounds,
+2 wrong call or config, or a stdout that cannot be written.`;
 
 function readThreshold(own: CallFlags): Threshold {
   const min = readNumber('--min-score', own.minScore);

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { RuntimeError } from '../../../../errors.ts';
+import { visibleLine } from '../../../../visible.ts';
 import { perform, type Situation } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
 import { openStdoutSink } from '../../stdout-sink.ts';
@@ -62,7 +63,7 @@ async function diff(given: Given, own: DiffFlags, situation: Situation): Promise
     terminal.print(
       renderComparison(comparison, terminal.hasColour, openStdoutSink(terminal.hasColour).columns).trimEnd(),
     );
-  for (const reason of worse) terminal.tell(`${terminal.tint('red', 'worse')}: ${reason}`);
+  for (const reason of worse) terminal.tell(`${terminal.tint('red', 'worse')}: ${visibleLine(reason)}`);
   return worse.length === 0 ? 0 : 1;
 }
 
@@ -90,4 +91,4 @@ Examples:
   signalbox eval diff last --eval-a exact --eval-b judged --json | jq '.evals[0].p_value'
 
 Exit codes: 0 compared, and not worse where that was asked; 1 worse, or nothing to compare, with
---fail-on-regression; 2 wrong call, file or run; 130 interrupted.`;
+--fail-on-regression; 2 wrong call, file or run, or a store or stdout that fails; 130 interrupted.`;

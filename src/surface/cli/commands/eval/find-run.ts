@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { RuntimeError } from '../../../../errors.ts';
+import { RuntimeError, toRuntimeError } from '../../../../errors.ts';
 import type { RunSource, Runtime } from '../../../../runtime.ts';
 import type { Situation } from '../../command.ts';
 import { ambiguous } from '../../id.ts';
@@ -11,7 +11,7 @@ export interface RunFinder {
 }
 
 /** The runtime whose state store keeps the runs is opened with the first run that is not a file. */
-export function openRunFinder(situation: Pick<Situation, 'open'>): RunFinder {
+export function openRunFinder(situation: Pick<Situation, 'open' | 'options'>): RunFinder {
   let opening: Promise<Runtime> | undefined;
   return {
     async open(given) {
@@ -19,15 +19,27 @@ export function openRunFinder(situation: Pick<Situation, 'open'>): RunFinder {
         const { loadResults } = await import('../../../../runtime.ts');
         return await (await loadResults()).openRunFile(given);
       }
-      opening ??= situation.open();
+      opening ??= openKeeper(situation);
       const { runs } = (await opening).evals;
       return await runs.open(await findId(runs, given));
     },
   };
 }
 
-/** A path is told from an id by what stands in it, so that a misspelt one is not looked for among the runs. */
-function isFile(given: string): boolean {
+/** Opens the runtime whose state store keeps the runs. */
+export async function openKeeper({ open, options }: Pick<Situation, 'open' | 'options'>): Promise<Runtime> {
+  try {
+    return await open();
+  } catch (thrown) {
+    const { code, message } = toRuntimeError(thrown);
+    if (code !== 'FILE_UNREADABLE' || existsSync(options.config)) throw thrown;
+    const hint = 'Runs are kept beside a config; --config FILE names it.';
+    throw new RuntimeError(code, message, { hint, cause: thrown });
+  }
+}
+
+/** Whether a run is meant by its file: a path is told from an id by what stands in it, so that a misspelt one is not looked for among the runs. */
+export function isFile(given: string): boolean {
   return /[./\\]/.test(given) || existsSync(given);
 }
 

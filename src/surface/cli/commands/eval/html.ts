@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { perform } from '../../command.ts';
 import { openStdoutSink } from '../../stdout-sink.ts';
-import { openRunFinder } from './find-run.ts';
+import { isFile, openRunFinder } from './find-run.ts';
 
 /** `eval html`. */
 export function addHtml(group: Command, signal: AbortSignal): void {
@@ -20,6 +20,7 @@ export function addHtml(group: Command, signal: AbortSignal): void {
         const place = file === '-' ? {} : { file };
         const delivery = await openDelivery([{ name: 'html', ...place }], {
           stdout: openStdoutSink(false),
+          inputs: isFile(given) ? [{ file: given, what: 'the run that it shows' }] : [],
         });
         try {
           await retell(source, delivery.reporter);
@@ -44,4 +45,4 @@ Examples:
   signalbox eval html last --output report.html
   signalbox eval html report.jsonl --output - > report.html
 
-Exit codes: 0 written, 2 wrong call, no such run, or the file cannot be written.`;
+Exit codes: 0 written, 2 wrong call, no such run, a store that fails, or the page cannot be written.`;

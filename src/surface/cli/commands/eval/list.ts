@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import type { SuiteRunInfo } from '../../../../runtime.ts';
+import { visibleLine } from '../../../../visible.ts';
 import { columns } from '../../columns.ts';
 import { perform } from '../../command.ts';
 import { readWhole } from '../../input.ts';
-import { visibleLine } from '../../visible.ts';
+import { openKeeper } from './find-run.ts';
 
 /** `eval list`. */
 export function addList(group: Command, signal: AbortSignal): void {
@@ -13,9 +14,10 @@ export function addList(group: Command, signal: AbortSignal): void {
     .option('--limit <number>', 'at most so many')
     .addHelpText('after', examples)
     .action(async (own: { limit?: string }, command: Command) => {
-      await perform(command, signal, async ({ options, terminal, open }) => {
+      await perform(command, signal, async (situation) => {
+        const { options, terminal } = situation;
         const limit = readWhole('--limit', own.limit);
-        const runtime = await open();
+        const runtime = await openKeeper(situation);
         const runs = await runtime.evals.runs.list({ limit });
         if (options.json) terminal.printJson({ runs });
         else if (runs.length === 0) terminal.tell('no runs are kept');
@@ -45,4 +47,4 @@ Examples:
 A run of kind \`shadow\` is what a hook in shadow mode would have decided. A run that was cut off, such as by a crash,
 is \`running\` here too until it is resumed: \`signalbox eval run SUITE --resume ID\`.
 
-Exit codes: 0 done, 2 wrong call or config.`;
+Exit codes: 0 done, 2 wrong call or config, or a store or stdout that fails.`;

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { readAge } from '../../age.ts';
 import { perform } from '../../command.ts';
+import { openKeeper } from './find-run.ts';
 
 /** `eval prune`. */
 export function addPrune(group: Command, signal: AbortSignal): void {
@@ -10,9 +11,10 @@ export function addPrune(group: Command, signal: AbortSignal): void {
     .option('--older-than <duration>', 'began at least so long ago, such as 12h or 30d; 0s for all', '30d')
     .addHelpText('after', examples)
     .action(async (own: { olderThan: string }, command: Command) => {
-      await perform(command, signal, async ({ options, terminal, open }) => {
+      await perform(command, signal, async (situation) => {
+        const { options, terminal } = situation;
         const olderThanMs = await readAge('--older-than', own.olderThan);
-        const runtime = await open();
+        const runtime = await openKeeper(situation);
         const pruned = await runtime.evals.runs.prune({ olderThanMs });
         if (options.json) terminal.printJson({ pruned });
         else terminal.print(`removed ${pruned} ${pruned === 1 ? 'run' : 'runs'}`);
@@ -27,4 +29,4 @@ What shadows would have decided is kept in such runs too. Runs that somebody wor
 Examples:
   signalbox eval prune --older-than 90d
 
-Exit codes: 0 done, 2 wrong call or config.`;
+Exit codes: 0 done, 2 wrong call or config, or a store or stdout that fails.`;

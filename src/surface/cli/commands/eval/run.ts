@@ -48,7 +48,7 @@ export function addRun(group: Command, signal: AbortSignal): void {
     .option('--retries <n>', 'ask again so often after a fault of the infrastructure, never for a score')
     .option('--timeout <duration>', 'how long one run of a case may take, such as 30s')
     .option('--bail [n]', 'stop at so many failed cases (1 when no number is given)')
-    .option('--resume [run]', 'go on with a run that was cut off; without an id, the last one of this suite')
+    .option('--resume [run]', 'go on with a run that was cut off; without an id, the last one begun alike')
     .option('--no-store', 'keep the run nowhere')
     .option('--cache', 'keep the answers of the suite’s subject and use them again')
     .option('--no-cache', 'neither keep answers nor use kept ones')
@@ -76,12 +76,18 @@ async function runSuite(file: string, own: RunFlags, situation: Situation): Prom
   limitHeapGrowth();
   const { options, isConfigGiven, terminal, open } = situation;
   const { loadChecker, loadResults } = await import('../../../../runtime.ts');
-  const { runtimeOfSuite } = await loadChecker();
+  const { findSuiteInputs, runtimeOfSuite } = await loadChecker();
   const { openDelivery, openProgress, readReporter } = await loadResults();
   const asked = await readOptions(own);
   const concurrency = readWhole('--concurrency', own.concurrency);
-  const delivery = await openDelivery(reportersOf(own, options.json === true).map(readReporter), {
+  const reporters = reportersOf(own, options.json === true).map(readReporter);
+  if (options.json) requireStdoutForJson(reporters);
+  const config = isConfigGiven ? options.config : runtimeOfSuite(file, options.config);
+  const cassette = cassetteOf(own);
+  const hasFile = reporters.some((reporter) => reporter.file !== undefined);
+  const delivery = await openDelivery(reporters, {
     stdout: openStdoutSink(terminal.hasColour),
+    inputs: hasFile ? await findSuiteInputs(file, { config, cassette, dataset: own.dataset }) : [],
   });
   const progress = openProgress(process.stderr, {
     quiet: own.quiet === true || options.json === true,
@@ -90,9 +96,8 @@ async function runSuite(file: string, own: RunFlags, situation: Situation): Prom
   let cases = 0;
   let isKept = false;
   try {
-    const config = isConfigGiven ? options.config : runtimeOfSuite(file, options.config);
     const runtime = await open(config, {
-      cassette: cassetteOf(own),
+      cassette,
       concurrency,
       // What graders say on stderr is in the record of each case.
       logLevel: 'warn',
@@ -124,12 +129,21 @@ async function runSuite(file: string, own: RunFlags, situation: Situation): Prom
   } catch (error) {
     progress.end();
     await delivery.abort();
-    if (isKept && toRuntimeError(error).code === 'ABORTED') {
-      terminal.tell(`${cases} cases are kept; give the same command with --resume to go on`);
-    }
-    throw error;
+    const { code, message } = toRuntimeError(error);
+    if (code !== 'ABORTED') throw error;
+    throw new RuntimeError(code, message, {
+      hint: isKept ? hintToResume(cases) : hintToRepeat,
+      cause: error,
+    });
   }
 }
+
+function hintToResume(cases: number): string {
+  const kept = cases === 1 ? '1 case is kept' : `${cases} cases are kept`;
+  return `${kept}; give the same command with --resume to go on.`;
+}
+
+const hintToRepeat = 'Nothing of it was kept; only a run that is kept can be resumed.';
 
 function cassetteOf({ record, replay, live }: RunFlags): RuntimeOptions['cassette'] {
   const isAsked = record !== undefined || replay !== undefined || live.length > 0;
@@ -142,11 +156,26 @@ function reportersOf({ reporter }: RunFlags, isJson: boolean): readonly string[]
   return reporter.length === 0 ? ['table'] : reporter;
 }
 
+/** The document of --json is the last of the reporters. */
+function requireStdoutForJson(reporters: readonly { readonly name: string; readonly file?: string }[]): void {
+  const other = reporters.slice(0, -1).find(({ file }) => file === undefined);
+  if (other === undefined) return;
+  const message = `--json and --reporter ${other.name} would both write to stdout`;
+  throw new RuntimeError('USAGE', message, {
+    hint: `Write --reporter ${other.name}=FILE, or drop one of them.`,
+  });
+}
+
 async function readOptions(own: RunFlags): Promise<SuiteRunOptions> {
   const { parseDuration } = await import('../../../../runtime.ts');
   const timeoutMs = own.timeout === undefined ? undefined : parseDuration(own.timeout);
   if (own.timeout !== undefined && timeoutMs === undefined) {
-    throw new RuntimeError('USAGE', `--timeout is a duration such as 30s or 2m, not ${own.timeout}`);
+    const isNumber = Number(own.timeout) > 0;
+    throw new RuntimeError('USAGE', `--timeout is a duration such as 30s or 2m, not ${own.timeout}`, {
+      hint: isNumber
+        ? `Name the unit: ${own.timeout}s or ${own.timeout}m.`
+        : 'Write it like 500ms, 30s or 2m.',
+    });
   }
   return {
     dataset: own.dataset,
@@ -173,4 +202,5 @@ Examples:
   signalbox eval run support.suite.yaml --record run.cassette && signalbox eval run support.suite.yaml --replay run.cassette
   zcat answers.jsonl.gz | signalbox eval run support.suite.yaml --dataset -
 
-Exit codes: 0 passed, 1 a gate or threshold was missed, 2 a row or the config is wrong, 130 interrupted.`;
+Exit codes: 0 passed, 1 a gate or threshold was missed, 2 a row, the call or the config is wrong, or the run could
+not be kept or written down, 130 interrupted.`;

@@ -1,8 +1,8 @@
 import { stringifyJson } from '../../../../json.ts';
 import type { CaseRecord } from '../../../../runtime.ts';
+import { visible, visibleLine } from '../../../../visible.ts';
 import { facts } from '../../facts.ts';
 import type { Terminal } from '../../terminal.ts';
-import { visible, visibleLine } from '../../visible.ts';
 
 type Epoch = CaseRecord['epochs'][number];
 type Result = Epoch['results'][number];

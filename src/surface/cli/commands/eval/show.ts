@@ -66,4 +66,5 @@ Examples:
   signalbox eval show last --case refund-17
   signalbox eval show report.jsonl --json | jq '.evals'
 
-Exit codes: 0 shown, whatever the run came to; 2 wrong call, no such run or case.`;
+Exit codes: 0 shown, whatever the run came to; 2 wrong call, no such run or case, or a store or
+stdout that fails.`;
