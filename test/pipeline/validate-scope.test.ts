@@ -228,7 +228,7 @@ describe('an expression is refused where it cannot know what it asks for', () =>
         '{id: c, for_each: {items: "${input.a} ${input.b}"}, tool: t}',
       ],
       problems: [
-        '5:25 steps[0].for_each: must be one whole `${…}` that gives a list | Write one whole expression, such as `${input.orders}`.',
+        '5:25 steps[0].for_each: must be one whole `${…}` that gives a list | Write `${input.list}`.',
         '6:25 steps[1].for_each: must give a list, and `${1}` gives a value of type int | Write one whole expression, such as `${input.orders}`.',
         '7:33 steps[2].for_each.items: must be one whole `${…}` that gives a list | Write one whole expression, such as `${input.orders}`.',
       ],
