@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { expectOrphan, findSurvivors, openPipes, settle } from './leaks.ts';
 
 // Only Linux tells of every process in /proc; elsewhere nothing is found and nothing is checked.
@@ -22,7 +22,10 @@ async function stop(child: ChildProcess): Promise<void> {
 async function startOrphan(script: string, env: NodeJS.ProcessEnv = process.env): Promise<number> {
   const shell = spawn('sh', ['-c', script], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const [[text]] = await Promise.all([once(shell.stdout, 'data'), once(shell, 'close')]);
-  return Number(text);
+  const pid = Number(text);
+  // Between its fork and the last of its programs a process says nothing of itself.
+  await vi.waitUntil(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep'), 10_000);
+  return pid;
 }
 
 test.runIf(hasProc)('a child that runs is found until it is ended', async () => {

@@ -64,7 +64,7 @@ describe.each(versions)('in %s', (apiVersion) => {
       title: 'a condition without `${…}`',
       keys: 'approval: {when: args.amount > 100}',
       problem:
-        'error 5:52 tools[refund].approval.when: must be one whole `${…}` that gives true or false | Write one whole expression, such as `${args.amount > 100}`.',
+        'error 5:52 tools[refund].approval.when: must be one whole `${…}` that gives true or false | Write `${args.amount > 100}`.',
     },
     {
       title: 'a condition with text around it',
