@@ -2,6 +2,7 @@ import { hostEnv } from './binding/env.ts';
 import { runtimeOfSuite } from './check-file.ts';
 import { requireConfig } from './config/load.ts';
 import { requireSuite } from './suite/load.ts';
+import { withDataset } from './suite/model.ts';
 import { type PlanOptions, planSuite as plan, type SuitePlan } from './suite/plan.ts';
 
 export type { PlannedRow, SuitePlan } from './suite/plan.ts';
@@ -23,7 +24,5 @@ export async function planSuite(
 ): Promise<SuitePlan & { readonly config: string }> {
   const { config = runtimeOfSuite(file, 'runtime.yaml'), dataset } = options;
   const suite = requireSuite(file, requireConfig(config, hostEnv()['PATH'] ?? ''));
-  const read =
-    dataset === undefined ? suite : { ...suite, dataset: { kind: 'file' as const, path: dataset } };
-  return { ...(await plan(read, options)), config };
+  return { ...(await plan(withDataset(suite, dataset), options)), config };
 }

@@ -7,7 +7,7 @@ import type { ExecConfig, RuntimeConfig } from './config/config.ts';
 import { requireConfig } from './config/load.ts';
 import { findFiles } from './suite/dataset/files.ts';
 import { requireSuite } from './suite/load.ts';
-import type { Dataset, Suite } from './suite/model.ts';
+import { type Suite, withDataset } from './suite/model.ts';
 import type { InputFile } from './suite/report/inputs.ts';
 
 /** What a run of a suite is asked for, as far as it names files. */
@@ -26,7 +26,7 @@ export async function findSuiteInputs(
 ): Promise<readonly InputFile[]> {
   const config = requireConfig(configFile, hostEnv()['PATH'] ?? '');
   const suite = requireSuite(file, config);
-  const read: Dataset = dataset === undefined ? suite.dataset : { kind: 'file', path: dataset };
+  const { dataset: read } = withDataset(suite, dataset);
   return [
     { file, what: 'the suite' },
     { file: configFile, what: 'its config' },

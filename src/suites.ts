@@ -11,13 +11,13 @@ import type { ResultRun, ResultStore } from './store/results.ts';
 import { countRows } from './suite/dataset/count.ts';
 import { openFire } from './suite/guard/fire.ts';
 import { requireSuite } from './suite/load.ts';
-import type { Suite } from './suite/model.ts';
+import { type Suite, withDataset } from './suite/model.ts';
 import type { RunHeader } from './suite/record.ts';
 import { readReduction } from './suite/reduction.ts';
 import { retryFaults } from './suite/retry.ts';
 import { toHeader } from './suite/run/header.ts';
-import { openStoredRun } from './suite/run/journal.ts';
-import { keepRun, openToKeep, readHeader, requireRun } from './suite/run/keep-run.ts';
+import { openStoredRun, readHeader } from './suite/run/journal.ts';
+import { keepRun, openToKeep, requireRun } from './suite/run/keep-run.ts';
 import { watchRepeats } from './suite/select/repeats.ts';
 import { compileSelection } from './suite/select/select.ts';
 import { watchTags } from './suite/select/tag-watch.ts';
@@ -180,8 +180,7 @@ function applyOptions(suite: Suite, options: SuiteRunOptions): Suite {
     }
   }
   return {
-    ...suite,
-    ...(dataset === undefined ? {} : { dataset: { kind: 'file', path: dataset } }),
+    ...withDataset(suite, dataset),
     evals,
     epochs,
     retries,

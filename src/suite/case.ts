@@ -4,7 +4,9 @@ import { readContext } from './context.ts';
 import { misfit } from './misfit.ts';
 import type { CheckTree, GuardTrial, Suite, SuiteEval } from './model.ts';
 import { readThreshold } from './read-threshold.ts';
+import type { Answer } from './subject/answer.ts';
 import { lastAnswer } from './transcript/last-answer.ts';
+import { requireObject, requireText } from './transcript/values.ts';
 
 type RowValue = Readonly<Record<string, unknown>>;
 
@@ -42,13 +44,7 @@ export interface JudgedEvent {
 }
 
 /** What a subject made of a case, as the expressions of evals see it. */
-export interface SubjectView {
-  readonly text: string;
-  readonly result: unknown;
-  readonly messages: readonly unknown[];
-  readonly tool_calls: readonly unknown[];
-  readonly metadata: RowValue;
-}
+export type SubjectView = Pick<Answer, 'text' | 'result' | 'messages' | 'tool_calls' | 'metadata'>;
 
 /** Maps a row, and the subject's answer if there is one, to requests. Throws DATASET_INVALID, EXPRESSION_FAILED. */
 export function prepare(suite: Suite, row: RowValue, subject: SubjectView | undefined): PreparedCase {
@@ -156,25 +152,15 @@ function prepareCheck(
   { scope, context, given }: Prepared,
   place: string,
 ): JudgedTree {
-  const own = content === undefined ? undefined : readText(content.evaluate(scope), `${place}.content`);
+  const own = content === undefined ? undefined : requireText(content.evaluate(scope), `${place}.content`);
   return {
     kind: 'check',
     content: own,
     request: {
       type,
-      params: readParams(params.evaluate(scope), `${place}.params`),
-      content: own ?? readText(given, 'content'),
+      params: requireObject(params.evaluate(scope), `${place}.params`),
+      content: own ?? requireText(given, 'content'),
       context,
     },
   };
-}
-
-function readParams(value: unknown, place: string): RowValue {
-  if (isObject(value) && !JSON.isRawJSON(value)) return value;
-  throw misfit(place, 'a mapping', value);
-}
-
-function readText(value: unknown, place: string): string {
-  if (typeof value === 'string') return value;
-  throw misfit(place, 'text', value);
 }

@@ -4,6 +4,7 @@ import { evalsOf, prepare, type SubjectView, type Trial } from './case.ts';
 import type { Suite } from './model.ts';
 import type { EpochRecord, EvalResult, SubjectRecord } from './record.ts';
 import type { Answer, SubjectRunner } from './subject/answer.ts';
+import { nothing } from './subject/source.ts';
 import { type Court, hold } from './trial.ts';
 
 export interface EpochTools extends Court {
@@ -47,16 +48,7 @@ async function answerOf(
   }
 }
 
-const noAnswer: Answer = {
-  text: '',
-  result: null,
-  messages: [],
-  tool_calls: [],
-  metadata: {},
-  duration_ms: 0,
-  cached: false,
-  attempts: 1,
-};
+const noAnswer: Answer = { ...nothing, duration_ms: 0, cached: false, attempts: 1 };
 
 interface Judging {
   readonly tools: EpochTools;

@@ -47,6 +47,11 @@ export interface FileDataset {
   readonly format?: DatasetFormat;
 }
 
+/** The suite over another dataset; without a path over its own. */
+export function withDataset(suite: Suite, path: string | undefined): Suite {
+  return path === undefined ? suite : { ...suite, dataset: { kind: 'file', path } };
+}
+
 export const datasetFormats = ['jsonl', 'json', 'csv', 'tsv', 'yaml'] as const;
 export type DatasetFormat = (typeof datasetFormats)[number];
 

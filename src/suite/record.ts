@@ -278,8 +278,8 @@ export type UnendedStatus = 'running' | 'interrupted';
 /** A run that is over, or was cut off, to be shown, compared or rendered again. */
 export interface RunSource {
   readonly header: RunHeader;
-  /** In the order of the dataset; may be read more than once. */
-  cases(): AsyncIterable<CaseRecord>;
+  /** All, or those of that id, in the order of the dataset; may be read more than once. */
+  cases(caseId?: string): AsyncIterable<CaseRecord>;
   /** Undefined of a run that did not come to its end. */
   readonly report: SuiteReport | undefined;
   /** Of a run without a report, where that is known. */

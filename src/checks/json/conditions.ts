@@ -1,5 +1,5 @@
 import type { Params } from '../check.ts';
-import { equalJson } from './equal.ts';
+import { isSameValue } from '../same-value.ts';
 
 /** Which conditions of `json_path` the value does not meet, a sentence each. */
 export function findMisses(found: unknown, params: Params): string[] {
@@ -13,11 +13,11 @@ type Condition = (found: unknown, wanted: unknown) => string | undefined;
 
 const conditions: Readonly<Record<string, Condition>> = {
   expected: (found, wanted) =>
-    equalJson(found, wanted) ? undefined : `found ${show(found)}, not ${show(wanted)}`,
+    isSameValue(found, wanted) ? undefined : `found ${show(found)}, not ${show(wanted)}`,
   contains: (found, wanted) => {
     if (!Array.isArray(found)) return `found ${show(found)}, which is no list`;
     const items: readonly unknown[] = Array.isArray(wanted) ? wanted : [];
-    const missing = items.filter((item) => !found.some((element) => equalJson(element, item)));
+    const missing = items.filter((item) => !found.some((element) => isSameValue(element, item)));
     return missing.length === 0 ? undefined : `the list lacks ${missing.map(show).join(', ')}`;
   },
   min: (found, wanted) => compare(found, wanted, (a, b) => a >= b, 'less'),

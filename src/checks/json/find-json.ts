@@ -1,3 +1,5 @@
+import { endOfBrackets } from '../brackets.ts';
+
 /** A JSON text and its value, or why there is none. */
 export type FoundJson = { readonly text: string; readonly value: unknown } | { readonly problem: string };
 
@@ -66,18 +68,3 @@ function findEmbedded(content: string): FoundJson | undefined {
 
 /** Each bracket may have to be followed to the end of the text; a tenth of a second of that is enough. */
 const MOST_STEPS = 20_000_000;
-
-/** The place after the bracket that closes the one at `start`. */
-function endOfBrackets(content: string, start: number): number | undefined {
-  let depth = 0;
-  let isText = false;
-  for (let at = start; at < content.length; at++) {
-    const sign = content[at];
-    if (sign === '"') isText = !isText;
-    else if (isText) at += sign === '\\' ? 1 : 0;
-    else if (sign === '{' || sign === '[') depth += 1;
-    else if (sign === '}' || sign === ']') depth -= 1;
-    if (depth === 0) return at + 1;
-  }
-  return undefined;
-}

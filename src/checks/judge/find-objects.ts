@@ -1,4 +1,5 @@
 import { isObject } from '../../json.ts';
+import { endOfBrackets } from '../brackets.ts';
 
 /** The JSON objects that stand in a text. */
 export interface FoundObjects {
@@ -38,7 +39,7 @@ export function findObjects(text: string): FoundObjects {
 const LEAD = 200;
 
 function readObject(text: string, start: number): FoundObject | undefined {
-  const end = endOfObject(text, start);
+  const end = endOfBrackets(text, start);
   if (end === undefined) return undefined;
   const slice = text.slice(start, end);
   try {
@@ -47,19 +48,4 @@ function readObject(text: string, start: number): FoundObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The place after the brace that closes the one at `start`. */
-function endOfObject(text: string, start: number): number | undefined {
-  let depth = 0;
-  let isText = false;
-  for (let at = start; at < text.length; at++) {
-    const sign = text[at];
-    if (sign === '"') isText = !isText;
-    else if (isText) at += sign === '\\' ? 1 : 0;
-    else if (sign === '{') depth += 1;
-    else if (sign === '}') depth -= 1;
-    if (depth === 0) return at + 1;
-  }
-  return undefined;
 }

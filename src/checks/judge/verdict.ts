@@ -2,8 +2,8 @@ import { type EvalOutcome, scored, unscored } from '../../contract/eval.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
 import { Json, stringifyJson } from '../../json.ts';
 import { findDuplicateKey } from '../../json-text.ts';
+import { isSameValue } from '../same-value.ts';
 import { exactTree } from '../tools/exact.ts';
-import { isSameValue } from '../tools/same-value.ts';
 import { shorten } from '../tools/words.ts';
 import { type FoundObject, findObjects } from './find-objects.ts';
 

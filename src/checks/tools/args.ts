@@ -1,7 +1,7 @@
 import type { EvalToolCall } from '../../contract/eval.ts';
 import { parseLossless, stringifyJson } from '../../json.ts';
+import { isSameValue } from '../same-value.ts';
 import { exactTree, isMembers, type Members } from './exact.ts';
-import { isSameValue } from './same-value.ts';
 import { shorten } from './words.ts';
 
 /** The arguments to the digit, also when they are the text of a JSON object. Those that are no object have no members. */

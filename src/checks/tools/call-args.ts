@@ -1,10 +1,10 @@
 import { type EvalOutcome, type EvalToolCall, scored } from '../../contract/eval.ts';
 import { Json, parseLossless } from '../../json.ts';
 import type { Asked, Check, ParamSpec } from '../check.ts';
+import { isSameValue } from '../same-value.ts';
 import { argsOf, findMismatches, wordValue } from './args.ts';
 import { judgedCalls, scopeParam } from './calls.ts';
 import { exactParam, type Members } from './exact.ts';
-import { isSameValue } from './same-value.ts';
 import { toolName } from './tool-params.ts';
 import { listCalled } from './words.ts';
 

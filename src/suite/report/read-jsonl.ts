@@ -12,7 +12,7 @@ import { isCase, isHeader, isReport } from './record-shape.ts';
  */
 export async function openRunFile(file: string): Promise<RunSource> {
   const header = await readHeader(file);
-  return { header, report: await readReport(file), cases: () => readCases(file) };
+  return { header, report: await readReport(file), cases: (caseId) => readCases(file, caseId) };
 }
 
 async function readHeader(file: string): Promise<RunHeader> {
@@ -29,15 +29,15 @@ async function readReport(file: string): Promise<SuiteReport | undefined> {
   return event?.type === 'report' && isReport(event.value) ? event.value : undefined;
 }
 
-async function* readCases(file: string): AsyncGenerator<CaseRecord> {
+async function* readCases(file: string, caseId: string | undefined): AsyncGenerator<CaseRecord> {
   let broken: number | undefined;
   for await (const line of readLines(file)) {
     if (broken !== undefined) throw notOfRun(file, broken);
     const event = parse(line);
     if (event === undefined) broken = line.number;
     else if (event.type !== 'case') continue;
-    else if (isCase(event.value)) yield event.value;
-    else throw notOfRun(file, line.number);
+    else if (!isCase(event.value)) throw notOfRun(file, line.number);
+    else if (caseId === undefined || event.value.id === caseId) yield event.value;
   }
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { RuntimeError } from '../../errors.ts';
 import { parseLossless, stringifyJson } from '../../json.ts';
-import type { NewResult, ResultRun, ResultStore, StoredResult } from '../../store/results.ts';
+import type { NewResult, ResultRun, ResultStore, RunEnd, StoredResult } from '../../store/results.ts';
 import { toCaseRecord, type Weighing } from '../case-record.ts';
 import type { CaseRecord, EpochRecord, RunHeader, RunSource, SuiteReport } from '../record.ts';
 import { readReduction } from '../reduction.ts';
@@ -56,28 +56,34 @@ function gatherPuts(store: ResultStore): (record: NewResult) => Promise<void> {
 
 /** A run that the store holds, to be shown, compared or rendered. */
 export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
-  const header = readText<RunHeader>(run.header);
+  const header = readHeader(run);
   const report = run.report === null ? undefined : readText<SuiteReport>(run.report);
   return {
     header,
     report,
-    ...(run.status === 'running' || run.status === 'interrupted' ? { status: run.status } : {}),
-    cases: async function* () {
-      // A run that ended early may have judged more than it reports.
+    ...(isCutOff(run.status) ? { status: run.status } : {}),
+    cases: async function* (caseId) {
+      // A run that ended early may have judged more than it reports, which only counting tells.
       const most = report?.cases ?? Number.POSITIVE_INFINITY;
+      const filter = report?.bailed === true ? {} : { caseId };
       let given = 0;
-      for (const record of casesOf(store.records(run.id), header)) {
+      for (const record of casesOf(store.records(run.id, filter), header)) {
         if (given === most) return;
         given += 1;
-        yield record;
+        if (caseId === undefined || record.id === caseId) yield record;
       }
     },
   };
 }
 
-/** One case of a stored run by its id; each that has the id, in order. */
-export function casesById(store: ResultStore, run: ResultRun, caseId: string): CaseRecord[] {
-  return [...casesOf(store.records(run.id, { caseId }), readText<RunHeader>(run.header))];
+/** The header of a kept run. Throws STORE_FAILED when it cannot be read. */
+export function readHeader(run: ResultRun): RunHeader {
+  return readText<RunHeader>(run.header);
+}
+
+/** Whether a run did not come to its end. */
+export function isCutOff(status: RunEnd): status is 'running' | 'interrupted' {
+  return status === 'running' || status === 'interrupted';
 }
 
 function* casesOf(records: Iterable<StoredResult>, header: RunHeader): Generator<CaseRecord> {

@@ -9,7 +9,7 @@ import type { RunHeader, SuiteReport } from '../record.ts';
 import type { EpochJournal } from '../suite.ts';
 import { findChanges, fingerprintOf } from './fingerprint.ts';
 import { toHeader } from './header.ts';
-import { openJournal } from './journal.ts';
+import { isCutOff, openJournal, readHeader } from './journal.ts';
 
 /** A run that is to be kept. */
 export interface Keeping {
@@ -139,15 +139,6 @@ function findToResume(
 /** Throws RUN_ENDED. */
 function requireCutOff({ id, status }: ResultRun): void {
   if (!isCutOff(status)) throw new RuntimeError('RUN_ENDED', `run ${id} has come to its end: ${status}`);
-}
-
-function isCutOff(status: ResultRun['status']): boolean {
-  return status === 'running' || status === 'interrupted';
-}
-
-/** The header of a kept run. */
-export function readHeader(run: ResultRun): RunHeader {
-  return JSON.parse(run.header);
 }
 
 /** A run by its id. Throws RUN_UNKNOWN. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { RuntimeError } from '../../../../errors.ts';
-import type { CaseRecord, RunSource } from '../../../../runtime.ts';
+import type { RunSource } from '../../../../runtime.ts';
 import { perform, type Situation } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
 import { openStdoutSink } from '../../stdout-sink.ts';
@@ -38,7 +38,8 @@ async function showReport(source: RunSource, { options, terminal }: Situation): 
 }
 
 async function showCase(source: RunSource, id: string, { options, terminal }: Situation): Promise<ExitCode> {
-  const records = await casesOf(source, id);
+  // Several where the dataset gives an id more than once.
+  const records = await Array.fromAsync(source.cases(id));
   if (records.length === 0) {
     throw new RuntimeError('NAME_UNKNOWN', `run ${source.header.run_id} has no case "${id}"`, {
       hint: 'A case is named by its id, or, where the dataset gives none, by the number of its row from 1.',
@@ -47,15 +48,6 @@ async function showCase(source: RunSource, id: string, { options, terminal }: Si
   if (options.json) terminal.printJson({ run_id: source.header.run_id, cases: records });
   else terminal.print(records.map((record) => caseText(record, terminal)).join('\n\n'));
   return 0;
-}
-
-/** Several where the dataset gives an id more than once. */
-async function casesOf(source: RunSource, id: string): Promise<CaseRecord[]> {
-  const found: CaseRecord[] = [];
-  for await (const record of source.cases()) {
-    if (record.id === id) found.push(record);
-  }
-  return found;
 }
 
 const examples = `

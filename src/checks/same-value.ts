@@ -1,4 +1,4 @@
-import { isMembers } from './exact.ts';
+import { isMembers } from './tools/exact.ts';
 
 /** Whether two exact values are the same JSON value: numbers by what they amount to, objects in any order of keys. */
 export function isSameValue(one: unknown, other: unknown): boolean {
