@@ -118,10 +118,23 @@ test('what gets pseudonyms and comes back is what it was', () => {
     const back = messages.map(({ content }) => {
       return contentOf(subject.answer(answering({ ...request, messages }, { content }), 0)) ?? content;
     });
-    expect(back).toEqual(contents);
+    expect(back.map(sameJson)).toEqual(contents.map(sameJson));
   });
-  fc.assert(property, { numRuns: 400 });
+  fc.assert(property, {
+    numRuns: 400,
+    examples: [[['{"a":" \\u003cEMAIL_ADDRESS_1> "}']], [['{"a": 1.0, "b": "x@example.com"}']]],
+  });
 });
+
+/** JSON is the same however its strings are escaped; any other text is the same to the letter. */
+function sameJson(content: unknown): unknown {
+  if (typeof content !== 'string' || !/^\s*[{[]/.test(content)) return content;
+  try {
+    return { json: JSON.parse(content) };
+  } catch {
+    return content;
+  }
+}
 
 function contentOf({ replace }: Reply): unknown {
   return isObject(replace) && isObject(replace['message']) ? replace['message']['content'] : undefined;
