@@ -2,10 +2,17 @@ import type { Fault } from '../errors.ts';
 
 /** What a tool call came to, as `tool call --json` prints it. */
 export type ToolDocument =
-  | { readonly status: 'ok'; readonly result: unknown; readonly metadata?: Readonly<Record<string, unknown>> }
+  | {
+      readonly status: 'ok';
+      readonly result: unknown;
+      /** What hooks gave a model to read beside the result. */
+      readonly context?: readonly string[];
+      readonly metadata?: Readonly<Record<string, unknown>>;
+    }
   | {
       readonly status: 'failed';
       readonly error: Fault;
+      readonly context?: readonly string[];
       readonly metadata?: Readonly<Record<string, unknown>>;
     }
   | {
@@ -13,6 +20,8 @@ export type ToolDocument =
       readonly hook: string;
       readonly reason: string;
       readonly metadata: Readonly<Record<string, unknown>>;
+      /** How much more than the call the hook ended. */
+      readonly abort?: 'turn' | 'session';
       /** Set when a fault of the hook, rather than its word, denied. */
       readonly error?: Fault;
     }
@@ -40,16 +49,20 @@ export type EvalDocument =
 
 /** What a chain of hooks came to, as `hook fire --json` prints it. */
 export interface DecisionDocument {
-  readonly verdict: 'allow' | 'deny' | 'modify' | 'ask';
-  /** The hook that denied or asked, or the last one that modified. */
+  readonly verdict: 'allow' | 'modify' | 'deny' | 'ask' | 'respond' | 'abort';
+  /** The hook that decided, or the last one that modified. */
   readonly hook: string | null;
   readonly dialect: string | null;
   readonly reason: string;
   readonly enforced: boolean;
   /** The replaced members, final. */
   readonly replace: Readonly<Record<string, unknown>> | null;
-  /** What the caller is given instead of a withheld answer. */
-  readonly result: string | null;
+  /** What stands in for the work itself: the text of an enforced denial, the result of a `respond`. */
+  readonly result: unknown;
+  /** Texts for the model, in the order of the hooks. */
+  readonly context: readonly string[];
+  /** How much an abort ends. */
+  readonly abort: 'turn' | 'session' | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly error?: Fault;
 }
@@ -75,8 +88,15 @@ export interface ProviderInfo {
 /** A hook as it stands in the file. */
 export interface HookInfo {
   readonly name: string;
-  readonly hook: string;
-  readonly phases: readonly string[];
-  readonly mode: string;
   readonly dialect: string;
+  /** What a native hook is about; null for a foreign one. */
+  readonly hook: string | null;
+  readonly phases: readonly string[];
+  readonly mode: string | null;
+  /** A foreign hook's points, by its dialect's own names. */
+  readonly points: readonly string[];
+  /** deny: what fails denies. own: by the rules of the dialect, some failures pass. */
+  readonly on_failure: 'deny' | 'own';
+  /** Where it is declared: of an imported hook, in the foreign file. */
+  readonly source: { readonly file: string; readonly line: number; readonly column: number };
 }

@@ -1,7 +1,7 @@
 import type { Fault } from '../errors.ts';
 import type { Json } from '../json.ts';
 import type { Ruling } from './approval.ts';
-import type { Answer, HookKind, HookMode, Phase } from './hook.ts';
+import type { EventKind, HookMode, Verdict } from './hook.ts';
 import type { RunStatus, StepDocument } from './run.ts';
 
 export type Capability = 'tool' | 'eval' | 'hook';
@@ -11,6 +11,7 @@ export type RuntimeEvent =
   | CallStarted
   | CallFinished
   | DecisionMade
+  | PluginHookFired
   | ProcessStarted
   | ProcessEnded
   | ProcessRestarted
@@ -52,14 +53,25 @@ export interface DecisionMade {
   /** Names the event that was decided on, to all hooks that are asked about it. */
   readonly call: string;
   readonly dialect: string;
-  readonly kind: HookKind;
-  readonly phase: Phase;
+  /** What the event is about; `host` when a host fired a dialect's own point. */
+  readonly kind: EventKind | 'host';
+  /** The event's moment; the point where a host fired it. */
+  readonly phase: string;
+  /** The dialect's own name for it, of a foreign one. */
+  readonly point?: string;
   readonly mode: HookMode;
-  readonly verdict: Answer['verdict'];
+  readonly verdict: Verdict;
   readonly reason: string;
   readonly metadata: Json;
   readonly durationMs: number;
   readonly error?: Fault;
+}
+
+/** Agentao's own event: a round of its hooks at one point is over, and at least one rule was selected. */
+export interface PluginHookFired {
+  readonly type: 'plugin_hook_fired';
+  readonly hook_name: string;
+  readonly data: Readonly<Record<string, unknown>>;
 }
 
 export interface ProcessStarted {

@@ -17,6 +17,10 @@ export interface ProviderRequest {
   readonly system_prompt: string;
   readonly round: number;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** What the model is offered; no member of the native payload. */
+  readonly tools?: readonly ToolListing[];
+  /** No member of the native payload. */
+  readonly options?: ModelOptions;
 }
 
 /** What the model answered. */
@@ -26,4 +30,19 @@ export interface ProviderResponse {
   readonly message: ChatMessage;
   readonly round: number;
   readonly latency_ms: number;
+}
+
+/** What a model is called with beside its messages and tools; absent members are the provider's own. */
+export interface ModelOptions {
+  readonly max_tokens?: number | undefined;
+  readonly temperature?: number | undefined;
+}
+
+/** A tool as a model is offered it. */
+export interface ToolListing {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema. */
+  readonly input_schema: unknown;
+  readonly category?: string | undefined;
 }

@@ -11,6 +11,8 @@ export interface StepDocument {
   readonly kind: 'tool' | 'eval' | 'chat' | 'parallel' | 'steps' | 'for_each';
   readonly status: 'ok' | 'failed' | 'denied' | 'skipped' | 'pending';
   readonly duration_ms: number;
+  /** Hooks that failed, and what they were asked about passed by the rules of their dialects. */
+  readonly failed_open?: readonly { readonly hook: string; readonly cause: string }[];
   readonly error?: Fault;
 }
 

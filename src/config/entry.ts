@@ -1,0 +1,34 @@
+/** Where a value stands: lines and columns count from 1. */
+export interface Position {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Systems whose hooks run unchanged. */
+export type ForeignName = 'picoclaw' | 'chibi' | 'claude' | 'agentao';
+export type NativeName = 'promptkit' | 'promptkit-go';
+export type DialectName = NativeName | ForeignName;
+
+/** What every process entry declares, as the file has it: absent keys are absent, nothing is resolved. */
+export interface ExecConfig {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly runtime: 'exec' | 'server';
+  /** Names to forward from the host, or `NAME=value` literals. */
+  readonly env: readonly string[];
+  readonly dialect: DialectName;
+  readonly timeoutMs?: number;
+  readonly sandbox?: string;
+  readonly cwd?: string;
+  readonly concurrency?: number;
+  readonly instances?: number;
+  readonly warm?: boolean;
+  readonly maxOutputBytes?: number;
+  readonly graceMs?: number;
+  readonly leftovers?: 'kill' | 'keep';
+  /** Why this entry must never start, when the file says something that cannot be honoured. */
+  readonly refused?: string;
+  /** Where the entry's `command` stands. */
+  readonly position: Position;
+}

@@ -1,0 +1,191 @@
+import type { Fault } from '../errors.ts';
+import type { Json } from '../json.ts';
+import type { ChatMessage, ProviderRequest, ProviderResponse } from './provider.ts';
+import type { FinishedCall, Turn } from './turn.ts';
+
+/** A tool call on its way; `args` is an object. */
+export interface ToolHookRequest {
+  readonly name: string;
+  readonly args: unknown;
+  readonly call_id: string;
+  /** What kind of work the tool does, as the config has it: fs_read, fs_write, shell, network, … */
+  readonly category?: string | undefined;
+  /** Names that other systems have for the tool; the first is the one that they are told. */
+  readonly aliases?: readonly string[] | undefined;
+}
+
+/** What the model would see of a finished tool call; `error` is empty when it succeeded. */
+export interface ToolHookResponse {
+  readonly name: string;
+  readonly call_id: string;
+  readonly content: string;
+  readonly error: string;
+  readonly latency_ms: number;
+  /** The result itself, of a call that succeeded; no member of the native payload. */
+  readonly result?: Json | undefined;
+}
+
+export interface SessionEvent {
+  readonly session_id: string;
+  readonly conversation_id: string;
+  readonly messages: readonly ChatMessage[];
+  readonly turn_index: number;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** A finished eval as an eval hook reads it: `score` is absent when unscored, and `error` then has the reason. */
+export interface EvalEvent {
+  readonly eval_id: string;
+  readonly type: string;
+  readonly score?: number;
+  readonly passed: boolean;
+  readonly explanation?: string;
+  readonly duration_ms: number;
+  readonly error?: string;
+  readonly details?: unknown;
+  readonly session_id?: string;
+  readonly turn_index?: number;
+}
+
+/** What native hooks are asked about or told. Members are those of the native payload. */
+export type NativeEvent =
+  | { readonly hook: 'provider'; readonly phase: 'before_call'; readonly request: ProviderRequest }
+  | {
+      readonly hook: 'provider';
+      readonly phase: 'after_call';
+      readonly request: ProviderRequest;
+      readonly response: ProviderResponse;
+    }
+  | { readonly hook: 'tool'; readonly phase: 'before_execution'; readonly request: ToolHookRequest }
+  | {
+      readonly hook: 'tool';
+      readonly phase: 'after_execution';
+      readonly request: ToolHookRequest;
+      readonly response: ToolHookResponse;
+    }
+  | {
+      readonly hook: 'session';
+      readonly phase: 'session_start' | 'session_update' | 'session_end';
+      readonly event: SessionEvent;
+    }
+  | { readonly hook: 'eval'; readonly phase: 'scored'; readonly event: EvalEvent };
+
+/** A call that is over, and what the model reads of it. `asked` are the arguments as the model wrote them. */
+export interface EndedCall {
+  readonly hook: 'tool';
+  readonly request: ToolHookRequest;
+  readonly asked: unknown;
+  readonly response: ToolHookResponse;
+  readonly status: 'ok' | 'failed' | 'denied';
+  /** Why and where it was denied, if it was. */
+  readonly denial?:
+    | { readonly reason: string; readonly stage: 'before_execution' | 'approval' | 'after_execution' }
+    | undefined;
+  /** The call was the conversation's own business: no process ran. */
+  readonly isFlow: boolean;
+}
+
+/** A moment of a tool call that only foreign dialects have hooks for. */
+export type CallEvent =
+  /** Asked after all filters, of the call as they left it. `asked`: a hook wants a person to decide. */
+  | {
+      readonly hook: 'tool';
+      readonly phase: 'approval';
+      readonly request: ToolHookRequest;
+      readonly asked: { readonly hook: string; readonly reason: string } | null;
+    }
+  /** The call was denied before it ran; `content` is what the model would read of that. */
+  | {
+      readonly hook: 'tool';
+      readonly phase: 'blocked';
+      readonly request: ToolHookRequest;
+      readonly response: ToolHookResponse;
+      readonly reason: string;
+      /** Where it was denied; absent: not known. */
+      readonly stage?: 'before_execution' | 'approval' | undefined;
+    }
+  /** Told: the process is about to be given these arguments. */
+  | { readonly hook: 'tool'; readonly phase: 'started'; readonly request: ToolHookRequest }
+  /** Told: the call is over. */
+  | (EndedCall & { readonly phase: 'finished' })
+  /** Told: all calls of its response are over, in their order. */
+  | (EndedCall & { readonly phase: 'returned' })
+  /** Told: a person has to decide. */
+  | {
+      readonly hook: 'tool';
+      readonly phase: 'pending';
+      readonly request: ToolHookRequest;
+      readonly message: string;
+    };
+
+/** A moment of a turn that only foreign dialects have hooks for. The first seven are asked, the rest told. */
+export type TurnEvent =
+  /** A person's message begins the turn. `replace` may have `prompt`. */
+  | { readonly hook: 'turn'; readonly phase: 'prompt'; readonly turn: Turn }
+  /** `replace` may have `system_prompt`. */
+  | { readonly hook: 'turn'; readonly phase: 'system_prompt'; readonly turn: Turn }
+  /** `replace` may have `tools: {include?, exclude?}`, lists of names. */
+  | { readonly hook: 'turn'; readonly phase: 'tool_list'; readonly turn: Turn }
+  /** `replace` may have `model`, `system_prompt`, `messages`, `tools`, `options`. */
+  | { readonly hook: 'turn'; readonly phase: 'request'; readonly turn: Turn }
+  /** `replace` may have `fallback`, `fuel`, `fuel_delta`. */
+  | { readonly hook: 'turn'; readonly phase: 'loop'; readonly turn: Turn }
+  /** After the last result of a response; `replace` as at `loop`. */
+  | {
+      readonly hook: 'turn';
+      readonly phase: 'batch';
+      readonly turn: Turn;
+      readonly calls: readonly FinishedCall[];
+    }
+  /** An answer without tool calls, or the round limit. `replace` may have `follow_up`. */
+  | {
+      readonly hook: 'turn';
+      readonly phase: 'stop';
+      readonly turn: Turn;
+      readonly response: string;
+      readonly end: 'final_response' | 'max_iterations';
+    }
+  | { readonly hook: 'turn'; readonly phase: 'turn_start'; readonly turn: Turn }
+  /** The model is about to be called. */
+  | { readonly hook: 'turn'; readonly phase: 'model_asked'; readonly turn: Turn }
+  /** A model call has failed and is about to be made again. */
+  | {
+      readonly hook: 'turn';
+      readonly phase: 'model_retried';
+      readonly turn: Turn;
+      /** From 1. */
+      readonly retry: number;
+      readonly max_retries: number;
+      readonly error: Fault;
+      readonly backoff_ms: number;
+    }
+  | {
+      readonly hook: 'turn';
+      readonly phase: 'model_answered';
+      readonly turn: Turn;
+      readonly message: ChatMessage;
+    }
+  | {
+      readonly hook: 'turn';
+      readonly phase: 'turn_end';
+      readonly turn: Turn;
+      /** The final answer; '' when there is none. */
+      readonly response: string;
+      readonly status: 'completed' | 'failed' | 'denied';
+      /** A tool, not the model, has given the word back. */
+      readonly isHandedBack: boolean;
+      readonly original_prompt: string;
+      readonly duration_ms: number;
+    }
+  | {
+      readonly hook: 'turn';
+      readonly phase: 'error';
+      readonly turn: Turn;
+      readonly stage: 'llm';
+      readonly error: Fault;
+    };
+
+/** Something that hooks are asked about or told. */
+export type HookEvent = NativeEvent | CallEvent | TurnEvent;
+export type EventKind = HookEvent['hook'];
+export type Moment = HookEvent['phase'];
