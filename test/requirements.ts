@@ -1,6 +1,10 @@
+import * as agentao from './requirements/agentao.ts';
+import * as chibi from './requirements/chibi.ts';
+import * as claude from './requirements/claude.ts';
 import * as config from './requirements/config.ts';
 import * as evals from './requirements/eval.ts';
 import * as hooks from './requirements/hook.ts';
+import * as picoclaw from './requirements/picoclaw.ts';
 import * as pipelines from './requirements/pipeline.ts';
 import * as processes from './requirements/process.ts';
 import * as replies from './requirements/reply.ts';
@@ -10,8 +14,8 @@ import * as surfaces from './requirements/surface.ts';
 import * as tools from './requirements/tool.ts';
 
 /**
- * Every behaviour that promptkit.md and design.md ask for, one row each; a sentence that both documents
- * contain stands under promptkit.md only. Tests cite the rows (see cite.ts), and a row that no test cites
+ * Every behaviour that design.md and the documents of the five dialects ask for, one row each; a sentence that two of
+ * them contain stands once. Tests cite the rows (see cite.ts), and a row that no test cites
  * fails test/requirements.test.ts.
  */
 export const requirements: readonly Requirement[] = [
@@ -24,4 +28,8 @@ export const requirements: readonly Requirement[] = [
   config,
   pipelines,
   surfaces,
+  picoclaw,
+  chibi,
+  claude,
+  agentao,
 ].flatMap((file) => Object.values(file).flat());

@@ -1,6 +1,6 @@
-import type { DialectName } from '../config/config.ts';
+import type { NativeName } from '../config/config.ts';
 import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
-import type { Answer, HookEvent } from '../contract/hook.ts';
+import type { Answer, NativeEvent } from '../contract/hook.ts';
 import type { ToolCall, ToolOutcome } from '../contract/tool.ts';
 import type { Message, Reply } from '../transport/transport.ts';
 
@@ -23,12 +23,12 @@ export interface Codec<Input, Output> {
   decode(reply: Reply, input: Input): Decoded<Output>;
 }
 
-/** One wire vocabulary: a codec for each capability. */
+/** One native wire vocabulary: a codec for each capability. */
 export interface Dialect {
-  readonly name: DialectName;
+  readonly name: NativeName;
   readonly tool: Codec<ToolCall, ToolOutcome>;
   readonly eval: Codec<EvalRequest, EvalOutcome>;
-  readonly hook: Codec<HookEvent, Answer>;
+  readonly hook: Codec<NativeEvent, Answer>;
 }
 
 /** Shorthand for a decoder that found nothing to remark. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { HookEvent } from '../../src/contract/hook.ts';
+import type { NativeEvent } from '../../src/contract/hook.ts';
 import { isObject } from '../../src/json.ts';
 import { readEvent } from '../../src/pipeline/event.ts';
 import type { ProcessReply } from '../../src/transport/transport.ts';
@@ -9,7 +9,7 @@ import { answered, decodeEval, decodeHook, decodeTool, printed } from './verdict
 
 const numRuns = 2_000;
 
-const events: readonly HookEvent[] = [
+const events: readonly NativeEvent[] = [
   readEvent({
     hook: 'provider',
     phase: 'before_call',

@@ -2,21 +2,21 @@ import { expect, test } from 'vitest';
 import { runEval } from '../../src/capability/eval.ts';
 import { askHook } from '../../src/capability/hook.ts';
 import { runTool } from '../../src/capability/tool.ts';
-import type { DialectName } from '../../src/config/config.ts';
+import type { NativeName } from '../../src/config/config.ts';
 import { scored, unscored } from '../../src/contract/eval.ts';
-import type { HookEvent } from '../../src/contract/hook.ts';
+import type { NativeEvent } from '../../src/contract/hook.ts';
 import type { ToolCall } from '../../src/contract/tool.ts';
 import { Json } from '../../src/json.ts';
 import { type LooseEvent, readEvent } from '../../src/pipeline/event.ts';
 import { type EvalInput, toEvalRequest, toScoredEvent } from '../../src/pipeline/score.ts';
-import { dialects } from '../../src/protocol/registry.ts';
+import { requireNative } from '../../src/protocol/registry.ts';
 import { answering, type Bench, type Entry, newRecord, openBench } from '../capability/bench.ts';
 import { onTransports, type Transport } from '../cite.ts';
 
 interface Row {
   readonly title: string;
   readonly cites: string;
-  readonly dialect: DialectName;
+  readonly dialect: NativeName;
   readonly wire: string;
 }
 
@@ -105,7 +105,7 @@ const scoredText =
 const unscoredText =
   '{"eval_id":"tone","type":"sentiment_check","passed":false,"duration_ms":30,"error":"it timed out","turn_index":0}';
 
-const events: readonly (Row & { readonly event: LooseEvent | HookEvent })[] = [
+const events: readonly (Row & { readonly event: LooseEvent | NativeEvent })[] = [
   {
     title: 'provider before_call',
     cites: 'PK-6-01@both',
@@ -327,7 +327,7 @@ const events: readonly (Row & { readonly event: LooseEvent | HookEvent })[] = [
 
 test.each(onTransports(events))('a hook reads $title', async ({ event, dialect, on, wire }) => {
   const input = readEvent(event);
-  expect(dialects[dialect].hook.encode(input)).toEqual({ method: 'execute', body: wire });
+  expect(requireNative(dialect).hook.encode(input)).toEqual({ method: 'execute', body: wire });
   const lines = await recorded({ dialect, on }, (bench, entry) =>
     askHook(bench.filter(entry), { input, call: 'c' }),
   );
@@ -404,7 +404,7 @@ const calls: readonly (Row & { readonly call: Partial<ToolCall> & { readonly arg
 
 test.each(onTransports(calls))('a tool reads $title', async ({ call, dialect, on, wire }) => {
   const input = { name: 'w', callId: 'call_1', ...call };
-  expect(dialects[dialect].tool.encode(input)).toEqual({ method: 'execute', body: wire });
+  expect(requireNative(dialect).tool.encode(input)).toEqual({ method: 'execute', body: wire });
   const lines = await recorded({ dialect, on }, (bench, entry) =>
     runTool(bench.tool(entry), { input, call: 'c' }),
   );
@@ -463,7 +463,7 @@ const requests: readonly (Row & { readonly input: EvalInput })[] = [
 
 test.each(onTransports(requests))('an eval reads $title', async ({ input, dialect, on, wire }) => {
   const request = toEvalRequest('sentiment_check', input);
-  expect(dialects[dialect].eval.encode(request)).toEqual({ method: 'execute', body: wire });
+  expect(requireNative(dialect).eval.encode(request)).toEqual({ method: 'execute', body: wire });
   const lines = await recorded({ dialect, on }, (bench, entry) =>
     runEval(bench.evaluation(entry), { input: request, call: 'c' }),
   );
@@ -473,5 +473,5 @@ test.each(onTransports(requests))('an eval reads $title', async ({ input, dialec
 test('what is no member of the wire stays behind, such as a credential', () => {
   const { context, ...request } = toEvalRequest('tone', { content: '' });
   const leaky = { ...request, key: 'secret', context: { ...context, api_key: 'secret' } };
-  expect(dialects.promptkit.eval.encode(leaky).body).not.toContain('secret');
+  expect(requireNative('promptkit').eval.encode(leaky).body).not.toContain('secret');
 });

@@ -1,5 +1,5 @@
 import { type EvalOutcome, type EvalRequest, unscored } from '../../src/contract/eval.ts';
-import { type Answer, deny, type HookEvent } from '../../src/contract/hook.ts';
+import { type Answer, deny, type NativeEvent } from '../../src/contract/hook.ts';
 import { failed, type ToolCall, type ToolOutcome } from '../../src/contract/tool.ts';
 import { type Fault, RuntimeError, toFault } from '../../src/errors.ts';
 import { Json } from '../../src/json.ts';
@@ -12,7 +12,7 @@ import type { Reply } from '../../src/transport/transport.ts';
 /** A question for each capability, where it does not matter which. */
 export const call: ToolCall = { name: 'refund', callId: 'call_1', args: new Json('{"amount":250}') };
 export const request: EvalRequest = toEvalRequest('tone', { content: 'Hello.' });
-export const event: HookEvent = readEvent({
+export const event: NativeEvent = readEvent({
   hook: 'tool',
   phase: 'before_execution',
   request: { name: 'refund', args: new Json('{"amount":250}'), call_id: 'call_1' },
@@ -40,7 +40,7 @@ export function decodeEval(reply: Reply): EvalOutcome {
   );
 }
 
-export function decodeHook(reply: Reply, on: HookEvent = event): Answer {
+export function decodeHook(reply: Reply, on: NativeEvent = event): Answer {
   return decode(
     () => promptkit.hook.decode(reply, on),
     (fault) => ({ ...deny(fault.message, false, new Json('{}')), error: fault }),

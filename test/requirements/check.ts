@@ -12,7 +12,10 @@ export interface Citation {
 export function citationsIn(modules: readonly Module[]): Citation[] {
   return modules.flatMap(({ file, strings }) =>
     strings.flatMap((string) =>
-      [...string.matchAll(/\b(?:PK|DS)-[A-Z0-9]+-\d+(?:@\w*)?/g)].map(([cite]) => ({ file, cite })),
+      [...string.matchAll(/\b(?:PK|DS|PC|CH|CC|AO)-[A-Z0-9]+-\d+(?:@\w*)?/g)].map(([cite]) => ({
+        file,
+        cite,
+      })),
     ),
   );
 }
@@ -21,7 +24,10 @@ export function citationsIn(modules: readonly Module[]): Citation[] {
 export function badIds(requirements: readonly Requirement[]): string[] {
   return requirements
     .map(({ id }) => id)
-    .filter((id, index, all) => !/^(PK-\d{1,2}|DS-[A-Z]+)-\d{2}$/.test(id) || all.indexOf(id) !== index);
+    .filter(
+      (id, index, all) =>
+        !/^((PK|PC|CH|CC|AO)-\d{1,2}|DS-[A-Z]+)-\d{2}$/.test(id) || all.indexOf(id) !== index,
+    );
 }
 
 /** Citations of a row that does not exist, or of a transport on which the row has nothing to show. */
@@ -54,7 +60,10 @@ export function uncited(requirements: readonly Requirement[], citations: readonl
 }
 
 function expand(cite: string): string[] {
-  return cite.endsWith('@both') ? ['oneshot', 'server'].map((on) => cite.replace('both', on)) : [cite];
+  if (cite.endsWith('@both')) return ['oneshot', 'server'].map((on) => cite.replace('both', on));
+  if (cite.endsWith('@oneshot+http'))
+    return ['oneshot', 'http'].map((on) => cite.replace('oneshot+http', on));
+  return [cite];
 }
 
 /** The cells of a row as a title cites them. */

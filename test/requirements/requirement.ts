@@ -1,15 +1,20 @@
+import type { DialectName } from '../../src/config/config.ts';
+
 /** On which transports a behaviour must be shown; `none` for rows in which no transport takes part. */
-export type Cells = 'oneshot' | 'server' | 'both' | 'none';
+export type Cells = 'oneshot' | 'server' | 'both' | 'http' | 'oneshot+http' | 'none';
 
 /** One required behaviour, and where tests must show it. */
 export interface Requirement {
-  /** `PK-<section>-<row>` for promptkit.md, `DS-<chapter>-<row>` for design.md; never reused. */
+  /**
+   * `PK-<section>-<row>` for promptkit.md, PC for picoclaw.md, CH for chibi.md, CC for claude.md, AO for agentao.md,
+   * `DS-<chapter>-<row>` for design.md; never reused.
+   */
   readonly id: string;
   readonly source: string;
   readonly sentence: string;
   readonly cells: Cells;
   /** The wire on which it must be shown; `promptkit-go` where that payload differs. */
-  readonly dialect: 'promptkit' | 'promptkit-go';
+  readonly dialect: DialectName;
 }
 
 export type Row = readonly [id: string, cells: Cells, sentence: string];

@@ -1,4 +1,4 @@
-import { type Answer, allow, ask, deny, type HookEvent, modify } from '../../contract/hook.ts';
+import { type Answer, allow, ask, deny, modify, type NativeEvent } from '../../contract/hook.ts';
 import { isObject, Json, stringifyJson } from '../../json.ts';
 import type { Message, Reply } from '../../transport/transport.ts';
 import { type Body, excerpt, malformed, present, readReply } from '../body.ts';
@@ -9,15 +9,15 @@ import type { Casing } from './casing.ts';
 import { checkReplace } from './replace.ts';
 
 /** Hooks: an envelope of `hook`, `phase` and the phase's payload in, `{"allow": …}` out. */
-export function createHookCodec(casing: Casing): Codec<HookEvent, Answer> {
+export function createHookCodec(casing: Casing): Codec<NativeEvent, Answer> {
   return { encode: (event) => encode(event, casing), decode };
 }
 
-function encode(event: HookEvent, casing: Casing): Message {
+function encode(event: NativeEvent, casing: Casing): Message {
   return toMessage(stringifyJson(toPayload(event, casing)));
 }
 
-function toPayload(event: HookEvent, casing: Casing): Readonly<Record<string, unknown>> {
+function toPayload(event: NativeEvent, casing: Casing): Readonly<Record<string, unknown>> {
   const { hook, phase } = event;
   switch (event.phase) {
     case 'before_call':
@@ -48,13 +48,13 @@ function toPayload(event: HookEvent, casing: Casing): Readonly<Record<string, un
   }
 }
 
-function decode(reply: Reply, event: HookEvent): Decoded<Answer> {
+function decode(reply: Reply, event: NativeEvent): Decoded<Answer> {
   const body = readReply(reply);
   const notes = noteUnknownKeys(body, ['allow', 'reason', 'enforced', 'metadata', 'replace', 'ask']);
   return readAnswer(body, event, notes);
 }
 
-function readAnswer(body: Body, event: HookEvent, notes: readonly Note[]): Decoded<Answer> {
+function readAnswer(body: Body, event: NativeEvent, notes: readonly Note[]): Decoded<Answer> {
   if (isAmbiguous(body, 'allow')) throw malformed('the reply says `allow` more than once');
   const verdict = body.get('allow');
   if (verdict?.value === true) return decoded(readAllow(body, event), notes);
@@ -65,7 +65,7 @@ function readAnswer(body: Body, event: HookEvent, notes: readonly Note[]): Decod
 }
 
 /** An affirmative must be beyond doubt: whatever contradicts it or cannot be understood refuses it. */
-function readAllow(body: Body, event: HookEvent): Answer {
+function readAllow(body: Body, event: NativeEvent): Answer {
   const reason = present(body.get('reason'))?.value ?? '';
   const enforced = present(body.get('enforced'))?.value ?? false;
   const metadata = present(body.get('metadata')) ?? noMetadata;
@@ -85,7 +85,7 @@ function readAllow(body: Body, event: HookEvent): Answer {
  * A denial stands whatever is wrong beside it; what cannot be understood is dropped with a warning. Before a
  * tool runs, `ask: true` beside it leaves the decision to a person; a reader that does not know it denies.
  */
-function readDeny(body: Body, event: HookEvent, notes: readonly Note[]): Decoded<Answer> {
+function readDeny(body: Body, event: NativeEvent, notes: readonly Note[]): Decoded<Answer> {
   const dropped: Note[] = [];
   const companion = <Value>(key: string, isFit: (value: unknown) => value is Value): Json | undefined => {
     const json = present(body.get(key));

@@ -1,11 +1,11 @@
-import type { HookEvent } from '../../contract/hook.ts';
+import type { NativeEvent } from '../../contract/hook.ts';
 import { isObject, type Json } from '../../json.ts';
 
 /**
  * What is wrong with a `replace` for this event, as the end of a sentence; undefined when it fits. A member
  * that the phase does not have is wrong too: a misspelt one must not let the original through.
  */
-export function checkReplace(event: HookEvent, replace: Json): string | undefined {
+export function checkReplace(event: NativeEvent, replace: Json): string | undefined {
   const { value } = replace;
   if (!isObject(value)) return 'is not an object';
   const keys = Object.keys(value);
@@ -27,7 +27,7 @@ const text: Check = (value) => (typeof value === 'string' ? undefined : 'is not 
 const object: Check = (value) => (isObject(value) ? undefined : 'is not an object');
 const message: Check = (value) => checkMessage(value);
 
-const shapes: Partial<Record<HookEvent['phase'], Readonly<Record<string, Check>>>> = {
+const shapes: Partial<Record<NativeEvent['phase'], Readonly<Record<string, Check>>>> = {
   before_call: {
     messages: (value) => {
       if (!Array.isArray(value)) return 'is not a list';

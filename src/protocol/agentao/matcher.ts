@@ -1,0 +1,77 @@
+/** Something wrong with a matcher, for whoever loads the file that it stands in. */
+export interface MatcherFault {
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+}
+
+type Matcher = Readonly<Record<string, unknown>>;
+
+/** The keys that a matcher of the event is read by; every other key is ignored, and so is a whole matcher without one. */
+const keysOf: Readonly<Record<string, readonly string[]>> = {
+  PreToolUse: ['tool_name', 'toolName'],
+  PostToolUse: ['tool_name', 'toolName'],
+  PostToolUseFailure: ['tool_name', 'toolName'],
+  PreCompact: ['trigger'],
+};
+
+/** Whether the rule hears of an event about any of these names: a tool's, or one trigger. All keys must agree. */
+export function matches(event: string, matcher: Matcher | undefined, names: readonly string[]): boolean {
+  const keys = keysOf[event] ?? [];
+  const isTrigger = event === 'PreCompact';
+  return keys.every((key) => {
+    if (matcher === undefined || !Object.hasOwn(matcher, key)) return true;
+    const pattern = matcher[key];
+    if (typeof pattern !== 'string') return false;
+    return names.some((name) => fits(pattern, name) || (isTrigger && fitsTrigger(pattern, name)));
+  });
+}
+
+/** What is wrong with a rule's matcher: an error where it cannot be read, a warning where it does nothing. */
+export function findMatcherFaults(event: string, matcher: Matcher): readonly MatcherFault[] {
+  const keys = keysOf[event];
+  if (keys === undefined) {
+    const message = `a matcher has no meaning on ${event}: the rule runs every time`;
+    return [{ severity: 'warning', message }];
+  }
+  return Object.entries(matcher).flatMap(([key, pattern]): MatcherFault[] => {
+    if (!keys.includes(key)) {
+      const message = `the matcher's key "${key}" is ignored on ${event}, which is matched by ${keys.join(' or ')}`;
+      return [{ severity: 'warning', message }];
+    }
+    if (typeof pattern !== 'string') {
+      const message = `the matcher's "${key}" is not a string, so the rule never runs`;
+      return [{ severity: 'warning', message }];
+    }
+    if (!isExpression(pattern) || compile(pattern) !== undefined) return [];
+    const message = `the matcher's "${key}" is not a regular expression: ${pattern}`;
+    return [{ severity: 'error', message }];
+  });
+}
+
+function isExpression(pattern: string): boolean {
+  return pattern.startsWith('^') && pattern.endsWith('$');
+}
+
+/** `^…$` is an expression, everything else a glob of the whole name. One that does not compile keeps its guard. */
+function fits(pattern: string, name: string): boolean {
+  if (isExpression(pattern)) return compile(pattern)?.test(name) ?? true;
+  return compile(globToExpression(pattern), 'su')?.test(name) ?? true;
+}
+
+/** The trigger's other reading: an expression for the whole word, compared as text when it is none. */
+function fitsTrigger(pattern: string, trigger: string): boolean {
+  return compile(`^(?:${pattern})$`)?.test(trigger) ?? pattern === trigger;
+}
+
+function globToExpression(glob: string): string {
+  const escaped = glob.replaceAll(/[.+^${}()|[\]\\/]/g, '\\$&');
+  return `^${escaped.replaceAll(/\*+/g, '.*').replaceAll('?', '.')}$`;
+}
+
+function compile(source: string, flags = ''): RegExp | undefined {
+  try {
+    return new RegExp(source, flags);
+  } catch {
+    return undefined;
+  }
+}

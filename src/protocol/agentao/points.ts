@@ -1,0 +1,47 @@
+import { RuntimeError } from '../../errors.ts';
+import type { Point } from '../foreign.ts';
+
+/** The eight events of Agentao. Source: developer guide, chapter 5.7. */
+export const points = {
+  UserPromptSubmit: {
+    order: 'serial',
+    ends: ['deny', 'abort'],
+    isAsked: true,
+    composition: { verdict: 'strictest' },
+  },
+  SessionStart: { order: 'serial', isAsked: true, composition: { verdict: 'strictest' } },
+  SessionEnd: { order: 'serial', isAsked: false, composition: { verdict: 'strictest' } },
+  PreToolUse: {
+    order: 'serial',
+    ends: ['deny', 'abort'],
+    isAsked: true,
+    composition: { verdict: 'strictest' },
+  },
+  PostToolUse: { order: 'serial', isAsked: true, composition: { verdict: 'strictest' } },
+  PostToolUseFailure: { order: 'serial', isAsked: true, composition: { verdict: 'strictest' } },
+  Stop: {
+    order: 'serial',
+    // A modify is a forced further turn.
+    ends: ['deny', 'abort', 'modify'],
+    isAsked: true,
+    composition: { verdict: 'strictest' },
+  },
+  PreCompact: { order: 'serial', isAsked: false, composition: { verdict: 'strictest' } },
+} as const satisfies Readonly<Record<string, Point>>;
+
+export type PointName = keyof typeof points;
+
+/** Whether stdin has no envelope there; both systems tell these events alike. */
+export function isFlat(point: PointName): boolean {
+  return point === 'Stop' || point === 'PreCompact';
+}
+
+/** The point of that name. Throws INTERNAL. */
+export function requirePoint(name: string): PointName {
+  if (isPoint(name)) return name;
+  throw new RuntimeError('INTERNAL', `agentao has no event "${name}"`);
+}
+
+function isPoint(name: string): name is PointName {
+  return Object.hasOwn(points, name);
+}

@@ -1,0 +1,18 @@
+import { resolve } from 'node:path';
+import type { ChibiSettings } from '../../config/foreign.ts';
+import type { Question, Seat } from '../foreign.ts';
+
+/**
+ * Whether the plugin has registered for the point. A file inside the project root is read without asking, if it is
+ * known where its path leads.
+ */
+export function selects({ settings }: Seat<ChibiSettings>, { point, scene }: Question): boolean {
+  if (!settings.points.includes(point)) return false;
+  return point !== 'pre_file_read' || !isInside(settings.projectRoot, scene.realPath);
+}
+
+function isInside(root: string, path: string | undefined): boolean {
+  if (path === undefined) return false;
+  const [folder, file] = [resolve(root), resolve(path)];
+  return file === folder || file.startsWith(folder === '/' ? folder : `${folder}/`);
+}

@@ -1,0 +1,35 @@
+import { matchesGlob } from './glob.ts';
+import { analyze, type SubCommand } from './shell.ts';
+
+/**
+ * Whether a Bash rule's pattern matches some sub-command of a command line. A line that cannot be parsed matches, a
+ * name that only the shell knows matches, and so does any expansion when the pattern says more than a name.
+ */
+export function matchesCommand(pattern: string, line: string): boolean {
+  // A backslash in a pattern may or may not escape its star.
+  if (pattern.includes('\\')) return true;
+  const analysis = analyze(line);
+  if (analysis === undefined || matchesText(pattern, line.trim())) return true;
+  if (analysis.hasExpansion && saysMoreThanName(pattern)) return true;
+  return analysis.commands.some((command) => matchesSubCommand(pattern, command));
+}
+
+function matchesSubCommand(pattern: string, { isNameKnown, texts }: SubCommand): boolean {
+  return !isNameKnown || texts.some((text) => matchesText(pattern, text));
+}
+
+function matchesText(pattern: string, text: string): boolean {
+  const prefix = prefixOf(pattern);
+  if (prefix === '' || prefix === text) return true;
+  return matchesGlob(prefix === undefined ? pattern : `${prefix} *`, text);
+}
+
+/** `git:*` and `git *` stand for the bare name too. */
+function prefixOf(pattern: string): string | undefined {
+  if (pattern.endsWith(':*')) return pattern.slice(0, -2);
+  return pattern.endsWith(' *') ? pattern.slice(0, -2) : undefined;
+}
+
+function saysMoreThanName(pattern: string): boolean {
+  return /[ *?]/.test((prefixOf(pattern) ?? pattern.replace(/\*$/, '')).trim());
+}

@@ -1,0 +1,135 @@
+import type { Point } from '../foreign.ts';
+
+/**
+ * What a block does. beside: its text joins the result, which stays. follow_up: the work goes on with its text. ask:
+ * a person decides. decline: the answer becomes a refusal. none: nothing is stopped.
+ */
+export type Effect = 'deny' | 'abort' | 'beside' | 'follow_up' | 'decline' | 'ask' | 'none';
+
+export type FieldKind = 'text' | 'flag' | 'object' | 'names' | 'list' | 'any';
+export type Fields = Readonly<Record<string, FieldKind>>;
+
+/** One event, and which parts of an answer count there. Source: Claude Code's hooks reference. */
+export interface EventRule {
+  /** Member of the payload that matchers look at; absent: they are ignored. */
+  readonly matcher?: string;
+  /** No answer counts. */
+  readonly isTold?: true;
+  /** What exit code 2 does, and `decision: "block"` where it counts. */
+  readonly block: Effect;
+  /** `decision` and `reason` count. */
+  readonly takesDecision?: true;
+  readonly ignoresContinue?: true;
+  /** Plain stdout is text for the model. */
+  readonly takesText?: true;
+  readonly takesContext?: true;
+  readonly takesSystemMessageAsContext?: true;
+  /** The member of `hookSpecificOutput` that is a verdict; `decision` is PermissionRequest's object. */
+  readonly verdict?: 'permissionDecision' | 'decision' | 'action';
+  /** Members of `hookSpecificOutput` that change something. */
+  readonly replaces?: Fields;
+  /** Members that are told and not applied. */
+  readonly records?: Fields;
+}
+
+const stop = { block: 'follow_up', takesDecision: true, takesContext: true } as const;
+
+/** What a PostToolUse handler may put in a result's place. */
+export const outputFields = ['updatedToolOutput', 'updatedMCPToolOutput'] as const;
+const outputs = { updatedToolOutput: 'any', updatedMCPToolOutput: 'any' } as const;
+
+/** Every event by its name. */
+export const eventRules: Readonly<Record<string, EventRule>> = {
+  SessionStart: {
+    matcher: 'source',
+    block: 'none',
+    takesText: true,
+    takesContext: true,
+    records: { initialUserMessage: 'text', sessionTitle: 'text', watchPaths: 'names', reloadSkills: 'flag' },
+  },
+  Setup: { matcher: 'trigger', block: 'none', takesContext: true },
+  UserPromptSubmit: {
+    block: 'deny',
+    takesDecision: true,
+    takesText: true,
+    takesContext: true,
+    records: { sessionTitle: 'text', suppressOriginalPrompt: 'flag' },
+  },
+  UserPromptExpansion: {
+    matcher: 'command_name',
+    block: 'deny',
+    takesDecision: true,
+    takesText: true,
+    takesContext: true,
+  },
+  PreToolUse: {
+    matcher: 'tool_name',
+    block: 'deny',
+    takesDecision: true,
+    takesContext: true,
+    verdict: 'permissionDecision',
+  },
+  PermissionRequest: { matcher: 'tool_name', block: 'ask', verdict: 'decision' },
+  PermissionDenied: { matcher: 'tool_name', block: 'none', replaces: { retry: 'flag' } },
+  PostToolUse: {
+    matcher: 'tool_name',
+    block: 'beside',
+    takesDecision: true,
+    takesContext: true,
+    replaces: outputs,
+    records: { classifierContext: 'text' },
+  },
+  PostToolUseFailure: {
+    matcher: 'tool_name',
+    block: 'beside',
+    takesDecision: true,
+    takesContext: true,
+    replaces: outputs,
+  },
+  PostToolBatch: { block: 'abort', takesDecision: true, takesContext: true },
+  Notification: { matcher: 'notification_type', isTold: true, block: 'none' },
+  MessageDisplay: { block: 'none', replaces: { displayContent: 'text' } },
+  SubagentStart: { matcher: 'agent_type', block: 'none', takesContext: true },
+  SubagentStop: { matcher: 'agent_type', ...stop },
+  TaskCreated: { block: 'deny', takesDecision: true, ignoresContinue: true },
+  TaskCompleted: { block: 'deny' },
+  Stop: stop,
+  StopFailure: { matcher: 'error', isTold: true, block: 'none' },
+  TeammateIdle: { block: 'follow_up' },
+  InstructionsLoaded: { matcher: 'load_reason', isTold: true, block: 'none' },
+  ConfigChange: { matcher: 'source', block: 'deny', takesDecision: true, ignoresContinue: true },
+  CwdChanged: { block: 'none', replaces: { watchPaths: 'names' } },
+  DirectoryAdded: { matcher: 'source', isTold: true, block: 'none', takesSystemMessageAsContext: true },
+  FileChanged: { matcher: 'file_path', block: 'none', replaces: { watchPaths: 'names' } },
+  WorktreeCreate: { block: 'deny' },
+  WorktreeRemove: { isTold: true, block: 'none' },
+  PreCompact: { matcher: 'trigger', block: 'deny', takesDecision: true, ignoresContinue: true },
+  PostCompact: { matcher: 'trigger', isTold: true, block: 'none' },
+  PreModelSwitch: {
+    matcher: 'to_model',
+    block: 'deny',
+    takesDecision: true,
+    verdict: 'permissionDecision',
+  },
+  PostModelSwitch: { matcher: 'to_model', block: 'none', takesText: true, takesContext: true },
+  Elicitation: { matcher: 'mcp_server_name', block: 'deny', verdict: 'action' },
+  ElicitationResult: { matcher: 'mcp_server_name', block: 'decline', verdict: 'action' },
+  SessionEnd: { matcher: 'reason', isTold: true, block: 'none' },
+};
+
+/** Where a matching handler's failure could be made to deny. A failed WorktreeCreate denies anyway. */
+export function isClosable({ block }: EventRule): boolean {
+  return block !== 'none' && block !== 'ask';
+}
+
+/** Every point: all handlers at once, the strictest answer wins, of rewritten arguments the last. */
+export const points: Readonly<Record<string, Point>> = Object.fromEntries(
+  Object.entries(eventRules).map(([name, { isTold }]) => [
+    name,
+    {
+      order: 'parallel',
+      isAsked: isTold !== true,
+      composition: { verdict: 'strictest', members: { follow_up: 'paragraphs', watchPaths: 'union' } },
+    },
+  ]),
+);
