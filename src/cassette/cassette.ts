@@ -1,12 +1,11 @@
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
 import type { Transport } from '../transport/transport.ts';
 import { openLibrary } from './library.ts';
 import { openRecorder, type Recorder, type RecorderContext } from './record.ts';
 import { replayTransport } from './replay.ts';
-import type { Redact } from './request.ts';
+import type { Entry, Redact } from './request.ts';
 
 /** The files that the exchanges of a runtime go to and come from. */
 export interface CassetteOptions {
@@ -29,7 +28,7 @@ export interface Cassette {
    * An entry's transport, recorded or replayed; `open` is not called for what is replayed. Of an entry that is only
    * told things, a miss does not count.
    */
-  wrap(binding: Binding, open: () => Transport, isToldOnly?: boolean): Transport;
+  wrap(binding: Entry, open: () => Transport, isToldOnly?: boolean): Transport;
   /** Whether what has that name is asked for real in spite of the replay. */
   isLive(name: string): boolean;
   /** What the recorder of model calls takes out of them. */

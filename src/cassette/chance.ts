@@ -1,47 +1,15 @@
+import type { DialectName } from '../config/config.ts';
 import { isObject } from '../json.ts';
-import { type Member, scanMembers } from '../json-text.ts';
+import { type Member, scanElements, scanMembers } from '../json-text.ts';
+import { type Rule, ruleOf } from './chance-rules.ts';
 
 /**
  * The request without what is another value each time that the same is asked: ids that Signalbox makes up, and
  * measured times. Arguments, params and messages are the user's own and stay as they are.
  */
-export function withoutChance(body: string): string {
-  return isObjectText(body) ? rewrite(body, scanMembers(body), root) : body;
+export function withoutChance(body: string, dialect: DialectName): string {
+  return isObjectText(body) ? rewrite(body, scanMembers(body), ruleOf(dialect)) : body;
 }
-
-/** What is done to the members of one object; what is not named stays. */
-interface Rule {
-  readonly [key: string]: 'drop' | 'drop run ids' | Rule;
-}
-
-const session: Rule = {
-  session_id: 'drop run ids',
-  SessionID: 'drop run ids',
-  conversation_id: 'drop run ids',
-  ConversationID: 'drop run ids',
-};
-
-const payload: Rule = {
-  ...session,
-  call_id: 'drop',
-  CallID: 'drop',
-  latency_ms: 'drop',
-  LatencyMs: 'drop',
-  metadata: session,
-  Metadata: session,
-};
-
-const root: Rule = {
-  ...session,
-  duration_ms: 'drop',
-  idempotency_key: 'drop',
-  approval: { id: 'drop' },
-  // How long the subject of a suite took to answer.
-  context: { ...session, metadata: { latency_ms: 'drop' } },
-  request: payload,
-  response: payload,
-  event: session,
-};
 
 function rewrite(text: string, members: readonly Member[], rule: Rule): string {
   const parts: string[] = [];
@@ -58,11 +26,24 @@ function rewrite(text: string, members: readonly Member[], rule: Rule): string {
 function replace(value: string, action: 'drop' | 'drop run ids' | Rule): string {
   if (action === 'drop') return 'null';
   if (action === 'drop run ids') return runId.test(value) ? 'null' : value;
+  if (value.startsWith('[')) return replaceEach(value, action);
   return value.startsWith('{') ? rewrite(value, scanMembers(value), action) : value;
 }
 
-/** Sessions that a dataset names are questions of their own. */
-const runId = /^"run_[\da-f]{16}"$/;
+function replaceEach(array: string, rule: Rule): string {
+  const each = rule['each'];
+  if (typeof each !== 'object') return array;
+  const parts: string[] = [];
+  let at = 0;
+  for (const { start, end } of scanElements(array)) {
+    parts.push(array.slice(at, start), replace(array.slice(start, end), each));
+    at = end;
+  }
+  return parts.join('') + array.slice(at);
+}
+
+/** What a run, a lone call or a fired event has for a session; one that a dataset names is a question of its own. */
+const runId = /^"(run_[\da-f]{16}|(call|event)_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12})(-turn-\d+)?"$/;
 
 function isObjectText(text: string): boolean {
   if (!text.startsWith('{')) return false;

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../errors.ts';
-import { parseLossless } from '../json.ts';
+import { isObject, parseLossless } from '../json.ts';
 import { withoutChance } from './chance.ts';
 import { countShared, findDifference } from './difference.ts';
 import type { Library } from './library.ts';
@@ -31,18 +31,30 @@ function times(count: number): string {
 
 /** The end of the sentence: where the request first differs from the recorded one that begins most like it. */
 async function describeNearest(request: Request, library: Library): Promise<string> {
-  const asked = withoutChance(request.body);
+  const asked = withoutChance(request.body, request.dialect);
   let nearest = { shared: -1, body: '', about: '' };
   for (const place of library.of(request).first) {
-    const { body: id, dialect, mode, method } = await library.read(place);
-    const body = withoutChance((await library.fetch(String(id))).toString('utf8'));
+    const line = await library.read(place);
+    const body = withoutChance((await library.fetch(String(line['body']))).toString('utf8'), request.dialect);
     const shared = countShared(asked, body);
-    if (shared > nearest.shared) nearest = { shared, body, about: `${dialect}, ${mode}, ${method}` };
+    if (shared > nearest.shared) nearest = { shared, body, about: describe(line) };
   }
-  const about = `${request.dialect}, ${request.mode}, ${request.method}`;
+  const about = describe(request);
   if (nearest.about !== about) return `; recorded was ${nearest.about}, asked is ${about}`;
   const path = findDifference(parse(asked), parse(nearest.body));
   return path === undefined ? '' : `; the nearest differs at ${path === '' ? 'its beginning' : path}`;
+}
+
+function describe({ dialect, mode, method, env }: Described): string {
+  const variables = isObject(env) ? Object.entries(env).map(([key, value]) => `${key}=${value ?? ''}`) : [];
+  return [dialect, mode, method, ...variables].join(', ');
+}
+
+interface Described {
+  readonly dialect?: unknown;
+  readonly mode?: unknown;
+  readonly method?: unknown;
+  readonly env?: unknown;
 }
 
 function parse(body: string): unknown {

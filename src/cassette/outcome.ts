@@ -17,8 +17,15 @@ export function replyToStored(reply: Reply, redact: Redact): StoredOutcome {
   if (reply.via === 'process') {
     const stdout = bytesToBlob(reply.stdout, redact);
     const stderr = textToBlob(redact(reply.stderr));
-    const { exitCode, signal } = reply;
-    const kept = { via: 'process', exit_code: exitCode, signal, stdout: stdout.id, stderr: stderr.id };
+    const { exitCode, signal, httpStatus } = reply;
+    const kept = {
+      via: 'process',
+      exit_code: exitCode,
+      signal,
+      ...(httpStatus !== undefined && { http_status: httpStatus }),
+      stdout: stdout.id,
+      stderr: stderr.id,
+    };
     return { members: { reply: kept }, blobs: [stdout, stderr] };
   }
   const { result, error } = reply;
@@ -44,7 +51,7 @@ export async function outcomeFromStored(
 }
 
 async function readReply(kept: Readonly<Record<string, unknown>>, fetch: Fetch): Promise<Reply | undefined> {
-  const { via, exit_code, signal, stdout, stderr, result, error } = kept;
+  const { via, exit_code, signal, http_status, stdout, stderr, result, error } = kept;
   if (via === 'rpc') {
     if (typeof result === 'string') return { via, result: await fetchJson(result, fetch) };
     return typeof error === 'string' ? { via, error: await fetchJson(error, fetch) } : undefined;
@@ -52,8 +59,16 @@ async function readReply(kept: Readonly<Record<string, unknown>>, fetch: Fetch):
   if (via !== 'process' || typeof stdout !== 'string' || typeof stderr !== 'string') return undefined;
   if (exit_code !== null && typeof exit_code !== 'number') return undefined;
   if (signal !== null && typeof signal !== 'string') return undefined;
+  if (http_status !== undefined && typeof http_status !== 'number') return undefined;
   const words = (await fetch(stderr)).toString('utf8');
-  return { via, exitCode: exit_code, signal, stdout: await fetch(stdout), stderr: words };
+  return {
+    via,
+    exitCode: exit_code,
+    signal,
+    stdout: await fetch(stdout),
+    stderr: words,
+    ...(http_status !== undefined && { httpStatus: http_status }),
+  };
 }
 
 async function fetchJson(id: string, fetch: Fetch): Promise<Json> {

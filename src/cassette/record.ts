@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Binding } from '../binding/binding.ts';
 import type { Emit } from '../contract/event.ts';
 import { type RuntimeError, toRuntimeError } from '../errors.ts';
 import type { Message, Reply, Transport } from '../transport/transport.ts';
@@ -7,7 +6,7 @@ import { openToAppend } from './append.ts';
 import { textToBlob } from './blob.ts';
 import { scanCassette } from './contents.ts';
 import { faultToStored, replyToStored, type StoredOutcome } from './outcome.ts';
-import { describeRequest, digestRequest, type Redact } from './request.ts';
+import { describeRequest, digestRequest, type Entry, type Redact } from './request.ts';
 import { createLineWriter } from './writer.ts';
 
 /** Writes down what entries are asked and how each exchange ended. */
@@ -16,7 +15,7 @@ export interface Recorder {
    * The transport, with every exchange written down; one that its caller gives up is not. Once the file could not be
    * written, nothing is asked any more and exchanges reject with FILE_UNREADABLE.
    */
-  wrap(binding: Binding, transport: Transport): Transport;
+  wrap(binding: Entry, transport: Transport): Transport;
   /** Writes what is left and lets the file go. Never rejects. */
   close(): Promise<void>;
 }
@@ -42,7 +41,7 @@ export async function openRecorder(file: string, { redact, emit }: RecorderConte
 
   const write = async ({ binding, message, number, startedAt }: Asked, outcome: StoredOutcome) => {
     const request = describeRequest(binding, message, redact);
-    const { capability, name, dialect, mode, method } = request;
+    const { capability, name, dialect, mode, method, env } = request;
     const body = textToBlob(request.body);
     const line = JSON.stringify({
       exchange: 1,
@@ -50,6 +49,7 @@ export async function openRecorder(file: string, { redact, emit }: RecorderConte
       recorder,
       number,
       ...{ capability, name, dialect, mode, method },
+      ...(env !== undefined && { env }),
       body: body.id,
       ...outcome.members,
       duration_ms: Math.round(performance.now() - startedAt),
@@ -57,7 +57,7 @@ export async function openRecorder(file: string, { redact, emit }: RecorderConte
     const fresh = [body, ...outcome.blobs].filter(({ id }) => !kept.has(id) && kept.add(id));
     await writer.write([...fresh.map((blob) => blob.line), line]);
   };
-  const ask = async (binding: Binding, message: Message, exchange: () => Promise<Reply>) => {
+  const ask = async (binding: Entry, message: Message, exchange: () => Promise<Reply>) => {
     writer.throwIfFailed();
     exchanges += 1;
     const asked = { binding, message, number: exchanges, startedAt: performance.now() };
@@ -79,7 +79,7 @@ export async function openRecorder(file: string, { redact, emit }: RecorderConte
 }
 
 interface Asked {
-  readonly binding: Binding;
+  readonly binding: Entry;
   readonly message: Message;
   /** In the order in which exchanges begin: they overlap, and end in another one. */
   readonly number: number;

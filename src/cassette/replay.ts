@@ -1,4 +1,3 @@
-import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
 import { abortedError } from '../transport/deadline.ts';
 import { closedError } from '../transport/oneshot.ts';
@@ -6,7 +5,7 @@ import type { Message, Reply, Transport } from '../transport/transport.ts';
 import type { Library } from './library.ts';
 import { explainMiss } from './miss.ts';
 import { outcomeFromStored } from './outcome.ts';
-import { describeRequest, digestRequest, type Redact } from './request.ts';
+import { describeRequest, digestRequest, type Entry, type Redact } from './request.ts';
 
 export interface ReplayContext {
   readonly library: Library;
@@ -16,16 +15,21 @@ export interface ReplayContext {
 }
 
 /** A transport that answers from a cassette and starts nothing. Its exchanges reject as the recorded ones, and with REPLAY_MISS. */
-export function replayTransport(binding: Binding, context: ReplayContext): Transport {
+export function replayTransport(binding: Entry, context: ReplayContext): Transport {
   let isClosed = false;
+  const requireWanted = (signal: AbortSignal | undefined) => {
+    if (isClosed) throw closedError(binding.name);
+    if (signal?.aborted) throw abortedError(binding.name, signal);
+  };
   return {
     exchange: async (message, signal) => {
-      if (isClosed) throw closedError(binding.name);
-      if (signal?.aborted) throw abortedError(binding.name, signal);
+      requireWanted(signal);
       const reply = await answer(binding, message, context);
       if (signal?.aborted) throw abortedError(binding.name, signal);
       return reply;
     },
+    // Nothing was recorded of it, since nothing came back.
+    ...(binding.mode === 'server' && { notify: async (_, signal) => requireWanted(signal) }),
     warm: () => {},
     close: async () => {
       isClosed = true;
@@ -34,7 +38,7 @@ export function replayTransport(binding: Binding, context: ReplayContext): Trans
 }
 
 async function answer(
-  binding: Binding,
+  binding: Entry,
   message: Message,
   { library, redact, onMiss }: ReplayContext,
 ): Promise<Reply> {

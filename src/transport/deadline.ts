@@ -3,19 +3,26 @@ import { RuntimeError } from '../errors.ts';
 
 /** A limit on one exchange. */
 export interface Deadline {
-  /** Rejects with PROCESS_TIMEOUT or ABORTED; never resolves. */
+  /** Rejects with the limit's `expiry`, by default PROCESS_TIMEOUT, or with ABORTED; never resolves. */
   readonly expired: Promise<never>;
   clear(): void;
 }
 
+/** What an exchange may take. */
+export interface Limit {
+  readonly name: string;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** What is said once the time is up, if not that there was no answer. */
+  readonly expiry?: ((timeoutMs: number) => RuntimeError) | undefined;
+}
+
 /** Starts a deadline that ends at `timeoutMs` or with the caller's signal, whichever comes first. */
-export function startDeadline(name: string, timeoutMs: number, signal: AbortSignal | undefined): Deadline {
+export function startDeadline({ name, timeoutMs, signal, expiry }: Limit): Deadline {
   const { promise: expired, reject } = Promise.withResolvers<never>();
   // Whoever lost the race has no listener any more, and that is no unhandled rejection.
   expired.catch(() => {});
-  const onTimeout = () => {
-    reject(new RuntimeError('PROCESS_TIMEOUT', `"${name}" did not answer within ${timeoutMs} ms`));
-  };
+  const onTimeout = () => reject(expiry?.(timeoutMs) ?? timeoutError(name, timeoutMs));
   const onAbort = () => reject(abortedError(name, signal));
   // A timer of the usual kind, since AbortSignal.timeout() does not keep Node alive.
   const timer = setTimeout(onTimeout, Math.min(timeoutMs, LONGEST_TIMER_MS));
@@ -28,6 +35,12 @@ export function startDeadline(name: string, timeoutMs: number, signal: AbortSign
       signal?.removeEventListener('abort', onAbort);
     },
   };
+}
+
+function timeoutError(name: string, timeoutMs: number): RuntimeError {
+  return new RuntimeError('PROCESS_TIMEOUT', `"${name}" did not answer within ${timeoutMs} ms`, {
+    details: { timeout_ms: timeoutMs },
+  });
 }
 
 /** The error of a call that its caller gave up. */

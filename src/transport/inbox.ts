@@ -22,24 +22,30 @@ interface Waiting {
   sawNoise: boolean;
 }
 
+export interface InboxRules {
+  /** Told of every usable reply. */
+  readonly onGoodReply: () => void;
+  /** Whether an answer without an id may be one to a notification, so that it is nobody's reply. */
+  readonly mayAnswerNotifications: boolean;
+}
+
 /** The requests of one life of a server that wait for replies, matched by id: integers from 1, never reused. */
 export class Inbox implements LineListener {
   readonly #name: string;
   readonly #maxBytes: number;
   readonly #emit: Emit;
-  readonly #onGoodReply: () => void;
+  readonly #rules: InboxRules;
   readonly #waiting = new Map<number, Waiting>();
   readonly #forgotten = createForgotten();
   #lastId = 0;
   #warnedVersion = false;
   #atStart = true;
 
-  /** `onGoodReply` is told of every usable reply. */
-  constructor(binding: Binding, emit: Emit, onGoodReply: () => void) {
+  constructor(binding: Binding, emit: Emit, rules: InboxRules) {
     this.#name = binding.name;
     this.#maxBytes = binding.maxOutputBytes;
     this.#emit = emit;
-    this.#onGoodReply = onGoodReply;
+    this.#rules = rules;
   }
 
   await(): Awaited {
@@ -95,6 +101,9 @@ export class Inbox implements LineListener {
       case 'malformed':
         this.#failOrDrop(line.id, 'REPLY_MALFORMED', line.why, optionsOf(line));
         break;
+      case 'twice':
+        for (const id of line.ids) this.#failOrDrop(id, 'REPLY_MALFORMED', line.why, { hint: line.hint });
+        break;
       case 'batch':
         this.#refuseBatch(line.ids, bytes);
         break;
@@ -109,14 +118,15 @@ export class Inbox implements LineListener {
     }
     this.#waiting.delete(line.id);
     if (!line.versioned) this.#warnOfVersion();
-    this.#onGoodReply();
+    this.#rules.onGoodReply();
     const { result, error } = line;
     waiting.resolve({ via: 'rpc', ...(error ? { error } : result && { result }) });
   }
 
   #takeAnonymous(bytes: Uint8Array): void {
     const [only] = this.#waiting.keys();
-    const isClear = this.#waiting.size === 1 && this.#forgotten.isEmpty && only !== undefined;
+    const isReply = !this.#rules.mayAnswerNotifications;
+    const isClear = isReply && this.#waiting.size === 1 && this.#forgotten.isEmpty && only !== undefined;
     const hint = 'Send the id of the request back.';
     if (isClear) this.#fail(only, 'REPLY_MALFORMED', 'the reply has no id', { hint });
     else this.#noise('a reply without an id', bytes);
@@ -124,7 +134,9 @@ export class Inbox implements LineListener {
 
   #refuseBatch(ids: readonly number[], bytes: Uint8Array): void {
     const why = 'batches of replies are not read';
-    const failed = ids.filter((id) => this.#fail(id, 'REPLY_MALFORMED', why));
+    const failed = ids.filter((id) =>
+      this.#fail(id, 'REPLY_MALFORMED', why, { details: { problem: 'batch' } }),
+    );
     if (failed.length === 0) this.#noise('a JSON array', bytes);
   }
 
@@ -164,8 +176,8 @@ export class Inbox implements LineListener {
   }
 }
 
-function optionsOf({ hint, text }: Extract<Line, { kind: 'malformed' }>): RuntimeErrorOptions {
-  return { hint, details: text === undefined ? undefined : { text } };
+function optionsOf({ hint, text, problem }: Extract<Line, { kind: 'malformed' }>): RuntimeErrorOptions {
+  return { hint, details: { ...(text !== undefined && { text }), ...(problem && { problem }) } };
 }
 
 function withoutMark(bytes: Uint8Array): Uint8Array {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject, type Json } from '../json.ts';
-import { memberOf, scanMembers } from '../json-text.ts';
+import { type Member, memberOf, scanMembers } from '../json-text.ts';
 import { findId } from './find-id.ts';
 
 /** What one line of a server's stdout is. Source: JSON-RPC 2.0, one object per line, read strictly. */
@@ -23,13 +23,24 @@ export type Line =
       readonly why: string;
       readonly hint?: string;
       readonly text?: string;
+      readonly problem?: Problem;
     }
+  /** An answer that says one thing and another; these are the ids that it names. */
+  | { readonly kind: 'twice'; readonly ids: readonly number[]; readonly why: string; readonly hint: string }
   /** An answer that does not say to what. */
   | { readonly kind: 'anonymous' };
+
+/** What is wrong with an answer that can be read; one without it may have said anything. */
+export type Problem = 'id' | 'no_result' | 'error_type' | 'batch';
 
 /** The request line, newline included. */
 export function encodeRequest(id: number, method: string, body: string): Buffer {
   return Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${body}}\n`);
+}
+
+/** The line of a notification, which has no id and gets no reply; newline included. */
+export function encodeNotification(method: string, body: string): Buffer {
+  return Buffer.from(`{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${body}}\n`);
 }
 
 /** Reads one line, without its newline. Never throws. */
@@ -63,10 +74,31 @@ function readMessage(text: string, value: Readonly<Record<string, unknown>>): Li
     const { method } = value;
     return { kind: 'request', method: typeof method === 'string' ? cut(method) : 'a method without a name' };
   }
+  const members = scanMembers(text);
+  const twice = readTwice(text, members);
+  if (twice !== undefined) return twice;
   if (id === undefined || id === null)
     return answers ? { kind: 'anonymous' } : { kind: 'noise', why: 'neither id, result nor error' };
   if (typeof id !== 'number' || !Number.isInteger(id)) return readMisspelt(id);
-  return readReply(text, id, value['jsonrpc'] === '2.0');
+  return readReply(text, members, { id, versioned: value['jsonrpc'] === '2.0' });
+}
+
+/** JSON leaves open which of two members counts, so nothing may hang on it; hosts differ over letter case too. */
+function readTwice(text: string, members: readonly Member[]): Line | undefined {
+  const ids = members.filter(({ key }) => key === 'id').map(({ start, end }) => idIn(text.slice(start, end)));
+  const named = [...new Set(ids)].filter((id) => id !== undefined);
+  const counted = ['result', 'error'].map((word) => ({
+    word,
+    count: members.filter(({ key }) => key.toLowerCase() === word).length,
+  }));
+  const { word } = [{ word: 'id', count: ids.length }, ...counted].find(({ count }) => count > 1) ?? {};
+  if (word === undefined || named.length === 0) return undefined;
+  const hint = 'Give `id`, and `result` or `error`, once each and in small letters.';
+  return { kind: 'twice', ids: named, why: `the reply gives its \`${word}\` twice`, hint };
+}
+
+function idIn(text: string): number | undefined {
+  return spelledId(JSON.parse(text));
 }
 
 function readMisspelt(id: unknown): Line {
@@ -78,6 +110,7 @@ function readMisspelt(id: unknown): Line {
     id: meant,
     why: `the reply’s id is ${cut(JSON.stringify(id))}, not the number ${meant}`,
     hint,
+    problem: 'id',
   };
 }
 
@@ -88,17 +121,29 @@ function spelledId(id: unknown): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-function readReply(text: string, id: number, versioned: boolean): Line {
-  const members = scanMembers(text);
+function readReply(
+  text: string,
+  members: readonly Member[],
+  { id, versioned }: { readonly id: number; readonly versioned: boolean },
+): Line {
   const result = memberOf(text, members, 'result');
   const error = memberOf(text, members, 'error');
   if (error !== undefined && error.text !== 'null') {
     return error.text.startsWith('{')
       ? { kind: 'reply', id, error, versioned }
-      : { kind: 'malformed', id, why: 'the reply’s error is not an object', text: cut(error.text) };
+      : {
+          kind: 'malformed',
+          id,
+          why: 'the reply’s error is not an object',
+          text: cut(error.text),
+          problem: 'error_type',
+        };
   }
   if (result === undefined) {
-    return { kind: 'malformed', id, why: 'the reply has neither result nor error', text: cut(text) };
+    const why = 'the reply has neither result nor error';
+    // A key in other letters may have carried an answer, which nothing here has read.
+    const isMeant = members.some(({ key }) => key !== 'error' && /^(result|error)$/i.test(key));
+    return { kind: 'malformed', id, why, text: cut(text), ...(!isMeant && { problem: 'no_result' }) };
   }
   return { kind: 'reply', id, result, versioned };
 }

@@ -6,7 +6,7 @@ import { collect } from './read.ts';
 import { withStderr } from './stderr.ts';
 import type { Message, ProcessReply, Transport } from './transport.ts';
 
-/** One process per exchange: the request on stdin, then its end; the reply is all of stdout. */
+/** One process per exchange: the request on stdin, then its end; the reply is all of stdout. No `notify`. */
 export function openOneshot(binding: Binding, context: ProcessContext): Transport {
   const closing = new AbortController();
   const underway = new Set<Promise<unknown>>();
@@ -18,7 +18,7 @@ export function openOneshot(binding: Binding, context: ProcessContext): Transpor
     exchange: async (message, signal) => {
       if (closing.signal.aborted) throw closedError(binding.name);
       const either = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
-      const exchange = runOnce(binding, context, { message, signal: either, track });
+      const exchange = runOnce(forMessage(binding, message), context, { message, signal: either, track });
       track(exchange);
       return await exchange;
     },
@@ -35,6 +35,17 @@ export function closedError(name: string): RuntimeError {
   return new RuntimeError('RUNTIME_CLOSED', `"${name}" cannot be called: the runtime is closed`);
 }
 
+/** The binding as it is for this exchange alone. */
+function forMessage(binding: Binding, { env: changes, timeoutMs = binding.timeoutMs }: Message): Binding {
+  if (changes === undefined) return { ...binding, timeoutMs };
+  const env = Object.fromEntries(Object.entries({ ...binding.env, ...changes }).filter(hasValue));
+  return { ...binding, timeoutMs, env };
+}
+
+function hasValue(variable: [string, string | undefined]): variable is [string, string] {
+  return variable[1] !== undefined;
+}
+
 interface Run {
   readonly message: Message;
   readonly signal: AbortSignal;
@@ -42,8 +53,10 @@ interface Run {
 }
 
 async function runOnce(binding: Binding, context: ProcessContext, run: Run): Promise<ProcessReply> {
-  const deadline = startDeadline(binding.name, binding.timeoutMs, run.signal);
-  const starting = startProcess(binding, context, Buffer.from(`${run.message.body}\n`));
+  const { name, timeoutMs } = binding;
+  const { body, ending = '\n' } = run.message;
+  const deadline = startDeadline({ name, timeoutMs, signal: run.signal });
+  const starting = startProcess(binding, context, Buffer.from(body + ending));
   let child: WatchedProcess | undefined;
   try {
     child = await Promise.race([starting, deadline.expired]);

@@ -3,19 +3,24 @@ import { openOneshot } from './oneshot.ts';
 import { type Pool, pooled } from './pool.ts';
 import type { ProcessContext } from './process.ts';
 import { openServer } from './server.ts';
-import type { Transport } from './transport.ts';
+import type { Greeting, Transport } from './transport.ts';
 
-/** The transport of a binding, behind its pool. Starts nothing. */
-export function openTransport(binding: Binding, context: ProcessContext, pool: Pool): Transport {
+/** The transport of a binding, behind its pool. Starts nothing. A greeting is for servers. */
+export function openTransport(
+  binding: Binding,
+  context: ProcessContext,
+  pool: Pool,
+  greeting?: Greeting,
+): Transport {
   if (binding.mode === 'oneshot') return pooled(openOneshot(binding, context), binding, pool);
-  const servers = Array.from({ length: binding.instances }, () => openServer(binding, context));
+  const servers = Array.from({ length: binding.instances }, () => openServer(binding, context, greeting));
   return pooled(spread(servers), binding, pool);
 }
 
 /** Several processes of one entry: each exchange goes to the one with the fewest in flight. */
 function spread(transports: readonly Transport[]): Transport {
-  const [only] = transports;
-  if (transports.length === 1 && only !== undefined) return only;
+  const [first] = transports;
+  if (transports.length === 1 && first !== undefined) return first;
   const load = new Map(transports.map((transport) => [transport, 0]));
   const count = (transport: Transport, change: number) => {
     load.set(transport, (load.get(transport) ?? 0) + change);
@@ -32,6 +37,8 @@ function spread(transports: readonly Transport[]): Transport {
         count(idlest, -1);
       }
     },
+    // What is only told goes to one of them, which so hears of everything, and in order.
+    ...(first?.notify && { notify: first.notify }),
     warm: () => {
       for (const transport of transports) transport.warm();
     },

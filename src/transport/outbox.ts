@@ -4,13 +4,16 @@ import type { Writable } from 'node:stream';
 export interface Outbox {
   /** Bytes that were handed over and have not left yet. */
   readonly pendingBytes: number;
-  /** Queues a line; the returned function takes it back unless its writing has begun. */
-  send(line: Uint8Array): () => void;
+  /**
+   * Queues a line; the returned function takes it back unless its writing has begun. `onWritten` is told when the
+   * last byte has left, and never if it does not.
+   */
+  send(line: Uint8Array, onWritten?: () => void): () => void;
 }
 
 /** Writes to the stream in order, never more than one line ahead of what the reader took. */
 export function createOutbox(stream: Writable): Outbox {
-  const queue: { readonly line: Uint8Array }[] = [];
+  const queue: { readonly line: Uint8Array; readonly onWritten: (() => void) | undefined }[] = [];
   let pendingBytes = 0;
   let writing = false;
 
@@ -21,8 +24,9 @@ export function createOutbox(stream: Writable): Outbox {
       return;
     }
     writing = true;
-    stream.write(next.line, () => {
+    stream.write(next.line, (error) => {
       pendingBytes -= next.line.length;
+      if (!error) next.onWritten?.();
       writeNext();
     });
   };
@@ -31,8 +35,8 @@ export function createOutbox(stream: Writable): Outbox {
     get pendingBytes() {
       return pendingBytes;
     },
-    send: (line) => {
-      const entry = { line };
+    send: (line, onWritten) => {
+      const entry = { line, onWritten };
       queue.push(entry);
       pendingBytes += line.length;
       if (!writing) writeNext();

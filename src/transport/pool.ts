@@ -14,9 +14,13 @@ export function createPool(concurrency: number): Pool {
 
 /**
  * The transport behind the pool: an exchange takes a slot of its entry, then one of the pool, and its
- * timeout starts only there. A caller that gives up while waiting leaves the queue.
+ * timeout starts only there. A caller that gives up while waiting leaves the queue. What has no reply takes no slot.
  */
-export function pooled(transport: Transport, binding: Binding, pool: Pool): Transport {
+export function pooled(
+  transport: Transport,
+  binding: Pick<Binding, 'name' | 'concurrency'>,
+  pool: Pool,
+): Transport {
   const own = Number.isFinite(binding.concurrency) ? createPool(binding.concurrency) : undefined;
   return {
     ...transport,

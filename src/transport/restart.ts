@@ -16,6 +16,8 @@ export interface Restarts {
   succeeded(): void;
   /** The trial call came to nothing, though no process died of it. */
   trialFailed(): void;
+  /** The trial call proved nothing either way, so the next one tries at once. */
+  trialUndecided(): void;
 }
 
 /** Counts deaths and keeps the time; `now` gives milliseconds on a clock that only goes forward. */
@@ -56,6 +58,9 @@ export function createRestarts(policy: RestartPolicy, now: () => number = () => 
     },
     trialFailed: () => {
       if (trying) open();
+    },
+    trialUndecided: () => {
+      trying = false;
     },
   };
 }

@@ -1,20 +1,24 @@
 import type { Binding } from '../binding/binding.ts';
-import { RuntimeError } from '../errors.ts';
-import { type Deadline, settlesWithin, sleep, startDeadline } from './deadline.ts';
+import { RuntimeError, toRuntimeError } from '../errors.ts';
+import { abortedError, settlesWithin, sleep } from './deadline.ts';
+import { type Errand, run } from './errand.ts';
+import { atStage, greet } from './greet.ts';
 import { closedError } from './oneshot.ts';
-import { type ProcessContext, startProcess } from './process.ts';
+import { type ProcessContext, startProcess, type WatchedProcess } from './process.ts';
 import { createRestarts } from './restart.ts';
 import { openSession, type Session } from './session.ts';
-import type { Message, RpcReply, Transport } from './transport.ts';
+import type { Greeting, Transport } from './transport.ts';
 
 /**
  * One long-lived process that answers JSON-RPC. It starts on first use, is started again when it dies, and
- * loses only the requests that were in flight.
+ * loses only the requests that were in flight. With a greeting, each life begins with it.
  */
-export function openServer(binding: Binding, context: ProcessContext): Transport {
+export function openServer(binding: Binding, context: ProcessContext, greeting?: Greeting): Transport {
   const { name } = binding;
   const restarts = createRestarts(binding.restart);
   const closing = new AbortController();
+  const unreadError = (timeoutMs: number) =>
+    new RuntimeError('PROCESS_TIMEOUT', `"${name}" did not read a notification within ${timeoutMs} ms`);
   let current: Promise<Session> | undefined;
   let lives = 0;
   /** Sessions that can be ended; the outputs of one may outlive its process for a while. */
@@ -32,14 +36,22 @@ export function openServer(binding: Binding, context: ProcessContext): Transport
     const delayMs = restarts.startDelayMs();
     if (delayMs > 0) await sleep(delayMs, closing.signal);
     if (closing.signal.aborted) throw closedError(name);
-    const process = await startProcess(binding, context, null);
+    const process = await startServer(binding, context, greeting);
     lives += 1;
     if (lives > 1) {
       context.emit({ type: 'process.restarted', name, pid: process.pid, deaths: restarts.deaths });
     }
-    const session = openSession(binding, context, { process, onGoodReply: restarts.succeeded });
+    let isReady = greeting === undefined;
+    const session = openSession(binding, context, {
+      process,
+      // A server that dies of every request greets well each time.
+      onGoodReply: () => isReady && restarts.succeeded(),
+      mayAnswerNotifications: greeting !== undefined,
+    });
     open.add(session);
     session.over.then(() => open.delete(session));
+    if (greeting !== undefined) await greet(session, greeting, { binding, closing: closing.signal });
+    isReady = true;
     return session;
   };
   const acquire = (): Promise<Session> => {
@@ -54,19 +66,26 @@ export function openServer(binding: Binding, context: ProcessContext): Transport
     return starting;
   };
 
+  const send = async <Outcome>(errand: Errand<Outcome>, provesLife: boolean): Promise<Outcome> => {
+    if (closing.signal.aborted) throw closedError(name);
+    if (errand.signal?.aborted) throw abortedError(name, errand.signal);
+    const leave = restarts.admit();
+    if (leave === 'refused') throw circuitError(name, restarts.deaths);
+    try {
+      const outcome = await run(errand, acquire(), { binding, greeting });
+      if (leave === 'trial' && !provesLife) restarts.trialUndecided();
+      return outcome;
+    } finally {
+      if (leave === 'trial') restarts.trialFailed();
+    }
+  };
+
   return {
-    exchange: async (message, signal) => {
-      if (closing.signal.aborted) throw closedError(name);
-      const leave = restarts.admit();
-      if (leave === 'refused') throw circuitError(name, restarts.deaths);
-      const deadline = startDeadline(name, binding.timeoutMs, signal);
-      try {
-        return await ask(acquire(), message, deadline);
-      } finally {
-        deadline.clear();
-        if (leave === 'trial') restarts.trialFailed();
-      }
-    },
+    exchange: (message, signal) =>
+      send({ message, signal, send: (session) => session.request(message) }, true),
+    notify: (message, signal) =>
+      send({ message, signal, send: (session) => session.notify(message), expiry: unreadError }, false),
+    lives: () => lives,
     warm: () => {
       acquire().catch(() => {});
     },
@@ -78,16 +97,15 @@ export function openServer(binding: Binding, context: ProcessContext): Transport
   };
 }
 
-async function ask(session: Promise<Session>, message: Message, deadline: Deadline): Promise<RpcReply> {
-  const { request } = await Promise.race([session, deadline.expired]);
-  const inFlight = request(message);
+async function startServer(
+  binding: Binding,
+  context: ProcessContext,
+  greeting: Greeting | undefined,
+): Promise<WatchedProcess> {
   try {
-    return await Promise.race([inFlight.reply, deadline.expired]);
-  } catch (error) {
-    const hint = inFlight.forget();
-    throw hint !== undefined && error instanceof RuntimeError && error.code === 'PROCESS_TIMEOUT'
-      ? new RuntimeError(error.code, error.message, { hint, cause: error })
-      : error;
+    return await startProcess(binding, context, null);
+  } catch (thrown) {
+    throw greeting === undefined ? thrown : atStage(toRuntimeError(thrown), 'start');
   }
 }
 

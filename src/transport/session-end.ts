@@ -4,7 +4,7 @@ import { drain, settlesWithin } from './deadline.ts';
 import type { Ended } from './launch/launch.ts';
 import type { WatchedProcess } from './process.ts';
 import { whenClosed } from './read.ts';
-import { withStderr } from './stderr.ts';
+import { lastLineOf, withStderr } from './stderr.ts';
 
 /** How a server's process ended. */
 export interface SessionEnd extends Ended {
@@ -44,5 +44,9 @@ export function exitError(name: string, end: SessionEnd, stderr: string): Runtim
       : `was ended by ${signal}`;
   const message = `the server "${name}" ${how} while the request was in flight`;
   const details = { exit_code: exitCode, signal };
-  return withStderr(new RuntimeError('SERVER_EXIT', message, { details }), stderr);
+  const hint =
+    lastLineOf(stderr) === ''
+      ? 'It wrote nothing to stderr; it is started again on the next call.'
+      : undefined;
+  return withStderr(new RuntimeError('SERVER_EXIT', message, { hint, details }), stderr);
 }

@@ -1,17 +1,17 @@
 import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
-import { Inbox } from './inbox.ts';
-import { encodeRequest } from './jsonrpc.ts';
+import { Inbox, type InboxRules } from './inbox.ts';
+import { encodeNotification, encodeRequest } from './jsonrpc.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import type { ProcessContext, WatchedProcess } from './process.ts';
 import { createLineSplitter } from './read.ts';
 import { exitError, watchEnd } from './session-end.ts';
 import type { Message, RpcReply } from './transport.ts';
 
-/** A request that is on its way. */
-export interface InFlight {
-  /** Rejects with REPLY_MALFORMED, OUTPUT_LIMIT or SERVER_EXIT. */
-  readonly reply: Promise<RpcReply>;
+/** A message that is on its way: a request until it is answered, a notification until it is written. */
+export interface InFlight<Outcome> {
+  /** Rejects with SERVER_EXIT, that of a request also with REPLY_MALFORMED or OUTPUT_LIMIT. */
+  readonly outcome: Promise<Outcome>;
   /** Stops waiting: bytes not yet begun are not sent, and a late reply is dropped. Returns a hint, if any. */
   forget(): string | undefined;
 }
@@ -22,24 +22,28 @@ export interface Session {
   /** Settles when no more replies can come and everything in flight has failed. */
   readonly over: Promise<void>;
   /** Throws SERVER_BUSY when too much is unsent, SERVER_EXIT when the session is over. */
-  request(message: Message): InFlight;
+  request(message: Message): InFlight<RpcReply>;
+  /** Throws as `request` does. */
+  notify(message: Message): InFlight<void>;
   /** Ends stdin, which asks the process to end by itself. */
   end(): void;
 }
 
-/** Speaks JSON-RPC with a started process until it ends. `onGoodReply` is told of every usable reply. */
-export function openSession(
-  binding: Binding,
-  context: ProcessContext,
-  started: { readonly process: WatchedProcess; readonly onGoodReply: () => void },
-): Session {
+export interface Started extends InboxRules {
+  readonly process: WatchedProcess;
+}
+
+/** Speaks JSON-RPC with a started process until it ends. */
+export function openSession(binding: Binding, context: ProcessContext, started: Started): Session {
   const { process: child } = started;
-  const inbox = new Inbox(binding, context.emit, started.onGoodReply);
+  const inbox = new Inbox(binding, context.emit, started);
   const lines = createLineSplitter(
     { maxBytes: binding.maxOutputBytes, prefixBytes: LONG_LINE_PREFIX },
     inbox,
   );
   const outbox = child.stdin && createOutbox(child.stdin);
+  /** Told when a notification will never be written. */
+  const unwritten = new Set<(error: RuntimeError) => void>();
   let isStopping = false;
   let exit: RuntimeError | undefined;
 
@@ -48,6 +52,7 @@ export function openSession(
     lines.end();
     exit = exitError(binding.name, ended, child.stderr());
     inbox.failAll(exit);
+    for (const reject of unwritten) reject(exit);
     child.release();
   });
 
@@ -64,11 +69,27 @@ export function openSession(
       const { id, reply, sawNoise } = inbox.await();
       const withdraw = send(encodeRequest(id, method, body));
       return {
-        reply,
+        outcome: reply,
         forget: () => {
           withdraw();
           inbox.forget(id);
           return sawNoise() ? noiseHint : undefined;
+        },
+      };
+    },
+    notify: ({ method, body }) => {
+      if (exit !== undefined) throw exit;
+      const { send } = requireRoom(binding, outbox);
+      const { promise: outcome, resolve, reject } = Promise.withResolvers<void>();
+      outcome.catch(() => {}).finally(() => unwritten.delete(reject));
+      unwritten.add(reject);
+      const withdraw = send(encodeNotification(method, body), resolve);
+      return {
+        outcome,
+        forget: () => {
+          withdraw();
+          unwritten.delete(reject);
+          return undefined;
         },
       };
     },

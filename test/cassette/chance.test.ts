@@ -37,7 +37,7 @@ const made = [
 ];
 
 test.each(made)('$title does not count', ({ body, left }) => {
-  expect(withoutChance(body)).toBe(left);
+  expect(withoutChance(body, 'promptkit')).toBe(left);
 });
 
 const own = [
@@ -57,5 +57,5 @@ const own = [
 ];
 
 test.each(own)('$title counts as it is', ({ body }) => {
-  expect(withoutChance(body)).toBe(body);
+  expect(withoutChance(body, 'promptkit')).toBe(body);
 });

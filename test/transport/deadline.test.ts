@@ -1,34 +1,41 @@
 import { spawnSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { toFault } from '../../src/errors.ts';
+import { RuntimeError, toFault } from '../../src/errors.ts';
 import { settlesWithin, sleep, startDeadline } from '../../src/transport/deadline.ts';
 import { faultOf } from './harness.ts';
 
 test('a deadline expires with PROCESS_TIMEOUT', async () => {
-  expect(toFault(await faultOf(startDeadline('slow', 20, undefined).expired))).toEqual({
+  expect(toFault(await faultOf(startDeadline({ name: 'slow', timeoutMs: 20 }).expired))).toEqual({
     code: 'PROCESS_TIMEOUT',
     message: '"slow" did not answer within 20 ms',
     hint: 'Raise timeout_ms, or find out what the process waits for.',
+    details: { timeout_ms: 20 },
   });
+});
+
+test('a deadline expires with the error of its own, if it has one', async () => {
+  const expiry = (ms: number) => new RuntimeError('PROCESS_START', `not within ${ms}`);
+  const { expired } = startDeadline({ name: 'slow', timeoutMs: 20, expiry });
+  expect(await faultOf(expired)).toMatchObject({ code: 'PROCESS_START', message: 'not within 20' });
 });
 
 test('a deadline expires with the caller’s signal, and keeps its reason', async () => {
   const caller = new AbortController();
-  const { expired } = startDeadline('slow', 60_000, caller.signal);
+  const { expired } = startDeadline({ name: 'slow', timeoutMs: 60_000, signal: caller.signal });
   caller.abort('enough');
   expect(await faultOf(expired)).toMatchObject({ code: 'ABORTED', cause: 'enough' });
 });
 
 test('a deadline with a signal that was aborted before has expired', async () => {
-  const { expired, clear } = startDeadline('slow', 60_000, AbortSignal.abort());
+  const { expired, clear } = startDeadline({ name: 'slow', timeoutMs: 60_000, signal: AbortSignal.abort() });
   expect((await faultOf(expired)).code).toBe('ABORTED');
   clear();
 });
 
 test('a cleared deadline never expires and holds on to nothing', async () => {
   const caller = new AbortController();
-  const { expired, clear } = startDeadline('slow', 10, caller.signal);
+  const { expired, clear } = startDeadline({ name: 'slow', timeoutMs: 10, signal: caller.signal });
   clear();
   caller.abort();
   expect(await settlesWithin(expired, 50)).toBe(false);
@@ -36,7 +43,7 @@ test('a cleared deadline never expires and holds on to nothing', async () => {
 });
 
 test.each([2 ** 31, 2 ** 40])('%d ms, longer than any timer of Node, do not pass at once', async (ms) => {
-  const { expired, clear } = startDeadline('slow', ms, undefined);
+  const { expired, clear } = startDeadline({ name: 'slow', timeoutMs: ms });
   const first = await Promise.race([
     expired.catch(() => 'expired'),
     sleep(ms).then(() => 'slept'),
@@ -73,7 +80,7 @@ test.each([
 test('a program that waits for nothing but a deadline lives until it expires', () => {
   const module = new URL('../../src/transport/deadline.ts', import.meta.url).pathname;
   const program = `import { startDeadline } from ${JSON.stringify(module)};
-    await startDeadline('slow', 100, undefined).expired.catch(({ code }) => console.log(code));`;
+    await startDeadline({ name: 'slow', timeoutMs: 100 }).expired.catch(({ code }) => console.log(code));`;
   const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program]);
   expect([stdout.toString(), status]).toEqual(['PROCESS_TIMEOUT\n', 0]);
 });

@@ -8,7 +8,7 @@ import { RuntimeError } from '../../src/errors.ts';
 import { type LauncherName, openLaunch } from '../../src/transport/launch/open.ts';
 import { openTransport } from '../../src/transport/open.ts';
 import { createPool, type Pool } from '../../src/transport/pool.ts';
-import type { Reply, Transport } from '../../src/transport/transport.ts';
+import type { Greeting, Reply, Transport } from '../../src/transport/transport.ts';
 
 /** The launchers that this machine must have. */
 export const launchers: readonly LauncherName[] =
@@ -84,6 +84,8 @@ export type EventOf<Type extends RuntimeEvent['type']> = Extract<RuntimeEvent, {
 export interface OpenOptions {
   readonly launcher?: LauncherName;
   readonly pool?: Pool;
+  /** The first exchange of every life of a server. */
+  readonly greeting?: Greeting;
   /** Whoever says so closes the transport, which several tests share. */
   readonly shared?: boolean;
   /** Is told each event as it happens. */
@@ -100,7 +102,8 @@ export async function open(binding: Binding, options: OpenOptions = {}): Promise
       options.onEvent?.(event);
     },
   };
-  const transport = openTransport(binding, context, options.pool ?? createPool(Number.POSITIVE_INFINITY));
+  const pool = options.pool ?? createPool(Number.POSITIVE_INFINITY);
+  const transport = openTransport(binding, context, pool, options.greeting);
   if (options.shared !== true) onTestFinished(() => transport.close());
   const call = async (args: object = {}, signal?: AbortSignal) =>
     textOf(await transport.exchange({ method: 'execute', body: JSON.stringify({ args }) }, signal));

@@ -71,7 +71,13 @@ describe('a line', () => {
     {
       title: 'an error of another type',
       text: '{"jsonrpc":"2.0","id":3,"error":"no such city"}',
-      line: { kind: 'malformed', id: 3, why: 'the reply’s error is not an object', text: '"no such city"' },
+      line: {
+        kind: 'malformed',
+        id: 3,
+        why: 'the reply’s error is not an object',
+        text: '"no such city"',
+        problem: 'error_type',
+      },
     },
     {
       title: 'a null error and no result',
@@ -81,6 +87,17 @@ describe('a line', () => {
         id: 3,
         why: 'the reply has neither result nor error',
         text: '{"id":3,"error":null}',
+        problem: 'no_result',
+      },
+    },
+    {
+      title: 'a result in other letters',
+      text: '{"id":3,"Result":{"action":"deny_tool"}}',
+      line: {
+        kind: 'malformed',
+        id: 3,
+        why: 'the reply has neither result nor error',
+        text: '{"id":3,"Result":{"action":"deny_tool"}}',
       },
     },
     {
@@ -91,6 +108,7 @@ describe('a line', () => {
         id: 3,
         why: 'the reply’s id is "3", not the number 3',
         hint: 'Send the id back as the number it came as, not as text or a fraction.',
+        problem: 'id',
       },
     },
     {
@@ -101,8 +119,26 @@ describe('a line', () => {
         id: 3,
         why: 'the reply’s id is 3.5, not the number 3',
         hint: 'Send the id back as the number it came as, not as text or a fraction.',
+        problem: 'id',
       },
     },
+    ...[
+      { word: 'result', text: '{"id":3,"result":{"action":"deny_tool"},"result":{}}', ids: [3] },
+      { word: 'result', text: '{"id":3,"Result":{"action":"deny_tool"},"result":{}}', ids: [3] },
+      { word: 'error', text: '{"id":3,"error":null,"error":{},"result":1}', ids: [3] },
+      { word: 'result', text: '{"id":"3","result":1,"\\u0072esult":2}', ids: [3] },
+      { word: 'id', text: '{"id":3,"id":4,"result":1}', ids: [3, 4] },
+      { word: 'id', text: '{"id":3,"result":1,"id":null}', ids: [3] },
+    ].map(({ word, text, ids }) => ({
+      title: `${text}: no answer, whichever of the two would count`,
+      text,
+      line: {
+        kind: 'twice',
+        ids,
+        why: `the reply gives its \`${word}\` twice`,
+        hint: 'Give `id`, and `result` or `error`, once each and in small letters.',
+      },
+    })),
     { title: 'a null id', text: '{"id":null,"result":1}', line: { kind: 'anonymous' } },
     { title: 'no id', text: '{"error":{"code":-32700}}', line: { kind: 'anonymous' } },
     {
@@ -157,8 +193,8 @@ describe('a line', () => {
     { title: 'text', text: 'ready', line: { kind: 'noise', why: 'not JSON' } },
     { title: 'two objects', text: '{"id":3,"result":1}{}', line: { kind: 'noise', why: 'not JSON' } },
     {
-      title: 'a key that stands twice: the last counts',
-      text: '{"jsonrpc":"2.0","id":9,"id":3,"result":1,"result":2}',
+      title: 'a key that says nothing here and stands twice',
+      text: '{"jsonrpc":"1.0","jsonrpc":"2.0","id":3,"x":1,"x":2,"result":2}',
       line: { kind: 'reply', id: 3, result: result('2'), versioned },
     },
     {

@@ -7,6 +7,7 @@ import {
   allOf,
   bind,
   dropped,
+  faultOf,
   fixture,
   isRunning,
   launchers,
@@ -39,6 +40,35 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
     const body = '{"args":{"text":"<b>&grün ☂ \\" / \\u2028","n":12345678901234567890}}';
     const reply = await transport.exchange({ method: 'execute', body });
     expect(JSON.parse(textOf(reply)).result).toBe(`${body}\n`);
+  });
+
+  test('ends the body with what the message says, if anything', async () => {
+    const { transport } = await open(bind('print-stdin'));
+    const seen: unknown[] = [];
+    for (const [body, ending] of [
+      ['{"n":1}', '\n'],
+      ['{"n":1}', ''],
+      ['', ''],
+    ] as const) {
+      seen.push(JSON.parse(textOf(await transport.exchange({ method: 'call', body, ending }))).result);
+    }
+    expect(seen).toEqual(['{"n":1}\n', '{"n":1}', '']);
+  });
+
+  test('adds variables to one exchange, takes others away, and leaves the next one alone', async () => {
+    const env = { ...bind('print-env').env, KEPT: 'old', CHANGED: 'old', GONE: 'old' };
+    const { transport } = await open(bind('print-env', { env }));
+    const ask = async (changes?: Record<string, string | undefined>) => {
+      const message = { method: 'call', body: '', ...(changes && { env: changes }) };
+      return JSON.parse(textOf(await transport.exchange(message))).result;
+    };
+    const { GONE: _, ...rest } = env;
+    expect(await ask({ CHANGED: 'new', ADDED: '', GONE: undefined, NEVER: undefined })).toEqual({
+      ...rest,
+      CHANGED: 'new',
+      ADDED: '',
+    });
+    expect(await ask()).toEqual(env);
   });
 
   test('gives the whole of stdout, and stderr and the end beside it', async () => {
@@ -237,8 +267,27 @@ describe('one-shot', () => {
       code: 'PROCESS_TIMEOUT',
       message: '"demo" did not answer within 400 ms: for the lock',
       hint: 'Raise timeout_ms, or find out what the process waits for.',
-      details: { stderr: 'waiting\nfor the lock\n' },
+      details: { timeout_ms: 400, stderr: 'waiting\nfor the lock\n' },
     });
+  });
+
+  test.each([
+    { title: 'shorter', timeoutMs: 60_000, own: 300 },
+    { title: 'longer', timeoutMs: 100, own: 300 },
+  ])('a message’s own limit counts, though $title than the binding’s', async ({ timeoutMs, own }) => {
+    const { transport } = await openWith(bind('hang.sh', { timeoutMs }));
+    const fault = await faultOf(transport.exchange({ method: 'call', body: '', timeoutMs: own }));
+    expect(fault).toMatchObject({
+      code: 'PROCESS_TIMEOUT',
+      message: `"demo" did not answer within ${own} ms`,
+    });
+  });
+
+  test('a variable with a NUL character starts nothing', async () => {
+    const { transport, events } = await openWith(bind('print-env'));
+    const message = { method: 'call', body: '', env: { BAD: 'a\0b' } };
+    expect((await faultOf(transport.exchange(message))).code).toBe('PROCESS_START');
+    expect(events).toEqual([]);
   });
 
   test('lets a child that obeys SIGTERM clean up, and does not kill it [PK-2-26@oneshot]', async () => {

@@ -5,15 +5,15 @@ import { createOutbox } from '../../src/transport/outbox.ts';
 /** A stream whose reader takes one line each time it is told to. */
 function openReader() {
   const taken: string[] = [];
-  const waiting: (() => void)[] = [];
+  const waiting: ((error?: Error) => void)[] = [];
   const stream = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
       taken.push(chunk.toString());
       waiting.push(done);
     },
   });
-  const take = async () => {
-    waiting.shift()?.();
+  const take = async (error?: Error) => {
+    waiting.shift()?.(error);
     await new Promise((resolve) => setImmediate(resolve));
   };
   return { stream, taken, take };
@@ -62,6 +62,22 @@ test('takes back a line that was not begun, once [PK-5-38@server]', async () => 
   await take();
   expect(taken).toEqual(['one\n', 'three\n']);
   expect(outbox.pendingBytes).toBe(0);
+});
+
+test('tells when a line has left, and nothing of one that never does', async () => {
+  const { stream, take } = openReader();
+  stream.on('error', () => {});
+  const outbox = createOutbox(stream);
+  const told: string[] = [];
+  outbox.send(line('one'), () => told.push('one'));
+  const withdraw = outbox.send(line('two'), () => told.push('two'));
+  outbox.send(line('three'), () => told.push('three'));
+  withdraw();
+  expect(told).toEqual([]);
+  await take();
+  expect(told).toEqual(['one']);
+  await take(new Error('nobody reads any more'));
+  expect(told).toEqual(['one']);
 });
 
 test('finishes a line that was begun [PK-5-38@server]', async () => {

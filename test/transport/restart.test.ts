@@ -113,6 +113,18 @@ describe('the circuit', () => {
     expect(restarts.admit()).toBe('trial');
   });
 
+  test('lets the next call try at once when that call proved nothing, and opens with the next death', () => {
+    const restarts = openRecord();
+    die(restarts, 5);
+    restarts.pass(30_000);
+    restarts.admit();
+    restarts.trialUndecided();
+    restarts.trialFailed();
+    expect([restarts.admit(), restarts.admit()]).toEqual(['trial', 'refused']);
+    expect(restarts.died()).toBe(true);
+    expect(restarts.admit()).toBe('refused');
+  });
+
   test('closes with a good reply that comes to an earlier call', () => {
     const restarts = openRecord();
     die(restarts, 5);

@@ -87,7 +87,7 @@ describe.each(launchers)('a server through the %s launcher', (launcher) => {
     ]);
   });
 
-  test('that ignores the end of stdin gets SIGTERM, with its group [PK-5-52@server]', async () => {
+  test('that ignores the end of stdin gets SIGTERM, with its group [PK-5-52@server PC-3-12@server]', async () => {
     const script = 'sleep 60 & echo "child $!" >&2; wait';
     const opened = await open(bind('/bin/sh', { mode: 'server', args: ['-c', script] }), { launcher });
     opened.transport.warm();
@@ -97,7 +97,7 @@ describe.each(launchers)('a server through the %s launcher', (launcher) => {
     await until(() => !isRunning(child), 'end of the child');
   });
 
-  test('that ignores SIGTERM too gets SIGKILL, with its group [PK-5-52@server]', async () => {
+  test('that ignores SIGTERM too gets SIGKILL, with its group [PK-5-52@server PC-3-12@server]', async () => {
     const opened = await open(bind('hang-ignoring-term.sh', { mode: 'server' }), { launcher });
     opened.transport.warm();
     const { line } = await opened.event('stderr');
@@ -143,7 +143,7 @@ describe('requests', () => {
     expect(replies).toEqual(delays.map((ms) => `{"ms":${ms}}`));
   });
 
-  test('that are answered in the opposite order find their callers [PK-5-10@server]', async () => {
+  test('that are answered in the opposite order find their callers [PK-5-10@server PC-4-06@server]', async () => {
     const { call } = await open(bindServer('out-of-order'));
     expect(await Promise.all([call({ n: 1 }), call({ n: 2 })])).toEqual(['{"n":1}', '{"n":2}']);
   });
@@ -229,6 +229,7 @@ describe('a server that starts', () => {
       code: 'PROCESS_TIMEOUT',
       message: '"demo" did not answer within 300 ms',
       hint: 'Raise timeout_ms, or find out what the process waits for.',
+      details: { timeout_ms: 300 },
     });
   });
 });
@@ -335,7 +336,7 @@ describe('a server that dies', () => {
     expect(toFault(await fault())).toEqual({
       code: 'SERVER_EXIT',
       message: 'the server "demo" was ended by SIGKILL while the request was in flight',
-      hint: 'It is started again on the next call; its last stderr line is in the message.',
+      hint: 'It wrote nothing to stderr; it is started again on the next call.',
       details: { exit_code: null, signal: 'SIGKILL' },
     });
   });

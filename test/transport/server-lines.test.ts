@@ -28,6 +28,16 @@ const malformed = (
   hint,
 });
 
+test('a reply that names two requests fails both at once', async () => {
+  const script = `read -r a; read -r b; echo '{"id":1,"id":2,"result":"yes"}'; read -r end`;
+  const opened = await open(bind('/bin/sh', { mode: 'server', args: ['-c', script] }));
+  const faults = await Promise.all([opened.fault({ n: 1 }), opened.fault({ n: 2 })]);
+  const hint = 'Give `id`, and `result` or `error`, once each and in small letters.';
+  const each = { ...malformed('the reply gives its `id` twice', hint), details: undefined };
+  expect(faults.map((fault) => ({ ...toFault(fault), details: undefined }))).toEqual([each, each]);
+  expect(faults.map(({ details }) => details['problem'])).toEqual([undefined, undefined]);
+});
+
 /** Lines of one request, and what its caller is told. */
 const accepted = titled([
   { title: 'a result', cites: 'PK-5-04@server', write: good, text: '"good"' },
@@ -138,7 +148,7 @@ const noise = titled([
   },
   {
     title: 'a request of the server’s own that has the same id',
-    cites: 'PK-5-16@server',
+    cites: 'PK-5-16@server PC-4-10@server',
     write: '{"jsonrpc":"2.0","id":%ID,"method":"ping"}\n',
     told: ['server request: nothing here answers ping'],
   },
@@ -203,15 +213,21 @@ const number = 'Send the id back as the number it came as, not as text or a frac
 const refused = titled([
   {
     title: 'the id as text',
-    cites: 'PK-5-20@server',
+    cites: 'PK-5-20@server PC-4-03@server',
     write: '{"jsonrpc":"2.0","id":"%ID","result":1}\n',
-    fault: malformed('the reply’s id is "%ID", not the number %ID', number),
+    fault: {
+      ...malformed('the reply’s id is "%ID", not the number %ID', number),
+      details: { problem: 'id' },
+    },
   },
   {
     title: 'the id as a fraction',
     cites: 'PK-5-20@server',
     write: '{"jsonrpc":"2.0","id":%ID.5,"result":1}\n',
-    fault: malformed('the reply’s id is %ID.5, not the number %ID', number),
+    fault: {
+      ...malformed('the reply’s id is %ID.5, not the number %ID', number),
+      details: { problem: 'id' },
+    },
   },
   {
     title: 'a null id and a result',
@@ -229,13 +245,19 @@ const refused = titled([
     title: 'an error that is text',
     cites: 'PK-5-31@server',
     write: '{"jsonrpc":"2.0","id":%ID,"error":"no such city"}\n',
-    fault: { ...malformed('the reply’s error is not an object'), details: { text: '"no such city"' } },
+    fault: {
+      ...malformed('the reply’s error is not an object'),
+      details: { text: '"no such city"', problem: 'error_type' },
+    },
   },
   {
     title: 'an error that is text, beside a result',
     cites: 'PK-5-31@server',
     write: '{"jsonrpc":"2.0","id":%ID,"error":0,"result":1}\n',
-    fault: { ...malformed('the reply’s error is not an object'), details: { text: '0' } },
+    fault: {
+      ...malformed('the reply’s error is not an object'),
+      details: { text: '0', problem: 'error_type' },
+    },
   },
   {
     title: 'neither result nor error',
@@ -243,7 +265,7 @@ const refused = titled([
     write: '{"jsonrpc":"2.0","id":%ID}\n',
     fault: {
       ...malformed('the reply has neither result nor error'),
-      details: { text: '{"jsonrpc":"2.0","id":%ID}' },
+      details: { text: '{"jsonrpc":"2.0","id":%ID}', problem: 'no_result' },
     },
   },
   {
@@ -252,14 +274,14 @@ const refused = titled([
     write: '{"jsonrpc":"2.0","id":%ID,"error":null}\n',
     fault: {
       ...malformed('the reply has neither result nor error'),
-      details: { text: '{"jsonrpc":"2.0","id":%ID,"error":null}' },
+      details: { text: '{"jsonrpc":"2.0","id":%ID,"error":null}', problem: 'no_result' },
     },
   },
   {
     title: 'a batch that holds the reply',
     cites: 'PK-5-17@server',
     write: '[{"jsonrpc":"2.0","id":%ID,"result":1}]\n',
-    fault: malformed('batches of replies are not read'),
+    fault: { ...malformed('batches of replies are not read'), details: { problem: 'batch' } },
   },
   {
     title: 'bytes that are not UTF-8',
@@ -390,7 +412,7 @@ describe('a line over the limit', () => {
   const binding = bindPuppet({ maxOutputBytes: 8_192 });
   const tooLong = { code: 'OUTPUT_LIMIT', message: '"demo": a reply is longer than 8192 bytes' };
 
-  test('fails its own request and lets the others go on [PK-5-26@server PK-2-27@server]', async () => {
+  test('fails its own request and lets the others go on [PK-5-26@server PK-2-27@server PC-4-01@server]', async () => {
     const { call, fault } = await open(binding);
     const other = call({});
     const long = '{"jsonrpc":"2.0","id":%ID,"result":"%FILL"}\n';

@@ -1,0 +1,56 @@
+import { RuntimeError } from '../errors.ts';
+
+/** What fetch is given; headers of an endpoint's own replace ours. Throws CONFIG_INVALID. */
+export function createRequest({ name, url: text, headers: given }: Addressed): {
+  url: URL;
+  headers: Headers;
+} {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new RuntimeError('CONFIG_INVALID', `the url of "${name}" is no http or https URL`);
+  }
+  const headers = new Headers({ 'content-type': 'application/json' });
+  const { username, password } = url;
+  if (username !== '' || password !== '') headers.set('authorization', basic(username, password));
+  url.username = '';
+  url.password = '';
+  for (const [key, value] of Object.entries(given)) setOrExplain(headers, { name, key, value });
+  return { url, headers };
+}
+
+/** A URL without what may be secret in it. */
+export function nameUrl({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`;
+}
+
+interface Addressed {
+  readonly name: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Fetch refuses a URL with credentials. Source: RFC 7617. */
+function basic(username: string, password: string): string {
+  const pair = `${decode(username)}:${decode(password)}`;
+  return `Basic ${Buffer.from(pair).toString('base64')}`;
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** The platform's own error shows the value, which may be a secret. */
+function setOrExplain(
+  headers: Headers,
+  { name, key, value }: { readonly name: string; readonly key: string; readonly value: string },
+): void {
+  try {
+    headers.set(key, value);
+  } catch {
+    throw new RuntimeError('CONFIG_INVALID', `the header "${key}" of "${name}" is none that HTTP can carry`);
+  }
+}

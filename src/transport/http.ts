@@ -1,0 +1,103 @@
+import { RuntimeError } from '../errors.ts';
+import { startDeadline } from './deadline.ts';
+import { createRequest, nameUrl } from './http-request.ts';
+import { closedError } from './oneshot.ts';
+import { type Pool, pooled } from './pool.ts';
+import type { ProcessReply, Transport } from './transport.ts';
+
+/** Where a hook is asked that is no process of ours. */
+export interface Endpoint {
+  /** The entry's name. */
+  readonly name: string;
+  readonly url: string;
+  /** Their final values, which no message may show. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
+}
+
+/** The transport of an endpoint, behind its pool. Connects to nothing. */
+export function openHttpTransport(endpoint: Endpoint, pool: Pool): Transport {
+  const { name } = endpoint;
+  return pooled(openHttp(endpoint), { name, concurrency: Number.POSITIVE_INFINITY }, pool);
+}
+
+/**
+ * One POST per exchange, its body that of the message and nothing else; a redirect is a reply like any other. The
+ * endpoint that cannot be reached is PROCESS_START, with `details.http`. Throws CONFIG_INVALID for what cannot be sent.
+ */
+export function openHttp(endpoint: Endpoint): Transport {
+  const { name } = endpoint;
+  const closing = new AbortController();
+  return {
+    exchange: async (message, signal) => {
+      if (closing.signal.aborted) throw closedError(name);
+      const either = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
+      const timeoutMs = message.timeoutMs ?? endpoint.timeoutMs;
+      const deadline = startDeadline({
+        name,
+        timeoutMs,
+        signal: either,
+        expiry: () => lateError(name, timeoutMs),
+      });
+      const over = new AbortController();
+      try {
+        return await Promise.race([post(endpoint, message.body, over.signal), deadline.expired]);
+      } finally {
+        deadline.clear();
+        over.abort();
+      }
+    },
+    warm: () => {},
+    close: async () => closing.abort(closedError(name)),
+  };
+}
+
+async function post(endpoint: Endpoint, body: string, signal: AbortSignal): Promise<ProcessReply> {
+  const { name, maxOutputBytes } = endpoint;
+  const { url, headers } = createRequest(endpoint);
+  try {
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+    const stdout = await readBody(response, maxOutputBytes);
+    if (stdout === undefined) throw limitError(endpoint);
+    return { via: 'process', exitCode: null, signal: null, stdout, stderr: '', httpStatus: response.status };
+  } catch (thrown) {
+    throw thrown instanceof RuntimeError ? thrown : unreachedError(name, url, thrown);
+  }
+}
+
+/** Undefined once it is more than `maxBytes`; the rest is not read. */
+async function readBody({ body }: Response, maxBytes: number): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.length;
+    if (length > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const details = { http: true };
+
+function limitError({ name, maxOutputBytes }: Endpoint): RuntimeError {
+  const message = `"${name}" answered with more than ${maxOutputBytes} bytes`;
+  return new RuntimeError('OUTPUT_LIMIT', message, { details });
+}
+
+function lateError(name: string, timeoutMs: number): RuntimeError {
+  return new RuntimeError('PROCESS_TIMEOUT', `"${name}" did not answer within ${timeoutMs} ms`, { details });
+}
+
+/** Fetch has limits of its own, 300 s each, and says so in the code of the cause. */
+function unreachedError(name: string, url: URL, thrown: unknown): RuntimeError {
+  const cause: unknown = thrown instanceof Error ? thrown.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'the connection failed';
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return lateError(name, 300_000);
+  const hint = 'Check that the server runs and that the url is its own.';
+  return new RuntimeError('PROCESS_START', `"${name}" could not be reached at ${nameUrl(url)}: ${code}`, {
+    hint,
+    details,
+    cause: thrown,
+  });
+}
