@@ -1,7 +1,9 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { ExecConfig, HookConfig, RuntimeConfig } from '../config/config.ts';
+import { chibiHomeOf } from '../config/foreign/chibi-home.ts';
 import type { Capability } from '../contract/event.ts';
 import type { Binding } from './binding.ts';
+import { chibiVariables, withoutChibiNames } from './chibi-env.ts';
 import { closeEnv, type HostEnv } from './env.ts';
 
 /** A binding, and the names in its `env` that the host lacks. */
@@ -29,11 +31,12 @@ export function resolveExec(
   config: RuntimeConfig,
   host: HostEnv,
 ): Resolved {
-  return resolveEntry(
-    { ...entry, timeoutMs: limits[entry.capability === 'eval' ? 'evalTimeoutMs' : 'toolTimeoutMs'] },
-    config,
-    host,
-  );
+  const timeoutMs = limits[entry.capability === 'eval' ? 'evalTimeoutMs' : 'toolTimeoutMs'];
+  if (entry.exec.dialect !== 'chibi') return resolveEntry({ ...entry, timeoutMs }, config, host);
+  const chibiHome = chibiHomeOf(entry.exec, config.folder);
+  const variables = chibiVariables({ chibiHome, projectRoot: config.folder }, config);
+  const exec = { ...entry.exec, env: withoutChibiNames(entry.exec.env) };
+  return resolveEntry({ ...entry, exec, timeoutMs, leftovers: 'keep', variables }, config, host);
 }
 
 /** Makes every default, path and environment value of a hook's entry final. */
@@ -42,11 +45,19 @@ export function resolveHook(hook: HookConfig, config: RuntimeConfig, host: HostE
   return resolveEntry({ name: hook.name, capability: 'hook', exec: hook.exec, timeoutMs }, config, host);
 }
 
-function resolveEntry(
-  entry: { name: string; capability: Capability; exec: ExecConfig; timeoutMs: number },
-  config: RuntimeConfig,
-  host: HostEnv,
-): Resolved {
+/** An entry, and what holds for it where the file says nothing. */
+export interface Entry {
+  readonly name: string;
+  readonly capability: Capability;
+  readonly exec: ExecConfig;
+  readonly timeoutMs: number;
+  readonly leftovers?: 'kill' | 'keep';
+  /** Set beside its `env`, and stronger. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** Makes an entry final, with defaults of its own kind. */
+export function resolveEntry(entry: Entry, config: RuntimeConfig, host: HostEnv): Resolved {
   const { exec } = entry;
   const { defaults } = config;
   const env = closeEnv(exec.env, host);
@@ -58,13 +69,13 @@ function resolveEntry(
     command: resolveCommand(exec.command, config.folder),
     args: exec.args,
     cwd: exec.cwd === undefined ? config.folder : resolve(config.folder, exec.cwd),
-    env: env.variables,
+    env: { ...env.variables, ...entry.variables },
     secrets: env.secrets,
     timeoutMs: exec.timeoutMs ?? defaults.timeoutMs ?? entry.timeoutMs,
     graceMs: exec.graceMs ?? defaults.graceMs ?? limits.graceMs,
     drainMs: limits.drainMs,
     maxOutputBytes: exec.maxOutputBytes ?? defaults.maxOutputBytes ?? limits.maxOutputBytes,
-    leftovers: exec.leftovers ?? defaults.leftovers ?? 'kill',
+    leftovers: exec.leftovers ?? defaults.leftovers ?? entry.leftovers ?? 'kill',
     concurrency: exec.concurrency ?? Number.POSITIVE_INFINITY,
     instances: exec.instances ?? 1,
     warm: exec.warm ?? false,

@@ -51,3 +51,12 @@ function readVariable(document: YamlDocument, item: Path): string[] {
 }
 
 const variablePattern = new RegExp(execProperties.env.items.pattern);
+
+/** `spec.defaults`. */
+export function readDefaults(document: YamlDocument): DefaultsConfig {
+  const path = ['spec', 'defaults'];
+  return {
+    ...readLimits(document, path),
+    ...present({ onFailure: choiceAt(document, [...path, 'on_failure'], ['deny']) }),
+  };
+}

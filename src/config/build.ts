@@ -2,18 +2,31 @@ import { basename } from 'node:path';
 import { type HookKind, type HookMode, type Phase, phasesOf } from '../contract/hook.ts';
 import { isObject } from '../json.ts';
 import { readApproval } from './approval.ts';
-import { readExec, readLimits } from './build-exec.ts';
-import type { EvalConfig, HookConfig, LoggingConfig, RuntimeConfig, ToolConfig } from './config.ts';
+import { readDefaults, readExec } from './build-exec.ts';
+import type {
+  EvalConfig,
+  ExecConfig,
+  HookConfig,
+  LoggingConfig,
+  RuntimeConfig,
+  ToolConfig,
+} from './config.ts';
 import type { Path, YamlDocument } from './document.ts';
+import { foreignAt } from './foreign/entries.ts';
 import { present } from './present.ts';
 import { readProviders } from './providers.ts';
 import { choiceAt, entriesAt, itemsAt, millisecondsAt, textAt, valueAt, wholeAt, wordAt } from './read.ts';
 import { findSchemaFault, whyRefused, whyToolRefused } from './refused.ts';
 import { nativeVersion, promptkitVersion } from './schema.ts';
+import { toolDialects } from './schema-exec.ts';
 import { readStateStore } from './state-store.ts';
 
 /** The RuntimeConfig that a checked document declares; `folder` is absolute. Call it only without errors. */
-export function buildConfig(document: YamlDocument, folder: string): RuntimeConfig {
+export function buildConfig(
+  document: YamlDocument,
+  folder: string,
+  foreign: Pick<RuntimeConfig, 'foreign' | 'imports'>,
+): RuntimeConfig {
   const spec = ['spec'];
   return {
     file: document.file,
@@ -23,9 +36,13 @@ export function buildConfig(document: YamlDocument, folder: string): RuntimeConf
     providers: readProviders(document),
     tools: entriesAt(document, [...spec, 'tools']).map(({ name, path }) => readTool(document, name, path)),
     evals: entriesAt(document, [...spec, 'evals']).map(({ name, path }) => readEval(document, name, path)),
-    hooks: entriesAt(document, [...spec, 'hooks']).map(({ name, path }) => readHook(document, name, path)),
+    hooks: entriesAt(document, [...spec, 'hooks']).flatMap(({ name, path }, place) =>
+      foreignAt(document, path) === undefined ? [{ ...readHook(document, name, path), place }] : [],
+    ),
+    foreign: foreign.foreign,
+    imports: foreign.imports,
     ...present({ concurrency: wholeAt(document, [...spec, 'concurrency']) }),
-    defaults: readLimits(document, [...spec, 'defaults']),
+    defaults: readDefaults(document),
     stateStore: readStateStore(document, folder),
     logging: readLogging(document, [...spec, 'logging']),
   };
@@ -42,12 +59,27 @@ function readTool(document: YamlDocument, name: string, path: Path): ToolConfig 
     ...present({
       inputSchema: readSchema(document, [...path, 'input_schema']),
       outputSchema: readSchema(document, [...path, 'output_schema']),
-      exec: isObject(valueAt(document, exec)) ? readExec(document, exec, { refused, timeoutMs }) : undefined,
+      exec: isObject(valueAt(document, exec))
+        ? { ...readExec(document, exec, { refused, timeoutMs }), ...readToolDialect(document, path) }
+        : undefined,
       approval: readApproval(document, path),
       idempotent: typeof idempotent === 'boolean' ? idempotent : undefined,
+      category: wordAt(document, [...path, 'category']),
+      aliases: readAliases(document, [...path, 'aliases']),
     }),
     position: document.keyPositionOf(path),
   };
+}
+
+function readAliases(document: YamlDocument, path: Path): ToolConfig['aliases'] {
+  const items = itemsAt(document, path);
+  return items.length === 0 ? undefined : items.flatMap((item) => wordAt(document, item) ?? []);
+}
+
+/** `dialect` may stand on the tool as well as on its `exec`. */
+function readToolDialect(document: YamlDocument, path: Path): Pick<ExecConfig, 'dialect'> {
+  const own = choiceAt(document, [...path, 'exec', 'dialect'], toolDialects);
+  return { dialect: own ?? choiceAt(document, [...path, 'dialect'], toolDialects) ?? 'promptkit' };
 }
 
 function readSchema(document: YamlDocument, path: Path): ToolConfig['inputSchema'] {
@@ -60,7 +92,7 @@ function readEval(document: YamlDocument, name: string, path: Path): EvalConfig 
   return { name, exec: readExec(document, path, { refused: whyRefused(document, path) }) };
 }
 
-function readHook(document: YamlDocument, name: string, path: Path): HookConfig {
+function readHook(document: YamlDocument, name: string, path: Path): Omit<HookConfig, 'place'> {
   const hook = choiceAt(document, [...path, 'hook'], hookKinds) ?? 'provider';
   return {
     name,

@@ -3,7 +3,9 @@ import { resolve } from 'node:path';
 import { findExecutable } from '../executable.ts';
 import type { Problem } from './config.ts';
 import type { YamlDocument } from './document.ts';
-import { itemsAt, textAt, wordAt } from './read.ts';
+import type { ForeignName } from './entry.ts';
+import { foreignAt } from './foreign/entries.ts';
+import { itemsAt, textAt, valueAt, wordAt } from './read.ts';
 import { type ExecEntry, execEntries } from './references.ts';
 import { whyRefused } from './refused.ts';
 import { type Report, report } from './report.ts';
@@ -21,8 +23,14 @@ export interface Surroundings {
 export function checkCommands(document: YamlDocument, surroundings: Surroundings): Problem[] {
   return execEntries(document)
     .filter(({ path }) => whyRefused(document, path) === undefined)
+    .filter(({ capability, path }) => capability !== 'hook' || !readsLines(foreignAt(document, path)))
     .flatMap((entry) => checkEntry(document, entry, surroundings))
     .map((each) => report(document, each));
+}
+
+/** Whether commands of that dialect may be lines for a shell, which are looked into elsewhere. */
+function readsLines(dialect: ForeignName | undefined): boolean {
+  return dialect === 'claude' || dialect === 'agentao';
 }
 
 function checkEntry(
@@ -30,7 +38,8 @@ function checkEntry(
   { path }: ExecEntry,
   { folder, searchPath }: Surroundings,
 ): Report[] {
-  const cwdPath = [...path, 'cwd'];
+  const dir = [...path, 'picoclaw', 'dir'];
+  const cwdPath = valueAt(document, dir) === undefined ? [...path, 'cwd'] : dir;
   const cwd = resolve(folder, wordAt(document, cwdPath) ?? '.');
   const commandPath = [...path, 'command'];
   const command = textAt(document, commandPath) ?? '';

@@ -3,19 +3,65 @@ import { isObject } from '../json.ts';
 
 /**
  * Compiles a JSON Schema (2020-12) once. `anyOf` and `oneOf` report the errors of the branch that was
- * probably meant, instead of those of all branches; references inside a branch lead into `$defs`.
+ * probably meant, instead of those of all branches; references inside a branch lead into `$defs`. Of a schema
+ * without `$defs` each part is compiled when the first value for it comes: most files use few of them.
  */
 export function compile(schema: object): ValidateFunction {
   const known = compiled.get(schema);
   if (known) return known;
+  const validate = '$defs' in schema ? newAjv(schema).compile(schema) : shared().compile(defer(schema));
+  compiled.set(schema, validate);
+  return validate;
+}
+
+function newAjv(root: object): Ajv2020 {
   const ajv = new Ajv2020(options);
   for (const keyword of ['anyOf', 'oneOf'] as const) {
     ajv.removeKeyword(keyword);
-    ajv.addKeyword({ keyword, schemaType: 'array', errors: 'full', validate: judgeUnion(schema, keyword) });
+    ajv.addKeyword({ keyword, schemaType: 'array', errors: 'full', validate: judgeUnion(root, keyword) });
   }
-  const validate = ajv.compile(schema);
-  compiled.set(schema, validate);
-  return validate;
+  ajv.addKeyword({ keyword: 'later', schemaType: 'object', errors: 'full', validate: judgeLater() });
+  return ajv;
+}
+
+let sharedAjv: Ajv2020 | undefined;
+
+function shared(): Ajv2020 {
+  sharedAjv ??= newAjv({});
+  return sharedAjv;
+}
+
+/** The schema with the objects inside it left for later. */
+function defer(schema: object): object {
+  const { properties, additionalProperties, items } = isObject(schema) ? schema : {};
+  const isMap = isObject(properties);
+  return {
+    ...schema,
+    ...(isMap && {
+      properties: Object.fromEntries(Object.entries(properties).map(([key, part]) => [key, deferPart(part)])),
+    }),
+    ...(isObject(additionalProperties) && { additionalProperties: deferPart(additionalProperties) }),
+    ...(isObject(items) && { items: deferPart(items) }),
+  };
+}
+
+function deferPart(part: unknown): unknown {
+  if (!isObject(part)) return part;
+  return isObject(part['properties']) ? { later: part } : defer(part);
+}
+
+function judgeLater(): Judge<object> {
+  const judge: Judge<object> = (part, data, _parent, context) => {
+    const validate = compile(part);
+    if (validate(data)) return true;
+    const at = context?.instancePath ?? '';
+    judge.errors = (validate.errors ?? []).map((error) => ({
+      ...error,
+      instancePath: at + error.instancePath,
+    }));
+    return false;
+  };
+  return judge;
 }
 
 /** The meta-schema has unions of its own, which the judges below could not serve. */
@@ -32,8 +78,8 @@ const options = {
 const compiled = new WeakMap<object, ValidateFunction>();
 
 type Keyword = 'anyOf' | 'oneOf';
-interface Judge {
-  (branches: readonly unknown[], data: unknown, parent: unknown, context?: { instancePath: string }): boolean;
+interface Judge<Schema = readonly unknown[]> {
+  (schema: Schema, data: unknown, parent: unknown, context?: { instancePath: string }): boolean;
   errors?: ErrorObject[];
 }
 

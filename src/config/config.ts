@@ -1,11 +1,9 @@
 import type { HookKind, HookMode, Phase } from '../contract/hook.ts';
+import type { ExecConfig, Position } from './entry.ts';
+import type { ForeignHookConfig, ImportConfig } from './foreign.ts';
 
-/** Where a value stands: lines and columns count from 1. */
-export interface Position {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
+export type * from './entry.ts';
+export type * from './foreign.ts';
 
 /** Something to say about a file. `error` stops the load; `warning` and `note` are only told. */
 export interface Problem extends Position {
@@ -13,31 +11,6 @@ export interface Problem extends Position {
   /** Starts with the path of the value, as in `hooks[guard].phases: …`. */
   readonly message: string;
   readonly hint?: string;
-}
-
-export type DialectName = 'promptkit' | 'promptkit-go';
-
-/** What every process entry declares, as the file has it: absent keys are absent, nothing is resolved. */
-export interface ExecConfig {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly runtime: 'exec' | 'server';
-  /** Names to forward from the host, or `NAME=value` literals. */
-  readonly env: readonly string[];
-  readonly dialect: DialectName;
-  readonly timeoutMs?: number;
-  readonly sandbox?: string;
-  readonly cwd?: string;
-  readonly concurrency?: number;
-  readonly instances?: number;
-  readonly warm?: boolean;
-  readonly maxOutputBytes?: number;
-  readonly graceMs?: number;
-  readonly leftovers?: 'kill' | 'keep';
-  /** Why this entry must never start, when the file says something that cannot be honoured. */
-  readonly refused?: string;
-  /** Where the entry's `command` stands. */
-  readonly position: Position;
 }
 
 /** When a person must consent before a tool runs. */
@@ -63,6 +36,14 @@ export interface ToolConfig {
    * `idempotency_key`; false: never without a person; absent: yes.
    */
   readonly idempotent?: boolean;
+  /** What kind of work the tool does: fs_read, fs_write, shell, network, … Some hooks are asked by it. */
+  readonly category?: string;
+  /** Runs alone, after the other calls of its response. */
+  readonly isExclusive?: boolean;
+  /** Never started: the call itself says how the conversation goes on. */
+  readonly flow?: { readonly endsTurn: boolean };
+  /** Names that other systems have for the tool. */
+  readonly aliases?: readonly string[];
   readonly position: Position;
 }
 
@@ -111,6 +92,8 @@ export interface EvalConfig {
 
 export interface HookConfig {
   readonly name: string;
+  /** Its place among all hooks of the file, foreign ones too; from 0. */
+  readonly place: number;
   readonly exec: ExecConfig;
   readonly hook: HookKind;
   /** Never empty: an entry without `phases` has every phase of its kind. */
@@ -132,6 +115,7 @@ export interface DefaultsConfig {
   readonly maxOutputBytes?: number;
   readonly graceMs?: number;
   readonly leftovers?: 'kill' | 'keep';
+  readonly onFailure?: 'deny';
 }
 
 /** One RuntimeConfig file, read and checked. */
@@ -147,6 +131,10 @@ export interface RuntimeConfig {
   readonly evals: readonly EvalConfig[];
   /** In the order of the file. */
   readonly hooks: readonly HookConfig[];
+  /** Hooks of foreign dialects, in the order in which they run: those of the file, then imported ones. */
+  readonly foreign: readonly ForeignHookConfig[];
+  /** Imports that are only known when the runtime opens: folders of plugins, which describe themselves. */
+  readonly imports: readonly ImportConfig[];
   /** Exchanges that may run at once, over all entries. */
   readonly concurrency?: number;
   readonly defaults: DefaultsConfig;

@@ -3,6 +3,9 @@ import { RuntimeError } from '../errors.ts';
 import { buildConfig } from './build.ts';
 import type { Problem, RuntimeConfig } from './config.ts';
 import { readDocument } from './document.ts';
+import { readForeign } from './foreign/read.ts';
+import { type ForeignChecks, noChecks } from './foreign-checks.ts';
+import { sortProblems } from './problem.ts';
 import { validate } from './validate.ts';
 
 export interface LoadedConfig {
@@ -13,20 +16,25 @@ export interface LoadedConfig {
 }
 
 /**
- * Reads and checks a RuntimeConfig; commands are looked up on `searchPath`, a PATH. What the file says is
- * never thrown; throws FILE_UNREADABLE.
+ * Reads and checks a RuntimeConfig and the files that it imports; commands are looked up on `searchPath`, a PATH, and
+ * `checks` know the words of foreign dialects. What a file says is never thrown; throws FILE_UNREADABLE.
  */
-export function loadConfig(file: string, searchPath: string): LoadedConfig {
+export function loadConfig(file: string, searchPath: string, checks: ForeignChecks = noChecks): LoadedConfig {
   const folder = dirname(resolve(file));
   const document = readDocument(file);
-  const problems = validate(document, { folder, searchPath });
+  const foreign = readForeign(document, { folder, searchPath }, checks);
+  const problems = sortProblems([...validate(document, { folder, searchPath }, checks), ...foreign.problems]);
   const isValid = problems.every(({ severity }) => severity !== 'error');
-  return { config: isValid ? buildConfig(document, folder) : undefined, problems };
+  return { config: isValid ? buildConfig(document, folder, foreign) : undefined, problems };
 }
 
 /** Like `loadConfig`, for callers that cannot go on without: throws CONFIG_INVALID with `details.problems`. */
-export function requireConfig(file: string, searchPath: string): RuntimeConfig {
-  const { config, problems } = loadConfig(file, searchPath);
+export function requireConfig(
+  file: string,
+  searchPath: string,
+  checks: ForeignChecks = noChecks,
+): RuntimeConfig {
+  const { config, problems } = loadConfig(file, searchPath, checks);
   if (config) return config;
   const errors = problems.filter(({ severity }) => severity === 'error');
   throw new RuntimeError('CONFIG_INVALID', summarize(file, errors), { details: { problems } });

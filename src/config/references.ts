@@ -3,7 +3,7 @@ import { checkApprovals } from './approval.ts';
 import type { Problem } from './config.ts';
 import type { Path, YamlDocument } from './document.ts';
 import { checkProviders } from './providers.ts';
-import { type Entry, entriesAt, valueAt, wordAt } from './read.ts';
+import { type Entry, entriesAt, textAt, valueAt, wordAt } from './read.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './refused.ts';
 import { type Report, report } from './report.ts';
 import { findSandbox } from './sandbox.ts';
@@ -128,5 +128,21 @@ function checkTool(document: YamlDocument, tool: Entry, refusable: Refusable): R
           },
         ];
   });
-  return [...wrongMode, ...wrongSchemas];
+  return [...wrongMode, ...wrongSchemas, ...checkDialect(document, tool.path)];
+}
+
+function checkDialect(document: YamlDocument, path: Path): Report[] {
+  const [outer, inner] = [
+    [...path, 'dialect'],
+    [...path, 'exec', 'dialect'],
+  ];
+  const [own, ofExec] = [textAt(document, outer), textAt(document, inner)];
+  const runtime = [...path, 'exec', 'runtime'];
+  if (own !== undefined && ofExec !== undefined && own !== ofExec) {
+    const message = `must be the same as exec.dialect (got: ${own}, and ${ofExec} there)`;
+    return [{ severity: 'error', path: outer, message, hint: 'Remove one of the two.' }];
+  }
+  if ((ofExec ?? own) !== 'chibi' || textAt(document, runtime) !== 'server') return [];
+  const message = 'must be exec: a chibi plugin is started anew for each call';
+  return [{ severity: 'error', path: runtime, message }];
 }

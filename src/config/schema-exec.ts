@@ -1,7 +1,10 @@
 /** Longest time that a timer can wait: 2^31 - 1 milliseconds. */
 export const longestMs = 2_147_483_647;
 
-export const dialectNames = ['promptkit', 'promptkit-go'] as const;
+export const nativeNames = ['promptkit', 'promptkit-go'] as const;
+export const foreignNames = ['picoclaw', 'chibi', 'claude', 'agentao'] as const;
+export const dialectNames = [...nativeNames, ...foreignNames] as const;
+export const toolDialects = [...nativeNames, 'chibi'] as const;
 
 export const milliseconds = { type: 'integer', minimum: 1, maximum: longestMs } as const;
 const count = { type: 'integer', minimum: 1 } as const;
@@ -12,7 +15,7 @@ export const limitProperties = {
   timeout_ms: {
     ...milliseconds,
     description:
-      'Milliseconds until an exchange is given up, counted from the moment it has its slot in the pool. Default: 30000 for tools and evals, 10000 for hooks, 5000 for eval hooks.',
+      'Milliseconds until an exchange is given up, counted from the moment it has its slot in the pool. Default: 30000 for tools and evals, 10000 for hooks, 5000 for eval hooks; foreign hooks have the limits of their own systems.',
   },
   max_output_bytes: {
     ...count,
@@ -28,8 +31,25 @@ export const limitProperties = {
     type: 'string',
     enum: ['kill', 'keep'],
     description:
-      'What becomes of processes that a finished one-shot process leaves in its process group. Default: kill.',
+      'What becomes of processes that a finished one-shot process leaves in its process group. Default: kill; keep for foreign dialects.',
   },
+} as const;
+
+const nativeWords =
+  'The wire vocabulary. promptkit (default): payload keys in snake_case. promptkit-go: payload keys as PromptKit’s Go program prints them.';
+
+/** `dialect` where a tool may have it. */
+export const toolDialect = {
+  type: 'string',
+  enum: toolDialects,
+  description: `${nativeWords} chibi: the arguments on stdin, the result as it stands on stdout.`,
+} as const;
+
+/** `dialect` of a hook. */
+export const hookDialect = {
+  type: 'string',
+  enum: dialectNames,
+  description: `${nativeWords} picoclaw, chibi, claude (Claude Code) and agentao: hooks written for those systems, which run unchanged.`,
 } as const;
 
 /** The keys of every entry that starts a process: a tool’s `exec`, an eval, a hook. */
@@ -59,9 +79,8 @@ export const execProperties = {
   },
   dialect: {
     type: 'string',
-    enum: dialectNames,
-    description:
-      'The wire vocabulary. promptkit (default): payload keys in snake_case. promptkit-go: payload keys as PromptKit’s Go program prints them.',
+    enum: nativeNames,
+    description: nativeWords,
   },
   ...limitProperties,
   sandbox: {
@@ -90,7 +109,19 @@ export const execProperties = {
   on_failure: {
     type: 'string',
     enum: ['deny'],
-    description: 'What a process that fails means for a filter. The native dialects always deny.',
+    description:
+      'What a process that fails means for a filter. deny: it is denied. Default: the rule of the dialect, by which native hooks always deny, and foreign ones may let pass.',
+  },
+} as const;
+
+/** Where `spec.defaults` differs from the limits of one entry. */
+export const defaultProperties = {
+  ...limitProperties,
+  on_failure: {
+    type: 'string',
+    enum: ['deny'],
+    description:
+      'deny: whatever a foreign system would let pass when a hook fails is denied. Default: its own rules.',
   },
 } as const;
 
@@ -108,4 +139,9 @@ export const execSchema = {
   required: ['command'],
   properties: execProperties,
   allOf: [serverOnly],
+} as const;
+
+export const toolExecSchema = {
+  ...execSchema,
+  properties: { ...execProperties, dialect: toolDialect },
 } as const;

@@ -1,5 +1,5 @@
 import { durationPattern } from './duration.ts';
-import { execSchema, milliseconds } from './schema-exec.ts';
+import { milliseconds, toolDialect, toolExecSchema } from './schema-exec.ts';
 
 const approvalSchema = {
   type: ['string', 'object'],
@@ -22,6 +22,22 @@ const approvalSchema = {
   },
 } as const;
 
+/** Chibi’s kinds of tools. */
+const toolCategories = [
+  'memory',
+  'fs_read',
+  'fs_write',
+  'shell',
+  'network',
+  'index',
+  'flow',
+  'vfs',
+  'plugin',
+  'mcp',
+  'synthesised',
+  'eval',
+] as const;
+
 export const toolSchema = {
   type: ['object', 'null'],
   description: 'A tool. Without `exec` it is listed, and a call of it fails.',
@@ -38,12 +54,26 @@ export const toolSchema = {
       description: 'JSON Schema of the result, checked before anybody sees it.',
     },
     timeout_ms: { ...milliseconds, description: 'The timeout of `exec` where that has none of its own.' },
-    exec: execSchema,
+    exec: toolExecSchema,
+    dialect: { ...toolDialect, description: 'The same as `exec.dialect`.' },
     approval: approvalSchema,
     idempotent: {
       type: 'boolean',
       description:
         'Whether a call that was cut off may be made again. true: yes, and the tool is given an idempotency_key. false: only if a person says so. Default: yes.',
+    },
+    category: {
+      type: 'string',
+      enum: toolCategories,
+      description:
+        'What kind of work the tool does. Chibi’s permission points fire for fs_read, fs_write, shell and network.',
+    },
+    aliases: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      uniqueItems: true,
+      description:
+        'Names that other systems have for the tool, as in [Bash]. Claude hooks are told the first one.',
     },
     mode: {
       type: 'string',

@@ -1,5 +1,6 @@
-import { execSchema, limitProperties } from './schema-exec.ts';
+import { defaultProperties, execSchema } from './schema-exec.ts';
 import { hookSchema } from './schema-hook.ts';
+import { importSchema } from './schema-import.ts';
 import { providerSchema } from './schema-provider.ts';
 import { stateStoreSchema } from './schema-store.ts';
 import { toolSchema } from './schema-tool.ts';
@@ -86,6 +87,12 @@ const specSchema = {
       additionalProperties: hookSchema,
       description: 'Hooks, by name. They run in the order of the file.',
     },
+    imports: {
+      type: ['array', 'null'],
+      items: importSchema,
+      description:
+        'Files and folders of other systems whose hooks run here, after those of `hooks` and in this order. Nothing is discovered by itself.',
+    },
     sandboxes: {
       type: ['object', 'null'],
       additionalProperties: sandboxSchema,
@@ -102,7 +109,7 @@ const specSchema = {
       type: ['object', 'null'],
       description: 'What an entry has where it says nothing itself.',
       additionalProperties: false,
-      properties: limitProperties,
+      properties: defaultProperties,
     },
     ...Object.fromEntries(
       unusedSections.map((key) => [

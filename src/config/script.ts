@@ -59,6 +59,12 @@ const interpreters: ReadonlyMap<string, Interpreter> = new Map(
       verb: 'run',
       needsVerb: true,
     },
+    uv: {
+      inline: ['-m'],
+      valued: ['--with', '--python', '-p', '--project', '--directory', '--env-file', '--extra', '--group'],
+      verb: 'run',
+      needsVerb: true,
+    },
     bun: { inline: ['-e', '-p', '--eval', '--print'], valued: ['-r', '--preload'], verb: 'run' },
   }),
 );

@@ -2,6 +2,8 @@ import { locate } from './check.ts';
 import { checkCommands, type Surroundings } from './commands.ts';
 import type { Problem } from './config.ts';
 import type { YamlDocument } from './document.ts';
+import { checkForeignEntries } from './foreign/check-entries.ts';
+import { type ForeignChecks, noChecks } from './foreign-checks.ts';
 import { sortProblems } from './problem.ts';
 import { valueAt } from './read.ts';
 import { checkReferences } from './references.ts';
@@ -12,7 +14,11 @@ import { findViolations, type Violation } from './violation.ts';
 import { wordViolation } from './words.ts';
 
 /** Everything there is to say about a RuntimeConfig, in the order of the file. */
-export function validate(document: YamlDocument, surroundings: Surroundings): Problem[] {
+export function validate(
+  document: YamlDocument,
+  surroundings: Surroundings,
+  checks: ForeignChecks = noChecks,
+): Problem[] {
   const tolerant = valueAt(document, ['apiVersion']) === promptkitVersion;
   const reading = document.problems.map((problem) =>
     tolerant && problem === document.secondDocument ? lessSerious(problem) : problem,
@@ -23,6 +29,7 @@ export function validate(document: YamlDocument, surroundings: Surroundings): Pr
     ...reading,
     ...violations.flatMap((violation) => judge(document, violation, tolerant)),
     ...checkReferences(document, tolerant),
+    ...checkForeignEntries(document, surroundings, checks),
     ...findUnused(document),
     ...checkCommands(document, surroundings),
   ]);

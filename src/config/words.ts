@@ -3,6 +3,7 @@ import type { YamlDocument } from './document.ts';
 import { execKey, isAt, textAt, valueAt } from './read.ts';
 import { nativeVersion, promptkitVersion } from './schema.ts';
 import type { Violation } from './violation.ts';
+import { wordForeign } from './words-foreign.ts';
 
 /** A violation in RuntimeConfig’s own words. */
 export interface Worded extends Violation {
@@ -21,8 +22,11 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
   const { path } = violation;
   if (isAt(path, 'apiVersion')) return always(`must be ${nativeVersion} or ${promptkitVersion}`);
   if (isAt(path, 'kind')) return always('must be RuntimeConfig');
-  const later = wordLater(document, violation);
-  if (later !== undefined) return always(`${later} is not supported by this version`);
+  if (violation.kind === 'key' && isAt(path, ...execKey('limits'))) {
+    return always('`limits` is not supported by this version');
+  }
+  const foreign = wordForeign(document, violation);
+  if (foreign !== undefined) return { ...violation, ...foreign, always: true };
   const required = isUnsaid(document, violation)
     ? requiredWords.find(([pattern]) => isAt(path, pattern))
     : undefined;
@@ -69,17 +73,6 @@ const expiresKey = 'spec.tools.*.approval.expires';
 /** What guards a tool is never passed over, whatever PromptKit’s loader would do with it. */
 function isGuard(path: Violation['path']): boolean {
   return path[0] === 'spec' && path[1] === 'tools' && (path[3] === 'approval' || path[3] === 'idempotent');
-}
-
-const laterDialects: ReadonlySet<unknown> = new Set(['picoclaw', 'chibi', 'claude', 'agentao']);
-const laterKeys = [...execKey('limits'), 'spec.imports'];
-
-/** What the documents promise and this version lacks: passing over it silently would weaken a guard. */
-function wordLater(document: YamlDocument, { kind, path }: Violation): string | undefined {
-  if (kind === 'key' && isAt(path, ...laterKeys)) return `\`${path.at(-1)}\``;
-  const value = valueAt(document, path);
-  if (isAt(path, ...execKey('dialect')) && laterDialects.has(value)) return `dialect ${value}`;
-  return undefined;
 }
 
 function isUnsaid(document: YamlDocument, { kind, path }: Violation): boolean {

@@ -20,6 +20,8 @@ function config(defaults: DefaultsConfig = {}): RuntimeConfig {
     tools: [],
     evals: [],
     hooks: [],
+    foreign: [],
+    imports: [],
     providers: [],
     stateStore: { type: 'memory' },
     defaults,
@@ -32,7 +34,14 @@ function tool(keys: Partial<ExecConfig> = {}, defaults: DefaultsConfig = {}): Bi
 }
 
 function hook(kind: HookKind, keys: Partial<ExecConfig> = {}, defaults: DefaultsConfig = {}): Binding {
-  const entry: HookConfig = { name: 'guard', exec: exec(keys), hook: kind, phases: [], mode: 'filter' };
+  const entry: HookConfig = {
+    name: 'guard',
+    place: 0,
+    exec: exec(keys),
+    hook: kind,
+    phases: [],
+    mode: 'filter',
+  };
   return resolveHook(entry, config(defaults), host).binding;
 }
 

@@ -228,7 +228,7 @@ evals:
     ],
   },
   {
-    title: 'what this version lacks',
+    title: 'what this version lacks, and dialects where they have no place',
     spec: `
 imports: [./hooks.json]
 tools:
@@ -236,18 +236,15 @@ tools:
 evals:
   rude: {command: sh, dialect: agentao, limits: {}}
 hooks:
-  guard: {command: sh, hook: tool, dialect: claude}
-  bird: {command: sh, hook: tool, dialect: picoclaw}
-  chibi: {command: sh, hook: tool, dialect: chibi}`,
+  guard: {command: sh, hook: tool, dialect: claude}`,
     loads: false,
     problems: [
-      'error 4:3 imports: `imports` is not supported by this version',
+      'error 4:13 imports[0]: must be a mapping, not the string "./hooks.json"',
       'error 6:29 tools[t].exec.limits: `limits` is not supported by this version',
-      'error 8:34 evals[rude].dialect: dialect agentao is not supported by this version',
+      'error 8:34 evals[rude].dialect: must be one of: promptkit, promptkit-go (got: agentao)',
       'error 8:43 evals[rude].limits: `limits` is not supported by this version',
-      'error 10:47 hooks[guard].dialect: dialect claude is not supported by this version',
-      'error 11:46 hooks[bird].dialect: dialect picoclaw is not supported by this version',
-      'error 12:47 hooks[chibi].dialect: dialect chibi is not supported by this version',
+      'error 10:5 hooks[guard].claude: is required | Name the event: claude: {event: PreToolUse}.',
+      'error 10:32 hooks[guard].hook: has no place beside `dialect: claude` | `claude.event` says when the handler runs.',
     ],
   },
   {

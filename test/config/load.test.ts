@@ -88,6 +88,7 @@ describe('a file as PromptKit documents them', () => {
       hooks: [
         {
           name: 'pii_guard',
+          place: 0,
           exec: { ...cat, timeoutMs: 3000, sandbox: 'plain', position: at(69, 16) },
           hook: 'provider',
           phases: ['before_call', 'after_call'],
@@ -95,6 +96,7 @@ describe('a file as PromptKit documents them', () => {
         },
         {
           name: 'boxed',
+          place: 1,
           exec: {
             ...exec,
             sandbox: 'box',
@@ -107,6 +109,7 @@ describe('a file as PromptKit documents them', () => {
         },
         {
           name: 'audit',
+          place: 2,
           exec: { ...exec, position: at(77, 22) },
           hook: 'session',
           phases: ['session_start', 'session_end'],
@@ -114,12 +117,15 @@ describe('a file as PromptKit documents them', () => {
         },
         {
           name: 'metrics',
+          place: 3,
           exec: { ...exec, position: at(78, 24) },
           hook: 'eval',
           phases: ['scored'],
           mode: 'observe',
         },
       ],
+      foreign: [],
+      imports: [],
       providers: [
         {
           id: 'anthropic-main',
@@ -161,6 +167,8 @@ describe('whole files', () => {
     tools: [],
     evals: [],
     hooks: [],
+    foreign: [],
+    imports: [],
     providers: [],
     stateStore: { type: 'sqlite', file: join(folder, '.signalbox/state.db') },
     defaults: {},

@@ -78,7 +78,13 @@ describe('runtime.yaml.example', () => {
         warm: true,
       },
       concurrency: 8,
-      defaults: { timeoutMs: 30_000, maxOutputBytes: 10_485_760, graceMs: 2000, leftovers: 'kill' },
+      defaults: {
+        timeoutMs: 30_000,
+        maxOutputBytes: 10_485_760,
+        graceMs: 2000,
+        leftovers: 'kill',
+        onFailure: 'deny',
+      },
       logging: { level: 'info', format: 'json', fields: { service: 'support-desk' } },
     });
   });

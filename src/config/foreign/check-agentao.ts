@@ -1,0 +1,46 @@
+import { resolve } from 'node:path';
+import { isObject } from '../../json.ts';
+import { findMissingScript } from '../missing-script.ts';
+import { textAt, valueAt, wordAt } from '../read.ts';
+import type { Report } from '../report.ts';
+import type { EntryCheck } from './entry-check.ts';
+
+/** What no schema can see of an Agentao rule: a command or a prompt, its matcher and its script. */
+export function checkAgentaoEntry(check: EntryCheck): Report[] {
+  return [...checkForm(check), ...checkMatcher(check), ...checkScript(check)];
+}
+
+function checkForm({ document, path }: EntryCheck): Report[] {
+  const command = [...path, 'command'];
+  const prompt = [...path, 'agentao', 'prompt'];
+  const event = textAt(document, [...path, 'agentao', 'event']);
+  const [hasCommand, hasPrompt] = [command, prompt].map((each) => valueAt(document, each) !== undefined);
+  if (!hasCommand && !hasPrompt) {
+    const hint = 'A rule has a `command`, or `agentao.prompt` at UserPromptSubmit.';
+    return [{ severity: 'error', path: command, message: 'is required', hint, atKey: true }];
+  }
+  if (hasCommand && hasPrompt) {
+    const message = 'has no place beside agentao.prompt';
+    return [{ severity: 'error', path: command, message, atKey: true }];
+  }
+  if (!hasPrompt || event === undefined || event === 'UserPromptSubmit') return [];
+  const message = `is only for UserPromptSubmit (event: ${event})`;
+  return [{ severity: 'error', path: prompt, message, hint: 'Use a `command` instead.' }];
+}
+
+function checkMatcher({ document, path, checks }: EntryCheck): Report[] {
+  const at = [...path, 'agentao', 'matcher'];
+  const event = textAt(document, [...path, 'agentao', 'event']);
+  const matcher = valueAt(document, at);
+  if (event === undefined || !isObject(matcher)) return [];
+  return checks.agentaoMatcher(event, matcher).map((finding) => ({ ...finding, path: at }));
+}
+
+function checkScript({ document, path, folder, searchPath }: EntryCheck): Report[] {
+  const at = [...path, 'command'];
+  const command = wordAt(document, at);
+  if (command === undefined) return [];
+  const cwd = resolve(folder, wordAt(document, [...path, 'cwd']) ?? '.');
+  const message = findMissingScript({ command, cwd, folder, searchPath });
+  return message === undefined ? [] : [{ severity: 'warning', path: at, message }];
+}

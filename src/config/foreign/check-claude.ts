@@ -1,0 +1,112 @@
+import { resolve } from 'node:path';
+import { claudeConditionEvents } from '../claude-events.ts';
+import type { Path } from '../document.ts';
+import { findMissingScript } from '../missing-script.ts';
+import { fillPlaceholders } from '../placeholders.ts';
+import { itemsAt, textAt, valueAt, wordAt } from '../read.ts';
+import type { Report } from '../report.ts';
+import type { EntryCheck } from './entry-check.ts';
+import { literalOf } from './literal.ts';
+import { findUnfilled } from './unfilled.ts';
+
+/** What no schema can see of a Claude Code handler: how its keys go together, its matcher, `if` and script. */
+export function checkClaudeEntry(check: EntryCheck): Report[] {
+  const { document, path } = check;
+  const isHttp = textAt(document, [...path, 'claude', 'type']) === 'http';
+  return [
+    ...checkForm(check, isHttp),
+    ...checkMatcher(check),
+    ...checkCondition(check),
+    ...(isHttp ? checkVariables(check) : checkScript(check)),
+  ];
+}
+
+function checkForm({ document, path }: EntryCheck, isHttp: boolean): Report[] {
+  const has = (key: string) => valueAt(document, [...path, ...key.split('.')]) !== undefined;
+  const reject = (key: string, message: string): Report[] =>
+    has(key) ? [{ severity: 'error', path: [...path, ...key.split('.')], message, atKey: true }] : [];
+  const require = (key: string): Report[] =>
+    has(key)
+      ? []
+      : [{ severity: 'error', path: [...path, ...key.split('.')], message: 'is required', atKey: true }];
+  if (isHttp) {
+    const message = 'has no place in an http handler';
+    return [
+      ...require('claude.url'),
+      ...['command', 'args', 'claude.shell'].flatMap((key) => reject(key, message)),
+    ];
+  }
+  const message = 'needs `type: http`';
+  const shell = has('args')
+    ? reject('claude.shell', 'has no place beside `args`, where there is no shell')
+    : [];
+  const stray = ['claude.url', 'claude.headers', 'claude.allowedEnvVars'].flatMap((key) =>
+    reject(key, message),
+  );
+  return [...require('command'), ...stray, ...shell];
+}
+
+function checkMatcher({ document, path, checks }: EntryCheck): Report[] {
+  const at = [...path, 'claude', 'matcher'];
+  const [event, matcher] = [textAt(document, [...path, 'claude', 'event']), textAt(document, at)];
+  if (event === undefined || matcher === undefined) return [];
+  return checks.claudeMatcher(event, matcher).map((finding) => ({ ...finding, path: at }));
+}
+
+function checkCondition({ document, path, checks }: EntryCheck): Report[] {
+  const at = [...path, 'claude', 'if'];
+  const [event, rule] = [textAt(document, [...path, 'claude', 'event']) ?? '', wordAt(document, at)];
+  if (rule === undefined) return [];
+  const never: Report = {
+    severity: 'warning',
+    path: at,
+    message: `a handler with \`if\` never runs at ${event}`,
+  };
+  const findings = checks.claudeCondition(rule).map((finding) => ({ ...finding, path: at }));
+  return claudeConditionEvents.has(event) ? findings : [never, ...findings];
+}
+
+function checkVariables({ document, path }: EntryCheck): Report[] {
+  const at = [...path, 'claude', 'allowedEnvVars'];
+  const texts = (list: Path) => itemsAt(document, list).flatMap((item) => textAt(document, item) ?? []);
+  return findUnfilled(texts(at), texts([...path, 'env'])).map((message) => ({
+    severity: 'warning',
+    path: at,
+    message,
+  }));
+}
+
+function checkScript({ document, path, folder, searchPath }: EntryCheck): Report[] {
+  const at = [...path, 'command'];
+  const command = wordAt(document, at);
+  if (command === undefined || textAt(document, [...path, 'claude', 'shell']) === 'powershell') return [];
+  const isLine = !Array.isArray(valueAt(document, [...path, 'args']));
+  if (isLine && /\$\{user_config\.[^}]*\}/.test(command)) {
+    const hint = 'Write $CLAUDE_PLUGIN_OPTION_<KEY>, or use the exec form with `args`.';
+    return [
+      { severity: 'error', path: at, message: '${user_config.…} is not replaced in a shell line', hint },
+    ];
+  }
+  const env = itemsAt(document, [...path, 'env']).flatMap((item) => textAt(document, item) ?? []);
+  const place = {
+    projectDir: resolve(folder, literalOf(env, 'CLAUDE_PROJECT_DIR') ?? '.'),
+    ...rootOf(literalOf(env, 'CLAUDE_PLUGIN_ROOT'), folder),
+  };
+  const fill = (text: string) => fillPlaceholders(text, place, isLine);
+  const args = itemsAt(document, [...path, 'args']).map((item) => fill(textAt(document, item) ?? ''));
+  const message = findMissingScript({
+    command: fill(command),
+    ...(isLine ? {} : { args }),
+    cwd: resolve(folder, wordAt(document, [...path, 'cwd']) ?? '.'),
+    folder,
+    searchPath,
+  });
+  return message === undefined ? [] : [{ severity: 'error', path: at, message, hint: missingHint }];
+}
+
+function rootOf(root: string | undefined, folder: string): { pluginRoot?: string } {
+  return root === undefined ? {} : { pluginRoot: resolve(folder, root) };
+}
+
+const missingHint =
+  'Without it the hook would block everything, or let everything pass. Relative paths start at `cwd`.';

@@ -1,0 +1,66 @@
+import { resolve } from 'node:path';
+import type { ClaudeHookConfig, ClaudeHttp, ClaudeSettings, ExecConfig } from '../config.ts';
+import type { Path, YamlDocument } from '../document.ts';
+import { present } from '../present.ts';
+import { entriesAt, itemsAt, textAt, valueAt, wholeAt, wordAt } from '../read.ts';
+import type { EntryContext } from './context.ts';
+import { literalOf } from './literal.ts';
+import { pluginDataOf } from './plugin-data.ts';
+
+/** Forced continuations after which Claude Code overrides a Stop hook. Source: 2.1.143. */
+export const claudeStopCap = 8;
+
+/** The Claude Code handler that an entry of `spec.hooks` declares. */
+export function readClaude(
+  document: YamlDocument,
+  path: Path,
+  context: EntryContext,
+): Pick<ClaudeHookConfig, 'dialect' | 'exec' | 'settings'> {
+  const { exec } = context;
+  const block = [...path, 'claude'];
+  const isHttp = textAt(document, [...block, 'type']) === 'http';
+  const settings: ClaudeSettings = {
+    event: textAt(document, [...block, 'event']) ?? '',
+    isAsync: valueAt(document, [...block, 'async']) === true,
+    ...present({
+      matcher: textAt(document, [...block, 'matcher']),
+      condition: wordAt(document, [...block, 'if']),
+      http: isHttp ? readHttp(document, block, exec) : undefined,
+      shell: isHttp ? undefined : readShell(document, path),
+    }),
+    stopCap: wholeAt(document, [...block, 'stop_cap'], 0) ?? claudeStopCap,
+    ...readPlace(exec.env, context),
+  };
+  return { dialect: 'claude', ...(isHttp ? {} : { exec }), settings };
+}
+
+/** The shell that reads the line; undefined in the exec form, which any `args` make. */
+function readShell(document: YamlDocument, path: Path): ClaudeSettings['shell'] {
+  if (Array.isArray(valueAt(document, [...path, 'args']))) return undefined;
+  const named = textAt(document, [...path, 'claude', 'shell']);
+  return named === 'bash' || named === 'powershell' ? named : 'sh';
+}
+
+function readHttp(document: YamlDocument, block: Path, exec: ExecConfig): ClaudeHttp {
+  const headers = entriesAt(document, [...block, 'headers']);
+  return {
+    url: textAt(document, [...block, 'url']) ?? '',
+    headers: Object.fromEntries(headers.map(({ name, path }) => [name, textAt(document, path) ?? ''])),
+    allowedEnvVars: itemsAt(document, [...block, 'allowedEnvVars']).flatMap(
+      (item) => textAt(document, item) ?? [],
+    ),
+    env: exec.env,
+    ...present({ timeoutMs: exec.timeoutMs, maxOutputBytes: exec.maxOutputBytes }),
+  };
+}
+
+/** Literals of `env` say where an imported handler came from; they start at the config file’s folder. */
+function readPlace(env: readonly string[], { folder, store }: EntryContext) {
+  const projectDir = resolve(folder, literalOf(env, 'CLAUDE_PROJECT_DIR') ?? '.');
+  const root = literalOf(env, 'CLAUDE_PLUGIN_ROOT');
+  if (root === undefined) return { projectDir };
+  const pluginRoot = resolve(folder, root);
+  const data = literalOf(env, 'CLAUDE_PLUGIN_DATA');
+  const pluginData = data === undefined ? pluginDataOf(store, folder, pluginRoot) : resolve(folder, data);
+  return { projectDir, pluginRoot, pluginData };
+}

@@ -1,0 +1,11 @@
+import type { Path, YamlDocument } from '../document.ts';
+import type { ForeignChecks } from '../foreign-checks.ts';
+
+/** What the check of one entry is given. */
+export interface EntryCheck {
+  readonly document: YamlDocument;
+  readonly path: Path;
+  readonly folder: string;
+  readonly searchPath: string;
+  readonly checks: ForeignChecks;
+}

@@ -1,0 +1,69 @@
+import type { PicoclawHookConfig, PicoclawMethod, PicoclawSettings } from '../config.ts';
+import type { Path, YamlDocument } from '../document.ts';
+import { picoclawMethods } from '../foreign.ts';
+import { present } from '../present.ts';
+import { choiceAt, itemsAt, millisecondsAt, textAt, valueAt, wordAt } from '../read.ts';
+import type { EntryContext } from './context.ts';
+
+/** PicoClaw’s own limits, in milliseconds. Source: hooks/README.md, and a hello limit that it lacks. */
+export const picoclawLimits = {
+  helloTimeoutMs: 5_000,
+  interceptorTimeoutMs: 5_000,
+  approvalTimeoutMs: 60_000,
+  observerTimeoutMs: 500,
+} as const;
+
+/** The PicoClaw process that an entry of `spec.hooks` declares. */
+export function readPicoclaw(
+  document: YamlDocument,
+  path: Path,
+  { exec, defaults }: EntryContext,
+): Pick<PicoclawHookConfig, 'dialect' | 'exec' | 'settings'> {
+  const block = [...path, 'picoclaw'];
+  const limit = (key: string) => millisecondsAt(document, [...block, key]);
+  const { interceptorTimeoutMs: standard, approvalTimeoutMs, observerTimeoutMs } = picoclawLimits;
+  const interceptorTimeoutMs =
+    exec.timeoutMs ?? limit('interceptor_timeout_ms') ?? defaults.timeoutMs ?? standard;
+  const cwd = wordAt(document, [...block, 'dir']) ?? exec.cwd;
+  return {
+    dialect: 'picoclaw',
+    exec: { ...exec, runtime: 'server', timeoutMs: interceptorTimeoutMs, ...present({ cwd }) },
+    settings: {
+      ...readPicoclawWire(document, block),
+      intercept: readMethods(document, path),
+      observe: itemsAt(document, [...block, 'observe']).map((item) => textAt(document, item) ?? ''),
+      interceptorTimeoutMs,
+      approvalTimeoutMs: limit('approval_timeout_ms') ?? approvalTimeoutMs,
+      observerTimeoutMs: limit('observer_timeout_ms') ?? observerTimeoutMs,
+    },
+  };
+}
+
+/** What an import may say as well as an entry. */
+export function readPicoclawWire(
+  document: YamlDocument,
+  block: Path,
+): Pick<PicoclawSettings, 'version' | 'eventKind' | 'isLenient' | 'helloTimeoutMs'> {
+  return {
+    version: choiceAt(document, [...block, 'version'], ['head']) ?? '0.2.8-doc',
+    eventKind: choiceAt(document, [...block, 'event_kind'], ['name']) ?? 'number',
+    isLenient: valueAt(document, [...block, 'lenient']) === true,
+    helloTimeoutMs: millisecondsAt(document, [...block, 'hello_timeout_ms']) ?? picoclawLimits.helloTimeoutMs,
+  };
+}
+
+/** `intercept`, or its short form: `hook` with `phases`. In the order of the methods. */
+function readMethods(document: YamlDocument, path: Path): PicoclawMethod[] {
+  const named = itemsAt(document, [...path, 'picoclaw', 'intercept']).map((item) => textAt(document, item));
+  const hook = choiceAt(document, [...path, 'hook'], ['provider', 'tool']);
+  if (hook === undefined) return picoclawMethods.filter((method) => named.includes(method));
+  const phases = itemsAt(document, [...path, 'phases']).map((item) => textAt(document, item) ?? '');
+  return Object.entries(methodOf[hook])
+    .filter(([phase]) => phases.length === 0 || phases.includes(phase))
+    .map(([, method]) => method);
+}
+
+const methodOf = {
+  provider: { before_call: 'before_llm', after_call: 'after_llm' },
+  tool: { before_execution: 'before_tool', after_execution: 'after_tool' },
+} as const;

@@ -1,0 +1,26 @@
+import { readDefaults } from '../build-exec.ts';
+import type { ForeignHookConfig, ImportConfig, Problem } from '../config.ts';
+import type { YamlDocument } from '../document.ts';
+import type { ForeignChecks } from '../foreign-checks.ts';
+import { readImports } from '../import/imports.ts';
+import { readStateStore } from '../state-store.ts';
+import { readForeignEntries } from './entries.ts';
+import { findFailsOpen } from './fails-open.ts';
+
+/** Foreign hooks of the file and of what it imports, and all there is to say about the latter. */
+export interface ReadForeign {
+  readonly foreign: readonly ForeignHookConfig[];
+  readonly imports: readonly ImportConfig[];
+  readonly problems: readonly Problem[];
+}
+
+export function readForeign(
+  document: YamlDocument,
+  { folder, searchPath }: { readonly folder: string; readonly searchPath: string },
+  checks: ForeignChecks,
+): ReadForeign {
+  const context = { folder, store: readStateStore(document, folder), defaults: readDefaults(document) };
+  const { hooks, imports, problems } = readImports(document, { ...context, searchPath, checks });
+  const foreign = [...readForeignEntries(document, context), ...hooks];
+  return { foreign, imports, problems: [...problems, ...findFailsOpen(foreign, imports)] };
+}

@@ -1,0 +1,10 @@
+/** What to say of variables that headers may use and that `env` does not name: they stay empty. */
+export function findUnfilled(allowed: readonly string[], env: readonly string[]): string[] {
+  const named = new Set(env.map((entry) => entry.split('=', 1)[0]));
+  const missing = allowed.filter((name) => !named.has(name));
+  return missing.length === 0
+    ? []
+    : [
+        `${missing.join(', ')} ${missing.length === 1 ? 'stays' : 'stay'} empty: \`env\` must name what headers use`,
+      ];
+}

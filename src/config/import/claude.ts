@@ -1,0 +1,169 @@
+import { isObject } from '../../json.ts';
+import { claudeConditionEvents } from '../claude-events.ts';
+import type { Path } from '../document.ts';
+import { findMissingScript } from '../missing-script.ts';
+import { fillPlaceholders } from '../placeholders.ts';
+import { present } from '../present.ts';
+import { itemsAt, textAt, valueAt } from '../read.ts';
+import { longestMs } from '../schema-exec.ts';
+import { findViolations } from '../violation.ts';
+import { claudeHandlerSchema } from './claude-handler-schema.ts';
+import type { ClaudeCommand, ClaudeDraft, ClaudePost } from './draft.ts';
+import { allowedVariables, checkPost } from './http-rules.ts';
+import type { Reading } from './reading.ts';
+import { describeRefusedType } from './refused-type.ts';
+
+/** The handlers of the matcher group at `path`. A fault of the group drops all of them, one of a handler only it. */
+export function readGroup(reading: Reading, event: string, path: Path): ClaudeDraft[] {
+  const { document, checks, say } = reading;
+  const matcherPath = [...path, 'matcher'];
+  const matcher = valueAt(document, matcherPath) ?? undefined;
+  if (matcher !== undefined && typeof matcher !== 'string') {
+    const hint = 'A Claude group has `matcher: "Edit|Write"`; a mapping belongs to an Agentao rule.';
+    say({ severity: 'error', path: matcherPath, message: 'must be a string', hint });
+    return [];
+  }
+  const findings = matcher === undefined ? [] : checks.claudeMatcher(event, matcher);
+  for (const finding of findings) say({ ...finding, path: matcherPath });
+  if (findings.some(({ severity }) => severity === 'error')) return [];
+  return itemsAt(document, [...path, 'hooks']).flatMap((handler) =>
+    readHandler(reading, { event, matcher }, handler),
+  );
+}
+
+interface Group {
+  readonly event: string;
+  readonly matcher: string | undefined;
+}
+
+function readHandler(reading: Reading, group: Group, path: Path): ClaudeDraft[] {
+  const { document, place, isPlugin } = reading;
+  if (!hasShape(reading, path)) return [];
+  const run = readRun(reading, path);
+  const condition = textAt(document, [...path, 'if']) || undefined;
+  const isSound = [
+    run.type === 'http' ? checkPost(reading, run, path) : checkCommand(reading, run, path),
+    checkCondition(reading, { event: group.event, condition }, [...path, 'if']),
+  ].every((passed) => passed);
+  if (!isSound) return [];
+  return [
+    {
+      dialect: 'claude',
+      event: group.event,
+      ...present({ matcher: group.matcher, condition }),
+      isAsync: readAsync(reading, path),
+      ...present({
+        timeoutMs: readTimeout(reading, [...path, 'timeout']),
+        onFailure: valueAt(document, [...path, 'onFailure']) === 'block' ? ('deny' as const) : undefined,
+      }),
+      run,
+      place,
+      isPlugin,
+      source: document.positionOf(path),
+      commandPosition: document.positionOf([...path, run.type === 'http' ? 'url' : 'command']),
+    },
+  ];
+}
+
+function hasShape({ document, say }: Reading, path: Path): boolean {
+  const value = valueAt(document, path);
+  const type = isObject(value) ? value['type'] : undefined;
+  const refused = typeof type === 'string' ? describeRefusedType(type) : undefined;
+  if (refused !== undefined) {
+    say({ severity: 'error', path, message: refused });
+    return false;
+  }
+  const violations = findViolations(value, claudeHandlerSchema);
+  for (const { message, hint, ...violation } of violations) {
+    say({ severity: 'error', path: [...path, ...violation.path], message, hint });
+  }
+  return violations.length === 0;
+}
+
+function readRun(reading: Reading, path: Path): ClaudeCommand | ClaudePost {
+  const { document } = reading;
+  const at = (key: string): Path => [...path, key];
+  if (valueAt(document, at('type')) === 'http') {
+    const headers = valueAt(document, at('headers'));
+    const names = isObject(headers) ? document.keysOf(at('headers')) : [];
+    return {
+      type: 'http',
+      url: textAt(document, at('url')) ?? '',
+      headers: Object.fromEntries(
+        names.map((name) => [name, textAt(document, [...at('headers'), name]) ?? '']),
+      ),
+      allowedEnvVars: allowedVariables(
+        reading,
+        itemsAt(document, at('allowedEnvVars')).flatMap((item) => textAt(document, item) ?? []),
+      ),
+    };
+  }
+  const command = textAt(document, at('command')) ?? '';
+  if (Array.isArray(valueAt(document, at('args')))) {
+    const args = itemsAt(document, at('args')).map((item) => textAt(document, item) ?? '');
+    return { type: 'command', command, args };
+  }
+  const shell = valueAt(document, at('shell'));
+  return { type: 'command', command, shell: shell === 'bash' || shell === 'powershell' ? shell : 'sh' };
+}
+
+function checkCommand({ place, searchPath, say }: Reading, run: ClaudeCommand, path: Path): boolean {
+  const { command, args, shell } = run;
+  const at = [...path, 'command'];
+  if (args === undefined && /\$\{user_config\.[^}]*\}/.test(command)) {
+    const hint = 'Write $CLAUDE_PLUGIN_OPTION_<KEY>, or use the exec form with `args`.';
+    const message = '${user_config.…} is not replaced in a shell line';
+    say({ severity: 'error', path: at, message, hint });
+    return false;
+  }
+  if (shell === 'powershell') return true;
+  const fill = (text: string) => fillPlaceholders(text, place, args === undefined);
+  const missing = findMissingScript({
+    command: fill(command),
+    ...(args === undefined ? {} : { args: args.map(fill) }),
+    cwd: place.projectDir,
+    folder: place.projectDir,
+    searchPath,
+  });
+  if (missing !== undefined) say({ severity: 'error', path: at, message: missing, hint: missingHint });
+  return missing === undefined;
+}
+
+/** Why a missing script is no small matter. */
+export const missingHint =
+  'Without it the hook would block everything, or let everything pass. Paths start at the project’s folder.';
+
+function checkCondition(
+  { checks, say }: Reading,
+  { event, condition }: { readonly event: string; readonly condition: string | undefined },
+  path: Path,
+): boolean {
+  if (condition === undefined) return true;
+  if (!claudeConditionEvents.has(event)) {
+    const message = `a handler with \`if\` never runs at ${event}`;
+    say({ severity: 'warning', path, message });
+  }
+  const findings = checks.claudeCondition(condition);
+  for (const finding of findings) say({ ...finding, path });
+  return findings.every(({ severity }) => severity !== 'error');
+}
+
+function readAsync({ document, say }: Reading, path: Path): boolean {
+  const wakes = valueAt(document, [...path, 'asyncRewake']) === true;
+  if (wakes) {
+    const message = 'is read as `async`: an idle model is not woken';
+    say({ severity: 'warning', path: [...path, 'asyncRewake'], message, atKey: true });
+  }
+  return wakes || valueAt(document, [...path, 'async']) === true;
+}
+
+/** Seconds in the file; fractions count. */
+function readTimeout({ document, say }: Reading, path: Path): number | undefined {
+  const seconds = valueAt(document, path);
+  if (seconds === undefined || seconds === null) return undefined;
+  const timeoutMs = typeof seconds === 'number' ? Math.round(seconds * 1000) : Number.NaN;
+  if (timeoutMs >= 1) return Math.min(timeoutMs, longestMs);
+  const message = 'is no number of seconds above 0; the default applies';
+  say({ severity: 'warning', path, message });
+  return undefined;
+}

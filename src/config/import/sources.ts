@@ -1,0 +1,87 @@
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { RuntimeError } from '../../errors.ts';
+import { isObject } from '../../json.ts';
+import { type Path, parseDocument, type YamlDocument } from '../document.ts';
+import type { HandlerPlace } from '../placeholders.ts';
+import { itemsAt, valueAt } from '../read.ts';
+import { readText } from '../text-file.ts';
+
+/** A mapping of events in a file, or the reason why there is none. */
+export type Source = HooksSource | { readonly fault: string };
+
+export interface HooksSource {
+  readonly document: YamlDocument;
+  /** Of the mapping of events. */
+  readonly path: Path;
+  readonly pluginRoot?: string;
+}
+
+/** Reads a file as the foreign system’s own JSON; `shown` is what its problems are said to be in. */
+export function readForeignFile(file: string, shown: string): YamlDocument | { readonly fault: string } {
+  try {
+    const text = readText(file);
+    if (typeof text !== 'string') return { fault: `Could not parse hooks file ${shown}: ${text.message}` };
+    return parseDocument(shown, text);
+  } catch (thrown) {
+    if (!(thrown instanceof RuntimeError)) throw thrown;
+    return {
+      fault: thrown.message.endsWith('does not exist') ? `Hooks file not found: ${shown}` : thrown.message,
+    };
+  }
+}
+
+/** The hooks of a file: under `hooks`, or bare; `isSettings` tells that a file without the key has none. */
+export function sourceOfFile(document: YamlDocument, isSettings: boolean): HooksSource | undefined {
+  const { value, file } = document;
+  const pluginRoot = pluginRootOf(resolve(file));
+  const root = pluginRoot === undefined ? {} : { pluginRoot };
+  if (!isObject(value) || Object.hasOwn(value, 'hooks')) {
+    return { document, path: isObject(value) ? ['hooks'] : [], ...root };
+  }
+  return isSettings || Object.hasOwn(value, 'disableAllHooks') ? undefined : { document, path: [], ...root };
+}
+
+function pluginRootOf(file: string): string | undefined {
+  return basename(file) === 'hooks.json' && basename(dirname(file)) === 'hooks'
+    ? dirname(dirname(file))
+    : undefined;
+}
+
+/** The hooks of a plugin’s folder: what `hooks` of its plugin.json says, else hooks/hooks.json. */
+export function sourcesOfPlugin(folder: string, shown: string): Source[] {
+  const manifest = ['plugin.json', join('.claude-plugin', 'plugin.json')]
+    .map((name) => readForeignFile(join(folder, name), join(shown, name)))
+    .find((read) => !('fault' in read && read.fault.startsWith('Hooks file not found')));
+  if (manifest === undefined) return [sourceOfPart(folder, shown, 'hooks/hooks.json')];
+  if ('fault' in manifest) return [manifest];
+  const fault = manifest.problems.find(({ severity }) => severity === 'error') ?? nameless(manifest);
+  if (fault !== undefined) return [{ fault: `${manifest.file}: ${fault.message}` }];
+  const hooks = valueAt(manifest, ['hooks']);
+  if (hooks === undefined || hooks === null) return [sourceOfPart(folder, shown, 'hooks/hooks.json')];
+  const parts: Path[] = Array.isArray(hooks) ? itemsAt(manifest, ['hooks']) : [['hooks']];
+  return parts.map((part) => {
+    const value = valueAt(manifest, part);
+    if (typeof value === 'string') return sourceOfPart(folder, shown, value);
+    const isWrapped = isObject(value) && isObject(value['hooks']);
+    return { document: manifest, path: isWrapped ? [...part, 'hooks'] : part, pluginRoot: folder };
+  });
+}
+
+function nameless(manifest: YamlDocument): { message: string } | undefined {
+  return typeof valueAt(manifest, ['name']) === 'string' ? undefined : { message: 'name is required' };
+}
+
+function sourceOfPart(folder: string, shown: string, part: string): Source {
+  const document = readForeignFile(resolve(folder, part), join(shown, part));
+  if ('fault' in document) return document;
+  const source = sourceOfFile(document, false);
+  return { ...(source ?? { document, path: [] }), pluginRoot: folder };
+}
+
+/** Where the handlers of a file belong: the folder above `.claude` or `.agentao`, else the config’s. */
+export function placeOfFile(file: string, folder: string, pluginRoot: string | undefined): HandlerPlace {
+  const parts = dirname(resolve(file)).split(sep);
+  const index = parts.findLastIndex((part) => part === '.claude' || part === '.agentao');
+  const projectDir = index === -1 ? folder : parts.slice(0, index).join(sep) || sep;
+  return pluginRoot === undefined ? { projectDir } : { projectDir, pluginRoot };
+}

@@ -1,0 +1,64 @@
+/** One word of a shell line, without its quotes. */
+export interface ShellWord {
+  readonly text: string;
+  /** Whether the shell puts something in its place: a variable, a command, a pattern. */
+  readonly isExpanded: boolean;
+}
+
+/** The words of a simple command, redirections left out; undefined for anything that says more than one command. */
+export function splitLine(line: string): ShellWord[] | undefined {
+  const words: ShellWord[] = [];
+  let rest = line.trim();
+  while (rest !== '') {
+    const redirection = /^\d*(?:>>|>|<)&?\s*/.exec(rest)?.[0];
+    if (redirection !== undefined) rest = rest.slice(redirection.length);
+    const word = takeWord(rest);
+    if (word === undefined) return undefined;
+    if (redirection === undefined) words.push(word);
+    rest = rest.slice(word.length).trimStart();
+  }
+  return reserved.has(words[0]?.text ?? '') ? undefined : words;
+}
+
+const reserved: ReadonlySet<string> = new Set(
+  '{ ! [[ if for while until case select function time coproc'.split(' '),
+);
+
+/** The word at the start of the text; undefined where an operator or an open quote stands there. */
+function takeWord(text: string): (ShellWord & { readonly length: number }) | undefined {
+  const pieces = /^(?:'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|[^\s'"\\;&|()<>#]|(?<=\S)#)+/.exec(text);
+  const [raw] = pieces ?? [];
+  if (raw === undefined || /^["'\\;&|()<>]/.test(text.slice(raw.length))) return undefined;
+  let isExpanded = false;
+  const plain = raw.replaceAll(/'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^'"\\]+)/g, unquote);
+  return { text: plain, isExpanded, length: raw.length };
+
+  function unquote(_all: string, single?: string, double?: string, escaped?: string, bare?: string): string {
+    if (single !== undefined) return single;
+    if (escaped !== undefined) return escaped;
+    isExpanded ||= /[$`]/.test(double ?? '') || /[$`*?[\]~{}]/.test(bare ?? '');
+    return bare ?? (double ?? '').replaceAll(/\\(["\\$`])/g, '$1');
+  }
+}
+
+/** Variables that a shell line reads and nothing in it sets; what stands in single quotes is no variable. */
+export function variablesOf(line: string): string[] {
+  const open = line.replaceAll(
+    /\\[\s\S]|'[^']*'|"((?:[^"\\]|\\[\s\S])*)"/g,
+    (_all, double?: string) => double?.replaceAll(/\\[\s\S]/g, ' ') ?? ' ',
+  );
+  const read = [...open.matchAll(/\$(?:\{[#!]?)?([A-Za-z_]\w*)/g)].map(([, name = '']) => name);
+  const set = new Set(
+    [...open.matchAll(/(?:\bfor\s+|\bread\s+(?:-\w+\s+)*|(?<![\w$])(?=\w+=))([A-Za-z_]\w*)/g)].map(
+      ([, name]) => name,
+    ),
+  );
+  return [...new Set(read)].filter((name) => !set.has(name) && !isShells(name));
+}
+
+/** Names that the shell sets itself, and those that every process is given. */
+function isShells(name: string): boolean {
+  return /^(?:PWD|OLDPWD|IFS|PPID|RANDOM|SECONDS|LINENO|SHLVL|E?UID|HOSTNAME|OPTARG|OPTIND|REPLY|BASH(?:_\w+)?|PATH|HOME|LANG|LC_\w+|TZ|TMPDIR|USER|CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA|ENV_FILE))$/.test(
+    name,
+  );
+}
