@@ -1,12 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import type { Approval, PendingCall, Ruling } from './contract/approval.ts';
 import type { ToolDocument } from './contract/document.ts';
 import type { Emit } from './contract/event.ts';
 import { failed, type ToolFailed } from './contract/tool.ts';
+import { bareScene } from './contract/turn.ts';
 import { RuntimeError, toFault } from './errors.ts';
 import { isObject } from './json.ts';
 import type { LazyStore } from './lazy-store.ts';
 import { readArgs } from './pipeline/args.ts';
-import { type CallableTool, callTool } from './pipeline/call.ts';
+import { callTool } from './pipeline/call.ts';
+import type { CallableTool } from './pipeline/callable.ts';
 import { type Consent, consentsIn } from './pipeline/consent.ts';
 import { toToolDocument } from './pipeline/document.ts';
 import { ruleCall } from './pipeline/rule-call.ts';
@@ -20,6 +23,10 @@ interface Place {
   /** The RuntimeConfig file, absolute. */
   readonly config: string;
   readonly emit: Emit;
+  /** Whether the store outlives the process. */
+  readonly isDurable: boolean;
+  /** The tool that a hook may rename the call to. */
+  readonly find?: ((name: string) => CallableTool | undefined) | undefined;
 }
 
 /**
@@ -32,7 +39,11 @@ export async function callAlone(
   { approve, signal, callId }: CallOptions,
 ): Promise<ToolDocument> {
   const { tool } = place;
-  let result = await callTool(tool, args, { callId, signal });
+  const isUnattended = approve === undefined && !place.isDurable;
+  const name = callId ?? `call_${randomUUID()}`;
+  const scene = { ...bareScene(name), now: new Date().toISOString() };
+  const context = { signal, scene, find: place.find };
+  let result = await callTool(tool, args, { ...context, callId: name, isByHost: true, isUnattended });
   let previous: string | null = null;
   let consents: readonly Consent[] = [];
   while (result.outcome.status === 'pending' && approve !== undefined) {
@@ -49,10 +60,14 @@ export async function callAlone(
       from: readArgs(tool.name, args),
       consents,
     };
-    result = await ruleCall(tool, ruled, { signal });
+    result = await ruleCall(tool, ruled, context);
     previous = pending.id;
   }
   const { outcome } = result;
+  // A hook that was not allowed to finish has decided nothing.
+  if (outcome.status === 'denied' && outcome.error?.code === 'ABORTED' && signal?.aborted === true) {
+    return toToolDocument({ ...result, outcome: failed(outcome.error) });
+  }
   if (outcome.status !== 'pending') return toToolDocument({ ...result, outcome });
   return await keep(place, { args: readArgs(tool.name, args), result, outcome });
 }

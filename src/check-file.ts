@@ -6,6 +6,7 @@ import { sortProblems } from './config/problem.ts';
 import { textAt, valueAt } from './config/read.ts';
 import { findNearest } from './config/suggest.ts';
 import { toRuntimeError } from './errors.ts';
+import { foreignChecks } from './foreign-checks.ts';
 import { isObject } from './json.ts';
 import { loadPipeline, requirePipeline } from './pipeline/load.ts';
 import { loadSuite, requireSuite } from './suite/load.ts';
@@ -104,7 +105,7 @@ function checkWithRuntime(
 }
 
 function load(file: string): LoadedConfig {
-  return loadConfig(file, hostEnv()['PATH'] ?? '');
+  return loadConfig(file, hostEnv()['PATH'] ?? '', foreignChecks);
 }
 
 /** Undefined when there is no such file, of which a file that names it warns by itself. */

@@ -8,6 +8,7 @@ import type { Asked } from './checks/check.ts';
 import type { RuntimeConfig } from './config/config.ts';
 import type { EvalOutcome, EvalRequest } from './contract/eval.ts';
 import type { Emit } from './contract/event.ts';
+import { bareScene } from './contract/turn.ts';
 import { RuntimeError } from './errors.ts';
 import { openJudge } from './judge.ts';
 import { lazyModels } from './lazy.ts';
@@ -41,6 +42,7 @@ export interface OwnEquipment extends Equipment {
 export function openEquipment(parts: EquipmentParts): OwnEquipment {
   const { config, evals, links, emit, requireOpen } = parts;
   const fire = openFire(links);
+  const groups = links.filter((link) => 'group' in link);
   const { env, record, replay, cassette } = parts;
   const models = lazyModels({ config, env, record, replay, cassette, fire });
   const judge = openJudge(config, models);
@@ -48,10 +50,11 @@ export function openEquipment(parts: EquipmentParts): OwnEquipment {
     tools: parts.tools,
     emit,
     fire,
-    model: async (id, stream) => {
+    model: async (id, stream, options) => {
       requireOpen();
-      return await models.model(id, stream);
+      return await models.model(id, stream, options);
     },
+    modelOf: (id) => config.providers.find((each) => each.id === id)?.model ?? '',
     score: async ({ id, type, request, threshold, signal }) => {
       requireOpen();
       const port = evals.get(type);
@@ -65,7 +68,16 @@ export function openEquipment(parts: EquipmentParts): OwnEquipment {
       void passGate(links, toScoredEvent({ id, request, passed }, timed), { call });
       return { ...timed, passed };
     },
-    tell: (phase, event) => void passGate(links, { hook: 'session', phase, event }, { call: randomUUID() }),
+    links: groups,
+    takeLate: (session) => groups.flatMap(({ group }) => group.takeLate(session)),
+    tell: (phase, event) => {
+      // Foreign hooks of a session's start are asked, by the run itself.
+      const told = phase === 'session_start' ? links.filter((link) => !('group' in link)) : links;
+      const { session_id, messages } = event;
+      const host = { tool_count: parts.tools.size };
+      const scene = { ...bareScene(session_id), messages, now: new Date().toISOString(), host };
+      void passGate(told, { hook: 'session', phase, event }, { call: randomUUID(), scene });
+    },
     close: () => models.close(),
   };
 }
@@ -95,5 +107,5 @@ function openFire(links: readonly Link[]) {
   return async (
     event: Parameters<typeof passGate>[1],
     options: Partial<Parameters<typeof passGate>[2]> = {},
-  ) => await passGate(links, event, { call: randomUUID(), ...options });
+  ) => await passGate(links, event, { call: `event_${randomUUID()}`, ...options });
 }

@@ -6,7 +6,7 @@ export type {
   Threshold,
 } from './contract/eval.ts';
 export type * from './contract/event.ts';
-export type { HookEvent, HookKind, HookMode, Phase } from './contract/hook.ts';
+export type { HookEvent, HookKind, HookMode, Phase, Verdict } from './contract/hook.ts';
 export type * from './contract/provider.ts';
 export type * from './contract/run.ts';
 export { catalogue, type ErrorCode, type Fault, RuntimeError } from './errors.ts';
@@ -24,6 +24,7 @@ export {
   openRuntime,
   type Pause,
   type PendingFilter,
+  type PointEvent,
   type Reporter,
   type RunHeader,
   type RunOptions,

@@ -7,7 +7,7 @@ import { askModel } from './pipeline/ask-model.ts';
 /** Asks the declared providers for judgements, behind the guard as every model call is. */
 export function openJudge({ providers }: RuntimeConfig, models: Models): Judge {
   return async ({ provider = judgingProvider(providers), model: name, system, prompt, signal }) => {
-    const { model } = await models.model(provider, 'hold', name);
+    const { model } = await models.model(provider, 'hold', { name });
     const options = {
       prompt: [
         { role: 'system' as const, content: system },

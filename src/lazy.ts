@@ -1,3 +1,5 @@
+import type { askPlugins } from './chibi-plugins.ts';
+import type { RuntimeConfig } from './config/config.ts';
 import type { Durable, DurableContext } from './durable.ts';
 import type { Models, ModelsContext } from './models.ts';
 
@@ -12,6 +14,15 @@ export function lazyModels(context: ModelsContext): Models {
     },
     close: async () => await (await opening)?.close(),
   };
+}
+
+/** The config with every plugin asked what it is. Throws CONFIG_INVALID. */
+export async function lazyPlugins(
+  config: RuntimeConfig,
+  ...given: Parameters<typeof askPlugins> extends [unknown, ...infer Rest] ? Rest : never
+): Promise<RuntimeConfig> {
+  const isAsked = config.imports.length > 0 || config.foreign.some(({ dialect }) => dialect === 'chibi');
+  return isAsked ? await (await import('./chibi-plugins.ts')).askPlugins(config, ...given) : config;
 }
 
 export function lazyDurable(context: DurableContext): Durable {

@@ -1,6 +1,7 @@
 import { hostEnv } from './binding/env.ts';
 import { runtimeOfSuite } from './check-file.ts';
 import { requireConfig } from './config/load.ts';
+import { foreignChecks } from './foreign-checks.ts';
 import { requireSuite } from './suite/load.ts';
 import { withDataset } from './suite/model.ts';
 import { type PlanOptions, planSuite as plan, type SuitePlan } from './suite/plan.ts';
@@ -23,6 +24,6 @@ export async function planSuite(
   options: SuitePlanOptions,
 ): Promise<SuitePlan & { readonly config: string }> {
   const { config = runtimeOfSuite(file, 'runtime.yaml'), dataset } = options;
-  const suite = requireSuite(file, requireConfig(config, hostEnv()['PATH'] ?? ''));
+  const suite = requireSuite(file, requireConfig(config, hostEnv()['PATH'] ?? '', foreignChecks));
   return { ...(await plan(withDataset(suite, dataset), options)), config };
 }

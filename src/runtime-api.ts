@@ -16,6 +16,7 @@ import type { RuntimeEvent } from './contract/event.ts';
 import type { RunDetails, RunDocument, RunInfo, RunStatus } from './contract/run.ts';
 import type { LogTarget } from './log/log.ts';
 import type { LooseEvent } from './pipeline/event.ts';
+import type { PointEvent } from './pipeline/fire-point.ts';
 import type { Decider } from './pipeline/rulings.ts';
 import type { RunOptions } from './pipeline/runs.ts';
 import type { EvalInput } from './pipeline/score.ts';
@@ -161,9 +162,12 @@ export interface Runtime extends AsyncDisposable {
   };
   readonly hooks: {
     list(): HookInfo[];
-    /** Takes an event through its whole chain. Throws EVENT_INVALID, RUNTIME_CLOSED. */
+    /**
+     * Takes an event through its whole chain, or a foreign dialect's own point and payload through the hooks of that
+     * dialect. Throws EVENT_INVALID, RUNTIME_CLOSED.
+     */
     fire(
-      event: LooseEvent,
+      event: LooseEvent | PointEvent,
       options?: { readonly signal?: AbortSignal | undefined },
     ): Promise<DecisionDocument>;
   };

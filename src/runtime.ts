@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openTape, openWorkshop, resolveEntries } from './assemble.ts';
+import { type Known, openTape, openWorkshop, resolveEntries } from './assemble.ts';
 import { hostEnv } from './binding/env.ts';
-import type { Resolved } from './binding/resolve.ts';
+
 import { callAlone } from './call-alone.ts';
 import type { RuntimeConfig } from './config/config.ts';
 import { loadConfig, requireConfig } from './config/load.ts';
@@ -12,16 +12,18 @@ import type { Emit, RuntimeEvent } from './contract/event.ts';
 import type { HookEvent } from './contract/hook.ts';
 import { openEquipment } from './equip.ts';
 import { RuntimeError, toRuntimeError } from './errors.ts';
-import { lazyDurable } from './lazy.ts';
+import { foreignChecks as checks } from './foreign-checks.ts';
+import { lazyDurable, lazyPlugins } from './lazy.ts';
 import { lazyResults, lazyStore } from './lazy-store.ts';
 import { lazySuites } from './lazy-suites.ts';
-import { checkChangedArgs } from './pipeline/call.ts';
-import { toDecisionDocument, toEvalDocument, toHookInfo, toToolInfo } from './pipeline/document.ts';
+import { checkChangedArgs } from './pipeline/call-before.ts';
+import { toDecisionDocument, toEvalDocument, toHookInfos, toToolInfo } from './pipeline/document.ts';
 import { readEvent } from './pipeline/event.ts';
 import { passGate } from './pipeline/gate.ts';
 import { toEvalRequest } from './pipeline/score.ts';
 import { lazyGuard } from './provider/lazy-guard.ts';
 import type { Runtime, RuntimeOptions } from './runtime-api.ts';
+import { openScribe } from './scribe.ts';
 import { openShadowBook } from './shadows.ts';
 import { openLaunch } from './transport/launch/open.ts';
 
@@ -29,7 +31,9 @@ export type { CassetteOptions } from './cassette/cassette.ts';
 export { parseDuration } from './config/duration.ts';
 export { formatProblem, problemsOf } from './config/problem.ts';
 export { type FoundState, findStates } from './find-state.ts';
+export type { HooksImport } from './import-hooks.ts';
 export type { LooseEvent } from './pipeline/event.ts';
+export type { PointEvent } from './pipeline/fire-point.ts';
 export type { Decider } from './pipeline/rulings.ts';
 export type { RunOptions } from './pipeline/runs.ts';
 export type { EvalInput } from './pipeline/score.ts';
@@ -51,14 +55,35 @@ export const loadResults = async () => await import('./suite/results.ts');
 /** Which cases a suite has, before any of them runs. Read from disk when it is first asked for. */
 export const loadPlan = async () => await import('./plan-suite.ts');
 
-/** Opens a RuntimeConfig file. Starts no process, but servers with `warm: true`. Throws CONFIG_INVALID, FILE_UNREADABLE. */
+/** What turns hooks of other systems into entries of a config. Read from disk when it is first asked for. */
+export const loadImporter = async () => await import('./import-hooks.ts');
+
+/**
+ * Opens a RuntimeConfig file. Starts no process, but servers with `warm: true`, and chibi plugins to ask them what they
+ * are. Throws CONFIG_INVALID, FILE_UNREADABLE.
+ */
 export async function openRuntime(file: string | URL, options: RuntimeOptions = {}): Promise<Runtime> {
   const host = options.env ?? hostEnv();
   const path = toPath(file);
   const searchPath = host['PATH'] ?? '';
-  const { config: declared = requireConfig(path, searchPath), problems } = loadConfig(path, searchPath);
+  const { config: declared = requireConfig(path, searchPath, checks), problems } = loadConfig(
+    path,
+    searchPath,
+    checks,
+  );
   const { concurrency = declared.concurrency } = options;
-  const config = { ...declared, ...(concurrency === undefined ? {} : { concurrency }) };
+  const launch = await openLaunch(options.launcher ?? 'auto');
+  const early: RuntimeEvent[] = [];
+  const config = await lazyPlugins(
+    {
+      ...declared,
+      ...(concurrency !== undefined && { concurrency }),
+      ...(options.logLevel && { logging: { ...declared.logging, level: options.logLevel } }),
+    },
+    host,
+    { launch, emit: (event) => early.push(event) },
+    options.signal,
+  );
   const entries = resolveEntries(config, host);
   const log = await openEmit(config, entries, options);
   const results = lazyResults(config.stateStore);
@@ -67,13 +92,15 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
     log(event);
     shadows.listen(event);
   };
+  for (const event of early) emit(event);
   for (const { file: place, line, column, severity, message } of problems) {
     const level = severity === 'warning' ? 'warn' : 'debug';
     emit({ type: 'note', name: `${place}:${line}:${column}`, level, message });
   }
-  const launch = await openLaunch(options.launcher ?? 'auto');
   const cassette = options.cassette && (await openTape(options.cassette, { config, all: entries.all, emit }));
-  const workshop = openWorkshop(config, { launch, emit, cassette }, options.signal);
+  const scribe = openScribe((message) => emit({ type: 'note', name: config.name, level: 'warn', message }));
+  const { prepare, spill } = scribe;
+  const workshop = openWorkshop(config, { launch, emit, cassette, prepare, spill }, options.signal);
   for (const { binding, missingEnv } of entries.all) {
     for (const name of missingEnv) {
       emit({
@@ -84,13 +111,19 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
       });
     }
   }
-  const links = entries.hooks.map(({ config: hook, resolved }) => workshop.link(hook, resolved));
+  const strangers =
+    entries.foreign.length === 0
+      ? []
+      : (await import('./foreign-links.ts')).openForeignLinks(entries.foreign, workshop.yard);
+  const links = workshop.links(entries, strangers);
+  const groups = links.flatMap((link) => ('group' in link ? [link.group] : []));
   const tools = new Map(
     entries.tools.map((entry) => [entry.config.name, workshop.tool(entry.config, entry.resolved, links)]),
   );
   const evals = new Map(
     entries.evals.map(({ config: { name }, resolved }) => [name, workshop.evaluation(resolved)]),
   );
+  const find = (name: string) => tools.get(name);
   let closing: Promise<void> | undefined;
   const requireOpen = () => {
     if (closing !== undefined) throw new RuntimeError('RUNTIME_CLOSED', 'the runtime is closed');
@@ -130,22 +163,28 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   });
   const close = async () => {
     await setDown();
-    await Promise.all(workshop.followers.map((follower) => follower.close()));
+    await Promise.all([...workshop.followers, ...groups].map((each) => each.close()));
     await Promise.all(workshop.transports.map((transport) => transport.close()));
     await shadows.close();
+    scribe.close();
     await Promise.all([equipment.close(), store.close(), results.close(), cassette?.close()]);
   };
+  const isDurable = config.stateStore.type !== 'memory';
   const runtime: Runtime = {
     file: config.file,
     name: config.name,
-    isDurable: config.stateStore.type !== 'memory',
+    isDurable,
     ...durable,
     tools: {
       list: () => config.tools.map(toToolInfo),
       call: async (name, args, callOptions = {}) => {
         requireOpen();
         const tool = tools.get(name) ?? unknownName('tool', name, tools.keys());
-        return await callAlone({ tool, store, config: resolve(config.file), emit }, args, callOptions);
+        return await callAlone(
+          { tool, store, config: resolve(config.file), emit, isDurable, find },
+          args,
+          callOptions,
+        );
       },
     },
     evals: {
@@ -161,11 +200,16 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
       ...suites,
     },
     hooks: {
-      list: () => config.hooks.map(toHookInfo),
+      list: () => toHookInfos(config),
       fire: async (loose, { signal } = {}) => {
         requireOpen();
-        const event = readEvent(loose);
-        const { decision } = await passGate(links, event, { call: randomUUID(), signal, check: checkArgs });
+        const call = `event_${randomUUID()}`;
+        if ('dialect' in loose) {
+          const host = { tool_count: tools.size };
+          const { fireForeign } = await import('./fire-foreign.ts');
+          return toDecisionDocument(await fireForeign(loose, { groups, call, signal, host }));
+        }
+        const { decision } = await passGate(links, readEvent(loose), { call, signal, check: checkArgs });
         return toDecisionDocument(decision);
       },
     },
@@ -192,7 +236,7 @@ function toPath(file: string | URL): string {
 
 async function openEmit(
   config: RuntimeConfig,
-  { all }: { readonly all: readonly Resolved[] },
+  { all }: { readonly all: readonly Known[] },
   options: RuntimeOptions,
 ): Promise<Emit> {
   const listeners = options.onEvent === undefined ? [] : [options.onEvent];

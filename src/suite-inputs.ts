@@ -5,6 +5,7 @@ import { resolveCommand } from './binding/resolve.ts';
 import type { CassetteOptions } from './cassette/cassette.ts';
 import type { ExecConfig, RuntimeConfig } from './config/config.ts';
 import { requireConfig } from './config/load.ts';
+import { foreignChecks } from './foreign-checks.ts';
 import { findFiles } from './suite/dataset/files.ts';
 import { requireSuite } from './suite/load.ts';
 import { type Suite, withDataset } from './suite/model.ts';
@@ -24,7 +25,7 @@ export async function findSuiteInputs(
   file: string,
   { config: configFile, dataset, cassette }: SuiteInputOptions,
 ): Promise<readonly InputFile[]> {
-  const config = requireConfig(configFile, hostEnv()['PATH'] ?? '');
+  const config = requireConfig(configFile, hostEnv()['PATH'] ?? '', foreignChecks);
   const suite = requireSuite(file, config);
   const { dataset: read } = withDataset(suite, dataset);
   return [

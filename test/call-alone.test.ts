@@ -8,7 +8,7 @@ import { RuntimeError } from '../src/errors.ts';
 import { stringifyJson } from '../src/json.ts';
 import { type LazyStore, lazyStore } from '../src/lazy-store.ts';
 import { compileApproval } from '../src/pipeline/approval-rule.ts';
-import type { CallableTool } from '../src/pipeline/call.ts';
+import type { CallableTool } from '../src/pipeline/callable.ts';
 import type { CallOptions, Pause } from '../src/runtime-api.ts';
 import { answering, newRecord, openBench } from './capability/bench.ts';
 import { onTransports } from './cite.ts';
@@ -26,7 +26,7 @@ function openAlone(store: LazyStore = lazyStore({ type: 'memory' })): Alone {
     told.push(event);
   };
   onTestFinished(() => store.close());
-  const place = { store, config: '/etc/desk/runtime.yaml', emit };
+  const place = { store, config: '/etc/desk/runtime.yaml', emit, isDurable: false };
   return { store, told, call: (tool, args, options = {}) => callAlone({ tool, ...place }, args, options) };
 }
 

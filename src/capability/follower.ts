@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import type { Answer, HookEvent } from '../contract/hook.ts';
+import type { Answer, NativeEvent } from '../contract/hook.ts';
 import { toRuntimeError } from '../errors.ts';
 import { askHook, type FilterPort } from './hook.ts';
 import { announce, type Port } from './invoke.ts';
@@ -7,13 +7,13 @@ import { announce, type Port } from './invoke.ts';
 /** Takes events to a hook that nobody waits for. */
 export interface Follower {
   /** Queues the event and returns at once; with a full queue the event is dropped and said to be. */
-  tell(event: HookEvent, call: string): void;
+  tell(event: NativeEvent, call: string): void;
   /** Waits for what is queued, at most the hook's timeout; the rest is dropped. Never rejects. */
   close(): Promise<void>;
 }
 
 /** A hook in `observe` mode: told, never asked. `stop` drops whatever is still to be told. */
-export function openObserver(port: Port<HookEvent, Answer>, stop?: AbortSignal): Follower {
+export function openObserver(port: Port<NativeEvent, Answer>, stop?: AbortSignal): Follower {
   return openFollower(port, stop, (telling) => tellOne(port, telling));
 }
 
@@ -29,7 +29,7 @@ const QUEUE_LENGTH = 1024;
 
 /** Handles events in order, one at a time, behind the caller's back. */
 function openFollower(
-  port: Port<HookEvent, Answer>,
+  port: Port<NativeEvent, Answer>,
   stop: AbortSignal | undefined,
   handle: (telling: Telling) => Promise<void>,
 ): Follower {
@@ -58,13 +58,13 @@ function openFollower(
 }
 
 interface Telling {
-  readonly event: HookEvent;
+  readonly event: NativeEvent;
   readonly call: string;
   readonly signal: AbortSignal;
 }
 
 /** The reply is not read; a failure is told as an event and swallowed. */
-async function tellOne(port: Port<HookEvent, Answer>, { event, call, signal }: Telling): Promise<void> {
+async function tellOne(port: Port<NativeEvent, Answer>, { event, call, signal }: Telling): Promise<void> {
   const finished = announce(port.emit, 'hook', { name: port.binding.name, call });
   try {
     const reply = await port.transport.exchange(port.codec.encode(event), signal);

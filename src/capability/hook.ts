@@ -3,16 +3,16 @@ import {
   type Answer,
   type Deny,
   deny,
-  type HookEvent,
   type HookMode,
   type Modify,
+  type NativeEvent,
 } from '../contract/hook.ts';
-import { type Fault, toFault } from '../errors.ts';
+import { type Fault, RuntimeError, toFault } from '../errors.ts';
 import { Json } from '../json.ts';
 import { type Invocation, invoke, type Port } from './invoke.ts';
 
 /** A filter or shadow that can be asked. */
-export interface FilterPort extends Port<HookEvent, Answer> {
+export interface FilterPort extends Port<NativeEvent, Answer> {
   readonly mode: Exclude<HookMode, 'observe'>;
 }
 
@@ -25,7 +25,7 @@ export type Accept = (answer: Allow | Modify) => void;
  */
 export async function askHook(
   port: FilterPort,
-  invocation: Invocation<HookEvent>,
+  invocation: Invocation<NativeEvent>,
   accept: Accept = () => {},
 ): Promise<Answer> {
   const startedAt = performance.now();
@@ -48,12 +48,16 @@ export async function askHook(
   return answer;
 }
 
-async function ask(port: FilterPort, invocation: Invocation<HookEvent>, accept: Accept): Promise<Answer> {
+async function ask(port: FilterPort, invocation: Invocation<NativeEvent>, accept: Accept): Promise<Answer> {
   const { name } = port.binding;
   try {
     const answer = await invoke(port, invocation);
     if (answer.verdict === 'deny') return { ...answer, reason: answer.reason || `hook "${name}" denied` };
     if (answer.verdict === 'ask') return { ...answer, reason: answer.reason || `hook "${name}" asks` };
+    // The native dialects have no other verdict; one that comes nevertheless must not pass.
+    if (answer.verdict !== 'allow' && answer.verdict !== 'modify') {
+      throw new RuntimeError('REPLY_MALFORMED', `its verdict "${answer.verdict}" has no meaning here`);
+    }
     accept(answer);
     return answer;
   } catch (error) {

@@ -101,7 +101,7 @@ type Level = 'debug' | 'info' | 'warn';
 function levelOf(event: RuntimeEvent): Level {
   switch (event.type) {
     case 'decision':
-      return event.verdict === 'deny' ? 'info' : 'debug';
+      return event.verdict === 'deny' || event.verdict === 'abort' ? 'info' : 'debug';
     case 'call.finished':
       return event.status === 'untold' ? 'warn' : 'debug';
     case 'circuit.opened':
@@ -130,6 +130,8 @@ function messageOf(event: RuntimeEvent): string {
       return `${event.capability} ${event.name}: ${event.status} in ${event.durationMs} ms${event.error ? `: ${event.error.message}` : ''}`;
     case 'decision':
       return `hook ${event.hook}: ${event.mode === 'shadow' ? 'would ' : ''}${event.verdict}${event.reason === '' ? '' : `: ${event.reason}`}`;
+    case 'plugin_hook_fired':
+      return `${event.hook_name} was fired`;
     case 'process.started':
       return `${event.name}: process ${event.pid} started`;
     case 'process.ended':

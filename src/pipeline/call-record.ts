@@ -6,8 +6,8 @@ import type { CallResult } from './call-result.ts';
 import { exactMembers, requireMember } from './exact.ts';
 
 /** A call's result as the journal keeps it, every byte of a peer's values included. */
-export function writeCallResult({ outcome, callId, content, metadata }: CallResult): Json {
-  return Json.from({ call_id: callId, content, metadata, outcome });
+export function writeCallResult({ outcome, callId, content, metadata, context, handled }: CallResult): Json {
+  return Json.from({ call_id: callId, content, metadata, outcome, context, handled });
 }
 
 /** The inverse of `writeCallResult`. */
@@ -18,6 +18,8 @@ export function readCallResult(json: Json): CallResult {
     callId: textOf(members, 'call_id'),
     content: textOf(members, 'content'),
     metadata: requireMember(members, 'metadata'),
+    ...(members.has('context') && { context: requireMember(members, 'context').value as string[] }),
+    ...(members.has('handled') && { handled: textOf(members, 'handled') }),
   };
 }
 
@@ -30,7 +32,10 @@ function readOutcome(json: Json): CallResult['outcome'] {
     case 'failed':
       return failed(faultOf(members));
     case 'denied': {
-      const denied = { status, hook: textOf(members, 'hook'), reason: textOf(members, 'reason') } as const;
+      const denied = {
+        ...({ status, hook: textOf(members, 'hook'), reason: textOf(members, 'reason') } as const),
+        ...(members.has('abort') && { abort: scopeOf(textOf(members, 'abort')) }),
+      };
       return members.has('error') ? { ...denied, error: faultOf(members) } : denied;
     }
     default: {
@@ -40,6 +45,10 @@ function readOutcome(json: Json): CallResult['outcome'] {
       return { status: 'pending', origin, hook, reason, message, expiresMs, ...exact };
     }
   }
+}
+
+function scopeOf(text: string): 'turn' | 'session' {
+  return text === 'turn' ? 'turn' : 'session';
 }
 
 /** The members of a pause that hold nobody's JSON; this module wrote them. */

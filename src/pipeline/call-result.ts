@@ -9,6 +9,8 @@ export interface ToolDenied {
   readonly status: 'denied';
   readonly hook: string;
   readonly reason: string;
+  /** How much more than the call the hook ended. */
+  readonly abort?: 'turn' | 'session';
   /** Set when a fault of the hook, rather than its word, denied. */
   readonly error?: Fault;
 }
@@ -36,6 +38,10 @@ export interface CallResult {
   readonly content: string;
   /** What the hooks had to say, merged in order; a denying hook's alone. */
   readonly metadata: Json;
+  /** What hooks gave the model to read beside the result; it stands in `content` already. */
+  readonly context?: readonly string[];
+  /** What a hook that answered in the tool's place wants the caller to be told. */
+  readonly handled?: string;
 }
 
 /** Which tool a result is of. */
@@ -60,8 +66,12 @@ export function paused({ callId }: CallNames, outcome: CallPaused, metadata = no
 
 export function denied({ tool, callId }: CallNames, decision: Decision): CallResult {
   const hook = decision.hook ?? '';
-  const { reason, metadata, error } = decision;
-  const outcome: ToolDenied = { status: 'denied', hook, reason, ...(error && { error }) };
+  const { reason, metadata, error, abort } = decision;
+  const outcome: ToolDenied = {
+    ...{ status: 'denied', hook, reason },
+    ...(abort && { abort }),
+    ...(error && { error }),
+  };
   return { outcome, callId, content: `Tool "${tool}" was blocked by hook "${hook}": ${reason}`, metadata };
 }
 
@@ -88,7 +98,12 @@ export function withContent(outcome: ToolOk | ToolFailed, content: string): Tool
     const { code, hint } = outcome.error;
     return failed({ code, message: content, hint });
   }
-  return ok(typeof outcome.result.value === 'string' ? Json.from(content) : parsedOrText(content));
+  return ok(resultFrom(outcome.result, content));
+}
+
+/** The result that a new text of it stands for. */
+export function resultFrom(old: Json, content: string): Json {
+  return typeof old.value === 'string' ? Json.from(content) : parsedOrText(content);
 }
 
 function parsedOrText(content: string): Json {

@@ -1,14 +1,17 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import type { ChatMessage } from '../contract/provider.ts';
+import type { ChatMessage, ModelOptions, ToolListing } from '../contract/provider.ts';
+import type { Scene } from '../contract/turn.ts';
 import { type Fault, RuntimeError, toFault } from '../errors.ts';
 import { Json } from '../json.ts';
 import { toPrompt } from '../provider/prompt.ts';
+import type { OnRetry } from '../provider/retries.ts';
+import { toFunctionTool } from '../provider/tools.ts';
 import { type Answered, askModel } from './ask-model.ts';
 
 import { exactMembers, requireMember } from './exact.ts';
 import { parseMessage } from './message.ts';
 import type { ChatStep } from './model.ts';
-import type { GuardedModel, OfferedTool, RunContext } from './run-context.ts';
+import type { AskedTurn, GuardedModel, RunContext } from './run-context.ts';
 
 /** What a model answered, and what that cost. */
 export interface ModelAnswer extends Answered {
@@ -18,9 +21,21 @@ export interface ModelAnswer extends Answered {
 
 interface Question {
   readonly step: ChatStep;
-  readonly offered: ReadonlyMap<string, OfferedTool>;
-  readonly talk: { readonly system: string; readonly messages: readonly ChatMessage[] };
+  readonly talk: {
+    readonly system: string;
+    readonly messages: readonly ChatMessage[];
+    readonly offered: readonly ToolListing[];
+    /** Undefined: the provider's own. */
+    readonly model: string | undefined;
+    readonly options: ModelOptions;
+  };
+  readonly scene: Scene;
   readonly signal: AbortSignal;
+  /** Told when the hooks have let the call pass, and the model is about to be asked. */
+  readonly onCall: (asked: AskedTurn) => void;
+  readonly onRetry: OnRetry;
+  /** Told when there is an answer that the journal did not have. */
+  readonly onAnswer: () => void;
   /** Told of streamed text as the guard releases it. */
   readonly onText: (text: string) => void;
 }
@@ -33,11 +48,13 @@ export async function journalAnswer(
 ): Promise<ModelAnswer | { readonly error: Fault }> {
   const entry = await run.journal.step(path, async () => {
     try {
-      return Json.from(await ask(run, question));
+      const answer = await ask(run, question);
+      question.onAnswer();
+      return Json.from(answer);
     } catch (error) {
-      const fault = toFault(error);
-      if (fault.code === 'ABORTED' && run.signal.aborted) throw error;
-      return Json.from({ error: fault });
+      // Whatever broke when the run was set down is done again when it goes on.
+      if (run.signal.aborted) throw toAborted(error);
+      return Json.from({ error: toFault(error) });
     }
   });
   const members = exactMembers(entry);
@@ -52,14 +69,19 @@ export async function journalAnswer(
   };
 }
 
+function toAborted(cause: unknown): RuntimeError {
+  return new RuntimeError('ABORTED', 'the model call was given up', { cause });
+}
+
 /** What `journalAnswer` keeps, parsed. */
 interface PlainAnswer extends Pick<ModelAnswer, 'finish_reason' | 'usage' | 'cost_usd'> {
   readonly error?: Fault;
 }
 
 async function ask(run: RunContext, question: Question): Promise<ModelAnswer> {
-  const { step, signal, onText } = question;
-  const guarded = await run.model(step.provider, step.stream === 'windowed' ? 'windowed' : 'hold');
+  const { step, talk, scene, signal, onText, onCall, onRetry } = question;
+  const stream = step.stream === 'windowed' ? 'windowed' : 'hold';
+  const guarded = await run.model(step.provider, stream, { name: talk.model, scene, onCall, onRetry });
   const answer = await askModel(guarded.model, {
     options: toOptions(run, question),
     isStreamed: step.stream !== undefined,
@@ -70,15 +92,9 @@ async function ask(run: RunContext, question: Question): Promise<ModelAnswer> {
   return { ...answer, ...(cost !== undefined && { cost_usd: cost }) };
 }
 
-function toOptions(run: RunContext, { step, offered, talk, signal }: Question): LanguageModelV4CallOptions {
-  const { temperature, maxTokens } = step;
-  const tools = [...offered.values()].map(({ name, description, inputSchema }) => ({
-    type: 'function' as const,
-    name,
-    ...(description !== '' && { description }),
-    // A schema that is true or absent takes any object.
-    inputSchema: typeof inputSchema === 'object' ? inputSchema : { type: 'object' as const },
-  }));
+function toOptions(run: RunContext, { talk, signal }: Question): LanguageModelV4CallOptions {
+  const { temperature, max_tokens: maxTokens } = talk.options;
+  const tools = talk.offered.map(toFunctionTool);
   return {
     prompt: toPrompt({ messages: talk.messages, system_prompt: talk.system }),
     abortSignal: signal,

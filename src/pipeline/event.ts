@@ -1,7 +1,7 @@
 import {
   type EvalEvent,
-  type HookEvent,
   type HookKind,
+  type NativeEvent,
   phasesOf,
   type SessionEvent,
   type ToolHookRequest,
@@ -24,7 +24,7 @@ export interface LooseEvent {
 }
 
 /** Checks an event and fills in what was left out, empty. Throws EVENT_INVALID naming every wrong member. */
-export function readEvent(loose: LooseEvent): HookEvent {
+export function readEvent(loose: LooseEvent): NativeEvent {
   const { hook } = loose;
   const phase = loose.phase ?? (hook === 'eval' ? 'scored' : undefined);
   const phases: readonly string[] | undefined = Object.hasOwn(phasesOf, hook) ? phasesOf[hook] : undefined;

@@ -1,8 +1,11 @@
-import type { HookEvent } from '../contract/hook.ts';
+import type { HookEvent, ToolHookResponse } from '../contract/hook.ts';
+import type { ProviderRequest } from '../contract/provider.ts';
 import { isObject, Json } from '../json.ts';
 import { findDuplicateKey, scanElements, scanMembers } from '../json-text.ts';
+import { resultFrom } from './call-result.ts';
 import { parseMessage } from './message.ts';
 import { reconcileMessages } from './reconcile.ts';
+import { applyToTurn, readModelChanges } from './replace-turn.ts';
 
 /** An event with parts of it replaced, and the text of those parts as they now stand in it. */
 export interface Replaced {
@@ -17,17 +20,12 @@ export interface Replaced {
 export function applyReplace(event: HookEvent, replace: Json): Replaced {
   const parts = membersOf(replace);
   switch (event.phase) {
+    case 'request': {
+      const changes = changeRequest(event.turn, parts);
+      return { event: { ...event, turn: { ...event.turn, ...changes } }, parts };
+    }
     case 'before_call': {
-      const prompt = parts.get('system_prompt');
-      const given = parseMessages(parts.get('messages'));
-      const messages = given && reconcileMessages(event.request.messages, given);
-      if (messages?.some((message, index) => message !== given?.[index])) {
-        parts.set('messages', Json.from(messages));
-      }
-      const changes = {
-        ...(messages && { messages }),
-        ...(prompt && { system_prompt: String(prompt.value) }),
-      };
+      const changes = changeRequest(event.request, parts);
       return { event: { ...event, request: { ...event.request, ...changes } }, parts };
     }
     case 'after_call': {
@@ -37,28 +35,45 @@ export function applyReplace(event: HookEvent, replace: Json): Replaced {
       if (message !== given?.[0]) parts.set('message', Json.from(message));
       return { event: { ...event, response: { ...event.response, message } }, parts };
     }
-    case 'before_execution': {
+    case 'before_execution':
+    case 'approval': {
       const args = parts.get('args');
-      if (args === undefined) return { event, parts };
-      const twice = findDuplicateKey(args.text);
+      const name = parts.get('name')?.value;
+      const twice = args === undefined ? undefined : findDuplicateKey(args.text);
       if (twice !== undefined) throw new Error(`the replaced argument "${twice}" stands twice`);
-      return { event: { ...event, request: { ...event.request, args } }, parts };
+      const changes = { ...(args && { args }), ...(typeof name === 'string' && { name }) };
+      return { event: { ...event, request: { ...event.request, ...changes } }, parts };
     }
+    case 'blocked':
     case 'after_execution': {
       const content = parts.get('content');
       if (content === undefined) return { event, parts };
-      const response = { ...event.response, content: String(content.value) };
-      return { event: { ...event, response }, parts };
+      return { event: { ...event, response: withText(event.response, String(content.value)) }, parts };
     }
     default:
-      return { event, parts };
+      return { event: event.hook === 'turn' ? applyToTurn(event, parts) : event, parts };
   }
 }
 
-/** The members of several objects in one, later ones winning, each with the text it had. */
-export function mergeObjects(objects: readonly Json[]): Json {
-  const merged = objects.filter(({ value }) => isObject(value)).flatMap((json) => [...membersOf(json)]);
-  return Json.from(Object.fromEntries(merged));
+/** A result that only its old text fits is gone with that text. */
+function withText({ result, ...response }: ToolHookResponse, content: string): ToolHookResponse {
+  if (result === undefined) return { ...response, content };
+  return { ...response, content, result: resultFrom(result, content) };
+}
+
+/** What a filter changed of a model call; a text that stands twice in a message is brought together in `parts`. */
+function changeRequest({ messages: sent }: Pick<ProviderRequest, 'messages'>, parts: Map<string, Json>) {
+  const prompt = parts.get('system_prompt');
+  const given = parseMessages(parts.get('messages'));
+  const messages = given && reconcileMessages(sent, given);
+  if (messages?.some((message, index) => message !== given?.[index])) {
+    parts.set('messages', Json.from(messages));
+  }
+  return {
+    ...(messages && { messages }),
+    ...(prompt && { system_prompt: String(prompt.value) }),
+    ...readModelChanges(parts),
+  };
 }
 
 /** The members of an object, of each key the last. */

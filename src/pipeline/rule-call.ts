@@ -2,20 +2,17 @@ import type { Approval, PendingCall, Ruling } from '../contract/approval.ts';
 import { failed, ok } from '../contract/tool.ts';
 import { RuntimeError, toFault } from '../errors.ts';
 import type { Json } from '../json.ts';
+import { checkResult, execute, passAfter } from './call-after.ts';
+import { askConsent, passBefore, tellPause } from './call-before.ts';
+import { type CallResult, noMetadata, rejected, settled } from './call-result.ts';
 import {
-  askConsent,
   type Before,
   type Call,
   type CallableTool,
   type CallContext,
-  checkResult,
-  execute,
   namesOf,
-  passAfter,
-  passBefore,
   readCheckedArgs,
-} from './call.ts';
-import { type CallResult, noMetadata, rejected, settled } from './call-result.ts';
+} from './callable.ts';
 import { type Consent, isSameJson } from './consent.ts';
 
 /** A pending call with its ruling. */
@@ -70,29 +67,35 @@ async function runApproved(call: Call, approved: ApprovedCall): Promise<CallResu
   const approval: Approval = { id: pending.id, decision: 'approved', by, reason };
   // The tool itself has asked, or was about to run: these arguments have passed all filters.
   const isPassed = ruling.args === null && (pending.origin === 'tool' || pending.origin === 'approval');
-  const before = isPassed ? { args: pending.args, metadata: noMetadata } : await passAgain(call, approved);
-  return before.stopped ?? (await execute(call, before, approval));
+  const before = isPassed ? untouched(call, pending.args) : await passAgain(call, approved);
+  return tellPause(before, before.stopped ?? (await execute(before, approval)));
 }
 
 /** All filters are asked anew: what one of them has changed before must not be changed twice. */
 async function passAgain(call: Call, { pending, ruling, from, consents }: ApprovedCall): Promise<Before> {
   let args: Json;
   try {
-    args = readCheckedArgs(call.tool, (ruling.args ?? from).text);
+    // The form was refused when the call was made, if it came from a model.
+    args = readCheckedArgs(call.tool, (ruling.args ?? from).text, true);
   } catch (error) {
     const stopped = settled(namesOf(call), failed(toFault(error)));
-    return { args: from, metadata: noMetadata, stopped };
+    return { ...untouched(call, from), stopped };
   }
   const before = await passBefore(call, args, consents);
   if (before.stopped !== undefined) return before;
   const seen = ruling.args ?? pending.args;
   if (isSameJson(before.args, seen)) return { ...before, args: seen };
   // A person has consented to the arguments that they saw, not to what filters have made of these since.
-  const stopped = askConsent(call, before);
+  const stopped = askConsent(before);
   return stopped === undefined ? before : { ...before, stopped };
+}
+
+/** Arguments that no filter is asked about now. */
+function untouched(call: Call, args: Json): Before {
+  return { call, asked: args, args, metadata: noMetadata, context: [] };
 }
 
 async function takeAnswer(call: Call, args: Json, result: Json): Promise<CallResult> {
   const outcome = checkResult(call.tool, ok(result));
-  return await passAfter(call, { outcome, args, latencyMs: 0, metadata: noMetadata });
+  return await passAfter(untouched(call, args), outcome, { latencyMs: 0 });
 }

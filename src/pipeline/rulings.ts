@@ -4,7 +4,8 @@ import { RuntimeError } from '../errors.ts';
 import { Json } from '../json.ts';
 import type { Store } from '../store/store.ts';
 import { readGivenArgs } from './args.ts';
-import { type CallableTool, checkResult, readCheckedArgs } from './call.ts';
+import { checkResult } from './call-after.ts';
+import { type CallableTool, readCheckedArgs } from './callable.ts';
 import { toPendingDocument } from './run-document.ts';
 
 /** Who decides, and why. */
@@ -34,7 +35,7 @@ export async function approve(
 }
 
 function readEdited(tool: CallableTool, args: unknown): Json {
-  return readCheckedArgs(tool, readGivenArgs(tool.name, args));
+  return readCheckedArgs(tool, readGivenArgs(tool.name, args), true);
 }
 
 /** Rejects a pending call: it fails with REJECTED. Throws as `approve` does. */

@@ -1,13 +1,23 @@
 import { createHash } from 'node:crypto';
 import type { PendingCall } from '../contract/approval.ts';
 import { failed } from '../contract/tool.ts';
+import type { Scene } from '../contract/turn.ts';
 import { RuntimeError, toFault } from '../errors.ts';
 import type { Json } from '../json.ts';
 import { readArgs } from './args.ts';
 import { atOnce } from './at-once.ts';
-import { type CallableTool, callTool, readCheckedArgs } from './call.ts';
+import { callTool } from './call.ts';
 import { readCallResult, writeCallResult } from './call-record.ts';
-import { type CallPaused, type CallResult, noMetadata, paused, settled } from './call-result.ts';
+import {
+  type CallNames,
+  type CallPaused,
+  type CallResult,
+  noMetadata,
+  paused,
+  settled,
+  type ToolDenied,
+} from './call-result.ts';
+import { type CallableTool, readCheckedArgs } from './callable.ts';
 import { type Consent, consentsIn } from './consent.ts';
 import type { Ruled } from './journal.ts';
 import { ruleCall } from './rule-call.ts';
@@ -31,9 +41,15 @@ export interface PlannedCall {
 export async function runCalls(
   run: RunContext,
   calls: readonly PlannedCall[],
-  { scope, concurrency }: { readonly scope: Scope; readonly concurrency: number },
+  { scope, scene, concurrency, holdBack }: Making,
 ): Promise<CallResult[]> {
-  let results = await atOnce(calls, concurrency, (call) => makeCall(run, call, scope.signal));
+  let ended: ToolDenied | undefined;
+  let results = await atOnce(calls, concurrency, async (call) => {
+    const result = await makeCall(run, call, { scope, scene, ended, holdBack });
+    const { outcome } = result;
+    if (outcome.status === 'denied' && outcome.abort !== undefined) ended ??= outcome;
+    return result;
+  });
   const stories = new Map<string, Story>();
   for (let round = 1; results.some(isPaused); round += 1) {
     const waiting = calls.flatMap((call, index): PendingCall[] => {
@@ -54,11 +70,22 @@ export async function runCalls(
         record,
         story: stories.get(call.name),
         round,
+        scene,
         signal: scope.signal,
+        holdBack,
       });
     });
   }
   return results;
+}
+
+interface Making {
+  readonly scope: Scope;
+  /** Where the calls happen. */
+  readonly scene: Scene;
+  readonly concurrency: number;
+  /** Takes what is told of a call, by its name, when all calls of its response have their results. */
+  readonly holdBack?: ((name: string, tell: () => void) => void) | undefined;
 }
 
 /** What was decided about one call so far. */
@@ -84,27 +111,51 @@ function isPaused({ outcome }: CallResult): boolean {
   return outcome.status === 'pending';
 }
 
-async function makeCall(run: RunContext, call: PlannedCall, signal: AbortSignal): Promise<CallResult> {
+interface MakingOne extends Omit<Making, 'concurrency'> {
+  /** What ended the turn in the meantime. */
+  readonly ended: ToolDenied | undefined;
+}
+
+async function makeCall(
+  run: RunContext,
+  call: PlannedCall,
+  { scope, scene, ended, holdBack }: MakingOne,
+): Promise<CallResult> {
   const { tool, args, callId, name } = call;
+  const { signal } = scope;
   const entry = await run.journal.step(name, async ({ attempt }) => {
+    if (ended !== undefined) return writeCallResult(notMade({ tool: tool.name, callId }, ended));
     if (attempt > 1 && tool.idempotent === false) return writeCallResult(interrupted(call));
     const idempotencyKey = `${run.journal.runId}/${name}`;
-    return writeCallResult(complete(run, await callTool(tool, args, { callId, signal, idempotencyKey })));
+    const context = {
+      callId,
+      signal,
+      idempotencyKey,
+      scene,
+      find: findTool(run),
+      ...holding(name, holdBack),
+    };
+    return writeCallResult(complete(run, await callTool(tool, args, context)));
   });
   return readCallResult(entry);
 }
 
-interface Decided {
+function holding(name: string, holdBack: Making['holdBack']) {
+  return holdBack === undefined ? {} : { holdBack: (tell: () => void) => holdBack(name, tell) };
+}
+
+interface Decided extends Pick<Making, 'holdBack'> {
   readonly record: Ruled | undefined;
   readonly story: Story | undefined;
   readonly round: number;
+  readonly scene: Scene;
   readonly signal: AbortSignal;
 }
 
 async function carryOut(
   run: RunContext,
   call: PlannedCall,
-  { record, story, round, signal }: Decided,
+  { record, story, round, scene, signal, holdBack }: Decided,
 ): Promise<CallResult> {
   if (record === undefined || story === undefined)
     throw new RuntimeError('INTERNAL', `${call.name} was to be decided and was not`);
@@ -117,18 +168,31 @@ async function carryOut(
     const idempotencyKey = `${run.journal.runId}/${call.name}`;
     const from = story.edited ?? readArgs(tool.name, call.args);
     const ruled = { pending: record, ruling, from, consents: story.consents };
-    const result = await ruleCall(tool, ruled, { signal, idempotencyKey });
+    const context = { signal, idempotencyKey, scene, find: findTool(run), ...holding(call.name, holdBack) };
+    const result = await ruleCall(tool, ruled, context);
     return writeCallResult(complete(run, result));
   });
   return readCallResult(entry);
 }
 
+/** The tool that a hook may rename a call to. */
+function findTool(run: RunContext) {
+  return (name: string) => run.tools.get(name);
+}
+
+/** A hook ended the turn before this call was made. */
+function notMade(names: CallNames, { hook, reason, abort }: ToolDenied): CallResult {
+  const content = `Tool "${names.tool}" was not run: hook "${hook}" ended the turn: ${reason}`;
+  const outcome = { status: 'denied' as const, hook, reason, ...(abort && { abort }) };
+  return { outcome, callId: names.callId, content, metadata: noMetadata };
+}
+
 /** A call that the end of the run cut off has no outcome: it is made again when the run goes on. */
 function complete(run: RunContext, result: CallResult): CallResult {
   const { outcome } = result;
-  if (run.signal.aborted && outcome.status === 'failed' && outcome.error.code === 'ABORTED') {
-    throw new RuntimeError('ABORTED', outcome.error.message);
-  }
+  // A hook that was not allowed to finish has decided nothing.
+  const error = outcome.status === 'failed' || outcome.status === 'denied' ? outcome.error : undefined;
+  if (run.signal.aborted && error?.code === 'ABORTED') throw new RuntimeError('ABORTED', error.message);
   return result;
 }
 

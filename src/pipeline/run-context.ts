@@ -1,9 +1,13 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { EvalOutcome, EvalRequest, Threshold } from '../contract/eval.ts';
 import type { Emit } from '../contract/event.ts';
-import type { SessionEvent } from '../contract/hook.ts';
-import type { CallableTool } from './call.ts';
+import type { HookEvent, SessionEvent } from '../contract/hook.ts';
+import type { Scene, Turn } from '../contract/turn.ts';
+import type { OnRetry } from '../provider/retries.ts';
+import type { CallableTool } from './callable.ts';
+import type { ForeignLink, Passage, Passed } from './gate.ts';
 import type { Journal } from './journal.ts';
+import type { Stopped } from './turn-record.ts';
 
 /** A tool as a model is offered it. */
 export interface OfferedTool extends CallableTool {
@@ -18,6 +22,21 @@ export interface GuardedModel {
   readonly pricing: { readonly input: number; readonly output: number } | undefined;
 }
 
+/** A model call as it is made. */
+export type AskedTurn = Pick<Turn, 'system_prompt' | 'messages' | 'tools' | 'model' | 'options'>;
+
+/** How a model is to be had. */
+export interface ModelRequest {
+  /** Another of the provider's models, or another provider by its id or model. */
+  readonly name?: string | undefined;
+  /** Where its calls happen. */
+  readonly scene?: Scene | undefined;
+  /** Told when the hooks have let a call pass, and the model is about to be asked. */
+  readonly onCall?: ((asked: AskedTurn) => void) | undefined;
+  /** Told when a call of the model has failed and is about to be made again. */
+  readonly onRetry?: OnRetry | undefined;
+}
+
 /** What a scored eval came to. */
 export interface Judgement {
   readonly outcome: EvalOutcome;
@@ -30,8 +49,10 @@ export interface Judgement {
 /** Everything that the steps of a run may use. */
 export interface Equipment {
   readonly tools: ReadonlyMap<string, OfferedTool>;
-  /** Throws PROVIDER_UNUSABLE, NAME_UNKNOWN. */
-  model(provider: string, stream: 'hold' | 'windowed'): Promise<GuardedModel>;
+  /** The provider's model, or another of its models; its calls happen in that scene. Throws PROVIDER_UNUSABLE, NAME_UNKNOWN. */
+  model(provider: string, stream: 'hold' | 'windowed', options?: ModelRequest): Promise<GuardedModel>;
+  /** The provider's own model, by name. */
+  modelOf(provider: string): string;
   /** Scores, tells the eval hooks, and never rejects for what the eval does. Throws NAME_UNKNOWN. */
   score(asked: {
     readonly id: string;
@@ -40,6 +61,12 @@ export interface Equipment {
     readonly threshold: Threshold | undefined;
     readonly signal: AbortSignal;
   }): Promise<Judgement>;
+  /** Takes an event through its whole chain. Never rejects. */
+  fire(event: HookEvent, passage: Partial<Passage>): Promise<Passed>;
+  /** Hooks of foreign dialects, which have more moments than native ones. */
+  readonly links: readonly ForeignLink[];
+  /** Texts for the model that hooks in the background have given since the last time. */
+  takeLate(session: string): readonly string[];
   /** Tells the session hooks; returns at once. */
   tell(phase: 'session_start' | 'session_update' | 'session_end', event: SessionEvent): void;
   readonly emit: Emit;
@@ -47,6 +74,8 @@ export interface Equipment {
 
 /** One execution of a run: what its steps share. */
 export interface RunContext extends Equipment {
+  /** The pipeline's. */
+  readonly name: string;
   readonly journal: Journal;
   /** Ends the run; what was cut off is begun again when it is resumed. */
   readonly signal: AbortSignal;
@@ -57,4 +86,9 @@ export interface RunContext extends Equipment {
 export interface Session {
   readonly id: string;
   turns: number;
+  readonly isResumed: boolean;
+  /** What hooks of the session's start want the model to be given with the next turn. */
+  readonly context: string[];
+  /** The hook that ended the session: no turn begins any more. */
+  ended?: Stopped | undefined;
 }

@@ -1,5 +1,7 @@
 import type { PendingDocument, PendingNotice, PendingRecord } from '../contract/approval.ts';
 import type { RunDetails, RunDocument, RunInfo, StepDocument, TimelineEntry } from '../contract/run.ts';
+import { isObject, Json } from '../json.ts';
+import { type FailedOpen, failuresIn } from '../protocol/metadata.ts';
 import type { RunRecord, StepRecord } from '../store/store.ts';
 import { document } from './exact-document.ts';
 import { readStepEntry } from './step-outcome.ts';
@@ -27,12 +29,26 @@ function toStepDocuments(steps: readonly StepRecord[], open: readonly PendingRec
   const ended = steps.flatMap(({ step, outcome }): StepDocument[] => {
     const entry = outcome === null ? undefined : readStepEntry(outcome);
     if (entry === undefined) return [];
-    const { kind, status, durationMs, error } = entry;
-    return [{ step, kind, status, duration_ms: durationMs, ...(error && { error }) }];
+    const { kind, status, durationMs, error, view } = entry;
+    const failures = failuresOf(view);
+    return [
+      {
+        ...{ step, kind, status, duration_ms: durationMs },
+        ...(failures.length > 0 && { failed_open: failures }),
+        ...(error && { error }),
+      },
+    ];
   });
   // Several calls of one chat may wait: it is one step.
   const waiting = new Map(open.map(toWaitingStep).map((waiting) => [waiting.step, waiting]));
   return [...ended, ...waiting.values()];
+}
+
+/** What failed around the step, and passed by the rules of its dialect. */
+function failuresOf({ value }: Json): readonly FailedOpen[] {
+  const { failed_open: ofChat, metadata } = isObject(value) ? value : {};
+  if (Array.isArray(ofChat)) return ofChat;
+  return isObject(metadata) ? failuresIn(Json.from(metadata)) : [];
 }
 
 function toWaitingStep({ step }: PendingRecord): StepDocument {

@@ -5,6 +5,7 @@ import type { ToolStep } from './model.ts';
 import { runCalls } from './run-calls.ts';
 import type { RunContext } from './run-context.ts';
 import { evaluateIn, type Scope } from './scope.ts';
+import { sceneOfRun } from './session-event.ts';
 import { broken, done, type StepOutcome } from './step-outcome.ts';
 
 /** Calls the tool of a step. Throws what `runCalls` throws, EXPRESSION_FAILED and NAME_UNKNOWN. */
@@ -19,8 +20,12 @@ export async function runToolStep(
     throw new RuntimeError('ARGS_INVALID', `tool "${step.tool}": the arguments are not a JSON object`);
   }
   const call = { name: `${name}/call`, tool, args: stringifyJson(args), callId: callIdOf(run, name) };
-  const [result] = await runCalls(run, [call], { scope, concurrency: 1 });
+  const [result] = await runCalls(run, [call], { scope, scene: sceneOfRun(run), concurrency: 1 });
   if (result === undefined) throw new RuntimeError('INTERNAL', `the call of ${name} came to nothing`);
+  const { outcome, metadata } = result;
+  if (outcome.status === 'denied' && outcome.abort === 'session') {
+    run.session.ended ??= { ...outcome, isSession: true, metadata: metadata.value };
+  }
   return toStepOutcome(step.tool, result);
 }
 
@@ -37,8 +42,9 @@ function toStepOutcome(tool: string, { outcome, metadata }: CallResult): StepOut
     case 'failed':
       return broken('failed', outcome.error, said);
     case 'denied': {
-      const { hook, reason } = outcome;
-      return broken('denied', toDenial(tool, outcome), { hook, reason, ...said });
+      const { hook, reason, abort } = outcome;
+      const ends = abort === 'session' ? { abort } : {};
+      return broken('denied', toDenial(tool, outcome), { hook, reason, ...ends, ...said });
     }
     case 'pending':
       throw new RuntimeError('INTERNAL', `tool "${tool}" is still pending`);

@@ -1,12 +1,15 @@
 import { type Fault, RuntimeError, toRuntimeError } from '../errors.ts';
 import { Json, parseLossless } from '../json.ts';
+import { passGate } from './gate.ts';
 import { RunPaused } from './journal.ts';
 import type { Pipeline } from './model.ts';
 import type { RunContext } from './run-context.ts';
 import { runSteps } from './run-steps.ts';
 import { evaluateIn, type Scope } from './scope.ts';
-import { sessionEvent } from './session-event.ts';
+import { sceneOfRun, sessionEvent } from './session-event.ts';
 import { setsDown } from './set-down.ts';
+import { stoppedBy } from './turn-hooks.ts';
+import type { Stopped } from './turn-record.ts';
 
 /** What a run came to, when it came to an end. */
 export interface RunEnd {
@@ -32,7 +35,7 @@ export async function runPipeline(
     signal: run.signal,
     clocks: [],
   };
-  if (!isResumed) run.tell('session_start', sessionEvent(run));
+  await startSession(run, isResumed);
   try {
     const stop = await runSteps(run, pipeline.steps, scope);
     if (stop !== undefined) {
@@ -46,6 +49,23 @@ export async function runPipeline(
     const { code, message, hint } = toRuntimeError(error);
     return { status: 'failed', output: null, error: { code, message, hint } };
   }
+}
+
+/** Hooks whose answer is for the model are awaited; what they say joins the next turn. */
+async function startSession(run: RunContext, isResumed: boolean): Promise<void> {
+  if (!isResumed) run.tell('session_start', sessionEvent(run));
+  if (run.links.length === 0) return;
+  const entry = await run.journal.step(isResumed ? '@session/resume' : '@session/start', async () => {
+    const event = { hook: 'session', phase: 'session_start', event: sessionEvent(run) } as const;
+    const scene = sceneOfRun(run);
+    const links = isResumed ? run.links.filter(({ group }) => group.dialect.hearsResume === true) : run.links;
+    const { decision } = await passGate(links, event, { call: run.journal.runId, scene, signal: run.signal });
+    return Json.from({ context: decision.context, stopped: stoppedBy(decision) });
+  });
+  // What this function wrote.
+  const { context, stopped } = entry.value as { readonly context: string[]; readonly stopped?: Stopped };
+  run.session.context.push(...context);
+  run.session.ended ??= stopped;
 }
 
 function outputOf({ output, steps }: Pipeline, scope: Scope): Json {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RunDocument } from '../contract/run.ts';
 import { RuntimeError, toFault, toRuntimeError } from '../errors.ts';
-import { Json, parseLossless } from '../json.ts';
+import { isObject, Json, parseLossless } from '../json.ts';
 import { findDuplicateKey } from '../json-text.ts';
 import type { Claim, NewRun, RunRecord, Store } from '../store/store.ts';
 import type { Pipeline } from './model.ts';
@@ -137,8 +137,10 @@ async function execute(
   const journal = await openJournal(store, id, { wait, ask, onPending, emit, signal });
   // A single call is no session.
   const tell = record.kind === 'tool' ? () => {} : equipment.tell;
-  const run: RunContext = { ...equipment, tell, journal, signal, session: await openSession(store, id) };
-  const about = { run: id, name: pipeline.name };
+  const { name } = pipeline;
+  const session = { ...(await openSession(store, id)), isResumed };
+  const run: RunContext = { ...equipment, name, tell, journal, signal, session };
+  const about = { run: id, name };
   if (isResumed) await store.setRunStatus(id, { status: 'running', at: Date.now() });
   emit({ type: 'run.started', ...about, isResumed });
   try {
@@ -159,8 +161,18 @@ async function execute(
 /** How far the conversation of a run has come. */
 async function openSession(store: Store, id: string): Promise<Session> {
   const entries = (await store.listSteps(id)).map(({ outcome }) => outcome && readStepEntry(outcome));
-  const turns = entries.filter((entry) => entry?.kind === 'chat' && entry.status === 'ok');
-  return { id, turns: turns.length };
+  const chats = entries.filter((entry) => entry?.kind === 'chat');
+  const turns = chats.filter((entry) => entry?.status === 'ok').length;
+  const calls = entries.filter((entry) => entry?.kind === 'chat' || entry?.kind === 'tool');
+  const ended = calls.map((entry) => endedBy(entry?.view.value)).find((stopped) => stopped !== undefined);
+  return { id, turns, isResumed: true, context: [], ...(ended && { ended }) };
+}
+
+/** The hook that ended the session with this turn, if one did. */
+function endedBy(view: unknown): Session['ended'] {
+  if (!isObject(view) || view['abort'] !== 'session') return undefined;
+  const { hook, reason, metadata } = view;
+  return { hook: String(hook), reason: String(reason), isSession: true, metadata };
 }
 
 async function describe(store: Store, id: string): Promise<RunDocument> {

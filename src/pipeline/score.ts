@@ -1,6 +1,6 @@
 import type { TimedOutcome } from '../capability/eval.ts';
 import type { EvalContext, EvalOutcome, EvalRequest } from '../contract/eval.ts';
-import type { HookEvent } from '../contract/hook.ts';
+import type { NativeEvent } from '../contract/hook.ts';
 import { RuntimeError } from '../errors.ts';
 import { Json } from '../json.ts';
 import { evalShape } from './event-schema.ts';
@@ -52,7 +52,7 @@ export interface Judged {
 export function toScoredEvent(
   { id, request, passed }: Judged,
   { outcome, durationMs }: TimedOutcome,
-): HookEvent {
+): NativeEvent {
   const { type, context } = request;
   const { session_id, turn_index } = context;
   const about = { eval_id: id, type, passed, duration_ms: durationMs };

@@ -1,4 +1,5 @@
 import type { SessionEvent } from '../contract/hook.ts';
+import { bareScene, type Scene } from '../contract/turn.ts';
 import type { RunContext } from './run-context.ts';
 
 /** What session hooks are told of a run as a whole. */
@@ -10,4 +11,12 @@ export function sessionEvent({ session }: Pick<RunContext, 'session'>): SessionE
     turn_index: session.turns,
     metadata: {},
   };
+}
+
+/** Where something happens in a run outside of any turn. */
+export function sceneOfRun({ session, name, tools }: Pick<RunContext, 'session' | 'name' | 'tools'>): Scene {
+  const { id, isResumed } = session;
+  const now = new Date().toISOString();
+  const host = { tool_count: tools.size };
+  return { ...bareScene(id), agent: name, context_name: name, isResumed, now, host };
 }

@@ -1,6 +1,7 @@
-import type { ChatMessage } from '../contract/provider.ts';
+import type { ChatMessage, ModelOptions, ToolListing } from '../contract/provider.ts';
 import { RuntimeError } from '../errors.ts';
 import { isObject, Json, stringifyJson } from '../json.ts';
+import type { FailedOpen } from '../protocol/metadata.ts';
 import type { ModelAnswer } from './chat-model.ts';
 import { completeMessage } from './message.ts';
 import type { ChatStep, Guardrail } from './model.ts';
@@ -15,8 +16,30 @@ export interface ChatPlace {
 
 /** A turn as far as it has come. */
 export interface Talk {
-  readonly system: string;
+  system: string;
   readonly messages: ChatMessage[];
+  /** What the person said last; '' when the turn does not begin with it. */
+  prompt: string;
+  /** The same as nobody has changed it. */
+  readonly originalPrompt: string;
+  /** What the model is offered. */
+  offered: readonly ToolListing[];
+  /** Undefined: the provider's own. */
+  model: string | undefined;
+  options: ModelOptions;
+  /** Model calls that the turn has left. */
+  roundsLeft: number;
+  /** The hook that has set or changed that last. */
+  fuelSetBy: string | undefined;
+  /** What follows an answer without tool calls. */
+  fallback: 'call_user' | 'call_agent';
+  /** How often in a row hooks have made the turn go on. */
+  stops: number;
+  /** Hooks that failed, and what they were asked about passed by the rules of their dialects. */
+  readonly failedOpen: FailedOpen[];
+  /** A tool, not the model, has given the word back. */
+  isHandedBack: boolean;
+  readonly startedAt: number;
   /** Answers that a guardrail failed and what the model was told of them: nobody else gets to see these. */
   readonly withheld: Set<ChatMessage>;
   readonly toolCalls: MadeCall[];
@@ -34,16 +57,37 @@ export interface MadeCall {
   /** The text that the model was given. */
   readonly content: string;
   readonly error: string;
+  /** What hooks had to say of it. */
+  readonly metadata: Json;
   /** Position of the assistant message that asked for it. */
   readonly index: number;
 }
 
 /** A turn that begins. Throws EXPRESSION_FAILED. */
-export function openTalk({ step, scope }: ChatPlace): Talk {
+export function openTalk({ step, scope }: ChatPlace, offered: readonly ToolListing[]): Talk {
   const system = step.system === undefined ? '' : textOf(evaluateIn(scope, step.system));
+  const messages = readMessages(evaluateIn(scope, step.messages));
+  const newest = messages.at(-1);
+  const prompt = newest?.role === 'user' ? newest.content : '';
+  const { temperature, maxTokens } = step;
   return {
     system,
-    messages: readMessages(evaluateIn(scope, step.messages)),
+    messages,
+    prompt,
+    originalPrompt: prompt,
+    offered,
+    model: undefined,
+    options: {
+      ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+      ...(temperature !== undefined && { temperature }),
+    },
+    roundsLeft: step.maxRounds,
+    fuelSetBy: undefined,
+    fallback: 'call_user',
+    stops: 0,
+    failedOpen: [],
+    isHandedBack: false,
+    startedAt: performance.now(),
     withheld: new Set(),
     toolCalls: [],
     rounds: 0,
@@ -102,15 +146,13 @@ export function viewOf(talk: Talk, text: string) {
     rounds: talk.rounds,
     finish_reason: talk.answer?.finish_reason ?? '',
     usage: talk.usage,
-    tool_calls: talk.toolCalls.map(({ name, args, status, content, error }) => ({
-      name,
-      args,
-      status,
-      result: content,
-      error,
+    tool_calls: talk.toolCalls.map(({ name, args, status, content, error, metadata }) => ({
+      ...{ name, args, status, result: content, error },
+      ...(metadata.text !== '{}' && { metadata }),
     })),
     messages: visible(talk),
     guardrails: talk.guardrails,
     metadata: talk.answer?.metadata ?? new Json('{}'),
+    ...(talk.failedOpen.length > 0 && { failed_open: talk.failedOpen }),
   };
 }

@@ -1,6 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Decision } from '../contract/hook.ts';
 import type { ChatMessage, ProviderRequest } from '../contract/provider.ts';
+import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import {
   type AfterCall,
@@ -12,6 +13,7 @@ import {
   refuseFault,
 } from './guard-verdict.ts';
 import { fromPrompt, toPrompt } from './prompt.ts';
+import { listTools, replaceTools, toModelOptions } from './tools.ts';
 
 /** A model call as the AI SDK hands it to a middleware. */
 export interface ModelCall {
@@ -23,11 +25,14 @@ export interface CallSettings {
   readonly fire: Fire;
   readonly providerId: string | undefined;
   readonly signal: AbortSignal | undefined;
+  /** The model that a hook has asked for by name; absent: hooks cannot choose. */
+  readonly select?: ((name: string) => Promise<LanguageModelV4>) | undefined;
 }
 
 /** A call that the hooks let pass. */
 export interface Admitted {
   readonly kind: 'admit';
+  readonly model: LanguageModelV4;
   /** What the model is to be called with. */
   readonly params: LanguageModelV4CallOptions;
   /** The request as the filters left it. */
@@ -47,11 +52,44 @@ export async function admitCall(call: ModelCall, settings: CallSettings): Promis
   const left = ruling.event.request;
   const prompt = replacePrompt(params.prompt, { sent: request, left, decision: ruling.decision });
   if ('kind' in prompt) return prompt;
+  const model = await selectModel(call, { sent: request, left, decision: ruling.decision }, settings);
+  if ('kind' in model) return model;
   return {
     kind: 'admit',
-    params: { ...params, prompt: prompt.prompt },
+    model,
+    params: { ...replaceSettings(params, request, left), prompt: prompt.prompt },
     request: left,
     decision: ruling.decision,
+  };
+}
+
+/** A model that a hook has named; one that cannot be had must not be replaced by another in silence. */
+async function selectModel(
+  { model }: ModelCall,
+  { sent, left, decision }: Replacement,
+  { select }: CallSettings,
+): Promise<LanguageModelV4 | Refusal> {
+  if (left.model === sent.model) return model;
+  try {
+    if (select !== undefined) return await select(left.model);
+    throw new RuntimeError('REPLY_MALFORMED', 'a guard of a single model cannot change the model');
+  } catch (error) {
+    return refuseFault('before_call', error, decision);
+  }
+}
+
+/** The tools and options of a call as hooks left them. */
+function replaceSettings(
+  params: LanguageModelV4CallOptions,
+  sent: ProviderRequest,
+  { tools, options }: ProviderRequest,
+): LanguageModelV4CallOptions {
+  const { max_tokens, temperature } = options ?? {};
+  return {
+    ...params,
+    ...(tools !== undefined && tools !== sent.tools && { tools: replaceTools(params, tools) }),
+    ...(max_tokens !== undefined && { maxOutputTokens: max_tokens }),
+    ...(temperature !== undefined && { temperature }),
   };
 }
 
@@ -73,6 +111,8 @@ function requestOf({ model, params }: ModelCall, providerId: string | undefined)
     system_prompt,
     round: roundOf(params.prompt),
     metadata: isObject(metadata) ? metadata : {},
+    tools: listTools(params),
+    options: toModelOptions(params),
   };
 }
 

@@ -18,14 +18,14 @@ export async function generateGuarded(call: ModelCall, settings: CallSettings): 
     return { ...textResult(text), finishReason, usage: noUsage, warnings: [], providerMetadata: report };
   }
   const startedAt = performance.now();
-  const result = await callModel(call, admitted);
+  const result = await callModel(admitted);
   const latencyMs = Math.round(performance.now() - startedAt);
   const judgement = await judgeAnswer(result, { fire: settings.fire, admitted, latencyMs, signal });
   if (judgement.kind === 'refuse') signal?.throwIfAborted();
   return release(result, admitted, judgement);
 }
 
-async function callModel({ model }: ModelCall, { params }: Admitted): Promise<Result> {
+async function callModel({ model, params }: Admitted): Promise<Result> {
   try {
     return await model.doGenerate(params);
   } catch (error) {

@@ -30,7 +30,7 @@ export async function streamGuarded(
   signal.throwIfAborted();
   if (admitted.kind !== 'admit') return { stream: toStream(refused(admitted), { cancel: () => {} }) };
   const startedAt = performance.now();
-  const result = await callModel(call, admitted, AbortSignal.any([signal, stop.signal]));
+  const result = await callModel(admitted, AbortSignal.any([signal, stop.signal]));
   const upstream = openUpstream(result.stream, stop);
   const latencyMs = () => Math.round(performance.now() - startedAt);
   const passage: Passage = { fire: settings.fire, admitted, upstream, signal, latencyMs };
@@ -50,8 +50,7 @@ async function* refused(
 }
 
 async function callModel(
-  { model }: ModelCall,
-  { params }: Admitted,
+  { model, params }: Admitted,
   abortSignal: AbortSignal,
 ): Promise<LanguageModelV4StreamResult> {
   try {

@@ -66,12 +66,20 @@ function rule<Event extends ProviderEvent>(asked: Event, decision: Decision, lef
   }
   if (verdict === 'respond' && decision.result !== null) {
     const finishReason = { unified: 'stop', raw: `signalbox: answered by ${by}` } as const;
-    return { kind: 'answer', answer: { text: decision.result, finishReason }, decision };
+    return { kind: 'answer', answer: { text: textOf(decision.result), finishReason }, decision };
   }
   if (verdict === 'deny' && decision.enforced && decision.result !== null) {
-    return { kind: 'answer', answer: { text: decision.result, finishReason: deniedBy(decision) }, decision };
+    return {
+      kind: 'answer',
+      answer: { text: textOf(decision.result), finishReason: deniedBy(decision) },
+      decision,
+    };
   }
   return refuse(asked.phase, decision);
+}
+
+function textOf({ value, text }: Json): string {
+  return typeof value === 'string' ? value : text;
 }
 
 function isOfPhase<Event extends ProviderEvent>(event: HookEvent, asked: Event): event is Event {
@@ -85,7 +93,7 @@ export function deniedBy({ hook }: Decision): LanguageModelV4FinishReason {
 
 /** The denial of a decision, as an error that quotes nothing but the hook's own words. */
 export function refuse(phase: ProviderPhase, decision: Decision): Refusal {
-  const { hook, metadata, error } = decision;
+  const { hook, metadata, error, abort } = decision;
   const reason = reasonOf(phase, decision);
   const what = phase === 'before_call' ? 'denied the model call' : 'withheld the model’s answer';
   const details = {
@@ -94,6 +102,7 @@ export function refuse(phase: ProviderPhase, decision: Decision): Refusal {
     metadata: metadata.value,
     phase,
     ...(error !== undefined && { error: error.code }),
+    ...(abort !== null && { abort }),
   };
   const who = hook === null ? 'a hook' : `hook "${hook}"`;
   return {
@@ -118,6 +127,8 @@ export function refuseFault(phase: ProviderPhase, thrown: unknown, by?: Decision
     enforced: false,
     replace: null,
     result: null,
+    context: [],
+    abort: null,
     metadata: by?.metadata ?? noMetadata,
   });
 }

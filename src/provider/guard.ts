@@ -1,4 +1,5 @@
 import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
+import type { CallSettings } from './guard-call.ts';
 import { generateGuarded } from './guard-generate.ts';
 import { streamGuarded } from './guard-stream.ts';
 import type { Fire } from './guard-verdict.ts';
@@ -16,6 +17,8 @@ export interface GuardOptions {
   readonly stream?: 'hold' | 'windowed' | undefined;
   /** UTF-16 units; 200 by default. */
   readonly windowChars?: number | undefined;
+  /** The model that a hook has asked for by name; absent: hooks cannot choose. */
+  readonly select?: CallSettings['select'];
 }
 
 /**
@@ -24,14 +27,17 @@ export interface GuardOptions {
  * the window is not a whole number from 1 on.
  */
 export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
-  const { fire, providerId, stream = 'hold', windowChars = 200 } = options;
+  const { fire, providerId, stream = 'hold', windowChars = 200, select } = options;
   requireWindow(windowChars);
   const window = stream === 'windowed' ? windowChars : undefined;
   return {
     specificationVersion: 'v4',
     wrapGenerate: ({ model, params }) =>
-      generateGuarded({ model, params }, { fire, providerId, signal: params.abortSignal }),
+      generateGuarded({ model, params }, { fire, providerId, select, signal: params.abortSignal }),
     wrapStream: ({ model, params }) =>
-      streamGuarded({ model, params }, { fire, providerId, signal: params.abortSignal, windowChars: window }),
+      streamGuarded(
+        { model, params },
+        { fire, providerId, select, signal: params.abortSignal, windowChars: window },
+      ),
   };
 }

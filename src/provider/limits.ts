@@ -9,6 +9,7 @@ import { RuntimeError } from '../errors.ts';
 import { sleep } from '../transport/deadline.ts';
 import { type Clock, startClock } from './clock.ts';
 import { type Peer, toFailure } from './failure.ts';
+import { tellRetry } from './retries.ts';
 import { requireFinished, settleStream } from './stream.ts';
 
 export interface Limits {
@@ -89,19 +90,31 @@ async function retry<T>({ limits, peer }: Called, clock: Clock, attempt: () => P
     randomize: true,
     maxTimeout: LONGEST_WAIT_MS,
     signal: clock.signal,
-    shouldRetry: ({ error, retryDelay }) => waitToRetry(clock, error, retryDelay),
+    shouldRetry: ({ error, retryDelay, attemptNumber: attempt }) =>
+      waitToRetry(clock, error, { delayMs: retryDelay, attempt, maxRetries: limits.retries }),
   });
 }
 
 /** An API that wants more patience than this is down for this call. */
 const LONGEST_WAIT_MS = 60_000;
 
+interface Failed {
+  readonly delayMs: number;
+  readonly attempt: number;
+  readonly maxRetries: number;
+}
+
 /** Waits as much longer than `delayMs` as the API asks. False: another attempt is of no use, or comes too late. */
-async function waitToRetry(clock: Clock, error: Error, delayMs: number): Promise<boolean> {
+async function waitToRetry(
+  clock: Clock,
+  error: Error,
+  { delayMs, attempt, maxRetries }: Failed,
+): Promise<boolean> {
   if (!(error instanceof RuntimeError) || error.details['retryable'] !== true) return false;
   const asked = error.details['retry_after_ms'];
   const waitMs = Math.max(delayMs, typeof asked === 'number' ? asked : 0);
   if (waitMs > LONGEST_WAIT_MS || waitMs >= clock.remaining()) return false;
+  tellRetry({ attempt, maxRetries, error, backoffMs: Math.round(waitMs) });
   if (waitMs > delayMs) await sleep(waitMs - delayMs, clock.signal);
   return true;
 }

@@ -1,5 +1,5 @@
 import type { EvalToolCall, Threshold } from '../contract/eval.ts';
-import type { HookKind, Phase } from '../contract/hook.ts';
+import type { EventKind, Verdict } from '../contract/hook.ts';
 import type { ChatMessage } from '../contract/provider.ts';
 import type { Fault } from '../errors.ts';
 import type { GateMetric, Role } from './model.ts';
@@ -104,9 +104,9 @@ export interface EvalResult {
 
 /** What a guardrail decided of a labelled event. */
 export interface GuardRecord {
-  readonly hook: HookKind;
-  readonly phase: Phase;
-  readonly verdict: 'allow' | 'modify' | 'deny' | 'ask';
+  readonly hook: EventKind | 'host';
+  readonly phase: string;
+  readonly verdict: Verdict;
   /** The hook that decided; null when all merely allowed. */
   readonly decided_by: string | null;
   /** Whether the event should have been stopped or changed; null where nobody knows. */

@@ -2,7 +2,7 @@ import { runEval } from '../../src/capability/eval.ts';
 import { askHook } from '../../src/capability/hook.ts';
 import { runTool } from '../../src/capability/tool.ts';
 import type { EvalOutcome } from '../../src/contract/eval.ts';
-import type { Answer, HookEvent } from '../../src/contract/hook.ts';
+import type { Answer, NativeEvent } from '../../src/contract/hook.ts';
 import type { ToolOutcome } from '../../src/contract/tool.ts';
 import { call, event, request } from '../protocol/verdicts.ts';
 import type { Bench, Entry } from './bench.ts';
@@ -19,6 +19,6 @@ export async function callEval(bench: Bench, entry: Entry): Promise<EvalOutcome>
 }
 
 /** Runs the entry as a filter, once. */
-export function callHook(bench: Bench, entry: Entry, input: HookEvent = event): Promise<Answer> {
+export function callHook(bench: Bench, entry: Entry, input: NativeEvent = event): Promise<Answer> {
   return askHook(bench.filter(entry), { input, call: 'call' });
 }

@@ -8,14 +8,20 @@ import { closeEnv, hostEnv } from '../../src/binding/env.ts';
 import { type Follower, openObserver, openShadow } from '../../src/capability/follower.ts';
 import type { FilterPort } from '../../src/capability/hook.ts';
 import type { Port } from '../../src/capability/invoke.ts';
-import type { DialectName } from '../../src/config/config.ts';
+import type { NativeName } from '../../src/config/config.ts';
 import type { EvalOutcome, EvalRequest } from '../../src/contract/eval.ts';
 import type { Capability, RuntimeEvent } from '../../src/contract/event.ts';
-import { type Answer, type HookEvent, type HookKind, type Phase, phasesOf } from '../../src/contract/hook.ts';
+import {
+  type Answer,
+  type HookKind,
+  type NativeEvent,
+  type Phase,
+  phasesOf,
+} from '../../src/contract/hook.ts';
 import type { ToolCall, ToolOutcome } from '../../src/contract/tool.ts';
-import type { Link } from '../../src/pipeline/gate.ts';
+import type { NativeLink } from '../../src/pipeline/gate.ts';
 import type { Codec } from '../../src/protocol/dialect.ts';
-import { dialects } from '../../src/protocol/registry.ts';
+import { requireNative } from '../../src/protocol/registry.ts';
 import { openLaunch } from '../../src/transport/launch/open.ts';
 import { openTransport } from '../../src/transport/open.ts';
 import { createPool } from '../../src/transport/pool.ts';
@@ -28,7 +34,7 @@ export interface Entry {
   readonly runs: readonly [fixture: string, ...args: string[]];
   readonly on?: Transport;
   readonly name?: string;
-  readonly dialect?: DialectName;
+  readonly dialect?: NativeName;
   /** Names or `NAME=value`, as in the file. */
   readonly env?: readonly string[];
   readonly timeoutMs?: number;
@@ -53,7 +59,7 @@ export interface Bench {
   observer(entry: Entry): Follower;
   shadow(entry: Entry): Follower;
   /** The same as links of a chain; without `phases` in every phase of the kind, which is `tool` by default. */
-  links: Record<'filter' | 'observe' | 'shadow', (entry: HookEntry) => Link>;
+  links: Record<'filter' | 'observe' | 'shadow', (entry: HookEntry) => NativeLink>;
   /** The names of the processes started so far, in order. */
   started(): string[];
 }
@@ -82,7 +88,7 @@ export function openBench(): Bench {
     carriers.push(transport);
     return { binding, transport, codec, emit };
   };
-  const hook = (entry: Entry): Port<HookEvent, Answer> => port('hook', entry, dialectOf(entry).hook);
+  const hook = (entry: Entry): Port<NativeEvent, Answer> => port('hook', entry, dialectOf(entry).hook);
   const bench: Omit<Bench, 'links'> = {
     events,
     tool: (entry) => port('tool', entry, dialectOf(entry).tool),
@@ -106,10 +112,10 @@ export function openBench(): Bench {
 }
 
 function dialectOf({ dialect = 'promptkit' }: Entry) {
-  return dialects[dialect];
+  return requireNative(dialect);
 }
 
-function link(entry: HookEntry, listener: Link['listener']): Link {
+function link(entry: HookEntry, listener: NativeLink['listener']): NativeLink {
   const { name = 'entry', dialect = 'promptkit', kind = 'tool', phases = phasesOf[kind] } = entry;
   return { name, dialect, kind, phases, listener };
 }

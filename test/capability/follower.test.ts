@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RuntimeEvent } from '../../src/contract/event.ts';
-import type { HookEvent } from '../../src/contract/hook.ts';
+import type { NativeEvent } from '../../src/contract/hook.ts';
 import { openLog } from '../../src/log/log.ts';
 import { readEvent } from '../../src/pipeline/event.ts';
 import { passGate } from '../../src/pipeline/gate.ts';
@@ -11,7 +11,10 @@ import { onTransports, type Transport } from '../cite.ts';
 import { event } from '../protocol/verdicts.ts';
 import { answering, type Bench, type Entry, eventually, newRecord, openBench } from './bench.ts';
 
-function sessionEvent(phase: 'session_start' | 'session_update' | 'session_end', turn_index = 0): HookEvent {
+function sessionEvent(
+  phase: 'session_start' | 'session_update' | 'session_end',
+  turn_index = 0,
+): NativeEvent {
   return readEvent({ hook: 'session', phase, event: { turn_index } });
 }
 
@@ -181,7 +184,7 @@ test('an event that cannot be put into words is not told, and disturbs nobody', 
   const metadata: Record<string, unknown> = {};
   metadata['itself'] = metadata;
   const [first, second] = [sessionEvent('session_start'), sessionEvent('session_end')];
-  observer.tell({ ...first, event: { ...('event' in first && first.event), metadata } } as HookEvent, 'c');
+  observer.tell({ ...first, event: { ...('event' in first && first.event), metadata } } as NativeEvent, 'c');
   observer.tell(second, 'c');
   await observer.close();
   expect(endsOf(bench)).toEqual(['untold INTERNAL', 'told']);

@@ -304,6 +304,8 @@ test('firing the hooks of a call that one of them asks about gives the question'
     enforced: false,
     replace: null,
     result: null,
+    context: [],
+    abort: null,
     metadata: {},
   });
 });

@@ -8,7 +8,7 @@ import {
   type EndedCall,
   toDecisionDocument,
   toEvalDocument,
-  toHookInfo,
+  toHookInfos,
   toToolDocument,
   toToolInfo,
 } from '../../src/pipeline/document.ts';
@@ -107,6 +107,8 @@ const allowed: Decision = {
   enforced: false,
   replace: null,
   result: null,
+  context: [],
+  abort: null,
   metadata: new Json(exact),
 };
 
@@ -114,7 +116,7 @@ const decisions = [
   {
     title: 'allows',
     decision: allowed,
-    text: `{"verdict":"allow","hook":null,"dialect":null,"reason":"","enforced":false,"replace":null,"result":null,"metadata":${exact}}`,
+    text: `{"verdict":"allow","hook":null,"dialect":null,"reason":"","enforced":false,"replace":null,"result":null,"context":[],"abort":null,"metadata":${exact}}`,
   },
   {
     title: 'modifies',
@@ -126,7 +128,7 @@ const decisions = [
       replace: new Json(exact),
       metadata: new Json('{}'),
     },
-    text: `{"verdict":"modify","hook":"h","dialect":"promptkit","reason":"","enforced":false,"replace":${exact},"result":null,"metadata":{}}`,
+    text: `{"verdict":"modify","hook":"h","dialect":"promptkit","reason":"","enforced":false,"replace":${exact},"result":null,"context":[],"abort":null,"metadata":{}}`,
   },
   {
     title: 'denies by a fault',
@@ -138,7 +140,7 @@ const decisions = [
       metadata: new Json('{}'),
       error: fault,
     },
-    text: `{"verdict":"deny","hook":"h","dialect":"promptkit","reason":"","enforced":false,"replace":null,"result":null,"metadata":{},"error":${faultText}}`,
+    text: `{"verdict":"deny","hook":"h","dialect":"promptkit","reason":"","enforced":false,"replace":null,"result":null,"context":[],"abort":null,"metadata":{},"error":${faultText}}`,
   },
 ] as const;
 
@@ -186,13 +188,27 @@ test('a tool is listed with what it takes and gives, empty where it says nothing
   ]);
 });
 
-test('a hook is listed with its place', () => {
-  const hook = { name: 'h', hook: 'tool', phases: ['before_execution'], mode: 'shadow', exec } as const;
-  expect(toHookInfo(hook)).toStrictEqual({
-    name: 'h',
-    hook: 'tool',
-    phases: ['before_execution'],
-    mode: 'shadow',
-    dialect: 'promptkit-go',
-  });
+test('hooks are listed in the order in which they run, with what they are asked and where they stand', () => {
+  const native = { name: 'h', hook: 'tool', phases: ['before_execution'], mode: 'shadow', exec } as const;
+  const settings = { event: 'Stop', stopReentryCap: 5, projectDir: '/desk' };
+  const rule = { name: 'Stop-1', dialect: 'agentao', source: position, settings } as const;
+  const hooks = [
+    { ...native, place: 0 },
+    { ...native, name: 'last', place: 2 },
+  ];
+  const own = {
+    ...{ hook: 'tool', phases: ['before_execution'], mode: 'shadow', dialect: 'promptkit-go' },
+    ...{ points: [], on_failure: 'deny', source: position },
+  };
+  const strange = {
+    ...{ name: 'Stop-1', dialect: 'agentao', hook: null, phases: [], mode: null },
+    ...{ points: ['Stop'], on_failure: 'own', source: position },
+  };
+  expect(toHookInfos({ hooks, foreign: [{ ...rule, place: 1 }] })).toStrictEqual([
+    { name: 'h', ...own },
+    strange,
+    { name: 'last', ...own },
+  ]);
+  const closed = toHookInfos({ hooks: [], foreign: [{ ...rule, place: 0, onFailure: 'deny' }] });
+  expect(closed).toStrictEqual([{ ...strange, on_failure: 'deny' }]);
 });

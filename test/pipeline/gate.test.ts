@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { HookEvent } from '../../src/contract/hook.ts';
+import type { HookEvent, NativeEvent } from '../../src/contract/hook.ts';
 import { Json } from '../../src/json.ts';
 import { type LooseEvent, readEvent } from '../../src/pipeline/event.ts';
 import { type Link, type Passage, passGate } from '../../src/pipeline/gate.ts';
@@ -34,7 +34,7 @@ const afterExecution: LooseEvent = {
   response: { content: 'secret' },
 };
 
-function pass(links: readonly Link[], event: LooseEvent | HookEvent, passage: Partial<Passage> = {}) {
+function pass(links: readonly Link[], event: LooseEvent | NativeEvent, passage: Partial<Passage> = {}) {
   return passGate(links, readEvent(event), { call: 'c', ...passage });
 }
 
@@ -62,6 +62,8 @@ test('a chain without hooks allows', async () => {
     enforced: false,
     replace: null,
     result: null,
+    context: [],
+    abort: null,
     metadata: new Json('{}'),
   });
   expect(event).toEqual(readEvent(beforeCall));
@@ -143,6 +145,8 @@ test('the first denial ends the chain and is named [PK-6-59@oneshot]', async () 
     enforced: false,
     replace: null,
     result: null,
+    context: [],
+    abort: null,
     metadata: new Json('{}'),
   });
   expect(bench.started()).toEqual(['a', 'b', 'c']);
@@ -307,7 +311,9 @@ test.each(enforced)(
       reason: 'unsafe',
       enforced: true,
       replace: null,
-      result,
+      result: Json.from(result),
+      context: [],
+      abort: null,
       metadata: new Json(metadata),
     });
     expect(JSON.stringify(decision)).not.toContain('secret');
@@ -331,6 +337,8 @@ test.each(plain)('an enforced denial at $title is a plain one', async ({ on, eve
     reason: 'unsafe',
     enforced: false,
     result: null,
+    context: [],
+    abort: null,
   });
 });
 
@@ -509,6 +517,8 @@ test('the first question ends the chain and is named, and its arguments are thos
     enforced: false,
     replace: null,
     result: null,
+    context: [],
+    abort: null,
     metadata: new Json('{"n": 1.0}'),
   });
   expect(event).toMatchObject({ request: { args: new Json('{"city": "Oslo"}') } });

@@ -1,5 +1,5 @@
-import type { CallableTool } from '../../src/pipeline/call.ts';
 import type { CallResult } from '../../src/pipeline/call-result.ts';
+import type { CallableTool } from '../../src/pipeline/callable.ts';
 import type { Link } from '../../src/pipeline/gate.ts';
 import { compileSchema } from '../../src/pipeline/schema.ts';
 import { answering, type Bench, type Entry } from '../capability/bench.ts';

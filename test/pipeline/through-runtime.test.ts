@@ -87,31 +87,26 @@ test('hooks have every phase of their kind, and the mode of their kind, unless t
     e: {hook: eval, command: x}
     said: {hook: provider, command: x, phases: [after_call], mode: shadow}
 `);
-  expect(runtime.hooks.list()).toEqual([
-    {
-      name: 'p',
-      hook: 'provider',
-      phases: ['before_call', 'after_call'],
-      mode: 'filter',
-      dialect: 'promptkit',
-    },
-    {
-      name: 't',
-      hook: 'tool',
-      phases: ['before_execution', 'after_execution'],
-      mode: 'filter',
-      dialect: 'promptkit',
-    },
+  const list = runtime.hooks.list();
+  expect(list.map(({ name, hook, phases, mode }) => ({ name, hook, phases, mode }))).toEqual([
+    { name: 'p', hook: 'provider', phases: ['before_call', 'after_call'], mode: 'filter' },
+    { name: 't', hook: 'tool', phases: ['before_execution', 'after_execution'], mode: 'filter' },
     {
       name: 's',
       hook: 'session',
       phases: ['session_start', 'session_update', 'session_end'],
       mode: 'observe',
-      dialect: 'promptkit',
     },
-    { name: 'e', hook: 'eval', phases: ['scored'], mode: 'observe', dialect: 'promptkit' },
-    { name: 'said', hook: 'provider', phases: ['after_call'], mode: 'shadow', dialect: 'promptkit' },
+    { name: 'e', hook: 'eval', phases: ['scored'], mode: 'observe' },
+    { name: 'said', hook: 'provider', phases: ['after_call'], mode: 'shadow' },
   ]);
+  const { name, hook, phases, mode, ...beside } = list[0] ?? {};
+  expect(beside).toEqual({
+    dialect: 'promptkit',
+    points: [],
+    on_failure: 'deny',
+    source: { file: runtime.file, line: 6, column: expect.any(Number) },
+  });
 });
 
 const versions = ['signalbox/v1', 'promptkit.altairalabs.ai/v1alpha1'];

@@ -46,6 +46,8 @@ export function fireHook(say: Say): Fire {
       enforced: false,
       replace: null,
       result: null,
+      context: [],
+      abort: null,
       metadata: new Json('{}'),
       ...said,
     };

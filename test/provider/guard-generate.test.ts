@@ -146,11 +146,12 @@ test.each<{ phase: 'before_call' | 'after_call'; used: object }>([
   { phase: 'after_call', used: { inputTokens: 7, outputTokens: 5 } },
 ])('an enforced denial at $phase answers with its stand-in', async ({ phase, used }) => {
   const metadata = new Json('{"replacement":"Withheld."}');
-  const said = { verdict: 'deny', enforced: true, reason: 'no', result: 'Withheld.', metadata } as const;
+  const result = Json.from('Withheld.');
+  const said = { verdict: 'deny', enforced: true, reason: 'no', result, metadata } as const;
   const model = answeringModel(leaky);
   const fire = fireHook(onPhase(phase, said));
-  const result = await generateText({ model: guarded(model, { fire }), prompt: 'hi' });
-  const { text, finishReason, rawFinishReason, providerMetadata, usage: tokens } = result;
+  const answer = await generateText({ model: guarded(model, { fire }), prompt: 'hi' });
+  const { text, finishReason, rawFinishReason, providerMetadata, usage: tokens } = answer;
   const decision = report({
     verdict: 'deny',
     reason: 'no',
@@ -172,13 +173,13 @@ test.each<{ phase: 'before_call' | 'after_call'; used: object }>([
   });
   expect(tokens).toMatchObject(used);
   expect(model.doGenerateCalls).toHaveLength(phase === 'before_call' ? 0 : 1);
-  expect(spell(result)).not.toContain('SECRET');
+  expect(spell(answer)).not.toContain('SECRET');
 });
 
 test.each([{ phase: 'before_call' }, { phase: 'after_call' }] as const)(
   'a hook that responds at $phase answers in the model’s place',
   async ({ phase }) => {
-    const said: object = { verdict: 'respond', result: 'Ask a colleague.' };
+    const said = { verdict: 'respond', result: Json.from('Ask a colleague.') } as const;
     const fire = fireHook(onPhase(phase, said));
     const result = await guarded(answeringModel(leaky), { fire }).doGenerate(prompt);
     const { content, finishReason } = result;
@@ -260,6 +261,8 @@ test('hooks read the request, and the model gets what they leave of it', async (
     system_prompt: 'Be kind.',
     round: 1,
     metadata: { session_id: 's1' },
+    tools: [],
+    options: {},
   };
   const changed = { messages: [{ role: 'user', content: 'my card is ****' }], system_prompt: 'Be brief.' };
   const message = {

@@ -78,7 +78,7 @@ test.each(modes)('a call denied beforehand streams the denial first, and ends ($
 
 test.each(modes)('a stand-in beforehand is an ordinary stream ($stream)', async (mode) => {
   const { model } = streamingModel(leaky);
-  const fire = fireHook(() => ({ verdict: 'deny', enforced: true, result: 'Withheld.' }));
+  const fire = fireHook(() => ({ verdict: 'deny', enforced: true, result: Json.from('Withheld.') }));
   const result = streamText({ model: guarded(model, { fire, ...mode }), prompt: 'hi' });
   expect(await result.text).toBe('Withheld.');
   expect(await result.finishReason).toBe('content-filter');
@@ -92,7 +92,7 @@ test.each(
     {
       ...mode,
       title: 'replaced by a stand-in',
-      said: { verdict: 'deny', enforced: true, result: 'x' } as const,
+      said: { verdict: 'deny', enforced: true, result: Json.from('x') } as const,
     },
     {
       ...mode,
@@ -260,7 +260,7 @@ test('a windowed answer goes out while the model still speaks, and is stopped wh
 test('a stand-in for a window follows what has gone out', async () => {
   const fire = fireHook((event) =>
     event.phase === 'after_call' && event.response.message.content.includes('SECRET')
-      ? { verdict: 'deny', enforced: true, result: '[withheld]' }
+      ? { verdict: 'deny', enforced: true, result: Json.from('[withheld]') }
       : {},
   );
   const { model } = streamingModel([

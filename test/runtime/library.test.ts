@@ -59,10 +59,12 @@ test('a runtime lists what its file declares [DS-LIB-01]', async () => {
     'server server',
     'bare none',
   ]);
+  const filter = { mode: 'filter', dialect: 'promptkit', points: [], on_failure: 'deny' };
+  const at = (line: number) => ({ file: runtime.file, line, column: expect.any(Number) });
   expect(runtime.hooks.list()).toEqual([
-    { name: 'note', hook: 'tool', phases: ['before_execution'], mode: 'filter', dialect: 'promptkit' },
-    { name: 'never', hook: 'provider', phases: ['before_call'], mode: 'filter', dialect: 'promptkit' },
-    { name: 'mark', hook: 'provider', phases: ['after_call'], mode: 'filter', dialect: 'promptkit' },
+    { ...filter, name: 'note', hook: 'tool', phases: ['before_execution'], source: at(16) },
+    { ...filter, name: 'never', hook: 'provider', phases: ['before_call'], source: at(17) },
+    { ...filter, name: 'mark', hook: 'provider', phases: ['after_call'], source: at(18) },
   ]);
 });
 
@@ -94,6 +96,8 @@ test('its calls give the documents as values [DS-LIB-01]', async () => {
     enforced: false,
     replace: null,
     result: null,
+    context: [],
+    abort: null,
     metadata: { rule: 'weekday' },
   });
 });

@@ -38,6 +38,8 @@ const rows = onTransports([
       enforced: false,
       replace: null,
       result: null,
+      context: [],
+      abort: null,
       metadata: {},
     },
   },

@@ -67,7 +67,7 @@ async function named(folder: string, name: string) {
   return found;
 }
 
-const anId = expect.stringMatching(/^[\da-f-]{36} before_execution$/);
+const anId = expect.stringMatching(/^event_[\da-f-]{36} before_execution$/);
 
 test('each shadow has a collection of what it would have decided, with the same cases in both', async () => {
   const { runtime, folder } = await openDesk();
@@ -222,7 +222,7 @@ async function comparison() {
 /** Ids, digests and milliseconds are another each time. */
 function steady(text: string): string {
   return text
-    .replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, 'CALL')
+    .replaceAll(/event_[\da-f]{8}-[\da-f-]{27}/g, 'CALL')
     .replaceAll(/-[\da-f]{8}\b/g, '-DIGEST')
     .replaceAll(/ +[\d.]+ m?s\b/g, ' TIME')
     .replaceAll(/ +p50 +p99/g, ' p50 p99');
@@ -231,7 +231,7 @@ function steady(text: string): string {
 test('two shadows are compared: how often each would interfere, how fast they are, and where they differ', async () => {
   const { compared } = await comparison();
   expect(compared.cases).toBe(null);
-  const counts = { modify: 0, ask: 0, failed: 1 };
+  const counts = { modify: 0, ask: 0, respond: 0, abort: 0, failed: 1 };
   const latency_ms = { p50: expect.any(Number), p99: expect.any(Number) };
   expect(compared.evals[0]?.decisions).toEqual({
     a: { ...counts, allow: 3, deny: 1, latency_ms },

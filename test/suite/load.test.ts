@@ -28,7 +28,14 @@ const plainEval = { role: 'assertion', threshold: anExpression, weight: 1, reduc
 
 /** A runtime that declares these evals, and nothing else. */
 function runtimeWith(evals: readonly string[]): SuiteRuntime {
-  return { evals: evals.map((name) => ({ name })), tools: [], hooks: [], providers: [] };
+  return {
+    evals: evals.map((name) => ({ name })),
+    tools: [],
+    hooks: [],
+    foreign: [],
+    imports: [],
+    providers: [],
+  };
 }
 
 test('a suite is read with everything it says', () => {

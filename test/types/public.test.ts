@@ -12,6 +12,7 @@ import {
   Json,
   openRuntime,
   type Pause,
+  type PointEvent,
   type Runtime,
   RuntimeError,
   type RuntimeEvent,
@@ -78,13 +79,15 @@ test('an eval document has a score only when it is scored', () => {
   expect(show({ status: 'unscored', reason: 'why', passed: false })).toBe('why undefined');
 });
 
-test('a decision has one of four verdicts', () => {
+test('a decision has one of six verdicts', () => {
   const exit = ({ verdict }: DecisionDocument) => {
     switch (verdict) {
       case 'allow':
       case 'modify':
+      case 'respond':
         return 0;
       case 'deny':
+      case 'abort':
         return 1;
       case 'ask':
         return 3;
@@ -100,10 +103,14 @@ test('a decision has one of four verdicts', () => {
     enforced: false,
     replace: null,
     result: null,
+    context: [],
+    abort: null,
     metadata: {},
   };
   expect([exit(decision), exit({ ...decision, verdict: 'allow' })]).toEqual([1, 0]);
   expect(exit({ ...decision, verdict: 'ask' })).toBe(3);
+  expectTypeOf(decision.context).toEqualTypeOf<readonly string[]>();
+  expectTypeOf(decision.abort).toEqualTypeOf<'turn' | 'session' | null>();
 });
 
 function describeEvent(event: RuntimeEvent): string {
@@ -146,10 +153,25 @@ function describeEvent(event: RuntimeEvent): string {
       return `${event.type} ${event.run}`;
     case 'run.finished':
       return `${event.type} ${event.status}`;
+    case 'plugin_hook_fired':
+      expectTypeOf(event.data).toEqualTypeOf<Readonly<Record<string, unknown>>>();
+      return `${event.type} ${event.hook_name}`;
     default:
       return unreachable(event);
   }
 }
+
+test('hooks are fired at a phase, or at a point of another system, and listed alike', () => {
+  const event: PointEvent = { dialect: 'claude', point: 'PreToolUse', payload: { tool_name: 'Bash' } };
+  expectTypeOf<Runtime['hooks']['fire']>().toBeCallableWith(event);
+  expectTypeOf<Runtime['hooks']['fire']>().toBeCallableWith({ hook: 'eval', event: {} });
+  // @ts-expect-error A point is one of a dialect.
+  expectTypeOf<Runtime['hooks']['fire']>().toBeCallableWith({ point: 'PreToolUse', payload: {} });
+  expectTypeOf<HookInfo['hook']>().toEqualTypeOf<string | null>();
+  expectTypeOf<HookInfo['points']>().toEqualTypeOf<readonly string[]>();
+  expectTypeOf<HookInfo['on_failure']>().toEqualTypeOf<'deny' | 'own'>();
+  expect(event.point).toBe('PreToolUse');
+});
 
 test('an event is told apart by its type, and there is no other', () => {
   const events: RuntimeEvent[] = [
@@ -158,6 +180,7 @@ test('an event is told apart by its type, and there is no other', () => {
     { type: 'dropped', name: 'x', what: 'noise', detail: '' },
     { type: 'pending.decided', id: 'p', run: 'r', step: 's', tool: 't', ruling: 'expired' },
     { type: 'run.finished', run: 'r', name: 'x', status: 'cancelled' },
+    { type: 'plugin_hook_fired', hook_name: 'Stop', data: {} },
   ];
   expect(events.map(describeEvent)).toEqual([
     'stderr hello',
@@ -165,6 +188,7 @@ test('an event is told apart by its type, and there is no other', () => {
     'dropped noise',
     'pending.decided expired',
     'run.finished cancelled',
+    'plugin_hook_fired Stop',
   ]);
 });
 

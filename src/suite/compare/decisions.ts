@@ -8,6 +8,8 @@ export interface Decisions {
   readonly modify: number;
   readonly deny: number;
   readonly ask: number;
+  readonly respond: number;
+  readonly abort: number;
   /** It gave no answer; not among the others. */
   readonly failed: number;
   readonly latency_ms: Latency | null;
@@ -21,7 +23,7 @@ export interface DecisionTally {
 
 export function newDecisionTally(): DecisionTally {
   const counts: Record<GuardRecord['verdict'] | 'failed', number> = {
-    ...{ allow: 0, modify: 0, deny: 0, ask: 0, failed: 0 },
+    ...{ allow: 0, modify: 0, deny: 0, ask: 0, respond: 0, abort: 0, failed: 0 },
   };
   const sketch = newLatencySketch();
   let seen = 0;

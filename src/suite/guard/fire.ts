@@ -3,7 +3,7 @@ import PQueue from 'p-queue';
 import type { Decision, HookEvent } from '../../contract/hook.ts';
 import { RuntimeError } from '../../errors.ts';
 import { readEvent } from '../../pipeline/event.ts';
-import { type Link, passGate } from '../../pipeline/gate.ts';
+import { hears, type Link, passGate } from '../../pipeline/gate.ts';
 import type { GuardRecord } from '../record.ts';
 import type { Court, Fired } from '../trial.ts';
 import { readConfidence } from './confidence.ts';
@@ -36,7 +36,7 @@ async function fire(
 ): Promise<Fired> {
   const hooks: GuardRecord['hooks'][number][] = [];
   const { decision } = await passGate(links, event, {
-    call: randomUUID(),
+    call: `event_${randomUUID()}`,
     signal,
     check,
     filtersOnly: true,
@@ -62,12 +62,12 @@ function readTrialEvent(loose: Readonly<Record<string, unknown>>): HookEvent {
 
 /** A shadow is asked as the filter that it may become. */
 function aloneIn(links: readonly Link[], only: string, event: HookEvent): Link[] {
-  const link = links.find(({ name }) => name === only);
+  const link = links.filter((each) => 'name' in each).find(({ name }) => name === only);
   const { listener } = link ?? {};
   if (link === undefined || listener === undefined || listener.mode === 'observe') {
     throw new RuntimeError('NAME_UNKNOWN', `there is no filter or shadow "${only}"`);
   }
-  if (link.kind !== event.hook || !link.phases.includes(event.phase)) {
+  if (!hears(link, event)) {
     throw new RuntimeError('EVENT_INVALID', `hook "${only}" has no part in ${event.hook} ${event.phase}`);
   }
   // Also by name: what a shadow decides of a trial is none of the traffic that it is kept for.

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { ExecConfig, ProviderConfig, RuntimeConfig } from '../../config/config.ts';
+import type { ExecConfig, ForeignHookConfig, ProviderConfig, RuntimeConfig } from '../../config/config.ts';
 import type { HookKind } from '../../contract/hook.ts';
 import { isObject } from '../../json.ts';
 import { standIn } from '../../provider/stand-in.ts';
@@ -23,11 +23,26 @@ export function describeEvals(config: RuntimeConfig, names: readonly string[]): 
     .map(({ exec, ...entry }) => ({ ...entry, exec: describeExec(config, exec) }));
 }
 
-/** The hooks that may change an answer, with their programs. */
+/** The hooks that may change an answer, with their programs; those of a foreign dialect may have a say anywhere. */
 export function describeHooks(config: RuntimeConfig, kind?: HookKind): unknown {
-  return config.hooks
+  const natives = config.hooks
     .filter(({ hook, mode }) => mode === 'filter' && (kind === undefined || hook === kind))
-    .map(({ exec, ...entry }) => ({ ...entry, exec: describeExec(config, exec) }));
+    .map(({ place, exec, ...entry }) => ({ place, said: { ...entry, exec: describeExec(config, exec) } }));
+  const strangers = config.foreign.map((hook) => ({
+    place: hook.place,
+    said: describeForeign(config, hook),
+  }));
+  // In which order they run counts, and not how many others stand between them.
+  return [...natives, ...strangers].toSorted((one, other) => one.place - other.place).map(({ said }) => said);
+}
+
+function describeForeign(config: RuntimeConfig, hook: ForeignHookConfig): unknown {
+  const { source: _source, place: _place, exec, ...entry } = hook;
+  if (exec === undefined) return entry;
+  // The line of a shell names files among its words.
+  const words = exec.command.split(/[\s"';|&()<>]+/);
+  const files = digestFiles(words, resolve(config.folder, exec.cwd ?? '.'));
+  return { ...entry, exec: describeExec(config, exec), files };
 }
 
 type ProviderContext = Pick<SubjectContext, 'config' | 'env'>;
@@ -42,11 +57,12 @@ export function describeProviders({ config, env }: ProviderContext, ids: readonl
 /** Everything that the config declares. */
 export function describeConfig(context: ProviderContext): unknown {
   const { config } = context;
-  const { file, tools, evals, hooks, providers } = config;
+  const { file, tools, evals, hooks, foreign, providers } = config;
   const execs = [...tools.flatMap(({ exec }) => exec ?? []), ...[...evals, ...hooks].map(({ exec }) => exec)];
   return {
     text: digestFiles([resolve(file)], ''),
     execs: execs.map((exec) => describeExec(config, exec)),
+    foreign: foreign.map((hook) => describeForeign(config, hook)),
     models: describeProviders(
       context,
       providers.map(({ id }) => id),

@@ -5,6 +5,7 @@ import { phasesOf } from '../../contract/hook.ts';
 import { isObject } from '../../json.ts';
 import type { Finding } from './finding.ts';
 import type { SuiteRuntime } from './runtime.ts';
+import { isHeardByStrangers } from './strangers.ts';
 import { evalsPath } from './tree.ts';
 
 /** Guards whose event nobody would be asked about, or that say too little or too much. */
@@ -76,22 +77,26 @@ interface Asked {
 }
 
 /** A guard that asks nobody lets everything pass, and would be told how fast it is. */
-function findNobody(path: Path, { hook, phase, only }: Asked, { hooks }: SuiteRuntime): Finding[] {
+function findNobody(path: Path, { hook, phase, only }: Asked, config: SuiteRuntime): Finding[] {
+  const { hooks, foreign } = config;
   const askable = hooks.filter(({ mode }) => mode !== 'observe');
   const here = askable.filter((each) => each.hook === hook && each.phases.some((own) => own === phase));
   const names = here.map(({ name }) => name);
   if (typeof only === 'string' && only !== '') {
     if (names.includes(only)) return [];
     const declared = hooks.find(({ name }) => name === only);
+    const stranger = foreign.find(({ name }) => name === only);
     const message =
-      declared === undefined
-        ? `no hook named ${only} is declared`
-        : declared.mode === 'observe'
-          ? `hook ${only} only observes: it has no verdict`
-          : `hook ${only} has no part in ${hook} ${phase}`;
+      stranger !== undefined && declared === undefined
+        ? `hook ${only} is one of ${stranger.dialect}, whose hooks are asked together`
+        : declared === undefined
+          ? `no hook named ${only} is declared`
+          : declared.mode === 'observe'
+            ? `hook ${only} only observes: it has no verdict`
+            : `hook ${only} has no part in ${hook} ${phase}`;
     return [{ path: [...path, 'only'], message, ...suggest(only, names, 'hooks') }];
   }
-  if (here.some(({ mode }) => mode === 'filter')) return [];
+  if (here.some(({ mode }) => mode === 'filter') || isHeardByStrangers(phase, config)) return [];
   const hint =
     names.length === 0
       ? 'Declare one under `hooks` of the runtime.'

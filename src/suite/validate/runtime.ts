@@ -1,7 +1,10 @@
-import type { HookConfig } from '../../config/config.ts';
+import type { ForeignHookConfig, HookConfig } from '../../config/config.ts';
 import type { PipelineRuntime } from '../../pipeline/validate-names.ts';
 
 /** What a RuntimeConfig declares that a suite may name. */
 export interface SuiteRuntime extends PipelineRuntime {
   readonly hooks: readonly Pick<HookConfig, 'name' | 'hook' | 'phases' | 'mode'>[];
+  readonly foreign: readonly Pick<ForeignHookConfig, 'name' | 'dialect' | 'settings'>[];
+  /** Folders of plugins, whose hooks are only known when the runtime opens. */
+  readonly imports: readonly unknown[];
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Link } from '../../../src/pipeline/gate.ts';
+import type { NativeLink } from '../../../src/pipeline/gate.ts';
 import { openFire } from '../../../src/suite/guard/fire.ts';
 import { openBench } from '../../capability/bench.ts';
 
@@ -24,7 +24,7 @@ test('a name that is nobody who could be asked is told', async () => {
 });
 
 /** Counts the exchanges of a filter that are under way. */
-function counted(link: Link): { readonly link: Link; readonly most: () => number } {
+function counted(link: NativeLink): { readonly link: NativeLink; readonly most: () => number } {
   const { listener } = link;
   if (listener.mode !== 'filter') throw new Error('only a filter is counted');
   const { port } = listener;

@@ -10,13 +10,21 @@ function hook(name: string, more: Partial<HookConfig> = {}): SuiteRuntime['hooks
   return { name, hook: 'provider', phases: ['before_call'], mode: 'filter', ...more };
 }
 
+/** A hook of Claude Code on that event. */
+function stranger(event: string): SuiteRuntime['foreign'][number] {
+  const settings = { event, isAsync: false, stopCap: 8, projectDir: '/desk' };
+  return { name: `${event}-1`, dialect: 'claude', settings };
+}
+
 const usual = [hook('pii'), hook('audit', { mode: 'observe' }), hook('pii_next', { mode: 'shadow' })];
 
+type Declared = Partial<Pick<SuiteRuntime, 'hooks' | 'foreign' | 'imports'>>;
+
 /** The problems of a suite with one eval, which stands in line 6. */
-function problemsOf(members: string, hooks: SuiteRuntime['hooks'] | undefined = usual, gates = ''): string[] {
+function problemsOf(members: string, declared: Declared = {}, gates = ''): string[] {
   const text = `${header}spec:\n  cases: [{text: a}]\n  evals:\n    - {id: g, ${members}}\n${gates}`;
   const root = writeFiles({ 'x.suite.yaml': text });
-  const config = { evals: [], tools: [], providers: [], hooks };
+  const config = { evals: [], tools: [], providers: [], hooks: usual, foreign: [], imports: [], ...declared };
   const { problems } = loadSuite(join(root, 'x.suite.yaml'), config);
   return problems.map((problem) => formatProblem(problem).replaceAll(`${root}/`, ''));
 }
@@ -24,7 +32,7 @@ function problemsOf(members: string, hooks: SuiteRuntime['hooks'] | undefined = 
 const wrong: readonly {
   title: string;
   members: string;
-  hooks?: SuiteRuntime['hooks'];
+  declared?: Declared;
   said: readonly string[];
 }[] = [
   { title: 'nothing', members: 'guard: {hook: provider}, expected: true', said: [] },
@@ -79,7 +87,7 @@ const wrong: readonly {
   {
     title: 'no response where one is asked about',
     members: 'guard: {hook: provider, phase: after_call}, expected: true',
-    hooks: [hook('pii', { phases: ['after_call'] })],
+    declared: { hooks: [hook('pii', { phases: ['after_call'] })] },
     said: ['x.suite.yaml:6:22 evals[0].guard.response: is required: after_call is about what came back'],
   },
   {
@@ -92,9 +100,43 @@ const wrong: readonly {
   {
     title: 'only shadows to be asked',
     members: 'guard: {hook: provider}, expected: true',
-    hooks: [hook('pii_next', { mode: 'shadow' })],
+    declared: { hooks: [hook('pii_next', { mode: 'shadow' })] },
     said: [
       'x.suite.yaml:6:29 evals[0].guard.hook: no filter is asked at provider before_call\n    hint: A shadow is asked by its name: only: pii_next.',
+    ],
+  },
+  {
+    title: 'a hook of Claude Code at the same moment',
+    members: 'guard: {hook: tool}, expected: true',
+    declared: { foreign: [stranger('PreToolUse')] },
+    said: [],
+  },
+  {
+    title: 'a hook of Claude Code that hears of failures',
+    members: 'guard: {hook: tool, phase: after_execution, response: {}}, expected: true',
+    declared: { foreign: [stranger('PostToolUseFailure')] },
+    said: [],
+  },
+  {
+    title: 'a hook of Claude Code at another moment',
+    members: 'guard: {hook: tool}, expected: true',
+    declared: { foreign: [stranger('PostToolUse')] },
+    said: [
+      'x.suite.yaml:6:29 evals[0].guard.hook: no filter is asked at tool before_execution\n    hint: Declare one under `hooks` of the runtime.',
+    ],
+  },
+  {
+    title: 'plugins that say themselves what they hear',
+    members: 'guard: {hook: tool}, expected: true',
+    declared: { imports: [{}] },
+    said: [],
+  },
+  {
+    title: 'a hook of Claude Code by name',
+    members: 'guard: {hook: tool, only: PreToolUse-1}, expected: true',
+    declared: { foreign: [stranger('PreToolUse')] },
+    said: [
+      'x.suite.yaml:6:41 evals[0].guard.only: hook PreToolUse-1 is one of claude, whose hooks are asked together',
     ],
   },
   {
@@ -125,14 +167,14 @@ const wrong: readonly {
   },
 ];
 
-test.each(wrong)('what is wrong with $title', ({ members, hooks, said }) => {
-  expect(problemsOf(members, hooks)).toEqual(said);
+test.each(wrong)('what is wrong with $title', ({ members, declared, said }) => {
+  expect(problemsOf(members, declared)).toEqual(said);
 });
 
 test('a gate on what only guards have wants a guard', () => {
   const gates = '  gates: [{eval: g, metric: recall, min: 1}]\n';
-  expect(problemsOf('type: contains, params: {patterns: [a]}, content: b', usual, gates)).toEqual([
+  expect(problemsOf('type: contains, params: {patterns: [a]}, content: b', {}, gates)).toEqual([
     'x.suite.yaml:7:29 gates[0].metric: recall is of guards, and this eval is none',
   ]);
-  expect(problemsOf('guard: {hook: provider}, expected: true', usual, gates)).toEqual([]);
+  expect(problemsOf('guard: {hook: provider}, expected: true', {}, gates)).toEqual([]);
 });

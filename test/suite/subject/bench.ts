@@ -7,6 +7,8 @@ import { parseDocument } from '../../../src/config/document.ts';
 import { requireConfig } from '../../../src/config/load.ts';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
 import { openEquipment } from '../../../src/equip.ts';
+import { openForeignLinks } from '../../../src/foreign-links.ts';
+import { openScribe } from '../../../src/scribe.ts';
 import type { Answer, SubjectRunner } from '../../../src/suite/subject/answer.ts';
 import { openSubject } from '../../../src/suite/subject/open-subject.ts';
 import { readSubject } from '../../../src/suite/subject/read-subject.ts';
@@ -40,13 +42,14 @@ export async function openAt(file: string): Promise<Bench> {
   const config = requireConfig(file, env['PATH'] ?? '');
   const events: RuntimeEvent[] = [];
   const emit = (event: RuntimeEvent) => void events.push(event);
+  const { prepare, spill, close: forget } = openScribe(() => {});
   const workshop = openWorkshop(
     config,
-    { launch: await openLaunch('auto'), emit, cassette: undefined },
+    { launch: await openLaunch('auto'), emit, cassette: undefined, prepare, spill },
     undefined,
   );
   const entries = resolveEntries(config, env);
-  const links = entries.hooks.map(({ config: hook, resolved }) => workshop.link(hook, resolved));
+  const links = workshop.links(entries, openForeignLinks(entries.foreign, workshop.yard));
   const equipment = openEquipment({
     ...{ config, links, emit, env, record: undefined, replay: undefined, requireOpen: () => {} },
     tools: new Map(
@@ -60,6 +63,7 @@ export async function openAt(file: string): Promise<Bench> {
     await Promise.all(workshop.followers.map((follower) => follower.close()));
     await Promise.all(workshop.transports.map((transport) => transport.close()));
     await equipment.close();
+    forget();
   });
   return {
     subject: (yaml, options = {}) => {

@@ -11,7 +11,12 @@ cat >/dev/null
 echo start >>starts
 printf '{"result": "%s"}' "$GREETING$(cat words.txt)"
 `;
-const files = { 'tool.sh': script, 'words.txt': ' you\n', 'tape.jsonl': 'tape' };
+const files = {
+  'strange.sh': '#!/bin/sh\nexit 0\n',
+  'tool.sh': script,
+  'words.txt': ' you\n',
+  'tape.jsonl': 'tape',
+};
 const spec = `
 tools:
   greet: {exec: {command: ./tool.sh, args: [words.txt, --mode=plain], env: [GREETING=Hello, TOKEN]}}
@@ -20,6 +25,7 @@ evals:
   judge: {command: $bin/eval-score, args: ["1"]}
 hooks:
   watch: {hook: tool, phases: [before_execution], command: $bin/allow.sh}
+  strange: {dialect: claude, command: 'sh ./strange.sh', claude: {event: PreToolUse, matcher: greet}}
   asked: {hook: provider, phases: [before_call], command: sh, args: [-c, 'cat >/dev/null; echo asked >>asked; echo ''{"allow": true}''']}
 providers:
   - {id: main, type: mock, model: scripted, additional_config: {responses: [{text: Hello., repeat: true}], replaced_by_env: NOBODY}}
@@ -94,6 +100,14 @@ const changes: readonly {
   {
     title: 'a hook in its way',
     change: (bench) => edit(bench, 'runtime.yaml', 'allow.sh', 'modify-before-execution'),
+  },
+  {
+    title: 'the program of a hook of another system',
+    change: (bench) => edit(bench, 'strange.sh', 'exit 0', 'exit  0'),
+  },
+  {
+    title: 'what a hook of another system is asked',
+    change: (bench) => edit(bench, 'runtime.yaml', 'matcher: greet', 'matcher: other'),
   },
   { title: 'the arguments of the case', row: { q: 2 } },
   { title: 'the number of the run', epoch: 2 },

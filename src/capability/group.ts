@@ -1,0 +1,126 @@
+import { answers, type HookEvent } from '../contract/hook.ts';
+import type { Scene } from '../contract/turn.ts';
+import { toFault } from '../errors.ts';
+import { type Composed, compose, type Spoken } from '../protocol/compose.ts';
+import type { ForeignDialect, Point, Question } from '../protocol/foreign.ts';
+import { askMember, type GroupContext, type Member, pointOf, type Round } from './member.ts';
+import { openTeller } from './teller.ts';
+
+export type { GroupContext, Member, Round } from './member.ts';
+
+/** Hooks of one foreign dialect that are one link of a chain. */
+export interface Group {
+  readonly dialect: ForeignDialect;
+  readonly members: readonly Member[];
+  /** The points that this event reaches and that some member may hear of. */
+  pointsAt(event: HookEvent): readonly string[];
+  /** Asks the hooks of a point and composes what they say by the dialect's rule. Never rejects. */
+  ask(round: Round): Promise<Composed>;
+  /** Tells the hooks of a point behind the caller's back; returns at once. */
+  tell(round: Round): void;
+  /** Texts for the model that hooks in the background have given since the last time. */
+  takeLate(session: string): readonly string[];
+  /** Waits for what is still being told, at most the hooks' timeouts. Never rejects. */
+  close(): Promise<void>;
+}
+
+export function openGroup(dialect: ForeignDialect, members: readonly Member[], context: GroupContext): Group {
+  const teller = openTeller(dialect, members, context);
+  const gaveUp = rememberSilence();
+  return {
+    dialect,
+    members,
+    pointsAt: (event) => dialect.pointsAt(event),
+    ask: async (round) => {
+      const point = pointOf(dialect, round.point);
+      const scene = prepared(dialect, round.scene, context);
+      const question: Question = { point: round.point, payload: round.payload, scene };
+      const selected = members.filter(({ seat }) => dialect.selects(seat, question));
+      const inBackground = (member: Member) => dialect.isBackground(member.seat, round.point);
+      for (const member of selected.filter(inBackground)) teller.tell(member, round, question);
+      const asked = selected.filter((member) => !inBackground(member) && !gaveUp.has(member, round.point));
+      const spoken = await askInOrder(dialect, asked, { round, question, point }, context);
+      asked.forEach((member, index) => {
+        const answer = spoken[index]?.answer;
+        if (answer?.verdict === 'allow' && answer.isUnheard === true) gaveUp.add(member, round.point);
+      });
+      const composed = composeOrDeny(dialect, spoken, { question, point, selected: asked.length });
+      const data = dialect.report?.(question, { selected: selected.length, answer: composed.answer });
+      if (data !== undefined) context.emit({ type: 'plugin_hook_fired', hook_name: round.point, data });
+      return composed;
+    },
+    tell: (round) => {
+      const scene = prepared(dialect, round.scene, context);
+      const question: Question = { point: round.point, payload: round.payload, scene };
+      const selected = members.filter(({ seat }) => dialect.selects(seat, question));
+      for (const member of selected) teller.tell(member, round, question);
+      const data = dialect.report?.(question, { selected: selected.length, answer: answers.allow() });
+      if (data !== undefined) context.emit({ type: 'plugin_hook_fired', hook_name: round.point, data });
+    },
+    takeLate: teller.takeLate,
+    close: teller.close,
+  };
+}
+
+/** Which hooks have said that they have nothing to say at a point; a process that is started again is asked anew. */
+function rememberSilence() {
+  const silent = new Map<Member, Map<string, number>>();
+  const lifeOf = ({ transport }: Member) => transport?.lives?.() ?? 0;
+  return {
+    has: (member: Member, point: string) => silent.get(member)?.get(point) === lifeOf(member),
+    add: (member: Member, point: string) => {
+      silent.set(member, (silent.get(member) ?? new Map<string, number>()).set(point, lifeOf(member)));
+    },
+  };
+}
+
+function prepared(dialect: ForeignDialect, scene: Scene, { prepare }: GroupContext): Scene {
+  return dialect.readsTranscript ? prepare(scene) : scene;
+}
+
+interface Asking {
+  readonly round: Round;
+  readonly question: Question;
+  readonly point: Point;
+}
+
+async function askInOrder(
+  dialect: ForeignDialect,
+  members: readonly Member[],
+  { round, question, point }: Asking,
+  context: GroupContext,
+): Promise<Spoken[]> {
+  const ask = async (member: Member, asked: Question): Promise<Spoken> => {
+    const answer = await askMember(dialect, member, { round, question: asked, mode: 'filter' }, context);
+    return { hook: member.seat.name, answer };
+  };
+  if (point.order === 'parallel') return await Promise.all(members.map((member) => ask(member, question)));
+  const spoken: Spoken[] = [];
+  let current = question;
+  for (const member of members) {
+    const one = await ask(member, current);
+    spoken.push(one);
+    const { answer } = one;
+    const isEnd = point.ends?.includes(answer.verdict) ?? false;
+    if (isEnd || (point.order === 'chain' && answer.verdict !== 'allow' && answer.verdict !== 'modify'))
+      break;
+    if (point.order === 'chain') current = { ...current, payload: dialect.carry(current, answer) };
+  }
+  return spoken;
+}
+
+function composeOrDeny(
+  dialect: ForeignDialect,
+  spoken: readonly Spoken[],
+  { question, point, selected }: Pick<Asking, 'question' | 'point'> & { readonly selected: number },
+): Composed {
+  try {
+    const composed = compose(spoken, point.composition);
+    return dialect.conclude?.(question, spoken, composed, selected) ?? composed;
+  } catch (thrown) {
+    const error = toFault(thrown);
+    const hook = spoken.at(-1)?.hook ?? null;
+    const reason = `what the hooks answered could not be composed: ${error.message}`;
+    return { hook, answer: answers.deny(reason, { error }) };
+  }
+}

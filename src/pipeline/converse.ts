@@ -1,0 +1,232 @@
+import type { FinishedCall } from '../contract/turn.ts';
+import { type Fault, RuntimeError, toFault } from '../errors.ts';
+import { Json } from '../json.ts';
+import { unknownTool } from './call-before.ts';
+import type { CallResult } from './call-result.ts';
+import { journalAnswer, type ModelAnswer } from './chat-model.ts';
+import { completeMessage } from './message.ts';
+import { isReleasedLate } from './release.ts';
+import { reprompt } from './reprompt.ts';
+import { type PlannedCall, runCalls } from './run-calls.ts';
+import { callIdOf } from './run-tool.ts';
+import { broken, type StepOutcome } from './step-outcome.ts';
+import { takeResults } from './take-results.ts';
+import { viewOf } from './talk.ts';
+import { type AskedCall, toolCallsOf } from './tool-calls.ts';
+import { endBatch, endTurn, type HookedTurn, sceneOf, stopTurn, tellTurn } from './turn-hooks.ts';
+
+/** Goes on until the model answers without tool calls; gives the outcome that ended the turn otherwise. */
+export async function converse(turn: HookedTurn, attempt: number): Promise<StepOutcome | undefined> {
+  const { place, talk } = turn;
+  for (let round = 1; talk.roundsLeft > 0; round += 1) {
+    talk.roundsLeft -= 1;
+    const path = `${place.name}/attempt-${attempt}/round-${round}`;
+    const end = await runRound(turn, path);
+    if (end === 'go on') continue;
+    return end === 'answered' ? undefined : end;
+  }
+  return await exhaust(turn, `${place.name}/attempt-${attempt}`);
+}
+
+type RoundEnd = 'go on' | 'answered' | StepOutcome;
+
+/** One model call and the tool calls that it asks for. */
+async function runRound(turn: HookedTurn, path: string): Promise<RoundEnd> {
+  const { talk } = turn;
+  const failed = await ask(turn, path);
+  if (failed !== undefined) return failed;
+  const asked = talk.answer === undefined ? [] : toolCallsOf(talk.answer.message);
+  if (asked.length === 0) return await settle(turn, path);
+  const results = await callTools(turn, path, asked);
+  const calls = takeResults(talk, asked, results);
+  const ended = results.find(({ outcome }) => outcome.status === 'denied' && outcome.abort !== undefined);
+  if (ended?.outcome.status === 'denied') {
+    const { hook, reason, abort } = ended.outcome;
+    const isSession = abort === 'session';
+    return stopTurn(turn, { hook, reason, isSession, metadata: ended.metadata.value });
+  }
+  const stopped = await endBatch(turn, path, calls);
+  if (stopped !== undefined) return stopped;
+  if (isHandled(turn, results)) return 'answered';
+  return isHandedBack(turn, calls, results) ? 'answered' : 'go on';
+}
+
+async function ask(turn: HookedTurn, path: string): Promise<StepOutcome | undefined> {
+  const { run, place, talk } = turn;
+  const { step, name, scope } = place;
+  const isLate = isReleasedLate(turn);
+  const late = run.takeLate(run.session.id);
+  if (late.length > 0) talk.messages.push(completeMessage({ role: 'user', content: late.join('\n') }));
+  let isNew = false;
+  const answer = await journalAnswer(run, path, {
+    step,
+    talk,
+    scene: sceneOf(turn),
+    signal: scope.signal,
+    onCall: (asked) => tellTurn(turn, { phase: 'model_asked' }, asked),
+    onRetry: ({ attempt: retry, maxRetries: max_retries, error, backoffMs: backoff_ms }) =>
+      tellTurn(turn, { phase: 'model_retried', retry, max_retries, error: toFault(error), backoff_ms }),
+    onAnswer: () => {
+      isNew = true;
+    },
+    onText: (text) => {
+      if (!isLate) run.emit({ type: 'text', run: run.journal.runId, step: name, text });
+    },
+  });
+  if ('error' in answer) return failRound(turn, answer.error);
+  take(turn, answer);
+  if (isNew) tellTurn(turn, { phase: 'model_answered', message: answer.message });
+  return undefined;
+}
+
+function failRound(turn: HookedTurn, error: Fault): StepOutcome {
+  const { details } = error;
+  if (error.code !== 'DENIED') tellTurn(turn, { phase: 'error', stage: 'llm', error });
+  else if (details?.['abort'] !== undefined) {
+    const { hook, reason, abort } = details;
+    const stopped = {
+      hook: String(hook),
+      reason: String(reason),
+      isSession: abort === 'session',
+      metadata: details['metadata'],
+    };
+    return stopTurn(turn, stopped);
+  }
+  return broken(error.code === 'DENIED' ? 'denied' : 'failed', error, viewOf(turn.talk, ''));
+}
+
+function take({ talk }: HookedTurn, answer: ModelAnswer): void {
+  talk.rounds += 1;
+  talk.answer = answer;
+  talk.messages.push(answer.message);
+  talk.usage.input_tokens += answer.usage.input_tokens;
+  talk.usage.output_tokens += answer.usage.output_tokens;
+  if (answer.cost_usd !== undefined) talk.usage.cost_usd = (talk.usage.cost_usd ?? 0) + answer.cost_usd;
+}
+
+/** Makes the calls of one answer; those that must run alone come after the others. */
+async function callTools(turn: HookedTurn, path: string, asked: readonly AskedCall[]): Promise<CallResult[]> {
+  const { run, place } = turn;
+  const { scope, step } = place;
+  const calls = asked.map((call, position) => planCall(turn, `${path}/call-${position + 1}`, call));
+  const isAlone = ({ tool }: PlannedCall) => tool.isExclusive === true || tool.flow !== undefined;
+  const together = calls.filter((call) => !isAlone(call));
+  const scene = sceneOf(turn);
+  const held = new Map<string, () => void>();
+  const holdBack = (name: string, tell: () => void) => held.set(name, tell);
+  const making = { scope, scene, holdBack };
+  try {
+    const first = await runCalls(run, together, { ...making, concurrency: step.toolConcurrency });
+    const results = new Map(together.map((call, index) => [call.name, first[index]]));
+    for (const call of calls.filter(isAlone)) {
+      const [result] = await runCalls(run, [call], { ...making, concurrency: 1 });
+      results.set(call.name, result);
+    }
+    return calls.flatMap(({ name }) => results.get(name) ?? []);
+  } finally {
+    // Also of those that were made before the run was set down: they are not made again.
+    for (const { name } of calls) held.get(name)?.();
+  }
+}
+
+/** Only tools that the model was offered exist for it; of any other name only hooks can make something. */
+function planCall(
+  { run, place, talk }: HookedTurn,
+  name: string,
+  { name: tool, args }: AskedCall,
+): PlannedCall {
+  const isOffered = place.step.tools.includes(tool) && talk.offered.some((each) => each.name === tool);
+  const known = isOffered ? run.tools.get(tool) : undefined;
+  return { name, tool: known ?? unknownTool(tool, run), args, callId: callIdOf(run, name) };
+}
+
+/** Hooks have answered every call of the round, and told the caller: the model is not asked again. */
+function isHandled({ talk }: HookedTurn, results: readonly CallResult[]): boolean {
+  const texts = results.flatMap(({ handled }) => (handled === undefined ? [] : [handled]));
+  if (texts.length === 0 || texts.length < results.length || talk.answer === undefined) return false;
+  const message = completeMessage({ role: 'assistant', content: texts.join('\n') });
+  talk.answer = { ...talk.answer, message, finish_reason: 'stop', metadata: new Json('{}') };
+  talk.messages.push(message);
+  return true;
+}
+
+/** A tool of this kind gives the word back to the caller: its text is the answer. */
+function isHandedBack(
+  { run, talk }: HookedTurn,
+  calls: readonly FinishedCall[],
+  results: readonly CallResult[],
+): boolean {
+  const end = calls.find(
+    ({ name }, index) =>
+      run.tools.get(name)?.flow?.endsTurn === true && results[index]?.outcome.status === 'ok',
+  );
+  if (end === undefined || talk.answer === undefined) return false;
+  talk.isHandedBack = true;
+  const message = completeMessage({ role: 'assistant', content: end.content });
+  talk.answer = { ...talk.answer, message, finish_reason: 'stop' };
+  talk.messages.push(message);
+  return true;
+}
+
+/** An answer without tool calls ends the turn, unless a hook wants it to go on. */
+async function settle(turn: HookedTurn, path: string): Promise<RoundEnd> {
+  const { talk } = turn;
+  const end = await endTurn(turn, path, 'final_response');
+  if (end.kind === 'stopped') return end.outcome;
+  if (end.kind === 'go on') return goOn(turn, end.followUp);
+  talk.stops = 0;
+  if (talk.fallback === 'call_agent' && talk.roundsLeft > 0) {
+    return (await reprompt(turn, path, 'Continuing processing')) ?? 'go on';
+  }
+  addContext(turn, end.context);
+  return 'answered';
+}
+
+function goOn({ talk }: HookedTurn, text: string): 'go on' {
+  talk.messages.push(completeMessage({ role: 'user', content: text }));
+  return 'go on';
+}
+
+/** What hooks of the end say stands beside the answer. */
+function addContext({ talk }: HookedTurn, context: readonly string[]): void {
+  const { answer } = talk;
+  if (context.length === 0 || answer === undefined) return;
+  const message = { ...answer.message, content: [answer.message.content, ...context].join('\n') };
+  talk.answer = { ...answer, message };
+  talk.messages.splice(-1, 1, message);
+}
+
+/** No rounds are left: a hook may force exactly one more. */
+async function exhaust(turn: HookedTurn, path: string): Promise<StepOutcome | undefined> {
+  const { place, talk } = turn;
+  if (talk.rounds > 0) {
+    // The last answer itself may have been what a hook forced the turn to go on from.
+    const end = isAnswered(turn) ? undefined : await endTurn(turn, path, 'max_iterations');
+    if (end?.kind === 'stopped') return end.outcome;
+    if (end?.kind === 'go on') goOn(turn, end.followUp);
+    if (end?.kind !== 'end') {
+      const stopped = await runLastRound(turn, `${path}/round-more`);
+      if (stopped !== undefined || isAnswered(turn)) return stopped;
+    }
+  }
+  const { fuelSetBy } = talk;
+  const by = fuelSetBy === undefined ? '' : `: hook "${fuelSetBy}" left it no more`;
+  const message = `chat "${place.step.id}" still asked for tools after ${talk.rounds} rounds${by}`;
+  const hint = by === '' ? undefined : 'The hook’s `fuel` decides, not max_rounds.';
+  const error = new RuntimeError('ROUNDS_EXHAUSTED', message, { hint });
+  return broken('failed', toFault(error), viewOf(talk, ''));
+}
+
+/** One model call, whose answer passes the hooks of a turn's end like any other; what they force has no effect now. */
+async function runLastRound(turn: HookedTurn, path: string): Promise<StepOutcome | undefined> {
+  const failed = await ask(turn, path);
+  if (failed !== undefined || !isAnswered(turn)) return failed;
+  const end = await endTurn(turn, path, 'final_response');
+  if (end.kind === 'stopped') return end.outcome;
+  if (end.kind === 'end') addContext(turn, end.context);
+  return undefined;
+}
+
+function isAnswered({ talk: { answer } }: HookedTurn): boolean {
+  return answer !== undefined && toolCallsOf(answer.message).length === 0;
+}

@@ -1,0 +1,139 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { chatYaml, mockProvider } from '../project.ts';
+import { listen } from './endpoint.ts';
+import { on, openClaude } from './scripts.ts';
+
+const causes = [
+  'claude.exit_other',
+  'claude.bad_json',
+  'claude.bad_schema',
+  'claude.text_before_json',
+  'claude.timeout',
+  'claude.spawn',
+  'claude.http_error',
+];
+
+/** One group for each cause; without `key` each hears of the tool of that name. */
+function failing(url: string) {
+  return [
+    on('claude.exit_other', 'echo oops >&2; exit 1'),
+    on('claude.bad_json', 'echo \'{"decision": block}\''),
+    on('claude.bad_schema', 'echo \'{"systemMessage": 7}\''),
+    on('claude.text_before_json', 'echo hi; echo \'{"decision": "block", "reason": "x"}\''),
+    on('claude.timeout', 'exec sleep 20', { timeout: 0.1 }),
+    on('claude.spawn', './.claude/plain.txt', { args: [] }),
+    { matcher: 'claude.http_error', hooks: [{ type: 'http', url }] },
+  ];
+}
+
+const files = { '.claude/plain.txt': 'not executable' };
+
+test.each([
+  {
+    title: 'each cause passes by its rule, with a warning [CC-9-01]',
+    more: '',
+    verdict: 'allow',
+    key: 'failed_open',
+  },
+  {
+    title: 'on_failure: deny closes all seven [CC-9-02]',
+    more: ', on_failure: deny',
+    verdict: 'deny',
+    key: 'failed_closed',
+  },
+])('$title', async ({ more, verdict, key }) => {
+  const { url } = await listen({ '/': { status: 500, body: 'oops' } });
+  const { runtime, warnings } = await openClaude(
+    { PreToolUse: failing(url), PostToolUse: failing(url) },
+    { more, files },
+  );
+  const early = warnings().length;
+  const fired = await Promise.all(
+    ['PreToolUse', 'PostToolUse'].flatMap((point) =>
+      causes.map(async (tool_name) => {
+        const payload = { tool_name, tool_input: {}, tool_response: 'secret' };
+        const decision = await runtime.hooks.fire({ dialect: 'claude', point, payload });
+        return [decision.verdict, decision.metadata];
+      }),
+    ),
+  );
+  const expected = ['PreToolUse', 'PostToolUse'].flatMap((point) =>
+    causes.map((cause, index) => [verdict, { [key]: { hook: `${point}-${index + 1}`, cause } }]),
+  );
+  expect(fired).toEqual(expected);
+  const told = warnings()
+    .slice(early)
+    .map((each) => /by the rule (claude\.\w+);/.exec(each)?.[1]);
+  expect(told.toSorted()).toEqual(verdict === 'deny' ? [] : [...causes, ...causes].toSorted());
+});
+
+test('what of a failure is not closed by on_failure is closed by onFailure: "block" [CC-9-03]', async () => {
+  const { runtime } = await openClaude({
+    PreToolUse: [on('A', 'exit 1', { onFailure: 'block' }), on('B', 'exit 1', { onFailure: 'continue' })],
+  });
+  const verdicts = ['A', 'B'].map(async (tool_name) => {
+    const payload = { tool_name, tool_input: {} };
+    return (await runtime.hooks.fire({ dialect: 'claude', point: 'PreToolUse', payload })).verdict;
+  });
+  expect(await Promise.all(verdicts)).toEqual(['deny', 'allow']);
+});
+
+test('where nothing is left to deny, a failure passes whatever the config says [CC-9-02]', async () => {
+  const { runtime } = await openClaude(
+    { SessionStart: [on(undefined, 'exit 1')], PermissionRequest: [on(undefined, 'exit 1')] },
+    { more: ', on_failure: deny' },
+  );
+  const fire = async (point: string, payload: object) => {
+    const { verdict, metadata } = await runtime.hooks.fire({ dialect: 'claude', point, payload });
+    return [verdict, metadata];
+  };
+  expect([
+    await fire('SessionStart', {}),
+    await fire('PermissionRequest', { tool_name: 'Bash', tool_input: {} }),
+  ]).toEqual([
+    [
+      'allow',
+      { failed_open: { hook: 'SessionStart-1', cause: 'claude.exit_other' }, env_file: expect.any(String) },
+    ],
+    ['ask', { failed_open: { hook: 'PermissionRequest-1', cause: 'claude.exit_other' } }],
+  ]);
+});
+
+const spec = [
+  mockProvider('{when: round == 1, tool_calls: [{name: run, args: {n: 1}}]}', '{text: "the secret is out"}'),
+  'tools:',
+  '  run: {description: d, input_schema: {type: object}, exec: {command: ./run.sh}}',
+].join('\n');
+const agent = {
+  'run.sh': '#!/bin/sh\ncat > /dev/null\necho \'{"result": "a secret"}\'\n',
+  'agent.pipeline.yaml': chatYaml('tools: [run]'),
+};
+
+test.each([
+  {
+    title: 'a result is withheld',
+    event: 'PostToolUse',
+    means: {
+      status: 'completed',
+      results: ['Tool "run" was blocked by hook "PostToolUse-1": hook "PostToolUse-1" exited with code 1'],
+    },
+  },
+  { title: 'an answer is withheld', event: 'Stop', means: { status: 'denied', results: undefined } },
+  {
+    title: 'a prompt reaches nobody',
+    event: 'UserPromptSubmit',
+    means: { status: 'denied', results: undefined },
+  },
+  { title: 'a batch ends the turn', event: 'PostToolBatch', means: { status: 'denied', results: undefined } },
+])('on_failure: deny at $event: $title [CC-9-02]', async ({ event, means }) => {
+  const { runtime, folder } = await openClaude(
+    { [event]: [on(undefined, 'exit 1')] },
+    { more: ', on_failure: deny', spec, files: agent },
+  );
+  const run = await runtime.run(join(folder, 'agent.pipeline.yaml'), { text: 'hello' });
+  const calls = run.output === null ? undefined : Reflect.get(Object(run.output), 'calls');
+  const results = Array.isArray(calls) ? calls.map(({ result }) => result) : undefined;
+  expect({ status: run.status, results }).toEqual(means);
+  expect(JSON.stringify(run).includes('the secret is out')).toBe(event === 'PostToolUse');
+});

@@ -1,0 +1,72 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { chatYaml, mockProvider, openProject, runtimeYaml } from './project.ts';
+
+const tool = `tools:
+  list:
+    input_schema: {type: object}
+    exec: {command: ./list.sh}
+`;
+const responses = ['{tool_calls: [{name: list, args: {}}]}', '{text: done}'];
+const waits = '#!/bin/sh\ncat > /dev/null\ntouch asked\nwhile [ ! -e go ]; do sleep 0.02; done\n';
+
+const rows = [
+  {
+    title: 'a native filter',
+    hook: 'h: {hook: tool, phases: [before_execution], command: ./native.sh}',
+  },
+  {
+    title: 'claude PreToolUse',
+    hook: 'h: {dialect: claude, command: ./wait.sh, claude: {event: PreToolUse}}',
+  },
+  {
+    title: 'claude PostToolUse',
+    hook: 'h: {dialect: claude, command: ./wait.sh, claude: {event: PostToolUse}}',
+  },
+  {
+    title: 'claude UserPromptSubmit',
+    hook: 'h: {dialect: claude, command: ./wait.sh, claude: {event: UserPromptSubmit}}',
+  },
+  { title: 'claude Stop', hook: 'h: {dialect: claude, command: ./wait.sh, claude: {event: Stop}}' },
+  { title: 'agentao Stop', hook: 'h: {dialect: agentao, command: ./wait.sh, agentao: {event: Stop}}' },
+  { title: 'a native filter of the model call', hook: 'h: {hook: provider, command: ./native.sh}' },
+];
+
+test.each(rows)('a run that is set down while $title is asked goes on later', async ({ hook }) => {
+  const { runtime, folder } = await openProject({
+    'runtime.yaml': runtimeYaml(
+      `defaults: {grace_ms: 50}\nstate_store: {type: sqlite, path: state.db}\n${mockProvider(...responses)}${tool}hooks:\n  ${hook}`,
+    ),
+    'agent.pipeline.yaml': chatYaml('tools: [list]'),
+    'list.sh': '#!/bin/sh\necho \'{"result": "two files"}\'\n',
+    'wait.sh': waits,
+    'native.sh': `${waits}echo '{"allow": true}'\n`,
+  });
+  const interrupt = new AbortController();
+  const run = runtime.run(join(folder, 'agent.pipeline.yaml'), { text: 'hi' }, { signal: interrupt.signal });
+  const ended = run.catch((error: unknown) => error);
+  while (!existsSync(join(folder, 'asked'))) await sleep(10);
+  interrupt.abort();
+  expect(await ended).toMatchObject({ code: 'ABORTED' });
+  writeFileSync(join(folder, 'go'), '');
+  const [kept] = await runtime.runs.list();
+  const document = await runtime.runs.resume(kept?.run_id ?? '');
+  expect(document).toMatchObject({ status: 'completed', output: { text: 'done' } });
+});
+
+test('a tool call that is given up while a hook is asked has failed, not been denied', async () => {
+  const { runtime, folder } = await openProject({
+    'runtime.yaml': runtimeYaml(
+      `defaults: {grace_ms: 50}\n${tool}hooks:\n  h: {dialect: claude, command: ./wait.sh, claude: {event: PreToolUse}}`,
+    ),
+    'list.sh': '#!/bin/sh\necho \'{"result": "two files"}\'\n',
+    'wait.sh': waits,
+  });
+  const interrupt = new AbortController();
+  const call = runtime.tools.call('list', {}, { signal: interrupt.signal });
+  while (!existsSync(join(folder, 'asked'))) await sleep(10);
+  interrupt.abort();
+  expect(await call).toMatchObject({ status: 'failed', error: { code: 'ABORTED' } });
+});
