@@ -26,8 +26,10 @@ export function exitCodeOfDecision(verdict: DecisionDocument['verdict']): ExitCo
   switch (verdict) {
     case 'allow':
     case 'modify':
+    case 'respond':
       return 0;
     case 'deny':
+    case 'abort':
       return 1;
     case 'ask':
       return 3;

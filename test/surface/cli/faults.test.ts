@@ -60,6 +60,8 @@ hooks: {guard: {${runs}, hook: provider}}
         enforced: false,
         replace: null,
         result: null,
+        context: [],
+        abort: null,
         metadata: {},
         error: expect.objectContaining({ code, message: expect.any(String), hint: expect.any(String) }),
       },

@@ -26,19 +26,21 @@ hooks:
   { 'event.json': '{"request": {"messages": [{"role": "user", "content": "hi"}]}}' },
 );
 
-test.concurrent('hook list shows the hooks in their order [DS-JSON-10]', async ({ expect }) => {
+test.concurrent('hook list shows the hooks in their order, and where each is declared [DS-JSON-10]', async ({
+  expect,
+}) => {
   const { people, programs } = await runBothWays(['hook', 'list'], { cwd: desk });
   expect(people.stdout.split('\n')).toEqual([
-    'note      provider  filter   before_call, after_call',
-    'mark      provider  filter   before_call',
-    'last      provider  filter   before_call',
-    'stand_in  provider  filter   after_call',
-    'never     provider  filter   after_call',
-    'allows    tool      filter   before_execution',
-    'shadow    tool      shadow   before_execution',
-    'limit     tool      filter   after_execution',
-    'told      session   observe  session_start, session_update, session_end',
-    'scores    eval      observe  scored',
+    'note      promptkit  provider, filter  before_call, after_call                     runtime.yaml:11',
+    'mark      promptkit  provider, filter  before_call                                 runtime.yaml:12',
+    'last      promptkit  provider, filter  before_call                                 runtime.yaml:13',
+    'stand_in  promptkit  provider, filter  after_call                                  runtime.yaml:14',
+    'never     promptkit  provider, filter  after_call                                  runtime.yaml:15',
+    'allows    promptkit  tool, filter      before_execution                            runtime.yaml:16',
+    'shadow    promptkit  tool, shadow      before_execution                            runtime.yaml:17',
+    'limit     promptkit  tool, filter      after_execution                             runtime.yaml:18',
+    'told      promptkit  session, observe  session_start, session_update, session_end  runtime.yaml:19',
+    'scores    promptkit  eval, observe     scored                                      runtime.yaml:20',
     '',
   ]);
   expect(programs.document).toMatchObject({
@@ -49,6 +51,9 @@ test.concurrent('hook list shows the hooks in their order [DS-JSON-10]', async (
         phases: ['before_call', 'after_call'],
         mode: 'filter',
         dialect: 'promptkit',
+        points: [],
+        on_failure: 'deny',
+        source: { file: 'runtime.yaml', line: 11, column: expect.any(Number) },
       },
       ...Array.from({ length: 9 }, () => ({ dialect: 'promptkit' })),
     ],
@@ -74,6 +79,8 @@ const decisions = titled([
       enforced: false,
       replace: null,
       result: null,
+      context: [],
+      abort: null,
       metadata: {},
     },
   },
@@ -93,6 +100,8 @@ const decisions = titled([
         system_prompt: 'MARK LAST',
       },
       result: null,
+      context: [],
+      abort: null,
       metadata: { id: Number(long) },
     },
   },
@@ -116,6 +125,8 @@ const decisions = titled([
       enforced: false,
       replace: null,
       result: null,
+      context: [],
+      abort: null,
       metadata: { limit: 500 },
     },
   },
@@ -139,6 +150,8 @@ const decisions = titled([
       enforced: true,
       replace: null,
       result: 'I cannot say that.',
+      context: [],
+      abort: null,
       metadata: { replacement: 'I cannot say that.' },
     },
   },

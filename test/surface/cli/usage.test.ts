@@ -24,6 +24,7 @@ const commands = [
   'hook',
   'hook list',
   'hook fire',
+  'hook import',
   'provider',
   'provider list',
   'run',

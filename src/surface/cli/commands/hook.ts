@@ -1,5 +1,6 @@
+import { relative } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { DecisionDocument } from '../../../contract/document.ts';
+import type { DecisionDocument, HookInfo } from '../../../contract/document.ts';
 import { type HookKind, phasesOf } from '../../../contract/hook.ts';
 import { RuntimeError } from '../../../errors.ts';
 import { columns } from '../columns.ts';
@@ -7,16 +8,18 @@ import { perform } from '../command.ts';
 import { exactText } from '../exact-text.ts';
 import { exitCodeOfDecision } from '../exit-code.ts';
 import type { Terminal } from '../terminal.ts';
+import { addHookImport } from './hook-import.ts';
 
-/** `hook list` and `hook fire`. */
+/** `hook list`, `hook fire` and `hook import`. */
 export function addHookCommands(program: Command, signal: AbortSignal): void {
   const group = program
     .command('hook')
     .alias('hooks')
-    .description('list and try hooks')
+    .description('list, try and import hooks')
     .addHelpText('after', groupExamples);
   addList(group, signal);
   addFire(group, signal);
+  addHookImport(group, signal);
 }
 
 function addList(group: Command, signal: AbortSignal): void {
@@ -28,33 +31,42 @@ function addList(group: Command, signal: AbortSignal): void {
       await perform(command, signal, async ({ options, terminal, open }) => {
         const hooks = (await open()).hooks.list();
         if (options.json) terminal.printJson({ hooks });
-        else
-          terminal.print(
-            columns(hooks.map(({ name, hook, phases, mode }) => [name, hook, mode, phases.join(', ')])),
-          );
+        else terminal.print(columns(hooks.map(toColumns)));
         return 0;
       });
     });
+}
+
+function toColumns({ name, dialect, hook, phases, mode, points, on_failure, source }: HookInfo): string[] {
+  const place = `${relative(process.cwd(), source.file)}:${source.line}`;
+  if (hook !== null) return [name, dialect, `${hook}, ${mode}`, phases.join(', '), place];
+  return [
+    name,
+    dialect,
+    on_failure === 'deny' ? 'on_failure: deny' : 'its own rules',
+    points.join(', '),
+    place,
+  ];
 }
 
 function addFire(group: Command, signal: AbortSignal): void {
   group
     .command('fire')
     .description('take an event through every hook of its phase, and see who decided')
-    .addOption(
-      new Option('--hook <type>', 'the type of hook').choices(Object.keys(phasesOf)).makeOptionMandatory(),
-    )
+    .addOption(new Option('--hook <type>', 'the type of hook').choices(Object.keys(phasesOf)))
     .option('--phase <phase>', 'the phase (an eval hook has none)')
+    .option('--dialect <name>', 'a foreign dialect: picoclaw, chibi, claude or agentao')
+    .option('--point <point>', 'its own name for the moment, such as PreToolUse or before_tool')
     .requiredOption(
       '--event <json>',
-      'the native payload without hook and phase: a JSON object, @FILE, or - for stdin',
+      'the native payload without hook and phase, or the point’s payload: a JSON object, @FILE, or - for stdin',
     )
     .addHelpText('after', fireExamples)
-    .action(async (own: { hook: HookKind; phase?: string; event: string }, command: Command) => {
+    .action(async (own: FireOptions, command: Command) => {
       await perform(command, signal, async ({ options, terminal, input, open }) => {
-        const parts = readParts(await input.object('--event', own.event));
+        const event = toEvent(own, await input.object('--event', own.event));
         const runtime = await open();
-        const decision = await runtime.hooks.fire({ hook: own.hook, phase: own.phase, ...parts }, { signal });
+        const decision = await runtime.hooks.fire(event, { signal });
         if (options.json) terminal.printJson(decision);
         else show(decision, terminal);
         return exitCodeOfDecision(decision.verdict);
@@ -62,10 +74,30 @@ function addFire(group: Command, signal: AbortSignal): void {
     });
 }
 
+interface FireOptions {
+  readonly hook?: HookKind;
+  readonly phase?: string;
+  readonly dialect?: string;
+  readonly point?: string;
+  readonly event: string;
+}
+
+/** A native event, or a foreign dialect's own point. Throws USAGE for anything in between. */
+function toEvent({ hook, phase, dialect, point }: FireOptions, payload: Readonly<Record<string, unknown>>) {
+  if (hook !== undefined && dialect === undefined && point === undefined)
+    return { hook, phase, ...readParts(payload) };
+  if (hook === undefined && phase === undefined && dialect !== undefined && point !== undefined)
+    return { dialect, point, payload };
+  throw new RuntimeError('USAGE', 'say which hooks: --hook with --phase, or --dialect with --point', {
+    hint: 'Run `signalbox hook fire --help` for examples.',
+  });
+}
+
 const groupExamples = `
 Examples:
   signalbox hook list
-  signalbox hook fire --hook provider --phase before_call --event @event.json`;
+  signalbox hook fire --hook provider --phase before_call --event @event.json
+  signalbox hook import .claude/settings.json --write`;
 
 const listExamples = `
 Examples:
@@ -78,8 +110,11 @@ Examples:
     --event '{"request": {"messages": [{"role": "user", "content": "My card is 4111 1111 1111 1111"}]}}'
   signalbox hook fire --hook tool --phase before_execution --event '{"request": {"name": "refund", "args": {"amount": 900}}}'
   signalbox hook fire --hook session --phase session_start --event '{"event": {"session_id": "s-1"}}' --json
+  signalbox hook fire --dialect claude --point PreToolUse \\
+    --event '{"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}'
+  signalbox hook fire --dialect chibi --point pre_tool --event '{"tool_name": "shell", "arguments": {"command": "ls"}}'
 
-Exit codes: 0 allow or modify, 1 deny, 2 wrong call or config, 3 ask: a person would decide.`;
+Exit codes: 0 allow, modify or respond, 1 deny or abort, 2 wrong call or config, 3 ask: a person would decide.`;
 
 /** A misspelt part would be an event without it, so it is refused. */
 function readParts(payload: Readonly<Record<string, unknown>>) {
@@ -93,15 +128,21 @@ function readParts(payload: Readonly<Record<string, unknown>>) {
 }
 
 function show(decision: DecisionDocument, terminal: Terminal): void {
-  const { verdict, hook, reason, replace, result, enforced } = decision;
+  const { verdict, hook, reason, replace, result, enforced, context, abort } = decision;
   const by = hook === null ? '' : ` by hook "${hook}"`;
   terminal.print(
     `${terminal.style(colours[verdict], verdict)}${enforced ? ' (enforced)' : ''}${by}${reason === '' ? '' : `: ${reason}`}`,
   );
   if (replace !== null) terminal.print(`replace: ${exactText(decision, 'replace')}`);
-  if (result !== null) terminal.print(`result: ${result}`);
+  if (result !== null)
+    terminal.print(`result: ${typeof result === 'string' ? result : exactText(decision, 'result')}`);
+  if (abort !== null) terminal.print(`ends the ${abort}`);
+  for (const text of context) terminal.print(`context: ${text}`);
   if (Object.keys(decision.metadata).length > 0)
     terminal.print(`metadata: ${exactText(decision, 'metadata')}`);
 }
 
-const colours = { allow: 'green', modify: 'yellow', deny: 'red', ask: 'yellow' } as const;
+const colours = {
+  ...({ allow: 'green', modify: 'yellow', respond: 'yellow' } as const),
+  ...({ ask: 'yellow', deny: 'red', abort: 'red' } as const),
+};
