@@ -10,9 +10,19 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const all = 'test/**/*.test.ts';
+/** Tests of pure functions, which leave nothing behind in their process: many files share one. */
+const pure = [
+  'test/{binding,checks,pii,protocol,provider}/**/*.test.ts',
+  'test/suite/{compare,dataset,schema,select,stats,transcript}/**/*.test.ts',
+];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'apart', include: [all], exclude: pure } },
+      { extends: true, test: { name: 'together', include: pure, isolate: false } },
+    ],
     pool: 'forks',
     sequence: { sequencer: LongestFirst },
     setupFiles: ['test/setup.ts'],

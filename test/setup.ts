@@ -12,11 +12,12 @@ const folder = mkdtempSync(join(tmpdir(), 'signalbox-'));
 process.env.TMPDIR = folder;
 
 const complaints: string[] = [];
-process.on('warning', (warning) => complaints.push(`process warning: ${warning.stack ?? warning.message}`));
-process.on('unhandledRejection', (reason) => complaints.push(`unhandled rejection: ${String(reason)}`));
-
+const onWarning = (warning: Error) =>
+  void complaints.push(`process warning: ${warning.stack ?? warning.message}`);
+const onRejection = (reason: unknown) => void complaints.push(`unhandled rejection: ${String(reason)}`);
 // libuv opens a pipe for signals with the first listener or child; from here on it is no news.
-process.on('SIGURG', () => {});
+const onUrgent = () => {};
+process.on('warning', onWarning).on('unhandledRejection', onRejection).on('SIGURG', onUrgent);
 const before = new Set(openPipes());
 
 afterAll(async () => {
@@ -27,6 +28,8 @@ afterAll(async () => {
   if (outer === undefined) delete process.env.TMPDIR;
   else process.env.TMPDIR = outer;
   await nextTurn(); // A warning is told one turn after its cause.
+  // Some workers run several files.
+  process.off('warning', onWarning).off('unhandledRejection', onRejection).off('SIGURG', onUrgent);
   const leaks = [
     ...survivors.map(({ pid, command }) => `leaked process ${pid}: ${command}`),
     ...pipes.map((pipe) => `leaked descriptor: ${pipe}`),
