@@ -5,23 +5,24 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification) => moduleId.includes('/durability/');
+    const isLong = ({ moduleId }: TestSpecification) =>
+      /\/durability\/|\/examples\.|\/hostile\./.test(moduleId);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
 }
 
 const all = 'test/**/*.test.ts';
-/** Tests of pure functions, which leave nothing behind in their process: many files share one. */
-const pure = [
-  'test/{binding,checks,pii,protocol,provider}/**/*.test.ts',
+/** Tests that leave nothing behind in their process: many files share one. */
+const clean = [
+  'test/{binding,capability,checks,config,dialects,protocol,provider}/**/*.test.ts',
   'test/suite/{compare,dataset,schema,select,stats,transcript}/**/*.test.ts',
 ];
 
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'apart', include: [all], exclude: pure } },
-      { extends: true, test: { name: 'together', include: pure, isolate: false } },
+      { extends: true, test: { name: 'apart', include: [all], exclude: clean } },
+      { extends: true, test: { name: 'together', include: clean, isolate: false } },
     ],
     pool: 'forks',
     sequence: { sequencer: LongestFirst },

@@ -1,14 +1,18 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Problem, RuntimeConfig } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 
 export const native = 'signalbox/v1';
 export const promptkit = 'promptkit.altairalabs.ai/v1alpha1';
 
-/** The folder that `told` writes its files into. */
-export const folder = mkdtempSync(join(tmpdir(), 'config-'));
+/**
+ * The folder that `told` writes its files into. Several test files may share this process, and the folder that each
+ * has for temporary files goes when it ends.
+ */
+export const folder = mkdtempSync(join(dirname(tmpdir()), 'config-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 export const searchPath = process.env.PATH ?? '';
 
 /** Writes a file into `folder` and returns its path. */

@@ -509,7 +509,7 @@ describe('the circuit', () => {
     for (let death = 1; death <= 3; death++) expect((await opened.fault()).code).toBe('SERVER_EXIT');
     rmSync(file);
     expect((await opened.fault()).code).toBe('SERVER_CIRCUIT_OPEN');
-    await sleep(policy.circuitPauseMs);
+    await sleep(policy.circuitPauseMs + 20);
     const [trial, beside] = [opened.call({ n: 1 }), opened.fault({ n: 2 })];
     expect((await beside).code).toBe('SERVER_CIRCUIT_OPEN');
     expect(await trial).toBe('{"n":1}');
@@ -520,7 +520,7 @@ describe('the circuit', () => {
   test('opens again with the death of that call, for another pause [PK-5-48@server]', async () => {
     const opened = await open(bindQuick({ restart: policy }));
     for (let death = 1; death <= 3; death++) await opened.fault({ die: 7 });
-    await sleep(policy.circuitPauseMs);
+    await sleep(policy.circuitPauseMs + 20);
     expect((await opened.fault({ die: 7 })).code).toBe('SERVER_EXIT');
     expect((await opened.fault()).code).toBe('SERVER_CIRCUIT_OPEN');
     expect(starts(opened)).toBe(4);
@@ -533,7 +533,7 @@ describe('the circuit', () => {
     const opened = await open(bind('/bin/sh', { mode: 'server', args, restart: policy, timeoutMs: 500 }));
     for (let death = 1; death <= 3; death++) expect((await opened.fault()).code).toBe('SERVER_EXIT');
     rmSync(file);
-    await sleep(policy.circuitPauseMs);
+    await sleep(policy.circuitPauseMs + 20);
     expect([(await opened.fault()).code, (await opened.fault()).code]).toEqual([
       'PROCESS_TIMEOUT',
       'SERVER_CIRCUIT_OPEN',

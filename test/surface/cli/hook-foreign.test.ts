@@ -173,13 +173,6 @@ const usage = { code: 'USAGE', message: 'say which hooks: --hook with --phase, o
 const wrong = titled([
   { title: 'neither a hook nor a dialect', cites: 'DS-CLI-12', args: [], error: usage },
   {
-    title: 'both a hook and a dialect',
-    cites: 'DS-CLI-12',
-    args: ['--hook', 'tool', '--dialect', 'claude', '--point', 'PreToolUse'],
-    error: usage,
-  },
-  { title: 'a dialect without a point', cites: 'DS-CLI-12', args: ['--dialect', 'claude'], error: usage },
-  {
     title: 'a native dialect',
     cites: 'DS-CLI-12',
     args: ['--dialect', 'promptkit', '--point', 'before_call'],
