@@ -1,4 +1,4 @@
-import { Json } from './json.ts';
+import { isObject, Json } from './json.ts';
 
 /** A member of a JSON object: its key, and where its value stands in the text. */
 export interface Member {
@@ -53,6 +53,19 @@ export function scanElements(text: string, from = 0): { start: number; end: numb
 export function memberOf(text: string, members: readonly Member[], key: string): Json | undefined {
   const member = members.findLast((candidate) => candidate.key === key);
   return member && new Json(text.slice(member.start, member.end));
+}
+
+/** The members of an object, each with the text it had, of each key the last; none of what is no object. */
+export function partsOf(json: Json): Readonly<Record<string, Json>> {
+  if (!isObject(json.value)) return {};
+  const { text } = json;
+  const parts = scanMembers(text).map(({ key, start, end }) => [key, new Json(text.slice(start, end))]);
+  return Object.fromEntries(parts);
+}
+
+/** The elements of an array, each with the text it had. */
+export function elementsOf({ text }: Json): Json[] {
+  return scanElements(text).map(({ start, end }) => new Json(text.slice(start, end)));
 }
 
 /**

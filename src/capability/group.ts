@@ -1,5 +1,4 @@
-import { answers, type HookEvent } from '../contract/hook.ts';
-import type { Scene } from '../contract/turn.ts';
+import { type Answer, answers, type HookEvent } from '../contract/hook.ts';
 import { toFault } from '../errors.ts';
 import { type Composed, compose, type Spoken } from '../protocol/compose.ts';
 import type { ForeignDialect, Point, Question } from '../protocol/foreign.ts';
@@ -27,15 +26,24 @@ export interface Group {
 export function openGroup(dialect: ForeignDialect, members: readonly Member[], context: GroupContext): Group {
   const teller = openTeller(dialect, members, context);
   const gaveUp = rememberSilence();
+  /** Who hears of it. What hooks read from files is written down only where somebody does. */
+  const select = ({ point, payload, scene }: Round): Selected => {
+    const question: Question = { point, payload, scene };
+    const selected = members.filter(({ seat }) => dialect.selects(seat, question));
+    const isRead = dialect.readsTranscript && selected.length > 0;
+    return { selected, question: isRead ? { ...question, scene: context.prepare(scene) } : question };
+  };
+  const report = (question: Question, outcome: { selected: number; answer: Answer }) => {
+    const data = dialect.report?.(question, outcome);
+    if (data !== undefined) context.emit({ type: 'plugin_hook_fired', hook_name: question.point, data });
+  };
   return {
     dialect,
     members,
     pointsAt: (event) => dialect.pointsAt(event),
     ask: async (round) => {
       const point = pointOf(dialect, round.point);
-      const scene = prepared(dialect, round.scene, context);
-      const question: Question = { point: round.point, payload: round.payload, scene };
-      const selected = members.filter(({ seat }) => dialect.selects(seat, question));
+      const { question, selected } = select(round);
       const inBackground = (member: Member) => dialect.isBackground(member.seat, round.point);
       for (const member of selected.filter(inBackground)) teller.tell(member, round, question);
       const asked = selected.filter((member) => !inBackground(member) && !gaveUp.has(member, round.point));
@@ -45,17 +53,13 @@ export function openGroup(dialect: ForeignDialect, members: readonly Member[], c
         if (answer?.verdict === 'allow' && answer.isUnheard === true) gaveUp.add(member, round.point);
       });
       const composed = composeOrDeny(dialect, spoken, { question, point, selected: asked.length });
-      const data = dialect.report?.(question, { selected: selected.length, answer: composed.answer });
-      if (data !== undefined) context.emit({ type: 'plugin_hook_fired', hook_name: round.point, data });
+      report(question, { selected: selected.length, answer: composed.answer });
       return composed;
     },
     tell: (round) => {
-      const scene = prepared(dialect, round.scene, context);
-      const question: Question = { point: round.point, payload: round.payload, scene };
-      const selected = members.filter(({ seat }) => dialect.selects(seat, question));
+      const { question, selected } = select(round);
       for (const member of selected) teller.tell(member, round, question);
-      const data = dialect.report?.(question, { selected: selected.length, answer: answers.allow() });
-      if (data !== undefined) context.emit({ type: 'plugin_hook_fired', hook_name: round.point, data });
+      report(question, { selected: selected.length, answer: answers.allow() });
     },
     takeLate: teller.takeLate,
     close: teller.close,
@@ -74,8 +78,9 @@ function rememberSilence() {
   };
 }
 
-function prepared(dialect: ForeignDialect, scene: Scene, { prepare }: GroupContext): Scene {
-  return dialect.readsTranscript ? prepare(scene) : scene;
+interface Selected {
+  readonly question: Question;
+  readonly selected: readonly Member[];
 }
 
 interface Asking {

@@ -3,7 +3,7 @@ import { type Answer, answers, type EventKind, type HookMode } from '../contract
 import type { Scene } from '../contract/turn.ts';
 import { RuntimeError, toFault, toRuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json.ts';
-import { scanMembers } from '../json-text.ts';
+import { partsOf } from '../json-text.ts';
 import type { Decoded } from '../protocol/dialect.ts';
 import type { ForeignDialect, Payload, Point, Question, Seat } from '../protocol/foreign.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -150,7 +150,5 @@ function mapMessage(metadata: Json, shorten: (text: string) => string): Json {
   if (typeof said !== 'string') return metadata;
   const short = shorten(said);
   if (short === said) return metadata;
-  const { text } = metadata;
-  const members = scanMembers(text).map(({ key, start, end }) => [key, new Json(text.slice(start, end))]);
-  return Json.from({ ...Object.fromEntries(members), system_message: short });
+  return Json.from({ ...partsOf(metadata), system_message: short });
 }

@@ -1,9 +1,8 @@
 import { Json } from '../json.ts';
-import { passGate } from './gate.ts';
 import { completeMessage } from './message.ts';
 import type { StepOutcome } from './step-outcome.ts';
 import { visible } from './talk.ts';
-import { type HookedTurn, sceneOf, stoppedBy, stopTurn, toTurn } from './turn-hooks.ts';
+import { askTurn, type HookedTurn, stoppedBy, stopTurn, toTurn } from './turn-hooks.ts';
 import type { Stopped } from './turn-record.ts';
 
 /**
@@ -15,19 +14,16 @@ export async function reprompt(
   path: string,
   text: string,
 ): Promise<StepOutcome | undefined> {
-  const { run, talk, place } = hooked;
+  const { run, talk } = hooked;
   const links = run.links.filter(({ group }) => group.dialect.hearsOwnPrompts === true);
   let prompt = text;
   if (links.length > 0) {
     const turn = { ...toTurn(hooked), prompt: text };
     const messages = [...visible(talk), completeMessage({ role: 'user', content: text })];
     const event = { hook: 'turn', phase: 'prompt', turn: { ...turn, messages } } as const;
-    const call = `${run.journal.runId}/${place.name}`;
     const entry = await run.journal.step(`${path}/prompt`, async () => {
-      const passage = { call, scene: sceneOf(hooked), signal: place.scope.signal };
-      const passed = await passGate(links, event, passage);
-      const left = passed.event.phase === 'prompt' ? passed.event.turn.prompt : text;
-      const { decision } = passed;
+      const { decision, event: passed } = await askTurn(hooked, event, links);
+      const left = passed.phase === 'prompt' ? passed.turn.prompt : text;
       return Json.from({ stopped: stoppedBy(decision), prompt: [...decision.context, left].join('\n') });
     });
     // What this function wrote.

@@ -23,6 +23,7 @@ import type { Ruled } from './journal.ts';
 import { ruleCall } from './rule-call.ts';
 import type { RunContext } from './run-context.ts';
 import type { Scope } from './scope.ts';
+import { requireFinished } from './set-down.ts';
 
 /** A tool call of a run. */
 export interface PlannedCall {
@@ -190,9 +191,7 @@ function notMade(names: CallNames, { hook, reason, abort }: ToolDenied): CallRes
 /** A call that the end of the run cut off has no outcome: it is made again when the run goes on. */
 function complete(run: RunContext, result: CallResult): CallResult {
   const { outcome } = result;
-  // A hook that was not allowed to finish has decided nothing.
-  const error = outcome.status === 'failed' || outcome.status === 'denied' ? outcome.error : undefined;
-  if (run.signal.aborted && error?.code === 'ABORTED') throw new RuntimeError('ABORTED', error.message);
+  if (outcome.status === 'failed' || outcome.status === 'denied') requireFinished(run, outcome.error);
   return result;
 }
 

@@ -7,7 +7,7 @@ import type { RunContext } from './run-context.ts';
 import { runSteps } from './run-steps.ts';
 import { evaluateIn, type Scope } from './scope.ts';
 import { sceneOfRun, sessionEvent } from './session-event.ts';
-import { setsDown } from './set-down.ts';
+import { requireFinished, setsDown } from './set-down.ts';
 import { stoppedBy } from './turn-hooks.ts';
 import type { Stopped } from './turn-record.ts';
 
@@ -60,6 +60,7 @@ async function startSession(run: RunContext, isResumed: boolean): Promise<void> 
     const scene = sceneOfRun(run);
     const links = isResumed ? run.links.filter(({ group }) => group.dialect.hearsResume === true) : run.links;
     const { decision } = await passGate(links, event, { call: run.journal.runId, scene, signal: run.signal });
+    requireFinished(run, decision.error);
     return Json.from({ context: decision.context, stopped: stoppedBy(decision) });
   });
   // What this function wrote.

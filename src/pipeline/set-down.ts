@@ -1,4 +1,4 @@
-import { toRuntimeError } from '../errors.ts';
+import { type Fault, RuntimeError, toRuntimeError } from '../errors.ts';
 import { RunPaused } from './journal.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -7,4 +7,12 @@ export function setsDown({ signal }: Pick<RunContext, 'signal'>, thrown: unknown
   if (thrown instanceof RunPaused) return true;
   const { code } = toRuntimeError(thrown);
   return code === 'STORE_FAILED' || code === 'RUN_ENDED' || (code === 'ABORTED' && signal.aborted);
+}
+
+/**
+ * Throws ABORTED where the run was set down while somebody was asked: whoever was not allowed to finish has decided
+ * nothing, and is asked again when the run goes on.
+ */
+export function requireFinished({ signal }: Pick<RunContext, 'signal'>, error: Fault | undefined): void {
+  if (signal.aborted && error?.code === 'ABORTED') throw new RuntimeError('ABORTED', error.message);
 }

@@ -3,8 +3,10 @@ import type { FinishedCall, Scene, Turn } from '../contract/turn.ts';
 import { RuntimeError, toFault } from '../errors.ts';
 import { Json } from '../json.ts';
 import { type FailedOpen, failuresIn } from '../protocol/metadata.ts';
+import { type Link, type Passage, type Passed, passGate } from './gate.ts';
 import { withPrompt } from './replace-turn.ts';
 import type { RunContext } from './run-context.ts';
+import { requireFinished } from './set-down.ts';
 import { broken, type StepOutcome } from './step-outcome.ts';
 import type { ChatPlace, Talk } from './talk.ts';
 import { viewOf, visible } from './talk.ts';
@@ -169,24 +171,28 @@ export function tellTurn(
   changed: Partial<Turn> = {},
 ): void {
   if (turn.run.links.length === 0) return;
-  void fireTurn(turn, { hook: 'turn', ...moment, turn: { ...toTurn(turn), ...changed } });
+  const event = { hook: 'turn', ...moment, turn: { ...toTurn(turn), ...changed } } as const;
+  void turn.run.fire(event, passageOf(turn));
 }
 
 type Told = 'turn_start' | 'model_asked' | 'model_retried' | 'model_answered' | 'turn_end' | 'error';
 type DistributiveOmit<Union, Keys extends PropertyKey> = Union extends unknown ? Omit<Union, Keys> : never;
 
-/** Throws ABORTED when the run is set down meanwhile: a hook that was not allowed to finish has decided nothing. */
-async function askTurn(turn: HookedTurn, event: HookEvent) {
-  const fired = await fireTurn(turn, event);
-  const { error } = fired.decision;
-  if (turn.run.signal.aborted && error?.code === 'ABORTED') throw new RuntimeError('ABORTED', error.message);
-  return fired;
+/** Asks all hooks, or those of some links. Throws ABORTED when the run is set down meanwhile. */
+export async function askTurn(turn: HookedTurn, event: HookEvent, links?: readonly Link[]): Promise<Passed> {
+  const { run } = turn;
+  const passed =
+    links === undefined
+      ? await run.fire(event, passageOf(turn))
+      : await passGate(links, event, passageOf(turn));
+  requireFinished(run, passed.decision.error);
+  return passed;
 }
 
-async function fireTurn(turn: HookedTurn, event: HookEvent) {
+function passageOf(turn: HookedTurn): Passage {
   const { run, place } = turn;
   const call = `${run.journal.runId}/${place.name}`;
-  return await run.fire(event, { call, scene: sceneOf(turn), signal: place.scope.signal });
+  return { call, scene: sceneOf(turn), signal: place.scope.signal };
 }
 
 /** Where the turn is. */

@@ -1,8 +1,8 @@
 import { type Answer, answers, type Verdict } from '../contract/hook.ts';
 import { Json } from '../json.ts';
-import { scanElements } from '../json-text.ts';
+import { elementsOf, partsOf } from '../json-text.ts';
 import type { Composition, Merge } from './composition.ts';
-import { membersOf, mergeMetadata } from './metadata.ts';
+import { mergeMetadata } from './metadata.ts';
 
 /** What one hook of a point answered. */
 export interface Spoken {
@@ -71,7 +71,8 @@ function mergeReplace(replaces: readonly Json[], rules: Readonly<Record<string, 
   if (replaces.length === 0) return undefined;
   const given = new Map<string, Json[]>();
   for (const replace of replaces) {
-    for (const [key, value] of membersOf(replace)) given.set(key, [...(given.get(key) ?? []), value]);
+    for (const [key, value] of Object.entries(partsOf(replace)))
+      given.set(key, [...(given.get(key) ?? []), value]);
   }
   const merged = [...given].map(([key, values]) => [key, merge(values, rules[key] ?? 'last')]);
   return Json.from(Object.fromEntries(merged));
@@ -82,19 +83,19 @@ function merge(values: readonly Json[], rule: Merge): Json {
     case 'last':
       return values.at(-1) ?? new Json('null');
     case 'list':
-      return Json.from(values.flatMap(elementsOf));
+      return Json.from(values.flatMap(listOf));
     case 'reversed':
-      return Json.from(values.toReversed().flatMap(elementsOf));
+      return Json.from(values.toReversed().flatMap(listOf));
     case 'union':
-      return Json.from(unique(values.flatMap(elementsOf)));
+      return Json.from(unique(values.flatMap(listOf)));
     case 'intersection': {
-      const [first = [], ...others] = values.map(elementsOf);
+      const [first = [], ...others] = values.map(listOf);
       const isEverywhere = ({ text }: Json) =>
         others.every((list) => list.some((each) => each.text === text));
       return Json.from(unique(first.filter(isEverywhere)));
     }
     case 'shallow':
-      return Json.from(Object.fromEntries(values.flatMap((value) => [...membersOf(value)])));
+      return Json.from(Object.fromEntries(values.flatMap((value) => Object.entries(partsOf(value)))));
     case 'paragraphs':
       return Json.from(values.map(({ value }) => String(value)).join('\n\n'));
   }
@@ -105,7 +106,6 @@ function unique(list: readonly Json[]): Json[] {
 }
 
 /** A value that is no list is a list of one. */
-function elementsOf(json: Json): Json[] {
-  if (!Array.isArray(json.value)) return [json];
-  return scanElements(json.text).map(({ start, end }) => new Json(json.text.slice(start, end)));
+function listOf(json: Json): Json[] {
+  return Array.isArray(json.value) ? elementsOf(json) : [json];
 }

@@ -1,5 +1,5 @@
 import { isObject, Json } from '../json.ts';
-import { memberOf, scanMembers } from '../json-text.ts';
+import { partsOf } from '../json-text.ts';
 
 /** A failure that a rule of a foreign system let pass. */
 export interface FailedOpen {
@@ -14,7 +14,7 @@ export interface FailedOpen {
 export function mergeMetadata(list: readonly Json[]): Json {
   const merged = new Map<string, Json>();
   for (const metadata of list) {
-    for (const [key, value] of membersOf(metadata)) merged.set(key, value);
+    for (const [key, value] of Object.entries(partsOf(metadata))) merged.set(key, value);
   }
   const [first, ...more] = unique(list.flatMap(failuresIn));
   if (first !== undefined) {
@@ -37,14 +37,4 @@ export function failuresIn({ value }: Json): FailedOpen[] {
 function unique(failures: readonly FailedOpen[]): FailedOpen[] {
   const isSame = (one: FailedOpen, other: FailedOpen) => one.hook === other.hook && one.cause === other.cause;
   return failures.filter((each, index) => failures.findIndex((other) => isSame(other, each)) === index);
-}
-
-/** The members of an object, of each key the last. */
-export function membersOf(json: Json): [string, Json][] {
-  if (!isObject(json.value)) return [];
-  const members = scanMembers(json.text);
-  return [...new Set(members.map(({ key }) => key))].flatMap((key): [string, Json][] => {
-    const member = memberOf(json.text, members, key);
-    return member === undefined ? [] : [[key, member]];
-  });
 }

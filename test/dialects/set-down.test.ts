@@ -29,6 +29,10 @@ const rows = [
     title: 'claude UserPromptSubmit',
     hook: 'h: {dialect: claude, command: ./wait.sh, claude: {event: UserPromptSubmit}}',
   },
+  {
+    title: 'claude SessionStart',
+    hook: 'h: {dialect: claude, command: ./wait.sh, claude: {event: SessionStart}}',
+  },
   { title: 'claude Stop', hook: 'h: {dialect: claude, command: ./wait.sh, claude: {event: Stop}}' },
   { title: 'agentao Stop', hook: 'h: {dialect: agentao, command: ./wait.sh, agentao: {event: Stop}}' },
   { title: 'a native filter of the model call', hook: 'h: {hook: provider, command: ./native.sh}' },

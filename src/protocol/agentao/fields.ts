@@ -1,5 +1,5 @@
-import { isObject, Json } from '../../json.ts';
-import { scanElements } from '../../json-text.ts';
+import { isObject, type Json } from '../../json.ts';
+import { elementsOf } from '../../json-text.ts';
 import { type Body, excerpt, malformed, present, toBody } from '../body.ts';
 
 /** The members of an answer in every published spelling: Agentao's keys, the guide's snake_case, records, Claude's. */
@@ -45,14 +45,14 @@ function objectAt(body: Body, key: string): Body | undefined {
 }
 
 function objectsIn(json: Json | undefined): Body[] {
-  return elementsOf(json)
+  return listIn(json)
     .filter(({ value }) => isObject(value))
     .map((each) => toBody(each));
 }
 
-function elementsOf(json: Json | undefined): Json[] {
+function listIn(json: Json | undefined): Json[] {
   if (json === undefined || !Array.isArray(json.value)) return [];
-  return scanElements(json.text).map(({ start, end }) => new Json(json.text.slice(start, end)));
+  return elementsOf(json);
 }
 
 /** Every present member of these keys, at top level. */
@@ -170,7 +170,7 @@ export function contextsOf(fields: Fields): string[] {
 
 function textsIn(json: Json): string[] {
   if (typeof json.value === 'string') return json.value === '' ? [] : [json.value];
-  return elementsOf(json)
+  return listIn(json)
     .filter(({ text }) => text !== 'null')
     .map((each) => (typeof each.value === 'string' ? each.value : each.text));
 }

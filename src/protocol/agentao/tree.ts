@@ -1,5 +1,4 @@
 import { isObject, Json } from '../../json.ts';
-import { memberOf, scanMembers } from '../../json-text.ts';
 import type { Payload } from '../foreign.ts';
 
 /** A member of a payload as a plain value. */
@@ -10,12 +9,6 @@ export function valueAt(tree: Payload, key: string): unknown {
 /** A part of a payload as a plain value. */
 export function plain(value: unknown): unknown {
   return value instanceof Json ? value.value : value;
-}
-
-/** The members of a JSON object with the text they had. */
-export function partsOf({ text }: Json): Payload {
-  const members = scanMembers(text);
-  return Object.fromEntries(members.map(({ key }) => [key, memberOf(text, members, key)]));
 }
 
 /** A member of a payload that is a text; undefined when it is none. */

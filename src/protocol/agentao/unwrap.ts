@@ -1,8 +1,9 @@
 import { isObject, Json } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import type { Payload } from '../foreign.ts';
 import { invalidPayload } from '../invalid-payload.ts';
 import { isFlat, type PointName } from './points.ts';
-import { partsOf, plain } from './tree.ts';
+import { plain } from './tree.ts';
 
 /** A host's payload, whichever of the published forms it has. */
 interface Unwrapped {

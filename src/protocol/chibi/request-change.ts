@@ -1,5 +1,5 @@
 import { isObject, Json } from '../../json.ts';
-import { memberOf, scanElements, scanMembers } from '../../json-text.ts';
+import { elementsOf, memberOf, scanMembers } from '../../json-text.ts';
 import { malformed } from '../body.ts';
 
 /** A call in a message of a request body; `args` is the text that the model wrote. */
@@ -46,8 +46,8 @@ export function readBodyChange(body: Json): BodyChange {
   };
   return {
     ...at('model', (json) => textOf(json, 'model')),
-    ...at('messages', (json) => elementsOf(json, 'messages').map(readMessage)),
-    ...at('tools', (json) => (json.value === null ? [] : elementsOf(json, 'tools').map(readTool))),
+    ...at('messages', (json) => requireElements(json, 'messages').map(readMessage)),
+    ...at('tools', (json) => (json.value === null ? [] : requireElements(json, 'tools').map(readTool))),
     ...at('max_tokens', (json) => numberOf(json, 'max_tokens')),
     ...at('temperature', (json) => numberOf(json, 'temperature')),
   };
@@ -64,7 +64,7 @@ function readMessage(json: Json): WireMessage {
     json,
     role,
     content: contentOf(get('content')),
-    calls: calls.value === null ? [] : elementsOf(calls, 'tool_calls').map(readCall),
+    calls: calls.value === null ? [] : requireElements(calls, 'tool_calls').map(readCall),
     callId: role === 'tool' ? textOf(get('tool_call_id'), 'tool_call_id') : '',
   };
 }
@@ -73,7 +73,7 @@ function readMessage(json: Json): WireMessage {
 function contentOf(json: Json | undefined): string {
   if (json === undefined || json.value === null) return '';
   if (typeof json.value === 'string') return json.value;
-  return elementsOf(json, 'content')
+  return requireElements(json, 'content')
     .map((part) => textOf(membersOf(part, 'content')('text'), 'content'))
     .join('');
 }
@@ -109,9 +109,9 @@ function membersOf(json: Json, name: string): (key: string) => Json | undefined 
   return (key) => memberOf(json.text, members, key);
 }
 
-function elementsOf(json: Json, name: string): Json[] {
+function requireElements(json: Json, name: string): Json[] {
   if (!Array.isArray(json.value)) throw wrong(name);
-  return scanElements(json.text).map(({ start, end }) => new Json(json.text.slice(start, end)));
+  return elementsOf(json);
 }
 
 function textOf(json: Json | undefined, name: string): string {

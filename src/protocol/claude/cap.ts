@@ -1,8 +1,8 @@
 import { type Answer, answers } from '../../contract/hook.ts';
 import { Json } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import type { Decoded } from '../dialect.ts';
 import type { Asking } from './asking.ts';
-import { partsOf } from './tree.ts';
 
 /**
  * Overrides a handler that would make the turn go on once more than the cap in a row, or when no round is left; a cap of

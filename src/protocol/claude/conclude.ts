@@ -1,9 +1,10 @@
 import { type Answer, answers } from '../../contract/hook.ts';
 import { Json } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import { type Composed, compose, type Spoken } from '../compose.ts';
 import type { Question } from '../foreign.ts';
 import { eventRules, points } from './points.ts';
-import { partsOf, valueAt } from './tree.ts';
+import { valueAt } from './tree.ts';
 
 /** What no composition by member can do: who defers, who approves, how a turn goes on, what is told of several. */
 export function conclude({ point }: Question, spoken: readonly Spoken[], composed: Composed): Composed {

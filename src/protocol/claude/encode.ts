@@ -1,11 +1,12 @@
 import { isAbsolute, join } from 'node:path';
 import type { ClaudeSettings } from '../../config/foreign.ts';
 import { isObject, Json, stringifyJson } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import type { Message } from '../../transport/transport.ts';
 import type { Payload, Question, Seat } from '../foreign.ts';
 import { envFileOf } from './env-file.ts';
 import { takesPath } from './file-tool.ts';
-import { partsOf, valueAt } from './tree.ts';
+import { valueAt } from './tree.ts';
 
 /** The one JSON object that a handler reads. Source: hooks reference, "Common input fields". */
 export function encode({ cwd }: Seat<ClaudeSettings>, { point, payload, scene }: Question): Message {

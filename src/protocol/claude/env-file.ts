@@ -1,8 +1,8 @@
 import type { Answer } from '../../contract/hook.ts';
 import { Json } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import type { Decoded } from '../dialect.ts';
 import type { Question } from '../foreign.ts';
-import { partsOf } from './tree.ts';
 
 /** Where a handler may leave variables for later shell commands. */
 const events: ReadonlySet<string> = new Set(['SessionStart', 'Setup', 'CwdChanged', 'FileChanged']);

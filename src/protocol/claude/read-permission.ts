@@ -1,12 +1,12 @@
 import { type Answer, answers } from '../../contract/hook.ts';
 import { isObject, Json } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import { type Body, toBody } from '../body.ts';
 import type { Answered } from './answered.ts';
 import type { Asking } from './asking.ts';
 import { only, textAt } from './output.ts';
 import { unknown } from './ruling.ts';
 import { findWrongType } from './schema.ts';
-import { partsOf } from './tree.ts';
 
 /** A word in a person's place. Undefined leaves it to the person: exit code 2 does, and so does silence. */
 export function readPermission(

@@ -1,9 +1,9 @@
 import { type Answer, answers } from '../../contract/hook.ts';
 import { isObject, Json } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import type { Answered } from './answered.ts';
 import { type Asking, block } from './asking.ts';
 import { join, type Ruling, ruleByDecision, ruleByPermission } from './ruling.ts';
-import { partsOf } from './tree.ts';
 
 const words = {
   PreToolUse: ['allow', 'deny', 'ask', 'defer'],

@@ -1,7 +1,7 @@
 import { type Answer, answers, type HookEvent } from '../../contract/hook.ts';
 import { Json } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import type { Question } from '../foreign.ts';
-import { partsOf } from './tree.ts';
 
 /** The composed answer for a pipeline: texts as reminders, a new result as text, at the end of a batch only an end. */
 export function settle(event: HookEvent, _question: Question, answer: Answer): Answer {

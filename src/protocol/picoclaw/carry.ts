@@ -1,7 +1,7 @@
 import type { Answer } from '../../contract/hook.ts';
 import { Json } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import type { Payload, Question } from '../foreign.ts';
-import { partsOf } from './json-parts.ts';
 
 /** The payload as the next hook sees it: with what the last one made of it. `meta` and its like stay true. */
 export function carry({ point, payload }: Question, answer: Answer): Payload {

@@ -1,9 +1,9 @@
 import type { Scene } from '../../contract/turn.ts';
 import { Json } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import type { Payload } from '../foreign.ts';
 import { completeEvent, completeRuntimeEvent } from './complete-event.ts';
 import { fillIn, invalid, isDuration, isMembers, isText, isTruth, readBy, type Shape } from './given.ts';
-import { partsOf } from './json-parts.ts';
 import { toContext, toMeta, tracePaths } from './wire-context.ts';
 import { readMessages } from './wire-message.ts';
 import { emptyResponse, readResponseObject } from './wire-response.ts';

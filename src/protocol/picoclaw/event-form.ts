@@ -2,9 +2,10 @@ import type { PicoclawSettings } from '../../config/foreign.ts';
 import type { PicoclawKind } from '../../config/picoclaw-events.ts';
 import type { Scene } from '../../contract/turn.ts';
 import { isObject, Json } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import type { Payload } from '../foreign.ts';
 import { findKind } from './event-kinds.ts';
-import { partsOf, plain } from './json-parts.ts';
+import { plain } from './json-parts.ts';
 import { toScope } from './wire-context.ts';
 
 /** The kind of an event in either form. */

@@ -1,5 +1,5 @@
 import { isObject, Json, parseLossless } from '../../json.ts';
-import { scanElements } from '../../json-text.ts';
+import { elementsOf } from '../../json-text.ts';
 import { type Body, malformed, toBody } from '../body.ts';
 
 /** A value of a payload as plain data, whether it came as a tree or as text. */
@@ -17,18 +17,6 @@ export function requireObject(json: Json, what: string): Body {
 export function requireList(json: Json, what: string): Json[] {
   if (!Array.isArray(json.value)) throw malformed(`${what} is not a list`);
   return elementsOf(json);
-}
-
-/** The elements of a list, each with its text. */
-export function elementsOf({ text }: Json): Json[] {
-  return scanElements(text).map(({ start, end }) => new Json(text.slice(start, end)));
-}
-
-/** The members of an object with their text, of each key the last; none where it is no object. */
-export function partsOf(json: Json): Readonly<Record<string, Json>> {
-  if (!isObject(json.value)) return {};
-  const { members, get } = toBody(json);
-  return Object.fromEntries(members.map(({ key }) => [key, get(key) ?? new Json('null')]));
 }
 
 /** Whether two texts say the same, whatever the order of keys and the white space; long numbers count in full. */

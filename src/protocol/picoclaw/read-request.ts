@@ -1,10 +1,11 @@
 import type { PicoclawSettings } from '../../config/foreign.ts';
 import { Json } from '../../json.ts';
+import { elementsOf, partsOf } from '../../json-text.ts';
 import { type Body, malformed, present } from '../body.ts';
 import type { Note } from '../dialect.ts';
 import type { Question, Seat } from '../foreign.ts';
 import type { Changes } from './changes.ts';
-import { elementsOf, isSame, partsOf, requireObject } from './json-parts.ts';
+import { isSame, requireObject } from './json-parts.ts';
 import { readMessages } from './wire-message.ts';
 import { readToolDefs } from './wire-tool.ts';
 

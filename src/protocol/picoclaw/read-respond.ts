@@ -1,10 +1,10 @@
 import { type Answer, answers } from '../../contract/hook.ts';
 import { isObject, type Json } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import { type Body, present, toBody } from '../body.ts';
 import { type Decoded, decoded, type Note } from '../dialect.ts';
 import type { Seat } from '../foreign.ts';
 import { denied } from './failure.ts';
-import { partsOf } from './json-parts.ts';
 import { metadataOf, reasonOf } from './said.ts';
 
 /** The answer of a hook in the tool's place. Without one it denies: whoever meant to answer did not mean *run it*. */

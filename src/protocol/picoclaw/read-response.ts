@@ -1,9 +1,10 @@
 import type { PicoclawSettings } from '../../config/foreign.ts';
 import { isObject, Json } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import { type Body, malformed, present } from '../body.ts';
 import type { Question, Seat } from '../foreign.ts';
 import type { Changes } from './changes.ts';
-import { partsOf, requireObject } from './json-parts.ts';
+import { requireObject } from './json-parts.ts';
 import { readResponseObject } from './wire-response.ts';
 
 /** What a `response` changes of a model's answer: its whole message. Throws REPLY_MALFORMED where it is none. */

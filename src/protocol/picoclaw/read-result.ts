@@ -1,10 +1,11 @@
 import type { PicoclawSettings } from '../../config/foreign.ts';
 import { isObject, Json } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import { type Body, malformed, present } from '../body.ts';
 import type { Note } from '../dialect.ts';
 import type { Question, Seat } from '../foreign.ts';
 import type { Changes } from './changes.ts';
-import { partsOf, requireObject } from './json-parts.ts';
+import { requireObject } from './json-parts.ts';
 import { quietResult, readResultObject } from './wire-tool.ts';
 
 /** What a `result` changes of a tool's result: the text for the model. Throws REPLY_MALFORMED where it is none. */

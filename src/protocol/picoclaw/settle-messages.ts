@@ -1,6 +1,7 @@
 import type { ChatMessage } from '../../contract/provider.ts';
 import { isObject, Json } from '../../json.ts';
-import { isSame, partsOf } from './json-parts.ts';
+import { partsOf } from '../../json-text.ts';
+import { isSame } from './json-parts.ts';
 import type { Settled } from './settled.ts';
 import { countFiles, type PromptParts, promptMessages, type ReadMessage, toMessage } from './wire-message.ts';
 

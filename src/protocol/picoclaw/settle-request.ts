@@ -1,7 +1,8 @@
 import type { ProviderRequest } from '../../contract/provider.ts';
 import { Json } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import { present } from '../body.ts';
-import { isSame, partsOf } from './json-parts.ts';
+import { isSame } from './json-parts.ts';
 import { settleMessages } from './settle-messages.ts';
 import type { Settled } from './settled.ts';
 import { readMessages } from './wire-message.ts';

@@ -1,7 +1,7 @@
 import { type Answer, answers, type HookEvent } from '../../contract/hook.ts';
 import { Json } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import type { Question } from '../foreign.ts';
-import { partsOf } from './json-parts.ts';
 import { settleMessage } from './settle-message.ts';
 import { settleRequest } from './settle-request.ts';
 import type { Settled } from './settled.ts';

@@ -1,7 +1,8 @@
 import type { ChatMessage } from '../../contract/provider.ts';
 import { isObject, Json } from '../../json.ts';
+import { elementsOf, partsOf } from '../../json-text.ts';
 import { malformed, present } from '../body.ts';
-import { elementsOf, partsOf, requireList, requireObject } from './json-parts.ts';
+import { requireList, requireObject } from './json-parts.ts';
 
 /** TOOLCALLs of an assistant message; `arguments` is the text that the model wrote. */
 export function toToolCalls(message: ChatMessage) {

@@ -1,7 +1,8 @@
 import type { ChatMessage } from '../../contract/provider.ts';
 import { isObject, Json } from '../../json.ts';
+import { elementsOf } from '../../json-text.ts';
 import { malformed, present } from '../body.ts';
-import { elementsOf, plain, requireList, requireObject } from './json-parts.ts';
+import { plain, requireList, requireObject } from './json-parts.ts';
 import { fromToolCalls, type NeutralCall, toToolCalls } from './wire-call.ts';
 
 /** MSGs of a prompt: the system prompt is the first one. */

@@ -1,8 +1,9 @@
 import type { ToolHookResponse } from '../../contract/hook.ts';
 import type { ToolListing } from '../../contract/provider.ts';
 import { isObject, type Json } from '../../json.ts';
+import { partsOf } from '../../json-text.ts';
 import { malformed, present } from '../body.ts';
-import { partsOf, requireList, requireObject } from './json-parts.ts';
+import { requireList, requireObject } from './json-parts.ts';
 
 /** TOOLDEF. */
 export function toToolDef({ name, description, input_schema }: ToolListing) {
