@@ -6,7 +6,6 @@ import { openRuntime } from '../src/index.ts';
 import { run, runJson, start } from './surface/cli/command-line.ts';
 
 const examples = join(import.meta.dirname, '../examples');
-const solutions = join(import.meta.dirname, '../../shared/data/gsm8k/example_model_solutions.jsonl');
 
 /** The scripts ask for `python3` by name, and some installations of it take long to find themselves. */
 const env = { PATH: `/usr/bin:${process.env['PATH'] ?? ''}` };
@@ -190,50 +189,5 @@ describe('a PromptKit RuntimeConfig, unchanged', () => {
     const { code, stderr } = await run(args, { cwd, env });
     expect(code).toBe(0);
     expect(stderr).toContain('session_start visit-7, turn 0');
-  });
-});
-
-describe.skipIf(!existsSync(solutions))('gsm8k (skipped without ../shared/data)', () => {
-  const cwd = join(examples, 'gsm8k');
-
-  test('one run of a Python server grades 5,276 answers as they were published', async () => {
-    const { code, document } = await runJson(['eval', 'run', 'gsm8k.suite.yaml'], { cwd, env });
-    const graded = (passed: number) => expect.objectContaining({ count: 1319, passed, unscored: 0 });
-    expect({ code, document }).toMatchObject({
-      code: 0,
-      document: {
-        cases: 1319,
-        evals: {
-          '6b_finetuning': graded(286),
-          '6b_verification': graded(515),
-          '175b_finetuning': graded(458),
-          '175b_verification': graded(742),
-        },
-      },
-    });
-  });
-
-  test('the table has the published pass rates, also of three epochs, and two models can be compared', async () => {
-    const ran = await run(['eval', 'run', 'gsm8k.suite.yaml', '--repeat', '3', '--quiet'], { cwd, env });
-    const rates = [...ran.stdout.matchAll(/^\d+b_\w+ .*? (\d+\.\d\d%)/gm)].map(([, rate]) => rate);
-    expect(rates).toEqual(['21.68%', '39.04%', '34.72%', '56.25%']);
-    const sides = ['--eval-a', '6b_finetuning', '--eval-b', '175b_verification'];
-    const config = ['--config', 'gsm8k.runtime.yaml'];
-    const { document } = await runJson(['eval', 'diff', 'last', ...sides, ...config], { cwd, env });
-    expect(document).toMatchObject({ evals: [{ pairs: 1319, regressions: 43, improvements: 499 }] });
-  });
-
-  test('the same script gives the same verdicts one-shot', async () => {
-    const rows = readFileSync(solutions, 'utf8').split('\n').slice(0, 60);
-    const part = join(mkdtempSync(join(tmpdir(), 'gsm8k-')), 'part.jsonl');
-    writeFileSync(part, rows.join('\n'));
-    const correct = rows.filter((row) => JSON.parse(row)['175b_verification'].is_correct).length;
-    const { document } = await runJson(['eval', 'run', 'gsm8k-oneshot.suite.yaml', '--dataset', part], {
-      cwd,
-      env,
-    });
-    expect(document).toMatchObject({
-      evals: { '175b_verification': { count: 60, passed: correct, unscored: 0 } },
-    });
   });
 });
