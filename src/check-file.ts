@@ -105,7 +105,7 @@ function checkWithRuntime(
 }
 
 function load(file: string): LoadedConfig {
-  return loadConfig(file, hostEnv()['PATH'] ?? '', foreignChecks);
+  return loadConfig(file, hostEnv()['PATH'] ?? '', foreignChecks, { refusesUnrunnable: true });
 }
 
 /** Undefined when there is no such file, of which a file that names it warns by itself. */

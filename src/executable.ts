@@ -1,10 +1,17 @@
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve } from 'node:path';
+import { findHeadFault, readHead } from './interpreter.ts';
 
 /** The file that a command starts, or why none can be started. */
 export type Executable =
   | { readonly found: true; readonly path: string }
-  | { readonly found: false; readonly reason: string; readonly hint: string };
+  | {
+      readonly found: false;
+      readonly reason: string;
+      readonly hint: string;
+      /** There is a script, and its first line cannot be understood: no later call will find it otherwise. */
+      readonly isMisspelt: boolean;
+    };
 
 /**
  * Finds what `command` starts. With a slash in it the command is a path, relative to `folder`; a bare name
@@ -12,12 +19,12 @@ export type Executable =
  */
 export function findExecutable(command: string, folder: string, searchPath: string): Executable {
   if (command === '') return missing('the command is empty', 'Set `command` to a program.');
-  if (!command.includes('/')) return findOnPath(command, searchPath);
+  if (!command.includes('/')) return findOnPath(command, folder, searchPath);
   const path = isAbsolute(command) ? command : resolve(folder, command);
   return inspect(path) ?? { found: true, path };
 }
 
-function findOnPath(command: string, searchPath: string): Executable {
+function findOnPath(command: string, folder: string, searchPath: string): Executable {
   let refusal: Executable | undefined;
   for (const directory of searchPath.split(delimiter)) {
     if (directory === '') continue;
@@ -28,10 +35,15 @@ function findOnPath(command: string, searchPath: string): Executable {
     if (isFile(path)) refusal ??= problem;
   }
   if (refusal) return refusal;
-  return missing(
-    `"${command}" is not on PATH`,
-    splitHint(command) ?? 'Install it, or give a path with a / in it.',
-  );
+  const hint =
+    splitHint(command) ?? hereHint(command, folder) ?? 'Install it, or give a path with a / in it.';
+  return missing(`"${command}" is not on PATH`, hint);
+}
+
+/** Bare names mean programs on PATH, also where a file of that name stands in the folder. */
+function hereHint(command: string, folder: string): string | undefined {
+  if (!isFile(resolve(folder, command))) return undefined;
+  return `A file ${command} is in ${folder}: write \`./${command}\`.`;
 }
 
 /** Why the file at `path` cannot be started, if so. */
@@ -45,17 +57,12 @@ function inspect(path: string): Executable | undefined {
         );
   }
   if (!isAccessible(path)) return missing(`${path} is not executable`, `Run \`chmod +x ${path}\`.`);
-  if (isReadable(path) && !hasLoader(path)) {
-    return missing(
-      `${path} has no #! line`,
-      'Start the script with a line such as `#!/usr/bin/env python3`.',
-    );
-  }
-  return undefined;
+  const fault = isReadable(path) ? findHeadFault(path, readHead(path)) : undefined;
+  return fault && { found: false, ...fault };
 }
 
 function missing(reason: string, hint: string): Executable {
-  return { found: false, reason, hint };
+  return { found: false, reason, hint, isMisspelt: false };
 }
 
 function splitHint(command: string): string | undefined {
@@ -86,18 +93,5 @@ function permits(path: string, mode: number): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** Whether the kernel knows how to run the file: a `#!` line, or a binary (which has a NUL early on). */
-function hasLoader(path: string): boolean {
-  const head = Buffer.alloc(64);
-  const file = openSync(path, 'r');
-  try {
-    const length = readSync(file, head, 0, head.length, 0);
-    const start = head.subarray(0, length);
-    return start.toString('latin1', 0, 2) === '#!' || start.includes(0);
-  } finally {
-    closeSync(file);
   }
 }

@@ -3,7 +3,15 @@ import type { Module } from './source.ts';
 
 /** The house from top to bottom: a file imports from its own stratum or from one above it. */
 export const strata: readonly (readonly string[])[] = [
-  ['errors.ts', 'json.ts', 'json-text.ts', 'executable.ts', 'make-folders.ts', 'visible.ts'],
+  [
+    'errors.ts',
+    'json.ts',
+    'json-text.ts',
+    'interpreter.ts',
+    'executable.ts',
+    'make-folders.ts',
+    'visible.ts',
+  ],
   ['contract/'],
   ['pii/'],
   [

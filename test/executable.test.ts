@@ -29,6 +29,7 @@ write(join(here, 'two words.sh'), script, 0o755);
 write(join(here, 'plain.txt'), script, 0o644);
 write(join(here, 'bare.py'), 'print("hi")\n', 0o755);
 write(join(here, 'empty'), '', 0o755);
+write(join(here, 'windows.sh'), '#!/bin/sh\r\necho hi\r\n', 0o755);
 write(join(here, 'binary'), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0]), 0o755);
 write(join(here, 'only-here'), script, 0o755);
 write(join(root, 'above.sh'), script, 0o755);
@@ -119,6 +120,12 @@ const refused = [
     title: 'a bare name that only the folder has',
     command: 'only-here',
     reason: '"only-here" is not on PATH',
+    hint: `A file only-here is in ${here}: write \`./only-here\`.`,
+  },
+  {
+    title: 'a bare name that nobody has',
+    command: 'nowhere',
+    reason: '"nowhere" is not on PATH',
     hint: 'Install it, or give a path with a / in it.',
   },
   {
@@ -136,12 +143,27 @@ const refused = [
 ];
 
 test.each(refused)('refuses $title, and says what to do', ({ command, reason, hint }) => {
-  expect(findExecutable(command, here, searchPath)).toEqual({ found: false, reason, hint });
+  expect(findExecutable(command, here, searchPath)).toEqual({
+    found: false,
+    reason,
+    hint,
+    isMisspelt: false,
+  });
+});
+
+test('refuses a script with Windows line ends, which names a program that there is not', () => {
+  expect(findExecutable('./windows.sh', here, searchPath)).toEqual({
+    found: false,
+    reason: `${join(here, 'windows.sh')} has Windows line ends (CRLF): its #! line names "/bin/sh\\r", which is no program`,
+    hint: `Save it with LF line ends: \`sed -i 's/\\r$//' ${join(here, 'windows.sh')}\`.`,
+    isMisspelt: true,
+  });
 });
 
 test('finds no bare name on an empty search path', () => {
-  expect(findExecutable('both', first, '')).toEqual({
+  expect(findExecutable('both', root, '')).toEqual({
     found: false,
+    isMisspelt: false,
     reason: '"both" is not on PATH',
     hint: 'Install it, or give a path with a / in it.',
   });

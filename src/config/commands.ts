@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findExecutable } from '../executable.ts';
+import { findInterpreterFault, readHead, toLineFeeds } from '../interpreter.ts';
 import type { Problem } from './config.ts';
 import type { YamlDocument } from './document.ts';
 import type { ForeignName } from './entry.ts';
@@ -9,7 +10,7 @@ import { itemsAt, textAt, valueAt, wordAt } from './read.ts';
 import { type ExecEntry, execEntries } from './references.ts';
 import { whyRefused } from './refused.ts';
 import { type Report, report } from './report.ts';
-import { findScript } from './script.ts';
+import { findScript, isShell } from './script.ts';
 
 /** Where commands are looked for. */
 export interface Surroundings {
@@ -17,15 +18,25 @@ export interface Surroundings {
   readonly folder: string;
   /** The PATH that bare names are looked up on. */
   readonly searchPath: string;
+  /** Whether a script that can never run is an error. */
+  readonly refusesUnrunnable?: boolean;
 }
 
-/** Warns of entries that could not start now: no program, no folder, no script. A later call may find them. */
-export function checkCommands(document: YamlDocument, surroundings: Surroundings): Problem[] {
+/**
+ * Warns of entries that could not start now: no program, no folder, no script; a later call may find them. A script
+ * that says wrongly how it is run is an error where the surroundings ask for that and the file is not `tolerant`.
+ */
+export function checkCommands(
+  document: YamlDocument,
+  surroundings: Surroundings,
+  tolerant: boolean,
+): Problem[] {
+  const mayRefuse = surroundings.refusesUnrunnable === true && !tolerant;
   return execEntries(document)
     .filter(({ path }) => whyRefused(document, path) === undefined)
     .filter(({ capability, path }) => capability !== 'hook' || !readsLines(foreignAt(document, path)))
     .flatMap((entry) => checkEntry(document, entry, surroundings))
-    .map((each) => report(document, each));
+    .map((each) => report(document, mayRefuse ? each : { ...each, severity: 'warning' }));
 }
 
 /** Whether commands of that dialect may be lines for a shell, which are looked into elsewhere. */
@@ -43,8 +54,9 @@ function checkEntry(
   const cwd = resolve(folder, wordAt(document, cwdPath) ?? '.');
   const commandPath = [...path, 'command'];
   const command = textAt(document, commandPath) ?? '';
-  const missing = whyNotStarted(command, folder, searchPath);
-  if (missing) return [{ severity: 'warning', path: commandPath, ...missing }];
+  const ownPath = pathVariableAt(document, path) ?? searchPath;
+  const unstartable = whyNotStarted(command, { folder, cwd, searchPath: ownPath });
+  if (unstartable) return [{ path: commandPath, ...unstartable }];
   if (kindOf(cwd) !== 'folder') {
     return [
       {
@@ -55,31 +67,74 @@ function checkEntry(
       },
     ];
   }
+  return checkScript(document, path, { command, cwd });
+}
+
+/** The PATH that the entry itself gives its process. */
+function pathVariableAt(document: YamlDocument, path: ExecEntry['path']): string | undefined {
+  const variables = itemsAt(document, [...path, 'env']).map((item) => textAt(document, item) ?? '');
+  return variables.find((variable) => variable.startsWith('PATH='))?.slice('PATH='.length);
+}
+
+interface Program {
+  readonly command: string;
+  readonly cwd: string;
+}
+
+/** The script that an interpreter is told to run. */
+function checkScript(document: YamlDocument, path: ExecEntry['path'], { command, cwd }: Program): Report[] {
   const args = itemsAt(document, [...path, 'args']);
-  const script = findScript(
+  const index = findScript(
     command,
     args.map((item) => textAt(document, item) ?? ''),
   );
-  const scriptPath = script === undefined ? undefined : args[script];
-  if (scriptPath === undefined || kindOf(resolve(cwd, textAt(document, scriptPath) ?? '')) !== 'nothing')
-    return [];
-  const message = `${resolve(cwd, textAt(document, scriptPath) ?? '')} does not exist`;
-  return [{ severity: 'warning', path: scriptPath, message, hint: `${command} starts in ${cwd}.` }];
+  const scriptPath = index === undefined ? undefined : args[index];
+  if (scriptPath === undefined) return [];
+  const script = resolve(cwd, textAt(document, scriptPath) ?? '');
+  if (kindOf(script) === 'nothing') {
+    const message = `${script} does not exist`;
+    return [{ severity: 'warning', path: scriptPath, message, hint: `${command} starts in ${cwd}.` }];
+  }
+  if (!isShell(command) || !hasReturns(script)) return [];
+  const message = `${script} has Windows line ends (CRLF), which ${command} takes for parts of its commands`;
+  return [{ severity: 'error', path: scriptPath, message, hint: toLineFeeds(script) }];
+}
+
+function hasReturns(script: string): boolean {
+  try {
+    return readHead(script).includes('\r\n');
+  } catch {
+    return false; // What cannot be read is told by the interpreter.
+  }
+}
+
+interface Places {
+  readonly folder: string;
+  readonly cwd: string;
+  readonly searchPath: string;
 }
 
 function whyNotStarted(
   command: string,
-  folder: string,
-  searchPath: string,
-): { message: string; hint: string } | undefined {
+  { folder, cwd, searchPath }: Places,
+): Pick<Report, 'severity' | 'message' | 'hint'> | undefined {
   try {
     const executable = findExecutable(command, folder, searchPath);
-    return executable.found ? undefined : { message: executable.reason, hint: executable.hint };
+    const fault = executable.found ? findInterpreterFault(executable.path, { cwd, searchPath }) : executable;
+    if (fault === undefined) return undefined;
+    const { reason: message, hint, isMisspelt } = fault;
+    return { severity: isMisspelt ? 'error' : 'warning', message, hint };
   } catch (thrown) {
-    // A name that the system itself refuses, such as one that is too long.
+    // A name that the system itself refuses, such as one that is too long, or a script that only the system may read.
     const message = thrown instanceof Error ? thrown.message : String(thrown);
-    return { message: `cannot be looked up: ${message}`, hint: 'Check the path.' };
+    return isUnreadable(thrown)
+      ? undefined
+      : { severity: 'warning', message: `cannot be looked up: ${message}`, hint: 'Check the path.' };
   }
+}
+
+function isUnreadable(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'EACCES';
 }
 
 function kindOf(path: string): 'folder' | 'file' | 'nothing' {

@@ -15,15 +15,26 @@ export interface LoadedConfig {
   readonly problems: readonly Problem[];
 }
 
+export interface LoadOptions {
+  /** Whether a script that can never run is an error of the file, instead of a call that will fail. */
+  readonly refusesUnrunnable?: boolean;
+}
+
 /**
  * Reads and checks a RuntimeConfig and the files that it imports; commands are looked up on `searchPath`, a PATH, and
  * `checks` know the words of foreign dialects. What a file says is never thrown; throws FILE_UNREADABLE.
  */
-export function loadConfig(file: string, searchPath: string, checks: ForeignChecks = noChecks): LoadedConfig {
+export function loadConfig(
+  file: string,
+  searchPath: string,
+  checks: ForeignChecks = noChecks,
+  { refusesUnrunnable = false }: LoadOptions = {},
+): LoadedConfig {
   const folder = dirname(resolve(file));
   const document = readDocument(file);
-  const foreign = readForeign(document, { folder, searchPath }, checks);
-  const problems = sortProblems([...validate(document, { folder, searchPath }, checks), ...foreign.problems]);
+  const surroundings = { folder, searchPath, refusesUnrunnable };
+  const foreign = readForeign(document, surroundings, checks);
+  const problems = sortProblems([...validate(document, surroundings, checks), ...foreign.problems]);
   const isValid = problems.every(({ severity }) => severity !== 'error');
   return { config: isValid ? buildConfig(document, folder, foreign) : undefined, problems };
 }

@@ -2,8 +2,7 @@ import { basename } from 'node:path';
 
 /** The index of the argument that names the script an interpreter is told to run; undefined when none does. */
 export function findScript(command: string, args: readonly string[]): number | undefined {
-  const name = basename(command).replace(/[\d.]*$/, '');
-  const interpreter = interpreters.get(name);
+  const interpreter = interpreters.get(nameOf(command));
   if (!interpreter) return undefined;
   const { inline, valued = [], verb } = interpreter;
   let index = verb !== undefined && args[0] === verb ? 1 : 0;
@@ -16,6 +15,16 @@ export function findScript(command: string, args: readonly string[]): number | u
     if (valued.includes(argument)) index += 1;
   }
   return undefined;
+}
+
+/** Whether it is a POSIX shell, by its name. */
+export function isShell(command: string): boolean {
+  return interpreters.get(nameOf(command)) === shell;
+}
+
+/** Without the folder and the version: `/usr/bin/python3.11` is python. */
+function nameOf(command: string): string {
+  return basename(command).replace(/[\d.]*$/, '');
 }
 
 interface Interpreter {

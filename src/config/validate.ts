@@ -31,7 +31,7 @@ export function validate(
     ...checkReferences(document, tolerant),
     ...checkForeignEntries(document, surroundings, checks),
     ...findUnused(document),
-    ...checkCommands(document, surroundings),
+    ...checkCommands(document, surroundings, tolerant),
   ]);
 }
 

@@ -127,7 +127,8 @@ export class Inbox implements LineListener {
     const [only] = this.#waiting.keys();
     const isReply = !this.#rules.mayAnswerNotifications;
     const isClear = isReply && this.#waiting.size === 1 && this.#forgotten.isEmpty && only !== undefined;
-    const hint = 'Send the id of the request back.';
+    const hint =
+      'Send the id of the request back. A script that knows of no ids serves one call: it takes no `runtime: server`.';
     if (isClear) this.#fail(only, 'REPLY_MALFORMED', 'the reply has no id', { hint });
     else this.#noise('a reply without an id', bytes);
   }

@@ -1,8 +1,9 @@
 import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
 import { drain, startDeadline } from './deadline.ts';
+import { hintOfLateEnd, withHint } from './hints.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from './process.ts';
-import { collect } from './read.ts';
+import { type Collected, collect } from './read.ts';
 import { withStderr } from './stderr.ts';
 import type { Message, ProcessReply, Transport } from './transport.ts';
 
@@ -58,16 +59,20 @@ async function runOnce(binding: Binding, context: ProcessContext, run: Run): Pro
   const deadline = startDeadline({ name, timeoutMs, signal: run.signal });
   const starting = startProcess(binding, context, Buffer.from(body + ending));
   let child: WatchedProcess | undefined;
+  let stdout: Collected | undefined;
   try {
     child = await Promise.race([starting, deadline.expired]);
-    const reply = await Promise.race([takeReply(binding, child), deadline.expired]);
+    stdout = collect(child.stdout, binding.maxOutputBytes);
+    const reply = await Promise.race([takeReply(binding, child, stdout), deadline.expired]);
     run.track(finish(binding, child));
     return reply;
   } catch (error) {
     // The caller has its answer now; the ending of the process goes on behind it.
     const ending = starting.then(endWith, () => {});
     run.track(ending);
-    throw child !== undefined && isFaultOfChild(error) ? withStderr(error, child.stderr()) : error;
+    if (child === undefined || !isFaultOfChild(error)) throw error;
+    const told = withStderr(error, child.stderr());
+    throw error.code === 'PROCESS_TIMEOUT' ? withHint(told, hintOfLateEnd(stdout?.length() ?? 0)) : told;
   } finally {
     deadline.clear();
   }
@@ -82,8 +87,7 @@ async function endWith(child: WatchedProcess): Promise<void> {
   child.release();
 }
 
-async function takeReply(binding: Binding, child: WatchedProcess): Promise<ProcessReply> {
-  const stdout = collect(child.stdout, binding.maxOutputBytes);
+async function takeReply(binding: Binding, child: WatchedProcess, stdout: Collected): Promise<ProcessReply> {
   const ended = await Promise.race([child.ended, stdout.overflowed.then(() => undefined)]);
   if (ended === undefined) throw outputLimitError(binding);
   // Read on for a while: a grandchild may hold the pipes for as long as it likes. What stderr says matters

@@ -3,6 +3,7 @@ import type { Binding } from '../binding/binding.ts';
 import type { Emit } from '../contract/event.ts';
 import { RuntimeError } from '../errors.ts';
 import { findExecutable } from '../executable.ts';
+import { findInterpreterFault } from '../interpreter.ts';
 import { settlesWithin, sleep } from './deadline.ts';
 import type { Ended, Launch } from './launch/launch.ts';
 import { whenClosed } from './read.ts';
@@ -87,7 +88,9 @@ async function launchOrExplain(binding: Binding, launch: Launch, input: Uint8Arr
   try {
     return await launch({ command: executable.path, args, cwd, env, input });
   } catch (error) {
-    throw startError(name, explain(error, cwd, executable.path), { cause: error });
+    const fault = findMissingInterpreter(error, executable.path, binding);
+    const reason = fault?.reason ?? explain(error, cwd, executable.path);
+    throw startError(name, reason, { cause: error, ...(fault && { hint: fault.hint }) });
   }
 }
 
@@ -97,6 +100,16 @@ function startError(
   options: { hint?: string; cause?: unknown } = {},
 ): RuntimeError {
   return new RuntimeError('PROCESS_START', `"${name}" could not be started: ${reason}`, options);
+}
+
+/** The interpreter that the script names, if that is what the system did not find. */
+function findMissingInterpreter(error: unknown, path: string, { cwd, env }: Binding) {
+  if (!(error instanceof Error) || !error.message.includes('ENOENT')) return undefined;
+  try {
+    return findInterpreterFault(path, { cwd, searchPath: env['PATH'] ?? '' });
+  } catch {
+    return undefined; // It can be run and not be read.
+  }
 }
 
 /** The file passed every check, so what is left is its interpreter, its folder or the system's limits. */

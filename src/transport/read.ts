@@ -8,6 +8,8 @@ export interface Collected {
   readonly overflowed: Promise<void>;
   /** Everything so far; undefined once it is more than the limit. */
   bytes(): Uint8Array | undefined;
+  /** How many bytes came so far, kept or not. */
+  length(): number;
 }
 
 /** Reads a stream to its end, keeping at most `maxBytes`. */
@@ -24,7 +26,7 @@ export function collect(stream: Readable, maxBytes: number): Collected {
       overflowed.resolve();
     }
   });
-  return { done: whenClosed(stream), overflowed: overflowed.promise, bytes };
+  return { done: whenClosed(stream), overflowed: overflowed.promise, bytes, length: () => length };
 }
 
 /** Settles when the stream has ended or was destroyed. Never rejects. */

@@ -1,5 +1,6 @@
 import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
+import { hintOfNoReply, oneshotHint, withHint } from './hints.ts';
 import { Inbox, type InboxRules } from './inbox.ts';
 import { encodeNotification, encodeRequest } from './jsonrpc.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
@@ -46,11 +47,17 @@ export function openSession(binding: Binding, context: ProcessContext, started: 
   const unwritten = new Set<(error: RuntimeError) => void>();
   let isStopping = false;
   let exit: RuntimeError | undefined;
+  let isSilent = true;
+  const isServerOnly = started.mayAnswerNotifications;
 
-  child.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
+  child.stdout.on('data', (chunk: Buffer) => {
+    isSilent = false;
+    lines.push(chunk);
+  });
   const over = watchEnd(binding, child, () => isStopping).then((ended) => {
     lines.end();
-    exit = exitError(binding.name, ended, child.stderr());
+    const error = exitError(binding.name, ended, child.stderr());
+    exit = isSilent && ended.exitCode === 0 && !isServerOnly ? withHint(error, oneshotHint) : error;
     inbox.failAll(exit);
     for (const reject of unwritten) reject(exit);
     child.release();
@@ -73,7 +80,7 @@ export function openSession(binding: Binding, context: ProcessContext, started: 
         forget: () => {
           withdraw();
           inbox.forget(id);
-          return sawNoise() ? noiseHint : undefined;
+          return hintOfNoReply({ sawNoise: sawNoise(), isSilent, isServerOnly });
         },
       };
     },
@@ -97,8 +104,6 @@ export function openSession(binding: Binding, context: ProcessContext, started: 
 }
 
 const LONG_LINE_PREFIX = 4096;
-const noiseHint =
-  'The process wrote lines that are no JSON objects meanwhile; a reply must stand on one line, and logs belong on stderr.';
 
 /** The outbox, unless too much in it waits to be read. */
 function requireRoom({ name, maxOutputBytes }: Binding, outbox: Outbox | null): Outbox {

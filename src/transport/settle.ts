@@ -1,5 +1,6 @@
 import { RuntimeError } from '../errors.ts';
 import type { Deadline } from './deadline.ts';
+import { withHint } from './hints.ts';
 import type { InFlight } from './session.ts';
 
 /** What a message comes to; it is forgotten at the deadline. Rejects as both do. */
@@ -8,8 +9,6 @@ export async function settle<Outcome>(inFlight: InFlight<Outcome>, deadline: Dea
     return await Promise.race([inFlight.outcome, deadline.expired]);
   } catch (error) {
     const hint = inFlight.forget();
-    throw hint !== undefined && error instanceof RuntimeError && error.code === 'PROCESS_TIMEOUT'
-      ? new RuntimeError(error.code, error.message, { hint, cause: error })
-      : error;
+    throw error instanceof RuntimeError && error.code === 'PROCESS_TIMEOUT' ? withHint(error, hint) : error;
   }
 }

@@ -192,8 +192,8 @@ const refused = onTransports([
     title: 'a script whose interpreter is not there',
     cites: 'PK-2-35@both',
     command: fixture('missing-interpreter'),
-    says: `the interpreter that ${fixture('missing-interpreter')} names, or the folder ${folder}, does not exist`,
-    hint: 'Check that the command exists, is executable and has a #! line.',
+    says: `the interpreter of ${fixture('missing-interpreter')}, /no/such/interpreter, does not exist`,
+    hint: 'Install it, or correct the #! line; `#!/usr/bin/env interpreter` finds it on PATH.',
   },
 ]);
 

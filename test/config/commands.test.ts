@@ -21,7 +21,13 @@ describe('a command that could not start is a warning, and the file loads [PK-2-
     { entry: 'command: sh', problems: [] },
     {
       entry: 'command: good.sh',
-      problems: ['11 command: "good.sh" is not on PATH | Install it, or give a path with a / in it.'],
+      problems: [
+        `11 command: "good.sh" is not on PATH | A file good.sh is in ${folder}: write \`./good.sh\`.`,
+      ],
+    },
+    {
+      entry: 'command: gone.sh',
+      problems: ['11 command: "gone.sh" is not on PATH | Install it, or give a path with a / in it.'],
     },
     {
       entry: 'command: ./none.sh',
@@ -82,9 +88,103 @@ describe('a command that could not start is a warning, and the file loads [PK-2-
   });
 });
 
+describe('a script that says wrongly how it is run is refused, but by PromptKit’s files and open runtimes', () => {
+  const script = (name: string, content: string | Buffer) => chmodSync(write(name, content), 0o755);
+  const lineFeeds = (name: string) => `Save it with LF line ends: \`sed -i 's/\\r$//' ${at(name)}\`.`;
+  beforeAll(() => {
+    script('crlf.sh', '#!/bin/sh\r\necho hi\r\n');
+    script('crlf-env.py', '#!/usr/bin/env python3\r\nprint(1)\r\n');
+    script('no-interpreter', '#!/opt/none/bin/python3.99 -u\n');
+    script('no-env-program', '#!/usr/bin/env no-such-program\n');
+    script('env-two-words', '#!/usr/bin/env sh -e\n');
+    script('env-split', '#!/usr/bin/env -S A=1 sh -e\n');
+    script('env-split-gone', '#!/usr/bin/env -S A=1 no-such-program -u\n');
+    script('spaced', '#! /bin/sh -e\n');
+    script('marked.sh', '\ufeff#!/bin/sh\n');
+    script('utf16.sh', Buffer.from('\ufeff#!/bin/sh\n', 'utf16le'));
+    script('bare-utf16.sh', Buffer.from('#!/bin/sh\n', 'utf16le'));
+    script('body.sh', 'echo hi\r\n');
+  });
+
+  test.each([
+    { entry: 'command: ./spaced', problem: undefined },
+    { entry: 'command: ./env-split', problem: undefined },
+    {
+      entry: 'command: ./crlf.sh',
+      problem: () =>
+        `11 command: ${at('crlf.sh')} has Windows line ends (CRLF): its #! line names "/bin/sh\\r", which is no program | ${lineFeeds('crlf.sh')}`,
+    },
+    {
+      entry: 'command: ./crlf-env.py',
+      problem: () =>
+        `11 command: ${at('crlf-env.py')} has Windows line ends (CRLF): its #! line names "/usr/bin/env python3\\r", which is no program | ${lineFeeds('crlf-env.py')}`,
+    },
+    {
+      entry: 'command: ./no-interpreter',
+      problem: () =>
+        `11 command: the interpreter of ${at('no-interpreter')}, /opt/none/bin/python3.99, does not exist | Install it, or correct the #! line; \`#!/usr/bin/env python3.99\` finds it on PATH.`,
+    },
+    {
+      entry: 'command: ./no-env-program',
+      problem: () =>
+        `11 command: the interpreter of ${at('no-env-program')}, no-such-program, is not on PATH | Install no-such-program, or correct the #! line.`,
+    },
+    {
+      entry: 'command: ./env-two-words',
+      problem: () =>
+        `11 command: the #! line of ${at('env-two-words')} asks env for one program named "sh -e" | Write \`#!/usr/bin/env -S sh -e\`.`,
+    },
+    {
+      entry: 'command: ./env-split-gone',
+      problem: () =>
+        `11 command: the interpreter of ${at('env-split-gone')}, no-such-program, is not on PATH | Install no-such-program, or correct the #! line.`,
+    },
+    {
+      entry: 'command: ./env-split, env: [PATH=/nowhere]',
+      problem: () =>
+        `11 command: the interpreter of ${at('env-split')}, sh, is not on PATH | Install sh, or correct the #! line.`,
+    },
+    {
+      entry: 'command: ./marked.sh',
+      problem: () =>
+        `11 command: ${at('marked.sh')} begins with a byte order mark, so the system sees no #! line | Save it as UTF-8 without a byte order mark.`,
+    },
+    {
+      entry: 'command: ./utf16.sh',
+      problem: () =>
+        `11 command: ${at('utf16.sh')} begins with the mark of UTF-16, so the system sees no #! line | Save it as UTF-8 without a byte order mark.`,
+    },
+    {
+      entry: 'command: ./bare-utf16.sh',
+      problem: () =>
+        `11 command: ${at('bare-utf16.sh')} begins with UTF-16 text, so the system sees no #! line | Save it as UTF-8 without a byte order mark.`,
+    },
+    {
+      entry: 'command: bash, args: [-e, body.sh]',
+      problem: () =>
+        `28 args[1]: ${at('body.sh')} has Windows line ends (CRLF), which bash takes for parts of its commands | ${lineFeeds('body.sh')}`,
+    },
+    { entry: 'command: python3, args: [body.sh]', problem: undefined },
+  ])('$entry', ({ entry, problem }) => {
+    const ask = (version: string, refusesUnrunnable: boolean) => {
+      const text = configText(version, `\nevals:\n  e:\n    {${entry}}`);
+      const { config, problems } = told(text, { refusesUnrunnable });
+      return { loads: config !== undefined, found: problems.map(strip) };
+    };
+    const found = problem === undefined ? [] : [problem()];
+    expect(ask(native, true)).toEqual({ loads: found.length === 0, found });
+    // A runtime opens all the same: the call of this entry fails, and a filter denies.
+    expect(ask(native, false)).toEqual({ loads: true, found });
+    expect(ask(promptkit, true)).toEqual({ loads: true, found });
+  });
+});
+
 /** `warning 6:17 evals[e].command: …` becomes `11 command: …`: columns count from its brace. */
 function strip(problem: string): string {
-  return problem.replace(/^warning 6:(\d+) evals\[e\]\./, (_all, column) => `${Number(column) - 6} `);
+  return problem.replace(
+    /^(?:warning|error) 6:(\d+) evals\[e\]\./,
+    (_all, column) => `${Number(column) - 6} `,
+  );
 }
 
 describe('entries of every capability are looked up', () => {

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Problem, RuntimeConfig } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { noChecks } from '../../src/config/foreign-checks.ts';
+import { type LoadOptions, loadConfig } from '../../src/config/load.ts';
 
 export const native = 'signalbox/v1';
 export const promptkit = 'promptkit.altairalabs.ai/v1alpha1';
@@ -28,8 +29,11 @@ export function configText(apiVersion: string, spec: string): string {
 }
 
 /** What loading that text comes to; problems as `severity LINE:COL message | hint`. */
-export function told(text: string | Uint8Array): { config: RuntimeConfig | undefined; problems: string[] } {
-  const { config, problems } = loadConfig(write('runtime.yaml', text), searchPath);
+export function told(
+  text: string | Uint8Array,
+  options: LoadOptions = {},
+): { config: RuntimeConfig | undefined; problems: string[] } {
+  const { config, problems } = loadConfig(write('runtime.yaml', text), searchPath, noChecks, options);
   return { config, problems: problems.map(line) };
 }
 

@@ -77,7 +77,7 @@ const refusals = [
     fault: {
       code: 'PROCESS_TIMEOUT',
       message: '"demo" did not answer its greeting within 300 ms',
-      hint: 'Raise timeout_ms, or find out what the process waits for.',
+      hint: 'It has written nothing to stdout since it started: if it is not just slow, it must flush each reply (Python: `print(…, flush=True)`), and must not wait for the end of stdin.',
     },
   },
   {

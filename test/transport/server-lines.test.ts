@@ -4,6 +4,8 @@ import { titled } from '../cite.ts';
 import { allOf, bind, bindPuppet, bindServer, dropped, faultOf, open, until } from './harness.ts';
 
 /** Most rows can do with one process; each asks once or twice, and knows the id of its request. */
+const sendTheId =
+  'Send the id of the request back. A script that knows of no ids serves one call: it takes no `runtime: server`.';
 const puppet = await open(bindPuppet(), { shared: true });
 afterAll(() => puppet.transport.close());
 let lastId = 0;
@@ -233,13 +235,13 @@ const refused = titled([
     title: 'a null id and a result',
     cites: 'PK-5-21@server',
     write: '{"jsonrpc":"2.0","id":null,"result":1}\n',
-    fault: malformed('the reply has no id', 'Send the id of the request back.'),
+    fault: malformed('the reply has no id', sendTheId),
   },
   {
     title: 'no id and an error',
     cites: 'PK-5-21@server',
     write: '{"jsonrpc":"2.0","error":{"code":-32700}}\n',
-    fault: malformed('the reply has no id', 'Send the id of the request back.'),
+    fault: malformed('the reply has no id', sendTheId),
   },
   {
     title: 'an error that is text',
@@ -505,6 +507,7 @@ test('noise during a call that times out becomes its hint [PK-5-37@server]', asy
     code: 'PROCESS_TIMEOUT',
     message: '"demo" did not answer within 500 ms',
     hint: 'The process wrote lines that are no JSON objects meanwhile; a reply must stand on one line, and logs belong on stderr.',
+    details: { timeout_ms: 500 },
   });
 });
 

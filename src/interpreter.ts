@@ -1,0 +1,116 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { delimiter, resolve } from 'node:path';
+
+/** Why the system cannot run a file that is there and executable, and what to do about it. */
+export interface LoadFault {
+  readonly reason: string;
+  readonly hint: string;
+  /** The file says how it is to be run, and says it wrongly. */
+  readonly isMisspelt: boolean;
+}
+
+/** The first bytes of a file, as many as Linux reads of a `#!` line (BINPRM_BUF_SIZE in linux/binfmts.h). */
+export function readHead(path: string): Buffer {
+  const head = Buffer.alloc(256);
+  const file = openSync(path, 'r');
+  try {
+    return head.subarray(0, readSync(file, head, 0, head.length, 0));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What of the first bytes of `path` keeps the system from knowing how to run it: no `#!` line, or one that it misreads. */
+export function findHeadFault(path: string, head: Buffer): LoadFault | undefined {
+  const mark = marks.find(({ bytes }) => head.subarray(0, bytes.length).equals(bytes));
+  if (mark !== undefined) {
+    return {
+      reason: `${path} begins with ${mark.what}, so the system sees no #! line`,
+      hint: 'Save it as UTF-8 without a byte order mark.',
+      isMisspelt: true,
+    };
+  }
+  const line = shebangOf(head);
+  // A binary has a NUL early on.
+  if (line === undefined && head.includes(0)) return undefined;
+  if (line === undefined) {
+    return {
+      reason: `${path} has no #! line`,
+      hint: 'Start the script with a line such as `#!/usr/bin/env python3`.',
+      isMisspelt: false,
+    };
+  }
+  if (!line.endsWith('\r')) return undefined;
+  return {
+    reason: `${path} has Windows line ends (CRLF): its #! line names "${line.trim()}\\r", which is no program`,
+    hint: toLineFeeds(path),
+    isMisspelt: true,
+  };
+}
+
+/** How a file with Windows line ends is mended. */
+export function toLineFeeds(path: string): string {
+  return `Save it with LF line ends: \`sed -i 's/\\r$//' ${path}\`.`;
+}
+
+/** That the program which the `#!` line of `path` names is not there. A relative one starts at `cwd`. */
+export function findInterpreterFault(
+  path: string,
+  { cwd, searchPath }: { readonly cwd: string; readonly searchPath: string },
+): LoadFault | undefined {
+  const line = shebangOf(readHead(path))?.trim();
+  const [, program, argument = ''] = /^(\S+)\s*(.*)$/.exec(line ?? '') ?? [];
+  if (program === undefined) return undefined;
+  if (!isFile(resolve(cwd, program))) {
+    const name = program.split('/').at(-1);
+    return {
+      reason: `the interpreter of ${path}, ${program}, does not exist`,
+      hint: `Install it, or correct the #! line; \`#!/usr/bin/env ${name}\` finds it on PATH.`,
+      isMisspelt: true,
+    };
+  }
+  return /\/env$/.test(program) ? findEnvFault(path, argument, searchPath) : undefined;
+}
+
+/** `env` looks its program up on PATH; without -S everything behind it is one name. */
+function findEnvFault(path: string, argument: string, searchPath: string): LoadFault | undefined {
+  const isSplit = /^(-\w*S|--split-string)/.test(argument);
+  const words = isSplit ? argument.replace(/^(-\w*S|--split-string=?)\s*/, '').split(/\s+/) : [argument];
+  const program = words.find((word) => !word.startsWith('-') && !/^\w+=/.test(word));
+  if (program === undefined || program === '' || isOnPath(program, searchPath)) return undefined;
+  const [first = ''] = program.split(/\s+/);
+  if (!isSplit && first !== program && isOnPath(first, searchPath)) {
+    return {
+      reason: `the #! line of ${path} asks env for one program named "${program}"`,
+      hint: `Write \`#!/usr/bin/env -S ${program}\`.`,
+      isMisspelt: true,
+    };
+  }
+  return {
+    reason: `the interpreter of ${path}, ${program}, is not on PATH`,
+    hint: `Install ${program}, or correct the #! line.`,
+    isMisspelt: true,
+  };
+}
+
+function isOnPath(program: string, searchPath: string): boolean {
+  if (program.includes('/')) return isFile(program);
+  return searchPath.split(delimiter).some((folder) => folder !== '' && isFile(resolve(folder, program)));
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** What stands behind `#!`, up to the line end or to where the system stops reading; undefined without one. */
+function shebangOf(head: Buffer): string | undefined {
+  const text = head.toString('latin1');
+  return text.startsWith('#!') ? (text.slice(2).split('\n', 1)[0] ?? '') : undefined;
+}
+
+const marks = [
+  { bytes: Buffer.from([0xef, 0xbb, 0xbf]), what: 'a byte order mark' },
+  { bytes: Buffer.from([0xff, 0xfe]), what: 'the mark of UTF-16' },
+  { bytes: Buffer.from([0xfe, 0xff]), what: 'the mark of UTF-16' },
+  { bytes: Buffer.from('#!', 'utf16le'), what: 'UTF-16 text' },
+];
