@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findExecutable } from '../executable.ts';
-import { findScript } from './script.ts';
+import { findHeadFault, readHead } from '../interpreter.ts';
+import { findScript, isShell } from './script.ts';
 import { splitLine } from './shell-line.ts';
 
 /** A command and how it is started, with its placeholders filled. */
@@ -17,12 +18,16 @@ export interface Started {
   readonly searchPath: string;
 }
 
-/** The script or program that is not there: an interpreter would exit 2 for it, and a shell 127. */
+/**
+ * The script or program that is not there, or has Windows line ends where the system or a shell reads it: an interpreter
+ * would exit 2 for it, and a shell 127.
+ */
 export function findMissingScript({ command, args, cwd, folder, searchPath }: Started): string | undefined {
   if (args === undefined) return missingOfLine(command, cwd, searchPath);
   if (command.includes('$')) return undefined;
   const path = command.includes('/') ? resolve(folder, command) : undefined;
-  if (path !== undefined && !existsSync(path)) return `${path} does not exist`;
+  const fault = path === undefined ? undefined : whyNotRun(path);
+  if (fault !== undefined) return fault;
   if (path === undefined && isNotOnPath(command, searchPath)) return `"${command}" is not on PATH`;
   return missingArgument(
     command,
@@ -41,8 +46,8 @@ function missingOfLine(line: string, cwd: string, searchPath: string): string | 
   if (program === undefined || program.isExpanded) return undefined;
   const { text } = program;
   if (text.includes('/')) {
-    const path = resolve(cwd, text);
-    if (!existsSync(path)) return `${path} does not exist`;
+    const fault = whyNotRun(resolve(cwd, text));
+    if (fault !== undefined) return fault;
   } else if (/\w\.\w+$/.test(text) && isNotOnPath(text, searchPath)) {
     return `"${text}" is not on PATH`;
   }
@@ -67,7 +72,25 @@ function missingArgument(program: string, args: readonly Word[], cwd: string): s
   const script = index === undefined ? undefined : args[index];
   if (script === undefined || script.isExpanded) return undefined;
   const path = resolve(cwd, script.text);
-  return existsSync(path) ? undefined : `${path} does not exist`;
+  if (!existsSync(path)) return `${path} does not exist`;
+  if (!isShell(program) || headOf(path)?.includes('\r\n') !== true) return undefined;
+  return `${path} has Windows line ends (CRLF), which ${program} takes for parts of its commands`;
+}
+
+/** Why nothing good can come of starting the file at `path`. */
+function whyNotRun(path: string): string | undefined {
+  if (!existsSync(path)) return `${path} does not exist`;
+  const head = headOf(path);
+  const fault = head && findHeadFault(path, head);
+  return fault?.isMisspelt ? fault.reason : undefined;
+}
+
+function headOf(path: string): Buffer | undefined {
+  try {
+    return readHead(path);
+  } catch {
+    return undefined; // A folder, or a file that only the system may read.
+  }
 }
 
 function isNotOnPath(name: string, searchPath: string): boolean {

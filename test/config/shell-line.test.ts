@@ -8,6 +8,7 @@ import { variablesOf } from '../../src/config/shell-line.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'line-'));
 for (const name of ['here.sh', 'with space.py']) writeFileSync(join(cwd, name), '');
+for (const name of ['windows.sh', 'windows.py']) writeFileSync(join(cwd, name), '#!/bin/sh\r\nexit 2\r\n');
 const searchPath = process.env.PATH ?? '';
 
 describe('a script that is not there', () => {
@@ -64,6 +65,26 @@ describe('a script that is not there', () => {
     { command: '${CLAUDE_PLUGIN_ROOT}/x', args: [], missing: undefined },
   ])('in the exec form of $command $args', ({ command, args, missing }) => {
     expect(findMissingScript({ command, args, cwd, folder: cwd, searchPath })).toBe(missing);
+  });
+});
+
+describe('a script with Windows line ends, which is a guard that is silently gone', () => {
+  const misread = `${join(cwd, 'windows.sh')} has Windows line ends (CRLF)`;
+
+  test.each([
+    { command: './windows.sh', said: `${misread}: its #! line names "/bin/sh\\r", which is no program` },
+    { command: 'A=1 ./windows.sh x', said: `${misread}: its #! line names "/bin/sh\\r", which is no program` },
+    { command: 'sh windows.sh', said: `${misread}, which sh takes for parts of its commands` },
+    { command: 'python3 windows.py', said: undefined },
+  ])('$command', ({ command, said }) => {
+    expect(findMissingScript({ command, cwd, folder: cwd, searchPath })).toBe(said);
+  });
+
+  test('in the exec form', () => {
+    const started = { cwd, folder: cwd, searchPath, args: [] };
+    expect(findMissingScript({ ...started, command: './windows.sh' })).toBe(
+      `${misread}: its #! line names "/bin/sh\\r", which is no program`,
+    );
   });
 });
 
