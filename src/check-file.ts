@@ -5,12 +5,14 @@ import { type LoadedConfig, loadConfig } from './config/load.ts';
 import { sortProblems } from './config/problem.ts';
 import { textAt, valueAt } from './config/read.ts';
 import { findNearest } from './config/suggest.ts';
-import { toRuntimeError } from './errors.ts';
+import { RuntimeError, toRuntimeError } from './errors.ts';
 import { foreignChecks } from './foreign-checks.ts';
 import { isObject } from './json.ts';
 import { loadPipeline, requirePipeline } from './pipeline/load.ts';
+import { findStrayInPipeline } from './pipeline/validate-stray.ts';
 import { loadSuite, requireSuite } from './suite/load.ts';
 import { besideFile } from './suite/paths.ts';
+import { findStrayInSuite } from './suite/validate/stray.ts';
 
 export { findSuiteInputs } from './suite-inputs.ts';
 
@@ -23,11 +25,16 @@ export function validateFile(file: string, fallback: string): readonly Problem[]
     const document = readDocument(file);
     switch (kindOf(document)) {
       case 'EvalSuite':
-        return checkWithRuntime(document, fallback, { unchecked: 'types of the evals', check: checkSuite });
+        return checkWithRuntime(document, fallback, {
+          unchecked: 'types of the evals',
+          check: checkSuite,
+          findStray: findStrayInSuite,
+        });
       case 'Pipeline':
         return checkWithRuntime(document, fallback, {
           unchecked: 'names in its steps',
           check: checkPipeline,
+          findStray: findStrayInPipeline,
         });
       case 'RuntimeConfig':
         return load(file).problems;
@@ -83,6 +90,8 @@ function checkPipeline(file: string, config: Config): readonly Problem[] {
 }
 
 interface CheckedWithRuntime {
+  /** What a run takes and is not meant. */
+  readonly findStray: (document: YamlDocument) => readonly Problem[];
   readonly check: (file: string, config: Config) => readonly Problem[];
   /** What nobody can tell where the runtime is broken. */
   readonly unchecked: string;
@@ -91,36 +100,51 @@ interface CheckedWithRuntime {
 function checkWithRuntime(
   document: YamlDocument,
   fallback: string,
-  { check, unchecked }: CheckedWithRuntime,
+  { check, findStray, unchecked }: CheckedWithRuntime,
 ): readonly Problem[] {
   const { file } = document;
   const path = ['spec', 'runtime'];
   const named = valueAt(document, path);
-  const runtime = typeof named === 'string' && named !== '' ? besideFile(file, named) : fallback;
+  const isNamed = typeof named === 'string' && named !== '';
+  const runtime = isNamed ? besideFile(file, named) : fallback;
   const loaded = loadIfReadable(runtime);
-  const problems = check(file, loaded?.config);
-  const warning = warnOfRuntime(runtime, loaded, unchecked);
-  if (warning === undefined) return problems;
-  return sortProblems([...problems, { ...document.positionOf(path), ...warning }]);
+  const config = loaded instanceof RuntimeError ? undefined : loaded.config;
+  const place = document.positionOf(path);
+  // Whoever runs the file may name another runtime, so what is run is only warned of one that is not there.
+  const isOfRuntime = ({ line, column, severity }: Problem) =>
+    severity === 'warning' && line === place.line && column === place.column;
+  const problems = check(file, config).filter((problem) => !isNamed || !isOfRuntime(problem));
+  const ofRuntime =
+    loaded instanceof RuntimeError
+      ? isNamed && { severity: 'error' as const, message: `runtime: ${loaded.message}`, hint: missingHint }
+      : warnOfRuntime(runtime, loaded, unchecked);
+  return sortProblems([
+    ...problems,
+    ...(document.value === undefined ? [] : findStray(document)),
+    ...(ofRuntime ? [{ ...place, ...ofRuntime }] : []),
+  ]);
 }
+
+const missingHint = 'Check the path; it starts at the folder of this file.';
 
 function load(file: string): LoadedConfig {
-  return loadConfig(file, hostEnv()['PATH'] ?? '', foreignChecks, { refusesUnrunnable: true });
+  return loadConfig(file, hostEnv()['PATH'] ?? '', foreignChecks, { refusesUnusable: true });
 }
 
-/** Undefined when there is no such file, of which a file that names it warns by itself. */
-function loadIfReadable(file: string): LoadedConfig | undefined {
+/** The error when the file cannot be read. */
+function loadIfReadable(file: string): LoadedConfig | RuntimeError {
   try {
     return load(file);
-  } catch (error) {
-    if (toRuntimeError(error).code === 'FILE_UNREADABLE') return undefined;
-    throw error;
+  } catch (thrown) {
+    const error = toRuntimeError(thrown);
+    if (error.code === 'FILE_UNREADABLE') return error;
+    throw thrown;
   }
 }
 
 /** No error of the file: it may yet be run on another runtime. */
-function warnOfRuntime(file: string, loaded: LoadedConfig | undefined, unchecked: string) {
-  const errors = loaded?.problems.filter(({ severity }) => severity === 'error').length ?? 0;
+function warnOfRuntime(file: string, loaded: LoadedConfig, unchecked: string) {
+  const errors = loaded.problems.filter(({ severity }) => severity === 'error').length;
   if (errors === 0) return undefined;
   return {
     severity: 'warning' as const,

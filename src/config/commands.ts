@@ -18,25 +18,24 @@ export interface Surroundings {
   readonly folder: string;
   /** The PATH that bare names are looked up on. */
   readonly searchPath: string;
-  /** Whether a script that can never run is an error. */
-  readonly refusesUnrunnable?: boolean;
+  /** Whether what can never be used, such as a script that cannot run, is an error. */
+  readonly refusesUnusable?: boolean;
 }
 
 /**
  * Warns of entries that could not start now: no program, no folder, no script; a later call may find them. A script
- * that says wrongly how it is run is an error where the surroundings ask for that and the file is not `tolerant`.
+ * that says wrongly how it is run is `unusable`.
  */
 export function checkCommands(
   document: YamlDocument,
   surroundings: Surroundings,
-  tolerant: boolean,
+  unusable: 'error' | 'warning',
 ): Problem[] {
-  const mayRefuse = surroundings.refusesUnrunnable === true && !tolerant;
   return execEntries(document)
     .filter(({ path }) => whyRefused(document, path) === undefined)
     .filter(({ capability, path }) => capability !== 'hook' || !readsLines(foreignAt(document, path)))
     .flatMap((entry) => checkEntry(document, entry, surroundings))
-    .map((each) => report(document, mayRefuse ? each : { ...each, severity: 'warning' }));
+    .map((each) => report(document, each.severity === 'error' ? { ...each, severity: unusable } : each));
 }
 
 /** Whether commands of that dialect may be lines for a shell, which are looked into elsewhere. */

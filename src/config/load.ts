@@ -16,8 +16,8 @@ export interface LoadedConfig {
 }
 
 export interface LoadOptions {
-  /** Whether a script that can never run is an error of the file, instead of a call that will fail. */
-  readonly refusesUnrunnable?: boolean;
+  /** Whether what can never be used, such as a script that cannot run, is an error of the file, instead of a call that will fail. */
+  readonly refusesUnusable?: boolean;
 }
 
 /**
@@ -28,11 +28,11 @@ export function loadConfig(
   file: string,
   searchPath: string,
   checks: ForeignChecks = noChecks,
-  { refusesUnrunnable = false }: LoadOptions = {},
+  { refusesUnusable = false }: LoadOptions = {},
 ): LoadedConfig {
   const folder = dirname(resolve(file));
   const document = readDocument(file);
-  const surroundings = { folder, searchPath, refusesUnrunnable };
+  const surroundings = { folder, searchPath, refusesUnusable };
   const foreign = readForeign(document, surroundings, checks);
   const problems = sortProblems([...validate(document, surroundings, checks), ...foreign.problems]);
   const isValid = problems.every(({ severity }) => severity !== 'error');

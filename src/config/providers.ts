@@ -4,9 +4,11 @@ import type { Path, YamlDocument } from './document.ts';
 import { parseDuration } from './duration.ts';
 import { checkMock } from './mock-responses.ts';
 import { present } from './present.ts';
+import { providerTypes } from './provider-types.ts';
 import { entriesAt, exactAt, finiteAt, itemsAt, textAt, valueAt, wholeAt, wordAt } from './read.ts';
 import type { Report } from './report.ts';
 import { longestMs } from './schema-exec.ts';
+import { suggest } from './suggest.ts';
 
 /** The providers of a checked document; of those with one id the first. */
 export function readProviders(document: YamlDocument): ProviderConfig[] {
@@ -78,6 +80,19 @@ type Severity = 'error' | 'warning';
 /** Providers that share an id, of which only the first can be called, and mocks that cannot answer. */
 export function checkProviders(document: YamlDocument, severity: Severity): Report[] {
   return [...checkIds(document, severity), ...checkMocks(document, severity)];
+}
+
+/** Types that nobody knows: such a provider is refused when it is used. */
+export function checkProviderTypes(document: YamlDocument, severity: Severity): Report[] {
+  return itemsAt(document, providersPath).flatMap((item): Report[] => {
+    const path = [...item, 'type'];
+    const type = wordAt(document, path);
+    const isRefusedAnyway = whyProviderRefused(document, item) !== undefined;
+    if (type === undefined || providerTypes.includes(type) || isRefusedAnyway) return [];
+    const consequence = severity === 'error' ? '' : '; a call of the provider fails';
+    const message = `there is no provider type ${type}${consequence}`;
+    return [{ severity, path, message, ...suggest(type, providerTypes, 'types') }];
+  });
 }
 
 function checkIds(document: YamlDocument, severity: Severity): Report[] {

@@ -17,6 +17,12 @@ export function findScript(command: string, args: readonly string[]): number | u
   return undefined;
 }
 
+/** Whether one of the arguments is the program itself, as in `sh -c` and `node -e`. */
+export function takesInlineCode(command: string, args: readonly string[]): boolean {
+  const { inline = [] } = interpreters.get(nameOf(command)) ?? {};
+  return args.some((argument) => inline.some((flag) => matchesFlag(argument, flag)));
+}
+
 /** Whether it is a POSIX shell, by its name. */
 export function isShell(command: string): boolean {
   return interpreters.get(nameOf(command)) === shell;

@@ -5,9 +5,12 @@ import type { YamlDocument } from './document.ts';
 import { checkForeignEntries } from './foreign/check-entries.ts';
 import { type ForeignChecks, noChecks } from './foreign-checks.ts';
 import { sortProblems } from './problem.ts';
+import { checkProviderTypes } from './providers.ts';
 import { valueAt } from './read.ts';
 import { checkReferences } from './references.ts';
+import { report } from './report.ts';
 import { promptkitVersion, runtimeSchema } from './schema.ts';
+import { findStrayVariables } from './stray.ts';
 import { tolerate } from './tolerate.ts';
 import { findUnused } from './unused.ts';
 import { findViolations, type Violation } from './violation.ts';
@@ -25,13 +28,17 @@ export function validate(
   );
   if (document.value === undefined) return sortProblems(reading);
   const violations = findViolations(document.value, runtimeSchema);
+  // What can never work is no reason not to open the rest, but one not to pass the file.
+  const unusable = surroundings.refusesUnusable && !tolerant ? 'error' : 'warning';
+  const uses = [...checkProviderTypes(document, unusable), ...findStrayVariables(document, unusable)];
   return sortProblems([
     ...reading,
     ...violations.flatMap((violation) => judge(document, violation, tolerant)),
     ...checkReferences(document, tolerant),
     ...checkForeignEntries(document, surroundings, checks),
     ...findUnused(document),
-    ...checkCommands(document, surroundings, tolerant),
+    ...uses.map((each) => report(document, each)),
+    ...checkCommands(document, surroundings, unusable),
   ]);
 }
 

@@ -1,5 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { ProviderConfig } from '../config/config.ts';
+import type { HttpProviderType } from '../config/provider-types.ts';
 import { unusable } from './credential.ts';
 import { withOptions } from './defaults.ts';
 import { readEndpoint } from './endpoint.ts';
@@ -93,17 +94,19 @@ const vllm: Kind = {
     readEndpoint(config, { usual: 'http://localhost:8000', version: '/v1', anyHost: true }),
 };
 
+const byType: Readonly<Record<HttpProviderType, Kind>> = {
+  openai,
+  claude,
+  anthropic: claude,
+  gemini,
+  google: gemini,
+  ollama,
+  vllm,
+  'openai-compatible': compatible,
+};
+
 /** Every kind of API by the names that an entry may call it. */
-export const kinds: ReadonlyMap<string, Kind> = new Map([
-  ['openai', openai],
-  ['claude', claude],
-  ['anthropic', claude],
-  ['gemini', gemini],
-  ['google', gemini],
-  ['ollama', ollama],
-  ['vllm', vllm],
-  ['openai-compatible', compatible],
-]);
+export const kinds: ReadonlyMap<string, Kind> = new Map(Object.entries(byType));
 
 /** `additional_config.api_mode` decides; else OpenAI itself gets its Responses API, and its likenesses Chat Completions. */
 function usesResponses({ id, model, additionalConfig }: ProviderConfig, baseUrl: string): boolean {

@@ -2,6 +2,7 @@ import { isAbsolute, join } from 'node:path';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { HostEnv } from '../binding/env.ts';
 import type { ProviderConfig } from '../config/config.ts';
+import { providerTypes } from '../config/provider-types.ts';
 import { suggest } from '../config/suggest.ts';
 import { unusable } from './credential.ts';
 import { withDefaults } from './defaults.ts';
@@ -67,7 +68,7 @@ async function openSource(config: ProviderConfig, context: ProviderContext): Pro
   if (type === 'replay') return { model: await openReplay(config, context.folder), peer };
   const kind = kinds.get(type);
   if (kind === undefined) {
-    const { hint } = suggest(type, [...kinds.keys(), 'mock', 'replay'], 'types');
+    const { hint } = suggest(type, providerTypes, 'types');
     throw unusable(id, `the type ${JSON.stringify(type)} is not known`, hint);
   }
   const limits = readLimits(config, 2);

@@ -166,9 +166,9 @@ describe('a script that says wrongly how it is run is refused, but by PromptKitâ
     },
     { entry: 'command: python3, args: [body.sh]', problem: undefined },
   ])('$entry', ({ entry, problem }) => {
-    const ask = (version: string, refusesUnrunnable: boolean) => {
+    const ask = (version: string, refusesUnusable: boolean) => {
       const text = configText(version, `\nevals:\n  e:\n    {${entry}}`);
-      const { config, problems } = told(text, { refusesUnrunnable });
+      const { config, problems } = told(text, { refusesUnusable });
       return { loads: config !== undefined, found: problems.map(strip) };
     };
     const found = problem === undefined ? [] : [problem()];

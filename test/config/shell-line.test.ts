@@ -73,7 +73,10 @@ describe('a script with Windows line ends, which is a guard that is silently gon
 
   test.each([
     { command: './windows.sh', said: `${misread}: its #! line names "/bin/sh\\r", which is no program` },
-    { command: 'A=1 ./windows.sh x', said: `${misread}: its #! line names "/bin/sh\\r", which is no program` },
+    {
+      command: 'A=1 ./windows.sh x',
+      said: `${misread}: its #! line names "/bin/sh\\r", which is no program`,
+    },
     { command: 'sh windows.sh', said: `${misread}, which sh takes for parts of its commands` },
     { command: 'python3 windows.py', said: undefined },
   ])('$command', ({ command, said }) => {

@@ -31,7 +31,7 @@ export function findSubjectProblems(
       ...findWrongArgs(step.kind === 'tool' ? [step] : [], config),
       ...findWrongChecks(document, step),
     ].map(({ path: place, message, hint }) => ({ path: place, message, ...present({ hint }) })),
-    ...fieldsOf(document, path).flatMap((field) => findBadExpressions(document, field)),
+    ...subjectFieldsOf(document, path).flatMap((field) => findBadExpressions(document, field)),
     ...findBadPipeline(document, [...path, 'pipeline'], config),
   ];
 }
@@ -58,13 +58,15 @@ function findIdleKeys({ path, value }: StepNode): Finding[] {
   });
 }
 
-interface Field {
+/** A tree whose strings are expressions. */
+export interface Field {
   readonly path: Path;
   /** What a text must give; undefined where any text will do. */
   readonly wanted?: Wanted;
 }
 
-function fieldsOf(document: YamlDocument, path: Path): Field[] {
+/** Every tree of the subject at `path` whose strings are expressions. */
+export function subjectFieldsOf(document: YamlDocument, path: Path): Field[] {
   const chat = [...path, 'chat'];
   const guardrails = itemsAt(document, [...chat, 'guardrails']);
   return [

@@ -1,10 +1,25 @@
 import type { Problem } from '../../config/config.ts';
-import type { Path } from '../../config/document.ts';
+import type { Path, YamlDocument } from '../../config/document.ts';
+import { describePath } from '../../config/schema-path.ts';
+import { suiteSchema } from '../schema/suite-schema.ts';
 
 /** Something that is wrong at a place of the suite. */
 export interface Finding {
   readonly path: Path;
   readonly message: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly severity?: Problem['severity'];
+}
+
+/** The finding as a problem of its file. */
+export function locateFinding(
+  document: YamlDocument,
+  { path, message, hint, severity = 'error' }: Finding,
+): Problem {
+  return {
+    ...document.positionOf(path),
+    severity,
+    message: `${describePath(path, suiteSchema)}: ${message}`,
+    ...(hint === undefined ? {} : { hint }),
+  };
 }

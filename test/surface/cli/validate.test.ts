@@ -115,12 +115,30 @@ const files = titled([
     told: '1 file: 2 errors, 0 warnings\n',
   },
   {
-    title: 'a suite whose runtime is not there yet',
+    title: 'a suite whose runtime is not there',
     cites: 'DS-CLI-06',
     files: ['nowhere.suite.yaml'],
+    code: 2,
+    stdout:
+      'nowhere.suite.yaml:5:12 runtime: nowhere.yaml does not exist\n    hint: Check the path; it starts at the folder of this file.\n',
+    told: '1 file: 1 error, 0 warnings\n',
+  },
+  {
+    title: 'a config with a warning, strictly',
+    cites: 'DS-CLI-05',
+    files: ['--strict', 'warns.yaml', 'runtime.yaml'],
+    code: 2,
+    stdout:
+      'warns.yaml:5:11 tools[bare]: has no exec binding: it is listed, and a call of it fails\n    hint: Add `exec: {command: …}` to make it run.\n',
+    told: '2 files: 1 error, 0 warnings\n',
+  },
+  {
+    title: 'a config without a flaw, strictly',
+    cites: 'DS-CLI-05',
+    files: ['--strict', 'runtime.yaml'],
     code: 0,
-    stdout: 'nowhere.suite.yaml:5:12 warning: runtime: nowhere.yaml does not exist\n',
-    told: '1 file: 0 errors, 1 warning\n',
+    stdout: '',
+    told: '1 file: 0 errors, 0 warnings\n',
   },
   {
     title: 'a suite whose runtime is broken',

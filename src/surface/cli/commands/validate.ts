@@ -6,13 +6,15 @@ export function addValidateCommand(program: Command, signal: AbortSignal): void 
   program
     .command('validate [files...]')
     .description('check config and suite files, every problem at once')
+    .option('--strict', 'take warnings for errors')
     .addHelpText('after', examples)
-    .action(async (files: string[], _own: unknown, command: Command) => {
+    .action(async (files: string[], { strict = false }: { strict?: boolean }, command: Command) => {
       await perform(command, signal, async ({ options, terminal }) => {
         const { formatProblem, loadChecker } = await import('../../../runtime.ts');
         const { validateFile } = await loadChecker();
         const named = files.length === 0 ? [options.config] : files;
-        const problems = named.flatMap((file) => validateFile(file, options.config));
+        const found = named.flatMap((file) => validateFile(file, options.config));
+        const problems = strict ? found.map(toStrict) : found;
         const errors = problems.filter(({ severity }) => severity === 'error').length;
         const warnings = problems.filter(({ severity }) => severity === 'warning').length;
         if (options.json) terminal.printJson({ valid: errors === 0, errors, warnings, problems });
@@ -29,9 +31,15 @@ const examples = `
 Examples:
   signalbox validate
   signalbox validate runtime.yaml support.suite.yaml
+  signalbox validate --strict
   signalbox validate --json | jq '.problems[] | select(.severity == "error")'
 
-Exit codes: 0 no errors (warnings are told), 2 errors.`;
+Exit codes: 0 no errors (warnings are told), 2 errors, or warnings with --strict.`;
+
+/** Notes stay: they ask for nothing. */
+function toStrict<Problem extends { readonly severity: string }>(problem: Problem): Problem {
+  return problem.severity === 'warning' ? { ...problem, severity: 'error' } : problem;
+}
 
 function summary(files: number, errors: number, warnings: number): string {
   const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
