@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 test('the package holds what runs, and nothing else', () => {
   const folders = packed.filter((path) => path.includes('/')).map((path) => path.split('/', 1)[0]);
-  expect([...new Set(folders)].toSorted()).toEqual(['dist', 'examples', 'schema']);
+  expect([...new Set(folders)].toSorted()).toEqual(['dist', 'docs', 'examples', 'schema']);
   expect(packed.filter((path) => !path.includes('/')).toSorted()).toEqual([
     'CHANGELOG.md',
     'LICENSE',

@@ -13,15 +13,19 @@ import { isObject } from '../json.ts';
 import { eventShapes } from './event-schema.ts';
 import { completeMessage } from './message.ts';
 
-/** What a caller hands in: the native payload, members that are empty left out at will. */
-export interface LooseEvent {
-  readonly hook: HookKind;
-  /** An eval hook has no phase. */
-  readonly phase?: string | undefined;
+/** The parts of a native payload; members that are empty left out at will. */
+interface LooseParts {
   readonly request?: unknown;
   readonly response?: unknown;
   readonly event?: unknown;
 }
+
+/** What a caller hands in: the hook, its phase (an eval hook has only one) and the parts of that phase. */
+export type LooseEvent = LooseParts &
+  (
+    | { readonly hook: Exclude<HookKind, 'eval'>; readonly phase: string }
+    | { readonly hook: 'eval'; readonly phase?: 'scored' | undefined }
+  );
 
 /** Checks an event and fills in what was left out, empty. Throws EVENT_INVALID naming every wrong member. */
 export function readEvent(loose: LooseEvent): NativeEvent {

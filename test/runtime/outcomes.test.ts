@@ -60,8 +60,9 @@ const observers = onTransports([
 test.each(observers)('when its process dies, $title is told of as untold, and has no effect', async (row) => {
   const { runs, code } = dying[row.on];
   const { runtime, events } = await open(`hooks: {audit: {${runs}, hook: ${row.hook}}}\n`);
-  const phase = row.hook === 'session' ? 'session_start' : undefined;
-  const decision = await runtime.hooks.fire({ hook: row.hook, phase, event: row.event });
+  const { hook, event } = row;
+  const moment = hook === 'session' ? { hook, phase: 'session_start' } : { hook };
+  const decision = await runtime.hooks.fire({ ...moment, event });
   await runtime.close();
   expect(decision).toMatchObject({ verdict: 'allow', hook: null });
   expect(allOf(events, 'call.finished')).toEqual([

@@ -240,9 +240,12 @@ test('an option may be given as undefined, and a wrong one is refused', () => {
   expectTypeOf({ signal: undefined, threshold: undefined, id: undefined }).toExtend<EvalOptions>();
   expectTypeOf({ logLevel: 'loud' as const }).not.toExtend<RuntimeOptions>();
   expectTypeOf({ threshold: { min_score: '0.8' } }).not.toExtend<EvalOptions>();
-  const fire = (runtime: Runtime) => {
+  const fire = (runtime: Runtime) => [
     // @ts-expect-error There is no such hook.
-    return runtime.hooks.fire({ hook: 'nobody', phase: 'before_call' });
-  };
+    runtime.hooks.fire({ hook: 'nobody', phase: 'before_call' }),
+    // @ts-expect-error Which of its phases?
+    runtime.hooks.fire({ hook: 'provider', request: {} }),
+    runtime.hooks.fire({ hook: 'eval', event: {} }),
+  ];
   expect(fire).toBeTypeOf('function');
 });

@@ -283,6 +283,16 @@ const wrongEvents = titled([
     },
   },
   {
+    title: 'no phase',
+    cites: 'DS-OUT-04 DS-CLI-11',
+    args: ['--hook', 'tool', '--event', '{"request": {"name": "x"}}'],
+    error: {
+      code: 'EVENT_INVALID',
+      message: 'a tool hook needs its --phase',
+      hint: 'Its phases are: before_execution, after_execution.',
+    },
+  },
+  {
     title: 'a part that is missing',
     cites: 'DS-OUT-04 DS-CLI-11',
     args: ['--hook', 'provider', '--phase', 'after_call', '--event', '{"request": {}}'],

@@ -85,12 +85,21 @@ interface FireOptions {
 /** A native event, or a foreign dialect's own point. Throws USAGE for anything in between. */
 function toEvent({ hook, phase, dialect, point }: FireOptions, payload: Readonly<Record<string, unknown>>) {
   if (hook !== undefined && dialect === undefined && point === undefined)
-    return { hook, phase, ...readParts(payload) };
+    return { ...toMoment(hook, phase), ...readParts(payload) };
   if (hook === undefined && phase === undefined && dialect !== undefined && point !== undefined)
     return { dialect, point, payload };
   throw new RuntimeError('USAGE', 'say which hooks: --hook with --phase, or --dialect with --point', {
     hint: 'Run `signalbox hook fire --help` for examples.',
   });
+}
+
+/** An eval hook has one moment, which needs no name. Throws EVENT_INVALID where a phase is missing. */
+function toMoment(hook: HookKind, phase: string | undefined) {
+  if (hook === 'eval' && (phase === undefined || phase === 'scored')) return { hook };
+  if (phase !== undefined && hook !== 'eval') return { hook, phase };
+  const message =
+    phase === undefined ? `a ${hook} hook needs its --phase` : `an eval hook has no phase "${phase}"`;
+  throw new RuntimeError('EVENT_INVALID', message, { hint: `Its phases are: ${phasesOf[hook].join(', ')}.` });
 }
 
 const groupExamples = `

@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const compiler = join(root, 'node_modules/typescript/bin/tsc');
+
+/** What a reader of a page has at hand, where a snippet does not say where it comes from. */
+const atHand = `
+import type { Runtime } from 'signalbox';
+declare global {
+  const runtime: Runtime;
+}
+`;
+
+/** Compiles every `ts` snippet of those pages as a module of its own; each error as `PAGE:LINE message`. */
+async function compile(pages: Readonly<Record<string, string>>): Promise<string[]> {
+  // Inside the repository, where the packages are found that a reader would have installed.
+  const folder = join(root, 'node_modules/.cache/docs-snippets', String(process.pid));
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  try {
+    writeFileSync(join(folder, 'at-hand.d.ts'), atHand);
+    writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
+    writeFileSync(join(folder, 'tsconfig.json'), tsconfig());
+    for (const [page, text] of Object.entries(pages)) {
+      for (const { line, code } of snippetsOf(text)) {
+        // The lines of the page, so that an error names the right one.
+        const content = `${'\n'.repeat(line - 1)}${code}\nexport {};\n`;
+        writeFileSync(join(folder, `${basename(page, '.md')}.${line}.ts`), content);
+      }
+    }
+    const { stdout } = await promisify(execFile)(process.execPath, [compiler, '-p', folder]).catch(
+      (failed: { stdout: string }) => failed,
+    );
+    return stdout.split('\n').flatMap((text) => {
+      const [, page, line, message] = /([^/]+)\.\d+\.ts\((\d+),\d+\): error \w+: (.*)$/.exec(text) ?? [];
+      return page === undefined ? [] : [`${page}:${line} ${message}`];
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function tsconfig(): string {
+  const compilerOptions = {
+    noEmit: true,
+    declaration: false,
+    allowImportingTsExtensions: true,
+    rootDir: root,
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+    paths: { signalbox: [join(root, 'src/index.ts')] },
+  };
+  return JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions, include: ['.'] });
+}
+
+/** The `ts` blocks of a page, each with the line on which its code begins. */
+function snippetsOf(text: string): { line: number; code: string }[] {
+  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(({ index, 1: code = '' }) => ({
+    line: text.slice(0, index).split('\n').length + 1,
+    code,
+  }));
+}
+
+test('every snippet of TypeScript in the README and the docs compiles', { timeout: 120_000 }, async () => {
+  const files = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => join('docs', name))];
+  const pages = Object.fromEntries(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
+  const count = Object.values(pages).flatMap(snippetsOf).length;
+  expect({ errors: await compile(pages), areThere: count >= 9 }).toEqual({ errors: [], areThere: true });
+});
+
+test('one that does not is told with its page and line', { timeout: 120_000 }, async () => {
+  const page = '# Page\n\n```ts\nconst a = 1;\nruntime.tools.cal(a);\n```\n\n```js\nnope(;\n```\n';
+  expect(await compile({ 'page.md': page })).toEqual([
+    expect.stringMatching(/^page:5 Property 'cal' does not exist on type/),
+  ]);
+});
