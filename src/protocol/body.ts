@@ -4,6 +4,7 @@ import { isObject, Json } from '../json.ts';
 import { type Member, memberOf, scanMembers } from '../json-text.ts';
 import { lastLineOf } from '../transport/stderr.ts';
 import type { ProcessReply, Reply } from '../transport/transport.ts';
+import { hintOfExit } from './exit-hint.ts';
 
 /** A JSON object that a peer wrote, with its members as the exact text they had. */
 export interface Body {
@@ -61,7 +62,8 @@ function requireCleanExit(reply: ProcessReply): void {
   const lastLine = lastLineOf(stderr);
   const message = ownErrorText(reply.stdout) ?? (lastLine === '' ? how : `${how}: ${lastLine}`);
   const details = { exit_code: exitCode, signal, stderr };
-  throw new RuntimeError(signal === null ? 'PROCESS_EXIT' : 'PROCESS_SIGNAL', message, { details });
+  const code = signal === null ? 'PROCESS_EXIT' : 'PROCESS_SIGNAL';
+  throw new RuntimeError(code, message, { hint: hintOfExit(exitCode, stderr), details });
 }
 
 /** The result of a server's reply. Throws TOOL_ERROR with the server's message for a JSON-RPC error. */
