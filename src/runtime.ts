@@ -25,6 +25,7 @@ import { lazyGuard } from './provider/lazy-guard.ts';
 import type { Runtime, RuntimeOptions } from './runtime-api.ts';
 import { openScribe } from './scribe.ts';
 import { openShadowBook } from './shadows.ts';
+import { sweepTempFolders } from './temp-folder.ts';
 import { openLaunch } from './transport/launch/open.ts';
 
 export type { CassetteOptions } from './cassette/cassette.ts';
@@ -64,6 +65,8 @@ export const loadImporter = async () => await import('./import-hooks.ts');
  */
 export async function openRuntime(file: string | URL, options: RuntimeOptions = {}): Promise<Runtime> {
   const host = options.env ?? hostEnv();
+  // Beside all else: what a killed process left must not delay this one.
+  void sweepTempFolders();
   const path = toPath(file);
   const searchPath = host['PATH'] ?? '';
   const { config: declared = requireConfig(path, searchPath, checks), problems } = loadConfig(

@@ -10,6 +10,7 @@ export const strata: readonly (readonly string[])[] = [
     'interpreter.ts',
     'executable.ts',
     'make-folders.ts',
+    'temp-folder.ts',
     'visible.ts',
   ],
   ['contract/'],

@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  rmSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, existsSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
+import { makeTempFolder } from '../../temp-folder.ts';
 
 /** Both ends of a named pipe, whose name is already gone. The child's end blocks, ours does not. */
 export interface FifoEnds {
@@ -96,10 +87,6 @@ async function makeFifos(): Promise<string[]> {
 }
 
 function folder(): string {
-  if (madeFolder === undefined || !existsSync(madeFolder)) {
-    const made = mkdtempSync(join(tmpdir(), 'signalbox-'));
-    process.once('exit', () => rmSync(made, { recursive: true, force: true }));
-    madeFolder = made;
-  }
+  if (madeFolder === undefined || !existsSync(madeFolder)) madeFolder = makeTempFolder('pipes');
   return madeFolder;
 }
