@@ -1,4 +1,5 @@
 import type { Binding } from '../binding/binding.ts';
+import { holdWatcher } from './groups.ts';
 import { openOneshot } from './oneshot.ts';
 import { type Pool, pooled } from './pool.ts';
 import type { ProcessContext } from './process.ts';
@@ -12,9 +13,27 @@ export function openTransport(
   pool: Pool,
   greeting?: Greeting,
 ): Transport {
-  if (binding.mode === 'oneshot') return pooled(openOneshot(binding, context), binding, pool);
-  const servers = Array.from({ length: binding.instances }, () => openServer(binding, context, greeting));
-  return pooled(spread(servers), binding, pool);
+  return pooled(watched(openUnwatched(binding, context, greeting), binding, context), binding, pool);
+}
+
+function openUnwatched(binding: Binding, context: ProcessContext, greeting: Greeting | undefined): Transport {
+  if (binding.mode === 'oneshot') return openOneshot(binding, context);
+  return spread(Array.from({ length: binding.instances }, () => openServer(binding, context, greeting)));
+}
+
+/** The transport, with the watcher of processes kept until it is closed. */
+function watched(transport: Transport, { name }: Binding, { emit }: ProcessContext): Transport {
+  const drop = holdWatcher((reason) => {
+    const message = `its processes would outlive a kill of this one: there is no watcher (${reason})`;
+    emit({ type: 'note', name, level: 'warn', message });
+  });
+  return {
+    ...transport,
+    close: async () => {
+      await transport.close();
+      await drop();
+    },
+  };
 }
 
 /** Several processes of one entry: each exchange goes to the one with the fewest in flight. */

@@ -5,6 +5,7 @@ import { RuntimeError } from '../errors.ts';
 import { findExecutable } from '../executable.ts';
 import { findInterpreterFault } from '../interpreter.ts';
 import { settlesWithin, sleep } from './deadline.ts';
+import { letGo, signalGroup, watch } from './groups.ts';
 import type { Ended, Launch } from './launch/launch.ts';
 import { whenClosed } from './read.ts';
 import { watchStderr } from './stderr.ts';
@@ -41,10 +42,11 @@ export async function startProcess(
   const launched = await launchOrExplain(binding, context.launch, input);
   const { pid, stdin, stdout, stderr, ended } = launched;
   const { name } = binding;
-  alive.add(pid);
   context.emit({ type: 'process.started', name, pid });
   const tail = watchStderr(stderr, (line) => context.emit({ type: 'stderr', name, pid, line }));
   const watched = ended.then((end) => {
+    // What it leaves is none of ours, even if we end before we have read all that it said.
+    if (binding.leftovers === 'keep') letGo(pid);
     context.emit({ type: 'process.ended', name, pid, ...end });
     return end;
   });
@@ -62,20 +64,14 @@ export async function startProcess(
     },
     killGroup: () => {
       signalGroup(pid, 'SIGKILL');
-      alive.delete(pid);
+      letGo(pid);
     },
     release: () => {
-      alive.delete(pid);
+      letGo(pid);
       for (const stream of [stdin, stdout, stderr]) stream?.destroy();
     },
   };
 }
-
-/** Groups that must not outlive this process, whatever ends it. */
-const alive = new Set<number>();
-process.on('exit', () => {
-  for (const pid of alive) signalGroup(pid, 'SIGKILL');
-});
 
 async function launchOrExplain(binding: Binding, launch: Launch, input: Uint8Array | null) {
   const { name, args, cwd, env } = binding;
@@ -86,7 +82,7 @@ async function launchOrExplain(binding: Binding, launch: Launch, input: Uint8Arr
   const executable = findExecutable(binding.command, cwd, env['PATH'] ?? '');
   if (!executable.found) throw startError(name, executable.reason, { hint: executable.hint });
   try {
-    return await launch({ command: executable.path, args, cwd, env, input });
+    return await launch({ command: executable.path, args, cwd, env, input }, watch);
   } catch (error) {
     const fault = findMissingInterpreter(error, executable.path, binding);
     const reason = fault?.reason ?? explain(error, cwd, executable.path);
@@ -129,7 +125,7 @@ async function terminateGroup(pid: number, ended: Promise<Ended>, graceMs: numbe
   signalGroup(pid, 'SIGTERM');
   await groupGone(pid, ended, graceMs);
   signalGroup(pid, 'SIGKILL');
-  alive.delete(pid);
+  letGo(pid);
   // SIGKILL cannot be refused, but a process in an uninterruptible wait takes its time.
   await settlesWithin(ended, KILL_TAKES_MS);
 }
@@ -141,14 +137,4 @@ async function groupGone(pid: number, ended: Promise<Ended>, graceMs: number): P
   const until = performance.now() + graceMs;
   if (!(await settlesWithin(ended, graceMs))) return;
   while (signalGroup(pid, 0) && performance.now() < until) await sleep(20);
-}
-
-/** Sends a signal to the whole group; false when nobody is there. */
-function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    process.kill(-pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
 }

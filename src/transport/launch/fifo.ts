@@ -24,13 +24,13 @@ export async function openInputFifo(): Promise<FifoEnds> {
   }
 }
 
-/** A pipe that the child writes and we read. */
-export async function openOutputFifo(): Promise<FifoEnds> {
+/** A pipe that the child writes and we read, and the name that it had. */
+export async function openOutputFifo(): Promise<FifoEnds & { readonly path: string }> {
   const path = await takePath();
   try {
     const ours = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const childs = openOther(path, constants.O_WRONLY, ours);
-    return { ours, childs };
+    return { ours, childs, path };
   } finally {
     unlinkSync(path);
   }

@@ -27,8 +27,16 @@ export interface Launched {
   readonly ended: Promise<Ended>;
 }
 
+/** Is told of a start in the very turn of the loop in which it happens, so that no process is ever unknown. */
+export interface Watch {
+  /** `stdout` is how /proc shows what the process alone will have there; empty where it does not. */
+  starting(stdout: string): void;
+  /** The process group that was started; null when it could not be. */
+  started(group: number | null): void;
+}
+
 /**
  * Starts one process with three standard streams that it can also open as /dev/stdin, /dev/stdout and
  * /dev/stderr. Rejects when the system refuses to start it, with the system's error code in the message.
  */
-export type Launch = (request: LaunchRequest) => Promise<Launched>;
+export type Launch = (request: LaunchRequest, watch?: Watch) => Promise<Launched>;

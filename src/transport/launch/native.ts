@@ -1,9 +1,9 @@
-import { writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
-import type { Ended, Launch, Launched, LaunchRequest } from './launch.ts';
+import type { Ended, Launch, Launched, LaunchRequest, Watch } from './launch.ts';
 
 /**
  * Starts processes with posix_spawn, through koffi: true pipes, a group of their own and no copy of this
@@ -13,7 +13,7 @@ import type { Ended, Launch, Launched, LaunchRequest } from './launch.ts';
 export function createNativeLaunch(): Launch | undefined {
   if (process.platform !== 'linux') return undefined;
   const libc = loadLibc();
-  return libc && ((request) => launch(libc, request));
+  return libc && ((request, watch) => launch(libc, request, watch));
 }
 
 // From <fcntl.h>, <spawn.h> and <sys/wait.h>: the same on every Linux architecture that koffi supports.
@@ -80,7 +80,7 @@ function optional<Part>(load: () => Part): Part | undefined {
   }
 }
 
-async function launch(libc: Libc, request: LaunchRequest): Promise<Launched> {
+async function launch(libc: Libc, request: LaunchRequest, watch: Watch | undefined): Promise<Launched> {
   const stdin = openPipe(libc);
   const stdout = openPipe(libc, stdin);
   const stderr = openPipe(libc, stdin, stdout);
@@ -88,8 +88,11 @@ async function launch(libc: Libc, request: LaunchRequest): Promise<Launched> {
   // Before the start: a child may be quick to end.
   const children = watchChildren(libc);
   try {
+    watch?.starting(`pipe:[${fstatSync(stdout.write).ino}]`);
     pid = spawn(libc, request, [stdin.read, stdout.write, stderr.write]);
+    watch?.started(pid);
   } catch (error) {
+    watch?.started(null);
     closeAll(libc, [stdin.write, stdout.read, stderr.read]);
     throw error;
   } finally {

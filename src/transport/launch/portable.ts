@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import { openInputFifo, openInputFile, openOutputFifo } from './fifo.ts';
-import type { Ended, Launch, Launched, LaunchRequest } from './launch.ts';
+import type { Ended, Launch, Launched, LaunchRequest, Watch } from './launch.ts';
 
 /**
  * Starts processes with execa, anywhere. On Linux Node's own pipes are sockets, which a child cannot open
@@ -13,7 +13,7 @@ export function createPortableLaunch(): Launch {
   return process.platform === 'linux' ? launchWithFiles : launchWithPipes;
 }
 
-async function launchWithFiles(request: LaunchRequest): Promise<Launched> {
+async function launchWithFiles(request: LaunchRequest, watch?: Watch): Promise<Launched> {
   const opened: number[] = [];
   const keep = <Ends extends { readonly ours: number; readonly childs: number }>(ends: Ends): Ends => {
     opened.push(ends.ours, ends.childs);
@@ -26,11 +26,12 @@ async function launchWithFiles(request: LaunchRequest): Promise<Launched> {
     if (stdin === undefined) opened.push(stdinFd);
     const stdout = keep(await openOutputFifo());
     const stderr = keep(await openOutputFifo());
-    const started = start(request, [
-      descriptor(stdinFd),
-      descriptor(stdout.childs),
-      descriptor(stderr.childs),
-    ]);
+    watch?.starting(`${stdout.path} (deleted)`);
+    const started = start(
+      request,
+      [descriptor(stdinFd), descriptor(stdout.childs), descriptor(stderr.childs)],
+      watch,
+    );
     await started.spawned;
     for (const fd of [stdinFd, stdout.childs, stderr.childs]) closeSync(fd);
     return {
@@ -49,8 +50,8 @@ async function launchWithFiles(request: LaunchRequest): Promise<Launched> {
   }
 }
 
-async function launchWithPipes(request: LaunchRequest): Promise<Launched> {
-  const started = start(request, ['pipe', 'pipe', 'pipe']);
+async function launchWithPipes(request: LaunchRequest, watch?: Watch): Promise<Launched> {
+  const started = start(request, ['pipe', 'pipe', 'pipe'], watch);
   await started.spawned;
   const { stdin, stdout, stderr } = started.subprocess;
   const writable = tolerant(required(stdin));
@@ -72,7 +73,11 @@ function descriptor(fd: number): Descriptor {
   return fd as Descriptor;
 }
 
-function start(request: LaunchRequest, standard: readonly [StandardStream, StandardStream, StandardStream]) {
+function start(
+  request: LaunchRequest,
+  standard: readonly [StandardStream, StandardStream, StandardStream],
+  watch: Watch | undefined,
+) {
   const [stdin, stdout, stderr] = standard;
   const subprocess = execa(request.command, request.args, {
     cwd: request.cwd,
@@ -87,6 +92,7 @@ function start(request: LaunchRequest, standard: readonly [StandardStream, Stand
     stdout,
     stderr,
   });
+  watch?.started(subprocess.pid ?? null);
   const spawned = new Promise<void>((resolve, reject) => {
     subprocess.nodeChildProcess.once('spawn', () => resolve());
     subprocess.nodeChildProcess.once('error', reject);
