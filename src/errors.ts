@@ -4,6 +4,10 @@ export const catalogue = {
     summary: 'The command line or the library call was used in a way that has no meaning.',
     hint: 'Run the command with --help to see its arguments.',
   },
+  PLATFORM_UNSUPPORTED: {
+    summary: 'What runs the program is none that Signalbox runs on: an older Node.js, or Bun.',
+    hint: 'Use Node.js 22.18 or newer: `node --version` tells which one is used.',
+  },
   FILE_UNREADABLE: {
     summary: 'A file that the call names does not exist, or cannot be read or written.',
     hint: 'Check the path; relative paths start from the current folder.',

@@ -21,6 +21,7 @@ import { toDecisionDocument, toEvalDocument, toHookInfos, toToolInfo } from './p
 import { readEvent } from './pipeline/event.ts';
 import { passGate } from './pipeline/gate.ts';
 import { toEvalRequest } from './pipeline/score.ts';
+import { requirePlatform } from './platform.ts';
 import { lazyGuard } from './provider/lazy-guard.ts';
 import type { Runtime, RuntimeOptions } from './runtime-api.ts';
 import { openScribe } from './scribe.ts';
@@ -61,9 +62,10 @@ export const loadImporter = async () => await import('./import-hooks.ts');
 
 /**
  * Opens a RuntimeConfig file. Starts no process, but servers with `warm: true`, and chibi plugins to ask them what they
- * are. Throws CONFIG_INVALID, FILE_UNREADABLE.
+ * are. Throws CONFIG_INVALID, FILE_UNREADABLE, PLATFORM_UNSUPPORTED.
  */
 export async function openRuntime(file: string | URL, options: RuntimeOptions = {}): Promise<Runtime> {
+  requirePlatform();
   const host = options.env ?? hostEnv();
   // Beside all else: what a killed process left must not delay this one.
   void sweepTempFolders();

@@ -47,11 +47,8 @@ export function openGroup(dialect: ForeignDialect, members: readonly Member[], c
       const inBackground = (member: Member) => dialect.isBackground(member.seat, round.point);
       for (const member of selected.filter(inBackground)) teller.tell(member, round, question);
       const asked = selected.filter((member) => !inBackground(member) && !gaveUp.has(member, round.point));
-      const spoken = await askInOrder(dialect, asked, { round, question, point }, context);
-      asked.forEach((member, index) => {
-        const answer = spoken[index]?.answer;
-        if (answer?.verdict === 'allow' && answer.isUnheard === true) gaveUp.add(member, round.point);
-      });
+      const asking = { round, question, point, onSilence: gaveUp.watch };
+      const spoken = await askInOrder(dialect, asked, asking, context);
       const composed = composeOrDeny(dialect, spoken, { question, point, selected: asked.length });
       report(question, { selected: selected.length, answer: composed.answer });
       return composed;
@@ -72,8 +69,15 @@ function rememberSilence() {
   const lifeOf = ({ transport }: Member) => transport?.lives?.() ?? 0;
   return {
     has: (member: Member, point: string) => silent.get(member)?.get(point) === lifeOf(member),
-    add: (member: Member, point: string) => {
-      silent.set(member, (silent.get(member) ?? new Map<string, number>()).set(point, lifeOf(member)));
+    /** To be called before a member is asked; the returned function when it has said that it has nothing to say. */
+    watch: (member: Member, point: string) => {
+      const before = lifeOf(member);
+      return () => {
+        const life = lifeOf(member);
+        // Of several processes one was started anew meanwhile: there is no telling which of them has answered.
+        if (before !== 0 && before !== life) return;
+        silent.set(member, (silent.get(member) ?? new Map<string, number>()).set(point, life));
+      };
     },
   };
 }
@@ -87,16 +91,20 @@ interface Asking {
   readonly round: Round;
   readonly question: Question;
   readonly point: Point;
+  /** Gives what is to be called when that member has nothing to say at that point. */
+  readonly onSilence: (member: Member, point: string) => () => void;
 }
 
 async function askInOrder(
   dialect: ForeignDialect,
   members: readonly Member[],
-  { round, question, point }: Asking,
+  { round, question, point, onSilence }: Asking,
   context: GroupContext,
 ): Promise<Spoken[]> {
   const ask = async (member: Member, asked: Question): Promise<Spoken> => {
+    const remember = onSilence(member, round.point);
     const answer = await askMember(dialect, member, { round, question: asked, mode: 'filter' }, context);
+    if (answer.verdict === 'allow' && answer.isUnheard === true) remember();
     return { hook: member.seat.name, answer };
   };
   if (point.order === 'parallel') return await Promise.all(members.map((member) => ask(member, question)));

@@ -1,15 +1,22 @@
 import { failed, type ToolCall, type ToolOutcome } from '../contract/tool.ts';
-import { toFault } from '../errors.ts';
+import { type Fault, toFault } from '../errors.ts';
 import { announce, type Invocation, invoke, type Port } from './invoke.ts';
 
-/** Runs a tool's process once. A fault of any kind is a failed outcome; never rejects. */
+/**
+ * Runs a tool's process once. A fault of any kind is a failed outcome; never rejects. `tellable` is what events may
+ * say of a failure, which no filter has seen yet.
+ */
 export async function runTool(
   port: Port<ToolCall, ToolOutcome>,
   invocation: Invocation<ToolCall>,
+  tellable: (error: Fault) => Fault = (error) => error,
 ): Promise<ToolOutcome> {
   const finished = announce(port.emit, 'tool', { name: port.binding.name, call: invocation.call });
   const outcome = await ask(port, invocation);
-  finished({ status: outcome.status, error: outcome.status === 'failed' ? outcome.error : undefined });
+  finished({
+    status: outcome.status,
+    error: outcome.status === 'failed' ? tellable(outcome.error) : undefined,
+  });
   return outcome;
 }
 

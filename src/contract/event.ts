@@ -108,7 +108,7 @@ export interface CircuitOpened {
 export interface Dropped {
   readonly type: 'dropped';
   readonly name: string;
-  readonly what: 'noise' | 'late reply' | 'unknown reply' | 'server request' | 'observer event';
+  readonly what: 'noise' | 'late reply' | 'unknown reply' | 'server request' | 'observer event' | 'stderr';
   readonly detail: string;
 }
 

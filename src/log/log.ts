@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import type { PrettyOptions, PrettyStream } from 'pino-pretty';
+import type { PrettyOptions } from 'pino-pretty';
 import type { LoggingConfig } from '../config/config.ts';
 import type { RuntimeEvent } from '../contract/event.ts';
 import { Json, parseLossless } from '../json.ts';
+import { openSink } from '../sink.ts';
 import { createRedact, isCredentialName, type Redact } from './redact.ts';
 
 /** Where log lines go, and how they look there. */
@@ -38,20 +39,21 @@ export function openLog(options: LogOptions): (event: RuntimeEvent) => void {
 function openStream({ logging, target }: LogOptions): DestinationStream {
   const { fd, isTerminal, hasColour } = target;
   const asText = logging.format === undefined ? isTerminal : logging.format === 'text';
-  if (!asText) return pino.destination({ dest: fd, sync: true });
-  return loadPretty()({
-    destination: fd,
-    sync: true,
+  const sink = openSink(fd);
+  if (!asText) return sink;
+  const pretty = loadPretty()({
     colorize: hasColour,
     singleLine: true,
     ignore: inTheMessage.join(),
     translateTime: 'SYS:HH:MM:ss.l',
   });
+  return { write: (line) => sink.write(pretty(line)) };
 }
 
 /** Loaded only for people, who are seldom the readers of a log. */
-function loadPretty(): (options: PrettyOptions) => PrettyStream {
-  return createRequire(import.meta.url)('pino-pretty');
+function loadPretty(): (options: PrettyOptions) => (line: string) => string {
+  const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty');
+  return prettyFactory;
 }
 
 /** Members that the message of an event repeats, or that only a program has a use for. */
@@ -112,7 +114,7 @@ function levelOf(event: RuntimeEvent): Level {
     case 'dropped':
       return event.what === 'late reply'
         ? 'debug'
-        : event.what === 'noise' || event.what === 'server request'
+        : event.what === 'noise' || event.what === 'server request' || event.what === 'stderr'
           ? 'info'
           : 'warn';
     case 'note':

@@ -12,6 +12,7 @@ import {
 import { RuntimeError, toFault } from '../errors.ts';
 import { Json } from '../json.ts';
 import { mergeMetadata } from '../protocol/metadata.ts';
+import { bareFault, mutedFault } from './bare-fault.ts';
 import {
   type CallPaused,
   type CallResult,
@@ -22,7 +23,7 @@ import {
   withContent,
 } from './call-result.ts';
 import { type Before, type Call, type CallableTool, namesOf, pausedBefore, requestOf } from './callable.ts';
-import { type Link, passGate } from './gate.ts';
+import { isFiltered, type Link, passGate } from './gate.ts';
 
 /** Runs the process with what passed, and takes what it answers through the after_execution filters. */
 export async function execute(before: Before, approval?: Approval): Promise<CallResult> {
@@ -49,7 +50,9 @@ async function runChecked(call: Call, args: Json, approval: Approval | undefined
   };
   if (tool.flow !== undefined) return ok(Json.from(tool.flow.answer(args)));
   if (tool.port === undefined) return failed(toFault(nothingToRun(tool)));
-  const outcome = await runTool(tool.port, { input: request, call: callId, signal });
+  const outcome = await runTool(tool.port, { input: request, call: callId, signal }, (error) =>
+    isFiltered(tool.links, failureOf(call, { args, message: error.message })) ? mutedFault(error) : error,
+  );
   return outcome.status === 'ok' ? checkResult(tool, outcome) : outcome;
 }
 
@@ -59,6 +62,16 @@ export function checkResult(tool: CallableTool, outcome: ToolOk): ToolOk | ToolF
   if (violations.length === 0) return outcome;
   const message = `the result of tool "${tool.name}" does not fit output_schema: ${violations.join('; ')}`;
   return failed(toFault(new RuntimeError('RESULT_INVALID', message)));
+}
+
+/** What its filters will be asked about. */
+function failureOf(
+  call: Call,
+  { args, message }: { readonly args: Json; readonly message: string },
+): HookEvent {
+  const { callId: call_id } = call;
+  const response = { name: call.tool.name, call_id, content: message, error: message, latency_ms: 0 };
+  return { hook: 'tool', phase: 'after_execution', request: requestOf(call, args), response };
 }
 
 function nothingToRun({ name, isUnknown }: CallableTool): RuntimeError {
@@ -93,12 +106,17 @@ export async function passAfter(
     latency_ms: latencyMs,
     ...(outcome.status === 'ok' && { result: outcome.result }),
   };
+  let wasShown = false;
+  const onAnswer = () => {
+    wasShown = true;
+  };
   const { decision, event } = await passGate(
     withoutDialect(tool.links, answeredBy),
     { hook: 'tool', phase: 'after_execution', request, response },
-    { call: callId, signal, scene },
+    { call: callId, signal, scene, onAnswer },
   );
-  const result = { ...judged(before, { outcome, decision, event }), callId };
+  const seen = wasShown && outcome.status === 'failed' ? failed(bareFault(outcome.error)) : outcome;
+  const result = { ...judged(before, { outcome: seen, decision, event }), callId };
   tellEnd(before, result, { response, stage: 'after_execution' });
   return result;
 }
@@ -118,7 +136,7 @@ interface Judged {
 function judged(before: Before, { outcome, decision, event }: Judged): CallResult {
   const names = namesOf(before.call);
   const { verdict } = decision;
-  if (verdict !== 'allow' && verdict !== 'modify') return denied(names, decision);
+  if (verdict !== 'allow' && verdict !== 'modify') return denied(names, withoutQuotes(decision));
   const metadata = mergeMetadata([before.metadata, decision.metadata]);
   const context = [...before.context, ...decision.context];
   const isChanged = verdict === 'modify' && event.phase === 'after_execution';
@@ -132,6 +150,13 @@ function judged(before: Before, { outcome, decision, event }: Judged): CallResul
     metadata,
     ...said,
   };
+}
+
+/** A hook that failed may have said what it was to withhold, on its way out. */
+function withoutQuotes(decision: Decision): Decision {
+  if (decision.error === undefined) return decision;
+  const error = mutedFault(decision.error);
+  return { ...decision, reason: `the hook failed: ${error.message}`, error };
 }
 
 /** A hook answered in the tool's place: no approval, no process; other dialects' filters see the answer. */

@@ -29,6 +29,15 @@ export async function passGate(links: readonly Link[], event: HookEvent, passage
   return { decision: chain.decide(), event: chain.event, respond: chain.respond };
 }
 
+/** Whether some filter will be asked about the event. */
+export function isFiltered(links: readonly Link[], event: HookEvent): boolean {
+  return links.some((link) => {
+    if (!('group' in link)) return link.listener.mode === 'filter' && hears(link, event);
+    const { dialect } = link.group;
+    return link.group.pointsAt(event).some((point) => dialect.points[point]?.isAsked === true);
+  });
+}
+
 async function passNative(link: NativeLink, chain: Chain, passage: Passage): Promise<void> {
   const { event } = chain;
   if (!hears(link, event)) return;

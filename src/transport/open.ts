@@ -56,6 +56,8 @@ function spread(transports: readonly Transport[]): Transport {
         count(idlest, -1);
       }
     },
+    // Any of them may answer next, so a new life of one is news of all.
+    lives: () => transports.reduce((sum, { lives }) => sum + (lives?.() ?? 0), 0),
     // What is only told goes to one of them, which so hears of everything, and in order.
     ...(first?.notify && { notify: first.notify }),
     warm: () => {

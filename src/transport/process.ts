@@ -43,7 +43,13 @@ export async function startProcess(
   const { pid, stdin, stdout, stderr, ended } = launched;
   const { name } = binding;
   context.emit({ type: 'process.started', name, pid });
-  const tail = watchStderr(stderr, (line) => context.emit({ type: 'stderr', name, pid, line }));
+  const tail = watchStderr(stderr, (line) => context.emit({ type: 'stderr', name, pid, line }), {
+    onOmitted: ({ lines, bytes }) => {
+      const detail = `${lines} lines (${bytes} bytes) of process ${pid} between the first and the last`;
+      context.emit({ type: 'dropped', name, what: 'stderr', detail });
+    },
+    ...(binding.mode === 'server' && { windowMs: SERVER_WINDOW_MS }),
+  });
   const watched = ended.then((end) => {
     // What it leaves is none of ours, even if we end before we have read all that it said.
     if (binding.leftovers === 'keep') letGo(pid);
@@ -72,6 +78,9 @@ export async function startProcess(
     },
   };
 }
+
+/** So often a server that floods its stderr is heard again. */
+const SERVER_WINDOW_MS = 1_000;
 
 async function launchOrExplain(binding: Binding, launch: Launch, input: Uint8Array | null) {
   const { name, args, cwd, env } = binding;

@@ -1,18 +1,25 @@
 import type { Readable } from 'node:stream';
 import { RuntimeError } from '../errors.ts';
-import { createLineSplitter } from './read.ts';
+import { createStderrLines, type StderrListener } from './stderr-lines.ts';
 
-/** Drains a process's stderr, tells its lines, and returns a function that gives the last 64 KiB of it. */
-export function watchStderr(stderr: Readable, onLine: (line: string) => void): () => string {
+/** What of a process's stderr is told line by line. */
+export interface Telling extends Partial<StderrListener> {
+  /** A process that answers one request says it once; one that lives on begins anew after so long. */
+  readonly windowMs?: number;
+}
+
+/**
+ * Drains a process's stderr as fast as it is written, tells its first and last lines, and returns a function that gives
+ * the last 64 KiB of it.
+ */
+export function watchStderr(
+  stderr: Readable,
+  onLine: (line: string) => void,
+  { onOmitted = () => {}, windowMs = Number.POSITIVE_INFINITY }: Telling = {},
+): () => string {
   let chunks: Buffer[] = [];
   let length = 0;
-  const lines = createLineSplitter(
-    { maxBytes: TAIL_BYTES, prefixBytes: TAIL_BYTES },
-    {
-      onLine: (line) => onLine(Buffer.from(line).toString()),
-      onLongLine: (prefix) => onLine(`${Buffer.from(prefix).toString()} …`),
-    },
-  );
+  const lines = createStderrLines({ lines: MOST_LINES, bytes: TAIL_BYTES, windowMs }, { onLine, onOmitted });
   stderr.on('data', (chunk: Buffer) => {
     lines.push(chunk);
     chunks.push(chunk);
@@ -23,9 +30,19 @@ export function watchStderr(stderr: Readable, onLine: (line: string) => void): (
   });
   stderr.on('error', () => {});
   stderr.once('close', () => lines.end());
-  return () => Buffer.concat(chunks).subarray(-TAIL_BYTES).toString();
+  return () => tailOf(Buffer.concat(chunks));
 }
 
+/** The last of it, from the first whole character on. */
+function tailOf(bytes: Buffer): string {
+  let start = Math.max(0, bytes.length - TAIL_BYTES);
+  // Source: RFC 3629, section 3: these continue a character, and there are at most three.
+  for (let most = start === 0 ? 0 : start + 3; start < most && ((bytes[start] ?? 0) & 0xc0) === 0x80; )
+    start += 1;
+  return bytes.toString('utf8', start);
+}
+
+const MOST_LINES = 500;
 const TAIL_BYTES = 64 * 1024;
 
 /** The error with the last non-empty line of stderr in its message and all of it in `details.stderr`. */

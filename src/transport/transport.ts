@@ -58,7 +58,7 @@ export interface Transport {
    * `exchange` does. Servers only.
    */
   notify?(message: Message, signal?: AbortSignal): Promise<void>;
-  /** How many processes there have been, one after another. Servers only. */
+  /** How many processes there have been so far, of all instances together. Servers only. */
   lives?(): number;
   /** Starts what can be started ahead of the first exchange; failures wait for that exchange. */
   warm(): void;

@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { RuntimeError, toFault } from '../../src/errors.ts';
 import { lastLineOf, watchStderr, withStderr } from '../../src/transport/stderr.ts';
+import { createStderrLines } from '../../src/transport/stderr-lines.ts';
 
 test.each([
   { title: 'of nothing is nothing', text: '', line: '' },
@@ -32,10 +33,13 @@ test('an error stays as it is where stderr said nothing', () => {
   expect(withStderr(error, ' \n').message).toBe('it ended');
 });
 
-async function watch(chunks: readonly string[]) {
+async function watch(chunks: readonly (string | Buffer)[], windowMs = Number.POSITIVE_INFINITY) {
   const told: string[] = [];
   const stream = new PassThrough();
-  const tail = watchStderr(stream, (line) => told.push(line));
+  const tail = watchStderr(stream, (line) => told.push(line), {
+    windowMs,
+    onOmitted: ({ lines, bytes }) => told.push(`(${lines} lines, ${bytes} bytes)`),
+  });
   for (const chunk of chunks) stream.write(chunk);
   stream.end();
   await new Promise((resolve) => stream.once('close', resolve));
@@ -49,15 +53,79 @@ test('lines are told as they come, the last one at the end', async () => {
   });
 });
 
-test('the tail is the last 64 KiB, however much there was', async () => {
-  const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index}\n`);
-  const { told, tail } = await watch(lines);
-  expect(told).toHaveLength(20_000);
-  expect(tail).toBe(lines.join('').slice(-64 * 1024));
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `line ${index}\n`);
+const named = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => `line ${from + index}`);
+
+test.each([
+  { title: 'a thousand', count: 1_000, end: '', middle: [], last: 500 },
+  { title: 'one more', count: 1_001, end: '', middle: ['(1 lines, 9 bytes)'], last: 501 },
+  { title: 'many', count: 20_000, end: '', middle: ['(19000 lines, 199000 bytes)'], last: 19_500 },
+  {
+    title: 'many, and one without a newline',
+    count: 20_000,
+    end: 'end',
+    middle: ['(19001 lines, 199011 bytes)'],
+    last: 19_501,
+  },
+])('of $title lines the first and the last 500 are told, and how much lay between', async (row) => {
+  const { count, end, middle, last } = row;
+  const all = [...numbered(count), end];
+  const expected = [...named(0, 500), ...middle, ...named(last, count), ...(end === '' ? [] : [end])];
+  const { told, tail } = await watch(all);
+  expect(told).toEqual(expected);
+  expect(tail).toBe(all.join('').slice(-64 * 1024));
+  // However the pieces lie.
+  expect((await watch([all.join('')])).told).toEqual(expected);
+  expect((await watch([...all.join('').matchAll(/[\s\S]{1,7}/g)].map(String))).told).toEqual(expected);
+});
+
+test('of long lines 64 KiB at the beginning and 64 KiB at the end are told', async () => {
+  const lines = Array.from({ length: 1_000 }, (_, index) => String(index).padStart(1023, '0'));
+  const { told } = await watch(lines.map((line) => `${line}\n`));
+  expect(told).toEqual([...lines.slice(0, 65), '(872 lines, 892928 bytes)', ...lines.slice(-63)]);
 });
 
 test('a line without end is told once, as far as 64 KiB go', async () => {
   const { told, tail } = await watch(Array(100).fill('x'.repeat(4096)));
-  expect(told).toEqual([`${'x'.repeat(64 * 1024)} …`]);
+  expect(told).toEqual([`${'x'.repeat(64 * 1024)} …`, '(0 lines, 344064 bytes)']);
   expect(tail).toBe('x'.repeat(64 * 1024));
+});
+
+test('what follows a line that was too long is told', async () => {
+  const { told } = await watch(['x'.repeat(100_000), 'yyy\nnext\n', 'last']);
+  expect(told).toEqual([`${'x'.repeat(64 * 1024)} …`, '(1 lines, 34468 bytes)', 'next', 'last']);
+});
+
+test('no character is cut, and bytes that are none are marked', async () => {
+  const long = 'é'.repeat(40_000);
+  const { told, tail } = await watch([`a${long}`]);
+  expect(told).toEqual([`a${'é'.repeat(32_767)} …`, '(0 lines, 14465 bytes)']);
+  expect(tail).toBe('é'.repeat(32_768));
+  expect((await watch([`${long}bb`])).tail).toBe(`${'é'.repeat(32_767)}bb`);
+  expect((await watch([Buffer.from([0x61, 0xff, 0x00, 0xc3, 0x0a, 0xfe])])).told).toEqual([
+    'a\ufffd\0',
+    '\ufffd',
+  ]);
+});
+
+test('what lives on is heard again once the time is over, and its last lines are told then', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const told: string[] = [];
+  const limits = { lines: 2, bytes: 1024, windowMs: 1_000 };
+  const lines = createStderrLines(limits, {
+    onLine: (line) => told.push(line),
+    onOmitted: (omitted) => told.push(`(${omitted.lines} lines, ${omitted.bytes} bytes)`),
+  });
+  lines.push(Buffer.from('1\n2\n3\n4\n5\n6\nseven'));
+  expect(told.splice(0)).toEqual(['1', '2']);
+  vi.advanceTimersByTime(1_000);
+  expect(told.splice(0)).toEqual(['(2 lines, 4 bytes)', '5', '6']);
+  lines.push(Buffer.from('ty\n8\n9\n'));
+  expect(told.splice(0)).toEqual(['seventy', '8']);
+  vi.advanceTimersByTime(1_000);
+  lines.push(Buffer.from('10'));
+  lines.end();
+  expect(told).toEqual(['9', '10']);
 });

@@ -69,6 +69,7 @@ export function exitCodeOfEvalError(code: ErrorCode): ExitCode {
 export function exitCodeOfError(code: ErrorCode): ExitCode {
   switch (code) {
     case 'USAGE':
+    case 'PLATFORM_UNSUPPORTED':
     case 'FILE_UNREADABLE':
     case 'CONFIG_INVALID':
     case 'DATASET_INVALID':

@@ -1,6 +1,6 @@
-import { writeSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { stringifyJson } from '../../json.ts';
+import { openSink } from '../../sink.ts';
 
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
 
@@ -45,13 +45,21 @@ export function openTerminal(colour: boolean): Terminal {
   };
 }
 
-/** Synchronous, as the log is, so that the two stay in order. */
+/** The way that the log takes, so that the two stay in order. */
 function whisper(text: string): void {
-  try {
-    writeSync(2, text);
-  } catch {
-    // Nobody reads stderr any more.
-  }
+  openSink(2).write(text);
+}
+
+/** stderr as a stream for what draws on it. */
+export function openStderr() {
+  const { write } = openSink(2);
+  return {
+    isTTY: process.stderr.isTTY === true,
+    get columns(): number {
+      return process.stderr.columns;
+    },
+    write,
+  };
 }
 
 /** Whoever reads stdout may have read enough; that our words could not be written for another reason is a failure. */

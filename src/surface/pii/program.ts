@@ -1,6 +1,6 @@
-import { writeSync } from 'node:fs';
 import { toRuntimeError } from '../../errors.ts';
 import { createPiiFilter } from '../../pii/filter.ts';
+import { openSink } from '../../sink.ts';
 import { help } from './help.ts';
 import { serve } from './serve.ts';
 import { readSettings } from './settings.ts';
@@ -37,9 +37,5 @@ function write(line: string): void {
 }
 
 function tell(line: string): void {
-  try {
-    writeSync(2, `${line}\n`);
-  } catch {
-    // Nobody reads stderr any more.
-  }
+  openSink(2).write(`${line}\n`);
 }

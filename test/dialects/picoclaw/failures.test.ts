@@ -170,6 +170,25 @@ describe('the half of a pair that nobody named', () => {
   });
 });
 
+test('of several processes, one that is started anew has all asked anew [PC-2-07@server]', async () => {
+  const script = shHook(
+    `    *hook.after_tool*) if [ -e grown ]; then answer '{"action":"deny_tool"}'; else fail '{"code":-32601,"message":"no"}'; fi ;;
+    *die*) touch grown; exit 1 ;;
+    *) answer '{"action":"continue"}' ;;`,
+    { log: 'asked.log' },
+  );
+  const { runtime, folder } = await openHook(script, { more: 'instances: 2' });
+  const fire = async (point: string, payload: object) =>
+    (await runtime.hooks.fire({ dialect: 'picoclaw', point, payload })).verdict;
+  const askAfter = () => fire('after_tool', { tool: 't', result: { for_llm: 'x' } });
+  expect([await askAfter(), await askAfter()]).toEqual(['allow', 'allow']);
+  await fire('before_tool', { tool: 'die' });
+  await fire('before_tool', { tool: 't' });
+  await askAfter();
+  const asked = readFileSync(join(folder, 'asked.log'), 'utf8').match(/hook\.after_tool/g);
+  expect(asked).toHaveLength(2);
+});
+
 describe('a process that cannot be started or greeted', () => {
   test.each([
     { title: 'has no interpreter', script: '#!/no/such/interpreter\n', why: 'could not be started' },

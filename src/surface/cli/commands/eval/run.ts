@@ -5,6 +5,7 @@ import { perform, type Situation } from '../../command.ts';
 import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
 import { readWhole } from '../../input.ts';
 import { openStdoutSink } from '../../stdout-sink.ts';
+import { openStderr } from '../../terminal.ts';
 import { limitHeapGrowth } from './heap-growth.ts';
 import { readSelection, type SelectionFlags } from './selection.ts';
 
@@ -89,7 +90,7 @@ async function runSuite(file: string, own: RunFlags, situation: Situation): Prom
     stdout: openStdoutSink(terminal.hasColour),
     inputs: hasFile ? await findSuiteInputs(file, { config, cassette, dataset: own.dataset }) : [],
   });
-  const progress = openProgress(process.stderr, {
+  const progress = openProgress(openStderr(), {
     quiet: own.quiet === true || options.json === true,
     colour: terminal.hasErrorColour,
   });

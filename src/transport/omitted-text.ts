@@ -1,0 +1,71 @@
+/** What was left out, at its end. */
+export interface Omission {
+  /** The last whole lines, without their newlines. */
+  readonly lines: readonly Buffer[];
+  /** How much there was besides. */
+  readonly count: { readonly lines: number; readonly bytes: number };
+  /** What no newline has ended. */
+  readonly rest: Buffer;
+}
+
+/** Text that is counted rather than read, of which only the end is kept. */
+export class OmittedText {
+  readonly #keepBytes: number;
+  /** The first line is the end of one that began before. */
+  #isTorn: boolean;
+  #kept: Buffer[] = [];
+  #keptBytes = 0;
+  #lines = 0;
+  #bytes = 0;
+
+  constructor(keepBytes: number, isTorn: boolean) {
+    this.#keepBytes = keepBytes;
+    this.#isTorn = isTorn;
+  }
+
+  push(chunk: Buffer): void {
+    for (const byte of chunk) if (byte === NEWLINE) this.#lines += 1;
+    this.#bytes += chunk.length;
+    this.#kept.push(chunk);
+    this.#keptBytes += chunk.length;
+    if (this.#keptBytes >= 4 * this.#keepBytes) this.#cut();
+  }
+
+  /** At the end of all, what no newline has ended is a line too. */
+  close(mostLines: number, isEnd: boolean): Omission {
+    this.#cut();
+    const [kept = nothing] = this.#kept;
+    const begin = this.#isTorn ? kept.indexOf(NEWLINE) + 1 || kept.length : 0;
+    const lines: Buffer[] = [];
+    let start = begin;
+    for (let end = kept.indexOf(NEWLINE, start); end !== -1; end = kept.indexOf(NEWLINE, start)) {
+      lines.push(kept.subarray(start, end));
+      start = end + 1;
+    }
+    const rest = kept.subarray(start);
+    const hasLast = isEnd && rest.length > 0;
+    const shown = (hasLast ? [...lines, rest] : lines).slice(-mostLines);
+    // All but the very last had a newline.
+    const shownBytes = shown.reduce((sum, line) => sum + line.length + 1, hasLast ? -1 : 0);
+    return {
+      lines: shown,
+      count: {
+        lines: this.#lines - shown.length + (hasLast ? 1 : 0),
+        bytes: this.#bytes - shownBytes - (isEnd ? 0 : rest.length),
+      },
+      rest: isEnd ? nothing : rest,
+    };
+  }
+
+  #cut(): void {
+    const all = Buffer.concat(this.#kept);
+    const kept = all.subarray(-this.#keepBytes);
+    if (kept.length < all.length) this.#isTorn = true;
+    // A copy, so that what is cut away is let go.
+    this.#kept = [Buffer.from(kept)];
+    this.#keptBytes = kept.length;
+  }
+}
+
+const NEWLINE = 0x0a;
+const nothing = Buffer.alloc(0);
