@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openRuntime } from '../../src/index.ts';
-import { findSurvivors } from '../leaks.ts';
+import { findSurvivors, settle } from '../leaks.ts';
 
 /**
  * `npm run faults`: every way in which a process can misbehave, one command each, with what the command line
@@ -59,6 +60,30 @@ for (const [title, command] of [...filterFaults, [held, 'grandchild-holds-stdout
   await show(`a session observer that ${title}`, hook('session', command), start, 0);
 }
 await show('a tool that is pending', tool('pending.sh'), ['tool', 'call', 'it'], 3);
+for (const command of ['flood-stderr.sh', 'flood-stderr-short-lines.sh', 'flood-stderr-one-line.sh']) {
+  await show(
+    `a tool with ${command}: 64 MiB on stderr, then a reply`,
+    tool(command),
+    ['tool', 'call', 'it'],
+    0,
+  );
+  await showUnread(`a host that never reads stderr, of a tool with ${command}`, command);
+}
+for (const launcher of ['native', 'portable']) {
+  for (const signal of ['SIGKILL', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGINT'] as const) {
+    await showEnded(`the command line, ended by ${signal}`, {
+      signal,
+      launcher,
+      argv: [main, 'tool', 'call', 'it'],
+    });
+    await showEnded(`a program with the library, ended by ${signal}`, {
+      signal,
+      launcher,
+      argv: hostOf(launcher),
+    });
+  }
+}
+await showOldNode();
 await showServer('dies between calls', 'dies-between', ['ok', 'ok', 'ok']);
 await showServer('dies during a call', 'dies-during', ['failed SERVER_EXIT', 'failed SERVER_EXIT']);
 await showServer('answers late', 'late, "9000"', ['failed PROCESS_TIMEOUT', 'failed PROCESS_TIMEOUT']);
@@ -94,7 +119,7 @@ async function show(
 ): Promise<void> {
   const args = [...argv, '--json', '--log-level', 'silent', '--config', writeConfig(entries)];
   const { stdout, code } = await run(args);
-  judge(
+  await judge(
     title,
     code === expected,
     `signalbox ${argv.slice(0, 2).join(' ')} … --json`,
@@ -143,7 +168,7 @@ async function showServer(
     }
   }
   await runtime.close();
-  judge(
+  await judge(
     `a server tool that ${title}`,
     outcomes.join() === expected.join(),
     `runtime.tools.call, ${calls.length} times`,
@@ -151,8 +176,63 @@ async function showServer(
   );
 }
 
-function judge(title: string, isExpected: boolean, command: string, answer: string): void {
-  const survivors = findSurvivors(folder);
+/** Ends whoever is in the middle of a call of a tool that is deaf to SIGTERM. */
+async function showEnded(
+  title: string,
+  { signal, launcher, argv }: { signal: NodeJS.Signals; launcher: string; argv: readonly string[] },
+): Promise<void> {
+  const config = writeConfig(tool('hang-ignoring-term.sh'));
+  const args = argv[0] === main ? [...argv, '--log-level', 'info', '--config', config] : argv;
+  const env = { ...process.env, SIGNALBOX_LAUNCHER: launcher };
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
+  const [ended] = await Promise.all([
+    new Promise<string>((resolve) => child.once('exit', (code, by) => resolve(`${by ?? code}`))),
+    once(child.stderr, 'data').then(() => child.kill(signal)),
+  ]);
+  child.stderr.destroy();
+  await judge(`${title} (${launcher})`, true, `kill -${signal}`, `it ended with ${ended}`);
+}
+
+/** A program that calls the tool, and says on stderr what the tool says there. */
+function hostOf(launcher: string): string[] {
+  const index = JSON.stringify(join(import.meta.dirname, '../../src/index.ts'));
+  const script = `
+    import { openRuntime } from ${index};
+    const onEvent = ({ type, line }) => type === 'stderr' && process.stderr.write(line);
+    const options = { log: false, launcher: ${JSON.stringify(launcher)}, onEvent };
+    const runtime = await openRuntime(${JSON.stringify(join(folder, 'runtime.yaml'))}, options);
+    await runtime.tools.call('it');
+  `;
+  return ['--input-type=module', '-e', script];
+}
+
+async function showUnread(title: string, command: string): Promise<void> {
+  const args = [main, 'tool', 'call', 'it', '--json', '--config', writeConfig(tool(command))];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  child.stderr.destroy();
+  await judge(title, code === 0, 'signalbox tool call it --json', `exit ${code}`);
+}
+
+/** A Node that says it is an older one. */
+async function showOldNode(): Promise<void> {
+  const file = join(folder, 'old.cjs');
+  writeFileSync(file, `Object.defineProperty(process.versions, 'node', { value: '20.1.0' });`);
+  const child = spawn(process.execPath, ['--require', file, main, 'tool', 'list'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  for await (const chunk of child.stderr) said += chunk;
+  await judge(
+    'the command line on an older Node',
+    said.includes('22.18'),
+    'signalbox tool list',
+    said.trim(),
+  );
+}
+
+async function judge(title: string, isExpected: boolean, command: string, answer: string): Promise<void> {
+  const survivors = await settle(() => findSurvivors(folder), 5_000);
   const left = survivors.length === 0 ? 'none' : survivors.map(({ pid }) => pid).join(', ');
   if (!isExpected || survivors.length > 0) unexpected += 1;
   process.stdout.write(
