@@ -46,7 +46,7 @@ function nameOf(fd: number): string {
 const MOST_WAITING_BYTES = 4 * 1024 * 1024;
 const RETRY_MS = 20;
 /** How long the end of this process waits for a reader that takes nothing any more. */
-const LAST_WAIT_MS = 500;
+const LAST_WAIT_MS = 1_000;
 
 function sayLost(texts: number): string {
   return `signalbox: ${texts} messages were dropped here, since nobody read them\n`;

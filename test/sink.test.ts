@@ -18,30 +18,32 @@ function start(kind: 'socket' | 'pipe', lines: number) {
           stdio: ['ignore', 'pipe', 'pipe', 'ignore', 'pipe'],
         });
   onTestFinished(() => void child.kill('SIGKILL'));
-  return child;
+  const { stdout, stderr } = child;
+  if (stdout === null || stderr === null) throw new Error('it has no streams');
+  return { child, stdout, stderr };
 }
 
 test.each(['socket', 'pipe'] as const)(
   'a reader that does not read stops no writer, nor its end: %s',
   async (kind) => {
-    const child = start(kind, 20_000);
-    const [said] = await once(child.stdout, 'data');
+    const { child, stdout, stderr } = start(kind, 20_000);
+    const [said] = await once(stdout, 'data');
     expect(String(said)).toBe('done\n');
     if (kind === 'pipe') {
       child.stdio[4]?.destroy();
-      child.stderr.resume();
+      stderr.resume();
     }
     const [code] = await once(child, 'exit');
     expect(code).toBe(0);
-    child.stderr.destroy();
+    stderr.destroy();
   },
 );
 
 test('a reader that is slow gets everything that was kept, and is told how much was not', async () => {
-  const child = start('socket', 20_000);
-  await once(child.stdout, 'data');
+  const { stdout, stderr } = start('socket', 20_000);
+  await once(stdout, 'data');
   let text = '';
-  for await (const chunk of child.stderr) text += chunk;
+  for await (const chunk of stderr) text += chunk;
   const lines = text.trimEnd().split('\n');
   const notice = lines.findIndex((line) => line.startsWith('signalbox: '));
   const count = Number(/(\d+) messages were dropped/.exec(lines[notice] ?? '')?.[1]);
