@@ -3,6 +3,7 @@ import type { CallSettings } from './guard-call.ts';
 import { generateGuarded } from './guard-generate.ts';
 import { streamGuarded } from './guard-stream.ts';
 import type { Fire } from './guard-verdict.ts';
+import { refuseOlder, requireModelV4 } from './model-version.ts';
 import { requireWindow } from './window-size.ts';
 
 export interface GuardOptions {
@@ -24,7 +25,7 @@ export interface GuardOptions {
 /**
  * A middleware for the AI SDK through which every call of a model passes the provider hooks. A denial is
  * thrown as DENIED, in a stream it is an error part; docs/guard.md says what else changes. Throws USAGE when
- * the window is not a whole number from 1 on.
+ * the window is not a whole number from 1 on, and for a model that is none of the AI SDK's specification v4.
  */
 export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
   const { fire, providerId, stream = 'hold', windowChars = 200, select } = options;
@@ -32,12 +33,15 @@ export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
   const window = stream === 'windowed' ? windowChars : undefined;
   return {
     specificationVersion: 'v4',
-    wrapGenerate: ({ model, params }) =>
-      generateGuarded({ model, params }, { fire, providerId, select, signal: params.abortSignal }),
-    wrapStream: ({ model, params }) =>
-      streamGuarded(
-        { model, params },
-        { fire, providerId, select, signal: params.abortSignal, windowChars: window },
-      ),
+    overrideSupportedUrls: refuseOlder,
+    wrapGenerate: async ({ model, params }) => {
+      requireModelV4(model);
+      return generateGuarded({ model, params }, { fire, providerId, select, signal: params.abortSignal });
+    },
+    wrapStream: async ({ model, params }) => {
+      requireModelV4(model);
+      const settings = { fire, providerId, select, signal: params.abortSignal, windowChars: window };
+      return streamGuarded({ model, params }, settings);
+    },
   };
 }

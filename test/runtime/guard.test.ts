@@ -1,5 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { generateText, simulateReadableStream, streamText, wrapLanguageModel } from 'ai';
+import { MockLanguageModelV3 } from 'ai/test';
 import { expect, test } from 'vitest';
 import type { GuardOptions, Runtime } from '../../src/index.ts';
 import { open } from './open.ts';
@@ -153,4 +154,38 @@ test.each(ways)('a filter gives real values back in an answer that is $way', asy
   expect(text).toBe(`${lead}I will write to ada@example.org ${'before the day is over. '.repeat(3)}`);
   expect(parrot.asked.join()).toContain('<EMAIL_ADDRESS_1>');
   expect(parrot.asked.join()).not.toContain('ada@example.org');
+});
+
+test('a model of another generation of the AI SDK is refused when it is wrapped, and again when it is called', async () => {
+  await using runtime = await openFiltered('redact');
+  const middleware = runtime.guard();
+  const model: LanguageModelV4 = modelThatSays(['hi']);
+  const older: LanguageModelV4 = Object.assign(Object.create(model), { specificationVersion: 'v3' });
+  const { overrideSupportedUrls, wrapGenerate, wrapStream } = middleware;
+  const call = { model: older, params: { prompt: [] }, doGenerate: () => older.doGenerate({ prompt: [] }) };
+  const doStream = () => older.doStream({ prompt: [] });
+  const refusals = await Promise.allSettled([
+    (async () => overrideSupportedUrls?.({ model: older }))(),
+    (async () => wrapGenerate?.({ ...call, doStream }))(),
+    (async () => wrapStream?.({ ...call, doStream }))(),
+  ]);
+  const refused = { status: 'rejected', reason: expect.objectContaining({ code: 'USAGE' }) };
+  expect(refusals).toEqual([refused, refused, refused]);
+  expect(String(refusals.map((refusal) => refusal.status === 'rejected' && refusal.reason.message)[0])).toBe(
+    'the guard guards models of specification v4 of the AI SDK; "parrot" is one of v3',
+  );
+});
+
+test('a model of an older package that the AI SDK itself brings to v4 is guarded', async () => {
+  await using runtime = await openFiltered('redact');
+  const older = new MockLanguageModelV3({
+    doGenerate: async () => ({
+      content: [{ type: 'text', text: 'my card is 4111 1111 1111 1111' }],
+      finishReason,
+      usage,
+      warnings: [],
+    }),
+  });
+  const model = wrapLanguageModel({ model: older, middleware: runtime.guard() });
+  expect((await generateText({ model, prompt: 'hi' })).text).toBe('my card is [CREDIT_CARD]');
 });
