@@ -11,12 +11,18 @@ import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { Json } from '../json.ts';
 import { finishWord, fromAnswer } from '../provider/answer.ts';
 
+/** Tokens of a model call; null where the provider does not report them. */
+export interface Usage {
+  readonly input_tokens: number | null;
+  readonly output_tokens: number | null;
+}
+
 /** What a model answered, as it left the guard. */
 export interface Answered {
   readonly message: ChatMessage;
   /** In native words: stop, tool_use, max_output_tokens, safety, … */
   readonly finish_reason: string;
-  readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
+  readonly usage: Usage;
   /** What the guard says of it. */
   readonly metadata: Json;
 }
@@ -39,7 +45,7 @@ export async function askModel(
     return {
       message: fromAnswer(result),
       finish_reason: finishWord(result.finishReason),
-      usage: { input_tokens: inputTokens.total ?? 0, output_tokens: outputTokens.total ?? 0 },
+      usage: { input_tokens: inputTokens.total ?? null, output_tokens: outputTokens.total ?? null },
       metadata: Json.from(result.providerMetadata?.['signalbox'] ?? {}),
     };
   } catch (error) {

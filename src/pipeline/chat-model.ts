@@ -15,7 +15,7 @@ import type { AskedTurn, GuardedModel, RunContext } from './run-context.ts';
 
 /** What a model answered, and what that cost. */
 export interface ModelAnswer extends Answered {
-  /** US dollars; absent where the provider has no pricing. */
+  /** US dollars; absent where the provider has no pricing, or does not say what was used. */
   readonly cost_usd?: number;
 }
 
@@ -106,6 +106,7 @@ function toOptions(run: RunContext, { talk, signal }: Question): LanguageModelV4
 }
 
 function costOf({ pricing }: GuardedModel, usage: ModelAnswer['usage']): number | undefined {
-  if (pricing === undefined) return undefined;
-  return (usage.input_tokens * pricing.input + usage.output_tokens * pricing.output) / 1000;
+  const { input_tokens: input, output_tokens: output } = usage;
+  if (pricing === undefined || input === null || output === null) return undefined;
+  return (input * pricing.input + output * pricing.output) / 1000;
 }

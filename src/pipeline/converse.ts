@@ -9,6 +9,7 @@ import { isReleasedLate } from './release.ts';
 import { reprompt } from './reprompt.ts';
 import { type PlannedCall, runCalls } from './run-calls.ts';
 import { callIdOf } from './run-tool.ts';
+import { spentInVain } from './spent.ts';
 import { broken, type StepOutcome } from './step-outcome.ts';
 import { takeResults } from './take-results.ts';
 import { viewOf } from './talk.ts';
@@ -81,6 +82,7 @@ async function ask(turn: HookedTurn, path: string): Promise<StepOutcome | undefi
 
 function failRound(turn: HookedTurn, error: Fault): StepOutcome {
   const { details } = error;
+  turn.talk.spent.push(...spentInVain(error));
   if (error.code !== 'DENIED') tellTurn(turn, { phase: 'error', stage: 'llm', error });
   else if (details?.['abort'] !== undefined) {
     const { hook, reason, abort } = details;
@@ -99,9 +101,8 @@ function take({ talk }: HookedTurn, answer: ModelAnswer): void {
   talk.rounds += 1;
   talk.answer = answer;
   talk.messages.push(answer.message);
-  talk.usage.input_tokens += answer.usage.input_tokens;
-  talk.usage.output_tokens += answer.usage.output_tokens;
-  if (answer.cost_usd !== undefined) talk.usage.cost_usd = (talk.usage.cost_usd ?? 0) + answer.cost_usd;
+  const { usage, cost_usd } = answer;
+  talk.spent.push({ ...usage, ...(cost_usd !== undefined && { cost_usd }) });
 }
 
 /** Makes the calls of one answer; those that must run alone come after the others. */

@@ -6,6 +6,7 @@ import type { ModelAnswer } from './chat-model.ts';
 import { completeMessage } from './message.ts';
 import type { ChatStep, Guardrail } from './model.ts';
 import { evaluateIn, type Scope } from './scope.ts';
+import { type Spent, sumSpent } from './spent.ts';
 
 /** A chat step in its place. */
 export interface ChatPlace {
@@ -44,7 +45,8 @@ export interface Talk {
   readonly withheld: Set<ChatMessage>;
   readonly toolCalls: MadeCall[];
   rounds: number;
-  readonly usage: { input_tokens: number; output_tokens: number; cost_usd?: number };
+  /** Of each model call, in order. */
+  readonly spent: Spent[];
   answer: ModelAnswer | undefined;
   guardrails: readonly GuardrailResult[];
 }
@@ -91,7 +93,7 @@ export function openTalk({ step, scope }: ChatPlace, offered: readonly ToolListi
     withheld: new Set(),
     toolCalls: [],
     rounds: 0,
-    usage: { input_tokens: 0, output_tokens: 0 },
+    spent: [],
     answer: undefined,
     guardrails: [],
   };
@@ -145,7 +147,7 @@ export function viewOf(talk: Talk, text: string) {
     text,
     rounds: talk.rounds,
     finish_reason: talk.answer?.finish_reason ?? '',
-    usage: talk.usage,
+    usage: sumSpent(talk.spent),
     tool_calls: talk.toolCalls.map(({ name, args, status, content, error, metadata }) => ({
       ...{ name, args, status, result: content, error },
       ...(metadata.text !== '{}' && { metadata }),

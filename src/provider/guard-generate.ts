@@ -1,8 +1,10 @@
 import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider';
+import { newDistinctCalls } from './distinct-calls.ts';
 import { type Judgement, judgeAnswer } from './guard-answer.ts';
 import { type Admitted, admitCall, type CallSettings, type ModelCall } from './guard-call.ts';
 import { withoutAnswer } from './guard-error.ts';
 import { bareUsage, noUsage, reportDecisions, withReport } from './guard-report.ts';
+import { knownUsage } from './usage.ts';
 
 type Result = LanguageModelV4GenerateResult;
 
@@ -27,7 +29,9 @@ export async function generateGuarded(call: ModelCall, settings: CallSettings): 
 
 async function callModel({ model, params }: Admitted): Promise<Result> {
   try {
-    return await model.doGenerate(params);
+    const result = await model.doGenerate(params);
+    const content = newDistinctCalls(params.prompt).content(result.content);
+    return { ...result, content, usage: knownUsage(result.usage) };
   } catch (error) {
     throw withoutAnswer(error);
   }

@@ -1,5 +1,6 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4StreamResult } from '@ai-sdk/provider';
 import { RuntimeError } from '../errors.ts';
+import { newDistinctCalls } from './distinct-calls.ts';
 import { type Admitted, admitCall, type CallSettings, type ModelCall } from './guard-call.ts';
 import { withoutAnswer } from './guard-error.ts';
 import { holdAnswer } from './guard-hold.ts';
@@ -31,7 +32,7 @@ export async function streamGuarded(
   if (admitted.kind !== 'admit') return { stream: toStream(refused(admitted), { cancel: () => {} }) };
   const startedAt = performance.now();
   const result = await callModel(admitted, AbortSignal.any([signal, stop.signal]));
-  const upstream = openUpstream(result.stream, stop);
+  const upstream = openUpstream(result.stream, stop, newDistinctCalls(admitted.params.prompt));
   const latencyMs = () => Math.round(performance.now() - startedAt);
   const passage: Passage = { fire: settings.fire, admitted, upstream, signal, latencyMs };
   const cancel = (reason: unknown): void => {

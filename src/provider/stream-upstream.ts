@@ -1,6 +1,8 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { DistinctCalls } from './distinct-calls.ts';
 import { unknownUsage } from './guard-report.ts';
 import type { End } from './stream-output.ts';
+import { knownUsage } from './usage.ts';
 
 type Part = LanguageModelV4StreamPart;
 
@@ -24,15 +26,22 @@ export interface Upstream {
   leave(reason: unknown): void;
 }
 
-/** Reads a stream; `stop` ends the signal that its model was called with. */
-export function openUpstream(stream: ReadableStream<Part>, stop: AbortController): Upstream {
+/**
+ * Reads a stream; `stop` ends the signal that its model was called with. Calls have ids of their own, and zeros
+ * that nobody counted are no usage.
+ */
+export function openUpstream(
+  stream: ReadableStream<Part>,
+  stop: AbortController,
+  calls: DistinctCalls,
+): Upstream {
   const reader = stream.getReader();
   const next = async (): Promise<Arrival> => {
     try {
       for (;;) {
         const { done, value } = await reader.read();
         if (done) return { kind: 'finished', end: interrupted };
-        if (value.type !== 'raw') return toArrival(value);
+        if (value.type !== 'raw') return toArrival(calls.part(value));
       }
     } catch (error) {
       return { kind: 'failed', error };
@@ -68,8 +77,8 @@ function toArrival(part: Part): Arrival {
     case 'ping':
       return { kind: 'free', part };
     case 'finish': {
-      const { type: _, ...end } = part;
-      return { kind: 'finished', end };
+      const { type: _, usage, ...end } = part;
+      return { kind: 'finished', end: { ...end, usage: knownUsage(usage) } };
     }
     case 'error':
       return { kind: 'failed', error: part.error };

@@ -53,7 +53,7 @@ test.each(streams)('an answer that fails a guardrail reaches nobody (%s) [DS-CHA
     text: withheld,
     rounds: 1,
     finish_reason: 'stop',
-    usage: { input_tokens: 0, output_tokens: 0 },
+    usage: { input_tokens: null, output_tokens: null },
     tool_calls: [],
     messages: [{ role: 'user', content: 'Hello.' }],
     guardrails: [{ id: 'judge', action: 'enforce', score: 0, passed: false, detail: 'says nothing good' }],

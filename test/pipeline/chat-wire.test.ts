@@ -84,3 +84,58 @@ test('a model call that takes longer than its step fails the step', async () => 
   const end = await desk.run(chat.replace('{id: answer,', '{id: answer, timeout_ms: 300,'));
   expect(end).toMatchObject({ status: 'failed', error: { code: 'STEP_TIMEOUT' } });
 });
+
+const silent: Turn = { text: 'Hello.', usage: null };
+
+test.each([
+  { title: 'of every round', script: [silent], rounds: 1 },
+  {
+    title: 'of one round',
+    script: [{ toolCalls: [{ name: 'note', args: {} }], usage: null }, { text: 'Done.' }],
+    rounds: 2,
+  },
+])('usage that an API leaves out $title is unknown, and so is the cost', async ({ script, rounds }) => {
+  const { spec } = await openModel(script);
+  const priced = spec.replace(
+    'model: m,',
+    'model: m, pricing: {input_cost_per_1k: 1, output_cost_per_1k: 1},',
+  );
+  const { output } = await (await openDesk(priced)).run(chat);
+  expect(output).toMatchObject({ rounds, usage: { input_tokens: null, output_tokens: null } });
+  expect(JSON.stringify(output)).not.toContain('cost_usd');
+});
+
+test.each([
+  { title: 'that an API refused is 0', fault: { kind: 'status', status: 400 } as const, tokens: 0 },
+  { title: 'that an API broke off is unknown', fault: { kind: 'hang-up' } as const, tokens: null },
+])('the usage of a call $title', async ({ fault, tokens }) => {
+  const { spec } = await openModel([{ fault }]);
+  const once = spec.replace('model: m,', 'model: m, additional_config: {max_retries: 0},');
+  const desk = await openDesk(once);
+  const failing = chat.replace('tools: [note]}', 'tools: [note]}, on_error: continue');
+  expect((await desk.run(failing)).output).toMatchObject({
+    usage: { input_tokens: tokens, output_tokens: tokens },
+  });
+});
+
+test.each([
+  { title: 'whole', more: '' },
+  { title: 'streamed', more: ', stream: hold' },
+  { title: 'streamed behind a window', more: ', stream: windowed' },
+])(
+  'calls of an answer that comes $title and repeats an id, and an earlier one’s, are told apart',
+  async ({ more }) => {
+    const calls = [1, 2].map((n) => ({ id: 'call_1', name: 'note', args: { n } }));
+    const { fake, spec } = await openModel([{ toolCalls: calls }, { toolCalls: calls }, { text: 'Done.' }]);
+    const desk = await openDesk(spec);
+    expect(await desk.run(chat.replace('tools: [note]', `tools: [note]${more}`))).toMatchObject({
+      status: 'completed',
+    });
+    const sent = JSON.stringify(fake.requests[2]?.body['messages']);
+    const ids = (sent.match(/"call_1[^"]*"/g) ?? []).map((id) => id.slice(1, -1));
+    expect(ids).toEqual([
+      ...['call_1', 'call_1-2', 'call_1', 'call_1-2'],
+      ...['call_1-3', 'call_1-4', 'call_1-3', 'call_1-4'],
+    ]);
+  },
+);

@@ -3,6 +3,7 @@ import type { EvalToolCall } from '../../contract/eval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { isObject, parseLossless } from '../../json.ts';
 import type { Chat, Pipeline, Step } from '../../pipeline/model.ts';
+import { sumSpent } from '../../pipeline/spent.ts';
 import { readStepEntry } from '../../pipeline/step-outcome.ts';
 import type { viewOf } from '../../pipeline/talk.ts';
 import { toolCallsOf } from '../../pipeline/tool-calls.ts';
@@ -76,17 +77,16 @@ function toEvalCall({ name, args, result, error }: View['tool_calls'][number], i
 }
 
 function usageOf(talks: readonly Talk[]): Record<string, number> {
-  const sum = (pick: (usage: View['usage']) => number) =>
-    talks.reduce((total, { view }) => total + pick(view.usage), 0);
-  const input = sum((usage) => usage.input_tokens);
-  const output = sum((usage) => usage.output_tokens);
-  // A sum that lacks some of the costs would pass a budget that was overrun.
-  const isPriced = talks.every(({ view }) => view.usage.cost_usd !== undefined);
-  return {
+  const {
     input_tokens: input,
     output_tokens: output,
-    total_tokens: input + output,
-    ...(isPriced ? { cost_usd: sum((usage) => usage.cost_usd ?? 0) } : {}),
+    cost_usd,
+  } = sumSpent(talks.map(({ view }) => view.usage));
+  return {
+    ...(input !== null && { input_tokens: input }),
+    ...(output !== null && { output_tokens: output }),
+    ...(input !== null && output !== null && { total_tokens: input + output }),
+    ...(cost_usd !== undefined && { cost_usd }),
   };
 }
 

@@ -88,11 +88,11 @@ function stopOf({ finish, toolCalls }: Turn): string {
   return toolCalls === undefined ? 'end_turn' : 'tool_use';
 }
 
-function usageOf({ usage = { input: 10, output: 5 } }: Turn) {
+function usageOf({ usage }: Turn) {
   return {
-    input_tokens: usage.input,
+    input_tokens: usage?.input ?? 10,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: 0,
-    output_tokens: usage.output,
+    output_tokens: usage?.output ?? 5,
   };
 }

@@ -55,10 +55,11 @@ function finishOf({ finish = 'stop' }: Turn): string {
 }
 
 function usageOf({ usage = { input: 10, output: 5 } }: Turn) {
+  if (usage === null) return undefined;
   return {
     promptTokenCount: usage.input,
     candidatesTokenCount: usage.output,
-    totalTokenCount: usage.input + usage.output,
+    totalTokenCount: (usage.input ?? 0) + (usage.output ?? 0),
   };
 }
 

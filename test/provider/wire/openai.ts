@@ -52,8 +52,8 @@ export const openai: Wire = {
 };
 
 function toolCalls({ toolCalls: calls = [] }: Turn, serial: number) {
-  return calls.map(({ name, args }, index) => ({
-    id: `call_${serial}_${index + 1}`,
+  return calls.map(({ id, name, args }, index) => ({
+    id: id ?? `call_${serial}_${index + 1}`,
     type: 'function',
     function: { name, arguments: stringifyJson(args) },
   }));
@@ -72,10 +72,11 @@ function finishOf({ finish, toolCalls: calls }: Turn): string {
 }
 
 function usageOf({ usage = { input: 10, output: 5 } }: Turn) {
+  if (usage === null) return null;
   return {
     prompt_tokens: usage.input,
     completion_tokens: usage.output,
-    total_tokens: usage.input + usage.output,
+    total_tokens: (usage.input ?? 0) + (usage.output ?? 0),
   };
 }
 

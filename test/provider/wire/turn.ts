@@ -2,10 +2,11 @@
 export interface Turn {
   /** One text, or the pieces in which it is streamed. */
   readonly text?: string | readonly string[];
-  /** `args` is written as JSON; bigints keep their digits. */
-  readonly toolCalls?: readonly { readonly name: string; readonly args: unknown }[];
+  /** `args` is written as JSON; bigints keep their digits. Without an `id` each has one of its own. */
+  readonly toolCalls?: readonly { readonly id?: string; readonly name: string; readonly args: unknown }[];
   readonly finish?: 'stop' | 'length' | 'filter';
-  readonly usage?: { readonly input: number; readonly output: number };
+  /** Of OpenAI's likenesses and Gemini, also one that lacks a total, or `null`: none at all. */
+  readonly usage?: { readonly input?: number; readonly output?: number } | null;
   /** What goes wrong instead, or on the way. */
   readonly fault?: Fault;
 }

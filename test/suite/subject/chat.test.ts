@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ask as askCheck } from '../../checks/asking.ts';
 import { hookRecording } from '../../pipeline/desk.ts';
 import { ask, openBench, steady, writePipeline } from './bench.ts';
 
@@ -13,7 +14,7 @@ providers:
     additional_config:
       responses:
 ${responses.trim().replaceAll(/^/gm, '        ')}
-  - {id: free, type: mock, model: other, additional_config: {responses: [{text: 'For free.', repeat: true}]}}
+  - {id: free, type: mock, model: other, additional_config: {responses: [{text: 'For free.', repeat: true, usage: {input_tokens: 1, output_tokens: 2}}]}}
 `;
 
 const tools = `
@@ -188,4 +189,17 @@ test('a signal ends a chat, and its session', async () => {
     message: expect.not.stringContaining('run_'),
   });
   await expect.poll(() => bench.count('diary')).toBe(2);
+});
+
+test('a budget is unscored where the provider does not say what it used', async () => {
+  const bench = await openBench(provider('- {text: Hello.}'));
+  const subject = bench.subject('chat: {provider: main, messages: Hello.}');
+  const { metadata } = await ask(subject, {});
+  expect(metadata).toEqual({ provider: 'main', model: 'scripted', latency_ms: expect.any(Number) });
+  const context = { metadata };
+  const params = { max_cost_usd: 1, max_input_tokens: 10, max_output_tokens: 10, max_total_tokens: 20 };
+  const outcomes = Object.entries(params).map(([name, most]) =>
+    askCheck('cost_budget', { params: { [name]: most }, context }),
+  );
+  expect((await Promise.all(outcomes)).map(({ status }) => status)).toEqual(Array(4).fill('unscored'));
 });
