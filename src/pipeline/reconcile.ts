@@ -1,4 +1,5 @@
 import type { ChatMessage } from '../contract/provider.ts';
+import { withoutTextParts, withTextParts } from '../protocol/text-parts.ts';
 import { partPlaces, textsAt, withTextAt } from './message.ts';
 
 /**
@@ -12,11 +13,18 @@ export function reconcileMessages(
 ): ChatMessage[] {
   return replaced.map((message, index) => {
     const places = placesOf(message);
-    if (places.every(({ texts }) => agrees(message.content, texts))) return message;
+    if (places.length === 0) return message;
     // A list of the same length holds each message in its place; else it may be any of them.
     const near = originals.length === replaced.length ? originals.slice(index, index + 1) : [];
-    const kin = [near, originals].map((some) => some.filter((original) => isKin(original, message)));
-    return reconcile(message, kin.find((some) => some.length > 0) ?? []);
+    const kin =
+      [near, originals]
+        .map((some) => some.filter((original) => isKin(withTextParts(original), message)))
+        .find((some) => some.length > 0) ?? [];
+    const isAgreed = places.every(({ texts }) => agrees(message.content, texts));
+    const settled = isAgreed ? message : reconcile(message, kin.map(withTextParts));
+    // Whatever had no parts before has none now, however a hook has spelt it.
+    const [original] = [...kin, ...near, ...originals];
+    return original === undefined ? settled : withoutTextParts(settled, original);
   });
 }
 

@@ -452,7 +452,7 @@ test('what the next filter reads of a replaced message keeps its bytes, on one l
   const { decision } = await pass(mask === undefined ? [] : [mask, next], beforeCall);
   expect(decision.verdict).toBe('modify');
   expect(lines().join()).toContain(
-    '"messages":[{"role":"user","content":"hi","meta":{"n":12345678901234567890, "p":1.10}}]',
+    '"messages":[{"role":"user","content":"hi","meta":{"n":12345678901234567890, "p":1.10},"parts":[{"type":"text","text":"hi"}]}]',
   );
 });
 

@@ -4,6 +4,7 @@ import { stringifyJson } from '../../src/json.ts';
 import { readEvent } from '../../src/pipeline/event.ts';
 import { passGate } from '../../src/pipeline/gate.ts';
 import { answering, openBench } from '../capability/bench.ts';
+import { openDesk } from './desk.ts';
 
 const user = (content: string, ...texts: readonly string[]): ChatMessage => ({
   role: 'user',
@@ -223,3 +224,60 @@ test('bringing copies together keeps the digits of what stands beside them', asy
     '{"messages":[{"role":"user","content":"[x]","parts":[{"type":"text","text":"[x]","id":12345678901234567890}],"meta":{"p":1.10}}]}',
   );
 });
+
+const toolResult = (content: string, more: object = {}): ChatMessage => ({
+  role: 'tool',
+  content,
+  tool_result: { id: '1', name: 'w', ...more },
+});
+
+test.each([
+  { title: 'its content', back: user('[x]', '4111') },
+  { title: 'its parts', back: user('4111', '[x]') },
+  { title: 'both', back: user('[x]', '[x]') },
+  { title: 'its content, and leaves the parts out', back: user('[x]') },
+])(
+  'a message that had no parts of its own has none when a filter changed $title [PK-6-10@oneshot]',
+  async ({ back }) => {
+    const { decision } = await pass([user('4111'), user('b')], [back, user('b', 'b')]);
+    expect(decision.replace?.value).toEqual({ messages: [user('[x]'), user('b')] });
+  },
+);
+
+test('a message that had no parts of its own denies when both were changed, differently [PK-6-11@oneshot]', async () => {
+  const { decision } = await pass([user('4111')], [user('[a]', '[b]')]);
+  expect(decision).toMatchObject({ verdict: 'deny', error: { code: 'REPLY_MALFORMED' } });
+});
+
+test('a result that had no parts of its own has none, whichever copy was changed [PK-6-10@oneshot]', async () => {
+  const parts = (text: string) => ({ parts: [{ type: 'text', text }] });
+  const sent = [toolResult('4111'), toolResult('b'), toolResult('c')];
+  const back = [toolResult('4111', parts('[x]')), toolResult('[y]', parts('b')), toolResult('c', parts('c'))];
+  const { decision } = await pass(sent, back);
+  expect(decision.replace?.value).toEqual({
+    messages: [toolResult('[x]'), toolResult('[y]'), toolResult('c')],
+  });
+});
+
+test('a filter may put a file beside a text that had none', async () => {
+  const back = { ...user('a'), parts: [{ type: 'text', text: 'a' }, image] };
+  const { decision } = await pass([user('a')], [back]);
+  expect(decision.replace?.value).toEqual({ messages: [back] });
+});
+
+test.each(['promptkit', 'promptkit-go'])(
+  'a policy that reads the parts of an answer alone withholds it, as a %s hook',
+  async (dialect) => {
+    const desk = await openDesk(`
+providers: [{id: main, type: mock, model: m, additional_config: {responses: [{text: 'A guaranteed return!'}]}}]
+hooks: {policy: {dialect: ${dialect}, hook: provider, phases: [after_call], command: $bin/reads-parts}}
+`);
+    const answer = 'steps: [{id: answer, chat: {provider: main, messages: "Where to?"';
+    const ends = ['', ', stream: hold', ', stream: windowed'].map((more) =>
+      desk.run(`${answer}${more}}}]\n`),
+    );
+    const message = 'hook "policy" withheld the model’s answer: financial advice';
+    const denied = { status: 'denied', error: { message } };
+    expect(await Promise.all(ends)).toMatchObject([denied, denied, denied]);
+  },
+);

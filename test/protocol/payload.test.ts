@@ -73,10 +73,10 @@ const fullMessage =
   '"finish_reason":"tool_use","meta":{"n":1},"reasoning":"because","validations":[{"validator_type":"x","passed":true}],"own":null}';
 
 const request =
-  '"request":{"provider_id":"anthropic-main","model":"m","messages":[{"role":"user","content":"hi"}],' +
+  '"request":{"provider_id":"anthropic-main","model":"m","messages":[{"role":"user","content":"hi","parts":[{"type":"text","text":"hi"}]}],' +
   '"system_prompt":"You are …","round":1,"metadata":{"tenant":"a"}}';
 const goRequest =
-  '"request":{"ProviderID":"anthropic-main","Model":"m","Messages":[{"role":"user","content":"hi"}],' +
+  '"request":{"ProviderID":"anthropic-main","Model":"m","Messages":[{"role":"user","content":"hi","parts":[{"type":"text","text":"hi"}]}],' +
   '"SystemPrompt":"You are …","Round":1,"Metadata":{"tenant":"a"},"Replacement":""}';
 const toolRequest =
   '"request":{"name":"db_query","args":{"query":"SELECT 1", "limit":12345678901234567890},"call_id":"call_abc123"}';
@@ -120,7 +120,7 @@ const events: readonly (Row & { readonly event: LooseEvent | NativeEvent })[] = 
     event: { hook: 'provider', phase: 'after_call', request: provider, response: answer },
     wire:
       `{"hook":"provider","phase":"after_call",${request},"response":{"provider_id":"anthropic-main","model":"m",` +
-      '"message":{"role":"assistant","content":"hello"},"round":1,"latency_ms":450}}',
+      '"message":{"role":"assistant","content":"hello","parts":[{"type":"text","text":"hello"}]},"round":1,"latency_ms":450}}',
   },
   {
     title: 'tool before_execution, the args as the text they came in',
@@ -145,7 +145,7 @@ const events: readonly (Row & { readonly event: LooseEvent | NativeEvent })[] = 
     event: { hook: 'session' as const, phase, event: session },
     wire:
       `{"hook":"session","phase":"${phase}","event":{"session_id":"sess_123","conversation_id":"conv_456",` +
-      '"messages":[{"role":"user","content":"hi"}],"turn_index":2,"metadata":{"channel":"web"}}}',
+      '"messages":[{"role":"user","content":"hi","parts":[{"type":"text","text":"hi"}]}],"turn_index":2,"metadata":{"channel":"web"}}}',
   })),
   {
     title: 'a provider call of which nothing is known',
@@ -264,7 +264,7 @@ const events: readonly (Row & { readonly event: LooseEvent | NativeEvent })[] = 
     event: { hook: 'provider', phase: 'after_call', request: provider, response: answer },
     wire:
       `{"hook":"provider","phase":"after_call",${goRequest},"response":{"ProviderID":"anthropic-main","Model":"m",` +
-      '"Message":{"role":"assistant","content":"hello"},"Round":1,"LatencyMs":450}}',
+      '"Message":{"role":"assistant","content":"hello","parts":[{"type":"text","text":"hello"}]},"Round":1,"LatencyMs":450}}',
   },
   {
     title: 'tool before_execution, for Go',
@@ -289,7 +289,7 @@ const events: readonly (Row & { readonly event: LooseEvent | NativeEvent })[] = 
     event: { hook: 'session', phase: 'session_update', event: session },
     wire:
       '{"hook":"session","phase":"session_update","event":{"SessionID":"sess_123","ConversationID":"conv_456",' +
-      '"Messages":[{"role":"user","content":"hi"}],"TurnIndex":2,"Metadata":{"channel":"web"}}}',
+      '"Messages":[{"role":"user","content":"hi","parts":[{"type":"text","text":"hi"}]}],"TurnIndex":2,"Metadata":{"channel":"web"}}}',
   },
   {
     title: 'a provider call of which nothing is known, for Go',

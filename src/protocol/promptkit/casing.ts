@@ -1,6 +1,7 @@
 import type { EvalToolCall } from '../../contract/eval.ts';
 import type { SessionEvent, ToolHookRequest, ToolHookResponse } from '../../contract/hook.ts';
 import type { ProviderRequest, ProviderResponse } from '../../contract/provider.ts';
+import { withTextParts } from '../text-parts.ts';
 
 type Payload = Readonly<Record<string, unknown>>;
 
@@ -19,7 +20,7 @@ export const snakeCase: Casing = {
   providerRequest: ({ provider_id, model, messages, system_prompt, round, metadata }) => ({
     provider_id,
     model,
-    messages,
+    messages: messages.map(withTextParts),
     system_prompt,
     round,
     metadata,
@@ -27,7 +28,7 @@ export const snakeCase: Casing = {
   providerResponse: ({ provider_id, model, message, round, latency_ms }) => ({
     provider_id,
     model,
-    message,
+    message: withTextParts(message),
     round,
     latency_ms,
   }),
@@ -42,7 +43,7 @@ export const snakeCase: Casing = {
   sessionEvent: ({ session_id, conversation_id, messages, turn_index, metadata }) => ({
     session_id,
     conversation_id,
-    messages,
+    messages: messages.map(withTextParts),
     turn_index,
     metadata,
   }),
@@ -54,7 +55,7 @@ export const goCase: Casing = {
   providerRequest: (request) => ({
     ProviderID: request.provider_id,
     Model: request.model,
-    Messages: request.messages,
+    Messages: request.messages.map(withTextParts),
     SystemPrompt: request.system_prompt,
     Round: request.round,
     Metadata: nullIfEmpty(request.metadata),
@@ -63,7 +64,7 @@ export const goCase: Casing = {
   providerResponse: (response) => ({
     ProviderID: response.provider_id,
     Model: response.model,
-    Message: response.message,
+    Message: withTextParts(response.message),
     Round: response.round,
     LatencyMs: response.latency_ms,
   }),
@@ -78,7 +79,7 @@ export const goCase: Casing = {
   sessionEvent: (event) => ({
     SessionID: event.session_id,
     ConversationID: event.conversation_id,
-    Messages: event.messages,
+    Messages: event.messages.map(withTextParts),
     TurnIndex: event.turn_index,
     Metadata: nullIfEmpty(event.metadata),
   }),

@@ -48,7 +48,7 @@ function event(type: string, members: object): WireEvent {
 }
 
 function complete(turn: Turn, model: unknown, serial: number) {
-  const { input, output } = turn.usage ?? { input: 10, output: 5 };
+  const { input = 0, output = 0 } = turn.usage ?? { input: 10, output: 5 };
   const isCut = turn.finish === 'length' || turn.finish === 'filter';
   return {
     id: `resp_${serial}`,
