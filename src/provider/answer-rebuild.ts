@@ -1,7 +1,6 @@
 import type {
   LanguageModelV4Content,
   LanguageModelV4Source,
-  LanguageModelV4Text,
   LanguageModelV4ToolCall,
   LanguageModelV4ToolResult,
 } from '@ai-sdk/provider';
@@ -9,6 +8,7 @@ import { isJSONValue } from '@ai-sdk/provider';
 import { RuntimeError } from '../errors.ts';
 import { isObject, stringifyJson } from '../json.ts';
 import { describeAnswer, describeSource, describeToolCall, describeToolResult } from './answer-describe.ts';
+import { bareContent } from './bare-content.ts';
 import type { BodyPart } from './describe.ts';
 import { insertBehindReasoning, type Matching, matchParts, type Place, place } from './layout.ts';
 import { readCalls, readReasoning, type ToolCallMember } from './rebuild-assistant.ts';
@@ -20,7 +20,7 @@ type Content = LanguageModelV4Content;
 
 /**
  * The content that a replaced message stands for, laid out as the old was. What only the provider understands
- * is left out: no hook has seen it, and it may hold what was replaced.
+ * is left out: no hook has seen it, and it may hold what was replaced. Metadata stays as `keepMetadata` has it.
  */
 export function rebuildAnswer(message: Plain, old: readonly Content[]): Content[] {
   const oldBody = old.filter((part) => part.type === 'text' || part.type === 'file');
@@ -50,12 +50,7 @@ export function rebuildAnswer(message: Plain, old: readonly Content[]): Content[
   const words = oldBody.length === 0 ? body : [];
   const content = [...thoughts, ...insertBehindReasoning(laid, words), ...calls.added];
   const isCitedSame = isSame(message['citations'] ?? [], describeAnswer(old)['citations'] ?? []);
-  return content.map((part) => (part.type === 'text' ? bareText(part, isCitedSame) : part));
-}
-
-/** Citations quote what hooks were sent; the provider's notes on a text are nobody's to check. */
-function bareText({ text, citations }: LanguageModelV4Text, isCitedSame: boolean): LanguageModelV4Text {
-  return { type: 'text', text, ...(isCitedSame && citations && { citations }) };
+  return content.map((part) => bareContent(part, isCitedSame));
 }
 
 function ofType<Type extends Content['type']>(content: readonly Content[], type: Type) {

@@ -3,7 +3,7 @@ import { newDistinctCalls } from './distinct-calls.ts';
 import { type Judgement, judgeAnswer } from './guard-answer.ts';
 import { type Admitted, admitCall, type CallSettings, type ModelCall } from './guard-call.ts';
 import { withoutAnswer } from './guard-error.ts';
-import { bareUsage, noUsage, reportDecisions, withReport } from './guard-report.ts';
+import { bareUsage, noUsage, reportDecisions, withKnown, withReport } from './guard-report.ts';
 import { knownUsage } from './usage.ts';
 
 type Result = LanguageModelV4GenerateResult;
@@ -51,7 +51,7 @@ function release(result: Result, { decision: before }: Admitted, judgement: Judg
         ...bareResult(result),
         content,
         finishReason,
-        providerMetadata: reportDecisions({ before, after: decision }),
+        providerMetadata: withKnown(result.providerMetadata, { before, after: decision }),
       };
     }
     case 'answer': {

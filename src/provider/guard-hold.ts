@@ -29,5 +29,5 @@ async function* release(passage: Passage, collector: StreamCollector, end: End):
     return yield* endWithheld(judgement, decisions, end.usage);
   }
   const parts = judgement.kind === 'same' ? collector.parts() : streamContent(judgement.content);
-  yield* endReleased(judgement, decisions, { parts, end });
+  yield* endReleased(passage, judgement, { parts, end, decisions });
 }

@@ -3,7 +3,14 @@ import type { Decision } from '../contract/hook.ts';
 import { type Judgement, judgeAnswer } from './guard-answer.ts';
 import type { Admitted } from './guard-call.ts';
 import { withoutAnswer } from './guard-error.ts';
-import { bareUsage, type Decisions, reportDecisions, unknownUsage, withReport } from './guard-report.ts';
+import {
+  bareUsage,
+  type Decisions,
+  reportDecisions,
+  unknownUsage,
+  withKnown,
+  withReport,
+} from './guard-report.ts';
 import { deniedBy, type Fire, type Refusal, type StandIn } from './guard-verdict.ts';
 import type { StreamCollector } from './stream-collect.ts';
 import { type End, finishPart, streamText } from './stream-output.ts';
@@ -20,6 +27,8 @@ export interface Passage {
   readonly signal: AbortSignal;
   /** Since the model was called. */
   readonly latencyMs: () => number;
+  /** Told when the answer passes as the model gave it. */
+  readonly onSame: () => void;
 }
 
 /** Takes what has been collected through after_call. */
@@ -37,17 +46,24 @@ export type Withheld =
   | Refusal
   | { readonly kind: 'answer'; readonly decision: Decision; readonly answer: StandIn };
 
+interface Released {
+  readonly parts: readonly Part[];
+  readonly end: End;
+  readonly decisions: Decisions;
+}
+
 /** The rest of an answer that may go out, and the end of its stream. */
 export function endReleased(
+  { onSame }: Passage,
   judgement: Exclude<Judgement, Withheld>,
-  decisions: Decisions,
-  { parts, end }: { readonly parts: readonly Part[]; readonly end: End },
+  { parts, end, decisions }: Released,
 ): Part[] {
   if (judgement.kind === 'same') {
+    onSame();
     return [...parts, finishPart({ ...end, providerMetadata: withReport(end.providerMetadata, decisions) })];
   }
   const { finishReason } = judgement;
-  const providerMetadata = reportDecisions(decisions);
+  const providerMetadata = withKnown(end.providerMetadata, decisions);
   return [...parts, finishPart({ finishReason, usage: bareUsage(end.usage), providerMetadata })];
 }
 

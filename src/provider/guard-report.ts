@@ -5,6 +5,7 @@ import {
   type SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import type { Decision } from '../contract/hook.ts';
+import { keepMetadata } from './kept-metadata.ts';
 
 /** The decisions of one model call, as far as it came. */
 export interface Decisions {
@@ -45,6 +46,14 @@ export function withReport(
   decisions: Decisions,
 ): SharedV4ProviderMetadata {
   return { ...metadata, ...reportDecisions(decisions) };
+}
+
+/** The report beside what is known to tell nothing of an answer that was changed. */
+export function withKnown(
+  metadata: SharedV4ProviderMetadata | undefined,
+  decisions: Decisions,
+): SharedV4ProviderMetadata {
+  return withReport(keepMetadata('answer', metadata).providerMetadata, decisions);
 }
 
 /** Counts alone: what the provider says beside them is its own, and may tell of the answer. */

@@ -34,12 +34,26 @@ export async function streamGuarded(
   const result = await callModel(admitted, AbortSignal.any([signal, stop.signal]));
   const upstream = openUpstream(result.stream, stop, newDistinctCalls(admitted.params.prompt));
   const latencyMs = () => Math.round(performance.now() - startedAt);
-  const passage: Passage = { fire: settings.fire, admitted, upstream, signal, latencyMs };
+  const { about, onSame } = withhold(result);
+  const passage: Passage = { fire: settings.fire, admitted, upstream, signal, latencyMs, onSame };
   const cancel = (reason: unknown): void => {
     gone.abort(reason);
     upstream.leave(reason);
   };
-  return { ...result, stream: toStream(guardParts(passage, settings), { cancel }) };
+  return { ...about, stream: toStream(guardParts(passage, settings), { cancel }) };
+}
+
+/**
+ * What a result tells of request and response, which stays out until `onSame`: a body or a header may tell of an
+ * answer that is withheld or changed. The AI SDK reads both when the stream has ended.
+ */
+function withhold({ request, response }: LanguageModelV4StreamResult) {
+  const about = { request: {}, response: {} };
+  const onSame = () => {
+    Object.assign(about.request, request);
+    Object.assign(about.response, response);
+  };
+  return { about, onSame };
 }
 
 /** The model was not called, and says so first. */

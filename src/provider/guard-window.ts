@@ -83,7 +83,8 @@ class WindowedAnswer {
     yield* this.closeText(texts.length === 1 ? texts[0] : undefined);
     const rest = content.filter((part) => part.type !== 'text');
     const parts = judgement.kind === 'same' ? this.#collector.parts().filter(isNoText) : streamContent(rest);
-    yield* endReleased(judgement, this.#decisions(judgement.decision), { parts, end });
+    const decisions = this.#decisions(judgement.decision);
+    yield* endReleased(this.#passage, judgement, { parts, end, decisions });
   }
 
   /** Ends the text that has gone out, with what the model says of it when it is still the model's. */
