@@ -45,7 +45,8 @@ type Before = Exclude<Ruling<BeforeCall>, { readonly kind: 'pass' }>;
 /** Takes the call through before_call: what the model may be called with, or who answers in its place. */
 export async function admitCall(call: ModelCall, settings: CallSettings): Promise<Admitted | Before> {
   const params = ownParams(call.params);
-  const request = requestOf(call, settings.providerId);
+  const request = readRequest(call, settings.providerId);
+  if ('kind' in request) return request;
   const event: BeforeCall = { hook: 'provider', phase: 'before_call', request };
   const ruling = await askHooks(settings.fire, event, { signal: settings.signal });
   if (ruling.kind !== 'pass') return ruling;
@@ -99,6 +100,15 @@ function ownParams({ providerOptions, ...params }: LanguageModelV4CallOptions): 
   const isEmpty = Object.keys(others).length === 0;
   // Raw chunks are the answer in a form that no filter reads.
   return { ...params, includeRawChunks: false, ...(!isEmpty && { providerOptions: others }) };
+}
+
+/** Hooks that cannot be shown what a file holds cannot let it pass. */
+function readRequest(call: ModelCall, providerId: string | undefined): ProviderRequest | Refusal {
+  try {
+    return requestOf(call, providerId);
+  } catch (error) {
+    return refuseFault('before_call', error);
+  }
 }
 
 function requestOf({ model, params }: ModelCall, providerId: string | undefined): ProviderRequest {

@@ -118,7 +118,9 @@ export function refuse(phase: ProviderPhase, decision: Decision): Refusal {
  */
 export function refuseFault(phase: ProviderPhase, thrown: unknown, by?: Decision): Refusal {
   const { code, message } = toRuntimeError(thrown);
-  const cause = by !== undefined && code === 'REPLY_MALFORMED' ? message : catalogue[code].summary;
+  const isOwn =
+    by !== undefined ? code === 'REPLY_MALFORMED' : phase === 'before_call' && code === 'EVENT_INVALID';
+  const cause = isOwn ? message : catalogue[code].summary;
   return refuse(phase, {
     verdict: 'deny',
     hook: by?.hook ?? null,

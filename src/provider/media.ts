@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import type { SharedV4FileData } from '@ai-sdk/provider';
 import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json.ts';
+import { findText, readText } from './text-bytes.ts';
+import { type ReadText, writeText } from './text-codec.ts';
+import { readTextType } from './text-type.ts';
 
 /** A file as the AI SDK carries it, in a prompt or in an answer. */
 export interface MediaFile {
@@ -28,15 +31,17 @@ export function describeFile({ data, mediaType, filename }: MediaFile): MediaPar
   switch (data.type) {
     case 'text':
       return { type: 'document', text: data.text, media };
-    case 'url':
+    case 'url': {
+      const held = readFileText({ data, mediaType });
+      if (held !== undefined) return { type: 'document', text: held.text, media };
       return { type, media: { ...media, ...boundUrl(data.originalUrl ?? data.url.href) } };
+    }
     case 'reference':
       return { type, media: { ...media, storage_reference: referenceText(data.reference) } };
     case 'data': {
-      const bytes = toBytes(data.data);
-      const text = isTextual(mediaType) ? decodeText(bytes) : undefined;
-      if (text !== undefined) return { type: 'document', text, media };
-      return { type, media: { ...media, ...boundBytes(bytes) } };
+      const held = readFileText({ data, mediaType });
+      if (held !== undefined) return { type: 'document', text: held.text, media };
+      return { type, media: { ...media, ...boundBytes(toBytes(data.data)) } };
     }
   }
 }
@@ -44,10 +49,81 @@ export function describeFile({ data, mediaType, filename }: MediaFile): MediaPar
 /** The file with another text, in the form in which it had the old one. */
 export function withFileText<File extends MediaFile>(file: File, text: string): File {
   const { data } = file;
-  if (data.type !== 'data') return { ...file, data: { type: 'text', text } };
-  const bytes = Buffer.from(text);
-  const changed = typeof data.data === 'string' ? bytes.toString('base64') : new Uint8Array(bytes);
-  return { ...file, data: { type: 'data', data: changed } };
+  const held = readFileText(file);
+  if (held === undefined) return { ...file, data: { type: 'text', text } };
+  const bytes = writeText(text, held.encoding);
+  if (bytes === undefined) {
+    const what = `a file of a replaced message has characters that its encoding, ${held.encoding.name}, has not`;
+    throw new RuntimeError('REPLY_MALFORMED', what);
+  }
+  return { ...file, data: withBytes(data, bytes) };
+}
+
+function withBytes(data: SharedV4FileData, bytes: Buffer): SharedV4FileData {
+  if (data.type === 'url') {
+    const [head = ''] = data.url.href.slice('data:'.length).split(',', 1);
+    const type = head.replace(/;base64$/i, '');
+    return { type: 'url', url: new URL(`data:${type};base64,${bytes.toString('base64')}`) };
+  }
+  const isText = data.type !== 'data' || typeof data.data === 'string';
+  return { type: 'data', data: isText ? bytes.toString('base64') : new Uint8Array(bytes) };
+}
+
+/** The text of a file whose bytes are at hand and are text. Throws EVENT_INVALID for one that only calls itself text. */
+function readFileText({ data, mediaType }: Pick<MediaFile, 'data' | 'mediaType'>): ReadText | undefined {
+  const known = read.get(data);
+  if (known?.mediaType === mediaType) return known.text;
+  const text = readHeld(heldIn(data), mediaType);
+  read.set(data, { mediaType, text });
+  return text;
+}
+
+/** A file is looked at when it is told of, and again when it comes back. */
+const read = new WeakMap<
+  SharedV4FileData,
+  { readonly mediaType: string; readonly text: ReadText | undefined }
+>();
+
+interface Held {
+  readonly bytes: Buffer;
+  /** The media type that stands beside the bytes; '' without one. */
+  readonly type: string;
+}
+
+function readHeld(held: Held | undefined, mediaType: string): ReadText | undefined {
+  if (held === undefined) return undefined;
+  const types = [mediaType, held.type].map(readTextType);
+  const charset = types.find((each) => each.charset !== undefined)?.charset;
+  if (types.some(({ isText }) => isText === 'yes'))
+    return readText(held.bytes, charset) ?? unreadable(charset);
+  return types[0]?.isText === 'open' ? findText(held.bytes) : undefined;
+}
+
+function heldIn(data: SharedV4FileData): Held | undefined {
+  if (data.type === 'data') return { bytes: toBytes(data.data), type: '' };
+  return data.type === 'url' ? heldInUrl(data.url) : undefined;
+}
+
+function unreadable(charset: string | undefined): never {
+  const what =
+    charset === undefined
+      ? 'its encoding is not known'
+      : `its charset ${JSON.stringify(charset)} is not known, or not what its bytes are`;
+  throw new RuntimeError('EVENT_INVALID', `a text file cannot be read: ${what}`);
+}
+
+/** The bytes of a `data:` URL, and the media type that it has. */
+function heldInUrl({ protocol, href }: URL): Held | undefined {
+  const comma = href.indexOf(',');
+  if (protocol !== 'data:' || comma === -1) return undefined;
+  const head = href.slice('data:'.length, comma);
+  const body = href.slice(comma + 1);
+  const isBase64 = /;\s*base64\s*$/i.test(head);
+  const octets = body.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  const bytes = Buffer.from(octets, isBase64 ? 'base64' : 'latin1');
+  return { bytes, type: head.replace(/;\s*base64\s*$/i, '') };
 }
 
 /** The file that a hook wrote. Throws REPLY_MALFORMED when the part has nothing that could be sent to a model. */
@@ -73,20 +149,6 @@ function unusable(what: string): RuntimeError {
 function typeOf(mediaType: string): MediaPart['type'] {
   const [top] = mediaType.toLowerCase().split('/');
   return top === 'image' || top === 'audio' || top === 'video' ? top : 'document';
-}
-
-function isTextual(mediaType: string): boolean {
-  return /^(?:text(?:\/|$)|application\/(?:json|xml|yaml|x-yaml|javascript|x-ndjson|sql|csv)\b)|\+(?:json|xml|yaml)\b/i.test(
-    mediaType,
-  );
-}
-
-function decodeText(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 function toBytes(data: Uint8Array | string): Buffer {
