@@ -11,21 +11,53 @@ export function reconcileMessages(
   originals: readonly ChatMessage[],
   replaced: readonly ChatMessage[],
 ): ChatMessage[] {
+  const sent = originals.map(withTextParts);
+  const given = new Map(sent.map((message, index) => [message, originals[index]]));
+  const findKin = indexKin(sent);
+  const bare = originals.find((original, index) => original !== sent[index]);
   return replaced.map((message, index) => {
     const places = placesOf(message);
     if (places.length === 0) return message;
     // A list of the same length holds each message in its place; else it may be any of them.
-    const near = originals.length === replaced.length ? originals.slice(index, index + 1) : [];
-    const kin =
-      [near, originals]
-        .map((some) => some.filter((original) => isKin(withTextParts(original), message)))
-        .find((some) => some.length > 0) ?? [];
+    const near = sent.length === replaced.length ? sent[index] : undefined;
     const isAgreed = places.every(({ texts }) => agrees(message.content, texts));
-    const settled = isAgreed ? message : reconcile(message, kin.map(withTextParts));
+    const kin = near !== undefined && isKin(near, message) ? [near] : findKin(message);
+    const settled = isAgreed ? message : reconcile(message, kin);
     // Whatever had no parts before has none now, however a hook has spelt it.
-    const [original] = [...kin, ...near, ...originals];
+    const [like = near] = kin;
+    const original = like === undefined ? bare : given.get(like);
     return original === undefined ? settled : withoutTextParts(settled, original);
   });
+}
+
+/** Finds the messages of which a copy of the text is the same; of those with the same texts the first. */
+function indexKin(sent: readonly ChatMessage[]): (message: ChatMessage) => readonly ChatMessage[] {
+  let index: Map<string, Map<string, ChatMessage>> | undefined;
+  return (message) => {
+    index ??= buildIndex(sent);
+    const found = keysOf(message).flatMap((key) => [...(index?.get(key)?.values() ?? [])]);
+    return [...new Set(found)];
+  };
+}
+
+function buildIndex(sent: readonly ChatMessage[]): Map<string, Map<string, ChatMessage>> {
+  const index = new Map<string, Map<string, ChatMessage>>();
+  for (const message of sent) {
+    const keys = keysOf(message);
+    const identity = JSON.stringify(keys);
+    for (const key of keys) {
+      const same = index.get(key) ?? new Map<string, ChatMessage>();
+      if (!same.has(identity)) same.set(identity, message);
+      index.set(key, same);
+    }
+  }
+  return index;
+}
+
+function keysOf(message: ChatMessage): string[] {
+  const places = placesOf(message).filter(({ texts }) => texts.length > 0);
+  const copies = places.map(({ place, texts }) => JSON.stringify([place, texts]));
+  return message.content === '' ? copies : [JSON.stringify(message.content), ...copies];
 }
 
 function reconcile(message: ChatMessage, kin: readonly ChatMessage[]): ChatMessage {

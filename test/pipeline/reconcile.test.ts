@@ -3,6 +3,7 @@ import type { ChatMessage } from '../../src/contract/provider.ts';
 import { stringifyJson } from '../../src/json.ts';
 import { readEvent } from '../../src/pipeline/event.ts';
 import { passGate } from '../../src/pipeline/gate.ts';
+import { reconcileMessages } from '../../src/pipeline/reconcile.ts';
 import { answering, openBench } from '../capability/bench.ts';
 import { openDesk } from './desk.ts';
 
@@ -281,3 +282,14 @@ hooks: {policy: {dialect: ${dialect}, hook: provider, phases: [after_call], comm
     expect(await Promise.all(ends)).toMatchObject([denied, denied, denied]);
   },
 );
+
+test('a filter that changes every message of a long conversation, and leaves one out, is understood at once', () => {
+  const sent = Array.from({ length: 20_000 }, (_, n) => user(`card ${n}`));
+  const back = sent.slice(1).map(({ content }) => user(content.replace('card', '[x]'), content));
+  const started = process.cpuUsage();
+  const settled = reconcileMessages(sent, back);
+  const { user: spent, system } = process.cpuUsage(started);
+  expect(settled.at(-1)).toEqual(user('[x] 19999'));
+  // Compared each with each, they take minutes.
+  expect((spent + system) / 1e6).toBeLessThan(20);
+});
