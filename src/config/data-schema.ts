@@ -2,18 +2,21 @@ import { Ajv, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { isObject } from '../json.ts';
+import { compileSafe } from '../safe-pattern.ts';
+import { makeUniqueItemsLinear } from './unique-items.ts';
 
 type DataSchema = Readonly<Record<string, unknown>> | boolean;
 
 /**
  * Compiles a schema that a user wrote for data: JSON Schema 2020-12, 2019-09 or draft-07 by its `$schema`,
- * without one the first of 2020-12 and draft-07 that it fits. Unknown keywords and formats are passed over.
- * Throws Error when it cannot be used.
+ * without one the first of 2020-12 and draft-07 that it fits. Unknown keywords and formats are passed over. No text
+ * keeps its patterns busy, and no list its `uniqueItems`; what refers to itself may take for ever. `isFirstOnly`: the
+ * first violation ends it. Throws Error when it cannot be used.
  */
-export function compileDataSchema(schema: DataSchema): ValidateFunction {
+export function compileDataSchema(schema: DataSchema, { isFirstOnly = false } = {}): ValidateFunction {
   const { $schema: declared, ...rest } = isObject(schema) ? schema : { $schema: undefined };
   const body = isObject(schema) ? rest : schema;
-  const drafts = draftsOf(declared);
+  const drafts = draftsOf(declared, isFirstOnly ? firstOnly : thorough);
   const failures: unknown[] = [];
   for (const compile of drafts) {
     try {
@@ -27,7 +30,7 @@ export function compileDataSchema(schema: DataSchema): ValidateFunction {
 
 type Compile = (schema: DataSchema) => ValidateFunction;
 
-function draftsOf(declared: unknown): readonly Compile[] {
+function draftsOf(declared: unknown, { draft2020, draft2019, draft07 }: Drafts): readonly Compile[] {
   if (declared === undefined) return [...draft2020, ...draft07];
   const name = String(declared);
   if (name.includes('2020-12')) return draft2020;
@@ -37,9 +40,13 @@ function draftsOf(declared: unknown): readonly Compile[] {
 }
 
 /** `unicodeRegExp` is what the standard asks for; patterns such as `^\-$` compile only without it. */
-function withOptions(create: (options: Options) => Compiler): readonly Compile[] {
+function withOptions(allErrors: boolean, create: (options: Options) => Compiler): readonly Compile[] {
   return [true, false].map((unicodeRegExp) => {
-    const open = (): Compiler => create({ ...lenient, unicodeRegExp });
+    const open = (): Compiler => {
+      const compiler = create({ ...lenient, allErrors, unicodeRegExp });
+      makeUniqueItemsLinear(compiler);
+      return compiler;
+    };
     let shared: Compiler | undefined;
     return (schema) => {
       // Opening a compiler takes longer than compiling; but ids would meet in it, those of other tools too.
@@ -50,7 +57,7 @@ function withOptions(create: (options: Options) => Compiler): readonly Compile[]
   });
 }
 
-type Compiler = Pick<Ajv, 'compile' | 'removeSchema'>;
+type Compiler = Pick<Ajv, 'compile' | 'removeSchema' | 'addKeyword' | 'removeKeyword'>;
 
 function hasId(schema: DataSchema): boolean {
   return JSON.stringify(schema).includes('"$id"');
@@ -67,7 +74,27 @@ function compileWith(compiler: Compiler, schema: DataSchema): ValidateFunction {
   }
 }
 
-const lenient = { strict: false, validateFormats: false, logger: false, allErrors: true } as const;
-const draft2020 = withOptions((options) => new Ajv2020(options));
-const draft2019 = withOptions((options) => new Ajv2019(options));
-const draft07 = withOptions((options) => new Ajv(options));
+const lenient = {
+  strict: false,
+  validateFormats: false,
+  logger: false,
+  // `code` is for validators that are written to a file.
+  code: { regExp: Object.assign(compileSafe, { code: 'new RegExp' }) },
+} as const;
+
+interface Drafts {
+  readonly draft2020: readonly Compile[];
+  readonly draft2019: readonly Compile[];
+  readonly draft07: readonly Compile[];
+}
+
+function openDrafts(allErrors: boolean): Drafts {
+  return {
+    draft2020: withOptions(allErrors, (options) => new Ajv2020(options)),
+    draft2019: withOptions(allErrors, (options) => new Ajv2019(options)),
+    draft07: withOptions(allErrors, (options) => new Ajv(options)),
+  };
+}
+
+const thorough = openDrafts(true);
+const firstOnly = openDrafts(false);

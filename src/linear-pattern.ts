@@ -1,0 +1,93 @@
+import { createRequire } from 'node:module';
+
+/** A pattern on an engine whose time grows no faster than the text. */
+export interface LinearPattern {
+  /** How many states a match may be in at once: a match takes no more than so many steps a character. */
+  readonly size: number;
+  test(text: string): boolean;
+}
+
+/** Compiles a pattern of RE2's, as CEL has them. Throws Error when it is none. */
+export function compileLinear(pattern: string): LinearPattern {
+  const compiled = loadEngine().RE2JS.compile(pattern);
+  return { size: compiled.programSize(), test: (text) => compiled.matcher(text).find() };
+}
+
+/**
+ * The same for a pattern of JavaScript's without flags, or with `u` or `s`; undefined of one that says what only JavaScript can,
+ * such as what stands before or behind, or that this cannot carry over to the letter.
+ */
+export function carryOver(source: string, flags: string): LinearPattern | undefined {
+  if (/[^us]/.test(flags) || (!flags.includes('u') && needsUnicode.test(source))) return undefined;
+  const translated = translate(source, flags.includes('s'));
+  if (translated === undefined) return undefined;
+  try {
+    return compileLinear(translated);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What reads otherwise without the flag `u`. */
+const needsUnicode = /\\[pPu]\{|[\ud800-\udfff]/;
+
+let engine: typeof import('re2js') | undefined;
+
+/** Loading it takes as long as starting a process, and few patterns need it. */
+function loadEngine(): typeof import('re2js') {
+  const loaded: typeof import('re2js') = (engine ??= createRequire(import.meta.url)('re2js'));
+  return loaded;
+}
+
+/** The pattern in RE2's words, where they mean the same. */
+function translate(source: string, isDotAll: boolean): string | undefined {
+  let isClass = false;
+  let translated = '';
+  for (const [token] of source.matchAll(tokens)) {
+    const next: string | undefined = isClass ? translateInClass(token) : translateOutside(token, isDotAll);
+    if (next === undefined) return undefined;
+    if (isClass ? token === ']' : token.startsWith('[')) isClass = !isClass;
+    translated += next;
+  }
+  return isClass ? undefined : translated;
+}
+
+const tokens =
+  /\\(?:u\{[\dA-Fa-f]+\}|u[\dA-Fa-f]{4}|x[\dA-Fa-f]{2}|[pP]\{[^}]*\}|.)|\(\?(?:<?[=!]|<|.)?|\[\^?\]?|\{\d+(?:,\d*)?\}|./gsu;
+
+function translateOutside(token: string, isDotAll: boolean): string | undefined {
+  if (token.startsWith('\\')) return translateEscape(token) ?? whiteSpace(token, '[', '[^');
+  if (token.startsWith('[')) return token.endsWith(']') ? undefined : token;
+  if (token.startsWith('(?')) return token === '(?:' ? token : undefined;
+  if (token === '.') return isDotAll ? '[\\x{0}-\\x{10FFFF}]' : '[^\\n\\r\\x{2028}\\x{2029}]';
+  return token === '{' || token === '}' || token === ']' ? undefined : token;
+}
+
+function translateInClass(token: string): string | undefined {
+  if (token === '\\b') return '\\x{8}';
+  if (token.startsWith('\\')) return translateEscape(token) ?? (token === '\\s' ? spaces : undefined);
+  // What would be one token outside of a class is several characters inside of it.
+  if (/^[[{(]./s.test(token)) return undefined;
+  return token === '[' || token === '&' || token === '~' ? `\\${token}` : token;
+}
+
+function whiteSpace(token: string, open: string, openNot: string): string | undefined {
+  if (token === '\\s') return `${open}${spaces}]`;
+  return token === '\\S' ? `${openNot}${spaces}]` : undefined;
+}
+
+/** What `\s` stands for in JavaScript; RE2 knows that of ASCII only. */
+const spaces =
+  '\\t\\n\\x{b}\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}';
+
+function translateEscape(token: string): string | undefined {
+  const code = /^\\(?:u\{|u|x)([\dA-Fa-f]+)/.exec(token)?.[1];
+  if (code !== undefined) return isSurrogate(Number.parseInt(code, 16)) ? undefined : `\\x{${code}}`;
+  if (/^\\[dDwWbtnrf]$/.test(token) || /^\\[pP]\{[A-Z][a-z]?\}$/.test(token)) return token;
+  if (token === '\\v') return '\\x{b}';
+  return /^\\[!-/:-@[-`{-~]$/.test(token) ? token : undefined;
+}
+
+function isSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdfff;
+}

@@ -1,0 +1,38 @@
+import { type LinearPattern, carryOver } from './linear-pattern.ts';
+import { readCost } from './pattern-cost.ts';
+import { withinLimit } from './time-limit.ts';
+
+/** A regular expression of JavaScript's that no text can keep busy. */
+export interface SafePattern {
+  /** Whether it is found in the text. Throws RangeError when that takes longer than a second. */
+  test(text: string): boolean;
+  toString(): string;
+}
+
+/**
+ * Compiles it. Where the text is so short that no text could take long, JavaScript's own engine looks; else one whose time
+ * grows with the text only; and where the pattern needs JavaScript's own, it is given a second. Throws SyntaxError.
+ */
+export function compileSafe(source: string, flags = ''): SafePattern {
+  const native = new RegExp(source, flags);
+  const isQuick = readCost(source, flags);
+  let linear: { readonly engine: LinearPattern | undefined } | undefined;
+  const testSlowly = (text: string): boolean => {
+    linear ??= { engine: carryOver(source, flags) };
+    const engine = readsAlike(text, flags) ? (linear.engine ?? native) : native;
+    if ('size' in engine && engine.size * text.length <= STEPS) return engine.test(text);
+    return withinLimit('looking for a pattern', () => engine.test(text));
+  };
+  return {
+    test: (text) => (isQuick(text.length) ? native.test(text) : testSlowly(text)),
+    toString: () => String(native),
+  };
+}
+
+/** Without the flag `u` JavaScript sees the halves of a character; with it, halves that stand alone. */
+function readsAlike(text: string, flags: string): boolean {
+  return flags.includes('u') ? text.isWellFormed() : !/[\ud800-\udfff]/.test(text);
+}
+
+/** Some hundred milliseconds of the linear engine. */
+const STEPS = 10_000_000;
