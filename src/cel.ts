@@ -1,4 +1,6 @@
 import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
+import { boundLoops } from './cel-cost.ts';
+import { callBounded, nameBounded, partsOf, registerBounded } from './cel-functions.ts';
 import { celFromPlain, plainFromCel } from './cel-value.ts';
 import { RuntimeError } from './errors.ts';
 import { ExpressionError, type TreePath } from './expression-error.ts';
@@ -30,9 +32,10 @@ export function compileCode(code: string, environment: Environment, path: TreePa
   const { run, type } = check(code, environment, path);
   const steps = asSteps(run.ast);
   const names = namesIn(run.ast);
+  const runBounded = boundLoops(run.ast, run);
   const evaluate = (scope: Scope): unknown => {
     try {
-      return plainFromCel(steps === undefined ? run(celScope(scope, names)) : follow(steps, scope));
+      return plainFromCel(steps === undefined ? runBounded(celScope(scope, names)) : follow(steps, scope));
     } catch (cause) {
       const reason = summaryOf(cause);
       throw new RuntimeError('EXPRESSION_FAILED', `\`\${${code}}\` failed: ${reason}`, {
@@ -53,6 +56,7 @@ interface Checked {
 function check(code: string, environment: Environment, path: TreePath): Checked {
   try {
     const run = environment.parse(code);
+    callBounded(run.ast);
     const { error, type } = run.check();
     if (error === undefined) return { run, type: type ?? 'dyn' };
     throw error;
@@ -64,7 +68,9 @@ function check(code: string, environment: Environment, path: TreePath): Checked 
 /** CEL's own errors carry a drawing of the source in `message`, and the bare sentence in `summary`. */
 function summaryOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
-  return 'summary' in thrown && typeof thrown.summary === 'string' ? thrown.summary : thrown.message;
+  return nameBounded(
+    'summary' in thrown && typeof thrown.summary === 'string' ? thrown.summary : thrown.message,
+  );
 }
 
 /** The keys of a mere path such as `case.user.ids[0]`, which needs no interpreter and copies nothing. */
@@ -97,12 +103,7 @@ function memberOf(value: unknown, step: string | number): unknown {
 /** Every name in an expression, those that its macros bind included. */
 function namesIn(node: ASTNode): ReadonlySet<string> {
   if (node.op === 'id') return new Set([node.args]);
-  const parts: readonly unknown[] = Array.isArray(node.args) ? node.args.flat(2) : [node.args];
-  return new Set(parts.flatMap((part) => (isNode(part) ? [...namesIn(part)] : [])));
-}
-
-function isNode(part: unknown): part is ASTNode {
-  return isObject(part) && 'op' in part && 'args' in part;
+  return new Set(partsOf(node).flatMap((part) => [...namesIn(part)]));
 }
 
 /** What an expression does not name it need not be given: the views of many steps may be large. */
@@ -128,6 +129,7 @@ for (const [operator, apply] of Object.entries<(left: number, right: number) => 
   );
 }
 language.registerOperator('double % double: double', (left: number, right: number) => left % right);
+registerBounded(language);
 
 function asDouble(integer: bigint): number {
   const double = Number(integer);

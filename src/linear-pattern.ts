@@ -33,9 +33,10 @@ const needsUnicode = /\\[pPu]\{|[\ud800-\udfff]/;
 
 let engine: typeof import('re2js') | undefined;
 
-/** Loading it takes as long as starting a process, and few patterns need it. */
-function loadEngine(): typeof import('re2js') {
-  const loaded: typeof import('re2js') = (engine ??= createRequire(import.meta.url)('re2js'));
+/** Loads the engine, which takes as long as starting a process, and which few patterns need. */
+export function loadEngine(): typeof import('re2js') {
+  const loaded: typeof import('re2js') = engine ?? createRequire(import.meta.url)('re2js');
+  engine = loaded;
   return loaded;
 }
 

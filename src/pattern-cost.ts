@@ -25,7 +25,9 @@ export function withoutLetters(source: string): string {
 /** What a bounded quantifier or an alternative multiplies the ways of a match by. */
 function countChoices(bare: string): number {
   const either = 2 ** (bare.match(/[?|]/g)?.length ?? 0);
-  const spans = [...bare.matchAll(/\{(\d+),(\d+)\}/g)].map(([, least, most]) => Number(most) - Number(least) + 1);
+  const spans = [...bare.matchAll(/\{(\d+),(\d+)\}/g)].map(
+    ([, least, most]) => Number(most) - Number(least) + 1,
+  );
   return spans.reduce((product, span) => product * Math.max(span, 1), either);
 }
 

@@ -1,4 +1,4 @@
-import { type LinearPattern, carryOver } from './linear-pattern.ts';
+import { carryOver, type LinearPattern } from './linear-pattern.ts';
 import { readCost } from './pattern-cost.ts';
 import { withinLimit } from './time-limit.ts';
 

@@ -28,7 +28,8 @@ let isRunning = false;
 /** Undefined when the time is up. */
 function attempt<T>(work: () => T): { readonly value: T } | undefined {
   let done: { readonly value: T } | undefined;
-  const { script, scope } = (runner ??= openRunner());
+  runner ??= openRunner();
+  const { script, scope } = runner;
   scope.work = () => {
     done = { value: work() };
   };

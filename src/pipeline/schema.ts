@@ -2,8 +2,8 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { compileDataSchema } from '../config/data-schema.ts';
 import { isRecursive } from '../config/recursive-schema.ts';
 import { toRuntimeError } from '../errors.ts';
+import { measure } from '../measure.ts';
 import { withinLimit } from '../time-limit.ts';
-import { measure } from './measure.ts';
 
 /** Says what is wrong with a value, violation by violation; empty when it fits. Never throws. */
 export type Check = (value: unknown) => readonly string[];
@@ -34,16 +34,22 @@ function openJudge(schema: Readonly<Record<string, unknown>> | boolean): Judge {
     if (fits(value)) return [];
     const first = fits.errors ?? [];
     // Each of a million items may have a violation of its own.
-    if (measure(value).isLarge) return first;
+    if (measure(value, MANY_PARTS).isLarge) return first;
     thorough ??= compileDataSchema(schema);
     return thorough(value) ? first : (thorough.errors ?? first);
   };
   if (!isRisky) return compare;
   return (value) => {
-    const isSmall = !measure(value).isDeep;
-    return isSmall ? compare(value) : withinLimit('comparing it with the schema', () => compare(value));
+    const { isLarge, depth } = measure(value, MANY_PARTS);
+    return !isLarge && depth <= FEW_LEVELS
+      ? compare(value)
+      : withinLimit('comparing it with the schema', () => compare(value));
   };
 }
+
+const MANY_PARTS = 10_000;
+/** A schema that tries three ways at each level has tried thousands at this one. */
+const FEW_LEVELS = 8;
 
 function describeAll(errors: readonly ErrorObject[]): readonly string[] {
   const told = errors.slice(0, MOST_TOLD).map(describe);
