@@ -36,3 +36,32 @@ function readsAlike(text: string, flags: string): boolean {
 
 /** Some hundred milliseconds of the linear engine. */
 const STEPS = 10_000_000;
+
+/** A pattern that says who hears of something; where it takes longer than a second, it is taken to be found. Undefined of none. */
+export function compileGuard(source: string, flags = ''): Pick<SafePattern, 'test'> | undefined {
+  const pattern = tryCompile(source, flags);
+  return pattern && { test: (text) => testOr(true, pattern, text) };
+}
+
+/** A pattern that says what may pass; where it takes longer than a second, it is taken not to be found. Throws SyntaxError. */
+export function compileExemption(source: string, flags = ''): Pick<SafePattern, 'test'> {
+  const pattern = compileSafe(source, flags);
+  return { test: (text) => testOr(false, pattern, text) };
+}
+
+function tryCompile(source: string, flags: string): SafePattern | undefined {
+  try {
+    return compileSafe(source, flags);
+  } catch {
+    return undefined;
+  }
+}
+
+function testOr(inDoubt: boolean, pattern: SafePattern, text: string): boolean {
+  try {
+    return pattern.test(text);
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return inDoubt;
+    throw thrown;
+  }
+}

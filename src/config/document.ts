@@ -1,7 +1,7 @@
 import { type Document, LineCounter, parseAllDocuments } from 'yaml';
 import type { Position, Problem } from './config.ts';
 import { readText } from './text-file.ts';
-import { lowerFirst, syntaxProblems } from './yaml-syntax.ts';
+import { lowerFirst, syntaxProblems, tooDeep } from './yaml-syntax.ts';
 import { findDuplicates, findMistakes, keysAt, lookUp, type Place, type TreeMistake } from './yaml-tree.ts';
 
 /** The way to a value: mapping keys and list indices from the root. */
@@ -35,14 +35,36 @@ export function readDocument(file: string): YamlDocument {
 /** The document in a text; `file` is what its problems are said to be in. All that is wrong is a problem. */
 export function parseDocument(file: string, text: string): YamlDocument {
   const lines = new LineCounter();
-  const [first, second] = parseYaml(text, lines);
+  const documents = tryParse(text, lines);
+  const [first, second] = documents ?? [];
   const at = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
   };
+  if (documents === undefined)
+    return brokenDocument(file, { ...at(deepestIn(text)), severity: 'error', message: tooDeep });
   if (first === undefined)
     return brokenDocument(file, { ...at(0), severity: 'error', message: 'the file is empty' });
   return toYamlDocument(file, first, { at, second });
+}
+
+/** Undefined where the parser has run out of stack. */
+function tryParse(text: string, lines: LineCounter): readonly Document.Parsed[] | undefined {
+  try {
+    return parseYaml(text, lines);
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return undefined;
+    throw thrown;
+  }
+}
+
+/** Where the line with the widest indentation begins. */
+function deepestIn(text: string): number {
+  let place = { offset: 0, width: 0 };
+  for (const { index, 1: indent = '' } of text.matchAll(/^( +)\S/gm)) {
+    if (indent.length > place.width) place = { offset: index, width: indent.length };
+  }
+  return place.offset + place.width;
 }
 
 function brokenDocument(file: string, problem: Problem): YamlDocument {

@@ -10,6 +10,7 @@ export function suggest(word: string, known: readonly string[], title?: string):
 
 /** The known word that `word` was probably meant to be: at most a third of its letters differ. */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
+  if (word.length > LONGEST) return undefined;
   const ranked = known
     .map((candidate) => ({ candidate, steps: countSteps(fold(word), fold(candidate)) }))
     .toSorted((a, b) => a.steps - b.steps);
@@ -18,6 +19,9 @@ export function findNearest(word: string, known: readonly string[]): string | un
     ? best.candidate
     : undefined;
 }
+
+/** Nobody misspells what is longer, and comparing it takes long. */
+const LONGEST = 200;
 
 /** Two letters that changed places are one slip, not two. */
 function countSteps(word: string, candidate: string): number {

@@ -1,15 +1,5 @@
-import {
-  type Document,
-  isAlias,
-  isCollection,
-  isMap,
-  isScalar,
-  isSeq,
-  type Node,
-  type Pair,
-  visit,
-  type YAMLMap,
-} from 'yaml';
+import { type Document, isAlias, isCollection, isMap, isScalar, isSeq, type Node, visit } from 'yaml';
+import { countMerged, follow, isMergeKey, keyText, mergeSources, pairsOf, targetOf } from './yaml-index.ts';
 import { tooDeep } from './yaml-syntax.ts';
 
 /** Where a value and its key stand, as offsets into the text, and a scalar's own spelling. */
@@ -42,21 +32,29 @@ export function lookUp(document: Document.Parsed, path: readonly (string | numbe
 export function keysAt(document: Document.Parsed, path: readonly (string | number)[]): string[] {
   let node = asNode(document.contents);
   for (const segment of path) node = stepInto(document, node, segment)?.value;
-  const map = resolve(document, node);
-  return isMap(map) ? [...new Set(pairsOf(document, map).map(({ key }) => keyText(key)))] : [];
+  const map = follow(document, node);
+  return isMap(map) ? [...pairsOf(document, map).keys()] : [];
 }
 
 /** What the parser lets pass but no plain value can express: dangling or circular aliases, odd merge keys. */
 export function findMistakes(document: Document.Parsed): TreeMistake[] {
   const mistakes: TreeMistake[] = [];
+  let aliases = 0;
   visit(document, {
     Collection(_key, collection, ancestors) {
-      if (ancestors.filter(isCollection).length < deepest) return undefined;
-      mistakes.push({ offset: offsetOf(collection) ?? 0, message: tooDeep });
+      const isDeep = ancestors.filter(isCollection).length >= deepest;
+      if (!isDeep && !(isMap(collection) && countMerged(document, collection) > mostMerged)) return undefined;
+      const message = isDeep ? tooDeep : 'its merge keys stand for too many keys';
+      mistakes.push({ offset: offsetOf(collection) ?? 0, message });
       return visit.BREAK;
     },
     Alias(_key, alias, ancestors) {
-      const target = alias.resolve(document);
+      aliases += 1;
+      if (aliases > mostAliases) {
+        mistakes.push({ offset: offsetOf(alias) ?? 0, message: `it has more than ${mostAliases} aliases` });
+        return visit.BREAK;
+      }
+      const target = targetOf(document, alias);
       if (target === undefined) {
         mistakes.push({
           offset: offsetOf(alias) ?? 0,
@@ -68,9 +66,10 @@ export function findMistakes(document: Document.Parsed): TreeMistake[] {
           message: `the alias *${alias.source} stands inside its own anchor`,
         });
       }
+      return undefined;
     },
     Pair(_key, pair) {
-      if (!isMergeKey(pair.key) || mergeSources(document, asNode(pair.value)).every(isMap)) return;
+      if (!isMergeKey(pair.key) || mergeSources(document, pair.value).every(isMap)) return;
       mistakes.push({
         offset: offsetOf(asNode(pair.value)) ?? 0,
         message: 'a merge key `<<` takes a mapping or a list of them',
@@ -103,6 +102,10 @@ export function findDuplicates(document: Document.Parsed): TreeMistake[] {
 
 /** Far beyond any real file, and far below what overflows a stack. */
 const deepest = 100;
+/** Each is looked up among all that stands above it. */
+const mostAliases = 1000;
+/** Merge keys of merge keys can make a short text mean more than any memory holds. */
+const mostMerged = 100_000;
 
 function asNode(value: unknown): Node | undefined {
   return isScalar(value) || isMap(value) || isSeq(value) || isAlias(value) ? value : undefined;
@@ -116,7 +119,7 @@ function offsetOf(node: Node | undefined): number | undefined {
 function placeOf(document: Document.Parsed, node: Node | undefined, keyOffset: number): Place {
   const range = node?.range;
   const valueOffset = range && range[1] > range[0] ? range[0] : keyOffset;
-  const target = resolve(document, node);
+  const target = follow(document, node);
   return { valueOffset, keyOffset, source: isScalar(target) ? target.source : undefined };
 }
 
@@ -130,44 +133,13 @@ function stepInto(
   parent: Node | undefined,
   segment: string | number,
 ): Step | undefined {
-  const node = resolve(document, parent);
+  const node = follow(document, parent);
   if (isSeq(node)) {
     const value = asNode(node.items[Number(segment)]);
     return value && { value, keyOffset: undefined };
   }
   if (!isMap(node)) return undefined;
   // The last of two equal keys is the one whose value counts.
-  const pair = ownOrMergedPair(document, node, String(segment));
+  const pair = pairsOf(document, node).get(String(segment));
   return pair && { value: asNode(pair.value), keyOffset: offsetOf(asNode(pair.key)) };
-}
-
-function resolve(document: Document.Parsed, node: Node | undefined): Node | undefined {
-  return isAlias(node) ? asNode(node.resolve(document)) : node;
-}
-
-function ownOrMergedPair(document: Document.Parsed, map: YAMLMap, key: string): Pair | undefined {
-  const own = map.items.findLast((pair) => !isMergeKey(pair.key) && keyText(pair.key) === key);
-  return own ?? pairsOf(document, map).find((pair) => keyText(pair.key) === key);
-}
-
-function pairsOf(document: Document.Parsed, map: YAMLMap): Pair[] {
-  return map.items.flatMap((pair) => {
-    if (!isMergeKey(pair.key)) return [pair];
-    return mergeSources(document, asNode(pair.value)).flatMap((source) =>
-      isMap(source) ? pairsOf(document, source) : [],
-    );
-  });
-}
-
-function mergeSources(document: Document.Parsed, node: Node | undefined): (Node | undefined)[] {
-  const target = resolve(document, node);
-  return isSeq(target) ? target.items.map((item) => resolve(document, asNode(item))) : [target];
-}
-
-function isMergeKey(key: unknown): boolean {
-  return isScalar(key) && key.source === '<<' && key.type === 'PLAIN';
-}
-
-function keyText(key: unknown): string {
-  return isScalar(key) ? String(key.value) : String(key);
 }

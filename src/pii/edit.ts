@@ -23,19 +23,32 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
  */
 export function applyToParts(parts: readonly string[], joint: string, edits: readonly Edit[]): string[] {
   let offset = 0;
+  let next = 0;
   return parts.map((part) => {
     const from = offset;
-    offset += part.length + joint.length;
-    return applyEdits(part, editsWithin(edits, from, from + part.length));
+    const to = from + part.length;
+    offset = to + joint.length;
+    // Edits are in order, as the parts are: what ends before this part has no place in the ones behind it either.
+    while (endOf(edits[next]) <= from) next += 1;
+    const within: Edit[] = [];
+    for (let at = next; startOf(edits[at]) < to; at++) within.push(...cut(edits[at], from, to));
+    return applyEdits(part, within);
   });
 }
 
-function editsWithin(edits: readonly Edit[], from: number, to: number): Edit[] {
-  return edits
-    .filter(({ start, end }) => start < to && end > from)
-    .map(({ start, end, text }) => ({
-      start: Math.max(start, from) - from,
-      end: Math.min(end, to) - from,
-      text: start >= from ? text : '',
-    }));
+/** Behind everything for what is not there. */
+function startOf(edit: Edit | undefined): number {
+  return edit?.start ?? Number.POSITIVE_INFINITY;
+}
+
+function endOf(edit: Edit | undefined): number {
+  return edit?.end ?? Number.POSITIVE_INFINITY;
+}
+
+/** What of the edit lies between the two places, counted from the first. */
+function cut(edit: Edit | undefined, from: number, to: number): Edit[] {
+  if (edit === undefined || edit.end <= from) return [];
+  const { start, end, text } = edit;
+  const own = { start: Math.max(start, from) - from, end: Math.min(end, to) - from };
+  return [{ ...own, text: start >= from ? text : '' }];
 }

@@ -1,3 +1,5 @@
+import { compileGuard } from '../../safe-pattern.ts';
+
 /** Something wrong with a matcher, for whoever loads the file that it stands in. */
 export interface MatcherFault {
   readonly severity: 'error' | 'warning';
@@ -42,7 +44,7 @@ export function findMatcherFaults(event: string, matcher: Matcher): readonly Mat
       const message = `the matcher's "${key}" is not a string, so the rule never runs`;
       return [{ severity: 'warning', message }];
     }
-    if (!isExpression(pattern) || compile(pattern) !== undefined) return [];
+    if (!isExpression(pattern) || compileGuard(pattern) !== undefined) return [];
     const message = `the matcher's "${key}" is not a regular expression: ${pattern}`;
     return [{ severity: 'error', message }];
   });
@@ -54,24 +56,16 @@ function isExpression(pattern: string): boolean {
 
 /** `^…$` is an expression, everything else a glob of the whole name. One that does not compile keeps its guard. */
 function fits(pattern: string, name: string): boolean {
-  if (isExpression(pattern)) return compile(pattern)?.test(name) ?? true;
-  return compile(globToExpression(pattern), 'su')?.test(name) ?? true;
+  if (isExpression(pattern)) return compileGuard(pattern)?.test(name) ?? true;
+  return compileGuard(globToExpression(pattern), 'su')?.test(name) ?? true;
 }
 
 /** The trigger's other reading: an expression for the whole word, compared as text when it is none. */
 function fitsTrigger(pattern: string, trigger: string): boolean {
-  return compile(`^(?:${pattern})$`)?.test(trigger) ?? pattern === trigger;
+  return compileGuard(`^(?:${pattern})$`)?.test(trigger) ?? pattern === trigger;
 }
 
 function globToExpression(glob: string): string {
   const escaped = glob.replaceAll(/[.+^${}()|[\]\\/]/g, '\\$&');
   return `^${escaped.replaceAll(/\*+/g, '.*').replaceAll('?', '.')}$`;
-}
-
-function compile(source: string, flags = ''): RegExp | undefined {
-  try {
-    return new RegExp(source, flags);
-  } catch {
-    return undefined;
-  }
 }

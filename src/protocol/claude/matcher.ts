@@ -1,16 +1,17 @@
+import { compileGuard } from '../../safe-pattern.ts';
 import { eventRules } from './points.ts';
 
 /** Whether a matcher matches; absent, empty and `*` match everything. Source: hooks reference, "Matcher patterns". */
 export function matches(event: string, matcher: string | undefined, value: string): boolean {
   if (matcher === undefined || matcher.trim() === '' || matcher === '*') return true;
   if (isList(event, matcher)) return matcher.split(/[|,]/).some((name) => name.trim() === value);
-  return compile(matcher)?.test(value) ?? true;
+  return compileGuard(matcher)?.test(value) ?? true;
 }
 
 /** What is wrong with a matcher, as the end of a sentence; undefined when it compiles, or nobody looks at it. */
 export function findMatcherFault(event: string, matcher: string): string | undefined {
   const isPattern = eventRules[event]?.matcher !== undefined && matcher !== '*' && !isList(event, matcher);
-  if (!isPattern || compile(matcher) !== undefined) return undefined;
+  if (!isPattern || compileGuard(matcher) !== undefined) return undefined;
   return `the matcher ${JSON.stringify(matcher)} is no regular expression`;
 }
 
@@ -18,12 +19,4 @@ export function findMatcherFault(event: string, matcher: string): string | undef
 function isList(event: string, matcher: string): boolean {
   const isNarrow = event === 'FileChanged' || event === 'StopFailure';
   return (isNarrow ? /^[A-Za-z0-9_|]*$/ : /^[A-Za-z0-9_\- ,|]*$/).test(matcher);
-}
-
-function compile(matcher: string): RegExp | undefined {
-  try {
-    return new RegExp(matcher);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../errors.ts';
+import { compileAllowed } from '../../pii/allowed-pattern.ts';
 
 /** Whether a text is on the list of values and `/patterns/`, which must match as a whole. Throws USAGE. */
 export function readAllowList(entries: readonly string[]): (text: string) => boolean {
@@ -18,11 +19,11 @@ function isPattern(rule: string): boolean {
   return /^\/.+\/[iu]*$/s.test(rule);
 }
 
-function compile(rule: string): RegExp {
+function compile(rule: string): ReturnType<typeof compileAllowed> {
   const end = rule.lastIndexOf('/');
   const flags = new Set([...rule.slice(end + 1), 'u']);
   try {
-    return new RegExp(`^(?:${rule.slice(1, end)})$`, [...flags].join(''));
+    return compileAllowed(`^(?:${rule.slice(1, end)})$`, [...flags].join(''));
   } catch {
     const hint =
       'A pattern is a regular expression of JavaScript between slashes, with the flag i if need be.';

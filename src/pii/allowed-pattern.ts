@@ -1,0 +1,1 @@
+export { compileExemption as compileAllowed } from '../safe-pattern.ts';
