@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readDocument } from '../../src/config/document.ts';
+import { parseDocument, readDocument } from '../../src/config/document.ts';
 import { RuntimeError } from '../../src/errors.ts';
 import { folder, line, write } from './told.ts';
 
@@ -242,3 +242,63 @@ describe('files that cannot be read', () => {
     expect(read).toThrow(expect.objectContaining({ code: 'FILE_UNREADABLE', message: `${file} ${message}` }));
   });
 });
+
+test.each([
+  [
+    'a hundred thousand lists inside of one another',
+    `a: ${'['.repeat(100_000)}`,
+    'the YAML is nested too deeply',
+  ],
+  [
+    'three thousand levels of indentation',
+    Array.from({ length: 3000 }, (_, level) => `${' '.repeat(level)}a:`).join('\n'),
+    'the YAML is nested too deeply',
+  ],
+  [
+    'two hundred mappings inside of one another',
+    Array.from({ length: 200 }, (_, level) => `${' '.repeat(level)}a:`).join('\n'),
+    'the YAML is nested too deeply',
+  ],
+  [
+    'aliases of aliases',
+    `a0: &a0 [x, x]\n${powers((before) => `[*a${before}, *a${before}, *a${before}]`)}`,
+    'YAML: excessive alias count indicates a resource exhaustion attack',
+  ],
+  [
+    'merge keys of merge keys',
+    `a0: &a0 {x: 1}\n${powers((before) => `{<<: [*a${before}, *a${before}]}`)}`,
+    'its merge keys stand for too many keys',
+  ],
+  [
+    'thousands of anchors, each with an alias',
+    Array.from({ length: 5000 }, (_, line) => `k${line}: &n${line} 1\nl${line}: *n${line}`).join('\n'),
+    'it has more than 1000 aliases',
+  ],
+])('a file of %s has a problem with a place', (_title, text, message) => {
+  const { value, problems } = parseDocument('hostile.yaml', text);
+  expect({ value, messages: problems.map((problem) => problem.message) }).toEqual({
+    value: undefined,
+    messages: [message],
+  });
+});
+
+function powers(write: (before: number) => string): string {
+  return Array.from({ length: 40 }, (_, index) => `a${index + 1}: &a${index + 1} ${write(index)}`).join('\n');
+}
+
+test('a hundred thousand keys with anchors are read, and looked up', () => {
+  const document = parseDocument(
+    'x.yaml',
+    Array.from({ length: 100_000 }, (_, line) => `k${line}: &n${line} ${line}`).join('\n'),
+  );
+  const keys = document.keysOf([]);
+  expect({
+    problems: document.problems,
+    keys: keys.length,
+    last: keys.every((key) => document.positionOf([key]).column > 1),
+  }).toEqual({
+    problems: [],
+    keys: 100_000,
+    last: true,
+  });
+}, 120_000);
