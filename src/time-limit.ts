@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createContext, Script } from 'node:vm';
 import { isObject } from './json.ts';
 
@@ -19,6 +20,15 @@ export function withinLimit<T>(what: string, work: () => T): T {
   }
 }
 
+/** Lets signals and timers be heard where such work has held them up since the last time; whoever does it in a row waits for this. */
+export async function catchUp(): Promise<void> {
+  if (!hasHeldUp) return;
+  hasHeldUp = false;
+  await nextTurn();
+}
+
+let hasHeldUp = false;
+
 const LIMIT_MS = 1000;
 /** Work that has had no processor has not taken long; it is given this many times the limit to get one. */
 const PATIENCE = 3;
@@ -34,6 +44,7 @@ function attempt<T>(work: () => T): { readonly value: T } | undefined {
     done = { value: work() };
   };
   isRunning = true;
+  hasHeldUp = true;
   try {
     script.runInContext(scope, { timeout: LIMIT_MS, displayErrors: false });
     return done;

@@ -1,3 +1,4 @@
+import { catchUp } from '../time-limit.ts';
 /** Opens a source of items that ends early when its signal is aborted. */
 export type Source<Item> = (signal: AbortSignal) => AsyncIterable<Item>;
 
@@ -61,6 +62,7 @@ export async function workInOrder<Item, Result>(options: InOrder<Item, Result>):
   try {
     let place = 0;
     for await (const item of source(stopped)) {
+      await catchUp();
       if (stopped.aborted) break;
       inWork.take();
       untaken.take();

@@ -1,6 +1,7 @@
 import { type Code, compileCode, withVariables } from '../../cel.ts';
 import { catalogue, RuntimeError } from '../../errors.ts';
 import { ExpressionError } from '../../expression.ts';
+import { catchUp } from '../../time-limit.ts';
 import { describeRowValue } from '../misfit.ts';
 import type { Candidate, CaseCandidate, Stage } from './selection.ts';
 
@@ -15,6 +16,7 @@ export function compileFilter(filter: string): Stage {
   }
   return async function* (candidates) {
     for await (const candidate of candidates) {
+      await catchUp();
       const passed = 'problem' in candidate ? candidate : judge(candidate, code, filter);
       if (passed !== undefined) yield passed;
     }
