@@ -1,19 +1,34 @@
-import PQueue from 'p-queue';
 import { RunPaused } from './journal.ts';
 
 /**
- * Does all of the work, so many at once. A pause of one lets the others go as far as they can; what else one
- * of them throws is thrown when all have ended.
+ * Does all of the work in its order, so many at once. One that waits for a person keeps its place: when as many wait
+ * as may be at work, no further one is begun. After anything else that is thrown none is begun either; it is thrown when
+ * those that are under way have ended.
  */
 export async function atOnce<Item, Result>(
   items: readonly Item[],
   concurrency: number,
   work: (item: Item, index: number) => Promise<Result>,
 ): Promise<Result[]> {
-  const queue = new PQueue({ concurrency: Math.max(1, concurrency) });
-  const settled = await Promise.allSettled(items.map((item, index) => queue.add(() => work(item, index))));
-  const thrown = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
-  const worst = thrown.find((reason) => !(reason instanceof RunPaused)) ?? thrown[0];
-  if (worst !== undefined) throw worst;
-  return settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value as Result] : []));
+  const results: Result[] = [];
+  const thrown: unknown[] = [];
+  const left = items.entries();
+  const workOn = async () => {
+    for (const [index, item] of left) {
+      try {
+        results[index] = await work(item, index);
+      } catch (error) {
+        thrown.push(error);
+        if (error instanceof RunPaused) return;
+      }
+      if (thrown.some(isNoPause)) return;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(1, Math.min(concurrency, items.length)) }, workOn));
+  if (thrown.length > 0) throw thrown.find(isNoPause) ?? thrown[0];
+  return results;
+}
+
+function isNoPause(thrown: unknown): boolean {
+  return !(thrown instanceof RunPaused);
 }

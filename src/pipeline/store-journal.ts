@@ -29,26 +29,55 @@ export async function openJournal(store: Store, runId: string, context: JournalC
   for (const { step, outcome } of await store.listSteps(runId)) {
     if (outcome !== null) outcomes.set(step, outcome);
   }
+  const { requireSound, watch } = createSoundness();
   return {
     runId,
     find: (name) => outcomes.get(name),
     step: async (name, work, { holdsSteps = false } = {}) => {
       const known = outcomes.get(name);
       if (known !== undefined) return known;
-      if (!holdsSteps) await requireWanted(store, runId);
-      const { attempt } = holdsSteps ? { attempt: 1 } : await store.beginStep(runId, name, Date.now());
+      requireSound();
+      const attempt = holdsSteps ? 1 : await watch(begin(store, runId, name));
       const outcome = await work({ attempt });
-      await store.endStep(runId, name, outcome, Date.now());
+      await watch(store.endStep(runId, name, outcome, Date.now()));
       outcomes.set(name, outcome);
       return outcome;
     },
     decide: async (calls) => {
+      requireSound();
       const records: PendingRecord[] = [];
-      for (const call of calls) records.push(await store.addPending(call));
+      for (const call of calls) records.push(await watch(store.addPending(call)));
       for (const record of records) announce(record, context);
       return await decided(store, records, context);
     },
   };
+}
+
+/**
+ * What could not be kept sets the run down, and nothing more of it is begun, in whatever loop or branch that would be: a
+ * store that is full still takes the small note that something begins, and then not what came of it.
+ */
+function createSoundness() {
+  let failure: RuntimeError | undefined;
+  return {
+    requireSound: () => {
+      if (failure !== undefined) throw failure;
+    },
+    watch: async <Result>(writing: Promise<Result>): Promise<Result> => {
+      try {
+        return await writing;
+      } catch (error) {
+        failure ??= toRuntimeError(error, 'STORE_FAILED');
+        throw error;
+      }
+    },
+  };
+}
+
+/** How often the step has been begun. */
+async function begin(store: Store, runId: string, name: string): Promise<number> {
+  await requireWanted(store, runId);
+  return (await store.beginStep(runId, name, Date.now())).attempt;
 }
 
 /** Somebody may have cancelled the run meanwhile, from another process. */

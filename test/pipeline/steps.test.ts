@@ -263,7 +263,7 @@ test('an item that waits lets the others go as far as they can', async () => {
   const paused = await desk.run(`
 steps:
   - id: loop
-    for_each: [1, 2, 3]
+    for_each: {items: [1, 2, 3], concurrency: 3}
     steps: [{id: mine, tool: note}, {id: wait, if: "\${item != 2}", tool: ask}, {id: after, tool: note}]
 output: \${steps.loop.items.map(one, one.steps.wait)}
 `);
