@@ -11,6 +11,7 @@ import { readArgs } from './pipeline/args.ts';
 import { callTool } from './pipeline/call.ts';
 import type { CallableTool } from './pipeline/callable.ts';
 import { type Consent, consentsIn } from './pipeline/consent.ts';
+import { requireDecider } from './pipeline/decider.ts';
 import { toToolDocument } from './pipeline/document.ts';
 import { ruleCall } from './pipeline/rule-call.ts';
 import { keepCall, newPending, type PausedCall } from './pipeline/single-call.ts';
@@ -94,7 +95,10 @@ async function consentTo(
 function requireApproval(given: unknown): asserts given is Approval {
   const { id, decision, by, reason } = isObject(given) ? given : {};
   const texts = [id, by, reason].every((text) => typeof text === 'string');
-  if (decision === 'approved' && texts) return;
+  if (decision === 'approved' && texts) {
+    requireDecider(by);
+    return;
+  }
   throw new RuntimeError('USAGE', '`approve` gave no approval, so the tool was not called', {
     hint: "Give {id, decision: 'approved', by, reason} to consent, or undefined to leave the call waiting.",
   });

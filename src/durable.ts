@@ -70,7 +70,7 @@ export function openDurable(context: DurableContext): Durable {
       },
       resume: async (id, options = {}) =>
         await crew.work(options, async (one) => await resumeRun(await runs(), { id, toPipeline }, one)),
-      cancel: async (id, { by, reason = '' }) => await cancelRun(await runs(), id, { by, reason }),
+      cancel: async (id, decision) => await cancelRun(await runs(), id, decision),
       prune: async ({ olderThanMs }) => await (await store()).prune(Date.now() - olderThanMs),
     },
     pending: {

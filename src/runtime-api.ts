@@ -17,7 +17,7 @@ import type { RunDetails, RunDocument, RunInfo, RunStatus } from './contract/run
 import type { LogTarget } from './log/log.ts';
 import type { LooseEvent } from './pipeline/event.ts';
 import type { PointEvent } from './pipeline/fire-point.ts';
-import type { Decider } from './pipeline/rulings.ts';
+import type { Decider } from './pipeline/decider.ts';
 import type { RunOptions } from './pipeline/runs.ts';
 import type { EvalInput } from './pipeline/score.ts';
 import type { SuiteProgress } from './suite/model.ts';

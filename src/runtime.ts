@@ -36,7 +36,7 @@ export { type FoundState, findStates } from './find-state.ts';
 export type { HooksImport } from './import-hooks.ts';
 export type { LooseEvent } from './pipeline/event.ts';
 export type { PointEvent } from './pipeline/fire-point.ts';
-export type { Decider } from './pipeline/rulings.ts';
+export type { Decider } from './pipeline/decider.ts';
 export type { RunOptions } from './pipeline/runs.ts';
 export type { EvalInput } from './pipeline/score.ts';
 export type { PlannedRow, SuitePlan } from './plan-suite.ts';

@@ -2,6 +2,7 @@ import type { PendingCall, Ruling } from '../contract/approval.ts';
 import { RuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json.ts';
 import { readGivenArgs } from './args.ts';
+import { requireDecider } from './decider.ts';
 
 /**
  * The ruling of somebody who was asked on the spot: approved (with arguments as an object or JSON text, if they
@@ -9,8 +10,8 @@ import { readGivenArgs } from './args.ts';
  */
 export function readRuling({ tool }: PendingCall, given: unknown): Ruling {
   if (!isObject(given)) throw unusable('it is no object');
-  const { kind, by, reason = '', args, result } = given;
-  if (typeof by !== 'string') throw unusable('`by` is no text');
+  const { kind, reason = '', args, result } = given;
+  const by = requireDecider(given['by']);
   if (typeof reason !== 'string') throw unusable('`reason` is no text');
   switch (kind) {
     case 'approved': {

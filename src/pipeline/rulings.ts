@@ -6,13 +6,8 @@ import type { Store } from '../store/store.ts';
 import { readGivenArgs } from './args.ts';
 import { checkResult } from './call-after.ts';
 import { type CallableTool, readCheckedArgs } from './callable.ts';
+import { type Decider, requireDecision } from './decider.ts';
 import { toPendingDocument } from './run-document.ts';
-
-/** Who decides, and why. */
-export interface Decider {
-  readonly by: string;
-  readonly reason?: string | undefined;
-}
 
 export interface RulingContext {
   readonly store: Store;
@@ -21,14 +16,15 @@ export interface RulingContext {
 
 /**
  * Approves a pending call, with other arguments if there are any: these are checked against the tool's
- * schema now, and pass its hooks when the run goes on. Throws RUN_UNKNOWN, ARGS_INVALID, PENDING_DECIDED,
+ * schema now, and pass its hooks when the run goes on. Throws USAGE, RUN_UNKNOWN, ARGS_INVALID, PENDING_DECIDED,
  * PENDING_EXPIRED, STORE_FAILED.
  */
 export async function approve(
   context: RulingContext,
   id: string,
-  { by, reason = '', args }: Decider & { readonly args?: unknown },
+  decision: Decider & { readonly args?: unknown },
 ): Promise<PendingDocument> {
+  const { by, reason, args } = requireDecision(decision);
   const record = await requirePending(context.store, id);
   const edited = args === undefined ? null : readEdited(requireTool(context, record), args);
   return await decide(context.store, record, { kind: 'approved', args: edited, by, reason });
@@ -42,8 +38,9 @@ function readEdited(tool: CallableTool, args: unknown): Json {
 export async function reject(
   { store }: RulingContext,
   id: string,
-  { by, reason = '' }: Decider,
+  decision: Decider,
 ): Promise<PendingDocument> {
+  const { by, reason } = requireDecision(decision);
   return await decide(store, await requirePending(store, id), { kind: 'rejected', by, reason });
 }
 
@@ -54,8 +51,9 @@ export async function reject(
 export async function respond(
   context: RulingContext,
   id: string,
-  { by, reason = '', result }: Decider & { readonly result: unknown },
+  decision: Decider & { readonly result: unknown },
 ): Promise<PendingDocument> {
+  const { by, reason, result } = requireDecision(decision);
   const record = await requirePending(context.store, id);
   if (result === undefined) throw new RuntimeError('USAGE', 'the answer has no `result`');
   const json = Json.from(result);
@@ -83,9 +81,6 @@ function requireTool({ tools }: RulingContext, { tool: name }: PendingRecord): C
 }
 
 async function decide(store: Store, { id }: PendingRecord, ruling: Ruling): Promise<PendingDocument> {
-  if ('by' in ruling && typeof ruling.by !== 'string') {
-    throw new RuntimeError('USAGE', 'a decision needs `by`, a text: who decides');
-  }
   const decided = await store.decide(id, ruling, Date.now());
   if (decided === undefined) return toPendingDocument(await requirePending(store, id));
   if (decided.won) return toPendingDocument(decided.record);

@@ -4,6 +4,7 @@ import { RuntimeError, toFault, toRuntimeError } from '../errors.ts';
 import { isObject, Json, parseLossless } from '../json.ts';
 import { findDuplicateKey } from '../json-text.ts';
 import type { Claim, NewRun, RunRecord, Store } from '../store/store.ts';
+import { type Decider, requireDecision } from './decider.ts';
 import type { Pipeline } from './model.ts';
 import { requireInput, runPipeline } from './run.ts';
 import type { Equipment, RunContext, Session } from './run-context.ts';
@@ -62,13 +63,14 @@ export async function resumeRun(
 
 /**
  * Ends a run for good: its open pendings are ruled `cancelled`, and a step in flight in another process is
- * the last. Throws RUN_UNKNOWN, RUN_ENDED, STORE_FAILED.
+ * the last. Throws USAGE, RUN_UNKNOWN, RUN_ENDED, STORE_FAILED.
  */
 export async function cancelRun(
   { store, equipment }: Pick<RunsContext, 'store' | 'equipment'>,
   id: string,
-  { by, reason }: { readonly by: string; readonly reason: string },
+  decision: Decider,
 ): Promise<RunDocument> {
+  const { by, reason } = requireDecision(decision);
   await requireRun(store, id);
   const claim = await store.claimRun(id);
   try {
@@ -87,9 +89,8 @@ export async function cancelRun(
 }
 
 function cancelled(id: string, by: string, reason: string): RuntimeError {
-  const who = by === '' ? '' : ` by ${by}`;
   const why = reason === '' ? '' : `: ${reason}`;
-  return new RuntimeError('ABORTED', `run ${id} was cancelled${who}${why}`, { hint: 'Start a new run.' });
+  return new RuntimeError('ABORTED', `run ${id} was cancelled by ${by}${why}`, { hint: 'Start a new run.' });
 }
 
 /** Throws RUN_UNKNOWN, STORE_FAILED. */

@@ -414,3 +414,15 @@ test.concurrent.for(['show', 'approve'])(
     });
   },
 );
+
+test.concurrent.for([
+  { verb: 'approve', more: [] },
+  { verb: 'reject', more: ['--reason', 'no'] },
+  { verb: 'respond', more: ['--result', '1'] },
+])('pending $verb --by "" is refused, and the call still waits', async ({ verb, more }, { expect }) => {
+  const { folder, id } = await waiting();
+  const refused = await runJson(['pending', verb, id, '--by', '', ...more], { cwd: folder });
+  expect(refused).toMatchObject({ code: 2, document: { error: { code: 'USAGE' } } });
+  const shown = await runJson(['pending', 'show', id], { cwd: folder });
+  expect(shown).toMatchObject({ document: { status: 'open', by: null } });
+});
