@@ -66,7 +66,8 @@ export function openDurable(context: DurableContext): Durable {
         const opened = await store();
         const run = await requireRun(opened, id);
         const pendings = await opened.listPendings({ runId: id }, Date.now());
-        return toRunDetails(run, await opened.listSteps(id), pendings);
+        const [steps, moments] = [await opened.listSteps(id), await opened.listMoments(id)];
+        return toRunDetails(run, { steps, pendings, moments });
       },
       resume: async (id, options = {}) =>
         await crew.work(options, async (one) => await resumeRun(await runs(), { id, toPipeline }, one)),

@@ -2,7 +2,7 @@ import type { PendingDocument, PendingNotice, PendingRecord } from '../contract/
 import type { RunDetails, RunDocument, RunInfo, StepDocument, TimelineEntry } from '../contract/run.ts';
 import { isObject, Json } from '../json.ts';
 import { type FailedOpen, failuresIn } from '../protocol/metadata.ts';
-import type { RunRecord, StepRecord } from '../store/store.ts';
+import type { RunMoment, RunRecord, StepRecord } from '../store/store.ts';
 import { document } from './exact-document.ts';
 import { readStepEntry } from './step-outcome.ts';
 
@@ -97,11 +97,15 @@ export function toRunInfo(run: RunRecord, openPendings: number): RunInfo {
   };
 }
 
-export function toRunDetails(
-  run: RunRecord,
-  steps: readonly StepRecord[],
-  pendings: readonly PendingRecord[],
-): RunDetails {
+/** All that a store has kept of what happened in a run. */
+export interface History {
+  readonly steps: readonly StepRecord[];
+  readonly pendings: readonly PendingRecord[];
+  /** The order in which it happened. */
+  readonly moments: readonly RunMoment[];
+}
+
+export function toRunDetails(run: RunRecord, { steps, pendings, moments }: History): RunDetails {
   const open = pendings.filter(({ ruling }) => ruling === null);
   return document<RunDetails>({
     ...toRunInfo(run, open.length),
@@ -109,45 +113,49 @@ export function toRunDetails(
     output: run.output,
     error: run.error,
     pendings: open.map(toNotice),
-    timeline: toTimeline(run, steps, pendings),
+    timeline: toTimeline(run, { steps, pendings, moments }),
   });
 }
 
-function toTimeline(
-  run: RunRecord,
-  steps: readonly StepRecord[],
-  pendings: readonly PendingRecord[],
-): TimelineEntry[] {
-  const moments = [
-    { at: run.createdAt, what: 'started' as const, step: null, detail: run.name },
-    ...steps.flatMap(toMoments),
-    ...pendings.flatMap(toWaits),
-    ...(run.status === 'running' || run.status === 'pending'
-      ? []
-      : [{ at: run.updatedAt, what: 'ended' as const, step: null, detail: run.status }]),
+/** In the order in which it was kept: clocks are set, and those of several machines differ. */
+function toTimeline(run: RunRecord, { steps, pendings, moments }: History): TimelineEntry[] {
+  const places = new Map(moments.map(({ what, subject }, place) => [`${what} ${subject}`, place]));
+  const placeOf = ({ key }: Moment) => places.get(key) ?? moments.length;
+  const between = [...steps.flatMap(toMoments), ...pendings.flatMap(toWaits)].toSorted(
+    (one, other) => placeOf(one) - placeOf(other) || one.at - other.at,
+  );
+  const started = { at: iso(run.createdAt), what: 'started', step: null, detail: run.name } as const;
+  const ended = { at: iso(run.updatedAt), what: 'ended', step: null, detail: run.status } as const;
+  return [
+    started,
+    ...between.map(({ key: _, at, ...entry }) => ({ at: iso(at), ...entry })),
+    ...(run.status === 'running' || run.status === 'pending' ? [] : [ended]),
   ];
-  return moments.toSorted((one, other) => one.at - other.at).map((each) => ({ ...each, at: iso(each.at) }));
 }
 
 interface Moment extends Omit<TimelineEntry, 'at'> {
   readonly at: number;
+  /** What the store calls it. */
+  readonly key: string;
 }
 
 function toMoments({ step, attempts, outcome, beganAt, endedAt }: StepRecord): Moment[] {
   const entry = outcome === null ? undefined : readStepEntry(outcome);
   const often = attempts > 1 ? `begun ${attempts} times` : '';
-  const began: Moment = { at: beganAt, what: 'step began', step, detail: often };
+  const began: Moment = { key: `began ${step}`, at: beganAt, what: 'step began', step, detail: often };
   if (endedAt === null) return [began];
   const detail = entry === undefined ? '' : `${entry.status}${entry.error ? `: ${entry.error.message}` : ''}`;
-  const ended: Moment = { at: endedAt, what: 'step ended', step, detail };
+  const ended: Moment = { key: `ended ${step}`, at: endedAt, what: 'step ended', step, detail };
   return attempts === 0 ? [ended] : [began, ended];
 }
 
 function toWaits({ id, step, message, createdAt, decidedAt, ruling }: PendingRecord): Moment[] {
-  const opened: Moment = { at: createdAt, what: 'pending', step, detail: `${id}: ${message}` };
+  const detail = `${id}: ${message}`;
+  const opened: Moment = { key: `pending ${id}`, at: createdAt, what: 'pending', step, detail };
   if (ruling === null || decidedAt === null) return [opened];
   const by = 'by' in ruling && ruling.by !== '' ? ` by ${ruling.by}` : '';
-  return [opened, { at: decidedAt, what: 'decided', step, detail: `${id}: ${ruling.kind}${by}` }];
+  const decision = `${id}: ${ruling.kind}${by}`;
+  return [opened, { key: `decided ${id}`, at: decidedAt, what: 'decided', step, detail: decision }];
 }
 
 function iso(ms: number): string {

@@ -32,7 +32,8 @@ export async function runSteps(
     const outcome = await runStep(run, step, scope);
     note(scope, step.id, outcome);
     if (outcome.status !== 'failed' && outcome.status !== 'denied') continue;
-    const stop = await afterFailure(run, step, { scope, outcome });
+    const at = outcome.failedAt ?? `${scope.prefix}${step.id}`;
+    const stop = await afterFailure(run, step, { scope, outcome: { ...outcome, failedAt: at }, at });
     if (stop !== undefined) return stop;
   }
   return undefined;
@@ -41,17 +42,21 @@ export async function runSteps(
 interface Failure {
   readonly scope: Scope;
   readonly outcome: StepOutcome;
+  /** The path of the innermost step that failed. */
+  readonly at: string;
 }
 
 async function afterFailure(
   run: RunContext,
-  { id, onError }: Step,
-  { scope, outcome }: Failure,
+  { onError }: Step,
+  { scope, outcome, at }: Failure,
 ): Promise<StepOutcome | undefined> {
   if (onError.kind === 'continue') return undefined;
   if (onError.kind === 'stop') return outcome;
   const { code = 'INTERNAL', message = '', hint = '' } = outcome.error ?? {};
-  const more = { ...scope.more, error: { code, message, hint, step: id } };
+  // As it is called where the handler stands, which may be inside a loop.
+  const step = at.startsWith(scope.prefix) ? at.slice(scope.prefix.length) : at;
+  const more = { ...scope.more, error: { code, message, hint, step } };
   // The same views: what a handler came to is seen by the steps that follow.
   const stop = await runSteps(run, onError.steps, { ...scope, more });
   return stop ?? (onError.then === 'stop' ? outcome : undefined);
@@ -177,9 +182,10 @@ async function runLoop(
     const place = `${name}[${index}]`;
     const more = { ...scope.more, item, index };
     const own = branchOff(scope, { more, prefix: `${place}/` });
-    return await journaled(run, { step, name: place, scope: own, item: true }, () =>
+    const outcome = await journaled(run, { step, name: place, scope: own, item: true }, () =>
       runOnce(run, { step, name: place, scope: own }),
     );
+    return { failedAt: place, ...outcome };
   });
   return gather(outcomes, { items: outcomes.map(({ view }) => view) });
 }
@@ -259,5 +265,6 @@ function withInnerViews(step: GroupStep | ParallelStep, scope: Scope, outcome: S
 function gather(outcomes: readonly StepOutcome[], members: Readonly<Record<string, unknown>>): StepOutcome {
   const first = outcomes.find(({ status }) => status === 'failed' || status === 'denied');
   if (first?.error === undefined) return done(members);
-  return broken(first.status === 'denied' ? 'denied' : 'failed', first.error, members);
+  const outcome = broken(first.status === 'denied' ? 'denied' : 'failed', first.error, members);
+  return { ...outcome, ...(first.failedAt !== undefined && { failedAt: first.failedAt }) };
 }

@@ -11,6 +11,8 @@ export interface StepOutcome {
   /** What expressions see as `steps.ID`: `status`, the members of its kind, and `error` unless it went well. */
   readonly view: Json;
   readonly error?: Fault;
+  /** The path of the step inside this one that it failed by. */
+  readonly failedAt?: string;
 }
 
 /** A step as the journal keeps it. */
@@ -43,16 +45,23 @@ export function brokenBy(thrown: unknown): StepOutcome {
   return broken(error.code === 'DENIED' ? 'denied' : 'failed', error);
 }
 
-export function writeStepEntry({ kind, durationMs, status, view, error }: StepEntry): Json {
-  return Json.from({ kind, duration_ms: durationMs, status, view, ...(error && { error }) });
+export function writeStepEntry({ kind, durationMs, status, view, error, failedAt }: StepEntry): Json {
+  return Json.from({ kind, duration_ms: durationMs, status, view, error, failed_at: failedAt });
 }
 
 /** The inverse of `writeStepEntry`; undefined for an entry that is no step of the file, such as a model call. */
 export function readStepEntry(json: Json): StepEntry | undefined {
-  const { kind, duration_ms, status, error } = json.value as PlainEntry;
+  const { kind, duration_ms, status, error, failed_at: failedAt } = json.value as PlainEntry;
   if (kind === undefined) return undefined;
   const view = requireMember(exactMembers(json), 'view');
-  return { kind, durationMs: duration_ms, status, view, ...(error && { error }) };
+  return {
+    kind,
+    durationMs: duration_ms,
+    status,
+    view,
+    ...(error && { error }),
+    ...(failedAt && { failedAt }),
+  };
 }
 
 /** What `writeStepEntry` writes, parsed. */
@@ -61,4 +70,5 @@ interface PlainEntry {
   readonly duration_ms: number;
   readonly status: StepStatus;
   readonly error?: Fault;
+  readonly failed_at?: string;
 }

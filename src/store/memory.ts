@@ -2,7 +2,7 @@ import type { PendingCall, PendingRecord, Ruling } from '../contract/approval.ts
 import type { RuntimeError } from '../errors.ts';
 import { decodeFault, encodeFault } from './fault-text.ts';
 import { checkRunId, isEnded, rulingOfEndedRun, runExists, runUnknown, storeClosed } from './rules.ts';
-import type { Claim, NewRun, RunChange, RunRecord, StepRecord, Store } from './store.ts';
+import type { Claim, NewRun, RunChange, RunMoment, RunRecord, StepRecord, Store } from './store.ts';
 
 /** A store that ends with its process: for trials and tests, and for those who want nothing on a disk. */
 export function createMemoryStore(): Store {
@@ -25,9 +25,12 @@ export function createMemoryStore(): Store {
       open(() => {
         const run = requireRun(state, runId);
         const begun = run.steps.get(step) ?? newStep(step, at);
-        run.steps.set(step, begun.endedAt === null ? { ...begun, outcome, endedAt: at } : begun);
+        if (begun.endedAt !== null) return;
+        run.steps.set(step, { ...begun, outcome, endedAt: at });
+        run.moments.push({ what: 'ended', subject: step });
       }),
     listSteps: (runId) => open(() => [...(state.runs.get(runId)?.steps.values() ?? [])]),
+    listMoments: (runId) => open(() => [...(state.runs.get(runId)?.moments ?? [])]),
     addPending: (call) => open(() => addPending(state, call)),
     decide: (id, ruling, at) => open(() => decide(state, { id, ruling, at })),
     findPending: (id, at) =>
@@ -36,6 +39,7 @@ export function createMemoryStore(): Store {
         return state.pendings.get(id);
       }),
     listPendings: (filter, at) => open(() => listPendings(state, filter, at)),
+    listExpired: (at) => open(() => listExpired(state, at)),
     close: async () => {
       state.closed = true;
       state.claimed.clear();
@@ -56,6 +60,7 @@ interface Run {
   readonly record: RunRecord;
   /** In the order in which they began. */
   readonly steps: Map<string, StepRecord>;
+  readonly moments: RunMoment[];
 }
 
 function createRun(state: State, run: NewRun): void {
@@ -64,7 +69,7 @@ function createRun(state: State, run: NewRun): void {
   const { id, kind, name, file, source, config, input, createdAt } = run;
   const begun = { id, kind, name, file, source, config, input, createdAt };
   const record: RunRecord = { ...begun, status: 'running', output: null, error: null, updatedAt: createdAt };
-  state.runs.set(id, { record, steps: new Map() });
+  state.runs.set(id, { record, steps: new Map(), moments: [] });
 }
 
 function listRuns(state: State, { status, limit }: Parameters<Store['listRuns']>[0] & object): RunRecord[] {
@@ -126,7 +131,8 @@ function unknown(id: string): RuntimeError {
   return runUnknown(id, place);
 }
 
-function beginStep({ steps }: Run, step: string, at: number): { attempt: number } {
+function beginStep({ steps, moments }: Run, step: string, at: number): { attempt: number } {
+  if (!steps.has(step)) moments.push({ what: 'began', subject: step });
   const begun = steps.get(step) ?? newStep(step, at);
   const attempts = begun.attempts + 1;
   steps.set(step, { ...begun, attempts });
@@ -158,6 +164,7 @@ function addPending(state: State, call: PendingCall): PendingRecord {
     decidedAt: null,
   };
   state.pendings.set(id, record);
+  requireRun(state, runId).moments.push({ what: 'pending', subject: id });
   return isEnded(status) ? rule(state, record, rulingOfEndedRun(status), createdAt) : record;
 }
 
@@ -183,6 +190,19 @@ function listPendings(
     .filter((record) => open === undefined || (record.ruling === null) === open);
 }
 
+function listExpired(state: State, at: number): string[] {
+  expireDue(state, at);
+  const pendings = [...state.pendings.values()];
+  return [...state.runs.values()]
+    .map(({ record }) => record)
+    .filter(({ status }) => !isEnded(status))
+    .filter(({ id }) => {
+      const rulings = pendings.filter(({ runId }) => runId === id).map(({ ruling }) => ruling);
+      return rulings.some((ruling) => ruling?.kind === 'expired') && !rulings.includes(null);
+    })
+    .map(({ id }) => id);
+}
+
 function cancelOpen(state: State, runId: string, at: number): void {
   expireDue(state, at);
   const status = requireRun(state, runId).record.status;
@@ -203,5 +223,6 @@ function expireDue(state: State, at: number): void {
 function rule(state: State, open: PendingRecord, ruling: Ruling, decidedAt: number): PendingRecord {
   const record = { ...open, ruling, decidedAt };
   state.pendings.set(record.id, record);
+  state.runs.get(record.runId)?.moments.push({ what: 'decided', subject: record.id });
   return record;
 }

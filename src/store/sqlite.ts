@@ -3,6 +3,7 @@ import { checkRunId, isEnded, rulingOfEndedRun, runExists, runUnknown } from './
 import { type Database, openDatabase } from './sqlite/database.ts';
 import { toStoreError } from './sqlite/failure.ts';
 import { createRunLocks, type RunLocks } from './sqlite/locks.ts';
+import { createMomentTable, type MomentTable } from './sqlite/moments.ts';
 import { createPendingTable, type PendingTable } from './sqlite/pendings.ts';
 import { createRunTable, type RunTable } from './sqlite/runs.ts';
 import { createStepTable, type StepTable } from './sqlite/steps.ts';
@@ -31,6 +32,7 @@ function createStore(database: Database): Store {
     runs: createRunTable(database),
     steps: createStepTable(database),
     pendings: createPendingTable(database),
+    moments: createMomentTable(database),
   };
   return {
     place: database.file,
@@ -48,6 +50,7 @@ interface Parts {
   readonly runs: RunTable;
   readonly steps: StepTable;
   readonly pendings: PendingTable;
+  readonly moments: MomentTable;
 }
 
 function runMethods(
@@ -84,7 +87,8 @@ function runMethods(
   };
 }
 
-function stepMethods({ database, runs, steps }: Parts): Pick<Store, 'beginStep' | 'endStep' | 'listSteps'> {
+function stepMethods(parts: Parts): Pick<Store, 'beginStep' | 'endStep' | 'listSteps' | 'listMoments'> {
+  const { database, runs, steps, moments } = parts;
   return {
     beginStep: (runId, step, at) =>
       database.write(() => {
@@ -97,6 +101,7 @@ function stepMethods({ database, runs, steps }: Parts): Pick<Store, 'beginStep' 
         steps.end({ runId, step, outcome, at });
       }),
     listSteps: (runId) => database.read(() => steps.list(runId)),
+    listMoments: (runId) => database.read(() => moments.list(runId)),
   };
 }
 
@@ -104,7 +109,7 @@ function pendingMethods({
   database,
   runs,
   pendings,
-}: Parts): Pick<Store, 'addPending' | 'decide' | 'findPending' | 'listPendings'> {
+}: Parts): Pick<Store, 'addPending' | 'decide' | 'findPending' | 'listPendings' | 'listExpired'> {
   /** Expiries are written only when there are any: to look is no reason to write. */
   const look = async <Result>(at: number, work: () => Result): Promise<Result> => {
     const seen = await database.read(() => (pendings.hasDue(at) ? undefined : { result: work() }));
@@ -133,6 +138,7 @@ function pendingMethods({
       }),
     findPending: (id, at) => look(at, () => pendings.find(id)),
     listPendings: (filter, at) => look(at, () => pendings.list(filter)),
+    listExpired: (at) => look(at, () => pendings.runsExpired()),
   };
 }
 

@@ -38,6 +38,11 @@ export interface Store {
    */
   claimRun(id: string): Promise<Claim | undefined>;
   /**
+   * The ids of runs that have not ended and wait for nobody any more, because what waited in them has expired at
+   * `at` (ms since 1970), which is carried out.
+   */
+  listExpired(at: number): Promise<string[]>;
+  /**
    * Removes ended runs that were last changed before `before` (ms since 1970), with all they left, except those that
    * somebody has claimed. Returns how many.
    */
@@ -52,6 +57,8 @@ export interface Store {
   endStep(runId: string, step: string, outcome: Json, at: number): Promise<void>;
   /** All steps of a run, in the order in which they began; none when there is no such run. */
   listSteps(runId: string): Promise<StepRecord[]>;
+  /** What happened to the steps and calls of a run in the order in which it was kept, whatever clocks said meanwhile. */
+  listMoments(runId: string): Promise<RunMoment[]>;
 
   /**
    * Keeps a pending call, unless one of this id is there already. Returns what is kept, decided or not: a
@@ -119,6 +126,12 @@ export interface RunChange {
   readonly error?: Fault | null;
   /** Milliseconds since 1970. */
   readonly at: number;
+}
+
+/** That a step began for the first time, or a step ended (`subject` is its path), that a call waits or is decided (its id). */
+export interface RunMoment {
+  readonly what: 'began' | 'ended' | 'pending' | 'decided';
+  readonly subject: string;
 }
 
 /** A step that was begun, times in ms since 1970; `outcome` and `endedAt` are null while it has not ended. */

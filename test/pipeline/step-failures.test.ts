@@ -89,7 +89,7 @@ steps: [{id: one, tool: fail, on_error: {then: continue, steps: [{id: tidy, tool
   expect(end).toMatchObject({ status: 'failed', error: { code: 'PROCESS_EXIT' } });
 });
 
-test('the failure of a group is that of its step, and a handler around it sees the group', async () => {
+test('the failure of a group is that of its step, which a handler around it sees', async () => {
   const desk = await openDesk(spec);
   await desk.run(`
 steps:
@@ -100,8 +100,42 @@ steps:
   const { code, message, hint } = toolError;
   expect(desk.lines('notes').map((line) => JSON.parse(line).args)).toEqual([
     {},
-    { error: { code, message, hint, step: 'group' }, one: 'ok' },
+    { error: { code, message, hint, step: 'two' }, one: 'ok' },
   ]);
+});
+
+test.each([
+  { title: 'a step', step: '{id: top, tool: fail', at: 'top' },
+  { title: 'a branch', step: '{id: top, parallel: [{id: a, tool: note}, {id: b, tool: fail}]', at: 'b' },
+  { title: 'an item', step: '{id: top, for_each: [1, 2], tool: fail', at: 'top[0]' },
+  {
+    title: 'a step of an item of a loop in a group',
+    step: '{id: top, steps: [{id: loop, for_each: [1, 2], steps: [{id: a, tool: note}, {id: b, if: "${item == 2}", tool: fail}]}]',
+    at: 'loop[1]/b',
+  },
+  {
+    title: 'a group that took too long',
+    step: '{id: top, steps: [{id: slow, timeout_ms: 200, steps: [{id: a, tool: hang}]}]',
+    at: 'slow',
+  },
+  {
+    title: 'a handler that fails itself',
+    step: '{id: top, steps: [{id: a, tool: fail, on_error: {steps: [{id: b, tool: crash}]}}]',
+    at: 'b',
+  },
+])('`error.step` names what failed inside: $title', async ({ step, at }) => {
+  const desk = await openDesk(spec);
+  const tidy = '{id: tidy, tool: note, args: {at: "${error.step}"}}';
+  await desk.run(`steps: [${step}, on_error: {then: continue, steps: [${tidy}]}}]\n`);
+  expect(JSON.parse(desk.lines('notes').at(-1) ?? '').args).toEqual({ at });
+});
+
+test('in a loop, `error.step` of a handler is named as the steps beside it are', async () => {
+  const desk = await openDesk(spec);
+  const tidy = '{id: tidy, tool: note, args: {at: "${error.step}"}}';
+  const group = `{id: g, steps: [{id: a, tool: fail}], on_error: {then: continue, steps: [${tidy}]}}`;
+  await desk.run(`steps: [{id: loop, for_each: [1], steps: [${group}]}]\n`);
+  expect(JSON.parse(desk.lines('notes').at(-1) ?? '').args).toEqual({ at: 'a' });
 });
 
 const late = [

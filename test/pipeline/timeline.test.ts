@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stringifyJson } from '../../src/index.ts';
+import { loadSqlite } from '../../src/store/sqlite/module.ts';
 import { story } from '../runtime/open.ts';
 import { openDesk, pendingOf, recording } from './desk.ts';
 
@@ -163,4 +165,35 @@ test('runs are listed newest first, by status and so many', async () => {
     status: 'pending',
     pending: 1,
   });
+});
+
+test('the timeline follows what happened, whatever the clock said meanwhile', async () => {
+  const desk = await openDesk(spec);
+  const paused = await desk.run(pipeline, { order: 7 });
+  await desk.runtime.pending.reject(pendingOf(paused), { by: 'mara', reason: 'no' });
+  await desk.runtime.runs.resume(paused.run_id);
+  const whatOf = async () =>
+    (await desk.runtime.runs.show(paused.run_id)).timeline.map(({ what, step }) => [what, step]);
+  const before = await whatOf();
+  expect(before).toEqual([
+    ['started', null],
+    ['step began', 'one/call'],
+    ['step ended', 'one/call'],
+    ['step ended', 'one'],
+    ['step began', 'wait/call'],
+    ['step ended', 'wait/call'],
+    ['pending', 'wait/call'],
+    ['decided', 'wait/call'],
+    ['step began', 'wait/call/ruling-1'],
+    ['step ended', 'wait/call/ruling-1'],
+    ['step ended', 'wait'],
+    ['step ended', 'group'],
+    ['ended', null],
+  ]);
+  const { DatabaseSync } = loadSqlite();
+  const database = new DatabaseSync(join(desk.folder, '.signalbox/state.db'));
+  database.exec(`UPDATE steps SET began_at = began_at - 3600000, ended_at = ended_at - 7200000 WHERE step = 'wait/call';
+    UPDATE pendings SET decided_at = decided_at - 86400000; UPDATE runs SET updated_at = created_at - 1`);
+  database.close();
+  expect(await whatOf()).toEqual(before);
 });

@@ -204,8 +204,76 @@ test('a store that lacks a table is not opened', async () => {
   change(file, 'DROP TABLE steps');
   expect(await openFault(file)).toMatchObject({
     code: 'STORE_FAILED',
-    message: `the state store ${file} failed (no such table: steps)`,
+    message: `the state store ${file} is damaged (no such table: steps)`,
+    hint: expect.stringContaining('restore a backup'),
   });
+});
+
+test.each([
+  { title: 'a column of a run', sql: 'ALTER TABLE runs DROP COLUMN output' },
+  { title: 'a column of a step', sql: 'ALTER TABLE steps DROP COLUMN attempts' },
+  { title: 'a column of a call', sql: 'ALTER TABLE pendings DROP COLUMN members' },
+])('a store that lacks $title is not opened', async ({ sql }) => {
+  const file = newFile();
+  await (await openAt(file)).close();
+  change(file, sql);
+  expect(await openFault(file)).toEqual({
+    code: 'STORE_FAILED',
+    message: expect.stringMatching(/^the state store .+ is damaged \(.*no (such column|column named)/),
+    hint: expect.stringContaining('restore a backup'),
+  });
+});
+
+test('a store that was truncated to nothing is told, and no new one takes its place', async () => {
+  const file = newFile();
+  const store = await openAt(file);
+  await store.createRun(newRun('r1'));
+  await store.close();
+  truncateSync(file, 0);
+  expect(await openFault(file)).toEqual({
+    code: 'STORE_FAILED',
+    message: `the state store ${file} is damaged: the file is empty`,
+    hint: `Restore a backup of ${file}; without one remove it, and a new store begins empty.`,
+  });
+  expect(statSync(file).size).toBe(0);
+});
+
+test('a store of which only the journal is left is told, and the journal is left as it is', async () => {
+  const file = newFile();
+  const store = await openAt(file);
+  await store.createRun(newRun('r1'));
+  const journal = readFileSync(`${file}-wal`);
+  await store.close();
+  rmSync(file);
+  writeFileSync(`${file}-wal`, journal);
+  expect(await openFault(file)).toMatchObject({
+    code: 'STORE_FAILED',
+    message: `the state store ${file} is gone, and ${file}-wal is still there`,
+  });
+  expect(readFileSync(`${file}-wal`).equals(journal)).toBe(true);
+});
+
+test('a store without the additions of this version gets them, with what they say of the time before', async () => {
+  const file = newFile();
+  const store = await openAt(file);
+  await store.createRun(newRun('r1'));
+  await store.beginStep('r1', 'a', 9);
+  await store.endStep('r1', 'a', new Json('1'), 5);
+  await store.addPending(newCall('p1', 'r1', { createdAt: 7 }));
+  await store.close();
+  for (const name of ['step_begins', 'step_is_there', 'step_ends', 'call_waits', 'call_is_decided'])
+    change(file, `DROP TRIGGER ${name}`);
+  change(file, 'DROP TABLE moments; ALTER TABLE steps DROP COLUMN sum');
+  const again = await openAt(file);
+  await again.beginStep('r1', 'b', 1);
+  // Of what was kept before, the clock is all that there is.
+  expect(await again.listMoments('r1')).toEqual([
+    { what: 'ended', subject: 'a' },
+    { what: 'pending', subject: 'p1' },
+    { what: 'began', subject: 'a' },
+    { what: 'began', subject: 'b' },
+  ]);
+  expect(await again.listSteps('r1')).toHaveLength(2);
 });
 
 /** A store of many pages, closed. */

@@ -423,3 +423,39 @@ test('a file that is no database, or of a newer version, is told', async () => {
   writeFileSync(resultsOf(file), 'kind: RuntimeConfig\n'.repeat(100));
   expect((await faultOf(openResultStore({ type: 'sqlite', file }))).message).toMatch(/is no database/);
 });
+
+test.each([
+  { title: 'a record that is cut off', sql: 'UPDATE results SET text = substr(text, 1, 5)' },
+  { title: 'a record that is another', sql: "UPDATE results SET text = '{}'" },
+  { title: 'a word that is no status', sql: "UPDATE runs SET status = 'lost'" },
+  { title: 'a number that is none', sql: 'UPDATE results SET number = 9000000000000000001' },
+])('$title is told, not handed out', async ({ sql }) => {
+  const file = newFile();
+  const results = await openBeside(file);
+  results.createRun(newResultRun('r1'));
+  results.put(newResult('r1'));
+  results.close();
+  const database = new DatabaseSync(resultsOf(file));
+  database.exec(`PRAGMA ignore_check_constraints = ON; ${sql}`);
+  database.close();
+  const again = await openBeside(file);
+  const reads = [() => again.findRun('r1'), () => [...again.records('r1')]];
+  expect(reads.map(codeOf)).toContain('STORE_FAILED');
+});
+
+test('results that were truncated to nothing, or lack a column, are told', async () => {
+  const file = newFile();
+  (await openBeside(file)).close();
+  const database = new DatabaseSync(resultsOf(file));
+  database.exec('ALTER TABLE results DROP COLUMN case_id');
+  database.close();
+  expect(await faultOf(openResultStore({ type: 'sqlite', file }))).toMatchObject({
+    code: 'STORE_FAILED',
+    hint: expect.stringContaining('restore a backup'),
+  });
+  writeFileSync(resultsOf(file), '');
+  expect(await faultOf(openResultStore({ type: 'sqlite', file }))).toMatchObject({
+    code: 'STORE_FAILED',
+    message: expect.stringContaining('is damaged: the file is empty'),
+  });
+});

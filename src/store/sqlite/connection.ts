@@ -3,10 +3,12 @@ import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError } from '../../errors.ts';
+import { defineChecksum } from './checksum.ts';
 import { isBusy } from './failure.ts';
 import { makeFolder, makePrivateFile } from './folder.ts';
 import { checkOwner, createTables, type Layout, probeWrite } from './layout.ts';
 import { loadSqlite } from './module.ts';
+import { isMissing, publish } from './new-file.ts';
 import type { Row } from './row.ts';
 import { decodeText, encodeText } from './text.ts';
 
@@ -29,6 +31,7 @@ export interface Opening {
 /** Opens the file, or makes it with its folder. Throws what SQLite and the system say, and STORE_FAILED. */
 export async function openConnection(opening: Opening): Promise<Connection> {
   const { file, waitMs } = opening;
+  if (isMissing(file)) makeNew(opening);
   const database = connect(file);
   try {
     await untilFree(() => setUp(database, opening), waitMs);
@@ -42,9 +45,24 @@ export async function openConnection(opening: Opening): Promise<Connection> {
 
 function connect(file: string): DatabaseSync {
   const { DatabaseSync } = loadSqlite();
+  const database = new DatabaseSync(file);
+  defineChecksum(database);
+  return database;
+}
+
+/** A new file appears under its name when it is whole, so that an empty one is never one that somebody is about to fill. */
+function makeNew(opening: Opening): void {
+  const { file } = opening;
   makeFolder(dirname(file));
-  makePrivateFile(file);
-  return new DatabaseSync(file);
+  publish(file, (draft) => {
+    makePrivateFile(draft);
+    const database = connect(draft);
+    try {
+      setUp(database, opening);
+    } finally {
+      database.close();
+    }
+  });
 }
 
 function setUp(database: DatabaseSync, { file, layout, waitsFor }: Opening): void {

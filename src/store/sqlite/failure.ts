@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../errors.ts';
+import { Damaged } from './row.ts';
 
 /** Whether somebody else holds a lock that this waits for: to try again helps. */
 export function isBusy(thrown: unknown): boolean {
@@ -11,8 +12,8 @@ export function toStoreError(thrown: unknown, file: string): RuntimeError {
   if (thrown instanceof RuntimeError) return thrown;
   const code = resultCodeOf(thrown);
   const reason = thrown instanceof Error ? thrown.message : String(thrown);
-  const known = code === undefined ? undefined : results.get(code & 0xff);
-  const { name, what, hint } = known ?? { name: undefined, what: 'failed', hint: undefined };
+  const known = isDamage(thrown, code) ? damaged : code === undefined ? undefined : results.get(code & 0xff);
+  const { name, what, hint }: Result = known ?? { what: 'failed' };
   const because = name === undefined ? reason : `${name}: ${reason}`;
   return new RuntimeError('STORE_FAILED', `the state store ${file} ${what} (${because})`, {
     hint: hint?.(file) ?? `Check that the folder of ${file} is writable and its disk has room.`,
@@ -21,6 +22,20 @@ export function toStoreError(thrown: unknown, file: string): RuntimeError {
   });
 }
 
+/** What is no longer as it was kept, though SQLite itself finds nothing wrong with the file. */
+function isDamage(thrown: unknown, code: number | undefined): boolean {
+  if (thrown instanceof Damaged) return true;
+  // A number that no column of ours has held.
+  if (thrown instanceof RangeError && 'code' in thrown && thrown.code === 'ERR_OUT_OF_RANGE') return true;
+  if (code !== undefined && BROKEN_RULES.has(code)) return true;
+  return code === SQLITE_ERROR && thrown instanceof Error && lacks.test(thrown.message);
+}
+
+const SQLITE_ERROR = 1;
+/** CHECK, FOREIGNKEY, NOTNULL and DATATYPE: what is written keeps these rules as long as the rest does. */
+const BROKEN_RULES: ReadonlySet<number> = new Set([275, 787, 1299, 3091]);
+const lacks = /^no such (table|column)|has no column named|ON CONFLICT clause does not match/;
+
 /** SQLite's extended result code; its low byte is the primary one. */
 function resultCodeOf(thrown: unknown): number | undefined {
   if (!(thrown instanceof Error) || !('errcode' in thrown)) return undefined;
@@ -28,7 +43,7 @@ function resultCodeOf(thrown: unknown): number | undefined {
 }
 
 interface Result {
-  readonly name: string;
+  readonly name?: string;
   readonly what: string;
   readonly hint?: (file: string) => string;
 }
@@ -37,6 +52,8 @@ const mayWrite = (file: string) =>
   `Signalbox writes ${file} and files beside it: check the permissions of both the file and its folder.`;
 const restore = (file: string) =>
   `Put ${file} aside, with its -wal and -shm files, and restore a backup; without one a new store begins empty.`;
+
+const damaged: Result = { what: 'is damaged', hint: restore };
 
 /** By primary result code. Source: https://www.sqlite.org/rescode.html */
 const results: ReadonlyMap<number, Result> = new Map([

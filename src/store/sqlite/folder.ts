@@ -34,7 +34,8 @@ function isNew(make: () => void): boolean {
   }
 }
 
-function syncFolder(folder: string): void {
+/** Has the names in a folder written to the disk, as far as that can be had. Never throws. */
+export function syncFolder(folder: string): void {
   try {
     const fd = openSync(folder, 'r');
     try {

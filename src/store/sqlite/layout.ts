@@ -10,6 +10,15 @@ export interface Layout {
   readonly version: number;
   /** The statements that make them. */
   readonly tables: string;
+  /** What has joined them without being in the way of a Signalbox that does not know it; made where it is missing. */
+  readonly additions: readonly Addition[];
+}
+
+/** A column that tells whether something was added, and the statements that add it. */
+export interface Addition {
+  readonly table: string;
+  readonly column: string;
+  readonly statements: string;
 }
 
 /** Throws STORE_FAILED, and changes nothing, when the file belongs to another program or to a newer Signalbox. */
@@ -30,11 +39,18 @@ export function checkOwner(connection: DatabaseSync, file: string, layout: Layou
   }
 }
 
-/** Makes the tables if there are none. Runs in a transaction of the caller's. */
+/** Makes what is missing of the tables. Runs in a transaction of the caller's. */
 export function createTables(connection: DatabaseSync, layout: Layout): void {
-  if (readPragma(connection, 'user_version') !== 0) return;
-  connection.exec(layout.tables);
-  connection.exec(`PRAGMA application_id = ${layout.applicationId}; PRAGMA user_version = ${layout.version}`);
+  if (readPragma(connection, 'user_version') === 0) {
+    connection.exec(layout.tables);
+    connection.exec(
+      `PRAGMA application_id = ${layout.applicationId}; PRAGMA user_version = ${layout.version}`,
+    );
+  }
+  const has = connection.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?');
+  for (const { table, column, statements } of layout.additions) {
+    if (has.get(table, column) === undefined) connection.exec(statements);
+  }
 }
 
 /**

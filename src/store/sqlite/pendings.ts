@@ -1,4 +1,5 @@
 import type { PendingCall, PendingOrigin, PendingRecord, Ruling } from '../../contract/approval.ts';
+import { endedStatuses } from '../rules.ts';
 import type { Store } from '../store.ts';
 import type { Database } from './database.ts';
 import { jsonOf, jsonOrNull, numberOf, numberOrNull, type Row, textOf, textOrNull, wordOf } from './row.ts';
@@ -8,6 +9,8 @@ export interface PendingTable {
   insert(call: PendingCall): void;
   find(id: string): PendingRecord | undefined;
   list(filter: Parameters<Store['listPendings']>[0]): PendingRecord[];
+  /** Ids of runs that have not ended, in which a call has expired and none is open. */
+  runsExpired(): string[];
   /** Whether an open call has expired at `at`. */
   hasDue(at: number): boolean;
   /** Rules `expired`, as of the moment of its expiry, whatever has expired at `at`. */
@@ -28,6 +31,11 @@ export function createPendingTable({ prepare }: Database): PendingTable {
   const all = prepare('SELECT * FROM pendings ORDER BY seq');
   const open = prepare('SELECT * FROM pendings WHERE ruling IS NULL ORDER BY seq');
   const ofRun = prepare('SELECT * FROM pendings WHERE run_id = :run_id ORDER BY seq');
+  const expired = prepare(`
+    SELECT id FROM runs WHERE NOT (status IN (${ended}))
+      AND EXISTS (SELECT 1 FROM pendings WHERE run_id = runs.id AND ruling = 'expired')
+      AND NOT EXISTS (SELECT 1 FROM pendings WHERE run_id = runs.id AND ruling IS NULL)
+    ORDER BY seq`);
   const due = prepare('SELECT 1 FROM pendings WHERE ruling IS NULL AND expires_at <= :at LIMIT 1');
   const expire = prepare(`
     UPDATE pendings SET ruling = 'expired', decided_at = expires_at WHERE ruling IS NULL AND expires_at <= :at`);
@@ -48,12 +56,15 @@ export function createPendingTable({ prepare }: Database): PendingTable {
         .filter((row) => filter.open === undefined || (row['ruling'] === null) === filter.open)
         .map(recordFromRow);
     },
+    runsExpired: () => expired.all().map((row) => textOf(row, 'id')),
     hasDue: (at) => due.get({ at }) !== undefined,
     expireDue: (at) => void expire.run({ at }),
     rule: (id, by, at) => rule.run({ id, ...rulingToRow(by), decided_at: at }) === 1,
     ruleOpen: (runId, by, at) => void ruleOpen.run({ run_id: runId, ...rulingToRow(by), decided_at: at }),
   };
 }
+
+const ended = endedStatuses.map((status) => `'${status}'`).join();
 
 function callToRow(call: PendingCall) {
   return {

@@ -1,6 +1,6 @@
 import type { NewResult, ResultStore, StoredResult } from '../results.ts';
 import type { Statement } from './connection.ts';
-import { numberOf, type Row, textOf } from './row.ts';
+import { numberOf, type Row, requireSum, textOf } from './row.ts';
 
 /** The statements over single results. */
 export interface ResultTable {
@@ -21,16 +21,16 @@ export interface Place {
 
 export function createResultTable(prepare: (sql: string) => Statement): ResultTable {
   const put = prepare(`
-    INSERT INTO results (run, number, epoch, case_id, digest, text)
-    SELECT seq, :number, :epoch, :case_id, :digest, :text FROM runs WHERE id = :run
+    INSERT INTO results (run, number, epoch, case_id, digest, text, sum)
+    SELECT seq, :number, :epoch, :case_id, :digest, :text, checksum(:digest, :text) FROM runs WHERE id = :run
     ON CONFLICT (run, number, epoch)
-    DO UPDATE SET case_id = excluded.case_id, digest = excluded.digest, text = excluded.text`);
+    DO UPDATE SET case_id = excluded.case_id, digest = excluded.digest, text = excluded.text, sum = excluded.sum`);
   // One statement, which is a transaction by itself: no two processes take the same number.
   const append = prepare(`
-    INSERT INTO results (run, number, epoch, case_id, digest, text)
+    INSERT INTO results (run, number, epoch, case_id, digest, text, sum)
     SELECT seq, 1 + coalesce((SELECT max(number) FROM results WHERE results.run = runs.seq), 0),
-      :epoch, :case_id, :digest, :text FROM runs WHERE id = :run`);
-  const get = prepare(`SELECT * FROM results WHERE ${ofRun} AND number = :number AND epoch = :epoch`);
+      :epoch, :case_id, :digest, :text, checksum(:digest, :text) FROM runs WHERE id = :run`);
+  const get = prepare(`${select} WHERE ${ofRun} AND number = :number AND epoch = :epoch`);
   const count = prepare(`SELECT count(*) AS count FROM results WHERE ${ofRun}`);
   const page = prepare(`${pageOf} ${inOrder}`);
   const pageOfCase = prepare(`${pageOf} AND case_id = :case_id ${inOrder}`);
@@ -51,11 +51,13 @@ export function createResultTable(prepare: (sql: string) => Statement): ResultTa
 }
 
 const ofRun = 'run = (SELECT seq FROM runs WHERE id = :run)';
-const pageOf = `SELECT * FROM results WHERE ${ofRun} AND (number, epoch) > (:number, :epoch)`;
+const select = 'SELECT *, checksum(digest, text) AS actual FROM results';
+const pageOf = `${select} WHERE ${ofRun} AND (number, epoch) > (:number, :epoch)`;
 // Few, because a result may be large: what this saves is a transaction for each row.
 const inOrder = 'ORDER BY number, epoch LIMIT 32';
 
 function resultFromRow(row: Row): StoredResult {
+  requireSum(row, 'case_id');
   return {
     number: numberOf(row, 'number'),
     epoch: numberOf(row, 'epoch'),

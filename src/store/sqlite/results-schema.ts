@@ -35,5 +35,16 @@ CREATE TABLE answers (
 ) STRICT;
 `;
 
+/** By which damaged texts are told from those that were kept. */
+const sums = `
+ALTER TABLE results ADD COLUMN sum INTEGER;
+UPDATE results SET sum = checksum(digest, text);
+`;
+
 /** "SGBE": results of suite runs, and answers that may be used again. */
-export const resultLayout: Layout = { applicationId: 0x53474245, version: 1, tables };
+export const resultLayout: Layout = {
+  applicationId: 0x53474245,
+  version: 1,
+  tables,
+  additions: [{ table: 'results', column: 'sum', statements: sums }],
+};

@@ -1,9 +1,9 @@
 import type { RunStatus } from '../../contract/run.ts';
-import { decodeFault, encodeFault } from '../fault-text.ts';
+import { encodeFault } from '../fault-text.ts';
 import { endedStatuses } from '../rules.ts';
 import type { NewRun, RunChange, RunRecord, Store } from '../store.ts';
 import type { Database } from './database.ts';
-import { jsonOf, jsonOrNull, numberOf, type Row, textOf, textOrNull, wordOf } from './row.ts';
+import { faultOrNull, jsonOf, jsonOrNull, numberOf, type Row, textOf, textOrNull, wordOf } from './row.ts';
 
 /** The statements over runs. What changes something needs a write transaction. */
 export interface RunTable {
@@ -78,7 +78,6 @@ function changeToRow({ status, output, error, at }: RunChange) {
 }
 
 function runFromRow(row: Row): RunRecord {
-  const error = textOrNull(row, 'error');
   return {
     id: textOf(row, 'id'),
     kind: wordOf(row, 'kind', runKinds),
@@ -90,7 +89,7 @@ function runFromRow(row: Row): RunRecord {
     createdAt: numberOf(row, 'created_at'),
     status: wordOf(row, 'status', statuses),
     output: jsonOrNull(row, 'output'),
-    error: error === null ? null : decodeFault(error),
+    error: faultOrNull(row, 'error'),
     updatedAt: numberOf(row, 'updated_at'),
   };
 }

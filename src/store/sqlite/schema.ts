@@ -59,5 +59,55 @@ CREATE INDEX pendings_by_run ON pendings (run_id);
 CREATE INDEX pendings_open ON pendings (expires_at) WHERE ruling IS NULL;
 `;
 
+/** By which a damaged outcome is told from one that was kept. */
+const sums = `
+ALTER TABLE steps ADD COLUMN sum INTEGER;
+UPDATE steps SET sum = checksum(step, outcome) WHERE outcome IS NOT NULL;
+`;
+
+/**
+ * What happened to a run in the order in which it was kept, whatever the clock said meanwhile. Written by triggers, so
+ * that nothing that happens can be left out.
+ */
+const moments = `
+CREATE TABLE moments (
+  seq INTEGER PRIMARY KEY,
+  run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  what TEXT NOT NULL CHECK (what IN ('began', 'ended', 'pending', 'decided')),
+  subject TEXT NOT NULL
+) STRICT;
+CREATE INDEX moments_by_run ON moments (run_id);
+INSERT INTO moments (run_id, what, subject) SELECT run_id, what, subject FROM (
+  SELECT run_id, 'began' AS what, step AS subject, began_at AS at, 1 AS place, seq FROM steps WHERE attempts > 0
+  UNION ALL SELECT run_id, 'ended', step, ended_at, 2, seq FROM steps WHERE ended_at IS NOT NULL
+  UNION ALL SELECT run_id, 'pending', id, created_at, 3, seq FROM pendings
+  UNION ALL SELECT run_id, 'decided', id, decided_at, 4, seq FROM pendings WHERE decided_at IS NOT NULL
+) ORDER BY at, place, seq;
+CREATE TRIGGER step_begins AFTER INSERT ON steps WHEN NEW.ended_at IS NULL BEGIN
+  INSERT INTO moments (run_id, what, subject) VALUES (NEW.run_id, 'began', NEW.step);
+END;
+CREATE TRIGGER step_is_there AFTER INSERT ON steps WHEN NEW.ended_at IS NOT NULL BEGIN
+  INSERT INTO moments (run_id, what, subject) VALUES (NEW.run_id, 'ended', NEW.step);
+END;
+CREATE TRIGGER step_ends AFTER UPDATE OF ended_at ON steps WHEN OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL BEGIN
+  INSERT INTO moments (run_id, what, subject) VALUES (NEW.run_id, 'ended', NEW.step);
+END;
+CREATE TRIGGER call_waits AFTER INSERT ON pendings BEGIN
+  INSERT INTO moments (run_id, what, subject) VALUES (NEW.run_id, 'pending', NEW.id);
+END;
+CREATE TRIGGER call_is_decided AFTER UPDATE OF decided_at ON pendings
+WHEN OLD.decided_at IS NULL AND NEW.decided_at IS NOT NULL BEGIN
+  INSERT INTO moments (run_id, what, subject) VALUES (NEW.run_id, 'decided', NEW.id);
+END;
+`;
+
 /** "SGBX": runs, their steps and the calls that wait for a person. */
-export const stateLayout: Layout = { applicationId: 0x53474258, version: 1, tables };
+export const stateLayout: Layout = {
+  applicationId: 0x53474258,
+  version: 1,
+  tables,
+  additions: [
+    { table: 'steps', column: 'sum', statements: sums },
+    { table: 'moments', column: 'seq', statements: moments },
+  ],
+};

@@ -1,7 +1,7 @@
 import type { Json } from '../../json.ts';
 import type { StepRecord } from '../store.ts';
 import type { Database } from './database.ts';
-import { jsonOrNull, numberOf, numberOrNull, type Row, textOf } from './row.ts';
+import { jsonOrNull, numberOf, numberOrNull, type Row, requireSum, textOf } from './row.ts';
 
 /** The statements over steps. What changes something needs a write transaction. */
 export interface StepTable {
@@ -22,10 +22,13 @@ export function createStepTable({ prepare }: Database): StepTable {
     ON CONFLICT (run_id, step) DO UPDATE SET attempts = attempts + 1
     RETURNING attempts`);
   const end = prepare(`
-    INSERT INTO steps (run_id, step, attempts, outcome, began_at, ended_at)
-    VALUES (:run_id, :step, 0, :outcome, :at, :at)
-    ON CONFLICT (run_id, step) DO UPDATE SET outcome = :outcome, ended_at = :at WHERE ended_at IS NULL`);
-  const list = prepare('SELECT * FROM steps WHERE run_id = :run_id ORDER BY seq');
+    INSERT INTO steps (run_id, step, attempts, outcome, began_at, ended_at, sum)
+    VALUES (:run_id, :step, 0, :outcome, :at, :at, checksum(:step, :outcome))
+    ON CONFLICT (run_id, step)
+    DO UPDATE SET outcome = :outcome, ended_at = :at, sum = checksum(:step, :outcome) WHERE ended_at IS NULL`);
+  const list = prepare(
+    'SELECT *, checksum(step, outcome) AS actual FROM steps WHERE run_id = :run_id ORDER BY seq',
+  );
   return {
     begin: (runId, step, at) => numberOf(begin.get({ run_id: runId, step, at }) ?? {}, 'attempts'),
     end: ({ runId, step, outcome, at }) => void end.run({ run_id: runId, step, outcome: outcome.text, at }),
@@ -34,6 +37,7 @@ export function createStepTable({ prepare }: Database): StepTable {
 }
 
 function stepFromRow(row: Row): StepRecord {
+  requireSum(row, 'step');
   return {
     step: textOf(row, 'step'),
     attempts: numberOf(row, 'attempts'),

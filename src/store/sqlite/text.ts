@@ -1,3 +1,5 @@
+import { Damaged } from './row.ts';
+
 const MARK = 'json:';
 
 /**
@@ -10,5 +12,10 @@ export function encodeText(text: string): string {
 }
 
 export function decodeText(kept: string): string {
-  return kept.startsWith(MARK) ? String(JSON.parse(kept.slice(MARK.length))) : kept;
+  if (!kept.startsWith(MARK)) return kept;
+  try {
+    return String(JSON.parse(kept.slice(MARK.length)));
+  } catch {
+    throw new Damaged('a text with escapes is cut off');
+  }
 }

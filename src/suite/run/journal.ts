@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { RuntimeError } from '../../errors.ts';
-import { parseLossless, stringifyJson } from '../../json.ts';
+import { isObject, parseLossless, stringifyJson } from '../../json.ts';
 import type { NewResult, ResultRun, ResultStore, RunEnd, StoredResult } from '../../store/results.ts';
 import { toCaseRecord, type Weighing } from '../case-record.ts';
 import type { CaseRecord, EpochRecord, RunHeader, RunSource, SuiteReport } from '../record.ts';
@@ -57,7 +57,7 @@ function gatherPuts(store: ResultStore): (record: NewResult) => Promise<void> {
 /** A run that the store holds, to be shown, compared or rendered. */
 export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
   const header = readHeader(run);
-  const report = run.report === null ? undefined : readText<SuiteReport>(run.report);
+  const report = run.report === null ? undefined : readText<SuiteReport>(run.report, isReport);
   return {
     header,
     report,
@@ -78,7 +78,7 @@ export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
 
 /** The header of a kept run. Throws STORE_FAILED when it cannot be read. */
 export function readHeader(run: ResultRun): RunHeader {
-  return readText<RunHeader>(run.header);
+  return readText<RunHeader>(run.header, isHeader);
 }
 
 /** Whether a run did not come to its end. */
@@ -118,18 +118,45 @@ function toWeighing({ id, role, weight, reducer }: RunHeader['evals'][number]): 
 }
 
 function readEpoch({ text }: StoredResult): StoredEpoch {
-  return readText<StoredEpoch>(text);
+  return readText<StoredEpoch>(text, isEpoch);
 }
 
-/** What this program wrote itself. */
-function readText<Shape>(text: string): Shape {
+type Members = Readonly<Record<string, unknown>>;
+
+/** What this program wrote itself; the rest of a text that is one of ours is as it was written. */
+function readText<Shape>(text: string, isOurs: (members: Members) => boolean): Shape {
+  const value = parse(text);
+  if (!isObject(value) || !isOurs(value)) throw damaged('text that is no record of a run');
+  return value as Shape;
+}
+
+function parse(text: string): unknown {
   try {
-    return parseLossless(text) as Shape;
+    return parseLossless(text);
   } catch (cause) {
     throw damaged('text that is not JSON', cause);
   }
 }
 
+function isHeader({ evals, epochs, started_at }: Members): boolean {
+  return Array.isArray(evals) && evals.every(isObject) && Number.isSafeInteger(epochs) && isText(started_at);
+}
+
+function isReport({ status, evals, gates, overall }: Members): boolean {
+  return isText(status) && isObject(evals) && Array.isArray(gates) && isObject(overall);
+}
+
+function isEpoch({ file, tags, record }: Members): boolean {
+  return isText(file) && Array.isArray(tags) && isObject(record) && Array.isArray(record['results']);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
 function damaged(what: string, cause?: unknown): RuntimeError {
-  return new RuntimeError('STORE_FAILED', `the stored results are damaged: there is ${what}`, { cause });
+  return new RuntimeError('STORE_FAILED', `the stored results are damaged: there is ${what}`, {
+    hint: 'Put evals.db aside, with its -wal and -shm files, and restore a backup; without one a new store begins empty.',
+    cause,
+  });
 }

@@ -66,5 +66,6 @@ function pairOf({ what, step, detail }: TimelineEntry): string {
 }
 
 function between(from: string, to: string): number {
-  return Date.parse(to) - Date.parse(from);
+  // A clock that was set back meanwhile says nothing.
+  return Math.max(0, Date.parse(to) - Date.parse(from));
 }

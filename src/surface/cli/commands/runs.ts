@@ -63,7 +63,7 @@ function readCount(option: string, value: string | undefined): number | undefine
 }
 
 function newestFirst(runs: readonly RunInfo[]): RunInfo[] {
-  return runs.toSorted((one, other) => (one.created_at < other.created_at ? 1 : -1));
+  return runs.toSorted((one, other) => other.created_at.localeCompare(one.created_at));
 }
 
 function rowOf({ run_id, kind, name, status, created_at, pending }: RunInfo): string[] {
