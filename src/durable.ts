@@ -4,6 +4,7 @@ import type { RuntimeConfig } from './config/config.ts';
 import { RuntimeError } from './errors.ts';
 import type { LazyStore } from './lazy-store.ts';
 import { requireOwnRun } from './own-run.ts';
+import { endExpired } from './pipeline/expired-runs.ts';
 import { requirePipeline, requirePipelineText } from './pipeline/load.ts';
 import { approve, reject, requirePending, respond } from './pipeline/rulings.ts';
 import type { Equipment } from './pipeline/run-context.ts';
@@ -41,6 +42,11 @@ export function openDurable(context: DurableContext): Durable {
     requireOwnRun(await requireRun(desk.store, (await requirePending(desk.store, id)).runId), config);
     return desk;
   };
+  /** The store, after whatever has run out of time in it has ended. */
+  const settled = async () => {
+    await endExpired(await runs(), toPipeline);
+    return await store();
+  };
   const toPipeline = (run: RunRecord) => {
     requireOwnRun(run, config);
     const { kind, name, file, source } = run;
@@ -57,13 +63,13 @@ export function openDurable(context: DurableContext): Durable {
     },
     runs: {
       list: async (filter = {}) => {
-        const opened = await store();
+        const opened = await settled();
         const open = await opened.listPendings({ open: true }, Date.now());
         const found = await opened.listRuns(filter);
         return found.map((run) => toRunInfo(run, countOf(open, run.id)));
       },
       show: async (id) => {
-        const opened = await store();
+        const opened = await settled();
         const run = await requireRun(opened, id);
         const pendings = await opened.listPendings({ runId: id }, Date.now());
         const [steps, moments] = [await opened.listSteps(id), await opened.listMoments(id)];
@@ -72,14 +78,17 @@ export function openDurable(context: DurableContext): Durable {
       resume: async (id, options = {}) =>
         await crew.work(options, async (one) => await resumeRun(await runs(), { id, toPipeline }, one)),
       cancel: async (id, decision) => await cancelRun(await runs(), id, decision),
-      prune: async ({ olderThanMs }) => await (await store()).prune(Date.now() - olderThanMs),
+      prune: async ({ olderThanMs }) => await (await settled()).prune(Date.now() - olderThanMs),
     },
     pending: {
       list: async ({ runId, all = false } = {}) => {
-        const found = await (await store()).listPendings({ runId, ...(!all && { open: true }) }, Date.now());
+        const found = await (await settled()).listPendings(
+          { runId, ...(!all && { open: true }) },
+          Date.now(),
+        );
         return found.map(toPendingDocument);
       },
-      show: async (id) => toPendingDocument(await requirePending(await store(), id)),
+      show: async (id) => toPendingDocument(await requirePending(await settled(), id)),
       approve: async (id, decision) => await approve(await ownRuling(id), id, decision),
       reject: async (id, decision) => await reject(await ruling(), id, decision),
       respond: async (id, decision) => await respond(await ownRuling(id), id, decision),

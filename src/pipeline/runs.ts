@@ -160,7 +160,7 @@ async function execute(
 }
 
 /** How far the conversation of a run has come. */
-async function openSession(store: Store, id: string): Promise<Session> {
+export async function openSession(store: Store, id: string): Promise<Session> {
   const entries = (await store.listSteps(id)).map(({ outcome }) => outcome && readStepEntry(outcome));
   const chats = entries.filter((entry) => entry?.kind === 'chat');
   const turns = chats.filter((entry) => entry?.status === 'ok').length;

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingCall, PendingRecord, Ruling } from '../contract/approval.ts';
 import type { Emit, PendingOpened } from '../contract/event.ts';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
 import type { Json } from '../json.ts';
 import type { Store } from '../store/store.ts';
 import { type Journal, type Ruled, RunPaused } from './journal.ts';
+import { openLookout } from './lookout.ts';
 import { readRuling } from './read-ruling.ts';
 
 /** How a run waits for people. */
@@ -107,10 +107,9 @@ async function decided(
     for (const record of current) if (record.ruling === null) await askOne(store, record, context);
     current = await refresh(store, current);
   }
-  while (!current.every(isRuled)) {
+  if (!current.every(isRuled)) {
     if (!context.wait) throw new RunPaused();
-    await pauseBriefly(context.signal);
-    current = await refresh(store, current);
+    current = await waitFor(store, current, context.signal);
   }
   const ruled = current.filter(isRuled);
   if (ruled.some(({ ruling }) => ruling.kind === 'cancelled')) {
@@ -139,14 +138,26 @@ async function rulingOf(record: PendingRecord, { ask, emit }: JournalContext): P
   }
 }
 
-/** How often a waiting run looks whether somebody has decided. */
-const LOOK_EVERY_MS = 250;
-
-async function pauseBriefly(signal: AbortSignal): Promise<void> {
+/** Waits until somebody, in whatever process, has decided about all of them, or they have expired. Throws ABORTED, STORE_FAILED. */
+async function waitFor(
+  store: Store,
+  records: readonly PendingRecord[],
+  signal: AbortSignal,
+): Promise<PendingRecord[]> {
+  const lookout = openLookout(store, signal);
   try {
-    await sleep(LOOK_EVERY_MS, undefined, { signal });
-  } catch {
-    throw new RuntimeError('ABORTED', 'the wait for a decision was given up');
+    // What was decided before the watch began is seen now.
+    let current = await refresh(store, records);
+    while (!current.every(isRuled)) {
+      const dues = current.flatMap(({ ruling, expiresAt }) =>
+        ruling !== null || expiresAt === null ? [] : [expiresAt],
+      );
+      await lookout.next(dues.length === 0 ? undefined : Math.min(...dues));
+      current = await refresh(store, current);
+    }
+    return current;
+  } finally {
+    lookout.close();
   }
 }
 

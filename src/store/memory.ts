@@ -6,7 +6,13 @@ import type { Claim, NewRun, RunChange, RunMoment, RunRecord, StepRecord, Store 
 
 /** A store that ends with its process: for trials and tests, and for those who want nothing on a disk. */
 export function createMemoryStore(): Store {
-  const state: State = { runs: new Map(), pendings: new Map(), claimed: new Set(), closed: false };
+  const state: State = {
+    runs: new Map(),
+    pendings: new Map(),
+    claimed: new Set(),
+    watching: new Set(),
+    closed: false,
+  };
   const open = async <Result>(work: () => Result): Promise<Result> => {
     if (state.closed) throw storeClosed(place);
     return work();
@@ -40,6 +46,10 @@ export function createMemoryStore(): Store {
       }),
     listPendings: (filter, at) => open(() => listPendings(state, filter, at)),
     listExpired: (at) => open(() => listExpired(state, at)),
+    watch: (tell) => {
+      state.watching.add(tell);
+      return { isLive: () => true, close: () => state.watching.delete(tell) };
+    },
     close: async () => {
       state.closed = true;
       state.claimed.clear();
@@ -53,6 +63,7 @@ interface State {
   readonly runs: Map<string, Run>;
   readonly pendings: Map<string, PendingRecord>;
   readonly claimed: Set<string>;
+  readonly watching: Set<() => void>;
   closed: boolean;
 }
 
@@ -224,5 +235,6 @@ function rule(state: State, open: PendingRecord, ruling: Ruling, decidedAt: numb
   const record = { ...open, ruling, decidedAt };
   state.pendings.set(record.id, record);
   state.runs.get(record.runId)?.moments.push({ what: 'decided', subject: record.id });
+  for (const tell of state.watching) tell();
   return record;
 }

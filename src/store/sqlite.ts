@@ -7,6 +7,7 @@ import { createMomentTable, type MomentTable } from './sqlite/moments.ts';
 import { createPendingTable, type PendingTable } from './sqlite/pendings.ts';
 import { createRunTable, type RunTable } from './sqlite/runs.ts';
 import { createStepTable, type StepTable } from './sqlite/steps.ts';
+import { watchDatabase } from './sqlite/watch.ts';
 import type { Store } from './store.ts';
 
 export interface SqliteOptions {
@@ -40,6 +41,7 @@ function createStore(database: Database): Store {
     ...stepMethods(parts),
     ...pendingMethods(parts),
     claimRun: parts.locks.claim,
+    watch: (tell) => watchDatabase(database.file, tell),
     close: () => database.close(parts.locks.releaseAll),
   };
 }

@@ -79,8 +79,18 @@ export interface Store {
     at: number,
   ): Promise<PendingRecord[]>;
 
+  /** Calls `tell` when something may have been decided, by whatever process; now and then for nothing. Never throws. */
+  watch(tell: () => void): Watch;
+
   /** Releases the claims that were made here. Never rejects; may be called again. */
   close(): Promise<void>;
+}
+
+/** A store that is being watched. */
+export interface Watch {
+  /** Whether changes are told; otherwise whoever wants to know has to look. */
+  isLive(): boolean;
+  close(): void;
 }
 
 /** Whether this caller's ruling is the one that stands in `record`. */
