@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RuntimeConfig } from './config/config.ts';
-import { RuntimeError } from './errors.ts';
+import { RuntimeError, withoutOverflow } from './errors.ts';
 import type { LazyStore } from './lazy-store.ts';
 import { requireOwnRun } from './own-run.ts';
 import { endExpired } from './pipeline/expired-runs.ts';
@@ -89,9 +89,11 @@ export function openDurable(context: DurableContext): Durable {
         return found.map(toPendingDocument);
       },
       show: async (id) => toPendingDocument(await requirePending(await settled(), id)),
-      approve: async (id, decision) => await approve(await ownRuling(id), id, decision),
+      approve: async (id, decision) =>
+        await withoutOverflow(async () => approve(await ownRuling(id), id, decision)),
       reject: async (id, decision) => await reject(await ruling(), id, decision),
-      respond: async (id, decision) => await respond(await ownRuling(id), id, decision),
+      respond: async (id, decision) =>
+        await withoutOverflow(async () => respond(await ownRuling(id), id, decision)),
     },
     setDown: crew.setDown,
   };
@@ -107,7 +109,7 @@ function newCrew() {
       start: (options: Options) => Promise<Result>,
     ): Promise<Result> => {
       const signals = [leaving.signal, ...(options.signal === undefined ? [] : [options.signal])];
-      const task = start({ ...options, signal: AbortSignal.any(signals) });
+      const task = withoutOverflow(() => start({ ...options, signal: AbortSignal.any(signals) }));
       working.add(task);
       try {
         return await task;

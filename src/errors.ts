@@ -156,6 +156,11 @@ export const catalogue = {
     summary: 'The runtime was closed before the call.',
     hint: 'Open a new runtime.',
   },
+  NESTING_TOO_DEEP: {
+    summary:
+      'A value is nested in more levels of lists and objects than can be followed, or contains itself.',
+    hint: 'Flatten the value, or hand it over as text.',
+  },
   INTERNAL: {
     summary: 'Signalbox itself failed.',
     hint: 'Please report this with the message and the stack.',
@@ -195,11 +200,33 @@ export class RuntimeError extends Error {
   }
 }
 
-/** Turns anything thrown into the one error class; what already is one passes unchanged. */
+/**
+ * Turns anything thrown into the one error class; what already is one passes unchanged. A stack that overflows says
+ * that a value from outside is nested too deeply: nothing else here goes down without end.
+ */
 export function toRuntimeError(thrown: unknown, code: ErrorCode = 'INTERNAL'): RuntimeError {
   if (thrown instanceof RuntimeError) return thrown;
+  if (isOverflow(thrown)) {
+    return new RuntimeError('NESTING_TOO_DEEP', 'a value is nested too deeply to be followed', {
+      cause: thrown,
+    });
+  }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new RuntimeError(code, message, { cause: thrown });
+}
+
+/** Whether this says that there is no room on the stack. */
+export function isOverflow(thrown: unknown): boolean {
+  return thrown instanceof RangeError && thrown.message.startsWith('Maximum call stack size exceeded');
+}
+
+/** Does the work; a stack that overflows in it is thrown as an error with a code. */
+export async function withoutOverflow<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isOverflow(error) ? toRuntimeError(error) : error;
+  }
 }
 
 /** The data part of an error: `{code, message, hint, details?}`. */

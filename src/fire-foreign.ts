@@ -1,4 +1,6 @@
 import type { Decision } from './contract/hook.ts';
+import { RuntimeError } from './errors.ts';
+import { DEEPEST, isTooDeep } from './json-depth.ts';
 import { type Firing, firePoint, type PointEvent } from './pipeline/fire-point.ts';
 import type { ForeignDialect } from './protocol/foreign.ts';
 import { foreignDialects } from './protocol/foreign-registry.ts';
@@ -10,5 +12,11 @@ export async function fireForeign(
   event: PointEvent,
   firing: Omit<Firing, 'find' | 'dialects'>,
 ): Promise<Decision> {
+  if (isTooDeep(event.payload)) {
+    throw new RuntimeError(
+      'EVENT_INVALID',
+      `the payload is nested in more than ${DEEPEST} levels, or contains itself`,
+    );
+  }
   return await firePoint(event, { ...firing, find: (name) => known.get(name), dialects: [...known.keys()] });
 }

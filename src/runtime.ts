@@ -11,14 +11,17 @@ import { unknownName } from './config/unknown-name.ts';
 import type { Emit, RuntimeEvent } from './contract/event.ts';
 import type { HookEvent } from './contract/hook.ts';
 import { openEquipment } from './equip.ts';
-import { RuntimeError, toRuntimeError } from './errors.ts';
+import { RuntimeError, toRuntimeError, withoutOverflow } from './errors.ts';
 import { foreignChecks as checks } from './foreign-checks.ts';
+import { isObject } from './json.ts';
 import { lazyDurable, lazyPlugins } from './lazy.ts';
 import { lazyResults, lazyStore } from './lazy-store.ts';
 import { lazySuites } from './lazy-suites.ts';
 import { checkChangedArgs } from './pipeline/call-before.ts';
 import { toDecisionDocument, toEvalDocument, toHookInfos, toToolInfo } from './pipeline/document.ts';
+import type { LooseEvent } from './pipeline/event.ts';
 import { readEvent } from './pipeline/event.ts';
+import type { PointEvent } from './pipeline/fire-point.ts';
 import { passGate } from './pipeline/gate.ts';
 import { toEvalRequest } from './pipeline/score.ts';
 import { requirePlatform } from './platform.ts';
@@ -184,23 +187,22 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
       list: () => config.tools.map(toToolInfo),
       call: async (name, args, callOptions = {}) => {
         requireOpen();
-        const tool = tools.get(name) ?? unknownName('tool', name, tools.keys());
-        return await callAlone(
-          { tool, store, config: resolve(config.file), emit, isDurable, find },
-          args,
-          callOptions,
-        );
+        const tool = tools.get(name) ?? unknownName('tool', String(name), tools.keys());
+        const place = { tool, store, config: resolve(config.file), emit, isDurable, find };
+        return await withoutOverflow(() => callAlone(place, args, callOptions));
       },
     },
     evals: {
       list: () => [...evals.keys()],
       call: async (type, input, { id = type, threshold, signal = never } = {}) => {
         requireOpen();
-        const request = toEvalRequest(type, input);
-        // In a direct call they are the caller's; in suites and pipelines they may be those of one case.
-        if (!evals.has(type)) (await import('./checks/all.ts')).requireParams(request);
-        const { outcome, passed } = await equipment.score({ id, type, request, threshold, signal });
-        return toEvalDocument(outcome, passed);
+        return await withoutOverflow(async () => {
+          const request = toEvalRequest(type, input);
+          // In a direct call they are the caller's; in suites and pipelines they may be those of one case.
+          if (!evals.has(type)) (await import('./checks/all.ts')).requireParams(request);
+          const { outcome, passed } = await equipment.score({ id, type, request, threshold, signal });
+          return toEvalDocument(outcome, passed);
+        });
       },
       ...suites,
     },
@@ -209,13 +211,15 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
       fire: async (loose, { signal } = {}) => {
         requireOpen();
         const call = `event_${randomUUID()}`;
-        if ('dialect' in loose) {
-          const host = { tool_count: tools.size };
-          const { fireForeign } = await import('./fire-foreign.ts');
-          return toDecisionDocument(await fireForeign(loose, { groups, call, signal, host }));
-        }
-        const { decision } = await passGate(links, readEvent(loose), { call, signal, check: checkArgs });
-        return toDecisionDocument(decision);
+        return await withoutOverflow(async () => {
+          if (isPointEvent(loose)) {
+            const host = { tool_count: tools.size };
+            const { fireForeign } = await import('./fire-foreign.ts');
+            return toDecisionDocument(await fireForeign(loose, { groups, call, signal, host }));
+          }
+          const { decision } = await passGate(links, readEvent(loose), { call, signal, check: checkArgs });
+          return toDecisionDocument(decision);
+        });
       },
     },
     providers: { list: () => config.providers.map(({ id, type, model }) => ({ id, type, model })) },
@@ -230,6 +234,11 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
     [Symbol.asyncDispose]: () => runtime.close(),
   };
   return runtime;
+}
+
+/** A caller without types may hand in anything. */
+function isPointEvent(loose: LooseEvent | PointEvent): loose is PointEvent {
+  return isObject(loose) && 'dialect' in loose;
 }
 
 /** For those who never give up. */

@@ -7,6 +7,7 @@ export const strata: readonly (readonly string[])[] = [
     'errors.ts',
     'json.ts',
     'json-text.ts',
+    'json-depth.ts',
     'interpreter.ts',
     'executable.ts',
     'make-folders.ts',

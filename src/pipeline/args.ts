@@ -1,5 +1,6 @@
 import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { isObject, Json, stringifyJson } from '../json.ts';
+import { DEEPEST, isTextTooDeep, isTooDeep } from '../json-depth.ts';
 import { findDuplicateKey } from '../json-text.ts';
 
 /**
@@ -8,6 +9,7 @@ import { findDuplicateKey } from '../json-text.ts';
  */
 export function readArgs(name: string, args: unknown): Json {
   const text = typeof args === 'string' ? args.trim() : write(name, args ?? {});
+  if (isTextTooDeep(text)) throw tooDeep(name);
   if (text === '' || text === 'null') return new Json('{}');
   const json = new Json(text);
   let value: unknown;
@@ -37,11 +39,16 @@ export function requireValidArgs(name: string, violations: readonly string[]): v
 
 function write(name: string, args: unknown): string {
   if (!isObject(args)) throw invalid(name, 'the arguments are not a JSON object');
+  if (isTooDeep(args)) throw tooDeep(name);
   try {
     return stringifyJson(args);
   } catch (error) {
     throw invalid(name, `the arguments cannot be written as JSON: ${toRuntimeError(error).message}`);
   }
+}
+
+function tooDeep(name: string): RuntimeError {
+  return invalid(name, `the arguments are nested in more than ${DEEPEST} levels, or contain themselves`);
 }
 
 function invalid(name: string, why: string): RuntimeError {

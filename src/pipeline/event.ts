@@ -10,6 +10,7 @@ import {
 import type { ProviderRequest, ProviderResponse } from '../contract/provider.ts';
 import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json.ts';
+import { DEEPEST, isTooDeep } from '../json-depth.ts';
 import { eventShapes } from './event-schema.ts';
 import { completeMessage } from './message.ts';
 
@@ -29,6 +30,8 @@ export type LooseEvent = LooseParts &
 
 /** Checks an event and fills in what was left out, empty. Throws EVENT_INVALID naming every wrong member. */
 export function readEvent(loose: LooseEvent): NativeEvent {
+  // A caller without types may hand in anything.
+  if (!isObject(loose)) throw invalid('an event is an object with its `hook` and `phase`');
   const { hook } = loose;
   const phase = loose.phase ?? (hook === 'eval' ? 'scored' : undefined);
   const phases: readonly string[] | undefined = Object.hasOwn(phasesOf, hook) ? phasesOf[hook] : undefined;
@@ -66,6 +69,9 @@ type Members = Readonly<Record<string, unknown>>;
 
 function requirePart(part: Part, value: unknown, moment: string): Members {
   if (value === undefined) throw invalid(`the event of ${moment} has no \`${part}\``);
+  if (isTooDeep(value)) {
+    throw invalid(`\`${part}\` of ${moment} is nested in more than ${DEEPEST} levels, or contains itself`);
+  }
   const problems = eventShapes.get(`${moment} ${part}`)?.(part, value) ?? [];
   if (problems.length > 0 || !isObject(value)) {
     throw invalid(`the event of ${moment} is not well formed: ${problems.join('; ')}`);

@@ -1,5 +1,6 @@
-import { RuntimeError, toFault, toRuntimeError } from '../errors.ts';
+import { RuntimeError, toFault } from '../errors.ts';
 import { Json, parseLossless, stringifyJson } from '../json.ts';
+import { DEEPEST, isTextTooDeep } from '../json-depth.ts';
 import { atOnce } from './at-once.ts';
 import { runChat } from './chat.ts';
 import type { GroupStep, ParallelStep, Step } from './model.ts';
@@ -111,16 +112,10 @@ async function journaled(
   return readStepEntry(entry) ?? brokenBy(new Error(`the journal's entry of ${name} is no step's`));
 }
 
-/** Throws RESULT_INVALID for what no expression could read, such as a result that is nested too deeply. */
+/** Throws RESULT_INVALID for what no expression could read: a result that is nested too deeply. */
 function requireLegible(outcome: StepOutcome): StepOutcome {
-  // Nothing shorter is nested deeply enough.
-  if (outcome.view.text.length < 1_000) return outcome;
-  try {
-    parseLossless(outcome.view.text);
-    return outcome;
-  } catch (error) {
-    throw new RuntimeError('RESULT_INVALID', `its result cannot be read: ${toRuntimeError(error).message}`);
-  }
+  if (!isTextTooDeep(outcome.view.text)) return outcome;
+  throw new RuntimeError('RESULT_INVALID', `its result is nested in more than ${DEEPEST} levels`);
 }
 
 /** What a step's own work throws is its outcome, unless it sets the whole run down. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { RunDocument } from '../contract/run.ts';
 import { RuntimeError, toFault, toRuntimeError } from '../errors.ts';
-import { isObject, Json, parseLossless } from '../json.ts';
+import { isObject, Json } from '../json.ts';
+import { DEEPEST, isTextTooDeep, isTooDeep } from '../json-depth.ts';
 import { findDuplicateKey } from '../json-text.ts';
 import type { Claim, NewRun, RunRecord, Store } from '../store/store.ts';
 import { type Decider, requireDecision } from './decider.ts';
@@ -204,9 +205,12 @@ function naming(thrown: unknown, id: string): RuntimeError {
 export function readInput(input: unknown): Json {
   if (input === undefined) return new Json('{}');
   try {
-    const json = typeof input === 'string' ? new Json(input.trim()) : Json.from(input);
     // What is nested too deeply for a reader is found out now, not in the middle of the run.
-    parseLossless(json.text);
+    if (typeof input === 'string' ? isTextTooDeep(input) : isTooDeep(input)) {
+      throw new Error(`it is nested in more than ${DEEPEST} levels, or contains itself`);
+    }
+    const json = typeof input === 'string' ? new Json(input.trim()) : Json.from(input);
+    void json.value;
     const twice = findDuplicateKey(json.text);
     if (twice !== undefined) throw new Error(`the key "${twice}" stands twice`);
     return json;

@@ -2,7 +2,8 @@ import type { TimedOutcome } from '../capability/eval.ts';
 import type { EvalContext, EvalOutcome, EvalRequest } from '../contract/eval.ts';
 import type { NativeEvent } from '../contract/hook.ts';
 import { RuntimeError } from '../errors.ts';
-import { Json } from '../json.ts';
+import { isObject, Json } from '../json.ts';
+import { DEEPEST, isTooDeep } from '../json-depth.ts';
 import { evalShape } from './event-schema.ts';
 import { completeMessage } from './message.ts';
 
@@ -15,6 +16,12 @@ export interface EvalInput {
 
 /** The whole request, empty where nothing was given. Throws USAGE naming every wrong or unknown member. */
 export function toEvalRequest(type: string, input: EvalInput): EvalRequest {
+  // A caller without types may hand in anything.
+  if (!isObject(input))
+    throw new RuntimeError('USAGE', `the input of eval "${type}" is no object with \`content\``);
+  if (isTooDeep(input)) {
+    throw new RuntimeError('USAGE', `the input of eval "${type}" is nested in more than ${DEEPEST} levels`);
+  }
   const { content, params = {}, context = {} } = input;
   const problems = evalShape('input', { ...input, params: params instanceof Json ? params.value : params });
   if (problems.length > 0) {

@@ -110,6 +110,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'STORE_FAILED':
     case 'RUN_BUSY':
     case 'RUNTIME_CLOSED':
+    case 'NESTING_TOO_DEEP':
     case 'INTERNAL':
       return 1;
   }
