@@ -21,8 +21,19 @@ export interface FoundState {
  * within one store. Throws STORE_FAILED when there are stores and none of them can be read.
  */
 export async function findStates(folder: string): Promise<FoundState[]> {
-  const files = findStores(folder);
-  const settled = await Promise.allSettled(files.map(readStates));
+  return await readAll(findFiles(folder, 'state.db'), readStates);
+}
+
+/** The same of the results of suites, which lie beside state stores. Throws STORE_FAILED likewise. */
+export async function findResults(folder: string): Promise<FoundState[]> {
+  return await readAll(findFiles(folder, 'evals.db'), readResults);
+}
+
+async function readAll(
+  files: readonly string[],
+  read: (file: string) => Promise<FoundState[]>,
+): Promise<FoundState[]> {
+  const settled = await Promise.allSettled(files.map(read));
   const failed = settled.find((each) => each.status === 'rejected');
   if (failed !== undefined && settled.every(({ status }) => status === 'rejected')) throw failed.reason;
   return settled.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
@@ -32,7 +43,7 @@ export async function findStates(folder: string): Promise<FoundState[]> {
 const DEEPEST = 5;
 const MOST = 5_000;
 
-function findStores(folder: string): string[] {
+function findFiles(folder: string, name: string): string[] {
   const found: string[] = [];
   let level = [folder];
   let visited = 0;
@@ -41,7 +52,7 @@ function findStores(folder: string): string[] {
     for (const place of level) {
       visited += 1;
       if (visited > MOST) return found;
-      const store = join(place, '.signalbox', 'state.db');
+      const store = join(place, '.signalbox', name);
       if (existsSync(store)) found.push(store);
       next.push(...foldersIn(place));
     }
@@ -91,6 +102,32 @@ async function statesOf(store: Store): Promise<FoundState[]> {
     return { store: store.place, config: config ?? recorded, isUsable: config !== undefined, ids: known };
   });
 }
+
+async function readResults(file: string): Promise<FoundState[]> {
+  const { openSqliteResults } = await import('./store/sqlite-results.ts');
+  const results = await openSqliteResults(file);
+  try {
+    const state = join(dirname(file), 'state.db');
+    const configs = configsIn(dirname(dirname(file)));
+    const config = configs.find((each) => worksWith(each, state));
+    const ids = results.listRuns().map(({ id }) => id);
+    return [{ store: file, config: config ?? configs[0], isUsable: config !== undefined, ids }];
+  } finally {
+    results.close();
+  }
+}
+
+/** The RuntimeConfigs of a folder, whether or not the usual one is there: a suite's run does not say which it had. */
+function configsIn(folder: string): readonly [string, ...string[]] {
+  const others = readdirSync(folder)
+    .filter((name) => /(?<!\.(suite|pipeline))\.ya?ml$/.test(name) && name !== USUAL)
+    .map((name) => join(folder, name))
+    .filter((file) => loadConfig(file, '').config !== undefined)
+    .toSorted();
+  return [join(folder, USUAL), ...others];
+}
+
+const USUAL = 'runtime.yaml';
 
 function worksWith(config: string, store: string): boolean {
   if (!existsSync(config)) return false;

@@ -35,7 +35,7 @@ import { openLaunch } from './transport/launch/open.ts';
 export type { CassetteOptions } from './cassette/cassette.ts';
 export { parseDuration } from './config/duration.ts';
 export { formatProblem, problemsOf } from './config/problem.ts';
-export { type FoundState, findStates } from './find-state.ts';
+export { type FoundState, findResults, findStates } from './find-state.ts';
 export type { HooksImport } from './import-hooks.ts';
 export type { Decider } from './pipeline/decider.ts';
 export type { LooseEvent } from './pipeline/event.ts';

@@ -10,6 +10,11 @@ export interface Wanted {
   readonly given: string;
 }
 
+/** What it takes to look for state stores. */
+export interface Searching extends Pick<Situation, 'open' | 'options' | 'isConfigGiven'> {
+  readonly terminal: Pick<Situation['terminal'], 'tell'>;
+}
+
 /** A runtime whose state store knows the id, and the whole id. */
 export interface Located {
   readonly runtime: Runtime;
@@ -30,9 +35,27 @@ export async function openFor(situation: Situation, wanted: Wanted, more?: OpenO
  * A store whose configs are gone is left out, and that is told.
  */
 export async function openAll(situation: Situation): Promise<Runtime[]> {
+  return isNamed(situation) ? [await situation.open()] : await openFound(situation, await findHere());
+}
+
+/** The same of the results of suites. */
+export async function openKeepers(situation: Searching): Promise<Runtime[]> {
   if (isNamed(situation)) return [await situation.open()];
+  const { findResults } = await import('../../runtime.ts');
+  return await openFound(situation, await findResults(process.cwd()));
+}
+
+/** Throws USAGE unless there is one: what is removed is gone, and nobody should have to guess from which store. */
+export function requireOne([runtime, other]: readonly Runtime[]): Runtime {
+  if (runtime !== undefined && other === undefined) return runtime;
+  throw new RuntimeError('USAGE', 'there are several state stores below this folder', {
+    hint: `Give the config of one, such as --config ${runtime?.file ?? 'FILE'}.`,
+  });
+}
+
+async function openFound(situation: Searching, found: readonly FoundState[]): Promise<Runtime[]> {
   const configs = new Set<string>();
-  for (const [store, states] of Map.groupBy(await findHere(), (state) => state.store)) {
+  for (const [store, states] of Map.groupBy(found, (state) => state.store)) {
     const usable = states.find(({ isUsable }) => isUsable);
     if (usable !== undefined) configs.add(usable.config);
     else {
@@ -100,7 +123,7 @@ function severalStores(given: string, found: readonly FoundState[]): RuntimeErro
   });
 }
 
-function isNamed({ isConfigGiven, options }: Situation): boolean {
+function isNamed({ isConfigGiven, options }: Pick<Situation, 'isConfigGiven' | 'options'>): boolean {
   return isConfigGiven || existsSync(options.config);
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openRuntime } from '../../../src/index.ts';
-import { openKeeper, openRunFinder } from '../../../src/surface/cli/commands/eval/find-run.ts';
+import { openKeepers, openRunFinder } from '../../../src/surface/cli/commands/eval/find-run.ts';
 import { config, folderOf, run, runJson, suite } from './command-line.ts';
 
 const cwd = folderOf({
@@ -63,9 +63,12 @@ describe('where there is no config, commands on kept runs say that one is wanted
     ]);
   });
 
+  const named = { isConfigGiven: true, terminal: { tell: () => {} } };
+
   test('show, html and diff', async () => {
     const file = join(folderOf({}), 'runtime.yaml');
-    const situation = { options: { config: file, color: false }, open: async () => await openRuntime(file) };
+    const open = async () => await openRuntime(file);
+    const situation = { ...named, options: { config: file, color: false }, open };
     await expect(openRunFinder(situation).open('last')).rejects.toMatchObject({
       code: 'FILE_UNREADABLE',
       message: `${file} does not exist`,
@@ -79,6 +82,8 @@ describe('where there is no config, commands on kept runs say that one is wanted
     const open = async () => {
       throw fault;
     };
-    await expect(openKeeper({ options: { config: file, color: false }, open })).rejects.toBe(fault);
+    await expect(openKeepers({ ...named, options: { config: file, color: false }, open })).rejects.toBe(
+      fault,
+    );
   });
 });

@@ -131,3 +131,54 @@ test.concurrent('node_modules and hidden folders are nobody’s projects', async
   const ran = await runJson(['pending', 'list'], { cwd: folder });
   expect(ran).toMatchObject({ code: 2, document: { error: { code: 'FILE_UNREADABLE' } } });
 });
+
+test.concurrent('without a config here, runs of suites are found in the folders below as those of pipelines are', async ({
+  expect,
+}) => {
+  const suite = `apiVersion: signalbox/v1
+kind: EvalSuite
+metadata: {name: NAME}
+spec:
+  runtime: ./runtime.yaml
+  cases: [{id: one, text: yes}]
+  case: {id: "\${case.id}", content: "\${case.text}"}
+  evals: [{id: said, type: contains, params: {patterns: ["yes"]}}]
+`;
+  const folder = folderOf({
+    'a/runtime.yaml': spec,
+    'a/one.suite.yaml': suite.replace('NAME', 'one'),
+    'b/c/runtime.yaml': spec,
+    'b/c/two.suite.yaml': suite.replace('NAME', 'two'),
+  });
+  for (const [place, name] of [
+    ['a', 'one'],
+    ['b/c', 'two'],
+  ]) {
+    const cwd = join(folder, place ?? '');
+    expect(await run(['eval', 'run', `${name}.suite.yaml`, '--quiet'], { cwd })).toMatchObject({ code: 0 });
+  }
+  const list = await runJson(['eval', 'list'], { cwd: folder });
+  expect(list).toMatchObject({ code: 0, document: { runs: [{ suite: 'two' }, { suite: 'one' }] } });
+  const { runs } = list.document as { runs: { id: string }[] };
+  const first = runs[1]?.id ?? '';
+  expect(await runJson(['eval', 'list', '--limit', '1'], { cwd: folder })).toMatchObject({
+    document: { runs: [{ suite: 'two' }] },
+  });
+  for (const [given, name] of [
+    [first, 'one'],
+    [first.slice(0, 8), 'one'],
+    ['last', 'two'],
+    ['last~1', 'one'],
+  ]) {
+    const shown = await runJson(['eval', 'show', given ?? ''], { cwd: folder });
+    expect(shown).toMatchObject({ code: 0, document: { suite: name } });
+  }
+  expect(await runJson(['eval', 'prune', '--older-than', '0s'], { cwd: folder })).toMatchObject({
+    code: 2,
+    document: { error: { code: 'USAGE', message: 'there are several state stores below this folder' } },
+  });
+  expect(await runJson(['eval', 'show', 'nosuch'], { cwd: folder })).toMatchObject({
+    code: 2,
+    document: { error: { code: 'RUN_UNKNOWN' } },
+  });
+});

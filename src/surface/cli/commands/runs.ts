@@ -6,7 +6,7 @@ import { addRunFlags, carryOut, type RunFlags } from '../carry-out.ts';
 import { columns } from '../columns.ts';
 import { perform } from '../command.ts';
 import { readNumber } from '../input.ts';
-import { openAll, openFor, wholeId } from '../locate.ts';
+import { openAll, openFor, requireOne, wholeId } from '../locate.ts';
 import { showDetails } from '../show-details.ts';
 import { userName } from '../user-name.ts';
 
@@ -137,14 +137,7 @@ function addPrune(group: Command, signal: AbortSignal): void {
       await perform(command, signal, async (situation) => {
         const { options, terminal } = situation;
         const olderThanMs = await readAge('--older-than', own.olderThan);
-        const [runtime, other] = await openAll(situation);
-        // What is removed is gone: nobody should have to guess from which store.
-        if (runtime === undefined || other !== undefined) {
-          throw new RuntimeError('USAGE', 'there are several state stores below this folder', {
-            hint: `Give the config of one, such as --config ${runtime?.file ?? 'FILE'}.`,
-          });
-        }
-        const pruned = await runtime.runs.prune({ olderThanMs });
+        const pruned = await requireOne(await openAll(situation)).runs.prune({ olderThanMs });
         if (options.json) terminal.printJson({ pruned });
         else terminal.print(`removed ${pruned} ${pruned === 1 ? 'run' : 'runs'}`);
         return 0;

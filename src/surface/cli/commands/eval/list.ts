@@ -4,7 +4,7 @@ import { visibleLine } from '../../../../visible.ts';
 import { columns } from '../../columns.ts';
 import { perform } from '../../command.ts';
 import { readWhole } from '../../input.ts';
-import { openKeeper } from './find-run.ts';
+import { listKept, openKeepers } from './find-run.ts';
 
 /** `eval list`. */
 export function addList(group: Command, signal: AbortSignal): void {
@@ -17,8 +17,8 @@ export function addList(group: Command, signal: AbortSignal): void {
       await perform(command, signal, async (situation) => {
         const { options, terminal } = situation;
         const limit = readWhole('--limit', own.limit);
-        const runtime = await openKeeper(situation);
-        const runs = await runtime.evals.runs.list({ limit });
+        const kept = await listKept(await openKeepers(situation), limit);
+        const runs = kept.map(({ run }) => run);
         if (options.json) terminal.printJson({ runs });
         else if (runs.length === 0) terminal.tell('no runs are kept');
         else terminal.print(columns(runs.map(toRow)));

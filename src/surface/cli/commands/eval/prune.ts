@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { readAge } from '../../age.ts';
 import { perform } from '../../command.ts';
-import { openKeeper } from './find-run.ts';
+import { requireOne } from '../../locate.ts';
+import { openKeepers } from './find-run.ts';
 
 /** `eval prune`. */
 export function addPrune(group: Command, signal: AbortSignal): void {
@@ -14,7 +15,7 @@ export function addPrune(group: Command, signal: AbortSignal): void {
       await perform(command, signal, async (situation) => {
         const { options, terminal } = situation;
         const olderThanMs = await readAge('--older-than', own.olderThan);
-        const runtime = await openKeeper(situation);
+        const runtime = requireOne(await openKeepers(situation));
         const pruned = await runtime.evals.runs.prune({ olderThanMs });
         if (options.json) terminal.printJson({ pruned });
         else terminal.print(`removed ${pruned} ${pruned === 1 ? 'run' : 'runs'}`);
