@@ -86,9 +86,11 @@ export function checkProviders(document: YamlDocument, severity: Severity): Repo
 export function checkProviderTypes(document: YamlDocument, severity: Severity): Report[] {
   return itemsAt(document, providersPath).flatMap((item): Report[] => {
     const path = [...item, 'type'];
-    const type = wordAt(document, path);
+    const type = valueAt(document, path);
     const isRefusedAnyway = whyProviderRefused(document, item) !== undefined;
-    if (type === undefined || providerTypes.includes(type) || isRefusedAnyway) return [];
+    // The schema says what is wrong with anything else.
+    if (typeof type !== 'string' || type === '') return [];
+    if (providerTypes.includes(type) || isRefusedAnyway) return [];
     const consequence = severity === 'error' ? '' : '; a call of the provider fails';
     const message = `there is no provider type ${type}${consequence}`;
     return [{ severity, path, message, ...suggest(type, providerTypes, 'types') }];

@@ -349,7 +349,7 @@ evals:
 evals:
   rude: {command: sh, sandbox: ""}
 logging: {defaultLevel: "", format: ""}
-providers: [{id: "", type: a, model: b}]`,
+providers: [{id: "", type: ollama, model: b}]`,
     native: [
       'error 5:34 evals[rude].sandbox: must not be empty',
       'error 6:27 logging.defaultLevel: must be one of: trace, debug, info, warn, error (got: an empty string)',
