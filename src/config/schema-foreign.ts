@@ -35,9 +35,9 @@ export const picoclawSchema = {
     ...picoclawImportProperties,
     intercept: {
       type: 'array',
-      items: { type: 'string', enum: picoclawMethods },
+      items: { type: 'string', enum: [...picoclawMethods, ''] },
       description:
-        'What it is asked: before_llm, after_llm, before_tool, after_tool, approve_tool. Naming one of a pair turns on both.',
+        'What it is asked: before_llm, after_llm, before_tool, after_tool, approve_tool. Naming one of a pair turns on both; an empty name is skipped.',
     },
     observe: {
       type: 'array',

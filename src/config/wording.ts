@@ -65,8 +65,13 @@ function listTypes(type: unknown): string {
   return names.length === 1 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }
 
+/** An empty word is taken, and nobody is asked to write it. */
 function listWords(words: unknown): string {
-  return Array.isArray(words) ? words.map(String).join(', ') : String(words);
+  if (!Array.isArray(words)) return String(words);
+  return words
+    .map(String)
+    .filter((word) => word !== '')
+    .join(', ');
 }
 
 function got(value: unknown): string {

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { RuntimeError } from '../errors.ts';
 import { createStderrLines, type StderrListener } from './stderr-lines.ts';
+import { createTranscoder } from './utf16.ts';
 
 /** What of a process's stderr is told line by line. */
 export interface Telling extends Partial<StderrListener> {
@@ -20,16 +21,21 @@ export function watchStderr(
   let chunks: Buffer[] = [];
   let length = 0;
   const lines = createStderrLines({ lines: MOST_LINES, bytes: TAIL_BYTES, windowMs }, { onLine, onOmitted });
-  stderr.on('data', (chunk: Buffer) => {
+  const transcoder = createTranscoder();
+  const take = (chunk: Buffer) => {
     lines.push(chunk);
     chunks.push(chunk);
     length += chunk.length;
     if (length < 4 * TAIL_BYTES) return;
     chunks = [Buffer.concat(chunks).subarray(-TAIL_BYTES)];
     length = TAIL_BYTES;
-  });
+  };
+  stderr.on('data', (chunk: Buffer) => take(transcoder.push(chunk)));
   stderr.on('error', () => {});
-  stderr.once('close', () => lines.end());
+  stderr.once('close', () => {
+    take(transcoder.end());
+    lines.end();
+  });
   return () => tailOf(Buffer.concat(chunks));
 }
 

@@ -73,6 +73,22 @@ describe('an entry of spec.hooks', () => {
       },
     },
     {
+      title: 'a PicoClaw process with an empty method among the others, which is skipped [PC-2-33]',
+      spec: '{dialect: picoclaw, command: sh, picoclaw: {intercept: ["", approve_tool]}}',
+      exec: { command: 'sh', env: [], dialect: 'picoclaw', runtime: 'server', timeoutMs: 5000 },
+      settings: {
+        version: '0.2.8-doc',
+        eventKind: 'number',
+        isLenient: false,
+        helloTimeoutMs: 5000,
+        intercept: ['approve_tool'],
+        observe: [],
+        interceptorTimeoutMs: 5000,
+        approvalTimeoutMs: 60_000,
+        observerTimeoutMs: 500,
+      },
+    },
+    {
       title: 'the short form of a PicoClaw pair',
       spec: '{dialect: picoclaw, command: sh, on_failure: deny, hook: tool, phases: [after_execution]}',
       onFailure: 'deny',
@@ -268,6 +284,10 @@ describe('what is wrong with an entry', () => {
     },
     {
       spec: '{dialect: picoclaw, command: sh, picoclaw: {intercept: []}}',
+      errors: [`hooks[h]: needs picoclaw.intercept or picoclaw.observe | ${picoclawHint}`],
+    },
+    {
+      spec: '{dialect: picoclaw, command: sh, picoclaw: {intercept: [""]}}',
       errors: [`hooks[h]: needs picoclaw.intercept or picoclaw.observe | ${picoclawHint}`],
     },
     {

@@ -159,6 +159,26 @@ describe('a settings file of Claude Code', () => {
     expect({ hooks, problems }).toEqual({ hooks: [], problems: [warning] });
   });
 
+  const off = { disableAllHooks: true };
+  test.each([
+    { title: 'a settings file with hooks', file: { ...off, ...settings('Stop', group(command('cat'))) } },
+    { title: 'a settings file without hooks', file: off },
+    { title: 'a file whose hooks are bare', file: { ...off, PreToolUse: [group(command('cat'))] } },
+    { title: 'rules of Agentao', file: { ...off, ...settings('PreToolUse', command('cat')) } },
+  ])('that switches its hooks off is an error where guards must hold: $title [CC-1-11]', ({ file }) => {
+    const error =
+      'error s.json:2:2 disableAllHooks: is true: no hook of this file runs | `on_failure: deny` holds here, and a guard that is switched off guards nothing.';
+    const strict = load('{file: s.json, on_failure: deny}', { 's.json': file });
+    const byDefault = load('{file: s.json}\ndefaults: {on_failure: deny}', { 's.json': file });
+    const open = load('{file: s.json}', { 's.json': file });
+    expect([strict.problems, byDefault.problems, open.problems, open.hooks]).toEqual([
+      [error],
+      [error],
+      [error.replace('error', 'warning').replace(/ \| .*/, '')],
+      [],
+    ]);
+  });
+
   test.each([
     {
       more: { asyncRewake: true },
@@ -565,6 +585,7 @@ describe('config.json of PicoClaw', () => {
     },
     { file: one({ observe: ['turn'] }), error: 'hooks.processes.p.observe[0]: is not known (got: turn)' },
     { file: one({ intercept: [] }), error: 'hooks.processes.p: has neither intercept nor observe' },
+    { file: one({ intercept: [''] }), error: 'hooks.processes.p: has neither intercept nor observe' },
     {
       file: one({ enabled: 'true' }),
       error: 'hooks.processes.p.enabled: must be true or false (got: "true")',
@@ -655,6 +676,27 @@ describe('config.json of PicoClaw', () => {
       'c.json': { hooks: { enabled: false, builtins: { x: {} } } },
     });
     expect({ hooks, problems: problems.length }).toEqual({ hooks: [], problems: 1 });
+  });
+
+  test('enabled: false is an error where guards must hold [PC-2-32]', () => {
+    const { config, problems } = load('{dialect: picoclaw, file: c.json, on_failure: deny}', {
+      'c.json': { hooks: { ...one({}).hooks, enabled: false } },
+    });
+    expect([config, problems]).toEqual([
+      undefined,
+      [
+        'error c.json:14:3 hooks.enabled: is false: no hook of this file runs | `on_failure: deny` holds here, and a guard that is switched off guards nothing.',
+      ],
+    ]);
+  });
+
+  test('an empty name in `intercept` is skipped [PC-2-33]', () => {
+    const { hooks } = load('{dialect: picoclaw, file: c.json}', {
+      'c.json': one({ intercept: ['', 'before_tool', ''] }),
+    });
+    expect(hooks.map((hook) => hook.dialect === 'picoclaw' && hook.settings.intercept)).toEqual([
+      ['before_tool'],
+    ]);
   });
 });
 

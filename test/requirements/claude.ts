@@ -15,6 +15,7 @@ export const claudeHooks = [
     ['CC-1-08', 'http', 'An http handler gets the stdin object as a JSON POST; redirects are not followed.'],
     ['CC-1-09', 'http', 'Header variables come from `allowedEnvVars` and `env` only; others become empty.'],
     ['CC-1-10', 'none', 'Handlers of type prompt, agent and mcp_tool are refused at load with their place.'],
+    ['CC-1-11', 'none', 'With on_failure: deny `disableAllHooks: true` is a config error.'],
   ]),
   ...at(2, [
     ['CC-2-01', 'none', 'An absent, empty or `*` matcher matches every occurrence.'],
@@ -93,7 +94,11 @@ export const claudeHooks = [
     ['CC-6-04', 'oneshot+http', 'Silence is no decision.'],
     ['CC-6-05', 'none', 'Plain stdout is context at four events, else for the log.'],
     ['CC-6-06', 'oneshot', 'A later line that begins with `{` is claude.text_before_json.'],
-    ['CC-6-07', 'none', 'From `{` to `}` and yet no JSON is claude.bad_json; without the `}` it is text.'],
+    [
+      'CC-6-07',
+      'oneshot',
+      'What begins with `{` and is no JSON is claude.bad_json, also cut off or followed by text.',
+    ],
     ['CC-6-08', 'none', 'An answer that breaks the schema is claude.bad_schema.'],
     [
       'CC-6-09',
@@ -109,6 +114,8 @@ export const claudeHooks = [
     ['CC-6-16', 'none', 'A text of more than 10,000 characters goes to a file.'],
     ['CC-6-17', 'none', 'Every denial and abort has a reason, a stock text where the handler gave none.'],
     ['CC-6-18', 'none', 'A permissionDecision where none is read is warned of, and has no effect.'],
+    ['CC-6-19', 'oneshot', 'UTF-16 with a mark is read, on stdout and on stderr.'],
+    ['CC-6-20', 'none', 'A verdict or a replacement that stands twice, in whatever letter case, denies.'],
   ]),
   ...at(7, [
     ['CC-7-01', 'none', '`continue: false` is abort(stopReason) and beats every decision.'],

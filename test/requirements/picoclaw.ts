@@ -86,6 +86,8 @@ export const imports = section(
     ],
     ['PC-2-30', 'none', 'A process with the name of another hook is an error.'],
     ['PC-2-31', 'none', '`isolation.enabled: true` is an error.'],
+    ['PC-2-32', 'none', 'With on_failure: deny `hooks.enabled: false` is a config error.'],
+    ['PC-2-33', 'none', 'An empty string in `intercept` is skipped.'],
   ],
   'picoclaw',
 );

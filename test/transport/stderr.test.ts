@@ -128,4 +128,14 @@ test('what lives on is heard again once the time is over, and its last lines are
   lines.push(Buffer.from('10'));
   lines.end();
   expect(told).toEqual(['9', '10']);
+
+test.each(['utf-16le', 'utf-16be'])('%s with its mark is read, however it is torn', async (form) => {
+  const bytes = Buffer.from('\ufeffone é 🚂\r\ntwo\n', 'utf16le');
+  const torn = Array.from(form === 'utf-16le' ? bytes : bytes.swap16(), (byte) => Buffer.from([byte]));
+  expect(await watch(torn)).toEqual({ told: ['one é 🚂', 'two'], tail: 'one é 🚂\r\ntwo\n' });
+});
+
+test('half of a mark, and half of a character, are kept as what is no character', async () => {
+  expect(await watch([Buffer.from([0xff])])).toEqual({ told: ['\ufffd'], tail: '\ufffd' });
+  expect(await watch([Buffer.from([0xff, 0xfe, 0x41])])).toEqual({ told: ['\ufffd'], tail: '\ufffd' });
 });

@@ -32,7 +32,10 @@ function checkPicoclawEntry({ document, path }: EntryCheck): Report[] {
   );
   const isShort = valueAt(document, at('hook')) !== undefined;
   const twoForms = isShort ? lists[0] : undefined;
-  const isSilent = !isShort && lists.every((key) => itemsAt(document, at('picoclaw', key)).length === 0);
+  const asksNothing = itemsAt(document, at('picoclaw', 'intercept')).every(
+    (item) => valueAt(document, item) === '',
+  );
+  const isSilent = !isShort && asksNothing && itemsAt(document, at('picoclaw', 'observe')).length === 0;
   return [
     ...(twoForms === undefined
       ? []

@@ -8,7 +8,7 @@ import { entriesAt, itemsAt, textAt, valueAt, wholeAt, wordAt } from '../read.ts
 import { suggest } from '../suggest.ts';
 import type { PicoclawDraft } from './draft.ts';
 import { findShapeFaults } from './picoclaw-shape.ts';
-import type { Reading } from './reading.ts';
+import { type Reading, saySwitchedOff } from './reading.ts';
 
 /** What every import of processes says. */
 export const closedEnvironment = {
@@ -35,8 +35,7 @@ export function readProcesses(reading: Reading, folder: string): PicoclawDraft[]
   for (const fault of shape) say(fault);
   if (shape.some(({ severity }) => severity === 'error')) return [];
   if (valueAt(document, ['hooks', 'enabled']) === false) {
-    const message = 'is false: no hook of this file runs';
-    say({ severity: 'warning', path: ['hooks', 'enabled'], message });
+    saySwitchedOff(reading, ['hooks', 'enabled'], 'false');
     return [];
   }
   refuseBuiltins(reading);
@@ -125,7 +124,7 @@ function findFaults(document: YamlDocument, path: Path): Fault[] {
     Array.isArray(command) && command.every((word) => typeof word === 'string' && !word.includes('\0'));
   const env = valueAt(document, [...path, 'env']) ?? {};
   const isEnv = isObject(env) && Object.values(env).every((value) => typeof value === 'string');
-  const methods = wordsAt(document, [...path, 'intercept']);
+  const methods = wordsAt(document, [...path, 'intercept']).filter((word) => word !== '');
   const isSilent = methods.length === 0 && wordsAt(document, [...path, 'observe']).length === 0;
   return [
     ...(transport === '' || transport === 'stdio'
@@ -146,6 +145,8 @@ function unknownWords(document: YamlDocument, path: Path, known: readonly string
   if (list !== undefined && list !== null && !Array.isArray(list))
     return [{ path, message: 'must be a list' }];
   return itemsAt(document, path)
+    // PicoClaw skips an empty method, and an empty kind is every kind.
+    .filter((item) => valueAt(document, item) !== '')
     .filter((item) => !known.some((word) => word === valueAt(document, item)))
     .map((item) => {
       const word = String(textAt(document, item) ?? 'no string');

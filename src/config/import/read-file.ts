@@ -10,7 +10,7 @@ import type { Report } from '../report.ts';
 import type { Draft } from './draft.ts';
 import { type Form, readEvents } from './entries.ts';
 import { isPicoclaw, readProcesses } from './picoclaw.ts';
-import { locateForeign, type Reading } from './reading.ts';
+import { locateForeign, type Reading, saySwitchedOff } from './reading.ts';
 import { type HooksSource, placeOfFile, readForeignFile, sourceOfFile, sourcesOfPlugin } from './sources.ts';
 
 /** What is imported, and how. */
@@ -73,10 +73,10 @@ function readSource(from: FileImport, source: HooksSource, isPlugin: boolean): F
   });
 }
 
-function isSwitchedOff({ document, say }: Reading): boolean {
+function isSwitchedOff(reading: Reading): boolean {
   const path = ['disableAllHooks'];
-  if (valueAt(document, path) !== true) return false;
-  say({ severity: 'warning', path, message: 'is true: no hook of this file runs', atKey: true });
+  if (valueAt(reading.document, path) !== true) return false;
+  saySwitchedOff(reading, path, 'true');
   return true;
 }
 

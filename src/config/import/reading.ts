@@ -17,6 +17,19 @@ export interface Reading {
   readonly say: (report: Report) => void;
 }
 
+/** Says that no hook of a file runs, because the file itself says so: an error where guards must not be missed. */
+export function saySwitchedOff({ mustHold, say }: Reading, path: Path, how: string): void {
+  const message = `is ${how}: no hook of this file runs`;
+  const hint = '`on_failure: deny` holds here, and a guard that is switched off guards nothing.';
+  say({
+    severity: mustHold ? 'error' : 'warning',
+    path,
+    message,
+    atKey: true,
+    ...(mustHold ? { hint } : {}),
+  });
+}
+
 /** A report about a foreign file, put in its place: a path of keys and indices, then the message as it is. */
 export function locateForeign(document: YamlDocument, report: Report): Problem {
   const { severity, path, message, hint, atKey } = report;

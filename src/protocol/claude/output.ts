@@ -1,6 +1,7 @@
-import { isUtf8 } from 'node:buffer';
 import { isObject, Json } from '../../json.ts';
 import { type Body, malformed, toBody } from '../body.ts';
+import { isAmbiguous } from '../keys.ts';
+import { decodePrinted } from '../printed.ts';
 
 /** A JSON object that a handler answered. */
 export interface Output {
@@ -15,22 +16,25 @@ export interface Output {
 export type Printed =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'text'; readonly text: string }
-  /** From `{` to `}`, and yet no JSON. */
-  | { readonly kind: 'bad_json' }
+  /** It begins as a JSON object and is none: cut off, followed by something else, or wrong within. */
+  | { readonly kind: 'bad_json'; readonly text: string }
   | { readonly kind: 'object'; readonly output: Output };
 
 /** Throws REPLY_MALFORMED when a member that may hold a verdict stands twice. */
 export function parsePrinted(bytes: Uint8Array): Printed {
-  const text = new TextDecoder().decode(bytes).trim();
+  const { text: printed, isGarbled } = decodePrinted(bytes);
+  const text = printed.trim();
   if (text === '') return { kind: 'nothing' };
-  if (!text.startsWith('{')) return { kind: 'text', text };
+  // UTF-16 without a mark is not read, but its first letter can be told.
+  const beginsAsObject = text.startsWith('{') || text.startsWith('\0{');
+  if (!beginsAsObject) return { kind: 'text', text };
   const json = new Json(text);
   try {
     void json.value;
   } catch {
-    return text.endsWith('}') ? { kind: 'bad_json' } : { kind: 'text', text };
+    return { kind: 'bad_json', text };
   }
-  return { kind: 'object', output: toOutput(json, !isUtf8(bytes)) };
+  return { kind: 'object', output: toOutput(json, isGarbled) };
 }
 
 function toOutput(json: Json, isGarbled: boolean): Output {
@@ -43,9 +47,12 @@ function toOutput(json: Json, isGarbled: boolean): Output {
   };
 }
 
-/** A member that two readers must not read differently. Throws REPLY_MALFORMED when it stands twice. */
+/**
+ * A member that two readers must not read differently. Throws REPLY_MALFORMED when it stands twice, or beside one that
+ * differs from it in letter case only.
+ */
 export function only(body: Body, key: string): Json | undefined {
-  if (body.members.filter((member) => member.key === key).length > 1) {
+  if (isAmbiguous(body, key)) {
     throw malformed(`the answer says \`${key}\` more than once`);
   }
   return body.get(key);

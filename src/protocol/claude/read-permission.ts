@@ -41,7 +41,7 @@ function refuse(decision: Body, said: Said): Answer {
 }
 
 function approve(decision: Body, said: Said): Answer {
-  const args = decision.get('updatedInput');
+  const args = only(decision, 'updatedInput');
   const wrong = findWrongType(decision, { updatedInput: 'object', interrupt: 'flag' });
   if (wrong !== undefined) return answers.deny(`it ${wrong}`, said);
   return args === undefined ? answers.allow(said) : answers.modify({ args }, said);

@@ -2,6 +2,7 @@ import { type Answer, answers } from '../../contract/hook.ts';
 import type { Json } from '../../json.ts';
 import type { Answered } from './answered.ts';
 import { type Asking, block } from './asking.ts';
+import { only } from './output.ts';
 import { outputFields } from './points.ts';
 import { type Ruling, ruleByDecision } from './ruling.ts';
 import { valueAt } from './tree.ts';
@@ -47,7 +48,7 @@ function readReplacement(asking: Asking, answered: Answered): Answer | undefined
   const { specific } = answered.output;
   const { replaces = {} } = asking.rule;
   const given = Object.keys(replaces).flatMap((key): [string, Json][] => {
-    const value = specific?.get(key);
+    const value = specific && only(specific, key);
     return value === undefined || (key === 'retry' && value.value !== true) ? [] : [[key, value]];
   });
   const [first] = given;

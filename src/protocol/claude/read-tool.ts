@@ -3,6 +3,7 @@ import { isObject, Json } from '../../json.ts';
 import { partsOf } from '../../json-text.ts';
 import type { Answered } from './answered.ts';
 import { type Asking, block } from './asking.ts';
+import { only } from './output.ts';
 import { join, type Ruling, ruleByDecision, ruleByPermission } from './ruling.ts';
 
 const words = {
@@ -18,8 +19,7 @@ export function readTool(asking: Asking, answered: Answered): Answer | undefined
     const hasReason = ruling.verdict === 'deny' && ruling.isUnknown !== true && ruling.reason !== '';
     return block(asking, hasReason ? ruling.reason : blocked.message, beside);
   }
-  const args =
-    asking.question.point === 'PreToolUse' ? answered.output.specific?.get('updatedInput') : undefined;
+  const args = asking.question.point === 'PreToolUse' ? inputOf(answered) : undefined;
   const rewrite = misfit === undefined && args !== undefined ? { args } : undefined;
   switch (ruling.verdict) {
     case 'deny':
@@ -45,9 +45,13 @@ function rulingOf({ rule, question }: Asking, { output }: Answered): Ruling {
   const isWord = isTool || older.verdict !== 'allow';
   const ruling = join(newer, isWord ? older : { verdict: 'none', reason: '' });
   if (!isTool || ruling.verdict === 'deny' || ruling.verdict === 'defer') return ruling;
-  const args = output.specific?.get('updatedInput');
+  const args = inputOf({ output });
   if (args === undefined || isObject(args.value)) return ruling;
   return { verdict: 'deny', reason: 'its `updatedInput` is not an object', isUnknown: true };
+}
+
+function inputOf({ output: { specific } }: Pick<Answered, 'output'>): Json | undefined {
+  return specific && only(specific, 'updatedInput');
 }
 
 /** A question says which file it comes from. */

@@ -24,8 +24,8 @@ function findFailure({ httpStatus, exitCode, signal, stderr }: ProcessReply): An
 function readPath(asking: Asking, { httpStatus, stdout }: ProcessReply): Answer {
   const printed = parsePrinted(stdout);
   if (printed.kind === 'object') return readObject(asking, printed.output);
-  const isText = printed.kind === 'text' && httpStatus === undefined;
-  return toPath(isText ? lastLine(printed.text) : '');
+  const hasText = printed.kind === 'text' || (printed.kind === 'bad_json' && !printed.text.endsWith('}'));
+  return toPath(hasText && httpStatus === undefined ? lastLine(printed.text) : '');
 }
 
 function readObject({ question, rule }: Asking, output: Output): Answer {

@@ -49,22 +49,27 @@ function readProcess(asking: Asking, reply: ProcessReply): Decoded<Answer> {
     case 'nothing':
       return decoded(silence(asking));
     case 'bad_json':
-      return letPass(asking, { cause: 'claude.bad_json', what: 'printed an object that is not JSON' });
+      return readBadJson(asking, printed.text);
     case 'text':
       return readText(asking, printed.text);
   }
 }
 
+/** An answer that was cut off, or with something behind it, may have been a denial. As a text it is still a text. */
+function readBadJson(asking: Asking, text: string): Decoded<Answer> {
+  const what = 'printed what begins as a JSON object and is none';
+  // An object that is only wrong within was never meant for the model.
+  const isText = asking.rule.takesText === true && !text.endsWith('}');
+  return letPass(asking, { cause: 'claude.bad_json', what }, isText ? [text] : []);
+}
+
 /** Text is for the model at some events, for the log at the others. */
 function readText(asking: Asking, text: string): Decoded<Answer> {
   const context = asking.rule.takesText === true ? [text] : [];
-  const isJsonLike = text.startsWith('{');
-  if (!isJsonLike && /\n\{/.test(text)) {
+  if (/\n\{/.test(text)) {
     const what = 'printed text before what may be its JSON answer';
     return letPass(asking, { cause: 'claude.text_before_json', what }, context);
   }
-  const message = isJsonLike
-    ? 'its stdout begins like JSON, is none, and is read as text'
-    : `stdout: ${excerpt(text)}`;
-  return decoded(silence(asking, { context }), [{ level: isJsonLike ? 'warn' : 'debug', message }]);
+  const message = `stdout: ${excerpt(text)}`;
+  return decoded(silence(asking, { context }), [{ level: 'debug', message }]);
 }

@@ -137,3 +137,71 @@ test.each([
   expect({ status: run.status, results }).toEqual(means);
   expect(JSON.stringify(run).includes('the secret is out')).toBe(event === 'PostToolUse');
 });
+
+const denial = '{"decision":"block","reason":"no é"}';
+const write = (stream: 'stdout' | 'stderr', text: string, bytes: string) =>
+  `#!/usr/bin/env node\nprocess.${stream}.write(Buffer.from(${JSON.stringify(text)}, 'utf16le')${bytes});\n`;
+
+test.each([
+  {
+    title: 'with text behind it',
+    line: `echo '${denial}'; echo done`,
+    own: 'allow',
+    cause: 'claude.bad_json',
+  },
+  { title: 'cut off', line: `printf '%s' '${denial.slice(0, 30)}'`, own: 'allow', cause: 'claude.bad_json' },
+  { title: 'in UTF-16 without a mark', line: './plain.js', own: 'allow', cause: 'claude.bad_json' },
+])('a denial $title is a failure that is named, and can be closed [CC-6-07@oneshot CC-9-01]', async (row) => {
+  const fired = await fireBoth(row.line);
+  expect(fired).toEqual([
+    [row.own, { failed_open: { hook: 'PreToolUse-1', cause: row.cause } }],
+    ['deny', { failed_closed: { hook: 'PreToolUse-1', cause: row.cause } }],
+  ]);
+});
+
+test.each([
+  { title: 'little-endian', line: './little.js' },
+  { title: 'big-endian', line: './big.js' },
+])('a denial in UTF-16, $title, with its mark is a denial [CC-6-19@oneshot]', async ({ line }) => {
+  expect(await fireBoth(line, ({ verdict, reason }) => [verdict, reason])).toEqual([
+    ['deny', 'no é'],
+    ['deny', 'no é'],
+  ]);
+});
+
+test('what stands in UTF-16 on stderr is the reason of exit code 2, and is logged as text [CC-6-19@oneshot]', async () => {
+  const { runtime, events } = await openClaude(
+    { PreToolUse: [on('Bash', './stderr.js; exit 2')] },
+    { files: utf16 },
+  );
+  const { verdict, reason } = await runtime.hooks.fire({
+    dialect: 'claude',
+    point: 'PreToolUse',
+    payload: bash,
+  });
+  const lines = events.flatMap((event) => (event.type === 'stderr' ? [event.line] : []));
+  expect([verdict, reason, lines]).toEqual(['deny', 'no é\r\nnever', ['no é', 'never']]);
+});
+
+const bash = { tool_name: 'Bash', tool_input: {} };
+const utf16 = {
+  'plain.js': write('stdout', denial, ''),
+  'little.js': write('stdout', `\ufeff${denial}`, ''),
+  'big.js': write('stdout', `\ufeff${denial}`, '.swap16()'),
+  'stderr.js': write('stderr', '\ufeffno é\r\nnever\r\n', ''),
+};
+
+/** What a handler comes to by Claude's own rule, and closed. */
+async function fireBoth(
+  line: string,
+  say = ({ verdict, metadata }: { verdict: string; reason: string; metadata: unknown }): unknown[] => [
+    verdict,
+    metadata,
+  ],
+) {
+  const fired = ['', ', on_failure: deny'].map(async (more) => {
+    const { runtime } = await openClaude({ PreToolUse: [on('Bash', line)] }, { more, files: utf16 });
+    return say(await runtime.hooks.fire({ dialect: 'claude', point: 'PreToolUse', payload: bash }));
+  });
+  return await Promise.all(fired);
+}

@@ -16,6 +16,12 @@ interface Row {
 const open = (cause: string) => `#{"failed_open":{"hook":"guard","cause":"claude.${cause}"}}`;
 const closed: SeatChoice = { onFailure: 'deny' };
 const allow = (members: object = {}) => specific('PreToolUse', { permissionDecision: 'allow', ...members });
+/** A text in UTF-16, its mark before it. */
+function marked(text: string, form: 'utf-16le' | 'utf-16be'): Buffer {
+  const bytes = Buffer.from(`\ufeff${text}`, 'utf16le');
+  return form === 'utf-16le' ? bytes : bytes.swap16();
+}
+
 const exit2 = (stdout = '', stderr = 'no\n') => left(stdout, { exitCode: 2, stderr });
 
 const exitCodes: readonly Row[] = [
@@ -140,17 +146,60 @@ const exitCodes: readonly Row[] = [
   },
   {
     title: 'an object that is not JSON passes by its rule',
-    cites: 'CC-6-07 CC-9-01',
+    cites: 'CC-6-07@oneshot CC-9-01',
     reply: left("{'decision': 'block'}"),
     means: `allow ${open('bad_json')}`,
   },
   {
-    title: 'an object that is cut off is text',
-    cites: 'CC-6-07',
+    title: 'text that begins like an object stays context',
+    cites: 'CC-6-07@oneshot',
     point: 'SessionStart',
     reply: left('{"decision": "bl'),
-    means: 'allow +["{\\"decision\\": \\"bl"]',
+    means: `allow +["{\\"decision\\": \\"bl"] ${open('bad_json')}`,
   },
+  ...[
+    ['is cut off', left('{"decision":"block","reason":"n')],
+    ['has text behind it', left('{"decision":"block"}\ndone')],
+    ['has a second one behind it', left('{"decision":"block"}{}')],
+    ['is in UTF-16 without a mark', left(Buffer.from('{"decision":"block"}', 'utf16le'))],
+    ['is in big-endian UTF-16 without a mark', left(Buffer.from('{"decision":"block"}', 'utf16le').swap16())],
+  ]
+    .flatMap(([what, reply]) => [
+      { title: `an object that ${what} passes by its rule`, reply, means: `allow ${open('bad_json')}` },
+      {
+        title: `an object that ${what} can be closed`,
+        reply,
+        seat: closed,
+        means:
+          'deny "hook \\"guard\\" printed what begins as a JSON object and is none" #{"failed_closed":{"hook":"guard","cause":"claude.bad_json"}}',
+      },
+    ])
+    .map((row) => ({ ...row, cites: 'CC-6-07@oneshot CC-9-01 CC-9-02' })),
+  ...(['utf-16le', 'utf-16be'] as const).map((form) => ({
+    title: `a denial in ${form} with its mark denies`,
+    cites: 'CC-6-19@oneshot',
+    reply: left(marked('{"decision":"block","reason":"né"}', form)),
+    means: 'deny "né"',
+  })),
+  {
+    title: 'UTF-16 with half a character allows nothing',
+    cites: 'CC-6-08 CC-6-19@oneshot',
+    reply: left(Buffer.concat([marked(allow(), 'utf-16le'), Buffer.from(' ')])),
+    means: `allow ${open('bad_json')}`,
+  },
+  ...[
+    '{"decision":"block","decision":"approve"}',
+    '{"\\u0064ecision":"block","decision":"approve"}',
+    '{"Decision":"block","decision":"approve"}',
+    '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecision":"allow"}}',
+    '{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{},"updatedInput":{"a":1}}}',
+    '{"hookSpecificOutput":{},"HookSpecificOutput":{}}',
+  ].map((text) => ({
+    title: `${text} says its word twice`,
+    cites: 'CC-6-20',
+    reply: left(text),
+    means: 'deny REPLY_MALFORMED',
+  })),
   {
     title: 'exit 1 blocks nothing',
     cites: 'CC-6-11 CC-9-01',
