@@ -64,7 +64,10 @@ function stringParam(error: ErrorObject, name: string): string | undefined {
 function choiceHint(error: ErrorObject, value: unknown): { hint?: string } {
   const allowed: unknown = error.params['allowedValues'];
   if (error.keyword !== 'enum' || !Array.isArray(allowed) || typeof value !== 'string') return {};
-  return suggest(value, allowed.map(String).filter((word) => word !== ''));
+  return suggest(
+    value,
+    allowed.map(String).filter((word) => word !== ''),
+  );
 }
 
 /** Turns a JSON pointer into a path; list indices become numbers. */

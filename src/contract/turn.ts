@@ -43,6 +43,8 @@ export interface Scene {
   readonly fuel: { readonly remaining: number; readonly total: number } | null;
   /** How often in a row hooks have made the turn go on after its answer. */
   readonly stops: number;
+  /** No model call comes after this one, whatever hooks want. */
+  readonly isLastRound?: boolean | undefined;
   /** Whether the session began in an earlier process. */
   readonly isResumed: boolean;
   /** Where the file that a call names really lies, all links followed; absent: not known. */

@@ -19,6 +19,7 @@ import { endBatch, endTurn, type HookedTurn, sceneOf, stopTurn, tellTurn } from 
 /** Goes on until the model answers without tool calls; gives the outcome that ended the turn otherwise. */
 export async function converse(turn: HookedTurn, attempt: number): Promise<StepOutcome | undefined> {
   const { place, talk } = turn;
+  talk.isLastRound = false;
   for (let round = 1; talk.roundsLeft > 0; round += 1) {
     talk.roundsLeft -= 1;
     const path = `${place.name}/attempt-${attempt}/round-${round}`;
@@ -220,6 +221,7 @@ async function exhaust(turn: HookedTurn, path: string): Promise<StepOutcome | un
 
 /** One model call, whose answer passes the hooks of a turn's end like any other; what they force has no effect now. */
 async function runLastRound(turn: HookedTurn, path: string): Promise<StepOutcome | undefined> {
+  turn.talk.isLastRound = true;
   const failed = await ask(turn, path);
   if (failed !== undefined || !isAnswered(turn)) return failed;
   const end = await endTurn(turn, path, 'final_response');

@@ -36,6 +36,8 @@ export interface Talk {
   fallback: 'call_user' | 'call_agent';
   /** How often in a row hooks have made the turn go on. */
   stops: number;
+  /** The round beyond the limit, which one hook has forced and after which none can force another. */
+  isLastRound: boolean;
   /** Hooks that failed, and what they were asked about passed by the rules of their dialects. */
   readonly failedOpen: FailedOpen[];
   /** A tool, not the model, has given the word back. */
@@ -87,6 +89,7 @@ export function openTalk({ step, scope }: ChatPlace, offered: readonly ToolListi
     fuelSetBy: undefined,
     fallback: 'call_user',
     stops: 0,
+    isLastRound: false,
     failedOpen: [],
     isHandedBack: false,
     startedAt: performance.now(),

@@ -208,6 +208,7 @@ export function sceneOf({ run, number, place, talk }: HookedTurn): Scene {
     transcript: null,
     fuel: { remaining: talk.roundsLeft, total: place.step.maxRounds },
     stops: talk.stops,
+    ...(talk.isLastRound && { isLastRound: true }),
     isResumed: session.isResumed,
     now: new Date().toISOString(),
     host: {},

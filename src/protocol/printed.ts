@@ -9,12 +9,20 @@ export interface PrintedText {
 }
 
 /**
- * Reads bytes as UTF-16 where they begin with its mark, else as UTF-8; a mark is no part of the text. PowerShell writes
- * UTF-16 wherever its output goes to a file.
+ * Reads bytes as UTF-16 where they begin with its mark, as PowerShell writes it, else as UTF-8. A mark is no part of the
+ * text, but that of UTF-8 is where `keepsMark` says so.
  */
-export function decodePrinted(bytes: Uint8Array): PrintedText {
+export function decodePrinted(
+  bytes: Uint8Array,
+  { keepsMark = false }: { readonly keepsMark?: boolean } = {},
+): PrintedText {
   const form = findUtf16(bytes);
-  if (form === undefined) return { text: new TextDecoder().decode(bytes), isGarbled: !isUtf8(bytes) };
+  if (form === undefined) {
+    return {
+      text: new TextDecoder('utf-8', { ignoreBOM: keepsMark }).decode(bytes),
+      isGarbled: !isUtf8(bytes),
+    };
+  }
   return { text: new TextDecoder(form).decode(bytes), isGarbled: !isWhole(bytes, form) };
 }
 

@@ -14,7 +14,7 @@ export interface Transcoder {
 /** Transcodes a stream that begins with the mark of UTF-16; any other passes as it is. */
 export function createTranscoder(): Transcoder {
   let held = Buffer.alloc(0);
-  let decoder: TextDecoder | undefined;
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
   let isDecided = false;
   return {
     push: (chunk) => {

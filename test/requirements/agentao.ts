@@ -99,6 +99,13 @@ export const agentaoMatchers = section(
       'Another key, or a matcher on an event without one, is ignored with a warning at load.',
     ],
     ['AO-4-10', 'none', 'Payloads carry Claude’s name of the tool, and its arguments untranslated.'],
+    ['AO-4-11', 'none', 'A matcher value of null is as if its key were absent.'],
+    [
+      'AO-4-12',
+      'none',
+      'With more than one star `[…]` is a class; around one star the ends of a pattern may overlap.',
+    ],
+    ['AO-4-13', 'none', 'On SessionStart and SessionEnd toolName is compared with the empty string.'],
   ],
   'agentao',
 );
@@ -118,7 +125,9 @@ export const agentaoStdin = section(
     ['AO-5-06', 'none', 'PreCompact is flat, and its trigger tells the truth of a compaction by hand.'],
     ['AO-5-07', 'none', 'In the flat tool_input of Read, Write and Edit a `path` is repeated as file_path.'],
     ['AO-5-08', 'none', 'transcript_path is the run’s file; permission_mode is workspace-write.'],
-    ['AO-5-09', 'none', 'Arguments keep their bytes on stdin.'],
+    ['AO-5-09', 'none', 'Arguments keep every digit on stdin.'],
+    ['AO-5-10', 'none', 'Stdin is the text of Python’s json.dumps, and nothing behind it.'],
+    ['AO-5-11', 'none', 'last_assistant_message has Agentao’s words where the model gave no text.'],
   ],
   'agentao',
 );
@@ -229,7 +238,11 @@ export const agentaoAnswers = section(
       'oneshot',
       'A blocking error withholds the result at PostToolUse, and aborts at PostToolUseFailure.',
     ],
-    ['AO-7-33', 'oneshot', 'preventContinuation or continue: false aborts the turn at those three.'],
+    [
+      'AO-7-33',
+      'oneshot',
+      'preventContinuation or continue: false aborts the turn at PostToolUse and PostToolUseFailure.',
+    ],
     ['AO-7-34', 'oneshot', 'Text of those three is logged.'],
     [
       'AO-7-35',
@@ -247,6 +260,21 @@ export const agentaoAnswers = section(
       'A denial in a known spelling counts among other lines, and as an attachment record in a list.',
     ],
     ['AO-7-42', 'oneshot', 'A permission decision where none is read is warned of, and has no effect.'],
+    ['AO-7-43', 'oneshot', 'NaN and the infinities are read as Python reads them; a byte order mark is not.'],
+    ['AO-7-44', 'oneshot', 'SessionStart: nothing that a rule says or does stops the turn.'],
+    ['AO-7-45', 'oneshot', 'A word that stands twice, in whatever letter case, denies wherever it is read.'],
+    ['AO-7-46', 'oneshot', 'Stdout in UTF-16 with its mark is read.'],
+    ['AO-7-47', 'oneshot', 'Line ends of stdout and stderr become LF.'],
+    [
+      'AO-7-48',
+      'oneshot',
+      'What begins as a JSON object and is none passes as agentao.bad_json, which on_failure: deny closes.',
+    ],
+    [
+      'AO-7-49',
+      'oneshot',
+      'Stop: an empty reason is the stock text; preventContinuation with stopReason beats decision.',
+    ],
   ],
   'agentao',
 );
@@ -283,6 +311,7 @@ export const agentaoResults = section(
     ['AO-8-15', 'oneshot', 'A block at UserPromptSubmit makes the run denied without a model call.'],
     ['AO-8-16', 'oneshot', 'The answer is kept as a message before a forced turn.'],
     ['AO-8-17', 'oneshot', 'An ask leaves the call pending.'],
+    ['AO-8-18', 'none', 'A force that the round limit drops is told as dropped, with a warning.'],
   ],
   'agentao',
 );

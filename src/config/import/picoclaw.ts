@@ -144,14 +144,16 @@ function unknownWords(document: YamlDocument, path: Path, known: readonly string
   const list = valueAt(document, path);
   if (list !== undefined && list !== null && !Array.isArray(list))
     return [{ path, message: 'must be a list' }];
-  return itemsAt(document, path)
-    // PicoClaw skips an empty method, and an empty kind is every kind.
-    .filter((item) => valueAt(document, item) !== '')
-    .filter((item) => !known.some((word) => word === valueAt(document, item)))
-    .map((item) => {
-      const word = String(textAt(document, item) ?? 'no string');
-      return { path: item, message: `is not known (got: ${word})`, ...suggest(word, known) };
-    });
+  return (
+    itemsAt(document, path)
+      // PicoClaw skips an empty method, and an empty kind is every kind.
+      .filter((item) => valueAt(document, item) !== '')
+      .filter((item) => !known.some((word) => word === valueAt(document, item)))
+      .map((item) => {
+        const word = String(textAt(document, item) ?? 'no string');
+        return { path: item, message: `is not known (got: ${word})`, ...suggest(word, known) };
+      })
+  );
 }
 
 function wordsAt(document: YamlDocument, path: Path): string[] {

@@ -5,6 +5,7 @@ import { Json } from '../../json.ts';
 import type { Payload } from '../foreign.ts';
 import { namesOf, toldNameOf } from './aliases.ts';
 import type { PointName } from './points.ts';
+import { plain } from './tree.ts';
 
 const pointOfMoment: Partial<Readonly<Record<Moment, PointName>>> = {
   session_start: 'SessionStart',
@@ -37,13 +38,21 @@ export function describe(point: string, event: HookEvent, { session_id: sessionI
     case 'stop':
       return {
         stop_hook_active: stops > 0,
-        last_assistant_message: event.response,
+        last_assistant_message: answerOf(event),
         turn_end_reason: event.end,
         at_max_iter: event.end === 'max_iterations',
       };
     default:
       throw new RuntimeError('INTERNAL', `agentao hears nothing of ${event.phase} at ${point}`);
   }
+}
+
+/** What Agentao puts in the place of an answer without text. Source: agentao/runtime/chat_loop/_runner.py. */
+function answerOf({ response, end, turn }: HookEvent & { readonly phase: 'stop' }): string {
+  if (end === 'max_iterations') return response === '' ? 'Maximum tool call iterations reached.' : response;
+  if (response.trim() !== '') return response;
+  const reasoning = plain(turn.messages.findLast(({ role }) => role === 'assistant')?.['reasoning']);
+  return typeof reasoning === 'string' && reasoning !== '' ? '[No text response]' : '[No response]';
 }
 
 function describeCall({ name, aliases, args, call_id }: ToolHookRequest, sessionId: string) {

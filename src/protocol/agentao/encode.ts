@@ -3,17 +3,19 @@ import { isObject, Json, stringifyJson } from '../../json.ts';
 import { memberOf, scanMembers } from '../../json-text.ts';
 import type { Message } from '../../transport/transport.ts';
 import type { Payload, Question, Seat } from '../foreign.ts';
-import { toMessage } from '../message.ts';
 import { isFlat, type PointName, requirePoint } from './points.ts';
+import { toPythonJson } from './python-dumps.ts';
 import { besideOf, dataOf, textAt, toldToolOf } from './tree.ts';
 
 /**
  * What a rule reads on stdin: Agentao's envelope and, beside it, the members that a Claude Code handler looks for;
- * Stop and PreCompact are flat in both systems. Source: developer guide, chapter 5.7.
+ * Stop and PreCompact are flat in both systems. Written as Python writes it, since scripts grep it. Source: developer
+ * guide, chapter 5.7, and `_run_subprocess` of agentao/plugins/hooks/_dispatcher.py.
  */
 export function encode({ cwd }: Seat<AgentaoSettings>, question: Question): Message {
   const point = requirePoint(question.point);
-  return toMessage(stringifyJson(isFlat(point) ? flatOf(cwd, question) : envelopeOf(point, cwd, question)));
+  const payload = isFlat(point) ? flatOf(cwd, question) : envelopeOf(point, cwd, question);
+  return { method: point, body: toPythonJson(stringifyJson(payload)), ending: '' };
 }
 
 function flatOf(cwd: string, { point, payload, scene }: Question): Payload {

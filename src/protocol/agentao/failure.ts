@@ -5,7 +5,7 @@ import { type FailureRule, failOpen } from '../failed-open.ts';
 import { type PointName, requirePoint } from './points.ts';
 import { type Asked, attach } from './record.ts';
 import type { Left } from './reply.ts';
-import { remember, type Said } from './said.ts';
+import { remember, type Said, saidIn } from './said.ts';
 
 const rules: Partial<Readonly<Record<ErrorCode, Omit<FailureRule, 'error'>>>> = {
   PROCESS_TIMEOUT: { cause: 'agentao.timeout', what: 'did not answer in time' },
@@ -19,7 +19,8 @@ const rules: Partial<Readonly<Record<ErrorCode, Omit<FailureRule, 'error'>>>> = 
 export function readFault(asked: Asked, error: RuntimeError): Decoded<Answer> {
   const rule = rules[error.code];
   if (rule !== undefined) return passFailure(asked, { ...rule, error });
-  if (isDeaf(requirePoint(asked.question.point))) {
+  const point = requirePoint(asked.question.point);
+  if (isDeaf(point) || point === 'SessionStart') {
     return decoded(answers.allow(), [{ level: 'warn', message: `it failed: ${error.message}` }]);
   }
   throw error;
@@ -28,6 +29,15 @@ export function readFault(asked: Asked, error: RuntimeError): Decoded<Answer> {
 /** A process that ended badly and left no answer. Source: `_run_command_hook` of the same file. */
 export function readBadExit(asked: Asked, what: string, left: Left, said: Said = {}): Decoded<Answer> {
   return passFailure(asked, { cause: 'agentao.exit_nonzero', what }, { said, stderr: left.stderr });
+}
+
+/** Text that began as an answer. As a text it still counts, unless the failure is to deny. */
+export function readBadJson({ seat, question }: Asked, { output, notes }: Decoded<Answer>): Decoded<Answer> {
+  const rule = { cause: 'agentao.bad_json', what: 'printed what begins as a JSON object and is none' };
+  const isClosable = closable.includes(question.point);
+  const read = failOpen(seat, rule, { answer: output, notes, isClosable });
+  const said = keepsRecords(question.point) ? remember(read.output, saidIn(output)) : read.output;
+  return decoded(said, read.notes);
 }
 
 /** Points whose hooks are only told. */

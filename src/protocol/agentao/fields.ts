@@ -1,6 +1,7 @@
 import { isObject, type Json } from '../../json.ts';
 import { elementsOf } from '../../json-text.ts';
 import { type Body, excerpt, malformed, present, toBody } from '../body.ts';
+import { isAmbiguous } from '../keys.ts';
 
 /** The members of an answer in every published spelling: Agentao's keys, the guide's snake_case, records, Claude's. */
 export interface Fields {
@@ -16,9 +17,29 @@ interface AttachmentAnswer {
   readonly payload: Body | undefined;
 }
 
-/** Throws REPLY_MALFORMED for a record of an unknown type, which may be a verdict. */
+/**
+ * Throws REPLY_MALFORMED for a record of an unknown type, which may be a verdict, and for a word that stands twice: of
+ * two readers one may take the first and one the last.
+ */
 export function readFields(body: Body): Fields {
+  const twice = findTwice(body);
+  if (twice !== undefined) throw malformed(`the reply says \`${twice}\` more than once`);
   return { body, specific: objectAt(body, 'hookSpecificOutput'), records: readRecords(body) };
+}
+
+/** Members that decide or replace something. */
+const words = [
+  ...['decision', 'continue', 'preventContinuation', 'prevent_continuation'],
+  ...['blockingError', 'blocking_error', 'hook_blocking_error', 'attachment_type', 'messages'],
+  ...['force_continue', 'forceContinue', 'hookSpecificOutput', 'permissionDecision'],
+  ...['updatedInput', 'updatedToolOutput', 'updatedMCPToolOutput'],
+];
+
+/** The first of these that stands twice, also beside one in other letters, wherever they are read. */
+export function findTwice(body: Body): string | undefined {
+  const specific = objectAt(body, 'hookSpecificOutput');
+  const places = [body, ...(specific === undefined ? [] : [specific]), ...objectsIn(body.get('messages'))];
+  return words.find((word) => places.some((each) => isAmbiguous(each, word)));
 }
 
 const recordTypes = [

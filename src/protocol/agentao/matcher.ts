@@ -16,13 +16,18 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
   PreCompact: ['trigger'],
 };
 
+/** On these Agentao compares the pattern with a tool that there is not. */
+const toolless: readonly string[] = ['SessionStart', 'SessionEnd'];
+
 /** Whether the rule hears of an event about any of these names: a tool's, or one trigger. All keys must agree. */
-export function matches(event: string, matcher: Matcher | undefined, names: readonly string[]): boolean {
-  const keys = keysOf[event] ?? [];
+export function matches(event: string, matcher: Matcher | undefined, given: readonly string[]): boolean {
+  const isToolless = toolless.includes(event);
+  const keys = isToolless ? ['toolName'] : (keysOf[event] ?? []);
+  const names = isToolless ? [''] : given;
   const isTrigger = event === 'PreCompact';
   return keys.every((key) => {
-    if (matcher === undefined || !Object.hasOwn(matcher, key)) return true;
-    const pattern = matcher[key];
+    const pattern = matcher !== undefined && Object.hasOwn(matcher, key) ? matcher[key] : null;
+    if (pattern === null) return true;
     if (typeof pattern !== 'string') return false;
     return names.some((name) => fits(pattern, name) || (isTrigger && fitsTrigger(pattern, name)));
   });
@@ -32,14 +37,17 @@ export function matches(event: string, matcher: Matcher | undefined, names: read
 export function findMatcherFaults(event: string, matcher: Matcher): readonly MatcherFault[] {
   const keys = keysOf[event];
   if (keys === undefined) {
-    const message = `a matcher has no meaning on ${event}: the rule runs every time`;
-    return [{ severity: 'warning', message }];
+    const runs = matches(event, matcher, [])
+      ? 'the rule runs every time'
+      : 'with this one the rule never runs';
+    return [{ severity: 'warning', message: `a matcher has no meaning on ${event}: ${runs}` }];
   }
   return Object.entries(matcher).flatMap(([key, pattern]): MatcherFault[] => {
     if (!keys.includes(key)) {
       const message = `the matcher's key "${key}" is ignored on ${event}, which is matched by ${keys.join(' or ')}`;
       return [{ severity: 'warning', message }];
     }
+    if (pattern === null) return [];
     if (typeof pattern !== 'string') {
       const message = `the matcher's "${key}" is not a string, so the rule never runs`;
       return [{ severity: 'warning', message }];
@@ -57,7 +65,15 @@ function isExpression(pattern: string): boolean {
 /** `^…$` is an expression, everything else a glob of the whole name. One that does not compile keeps its guard. */
 function fits(pattern: string, name: string): boolean {
   if (isExpression(pattern)) return compileGuard(pattern)?.test(name) ?? true;
-  return compileGuard(globToExpression(pattern), 'su')?.test(name) ?? true;
+  return (compileGuard(globToExpression(pattern), 'su')?.test(name) ?? true) || fitsAsInAgentao(pattern, name);
+}
+
+/** What the guide does not tell: around one star the ends may overlap, and with more of them `[…]` is a class. */
+function fitsAsInAgentao(pattern: string, name: string): boolean {
+  const parts = pattern.split('*');
+  const [first = '', second = ''] = parts;
+  if (parts.length === 2) return name.startsWith(first) && name.endsWith(second);
+  return parts.length > 2 && (compileGuard(globToExpression(pattern, true), 'su')?.test(name) ?? false);
 }
 
 /** The trigger's other reading: an expression for the whole word, compared as text when it is none. */
@@ -65,7 +81,23 @@ function fitsTrigger(pattern: string, trigger: string): boolean {
   return compileGuard(`^(?:${pattern})$`)?.test(trigger) ?? pattern === trigger;
 }
 
-function globToExpression(glob: string): string {
+/** A class begins with its bracket, perhaps `!`, and holds at least one character: `[]a]` holds two. */
+const classes = /(\[!?\][^\]]*\]|\[!?[^\]]+\])/;
+
+function globToExpression(glob: string, hasClasses = false): string {
+  const parts = hasClasses ? glob.split(classes) : [glob];
+  // Every second part is a class.
+  const written = parts.map((part, index) => (index % 2 === 1 ? writeClass(part) : writeGlob(part)));
+  return `^${written.join('')}$`;
+}
+
+function writeGlob(glob: string): string {
   const escaped = glob.replaceAll(/[.+^${}()|[\]\\/]/g, '\\$&');
-  return `^${escaped.replaceAll(/\*+/g, '.*').replaceAll('?', '.')}$`;
+  return escaped.replaceAll(/\*+/g, '.*').replaceAll('?', '.');
+}
+
+function writeClass(text: string): string {
+  const isNegated = text.startsWith('[!');
+  const members = text.slice(isNegated ? 2 : 1, -1).replaceAll(/[\\\]^[{}()/|.*+?$]/g, '\\$&');
+  return `[${isNegated ? '^' : ''}${members}]`;
 }

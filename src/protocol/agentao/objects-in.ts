@@ -1,6 +1,7 @@
 import { isObject, Json } from '../../json.ts';
 import { endOfValue, scanElements } from '../../json-text.ts';
 import { type Body, toBody } from '../body.ts';
+import { fromPythonJson } from './python-loads.ts';
 import type { Left } from './reply.ts';
 
 /**
@@ -50,7 +51,7 @@ function lineAt(text: string, from: number): string {
 }
 
 function parseObject(text: string): Body | undefined {
-  const json = new Json(text.trim());
+  const json = new Json(fromPythonJson(text.trim()));
   try {
     return isObject(json.value) ? toBody(json) : undefined;
   } catch {

@@ -14,15 +14,21 @@ import {
   readFields,
   textOf,
 } from './fields.ts';
+import { holdsNonFinite } from './python-loads.ts';
 import type { Asked } from './record.ts';
 import type { Left } from './reply.ts';
 import { blocked } from './said.ts';
 import { dataOf, textAt } from './tree.ts';
 
-/** SessionStart, PostToolUse and PostToolUseFailure: explicit JSON counts, text is for the log. */
+/** PostToolUse and PostToolUseFailure: explicit JSON counts, text is for the log. */
 export function readAfter(asked: Asked, left: Left): Decoded<Answer> {
-  const { text, body, failure } = left;
-  if (body !== undefined) return readObject(asked, left, readFields(body));
+  const { body } = left;
+  return body === undefined ? readText(asked, left) : readObject(asked, left, readFields(body));
+}
+
+/** Text where none is read. */
+export function readText(asked: Asked, left: Left): Decoded<Answer> {
+  const { text, failure } = left;
   if (failure !== undefined) return readBadExit(asked, failure, left);
   const message = `it said: ${excerpt(text)}`;
   return decoded(answers.allow(), text === '' ? [] : [{ level: 'debug', message }]);
@@ -43,7 +49,6 @@ function readAnswer(asked: Asked, fields: Fields): Answer {
     return answers.abort(halt.reason ?? 'Hook prevented continuation', 'turn', { context });
   if (error !== undefined && point === 'PostToolUseFailure') return answers.abort(error, 'turn', { context });
   if (error !== undefined) return blocked('[Blocked by hook]', error, { context });
-  if (point === 'SessionStart') return answers.allow({ context });
   // Claude's block undoes nothing here: its reason stands beside the result.
   const reason = decisionOf(fields) === 'block' ? textOf(fields, 'reason') : undefined;
   const beside = { context: reason === undefined ? context : [...context, reason] };
@@ -61,7 +66,8 @@ function outputOf({ question }: Asked, { body, specific }: Fields): string | und
   if (output === undefined) return undefined;
   if (typeof output.value === 'string') return output.value;
   const old = textAt(dataOf(question.payload), 'toolOutput') ?? '';
-  if (kindOf(output) === kindOf(new Json(old))) return output.text;
+  const isFit = kindOf(output) === kindOf(new Json(old)) && !holdsNonFinite(output.value);
+  if (isFit) return output.text;
   throw malformed(`the new output is neither a text nor of the result's type: ${excerpt(output.text)}`);
 }
 

@@ -70,17 +70,20 @@ interface Force {
 function forceIn(fields: Fields, decision: 'block' | 'approve' | undefined): Force | undefined {
   const stopReason = stopReasonOf(fields);
   const reason = present(fields.body.get('reason'))?.value;
-  if (decision === 'block' && typeof reason === 'string') return { followUp: reason, reason };
   const message = textOf(fields, 'follow_up_message', 'followUpMessage');
   const stock = 'Stop hook requested continuation';
-  if (saysTrue(fields, 'force_continue', 'forceContinue')) {
-    return { followUp: message ?? stopReason ?? stock, reason: stopReason ?? message ?? stock };
-  }
   const isPrevented =
     saysTrue(fields, 'preventContinuation', 'prevent_continuation') ||
     fields.records.some(({ type }) => type === 'hook_stopped_continuation');
-  if (!isPrevented) return undefined;
-  return { followUp: stopReason ?? stock, reason: stopReason ?? 'Hook prevented continuation' };
+  if (isPrevented && stopReason !== undefined) return { followUp: stopReason, reason: stopReason };
+  if (decision === 'block' && typeof reason === 'string') {
+    const text = reason === '' ? (stopReason ?? stock) : reason;
+    return { followUp: text, reason: text };
+  }
+  if (saysTrue(fields, 'force_continue', 'forceContinue')) {
+    return { followUp: message ?? stopReason ?? stock, reason: stopReason ?? message ?? stock };
+  }
+  return isPrevented ? { followUp: stock, reason: 'Hook prevented continuation' } : undefined;
 }
 
 /** Past the cap the turn ends with its answer; the rules after this one are not asked either way. */
@@ -96,11 +99,18 @@ function force({ seat, question }: Asked, wanted: Force, said: Said): Decoded<An
     stop_reason: reason,
     messages,
   });
-  const cap = seat.settings.stopReentryCap;
   const beside = { reason, metadata };
-  if (question.scene.stops < cap) return decoded(answers.modify({ follow_up: followUp }, beside));
-  const message = `it made the turn go on ${cap} times, which is \`agentao.stop_reentry_cap\`: the answer stands`;
-  return decoded(answers.modify({}, beside), [{ level: 'warn', message }]);
+  const why = whyDropped(asked);
+  if (why === undefined) return decoded(answers.modify({ follow_up: followUp }, beside));
+  return decoded(answers.modify({}, beside), [{ level: 'warn', message: `${why}: the answer stands` }]);
+}
+
+function whyDropped({ seat, question: { scene } }: Asked): string | undefined {
+  const cap = seat.settings.stopReentryCap;
+  if (scene.stops >= cap) {
+    return `it made the turn go on ${cap} times, which is \`agentao.stop_reentry_cap\``;
+  }
+  return scene.isLastRound === true ? 'it would make the turn go on, and no round is left' : undefined;
 }
 
 function withhold(asked: Asked, error: string, said: Said): Answer {

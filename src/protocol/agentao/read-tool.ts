@@ -15,6 +15,7 @@ import {
   specificTextOf,
   textOf,
 } from './fields.ts';
+import { holdsNonFinite } from './python-loads.ts';
 import { type Asked, attach } from './record.ts';
 import type { Left } from './reply.ts';
 import { blocked, metadataOf, type Said } from './said.ts';
@@ -95,11 +96,16 @@ function permissionOf({ body, specific }: Fields): Permission | undefined {
   }
 }
 
-/** New arguments. Throws REPLY_MALFORMED when they are not an object. */
+/** New arguments. Throws REPLY_MALFORMED when they are not an object that JSON can say. */
 function inputOf({ body, specific }: Fields): Json | undefined {
   const input = present(specific?.get('updatedInput')) ?? present(body.get('updatedInput'));
-  if (input === undefined || isObject(input.value)) return input;
-  throw malformed(`the reply's \`updatedInput\` is not an object: ${excerpt(input.text)}`);
+  if (input === undefined) return undefined;
+  if (!isObject(input.value)) {
+    throw malformed(`the reply's \`updatedInput\` is not an object: ${excerpt(input.text)}`);
+  }
+  if (holdsNonFinite(input.value))
+    throw malformed("the reply's `updatedInput` has a number that JSON has not");
+  return input;
 }
 
 function reasonOf(fields: Fields): string | undefined {

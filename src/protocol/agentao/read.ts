@@ -4,15 +4,17 @@ import { RuntimeError } from '../../errors.ts';
 import type { Reply } from '../../transport/transport.ts';
 import { type Decoded, decoded } from '../dialect.ts';
 import type { Question, Seat } from '../foreign.ts';
-import { isDeaf, readBadExit, readFault } from './failure.ts';
+import { isDeaf, readBadExit, readBadJson, readFault } from './failure.ts';
+import { findTwice } from './fields.ts';
 import { objectsIn } from './objects-in.ts';
 import { type PointName, requirePoint } from './points.ts';
 import { readAfter } from './read-after.ts';
 import { readPrompt } from './read-prompt.ts';
+import { readStart } from './read-start.ts';
 import { readStop } from './read-stop.ts';
 import { readTool } from './read-tool.ts';
 import type { Asked } from './record.ts';
-import { type Left, noteOnText, readLeft } from './reply.ts';
+import { isCutOff, type Left, noteOnText, readLeft } from './reply.ts';
 import { saidIn } from './said.ts';
 import { notesOnStray } from './stray.ts';
 
@@ -20,7 +22,7 @@ type Reader = (asked: Asked, left: Left) => Decoded<Answer>;
 
 const readers: Readonly<Record<PointName, Reader>> = {
   UserPromptSubmit: readPrompt,
-  SessionStart: readAfter,
+  SessionStart: readStart,
   SessionEnd: readDeaf,
   PreToolUse: readTool,
   PostToolUse: readAfter,
@@ -43,15 +45,18 @@ export function read(
   const denial = left.body === undefined ? findDenial(point, asked, left) : undefined;
   if (denial !== undefined) return denial;
   const { output, notes } = readers[point](asked, left);
-  const strays = left.body === undefined ? noteOnText(left) : notesOnStray(point, left.body, output);
-  return decoded(output, [...notes, ...strays]);
+  if (left.body !== undefined) return decoded(output, [...notes, ...notesOnStray(point, left.body, output)]);
+  // What was cut off may have been a denial.
+  if (isCutOff(left) && output.verdict === 'allow') return readBadJson(asked, decoded(output, notes));
+  return decoded(output, [...notes, ...noteOnText(left)]);
 }
 
 /** A denial in a known spelling counts wherever it stands; all else among other text is text. */
 function findDenial(point: PointName, asked: Asked, left: Left): Decoded<Answer> | undefined {
-  // Exit code 2 comes before all that a Stop rule prints.
-  if (point === 'Stop' && left.exitCode === 2) return undefined;
+  // Exit code 2 comes before all that a Stop rule prints, and nothing stops a session's start.
+  if ((point === 'Stop' && left.exitCode === 2) || point === 'SessionStart') return undefined;
   for (const body of objectsIn(left)) {
+    if (findTwice(body) !== undefined) return readers[point](asked, { ...left, body });
     const said = readKnown(point, asked, { ...left, body, text: body.json.text, failure: undefined });
     if (said === undefined || !isDenial(said.output)) continue;
     const message = 'its denial counts, though it does not stand alone on stdout: print one JSON object';

@@ -2,10 +2,12 @@ import { isObject, Json } from '../../json.ts';
 import type { Reply } from '../../transport/transport.ts';
 import { type Body, malformed, toBody } from '../body.ts';
 import type { Note } from '../dialect.ts';
+import { decodePrinted } from '../printed.ts';
+import { fromPythonJson, strip } from './python-loads.ts';
 
 /** What a rule's process left, before any of it has a meaning. */
 export interface Left {
-  /** All of stdout, trimmed; bytes that are no character are replaced, as in Agentao. */
+  /** All of stdout, trimmed, its line ends LF; bytes that are no character are replaced, as in Agentao. */
   readonly text: string;
   /** Undefined when stdout is not one JSON value. */
   readonly json: Json | undefined;
@@ -22,7 +24,7 @@ export interface Left {
 export function readLeft(reply: Reply): Left {
   if (reply.via === 'rpc') throw malformed('an Agentao rule is a process, not a server');
   const { exitCode, signal, stderr } = reply;
-  const printed = new TextDecoder().decode(reply.stdout).trim();
+  const printed = toText(decodePrinted(reply.stdout, { keepsMark: true }).text);
   const json = parse(printed);
   const isText = typeof json?.value === 'string';
   const failure = signal === null ? `exited with code ${exitCode}` : `was ended by ${signal}`;
@@ -32,17 +34,27 @@ export function readLeft(reply: Reply): Left {
     body: json !== undefined && isObject(json.value) ? toBody(json) : undefined,
     exitCode,
     failure: exitCode === 0 ? undefined : failure,
-    stderr: stderr.trim(),
+    stderr: toText(stderr),
   };
+}
+
+/** Python's text mode, stripped. */
+function toText(printed: string): string {
+  return strip(printed.replaceAll(/\r\n?/g, '\n'));
 }
 
 function parse(text: string): Json | undefined {
   try {
-    const json = new Json(text);
+    const json = new Json(fromPythonJson(text));
     return json.value === undefined ? undefined : json;
   } catch {
     return undefined;
   }
+}
+
+/** Whether stdout begins as a JSON object, perhaps behind a byte order mark, and is none. */
+export function isCutOff({ text, json }: Left): boolean {
+  return json === undefined && /^\ufeff?\{/.test(text);
 }
 
 /** A remark on text that may have been meant as an answer: a banner before it makes all of it text. */

@@ -23,13 +23,13 @@ else:
 const guard = `#!/bin/bash
 input=$(cat)
 case $input in
-  *'"command":"rm'*) echo '{"blockingError": "rm is not allowed here"}'; exit 1 ;;
-  *'"command":"push'*) echo '{"hookSpecificOutput": {"permissionDecision": "ask", "permissionDecisionReason": "a push is for people"}}' ;;
-  *'"command":"sudo'*) echo '{"hookSpecificOutput": {"permissionDecision": "deny", "reason": "no root"}}' ;;
-  *'"command":"loop'*) echo '{"continue": false, "stopReason": "this goes in circles"}' ;;
-  *'"command":"curl'*) echo '{"hookSpecificOutput": {"updatedInput": {"command": "curl -fsS"}, "additionalContext": "made quiet"}}' ;;
-  *'"command":"odd'*) echo '{"hookSpecificOutput": {"permissionDecision": "perhaps"}}' ;;
-  *'"command":"fail'*) echo "guard broke" >&2; exit 3 ;;
+  *'"command": "rm'*) echo '{"blockingError": "rm is not allowed here"}'; exit 1 ;;
+  *'"command": "push'*) echo '{"hookSpecificOutput": {"permissionDecision": "ask", "permissionDecisionReason": "a push is for people"}}' ;;
+  *'"command": "sudo'*) echo '{"hookSpecificOutput": {"permissionDecision": "deny", "reason": "no root"}}' ;;
+  *'"command": "loop'*) echo '{"continue": false, "stopReason": "this goes in circles"}' ;;
+  *'"command": "curl'*) echo '{"hookSpecificOutput": {"updatedInput": {"command": "curl -fsS"}, "additionalContext": "made quiet"}}' ;;
+  *'"command": "odd'*) echo '{"hookSpecificOutput": {"permissionDecision": "perhaps"}}' ;;
+  *'"command": "fail'*) echo "guard broke" >&2; exit 3 ;;
 esac
 `;
 

@@ -3,9 +3,19 @@ import { rule, runTurn, say, script } from './turn.ts';
 
 const rows = [
   {
-    title: 'continue: false at its start ends a session before the model is asked',
+    title: 'continue: false at its start stops nothing',
     body: say({ continue: false, stopReason: 'closed' }),
-    means: ['denied', 0, 'start', 'closed', ''],
+    means: ['ok', 1, undefined, undefined, 'hello'],
+  },
+  {
+    title: 'a blocking error at its start stops nothing',
+    body: say({ blockingError: 'closed' }),
+    means: ['ok', 1, undefined, undefined, 'hello'],
+  },
+  {
+    title: 'an unknown word at its start stops nothing',
+    body: say({ decision: 'never' }),
+    means: ['ok', 1, undefined, undefined, 'hello'],
   },
   {
     title: 'plain text at the start of a session is not for the model',
@@ -19,7 +29,7 @@ const rows = [
   },
 ];
 
-test.each(rows)('$title [AO-3-04@oneshot AO-7-33@oneshot AO-7-34@oneshot]', async ({ body, means }) => {
+test.each(rows)('$title [AO-3-04@oneshot AO-7-44@oneshot AO-7-34@oneshot]', async ({ body, means }) => {
   const { view } = await runTurn({
     hooks: rule('start', 'SessionStart'),
     responses: ['{text: "${messages[0].content}"}'],

@@ -139,7 +139,7 @@ test('a force at the round limit makes exactly one more round, whose answer pass
     scripts: {
       ...work,
       'stop.sh': script(
-        `tail -n 2 "$0.log" | grep -q '"at_max_iter":true' && ${say({ forceContinue: true, followUpMessage: 'sum up' })}`,
+        `tail -n 1 "$0.log" | grep -q '"at_max_iter": true' && ${say({ forceContinue: true, followUpMessage: 'sum up' })}`,
       ),
     },
   });
@@ -155,7 +155,7 @@ test('a force at the round limit makes exactly one more round, whose answer pass
   expect(outcomes[0]).toBe('continue_at_max_iter');
 });
 
-test('a force that never ends has one more round, and no second one [AO-8-12@oneshot]', async () => {
+test('a force that never ends has one more round, and no second one [AO-8-12@oneshot AO-8-18]', async () => {
   const hooks = rule('stop', 'Stop');
   const scripts = { ...work, 'stop.sh': '#!/bin/sh\necho "more" >&2\nexit 2\n' };
   const given = { hooks, scripts, spec: tool };
@@ -171,6 +171,27 @@ test('a force that never ends has one more round, and no second one [AO-8-12@one
     chat: 'max_rounds: 1',
   });
   expect([calm.view.status, calm.view.text, calm.view.rounds]).toEqual(['ok', 'answer 2', 2]);
+  const dropped = 'it would make the turn go on, and no round is left: the answer stands';
+  expect([busy.warnings().includes(dropped), calm.warnings()]).toEqual([false, [dropped]]);
+  const outcomes = calm.events.flatMap((event) =>
+    event.type === 'plugin_hook_fired' ? [event.data['outcome']] : [],
+  );
+  expect(outcomes).toEqual(['continue', 'reentry_capped']);
+});
+
+test('what was forced and dropped in one attempt is no rule for the next one [AO-8-18]', async () => {
+  const { view, warnings } = await runTurn({
+    hooks: rule('stop', 'Stop'),
+    responses: ['{text: bad 1}', '{text: bad 2}', '{text: good 1}', '{text: good 2}'],
+    chat: 'max_rounds: 1\nguardrails: [{eval: judge}]\nretries: 1',
+    spec: 'evals:\n  judge: {command: ./judge.sh}',
+    scripts: {
+      'stop.sh': '#!/bin/sh\necho "more" >&2\nexit 2\n',
+      'judge.sh':
+        '#!/bin/sh\ngrep -q \'"content":"good\' && echo \'{"score": 1}\' || echo \'{"score": 0}\'\n',
+    },
+  });
+  expect([view.text, view.rounds, warnings().length]).toEqual(['good 2', 4, 2]);
 });
 
 const stopped = [

@@ -33,7 +33,16 @@ const rows: readonly { cites: string; matcher: Matcher; names: readonly string[]
   { cites: 'AO-4-05', matcher: { tool_name: '^(Bash|Read)$' }, names: bash, hit: true },
   { cites: 'AO-4-05', matcher: { tool_name: '^Bas$' }, names: bash, hit: false },
   { cites: 'AO-4-06', matcher: { tool_name: 'bash' }, names: bash, hit: false },
-  { cites: 'AO-4-08', matcher: { tool_name: null }, names: bash, hit: false },
+  { cites: 'AO-4-11', matcher: { tool_name: null }, names: bash, hit: true },
+  { cites: 'AO-4-11', matcher: { tool_name: null, toolName: 'Read' }, names: bash, hit: false },
+  { cites: 'AO-4-12', matcher: { toolName: '*[Bb]a*' }, names: bash, hit: true },
+  { cites: 'AO-4-12', matcher: { toolName: '*[!B]ash*' }, names: ['Bash'], hit: false },
+  { cites: 'AO-4-12', matcher: { toolName: '*[A-C]a*' }, names: bash, hit: true },
+  { cites: 'AO-4-12', matcher: { toolName: '*[]B]ash*' }, names: bash, hit: true },
+  { cites: 'AO-4-12', matcher: { toolName: '*[B*' }, names: bash, hit: false },
+  { cites: 'AO-4-12', matcher: { toolName: '*[b-a]*' }, names: bash, hit: false },
+  { cites: 'AO-4-12', matcher: { toolName: '[B]*' }, names: bash, hit: false },
+  { cites: 'AO-4-12', matcher: { toolName: 'Bas*ash' }, names: bash, hit: true },
   { cites: 'AO-4-08', matcher: { toolName: ['Bash'] }, names: bash, hit: false },
   { cites: 'AO-4-09', matcher: { toolname: 'Read' }, names: bash, hit: true },
 ];
@@ -67,6 +76,20 @@ test.each(['Stop', 'SessionStart', 'SessionEnd', 'UserPromptSubmit'])(
     expect(findMatcherFaults(event, { tool_name: 'x' }).map(({ severity }) => severity)).toEqual(['warning']);
   },
 );
+
+test.each([
+  { matcher: { toolName: 'Bash' }, hit: false },
+  { matcher: { toolName: '*' }, hit: true },
+  { matcher: { toolName: '' }, hit: true },
+  { matcher: { toolName: null }, hit: true },
+  { matcher: { toolName: 5 }, hit: false },
+])('on a session $matcher is held against no name: $hit [AO-4-13]', ({ matcher, hit }) => {
+  for (const event of ['SessionStart', 'SessionEnd']) {
+    expect(agentao.selects(seatAt(event, { matcher }), questionAt(event))).toBe(hit);
+    const [fault] = findMatcherFaults(event, matcher);
+    expect(fault?.message).toContain(hit ? 'runs every time' : 'never runs');
+  }
+});
 
 const tools = [
   ['read_file', 'Read'],
@@ -102,6 +125,7 @@ test.each(tools)(
 const faults = [
   { cites: 'AO-4-09 AO-10-01', event: 'PreToolUse', matcher: { toolname: 'x' }, severities: ['warning'] },
   { cites: 'AO-4-08', event: 'PreToolUse', matcher: { tool_name: 1 }, severities: ['warning'] },
+  { cites: 'AO-4-11', event: 'PreToolUse', matcher: { tool_name: null }, severities: [] },
   { cites: 'AO-4-05', event: 'PostToolUse', matcher: { tool_name: '^($' }, severities: ['error'] },
   { cites: 'AO-4-05', event: 'PostToolUse', matcher: { tool_name: '^.*$' }, severities: [] },
   { cites: 'AO-4-07', event: 'PreCompact', matcher: { trigger: '(manual' }, severities: [] },

@@ -80,13 +80,19 @@ test.each(titled(stdins))('stdin of $title', ({ point, data, flat }) => {
   expect(stdinOf(questionAt(point))).toEqual({ ...envelope, hook_event_name: point, ...common, ...flat });
 });
 
-test('arguments and their numbers keep their bytes [AO-5-09]', () => {
-  const toolInput = new Json('{ "n":12345678901234567890 }');
-  const { body } = agentao.encode(
+test('arguments keep what they say, to the last digit [AO-5-09 AO-5-10]', () => {
+  const toolInput = new Json('{ "n":12345678901234567890, "é":1.0 }');
+  const { body, ending } = agentao.encode(
     seatAt('PreToolUse'),
     questionAt('PreToolUse', { payload: { toolName: 'x', toolInput } }),
   );
-  expect(body.split(toolInput.text).length).toBe(3);
+  const written = '{"n": 12345678901234567890, "\\u00e9": 1.0}';
+  const data = `{"toolName": "x", "toolInput": ${written}, "sessionId": "s1"}`;
+  const flat = '"session_id": "s1", "transcript_path": "/run/s1.jsonl", "cwd": "/project"';
+  expect([body, ending]).toEqual([
+    `{"event": "PreToolUse", "data": ${data}, "hook_event_name": "PreToolUse", ${flat}, "permission_mode": "workspace-write", "tool_name": "x", "tool_input": ${written}, "tool_use_id": ""}`,
+    '',
+  ]);
 });
 
 test.each([
@@ -301,6 +307,23 @@ test.each(titled(described))('$title', ({ event: happened, point, payload }) => 
   const plain = JSON.parse(JSON.stringify(agentao.describe(point, happened, scene)));
   expect(plain).toEqual(payload);
 });
+
+const ends = [
+  { end: 'max_iterations', response: '', told: 'Maximum tool call iterations reached.' },
+  { end: 'max_iterations', response: 'so far', told: 'so far' },
+  { end: 'final_response', response: ' \n', told: '[No response]' },
+  { end: 'final_response', response: '', reasoning: 'hm', told: '[No text response]' },
+] as const;
+
+test.each(titled(ends.map((row) => ({ ...row, title: JSON.stringify(row), cites: 'AO-5-11' }))))(
+  '$title',
+  ({ end, response, told, ...row }) => {
+    const reasoning = 'reasoning' in row ? { reasoning: row.reasoning } : {};
+    const messages = [...turn.messages, { role: 'assistant', content: response, ...reasoning }] as const;
+    const event = { hook: 'turn', phase: 'stop', turn: { ...turn, messages }, response, end } as const;
+    expect(agentao.describe('Stop', event, scene)).toMatchObject({ last_assistant_message: told });
+  },
+);
 
 test('no other moment reaches a rule [AO-3-01]', () => {
   expect(agentao.pointsAt({ hook: 'turn', phase: 'turn_start', turn })).toEqual([]);

@@ -30,8 +30,8 @@ const others = ['OUTPUT_LIMIT', 'REPLY_MALFORMED', 'SERVER_EXIT', 'INTERNAL'] as
 test.each(points.flatMap((point) => others.map((code) => ({ point, code }))))(
   '$point: $code passes only where nothing can be denied [AO-7-37@oneshot]',
   ({ point, code }) => {
-    const isTold = point === 'SessionEnd' || point === 'PreCompact';
-    expect(say(ask({ point, reply: fault(code) }))).toBe(isTold ? 'allow ""' : `deny ${code}`);
+    const isOpen = ['SessionStart', 'SessionEnd', 'PreCompact'].includes(point);
+    expect(say(ask({ point, reply: fault(code) }))).toBe(isOpen ? 'allow ""' : `deny ${code}`);
   },
 );
 

@@ -158,23 +158,33 @@ const exitCodes: readonly Row[] = [
     means: `allow +["{\\"decision\\": \\"bl"] ${open('bad_json')}`,
   },
   ...[
-    ['is cut off', left('{"decision":"block","reason":"n')],
-    ['has text behind it', left('{"decision":"block"}\ndone')],
-    ['has a second one behind it', left('{"decision":"block"}{}')],
-    ['is in UTF-16 without a mark', left(Buffer.from('{"decision":"block"}', 'utf16le'))],
-    ['is in big-endian UTF-16 without a mark', left(Buffer.from('{"decision":"block"}', 'utf16le').swap16())],
-  ]
-    .flatMap(([what, reply]) => [
-      { title: `an object that ${what} passes by its rule`, reply, means: `allow ${open('bad_json')}` },
-      {
-        title: `an object that ${what} can be closed`,
-        reply,
-        seat: closed,
-        means:
-          'deny "hook \\"guard\\" printed what begins as a JSON object and is none" #{"failed_closed":{"hook":"guard","cause":"claude.bad_json"}}',
-      },
-    ])
-    .map((row) => ({ ...row, cites: 'CC-6-07@oneshot CC-9-01 CC-9-02' })),
+    { what: 'is cut off', reply: left('{"decision":"block","reason":"n') },
+    { what: 'has text behind it', reply: left('{"decision":"block"}\ndone') },
+    { what: 'has a second one behind it', reply: left('{"decision":"block"}{}') },
+    {
+      what: 'is in UTF-16 without a mark',
+      reply: left(Buffer.from('{"decision":"block"}', 'utf16le')),
+    },
+    {
+      what: 'is in big-endian UTF-16 without a mark',
+      reply: left(Buffer.from('{"decision":"block"}', 'utf16le').swap16()),
+    },
+  ].flatMap(({ what, reply }): Row[] => [
+    {
+      title: `an object that ${what} passes by its rule`,
+      cites: 'CC-6-07@oneshot CC-9-01',
+      reply,
+      means: `allow ${open('bad_json')}`,
+    },
+    {
+      title: `an object that ${what} can be closed`,
+      cites: 'CC-6-07@oneshot CC-9-02',
+      reply,
+      seat: closed,
+      means:
+        'deny "hook \\"guard\\" printed what begins as a JSON object and is none" #{"failed_closed":{"hook":"guard","cause":"claude.bad_json"}}',
+    },
+  ]),
   ...(['utf-16le', 'utf-16be'] as const).map((form) => ({
     title: `a denial in ${form} with its mark denies`,
     cites: 'CC-6-19@oneshot',
