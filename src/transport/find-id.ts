@@ -10,7 +10,8 @@ export function findId(bytes: Uint8Array): number | undefined {
     else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
     else if (byte === QUOTE) {
       const end = endOfString(bytes, at);
-      const id = depth === 1 && latin1(bytes, at, end) === '"id"' ? readIdAfter(bytes, end) : undefined;
+      const id =
+        depth === 1 && latin1(bytes, at, end).toLowerCase() === '"id"' ? readIdAfter(bytes, end) : undefined;
       if (id !== undefined) return id;
       at = end - 1;
     }

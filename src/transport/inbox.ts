@@ -6,6 +6,7 @@ import { createForgotten } from './forgotten.ts';
 import { type Line, readLine } from './jsonrpc.ts';
 import type { LineListener } from './read.ts';
 import type { RpcReply } from './transport.ts';
+import { keepLine } from './unread.ts';
 
 /** A request whose reply is awaited. */
 export interface Awaited {
@@ -27,6 +28,11 @@ export interface InboxRules {
   readonly onGoodReply: () => void;
   /** Whether an answer without an id may be one to a notification, so that it is nobody's reply. */
   readonly mayAnswerNotifications: boolean;
+}
+
+interface Failing extends RuntimeErrorOptions {
+  /** The line that was to be the answer. */
+  readonly unread?: Uint8Array;
 }
 
 /** The requests of one life of a server that wait for replies, matched by id: integers from 1, never reused. */
@@ -99,10 +105,12 @@ export class Inbox implements LineListener {
         this.#takeAnonymous(bytes);
         break;
       case 'malformed':
-        this.#failOrDrop(line.id, 'REPLY_MALFORMED', line.why, optionsOf(line));
+        this.#failOrDrop(line.id, 'REPLY_MALFORMED', line.why, { ...optionsOf(line), unread: bytes });
         break;
       case 'twice':
-        for (const id of line.ids) this.#failOrDrop(id, 'REPLY_MALFORMED', line.why, { hint: line.hint });
+        for (const id of line.ids) {
+          this.#failOrDrop(id, 'REPLY_MALFORMED', line.why, { hint: line.hint, unread: bytes });
+        }
         break;
       case 'batch':
         this.#refuseBatch(line.ids, bytes);
@@ -119,8 +127,9 @@ export class Inbox implements LineListener {
     this.#waiting.delete(line.id);
     if (!line.versioned) this.#warnOfVersion();
     this.#rules.onGoodReply();
-    const { result, error } = line;
-    waiting.resolve({ via: 'rpc', ...(error ? { error } : result && { result }) });
+    const { result, error, beside } = line;
+    const said = error === undefined ? result && { result } : { error, ...(beside && { beside }) };
+    waiting.resolve({ via: 'rpc', ...said });
   }
 
   #takeAnonymous(bytes: Uint8Array): void {
@@ -136,19 +145,20 @@ export class Inbox implements LineListener {
   #refuseBatch(ids: readonly number[], bytes: Uint8Array): void {
     const why = 'batches of replies are not read';
     const failed = ids.filter((id) =>
-      this.#fail(id, 'REPLY_MALFORMED', why, { details: { problem: 'batch' } }),
+      this.#fail(id, 'REPLY_MALFORMED', why, { details: { problem: 'batch' }, unread: bytes }),
     );
     if (failed.length === 0) this.#noise('a JSON array', bytes);
   }
 
-  #fail(id: number, code: ErrorCode, why: string, options?: RuntimeErrorOptions): boolean {
+  #fail(id: number, code: ErrorCode, why: string, { unread, ...options }: Failing = {}): boolean {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
-    waiting?.reject(new RuntimeError(code, `"${this.#name}": ${why}`, options));
+    const error = new RuntimeError(code, `"${this.#name}": ${why}`, options);
+    waiting?.reject(unread === undefined ? error : keepLine(error, unread));
     return waiting !== undefined;
   }
 
-  #failOrDrop(id: number, code: ErrorCode, why: string, options?: RuntimeErrorOptions): void {
+  #failOrDrop(id: number, code: ErrorCode, why: string, options?: Failing): void {
     if (!this.#fail(id, code, why, options)) this.#dropUnexpected(id);
   }
 

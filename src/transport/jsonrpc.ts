@@ -14,6 +14,8 @@ export type Line =
       readonly id: number;
       readonly result?: Json;
       readonly error?: Json;
+      /** The result beside an error. */
+      readonly beside?: Json;
       readonly versioned: boolean;
     }
   /** An answer to a known id that cannot be used; `text` is the start of what it said instead. */
@@ -69,7 +71,8 @@ function readBatch(elements: readonly unknown[]): Line {
 
 function readMessage(text: string, value: Readonly<Record<string, unknown>>): Line {
   const { id } = value;
-  const answers = 'result' in value || 'error' in value;
+  const names = Object.keys(value).map((key) => key.toLowerCase());
+  const answers = names.includes('result') || names.includes('error');
   if ('method' in value && !answers) {
     const { method } = value;
     return { kind: 'request', method: typeof method === 'string' ? cut(method) : 'a method without a name' };
@@ -77,6 +80,7 @@ function readMessage(text: string, value: Readonly<Record<string, unknown>>): Li
   const members = scanMembers(text);
   const twice = readTwice(text, members);
   if (twice !== undefined) return twice;
+  if (id === undefined && names.includes('id')) return readCased(text, members);
   if (id === undefined || id === null)
     return answers ? { kind: 'anonymous' } : { kind: 'noise', why: 'neither id, result nor error' };
   if (typeof id !== 'number' || !Number.isInteger(id)) return readMisspelt(id);
@@ -85,7 +89,9 @@ function readMessage(text: string, value: Readonly<Record<string, unknown>>): Li
 
 /** JSON leaves open which of two members counts, so nothing may hang on it; hosts differ over letter case too. */
 function readTwice(text: string, members: readonly Member[]): Line | undefined {
-  const ids = members.filter(({ key }) => key === 'id').map(({ start, end }) => idIn(text.slice(start, end)));
+  const ids = members
+    .filter(({ key }) => key.toLowerCase() === 'id')
+    .map(({ start, end }) => idIn(text.slice(start, end)));
   const named = [...new Set(ids)].filter((id) => id !== undefined);
   const counted = ['result', 'error'].map((word) => ({
     word,
@@ -99,6 +105,16 @@ function readTwice(text: string, members: readonly Member[]): Line | undefined {
 
 function idIn(text: string): number | undefined {
   return spelledId(JSON.parse(text));
+}
+
+/** An id in other letters, which some hosts read and we do not. */
+function readCased(text: string, members: readonly Member[]): Line {
+  const member = members.find(({ key }) => key.toLowerCase() === 'id');
+  const meant = member && idIn(text.slice(member.start, member.end));
+  if (member === undefined || meant === undefined) return { kind: 'noise', why: 'an id that is no integer' };
+  const hint = 'Write `id` in small letters.';
+  const why = `the reply gives its id as \`${member.key}\``;
+  return { kind: 'malformed', id: meant, why, hint, problem: 'id' };
 }
 
 function readMisspelt(id: unknown): Line {
@@ -130,7 +146,7 @@ function readReply(
   const error = memberOf(text, members, 'error');
   if (error !== undefined && error.text !== 'null') {
     return error.text.startsWith('{')
-      ? { kind: 'reply', id, error, versioned }
+      ? { kind: 'reply', id, error, ...(result && { beside: result }), versioned }
       : {
           kind: 'malformed',
           id,

@@ -25,12 +25,14 @@ export interface ProcessReply {
   readonly httpStatus?: number;
 }
 
-/** What a server answered: exactly one of the two is present. */
+/** What a server answered: exactly one of `result` and `error` is present. */
 export interface RpcReply {
   readonly via: 'rpc';
   readonly result?: Json;
   /** A JSON object. */
   readonly error?: Json;
+  /** The result that stood beside an error, which counts in its place. */
+  readonly beside?: Json;
 }
 
 export type Reply = ProcessReply | RpcReply;

@@ -281,6 +281,10 @@ export const placements = section(
     ['PC-6-40', 'server', 'A stream is held back until the verdict of after_llm.'],
     ['PC-6-41', 'server', 'before_llm is asked once for each round; a retry sends what was filtered.'],
     ['PC-6-42', 'server', 'An answered call still has its start and end events, with duration 0.'],
+    ['PC-6-43', 'none', 'An inner result or response without a text is the empty text.'],
+    ['PC-6-44', 'none', '`arguments: null` clears the arguments.'],
+    ['PC-6-45', 'none', 'What a hook made of an event is read in any letter case, the last of several.'],
+    ['PC-6-46', 'server', '`is_error` of a respond reaches the call, and whoever fires before_tool.'],
   ],
   'picoclaw',
 );
@@ -343,6 +347,11 @@ export const traps = section(
   'picoclaw.md §10',
   [
     ['PC-10-01', 'none', 'Permission counts in the documented spelling only.'],
+    [
+      'PC-10-04',
+      'server',
+      'A denial counts in a reply that cannot be used: beside an error, in a batch, under an id that is a text or in other letters.',
+    ],
     [
       'PC-10-02',
       'none',

@@ -46,7 +46,7 @@ describe('a line', () => {
     {
       title: 'an error beside a result: the error wins',
       text: '{"jsonrpc":"2.0","id":3,"result":1,"error":{"code":1}}',
-      line: { kind: 'reply', id: 3, error: result('{"code":1}'), versioned },
+      line: { kind: 'reply', id: 3, error: result('{"code":1}'), beside: result('1'), versioned },
     },
     {
       title: 'a null error beside a result: it counts as absent',
@@ -198,9 +198,40 @@ describe('a line', () => {
       line: { kind: 'reply', id: 3, result: result('2'), versioned },
     },
     {
-      title: 'keys in another letter case: unknown keys',
+      title: 'an id in another letter case',
       text: '{"ID":3,"Result":1,"Error":{}}',
-      line: { kind: 'noise', why: 'neither id, result nor error' },
+      line: {
+        kind: 'malformed',
+        id: 3,
+        why: 'the reply gives its id as `ID`',
+        hint: 'Write `id` in small letters.',
+        problem: 'id',
+      },
+    },
+    {
+      title: 'a result in another letter case beside a method: an answer',
+      text: '{"id":3,"method":"x","Result":1}',
+      line: {
+        kind: 'malformed',
+        id: 3,
+        why: 'the reply has neither result nor error',
+        text: '{"id":3,"method":"x","Result":1}',
+      },
+    },
+    {
+      title: 'two ids that differ in letter case: neither',
+      text: '{"id":3,"ID":4,"result":1}',
+      line: {
+        kind: 'twice',
+        ids: [3, 4],
+        why: 'the reply gives its `id` twice',
+        hint: 'Give `id`, and `result` or `error`, once each and in small letters.',
+      },
+    },
+    {
+      title: 'an id in another letter case that is none',
+      text: '{"ID":"x","result":1}',
+      line: { kind: 'noise', why: 'an id that is no integer' },
     },
   ])('with $title is read as what it is', ({ text, line }) => {
     expect(read(text)).toEqual(line);

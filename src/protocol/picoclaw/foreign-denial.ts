@@ -1,4 +1,5 @@
 import { isObject, Json } from '../../json.ts';
+import { elementsOf, scanMembers } from '../../json-text.ts';
 import { type Body, toBody } from '../body.ts';
 import type { Note } from '../dialect.ts';
 import { isActionPoint } from './points.ts';
@@ -16,6 +17,38 @@ export function findDenial(body: Body): string | undefined {
     if (denies(key, json)) return `${key}: ${json.text}`;
   }
   return undefined;
+}
+
+/** A denial in the results of a line, or of its parts, that is no usable reply; undefined when there is none. */
+export function findUnreadDenial(line: string): string | undefined {
+  const json = new Json(line);
+  try {
+    const replies = Array.isArray(json.value) ? elementsOf(json) : [json];
+    return replies.map(findInReply).find((denial) => denial !== undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+function findInReply(reply: Json): string | undefined {
+  if (!isObject(reply.value)) return undefined;
+  for (const { key, start, end } of scanMembers(reply.text)) {
+    const result = new Json(reply.text.slice(start, end));
+    const denial = key.toLowerCase() === 'result' ? findInResult(result) : undefined;
+    if (denial !== undefined) return denial;
+  }
+  return undefined;
+}
+
+/** The same in one result, where the action is in the documented place. */
+export function findInResult(result: Json): string | undefined {
+  if (!isObject(result.value)) return undefined;
+  const body = toBody(result);
+  const action = body.members.find(
+    ({ key, start, end }) =>
+      key === 'action' && denials.includes(new Json(result.text.slice(start, end)).value),
+  );
+  return action === undefined ? findDenial(body) : `action: ${result.text.slice(action.start, action.end)}`;
 }
 
 function denies(key: string, json: Json): boolean {

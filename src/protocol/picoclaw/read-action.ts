@@ -9,6 +9,7 @@ import { isAmbiguous, noteUnknownKeys } from '../keys.ts';
 import type { Changes } from './changes.ts';
 import { denied, failed } from './failure.ts';
 import { findDenial, noteTrap } from './foreign-denial.ts';
+import { foldBody } from './json-parts.ts';
 import type { ActionPoint } from './points.ts';
 import { readCall } from './read-call.ts';
 import { readRequest } from './read-request.ts';
@@ -57,7 +58,6 @@ export function readAction(asked: Asked, result: Json | undefined): Decoded<Answ
     const what = `answered with what is no object: ${excerpt(given.text)}`;
     return failed(seat, point, { cause: 'bad_result', what });
   }
-  const body = toBody(given);
   const known = [
     'action',
     'reason',
@@ -65,6 +65,10 @@ export function readAction(asked: Asked, result: Json | undefined): Decoded<Answ
     stages[point].object,
     ...(point === 'before_tool' ? ['result'] : []),
   ];
+  const body = foldBody(
+    toBody(given),
+    known.filter((key) => key !== 'action'),
+  );
   const notes = [...noteUnknownKeys(body, known), ...noteTrap(body, point)];
   if (isAmbiguous(body, 'action') || isAmbiguous(body, 'approved')) {
     return denied(seat, 'gave its verdict twice', { notes });

@@ -6,6 +6,7 @@ import type { Seat } from '../foreign.ts';
 import { isAmbiguous, noteUnknownKeys } from '../keys.ts';
 import { denied } from './failure.ts';
 import { denials, findDenial, noteTrap } from './foreign-denial.ts';
+import { foldBody } from './json-parts.ts';
 import { metadataOf, reasonOf } from './said.ts';
 
 /** What an approver answered: only `approved`, being the boolean true, approves. */
@@ -18,7 +19,7 @@ export function readApproval(seat: Seat<unknown>, result: Json | undefined): Dec
       `answered with what is no object, so the call is not approved: ${excerpt(given.text)}`,
     );
   }
-  const body = toBody(given);
+  const body = foldBody(toBody(given), ['reason', 'message']);
   const notes = [
     ...noteUnknownKeys(body, ['approved', 'reason', 'message']),
     ...noteTrap(body, 'approve_tool'),
@@ -36,6 +37,10 @@ export function readApproval(seat: Seat<unknown>, result: Json | undefined): Dec
   }
   const denial = findDenial(body) ?? denialIn(body.get('action'));
   if (denial !== undefined) return denied(seat, `denied with ${excerpt(denial)}`, { notes });
+  const reason = present(body.get('reason'))?.value;
+  if (approved === true && reason !== undefined && typeof reason !== 'string') {
+    return denied(seat, 'approved with a reason that is no string, which PicoClaw cannot read', { notes });
+  }
   if (approved === true) return decoded(answers.allow({ reason: reasonOf(body), ...beside }), notes);
   return denied(seat, 'answered without `approved: true`', { notes });
 }

@@ -3,13 +3,15 @@ import { isObject, Json } from '../../json.ts';
 import { malformed, present } from '../body.ts';
 import type { Question, Seat } from '../foreign.ts';
 import type { Changes } from './changes.ts';
-import { plain, requireObject } from './json-parts.ts';
+import { foldObject, plain } from './json-parts.ts';
 
 /** What a `call` changes of a tool call: arguments and name. Throws REPLY_MALFORMED where it is none. */
 export function readCall({ settings }: Seat<PicoclawSettings>, { payload }: Question, object: Json): Changes {
-  const body = requireObject(object, '`call`');
+  const body = foldObject(object, '`call`', ['tool', 'arguments']);
   const isHead = settings.version === 'head';
-  const args = present(body.get('arguments')) ?? (isHead ? new Json('{}') : undefined);
+  const given = body.get('arguments') ?? (isHead ? new Json('{}') : undefined);
+  // A Go hook that has cleared its map writes null.
+  const args = given?.text === 'null' ? new Json('{}') : given;
   const tool = present(body.get('tool'))?.value ?? (isHead ? '' : plain(payload['tool']));
   if (typeof tool !== 'string') throw malformed('`call.tool` is not a string');
   if (args !== undefined && !isObject(args.value)) throw malformed('`call.arguments` is not an object');

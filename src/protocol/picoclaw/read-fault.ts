@@ -2,10 +2,12 @@ import type { PicoclawSettings } from '../../config/foreign.ts';
 import type { Answer } from '../../contract/hook.ts';
 import type { RuntimeError } from '../../errors.ts';
 import type { Json } from '../../json.ts';
+import { unreadLine } from '../../transport/unread.ts';
 import { excerpt, present, toBody } from '../body.ts';
 import type { Decoded } from '../dialect.ts';
 import type { Seat } from '../foreign.ts';
 import { type Cause, denied, failed } from './failure.ts';
+import { findInResult, findUnreadDenial } from './foreign-denial.ts';
 
 /**
  * What a fault in the place of a reply means. A process that could not be started or greeted denies, whatever
@@ -14,13 +16,25 @@ import { type Cause, denied, failed } from './failure.ts';
 export function readFault(seat: Seat<PicoclawSettings>, point: string, error: RuntimeError): Decoded<Answer> {
   const stage = stageOf(error);
   if (stage !== undefined) return denied(seat, `${stages[stage]}: ${error.message}`, { error });
+  const line = unreadLine(error);
+  const denial = line === undefined ? undefined : findUnreadDenial(line);
+  if (denial !== undefined)
+    return denied(seat, `denied with ${excerpt(denial)}, though ${error.message}`, { error });
   const rule = ruleOf(error);
   if (rule === undefined) return denied(seat, `could not be asked: ${error.message}`, { error });
   return failed(seat, point, { ...rule, error });
 }
 
-/** What an answer that is an error means. */
-export function readRpcError(seat: Seat<PicoclawSettings>, point: string, error: Json): Decoded<Answer> {
+/** What an answer that is an error means; `beside` is a result that stands beside it. */
+export function readRpcError(
+  seat: Seat<PicoclawSettings>,
+  point: string,
+  { error, beside }: { readonly error: Json; readonly beside?: Json | undefined },
+): Decoded<Answer> {
+  const denial = beside === undefined ? undefined : findInResult(beside);
+  if (denial !== undefined) {
+    return denied(seat, `denied with ${excerpt(denial)}, beside the error ${messageOf(error)}`);
+  }
   return failed(seat, point, { cause: 'rpc_error', what: `answered with the error ${messageOf(error)}` });
 }
 

@@ -5,7 +5,7 @@ import { type Body, malformed, present } from '../body.ts';
 import type { Note } from '../dialect.ts';
 import type { Question, Seat } from '../foreign.ts';
 import type { Changes } from './changes.ts';
-import { isSame, requireObject } from './json-parts.ts';
+import { foldObject, isSame, requireObject } from './json-parts.ts';
 import { readMessages } from './wire-message.ts';
 import { readToolDefs } from './wire-tool.ts';
 
@@ -15,7 +15,7 @@ export function readRequest(
   { payload }: Question,
   object: Json,
 ): Changes {
-  const given = readGiven(requireObject(object, '`request`'));
+  const given = readGiven(foldObject(object, '`request`', ['model', 'messages', 'tools', 'options']));
   const sent: Sent = {
     messages: Json.from(payload['messages'] ?? []),
     tools: Json.from(payload['tools'] ?? []),

@@ -1,18 +1,20 @@
 import { type Answer, answers } from '../../contract/hook.ts';
 import { isObject, type Json } from '../../json.ts';
 import { partsOf } from '../../json-text.ts';
-import { type Body, present, toBody } from '../body.ts';
+import { type Body, present } from '../body.ts';
 import { type Decoded, decoded, type Note } from '../dialect.ts';
 import type { Seat } from '../foreign.ts';
 import { denied } from './failure.ts';
+import { foldObject } from './json-parts.ts';
 import { metadataOf, reasonOf } from './said.ts';
+import { resultKeys } from './wire-tool.ts';
 
 /** The answer of a hook in the tool's place. Without one it denies: whoever meant to answer did not mean *run it*. */
 export function readRespond(seat: Seat<unknown>, body: Body, notes: readonly Note[]): Decoded<Answer> {
   const result = resultOf(body);
   if (result === undefined) return denied(seat, 'answered for the tool without a result', { notes });
   if (!isObject(result.value)) return denied(seat, 'answered for the tool with what is no object', { notes });
-  const { for_llm: text, is_error, ...others } = partsOf(result);
+  const { for_llm: text, is_error, ...others } = partsOf(foldObject(result, '`result`', resultKeys).json);
   if (typeof text?.value !== 'string')
     return denied(seat, 'answered for the tool without a `for_llm`', { notes });
   const isError = present(is_error)?.value ?? false;
@@ -20,7 +22,7 @@ export function readRespond(seat: Seat<unknown>, body: Body, notes: readonly Not
     return denied(seat, 'answered for the tool with an `is_error` that is neither true nor false', { notes });
   const respond = answers.respond(text, {
     reason: reasonOf(body),
-    metadata: metadataOf(body, pick(others, told)),
+    metadata: metadataOf(body, { ...(is_error && { is_error }), ...pick(others, told) }),
   });
   const handled = others['response_handled']?.value === true ? textOf(others['for_user']) : undefined;
   return decoded(
@@ -35,7 +37,7 @@ function resultOf(body: Body): Json | undefined {
   const call = body.get('call');
   const own = present(body.get('result'));
   if (own !== undefined || call === undefined || !isObject(call.value)) return own;
-  return present(toBody(call).get('hook_result'));
+  return present(foldObject(call, '`call`', ['hook_result']).get('hook_result'));
 }
 
 function pick(parts: Readonly<Record<string, Json>>, keys: readonly string[]) {

@@ -4,8 +4,8 @@ import { partsOf } from '../../json-text.ts';
 import { type Body, malformed, present } from '../body.ts';
 import type { Question, Seat } from '../foreign.ts';
 import type { Changes } from './changes.ts';
-import { requireObject } from './json-parts.ts';
-import { readResponseObject } from './wire-response.ts';
+import { foldObject, foldWithText } from './json-parts.ts';
+import { readResponseObject, responseKeys } from './wire-response.ts';
 
 /** What a `response` changes of a model's answer: its whole message. Throws REPLY_MALFORMED where it is none. */
 export function readResponse(
@@ -14,10 +14,11 @@ export function readResponse(
   object: Json,
 ): Changes {
   const isHead = settings.version === 'head';
-  const inner = innerOf(requireObject(object, '`response`'), isHead);
-  readResponseObject(inner, '`response`');
+  const inner = innerOf(foldObject(object, '`response`', ['response', ...responseKeys]), isHead);
+  const given = foldWithText(inner, 'content', responseKeys);
+  readResponseObject(given, '`response`');
   const kept = isHead ? {} : keptOf(Json.from(payload['response'] ?? {}));
-  return { replace: { response: { ...kept, ...withoutParams(inner) } } };
+  return { replace: { response: { ...kept, ...withoutParams(given) } } };
 }
 
 /** The object that has the text: the inner one, or by the page the outer one where it plainly has it. */

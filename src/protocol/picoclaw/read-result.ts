@@ -5,8 +5,8 @@ import { type Body, malformed, present } from '../body.ts';
 import type { Note } from '../dialect.ts';
 import type { Question, Seat } from '../foreign.ts';
 import type { Changes } from './changes.ts';
-import { requireObject } from './json-parts.ts';
-import { quietResult, readResultObject } from './wire-tool.ts';
+import { foldObject, foldWithText } from './json-parts.ts';
+import { quietResult, readResultObject, resultKeys } from './wire-tool.ts';
 
 /** What a `result` changes of a tool's result: the text for the model. Throws REPLY_MALFORMED where it is none. */
 export function readResult(
@@ -14,8 +14,9 @@ export function readResult(
   { payload }: Question,
   object: Json,
 ): Changes {
-  const inner = innerOf(requireObject(object, '`result`'), settings.version === 'head');
-  const { text, others } = readResultObject(inner, '`result`');
+  const outer = foldObject(object, '`result`', ['result', 'for_llm']);
+  const inner = innerOf(outer, settings.version === 'head');
+  const { text, others } = readResultObject(foldWithText(inner, 'for_llm', resultKeys), '`result`');
   const beside = Object.fromEntries(
     Object.entries(others).filter(([key]) => Object.hasOwn(quietResult, key)),
   );

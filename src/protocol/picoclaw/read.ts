@@ -32,7 +32,8 @@ function readAny(
   const { point } = question;
   if (reply instanceof RuntimeError) return readFault(seat, point, reply);
   if (reply.via === 'process') throw malformed('a PicoClaw hook answers as a server only');
-  if (reply.error !== undefined) return readRpcError(seat, point, reply.error);
+  const { error, beside } = reply;
+  if (error !== undefined) return readRpcError(seat, point, { error, beside });
   if (isActionPoint(point)) return readAction({ seat, question, point }, reply.result);
   if (point === 'approve_tool') return readApproval(seat, reply.result);
   throw new RuntimeError('INTERNAL', `nobody answers at the point "${point}"`);

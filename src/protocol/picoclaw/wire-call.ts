@@ -2,7 +2,7 @@ import type { ChatMessage } from '../../contract/provider.ts';
 import { isObject, Json } from '../../json.ts';
 import { elementsOf, partsOf } from '../../json-text.ts';
 import { malformed, present } from '../body.ts';
-import { requireList, requireObject } from './json-parts.ts';
+import { foldObject, requireList } from './json-parts.ts';
 
 /** TOOLCALLs of an assistant message; `arguments` is the text that the model wrote. */
 export function toToolCalls(message: ChatMessage) {
@@ -35,12 +35,13 @@ export function fromToolCalls(list: Json | undefined, what: string): NeutralCall
 }
 
 function fromToolCall(call: Json, what: string): NeutralCall {
-  const body = requireObject(call, what);
+  const body = foldObject(call, what, ['id', 'function']);
   const id = present(body.get('id'))?.value ?? '';
   const own = present(body.get('function'));
   if (typeof id !== 'string') throw malformed(`the id of ${what} is not a string`);
   if (own === undefined) throw malformed(`${what} has no \`function\``);
-  const { name, arguments: args } = partsOf(requireObject(own, `\`function\` of ${what}`).json);
+  const called = foldObject(own, `\`function\` of ${what}`, ['name', 'arguments']);
+  const { name, arguments: args } = partsOf(called.json);
   if (typeof name?.value !== 'string' || name.value === '') throw malformed(`${what} has no name`);
   if (typeof args?.value !== 'string') throw malformed(`the arguments of ${what} are not JSON text`);
   return { id, name: name.value, args: parseArguments(args.value) };

@@ -2,7 +2,7 @@ import type { ChatMessage } from '../../contract/provider.ts';
 import { isObject, Json } from '../../json.ts';
 import { elementsOf } from '../../json-text.ts';
 import { malformed, present } from '../body.ts';
-import { plain, requireList, requireObject } from './json-parts.ts';
+import { foldObject, plain, requireList } from './json-parts.ts';
 import { fromToolCalls, type NeutralCall, toToolCalls } from './wire-call.ts';
 
 /** MSGs of a prompt: the system prompt is the first one. */
@@ -50,7 +50,7 @@ export function readMessages(list: Json, what: string): ReadMessage[] {
 }
 
 function readMessage(json: Json, what: string): ReadMessage {
-  const body = requireObject(json, what);
+  const body = foldObject(json, what, messageKeys);
   const text = (key: string) => {
     // An empty text is left out or null where a Go program wrote it.
     const value = present(body.get(key))?.value ?? '';
@@ -63,6 +63,8 @@ function readMessage(json: Json, what: string): ReadMessage {
   const [content, reasoning, callId] = [text('content'), text('reasoning_content'), text('tool_call_id')];
   return { json, role, content, reasoning, calls, callId };
 }
+
+const messageKeys = ['role', 'content', 'reasoning_content', 'tool_calls', 'tool_call_id'] as const;
 
 const roles = ['system', 'user', 'assistant', 'tool'] as const;
 

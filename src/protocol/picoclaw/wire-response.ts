@@ -1,7 +1,7 @@
 import type { ChatMessage } from '../../contract/provider.ts';
 import type { Json } from '../../json.ts';
 import { malformed, present } from '../body.ts';
-import { plain, requireObject } from './json-parts.ts';
+import { foldObject, plain } from './json-parts.ts';
 import { fromToolCalls, type NeutralCall } from './wire-call.ts';
 import { toMessage } from './wire-message.ts';
 
@@ -35,9 +35,12 @@ export interface ReadResponse {
   readonly calls: readonly NeutralCall[];
 }
 
+/** The members of LLMRESPONSE that say something here. */
+export const responseKeys = ['content', 'reasoning_content', 'tool_calls', 'finish_reason', 'role'] as const;
+
 /** Throws REPLY_MALFORMED where it has no text or its calls are none. */
 export function readResponseObject(json: Json, what: string): ReadResponse {
-  const body = requireObject(json, what);
+  const body = foldObject(json, what, responseKeys);
   const content = body.get('content')?.value;
   const reasoning = present(body.get('reasoning_content'))?.value ?? '';
   if (typeof content !== 'string') throw malformed(`\`content\` of ${what} is not a string`);

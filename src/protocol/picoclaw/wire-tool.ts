@@ -3,7 +3,7 @@ import type { ToolListing } from '../../contract/provider.ts';
 import { isObject, type Json } from '../../json.ts';
 import { partsOf } from '../../json-text.ts';
 import { malformed, present } from '../body.ts';
-import { requireList, requireObject } from './json-parts.ts';
+import { foldObject, requireList } from './json-parts.ts';
 
 /** TOOLDEF. */
 export function toToolDef({ name, description, input_schema }: ToolListing) {
@@ -23,9 +23,9 @@ export function readToolDefs(list: Json, what: string): ReadTool[] {
 }
 
 function readToolDef(json: Json, what: string): ReadTool {
-  const own = present(requireObject(json, what).get('function'));
+  const own = present(foldObject(json, what, ['function']).get('function'));
   if (own === undefined) throw malformed(`${what} has no \`function\``);
-  const body = requireObject(own, `\`function\` of ${what}`);
+  const body = foldObject(own, `\`function\` of ${what}`, ['name', 'description', 'parameters']);
   const name = body.get('name')?.value;
   const description = present(body.get('description'))?.value ?? '';
   const parameters = present(body.get('parameters'));
@@ -48,9 +48,12 @@ export const quietResult = {
   response_handled: false,
 } as const;
 
+/** The members of TOOLRESULT. */
+export const resultKeys: readonly string[] = ['for_llm', ...Object.keys(quietResult)];
+
 /** A TOOLRESULT with its text. Throws REPLY_MALFORMED where it has none. */
 export function readResultObject(json: Json, what: string): { readonly text: Json; readonly others: Parts } {
-  const { for_llm: text, ...others } = partsOf(requireObject(json, what).json);
+  const { for_llm: text, ...others } = partsOf(foldObject(json, what, resultKeys).json);
   if (typeof text?.value !== 'string') throw malformed(`\`for_llm\` of ${what} is not a string`);
   return { text, others };
 }

@@ -68,16 +68,54 @@ const rows: readonly Row[] = [
     doc: 'modify {"content":"***"}',
     head: bad,
   },
-  ...['{}', '"***"', '{"result":"***"}', '{"result":{"for_llm":1}}', '{"result":{"is_error":true}}'].map(
-    (result) => ({
-      title: `the result ${result} fits no form`,
-      cites: 'PC-1-08 PC-6-15',
-      point: 'after_tool',
-      object: `"result":${result}`,
-      doc: 'deny',
-      head: bad,
-    }),
-  ),
+  ...['{"is_error":true}', '{}', '{"for_llm":null}', '{"For_LLM":""}'].map((result) => ({
+    title: `the result ${result} is empty`,
+    cites: 'PC-6-43',
+    point: 'after_tool',
+    object: `"result":{"result":${result}}`,
+    doc: 'modify {"content":""}',
+    head: 'modify {"content":""}',
+  })),
+  {
+    title: 'a result in other letters',
+    cites: 'PC-6-45',
+    point: 'after_tool',
+    object: '"Result":{"RESULT":{"For_Llm":"first","for_llm":"***"}}',
+    doc: 'modify {"content":"***"}',
+    head: 'modify {"content":"***"}',
+  },
+  {
+    title: 'a call in other letters',
+    cites: 'PC-6-45',
+    point: 'before_tool',
+    object: '"Call":{"Tool":"other","ARGUMENTS":{"B":2}}',
+    doc: 'modify {"args":{"B":2},"name":"other"}',
+    head: 'modify {"args":{"B":2},"name":"other"}',
+  },
+  {
+    title: 'a request in other letters',
+    cites: 'PC-6-45',
+    point: 'before_llm',
+    object: '"Request":{"Model":"n","Messages":[{"Role":"user","Content":"***"}]}',
+    doc: 'modify {"model":"n","messages":[{"Role":"user","Content":"***"}]}',
+    head: 'modify {"model":"n","options":{}}',
+  },
+  {
+    title: 'cleared arguments',
+    cites: 'PC-6-44',
+    point: 'before_tool',
+    object: '"call":{"tool":"echo","arguments":null}',
+    doc: 'modify {"args":{}}',
+    head: 'modify {"args":{}}',
+  },
+  ...['{}', '"***"', '{"result":"***"}', '{"result":{"for_llm":1}}', '{"result":null}'].map((result) => ({
+    title: `the result ${result} fits no form`,
+    cites: 'PC-1-08 PC-6-15',
+    point: 'after_tool',
+    object: `"result":${result}`,
+    doc: 'deny',
+    head: bad,
+  })),
   {
     title: 'a nested response',
     cites: 'PC-6-12 PC-1-06 PC-1-07',
@@ -94,10 +132,27 @@ const rows: readonly Row[] = [
     doc: 'modify {"response":{"role":"assistant","finish_reason":"stop","reasoning":"","reasoning_details":null,"content":"***","reasoning_content":""}}',
     head: bad,
   },
+  ...['{}', '{"content":null}', '{"Content":""}'].map((response) => ({
+    title: `the response ${response} is empty`,
+    cites: 'PC-6-43',
+    point: 'after_llm',
+    object: `"response":{"response":${response}}`,
+    doc: 'modify {"response":{"role":"assistant","finish_reason":"stop","reasoning":"","reasoning_details":null,"content":"","reasoning_content":"hm"}}',
+    head: 'modify {"response":{"content":""}}',
+  })),
+  {
+    title: 'a response in other letters',
+    cites: 'PC-6-45',
+    point: 'after_llm',
+    object: '"Response":{"Response":{"Content":"***","Reasoning_Content":""}}',
+    doc: 'modify {"response":{"role":"assistant","finish_reason":"stop","reasoning":"","reasoning_details":null,"content":"***","reasoning_content":""}}',
+    head: 'modify {"response":{"content":"***","reasoning_content":""}}',
+  },
   ...[
     '{}',
     '"x"',
-    '{"response":{}}',
+    '{"response":null}',
+    '{"response":{"content":1}}',
     '{"content":null}',
     '{"response":{"content":"a","tool_calls":[{"id":"1"}]}}',
   ].map((response) => ({
@@ -225,14 +280,16 @@ test.each(titled(responds))('respond with $title', ({ says, means }) => {
   expect(sayReply('before_tool', text).replace(/^deny .*/, 'deny')).toBe(means);
 });
 
-test('a respond tells of all else that it has [PC-6-17 PC-6-18]', () => {
+test('a respond tells of all else that it has [PC-6-17 PC-6-18 PC-6-46]', () => {
   const result = '{"for_llm":"r","for_user":"u","is_error":true,"response_handled":true,"media":[1]}';
   const answer = answerTo('before_tool', answered(`{"action":"respond","message":"m","result":${result}}`));
   expect(answer).toEqual({
     verdict: 'respond',
     result: new Json('"r"'),
     reason: 'm',
-    metadata: new Json('{"picoclaw":{"message":"m","for_user":"u","response_handled":true,"media":[1]}}'),
+    metadata: new Json(
+      '{"picoclaw":{"message":"m","is_error":true,"for_user":"u","response_handled":true,"media":[1]}}',
+    ),
     isError: true,
     handled: 'u',
   });

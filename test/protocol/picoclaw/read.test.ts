@@ -278,6 +278,9 @@ test.each([
   '{"approved":true,"Approved":false}',
   '{"approved":true,"allow":false}',
   '{"approved":true,"action":"deny_tool"}',
+  '{"approved":true,"reason":7}',
+  '{"approved":true,"Reason":{}}',
+  '{"Approved":true}',
 ])('%s does not approve [PC-5-13 PC-10-01 PC-4-04]', (says) => {
   expect(sayReply('approve_tool', says)).toMatch(/^deny "hook "gate" /);
 });
