@@ -52,7 +52,7 @@ export async function askPlugins(
     return hooks;
   });
   const found = imported.flat();
-  const tools = [...config.tools, ...found.map(({ tool }) => tool)];
+  const tools = [...config.tools, ...found.flatMap(({ tool }) => tool ?? [])];
   requireUnique(tools);
   return { ...config, tools, foreign: [...own, ...found.flatMap(({ hooks }) => hooks)] };
 }
@@ -106,7 +106,7 @@ function hooksOf(hook: ChibiHookConfig, elements: readonly ChibiElement[]): Chib
   const listening = elements.filter(({ hooks }) => hooks.length > 0);
   return listening.map(({ name, hooks }) => ({
     ...hook,
-    name: listening.length === 1 ? hook.name : `${hook.name}/${name}`,
+    name: listening.length === 1 || name === '' ? hook.name : `${hook.name}/${name}`,
     settings: {
       ...{ ...hook.settings, tool: name, points: hooks },
       // What a path leads to is compared with it.
@@ -116,7 +116,8 @@ function hooksOf(hook: ChibiHookConfig, elements: readonly ChibiElement[]): Chib
 }
 
 interface Found {
-  readonly tool: ToolConfig;
+  /** Absent where nobody could call it. */
+  readonly tool?: ToolConfig;
   readonly hooks: readonly ChibiHookConfig[];
 }
 
@@ -177,10 +178,10 @@ function toFound(element: ChibiElement, { folder, config, exec, file }: FoundIn)
     projectRoot: followLinks(config.folder),
   };
   const hook: ChibiHookConfig = {
-    ...{ dialect: 'chibi', name, place: folder.place, exec, settings, source },
+    ...{ dialect: 'chibi', name: name || basename(file), place: folder.place, exec, settings, source },
     ...(folder.onFailure && { onFailure: folder.onFailure }),
   };
-  return { tool, hooks: hooks.length === 0 ? [] : [hook] };
+  return { ...(name !== '' && { tool }), hooks: hooks.length === 0 ? [] : [hook] };
 }
 
 function execOf({ env: named, timeoutMs, position, pluginsDir }: ImportConfig, command: string): ExecConfig {

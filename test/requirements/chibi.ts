@@ -65,6 +65,11 @@ export const discovery = section(
     ['CH-2-18', 'oneshot', 'A tool name twice is a config error that names both files.'],
     ['CH-2-19', 'oneshot', '`parallel: false` runs alone, after the parallel calls of the same response.'],
     ['CH-2-20', 'oneshot', '`summary_params` name the arguments that make up a summary.'],
+    [
+      'CH-2-30',
+      'oneshot',
+      'The hooks of a plugin with an empty name count; it is no tool that could be called.',
+    ],
   ],
   'chibi',
 );
@@ -235,6 +240,7 @@ export const points = section(
       'An ask comes back to a host as ask, a point without result fields answers allow at once.',
     ],
     ['CH-7-41', 'oneshot', 'tools[].type is the category, else plugin.'],
+    ['CH-7-42', 'oneshot', 'At pre_api_request an option of null is taken away.'],
   ],
   'chibi',
 );

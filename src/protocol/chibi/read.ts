@@ -7,6 +7,7 @@ import { malformed, toBody } from '../body.ts';
 import { type Decoded, decoded } from '../dialect.ts';
 import { failOpen } from '../failed-open.ts';
 import type { Question, Seat } from '../foreign.ts';
+import { decodePrinted } from '../printed.ts';
 import { requirePoint } from './points.ts';
 import { readObject } from './read-object.ts';
 
@@ -63,7 +64,7 @@ function readPrinted(seat: ChibiSeat, question: Question, reply: ProcessReply): 
     );
     return failOpen(seat, { cause: 'chibi.exit_nonzero', what: crash, error });
   }
-  const text = new TextDecoder().decode(reply.stdout).trim();
+  const text = decodePrinted(reply.stdout).text.trim();
   if (text === '') return failOpen(seat, { cause: 'chibi.empty', what: 'printed nothing' });
   const json = new Json(text);
   const value = parse(json);

@@ -30,8 +30,9 @@ export interface BodyChange {
   readonly model?: string;
   readonly messages?: readonly WireMessage[];
   readonly tools?: readonly WireTool[];
-  readonly max_tokens?: Json;
-  readonly temperature?: Json;
+  /** Null takes the option away. */
+  readonly max_tokens?: Json | null;
+  readonly temperature?: Json | null;
 }
 
 /**
@@ -119,7 +120,8 @@ function textOf(json: Json | undefined, name: string): string {
   throw wrong(name);
 }
 
-function numberOf(json: Json, name: string): Json {
+function numberOf(json: Json, name: string): Json | null {
+  if (json.value === null) return null;
   if (typeof json.value === 'number') return json;
   throw wrong(name);
 }

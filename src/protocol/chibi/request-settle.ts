@@ -17,17 +17,18 @@ export function settleBody(body: Json, turn: Turn): Payload {
     const category = turn.tools.find((tool) => tool.name === name)?.category;
     return { name, description, input_schema: schema, ...(category !== undefined && { category }) };
   });
-  const options = {
-    ...turn.options,
-    ...(max_tokens && { max_tokens }),
-    ...(temperature && { temperature }),
-  };
+  const given = { ...turn.options, ...present({ max_tokens, temperature }) };
+  const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   return {
     ...(model !== undefined && { model }),
     ...(messages && settleMessages(messages, turn)),
     ...(listings && { tools: listings }),
-    ...((max_tokens || temperature) && { options }),
+    ...((max_tokens !== undefined || temperature !== undefined) && { options }),
   };
+}
+
+function present(options: Readonly<Record<string, Json | null | undefined>>) {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 /** The system messages at the beginning are the system prompt. */

@@ -66,10 +66,12 @@ type Warn = (message: string) => void;
 
 function readElement(element: unknown, index: number, warn: Warn): ChibiElement | undefined {
   const { name, description, parameters = null } = isObject(element) ? element : {};
-  if (typeof name !== 'string' || name === '' || typeof description !== 'string') {
+  if (typeof name !== 'string' || typeof description !== 'string') {
     warn(`element ${index + 1} has no \`name\` or no \`description\` and is left out`);
     return undefined;
   }
+  if (name === '')
+    warn(`element ${index + 1} has an empty name: nobody can call it, and only its hooks count`);
   const schema = parameters === null ? { type: 'object' } : parameters;
   const problem = checkSchema(schema);
   if (problem !== undefined || !isSchema(schema)) {

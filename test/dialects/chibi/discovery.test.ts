@@ -50,6 +50,29 @@ test('a folder’s plugins come in the order of their names, what is none is lef
   ]);
 });
 
+test('a plugin with an empty name guards, under the name of its file, and is no tool [CH-2-30@oneshot]', async () => {
+  const guard = shPlugin(schemaOf('', ['pre_tool']), 'printf \'{"block": true, "message": "no"}\'');
+  const folder = newProject({
+    'runtime.yaml': runtimeYaml(importPlugins),
+    ...inFolder({
+      guard,
+      other: shPlugin(schemaOf('', ['pre_message']), "printf '{}'"),
+      named: says('named'),
+    }),
+  });
+  const { runtime } = await open(folder);
+  expect(runtime.tools.list().map(({ name }) => name)).toEqual(['named']);
+  expect(runtime.hooks.list().map(({ name, points }) => `${name} ${points}`)).toEqual([
+    'guard pre_tool',
+    'other pre_message',
+  ]);
+  expect(await runtime.tools.call('named', {})).toMatchObject({
+    status: 'denied',
+    hook: 'guard',
+    reason: 'no',
+  });
+});
+
 test('plugins are asked once, with --schema alone, an empty stdin and 30 seconds [CH-2-06@oneshot CH-2-07@oneshot]', async () => {
   const timer = vi.spyOn(globalThis, 'setTimeout');
   onTestFinished(() => timer.mockRestore());

@@ -49,6 +49,13 @@ const rows = [
     warnings: [],
   },
   {
+    title: 'an element with an empty name, whose hooks count',
+    cites: 'CH-2-30@oneshot',
+    says: '{"name": "", "description": "d", "hooks": ["pre_tool"]}',
+    elements: [{ ...plain, name: '', description: 'd', hooks: ['pre_tool'] }],
+    warnings: ['element 1 has an empty name: nobody can call it, and only its hooks count'],
+  },
+  {
     title: 'an element without a name',
     cites: 'CH-2-11@oneshot',
     says: `[{"description": "d"}, 5, {${t}}]`,

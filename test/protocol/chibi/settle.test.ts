@@ -132,6 +132,16 @@ test('model, tools and options are taken [CH-7-12@oneshot]', () => {
   });
 });
 
+test.each([
+  { change: '{"temperature": null}', options: { max_tokens: 10 } },
+  { change: '{"max_tokens": null}', options: {} },
+  { change: '{"max_tokens": null, "temperature": 0}', options: { temperature: 0 } },
+])('an option of null is taken away: $change [CH-7-42@oneshot]', ({ change, options }) => {
+  expect(say(readAt('pre_api_request', printed(`{"request_body": ${change}}`)))).toContain('modify');
+  const { options: left } = settleBody(new Json(change), turn);
+  expect(Json.from(left).value).toEqual(options);
+});
+
 test('a redacted message keeps its files, and nothing of its old text [CH-7-12@oneshot]', () => {
   const change = new Json(sent.text.replace('"see"', '"[x]"').replace('"secret"', '"[y]"'));
   const back = settleBody(change, turn);
@@ -182,7 +192,7 @@ test.each([
   '{"tools": [{"type": "function"}]}',
   '{"tools": [{"function": {"name": "n", "parameters": 5}}]}',
   '{"temperature": "hot"}',
-  '{"max_tokens": null}',
+  '{"max_tokens": "9"}',
 ])('the request_body %s denies [CH-7-12@oneshot]', (body) => {
   expect(say(readAt('pre_api_request', printed(`{"request_body": ${body}}`)))).toBe('deny "REPLY_MALFORMED"');
 });
