@@ -12,6 +12,8 @@ export interface ToolHookRequest {
   readonly category?: string | undefined;
   /** Names that other systems have for the tool; the first is the one that they are told. */
   readonly aliases?: readonly string[] | undefined;
+  /** There is no such tool, and no hook has answered in its place. */
+  readonly isUnknown?: boolean | undefined;
 }
 
 /** What the model would see of a finished tool call; `error` is empty when it succeeded. */

@@ -97,7 +97,9 @@ export async function passAfter(
 ): Promise<CallResult> {
   const { call, args } = before;
   const { tool, callId, signal, scene } = call;
-  const request = requestOf(call, args);
+  const asked = requestOf(call, args);
+  // What a hook answers for a tool that there is not is a result like any other.
+  const request = answeredBy === null ? asked : { ...asked, isUnknown: undefined };
   const response: ToolHookResponse = {
     name: tool.name,
     call_id: callId,

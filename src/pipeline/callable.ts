@@ -77,8 +77,13 @@ export function namesOf({ tool, callId }: Call) {
 
 /** The call as hooks are told of it. */
 export function requestOf({ tool, callId }: Call, args: Json): ToolHookRequest {
-  const { name, category, aliases } = tool;
-  return { name, args, call_id: callId, ...(category && { category }), ...(aliases && { aliases }) };
+  const { name, category, aliases, isUnknown } = tool;
+  return {
+    ...{ name, args, call_id: callId },
+    ...(category && { category }),
+    ...(aliases && { aliases }),
+    ...(isUnknown && { isUnknown }),
+  };
 }
 
 /** What the filters before a tool made of a call; `stopped` when one ended it. */

@@ -70,6 +70,7 @@ export const agentaoEvents = section(
     ['AO-3-09', 'oneshot', 'PostToolUse is not fired for a call that was denied.'],
     ['AO-3-10', 'oneshot', 'Stop is not fired after a provider error.'],
     ['AO-3-11', 'none', 'Only UserPromptSubmit has prompt rules.'],
+    ['AO-3-12', 'none', 'Nothing fires for a call of a tool that does not exist, unless a hook answers it.'],
   ],
   'agentao',
 );

@@ -16,8 +16,10 @@ const pointOfMoment: Partial<Readonly<Record<Moment, PointName>>> = {
   stop: 'Stop',
 };
 
-/** The event of Agentao that an event of a pipeline is. */
+/** The event of Agentao that an event of a pipeline is; nothing fires for a tool that does not exist. */
 export function pointsAt(event: HookEvent): readonly PointName[] {
+  const isOfCall = event.phase === 'before_execution' || event.phase === 'after_execution';
+  if (isOfCall && event.request.isUnknown === true) return [];
   if (event.phase === 'after_execution' && event.response.error !== '') return ['PostToolUseFailure'];
   const point = pointOfMoment[event.phase];
   return point === undefined ? [] : [point];

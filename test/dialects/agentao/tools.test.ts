@@ -277,3 +277,35 @@ test('a deny holds over an ask and cuts the rest off, which is counted all the s
   const fired = events.flatMap((event) => (event.type === 'plugin_hook_fired' ? [event.data] : []));
   expect(fired).toMatchObject([{ outcome: 'block', effect: 'deny', matched_rule_count: 3 }]);
 });
+
+test('a tool that does not exist reaches no rule, and what a hook answers in its place does [AO-3-12]', async () => {
+  const gate = `#!/usr/bin/env node
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  const answers = params?.tool === 'answered' ? { action: 'respond', result: { for_llm: 'made up' } } : { action: 'continue' };
+  if (id) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: method === 'hook.hello' ? { ok: true } : answers }));
+});
+`;
+  const { view, read } = await runTurn({
+    hooks: [
+      rule('before', 'PreToolUse'),
+      rule('after', 'PostToolUse'),
+      rule('failed', 'PostToolUseFailure'),
+      '  gate: {dialect: picoclaw, command: ./gate, picoclaw: {intercept: [before_tool]}}',
+    ].join('\n'),
+    responses: [
+      '{when: round == 1, tool_calls: [{name: gone, args: {}}, {name: answered, args: {}}]}',
+      '{text: done}',
+    ],
+    scripts: {
+      gate,
+      'before.sh': script('true'),
+      'after.sh': script('true'),
+      'failed.sh': script('true'),
+    },
+  });
+  const told = ['before.sh', 'after.sh', 'failed.sh'].map((name) =>
+    read(name).map(({ data }) => [data.toolName, data.toolOutput]),
+  );
+  expect([view.status, told]).toEqual(['ok', [[], [['answered', 'made up']], []]]);
+});

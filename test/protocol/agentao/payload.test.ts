@@ -325,6 +325,15 @@ test.each(titled(ends.map((row) => ({ ...row, title: JSON.stringify(row), cites:
   },
 );
 
+test('nothing fires for a tool that does not exist [AO-3-12]', () => {
+  const unknown = { ...request, isUnknown: true };
+  const events: HookEvent[] = [
+    { hook: 'tool', phase: 'before_execution', request: unknown },
+    { hook: 'tool', phase: 'after_execution', request: unknown, response: { ...response, error: 'no tool' } },
+  ];
+  expect(events.map((event) => agentao.pointsAt(event))).toEqual([[], []]);
+});
+
 test('no other moment reaches a rule [AO-3-01]', () => {
   expect(agentao.pointsAt({ hook: 'turn', phase: 'turn_start', turn })).toEqual([]);
 });

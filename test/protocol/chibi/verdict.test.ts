@@ -35,6 +35,13 @@ const verdicts: readonly Row[] = [
     says: Buffer.from('{"prompt": "a\xff"}', 'latin1'),
     means: 'modify "" {"prompt":"a\ufffd"}',
   },
+  ...[(bytes: Buffer) => bytes, (bytes: Buffer) => bytes.swap16()].map((order, index) => ({
+    title: `a block in UTF-16 with its mark blocks, ${['little', 'big'][index]}-endian`,
+    cites: 'CH-4-07@oneshot',
+    at: 'pre_tool',
+    says: order(Buffer.from(`\ufeff${block}`, 'utf16le')),
+    means: 'deny "no"',
+  })),
   {
     title: 'a prompt modifies',
     cites: 'CH-7-03@oneshot',

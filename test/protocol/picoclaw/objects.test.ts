@@ -280,7 +280,7 @@ test.each(titled(responds))('respond with $title', ({ says, means }) => {
   expect(sayReply('before_tool', text).replace(/^deny .*/, 'deny')).toBe(means);
 });
 
-test('a respond tells of all else that it has [PC-6-17 PC-6-18 PC-6-46]', () => {
+test('a respond tells of all else that it has [PC-6-17 PC-6-18]', () => {
   const result = '{"for_llm":"r","for_user":"u","is_error":true,"response_handled":true,"media":[1]}';
   const answer = answerTo('before_tool', answered(`{"action":"respond","message":"m","result":${result}}`));
   expect(answer).toEqual({
