@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../src/config/load.ts';
+import { answers } from '../src/contract/hook.ts';
+import { bareScene } from '../src/contract/turn.ts';
 import { foreignChecks } from '../src/foreign-checks.ts';
+import { agentao } from '../src/protocol/agentao/dialect.ts';
 import type { Cause } from '../src/protocol/picoclaw/failure.ts';
 import { newProject, openProject, runtimeYaml } from './dialects/project.ts';
 import { readModules } from './source.ts';
@@ -50,6 +53,19 @@ test('docs/dialects.md names every rule by which a failure passes', () => {
   const known = [...Object.keys(picoclawCauses).map((cause) => `picoclaw.${cause}`), ...written];
   const named = rowsBelow('What fails open').map(([cause]) => cause);
   expect(named.toSorted()).toEqual([...new Set(known)].toSorted());
+});
+
+test('docs/dialects.md has every member that plugin_hook_fired may have', () => {
+  const section = page.split(/^## /m).find((each) => each.startsWith('plugin_hook_fired\n')) ?? '';
+  const shown = [...section.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|/gm)].flatMap(
+    ([, cell = '']) => cell.match(/\w+/g) ?? [],
+  );
+  const answer = answers.allow();
+  const told = Object.keys(agentao.points).flatMap((point) => {
+    const question = { point, payload: { data: { toolName: 'Bash' } }, scene: bareScene('s') };
+    return Object.keys(agentao.report?.(question, { selected: 1, answer }) ?? {});
+  });
+  expect(shown.toSorted()).toEqual([...new Set(told)].toSorted());
 });
 
 const plugin = `#!/bin/sh

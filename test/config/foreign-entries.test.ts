@@ -8,7 +8,7 @@ write('guard.sh', 'exit 0');
 const claudeOpen =
   'lets the event pass when it fails: an exit code other than 0 and 2, an answer that is not valid, a timeout, a failed start | `on_failure: deny` closes it.';
 const agentaoOpen =
-  'lets the event pass when it fails: an exit code other than 0, a timeout, a failed start | `on_failure: deny` closes it.';
+  'lets the event pass when it fails: an exit code other than 0, an answer that was cut off, a timeout, a failed start | `on_failure: deny` closes it.';
 
 function hooks(spec: string) {
   return told(configText(native, `\nhooks:\n  h: ${spec}`));

@@ -35,7 +35,7 @@ function causesOf(hook: ForeignHookConfig): string | undefined {
         : undefined;
     case 'agentao':
       return hook.exec !== undefined && agentaoGuardEvents.has(hook.settings.event)
-        ? 'an exit code other than 0, a timeout, a failed start'
+        ? 'an exit code other than 0, an answer that was cut off, a timeout, a failed start'
         : undefined;
     case 'claude':
       return hook.settings.isAsync || !claudeGuardEvents.has(hook.settings.event)
