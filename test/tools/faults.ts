@@ -59,6 +59,29 @@ await show(`a filter that ${held}`, hook('provider', 'grandchild-holds-stdout.sh
 for (const [title, command] of [...filterFaults, [held, 'grandchild-holds-stdout.sh'] as const]) {
   await show(`a session observer that ${title}`, hook('session', command), start, 0);
 }
+const denial = '{"decision": "block", "reason": "no"}';
+const doubtful: readonly Doubtful[] = [
+  ['says it twice', Buffer.from('{"decision": "block", "decision": "approve"}'), { claude: 1, agentao: 1 }],
+  ['is cut off', Buffer.from(denial.slice(0, -3)), { claude: 0, agentao: 0 }],
+  ['has text behind it', Buffer.from(`${denial}\ndone`), { claude: 0, agentao: 1 }],
+  ['is in UTF-16 with its mark', Buffer.from(`\ufeff${denial}`, 'utf16le'), { claude: 1, agentao: 1 }],
+  ['has NaN beside it', Buffer.from(`{"score": NaN, ${denial.slice(1)}`), { claude: 0, agentao: 1 }],
+];
+for (const [title, printed, open] of doubtful) {
+  for (const dialect of ['claude', 'agentao'] as const) {
+    for (const isClosed of [false, true]) {
+      const how = isClosed ? 'with on_failure: deny' : 'by its own rules';
+      const fire = fireTool(dialect);
+      const expected = isClosed ? 1 : open[dialect];
+      await show(
+        `a ${dialect} denial that ${title}, ${how}`,
+        guard(dialect, printed, isClosed),
+        fire,
+        expected,
+      );
+    }
+  }
+}
 await show('a tool that is pending', tool('pending.sh'), ['tool', 'call', 'it'], 3);
 for (const command of ['flood-stderr.sh', 'flood-stderr-short-lines.sh', 'flood-stderr-one-line.sh']) {
   await show(
@@ -99,6 +122,21 @@ process.exitCode = unexpected === 0 ? 0 : 1;
 
 function hook(kind: string, command: string): string {
   return `  hooks:\n    it: {command: ${join(bin, command)}, hook: ${kind}, timeout_ms: 1000, grace_ms: 500}\n`;
+}
+
+type Doubtful = readonly [title: string, printed: Buffer, exit: { claude: number; agentao: number }];
+
+/** A guard of another system before each tool call, which prints these bytes. */
+function guard(dialect: 'claude' | 'agentao', printed: Buffer, isClosed: boolean): string {
+  const command = `${join(bin, 'says.sh')} ${printed.toString('base64')} '' 0`;
+  const more = isClosed ? ', on_failure: deny' : '';
+  return `  hooks:\n    it: {dialect: ${dialect}, command: "${command}", ${dialect}: {event: PreToolUse}${more}}\n`;
+}
+
+function fireTool(dialect: 'claude' | 'agentao'): string[] {
+  const payload =
+    dialect === 'claude' ? { tool_name: 'Bash', tool_input: {} } : { toolName: 'Bash', toolInput: {} };
+  return ['hook', 'fire', '--dialect', dialect, '--point', 'PreToolUse', '--event', JSON.stringify(payload)];
 }
 
 function tool(command: string): string {

@@ -52,9 +52,9 @@ function parse(text: string): Json | undefined {
   }
 }
 
-/** Whether stdout begins as a JSON object, perhaps behind a byte order mark, and is none. */
+/** Whether stdout begins as a JSON object, perhaps behind a byte order mark or in UTF-16 without one, and is none. */
 export function isCutOff({ text, json }: Left): boolean {
-  return json === undefined && /^\ufeff?\{/.test(text);
+  return json === undefined && ['{', '\ufeff{', '\0{'].some((start) => text.startsWith(start));
 }
 
 /** A remark on text that may have been meant as an answer: a banner before it makes all of it text. */

@@ -118,6 +118,15 @@ const rows: readonly Row[] = [
     left('', { exit: 2, stderr: 'a\r\nb\r\n' }),
     'modify "a\\nb" {"follow_up":"a\\nb"}',
   ),
+  ...[(bytes: Buffer) => bytes, (bytes: Buffer) => bytes.swap16()].map((order, index) =>
+    row(
+      'AO-7-48@oneshot',
+      `PreToolUse: UTF-16 without a mark, ${['little', 'big'][index]}-endian, passes by its rule`,
+      'PreToolUse',
+      left(order(Buffer.from('{"decision": "block"}', 'utf16le'))),
+      'allow "" agentao.bad_json',
+    ),
+  ),
   row(
     'AO-7-48@oneshot',
     'PreToolUse: what was cut off passes by its rule',
