@@ -128,6 +128,7 @@ test('what lives on is heard again once the time is over, and its last lines are
   lines.push(Buffer.from('10'));
   lines.end();
   expect(told).toEqual(['9', '10']);
+});
 
 test.each(['utf-16le', 'utf-16be'])('%s with its mark is read, however it is torn', async (form) => {
   const bytes = Buffer.from('\ufeffone é 🚂\r\ntwo\n', 'utf16le');
