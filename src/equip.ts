@@ -97,10 +97,10 @@ async function askCheck({ emit, call, declared, ...asked }: CheckCall): Promise<
     const message = `there is no eval "${type}"`;
     throw new RuntimeError('NAME_UNKNOWN', message, { hint: suggestEval(type, [...declared]) });
   }
-  const finished = announce(emit, 'eval', { name: type, call });
-  const outcome = await runCheck(type, asked.request, asked);
+  const { run, finish } = announce(emit, 'eval', { name: type, call });
+  const outcome = await run(() => runCheck(type, asked.request, asked));
   const error = outcome.status === 'unscored' ? outcome.error : undefined;
-  return { outcome, durationMs: finished({ status: outcome.status, error }), stderr: '' };
+  return { outcome, ...finish({ status: outcome.status, error }), stderr: '' };
 }
 
 function openFire(links: readonly Link[]) {

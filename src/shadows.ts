@@ -94,7 +94,7 @@ function toResult(decision: DecisionMade, runId: string) {
 }
 
 function toEvalResult(decision: DecisionMade): EvalResult {
-  const { hook, kind, phase, verdict, reason, metadata, durationMs } = decision;
+  const { hook, kind, phase, verdict, reason, metadata, durationMs, queueMs } = decision;
   const error = decision.error && withoutQuotes(decision.error);
   const flagged = verdict !== 'allow';
   return {
@@ -105,6 +105,7 @@ function toEvalResult(decision: DecisionMade): EvalResult {
     threshold: { max_score: 0 },
     ...(error === undefined ? {} : { error }),
     duration_ms: durationMs,
+    queue_ms: queueMs,
     attempts: 1,
     guard: {
       hook: kind,

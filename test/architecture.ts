@@ -21,6 +21,7 @@ export const strata: readonly (readonly string[])[] = [
     'safe-pattern.ts',
     'find-text.ts',
     'measure.ts',
+    'stopwatch.ts',
   ],
   ['contract/'],
   ['pii/'],

@@ -1,12 +1,12 @@
 import { type EvalOutcome, type EvalRequest, unscored } from '../contract/eval.ts';
 import { toFault } from '../errors.ts';
+import type { Took } from '../stopwatch.ts';
 import type { Reply } from '../transport/transport.ts';
 import { announce, type Invocation, invoke, type Port } from './invoke.ts';
 
 /** An outcome, the milliseconds it took, and what was said beside it. */
-export interface TimedOutcome {
+export interface TimedOutcome extends Took {
   readonly outcome: EvalOutcome;
-  readonly durationMs: number;
   /** The end of what a one-shot process said on stderr, when it replied. */
   readonly stderr: string;
 }
@@ -16,17 +16,17 @@ export async function runEval(
   port: Port<EvalRequest, EvalOutcome>,
   invocation: Invocation<EvalRequest>,
 ): Promise<TimedOutcome> {
-  const finished = announce(port.emit, 'eval', { name: port.binding.name, call: invocation.call });
+  const call = announce(port.emit, 'eval', { name: port.binding.name, call: invocation.call });
   let stderr = '';
   const onReply = (reply: Reply) => {
     if (reply.via === 'process') stderr = reply.stderr;
   };
-  const outcome = await ask(port, { ...invocation, onReply });
-  const durationMs = finished({
+  const outcome = await call.run(() => ask(port, { ...invocation, onReply }));
+  const took = call.finish({
     status: outcome.status,
     error: outcome.status === 'unscored' ? outcome.error : undefined,
   });
-  return { outcome, durationMs, stderr };
+  return { outcome, ...took, stderr };
 }
 
 async function ask(

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import type { Answer, NativeEvent } from '../contract/hook.ts';
 import { toRuntimeError } from '../errors.ts';
+import { unwatched } from '../stopwatch.ts';
 import { askHook, type FilterPort } from './hook.ts';
 import { announce, type Port } from './invoke.ts';
 
@@ -46,7 +47,7 @@ function openFollower(
   return {
     tell: (event, call) => {
       if (queue.size >= QUEUE_LENGTH) drop(`${event.phase}: ${QUEUE_LENGTH} events are waiting already`);
-      else queue.add(() => handle({ event, call, signal: giveUp.signal })).catch(() => {});
+      else queue.add(() => unwatched(() => handle({ event, call, signal: giveUp.signal }))).catch(() => {});
     },
     close: async () => {
       const timer = setTimeout(abandon, port.binding.timeoutMs);
@@ -65,9 +66,9 @@ interface Telling {
 
 /** The reply is not read; a failure is told as an event and swallowed. */
 async function tellOne(port: Port<NativeEvent, Answer>, { event, call, signal }: Telling): Promise<void> {
-  const finished = announce(port.emit, 'hook', { name: port.binding.name, call });
+  const { run, finish: finished } = announce(port.emit, 'hook', { name: port.binding.name, call });
   try {
-    const reply = await port.transport.exchange(port.codec.encode(event), signal);
+    const reply = await run(() => port.transport.exchange(port.codec.encode(event), signal));
     const clean = reply.via === 'rpc' || reply.exitCode === 0;
     if (clean) finished({ status: 'told' });
     else finished({ status: 'untold', error: exitFault(reply.exitCode, reply.signal) });

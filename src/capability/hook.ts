@@ -9,6 +9,7 @@ import {
 } from '../contract/hook.ts';
 import { type Fault, RuntimeError, toFault } from '../errors.ts';
 import { Json } from '../json.ts';
+import { startStopwatch, wholeMs } from '../stopwatch.ts';
 import { type Invocation, invoke, type Port } from './invoke.ts';
 
 /** A filter or shadow that can be asked. */
@@ -28,8 +29,8 @@ export async function askHook(
   invocation: Invocation<NativeEvent>,
   accept: Accept = () => {},
 ): Promise<Answer> {
-  const startedAt = performance.now();
-  const answer = await ask(port, invocation, accept);
+  const watch = startStopwatch();
+  const answer = await watch.run(() => ask(port, invocation, accept));
   const { hook: kind, phase } = invocation.input;
   port.emit({
     type: 'decision',
@@ -42,7 +43,7 @@ export async function askHook(
     verdict: answer.verdict,
     reason: answer.reason,
     metadata: answer.metadata,
-    durationMs: Math.round(performance.now() - startedAt),
+    ...wholeMs(watch.read()),
     ...(answer.verdict === 'deny' && answer.error && { error: answer.error }),
   });
   return answer;

@@ -2,6 +2,7 @@ import type { Binding } from '../binding/binding.ts';
 import type { Capability, Emit } from '../contract/event.ts';
 import { toRuntimeError } from '../errors.ts';
 import type { Codec } from '../protocol/dialect.ts';
+import { startStopwatch, type Took, wholeMs } from '../stopwatch.ts';
 import type { Reply, Transport } from '../transport/transport.ts';
 
 /** A bound entry that can be asked: where to send, how to say it, and whom to tell. */
@@ -40,20 +41,31 @@ export async function invoke<Input, Output>(
   }
 }
 
-/** Tells of a call's start now and of its end when the returned function is called with its outcome. */
+/** A call that has been told of. */
+export interface Announced {
+  /** Does the work of the call, which is measured. */
+  run<Result>(work: () => Result): Result;
+  /** Tells of the call's end, and gives how long it took, in whole milliseconds. */
+  finish(end: {
+    readonly status: string;
+    readonly error?: { readonly code: string; readonly message: string } | undefined;
+  }): Took;
+}
+
+/** Tells of a call's start now, and of its end when it is finished. */
 export function announce(
   emit: Emit,
   capability: Capability,
   { name, call }: { readonly name: string; readonly call: string },
-): (end: {
-  readonly status: string;
-  readonly error?: { readonly code: string; readonly message: string } | undefined;
-}) => number {
-  const startedAt = performance.now();
+): Announced {
+  const watch = startStopwatch();
   emit({ type: 'call.started', capability, name, call });
-  return ({ status, error }) => {
-    const durationMs = Math.round(performance.now() - startedAt);
-    emit({ type: 'call.finished', capability, name, call, status, durationMs, ...(error && { error }) });
-    return durationMs;
+  return {
+    run: watch.run,
+    finish: ({ status, error }) => {
+      const took = wholeMs(watch.read());
+      emit({ type: 'call.finished', capability, name, call, status, ...took, ...(error && { error }) });
+      return took;
+    },
   };
 }

@@ -6,6 +6,7 @@ import { isObject, Json } from '../json.ts';
 import { partsOf } from '../json-text.ts';
 import type { Decoded } from '../protocol/dialect.ts';
 import type { ForeignDialect, Payload, Point, Question, Seat } from '../protocol/foreign.ts';
+import { startStopwatch, type Took, wholeMs } from '../stopwatch.ts';
 import type { Transport } from '../transport/transport.ts';
 
 /** One hook of a foreign dialect: what the dialect knows of it, and where it can be asked. */
@@ -40,8 +41,8 @@ export interface Round {
   /** The event's moment; the point where a host fired it. */
   readonly phase: string;
   readonly signal?: AbortSignal | undefined;
-  /** Told what each hook answered, and in how many milliseconds. */
-  readonly onAnswer?: ((hook: string, verdict: Answer['verdict'], durationMs: number) => void) | undefined;
+  /** Told what each hook answered, and how long it took. */
+  readonly onAnswer?: ((hook: string, verdict: Answer['verdict'], took: Took) => void) | undefined;
 }
 
 export function pointOf({ points, name }: ForeignDialect, point: string): Point {
@@ -67,12 +68,12 @@ export async function askMember(
   context: GroupContext,
 ): Promise<Answer> {
   const { seat } = member;
-  const startedAt = performance.now();
-  const { output, notes } = await exchange(dialect, member, { round, question });
+  const watch = startStopwatch();
+  const { output, notes } = await watch.run(() => exchange(dialect, member, { round, question }));
   const answer = spill(dialect, output, context);
   for (const { level, message } of notes) context.emit({ type: 'note', name: seat.name, level, message });
-  const durationMs = performance.now() - startedAt;
-  round.onAnswer?.(seat.name, answer.verdict, durationMs);
+  const took = watch.read();
+  round.onAnswer?.(seat.name, answer.verdict, took);
   context.emit({
     type: 'decision',
     hook: seat.name,
@@ -85,7 +86,7 @@ export async function askMember(
     verdict: answer.verdict,
     reason: answer.reason,
     metadata: answer.metadata,
-    durationMs: Math.round(durationMs),
+    ...wholeMs(took),
     ...((answer.verdict === 'deny' || answer.verdict === 'abort') && answer.error && { error: answer.error }),
   });
   return answer;

@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import type { ForeignDialect, Question } from '../protocol/foreign.ts';
+import { unwatched } from '../stopwatch.ts';
 import { askMember, type GroupContext, type Member, notifyMember, pointOf, type Round } from './member.ts';
 
 /** Takes questions to hooks that nobody waits for. */
@@ -70,7 +71,7 @@ export function openTeller(
         : () => askAside(member, round, question);
       open.set(member, (open.get(member) ?? 0) + 1);
       const done = () => void open.set(member, (open.get(member) ?? 0) - 1);
-      queue.add(() => work().finally(done)).catch(() => {});
+      queue.add(() => unwatched(work).finally(done)).catch(() => {});
     },
     takeLate: (session) => {
       const texts = late.get(session) ?? [];

@@ -11,9 +11,9 @@ export async function runTool(
   invocation: Invocation<ToolCall>,
   tellable: (error: Fault) => Fault = (error) => error,
 ): Promise<ToolOutcome> {
-  const finished = announce(port.emit, 'tool', { name: port.binding.name, call: invocation.call });
-  const outcome = await ask(port, invocation);
-  finished({
+  const call = announce(port.emit, 'tool', { name: port.binding.name, call: invocation.call });
+  const outcome = await call.run(() => ask(port, invocation));
+  call.finish({
     status: outcome.status,
     error: outcome.status === 'failed' ? tellable(outcome.error) : undefined,
   });

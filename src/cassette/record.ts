@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Emit } from '../contract/event.ts';
 import { type RuntimeError, toRuntimeError } from '../errors.ts';
+import { type Stopwatch, startStopwatch, wholeMs } from '../stopwatch.ts';
 import type { Message, Reply, Transport } from '../transport/transport.ts';
 import { openToAppend } from './append.ts';
 import { textToBlob } from './blob.ts';
@@ -39,7 +40,7 @@ export async function openRecorder(file: string, { redact, emit }: RecorderConte
   const recorder = randomUUID();
   let exchanges = 0;
 
-  const write = async ({ binding, message, number, startedAt }: Asked, outcome: StoredOutcome) => {
+  const write = async ({ binding, message, number, watch }: Asked, outcome: StoredOutcome) => {
     const request = describeRequest(binding, message, redact);
     const { capability, name, dialect, mode, method, env } = request;
     const body = textToBlob(request.body);
@@ -52,7 +53,7 @@ export async function openRecorder(file: string, { redact, emit }: RecorderConte
       ...(env !== undefined && { env }),
       body: body.id,
       ...outcome.members,
-      duration_ms: Math.round(performance.now() - startedAt),
+      duration_ms: wholeMs(watch.read()).durationMs,
     });
     const fresh = [body, ...outcome.blobs].filter(({ id }) => !kept.has(id) && kept.add(id));
     await writer.write([...fresh.map((blob) => blob.line), line]);
@@ -60,8 +61,8 @@ export async function openRecorder(file: string, { redact, emit }: RecorderConte
   const ask = async (binding: Entry, message: Message, exchange: () => Promise<Reply>) => {
     writer.throwIfFailed();
     exchanges += 1;
-    const asked = { binding, message, number: exchanges, startedAt: performance.now() };
-    const reply = await exchange().catch(async (thrown) => {
+    const asked = { binding, message, number: exchanges, watch: startStopwatch() };
+    const reply = await asked.watch.run(exchange).catch(async (thrown) => {
       const error = toRuntimeError(thrown);
       if (!isGivenUp(error)) await write(asked, faultToStored(error, redact));
       throw thrown;
@@ -83,7 +84,7 @@ interface Asked {
   readonly message: Message;
   /** In the order in which exchanges begin: they overlap, and end in another one. */
   readonly number: number;
-  readonly startedAt: number;
+  readonly watch: Stopwatch;
 }
 
 /** What a caller did is no answer. */

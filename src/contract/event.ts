@@ -42,7 +42,10 @@ export interface CallFinished {
   readonly call: string;
   /** The outcome's own word: ok, failed, pending, denied, scored, unscored, allow, modify, deny, told or untold. */
   readonly status: string;
+  /** From when it had its slot of the pool. */
   readonly durationMs: number;
+  /** How long it waited for that. */
+  readonly queueMs: number;
   readonly error?: { readonly code: string; readonly message: string };
 }
 
@@ -63,7 +66,10 @@ export interface DecisionMade {
   readonly verdict: Verdict;
   readonly reason: string;
   readonly metadata: Json;
+  /** From when it had its slot of the pool. */
   readonly durationMs: number;
+  /** How long it waited for that. */
+  readonly queueMs: number;
   readonly error?: Fault;
 }
 

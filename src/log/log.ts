@@ -68,6 +68,7 @@ const inTheMessage = [
   'call',
   'status',
   'durationMs',
+  'queueMs',
   'error',
   'hook',
   'dialect',
@@ -129,7 +130,7 @@ function messageOf(event: RuntimeEvent): string {
     case 'call.started':
       return `${event.capability} ${event.name} started`;
     case 'call.finished':
-      return `${event.capability} ${event.name}: ${event.status} in ${event.durationMs} ms${event.error ? `: ${event.error.message}` : ''}`;
+      return `${event.capability} ${event.name}: ${event.status} in ${event.durationMs} ms${afterQueue(event)}${event.error ? `: ${event.error.message}` : ''}`;
     case 'decision':
       return `hook ${event.hook}: ${event.mode === 'shadow' ? 'would ' : ''}${event.verdict}${event.reason === '' ? '' : `: ${event.reason}`}`;
     case 'plugin_hook_fired':
@@ -163,6 +164,10 @@ function messageOf(event: RuntimeEvent): string {
     case 'run.finished':
       return `${event.name}: run ${event.run} ${event.status}${event.error ? `: ${event.error.message}` : ''}`;
   }
+}
+
+function afterQueue({ queueMs }: { readonly queueMs: number }): string {
+  return queueMs === 0 ? '' : ` after ${queueMs} ms in the queue`;
 }
 
 /**

@@ -13,6 +13,7 @@ import { RuntimeError, toFault } from '../errors.ts';
 import { Json } from '../json.ts';
 import { mergeMetadata } from '../protocol/metadata.ts';
 import { bareFault, mutedFault } from './bare-fault.ts';
+import { startStopwatch, wholeMs } from '../stopwatch.ts';
 import {
   type CallPaused,
   type CallResult,
@@ -29,14 +30,14 @@ import { isFiltered, type Link, passGate } from './gate.ts';
 export async function execute(before: Before, approval?: Approval): Promise<CallResult> {
   const { call, args, metadata } = before;
   tell(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
-  const startedAt = performance.now();
-  const outcome = await runChecked(call, args, approval);
+  const watch = startStopwatch();
+  const outcome = await watch.run(() => runChecked(call, args, approval));
   if (outcome.status === 'pending') {
     const { reason, message, members } = outcome;
     const pause: CallPaused = { ...pausedBefore(call, args), origin: 'tool', reason, message, members };
     return paused(namesOf(call), pause, metadata);
   }
-  return await passAfter(before, outcome, { latencyMs: Math.round(performance.now() - startedAt) });
+  return await passAfter(before, outcome, { latencyMs: wholeMs(watch.read()).durationMs });
 }
 
 async function runChecked(call: Call, args: Json, approval: Approval | undefined): Promise<ToolOutcome> {

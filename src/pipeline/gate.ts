@@ -1,5 +1,6 @@
 import { askHook } from '../capability/hook.ts';
 import type { Decision, HookEvent, NativeEvent, Respond } from '../contract/hook.ts';
+import { startStopwatch } from '../stopwatch.ts';
 import { Chain } from './chain.ts';
 import type { Link, NativeLink, Passage } from './link.ts';
 import { passGroup } from './pass-group.ts';
@@ -48,12 +49,12 @@ async function passNative(link: NativeLink, chain: Chain, passage: Passage): Pro
     return;
   }
   if (chain.isStopped) return;
-  const askedAt = performance.now();
+  const watch = startStopwatch();
   const by = { hook: link.name, dialect: link.dialect };
-  const answer = await askHook(listener.port, { input: event, call, signal }, (affirmed) =>
-    chain.take(by, affirmed, check),
+  const answer = await watch.run(() =>
+    askHook(listener.port, { input: event, call, signal }, (affirmed) => chain.take(by, affirmed, check)),
   );
-  onAnswer?.(link.name, answer.verdict, performance.now() - askedAt);
+  onAnswer?.(link.name, answer.verdict, watch.read());
   if (answer.verdict === 'ask') await takeQuestion(chain, { by, answer }, passage);
   else if (answer.verdict !== 'allow' && answer.verdict !== 'modify') chain.stop(by, answer);
 }

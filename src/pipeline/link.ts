@@ -3,6 +3,7 @@ import type { Group } from '../capability/group.ts';
 import type { FilterPort } from '../capability/hook.ts';
 import type { Answer, Decision, HookEvent, HookKind, Phase } from '../contract/hook.ts';
 import type { Scene } from '../contract/turn.ts';
+import type { Took } from '../stopwatch.ts';
 import type { Check } from './chain.ts';
 
 /** A native hook in its place in the chain. */
@@ -40,8 +41,8 @@ export interface Passage {
   readonly onAsk?: ((asked: Asked) => Promise<Decision>) | undefined;
   /** Leaves observers and shadows out, which hear of the event another time. */
   readonly filtersOnly?: boolean | undefined;
-  /** Told what each filter answered, and in how many milliseconds. */
-  readonly onAnswer?: ((hook: string, verdict: Answer['verdict'], durationMs: number) => void) | undefined;
+  /** Told what each filter answered, and how long it took. */
+  readonly onAnswer?: ((hook: string, verdict: Answer['verdict'], took: Took) => void) | undefined;
 }
 
 /** A filter's question. */

@@ -4,6 +4,7 @@ import type { Emit } from '../contract/event.ts';
 import type { HookEvent, SessionEvent } from '../contract/hook.ts';
 import type { Scene, Turn } from '../contract/turn.ts';
 import type { OnRetry } from '../provider/retries.ts';
+import type { Took } from '../stopwatch.ts';
 import type { CallableTool } from './callable.ts';
 import type { ForeignLink, Passage, Passed } from './gate.ts';
 import type { Journal } from './journal.ts';
@@ -38,10 +39,9 @@ export interface ModelRequest {
 }
 
 /** What a scored eval came to. */
-export interface Judgement {
+export interface Judgement extends Took {
   readonly outcome: EvalOutcome;
   readonly passed: boolean;
-  readonly durationMs: number;
   /** The end of what a one-shot process said on stderr. */
   readonly stderr: string;
 }

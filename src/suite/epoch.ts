@@ -1,5 +1,6 @@
 import type { Threshold } from '../contract/eval.ts';
 import { type Fault, RuntimeError, toRuntimeError } from '../errors.ts';
+import { startStopwatch, wholeMs } from '../stopwatch.ts';
 import { evalsOf, prepare, type SubjectView, type Trial } from './case.ts';
 import type { Suite } from './model.ts';
 import type { EpochRecord, EvalResult, SubjectRecord } from './record.ts';
@@ -39,16 +40,17 @@ async function answerOf(
   subject: SubjectRunner | undefined,
   limit: Limit,
 ): Promise<Answer | undefined> {
-  const startedAt = performance.now();
+  const watch = startStopwatch();
   try {
-    return await subject?.answer({ scope: { case: row, epoch }, epoch, signal });
+    return await watch.run(() => subject?.answer({ scope: { case: row, epoch }, epoch, signal }));
   } catch (thrown) {
     const error = limit.overrunOf(thrown);
-    return { ...noAnswer, duration_ms: Math.round(performance.now() - startedAt), error };
+    const { durationMs, queueMs } = wholeMs(watch.read());
+    return { ...noAnswer, duration_ms: durationMs, queue_ms: queueMs, error };
   }
 }
 
-const noAnswer: Answer = { ...nothing, duration_ms: 0, cached: false, attempts: 1 };
+const noAnswer: Answer = { ...nothing, duration_ms: 0, queue_ms: 0, cached: false, attempts: 1 };
 
 interface Judging {
   readonly tools: EpochTools;
@@ -100,8 +102,9 @@ function toView({ text, result, messages, tool_calls, metadata }: Answer): Subje
   return { text, result, messages, tool_calls, metadata };
 }
 
-function toSubjectRecord({ duration_ms, cached, attempts, error }: Answer): SubjectRecord {
-  return { status: error ? 'failed' : 'ok', duration_ms, cached, attempts, ...(error && { error }) };
+function toSubjectRecord({ duration_ms, queue_ms, cached, attempts, error }: Answer): SubjectRecord {
+  const status = error ? 'failed' : 'ok';
+  return { status, duration_ms, queue_ms, cached, attempts, ...(error && { error }) };
 }
 
 /** Without an answer there is nothing to judge, and no eval is asked. */
@@ -117,7 +120,16 @@ function failedEpoch(suite: Suite, { row, epoch }: EpochTask, answer: Answer): E
 
 /** What an eval says that was not asked. */
 function unscoredResult(id: string, threshold: Threshold, detail: string): EvalResult {
-  return { eval: id, threshold, score: null, passed: false, detail, duration_ms: 0, attempts: 0 };
+  return {
+    eval: id,
+    threshold,
+    score: null,
+    passed: false,
+    detail,
+    duration_ms: 0,
+    queue_ms: 0,
+    attempts: 0,
+  };
 }
 
 /** The time that one epoch has. */

@@ -58,6 +58,7 @@ export function isOverallMetric(text: string): boolean {
 type Group = Stats & {
   readonly classification?: Classification;
   readonly latency_ms?: EvalStats['latency_ms'];
+  readonly queue_ms?: EvalStats['queue_ms'];
 };
 type Read = (group: Group) => number | null | undefined;
 
@@ -83,6 +84,8 @@ const ofGuards: Readonly<Record<string, Read>> = {
 const ofEvals: Readonly<Record<string, Read>> = {
   p50_ms: ({ latency_ms }) => latency_ms?.p50,
   p99_ms: ({ latency_ms }) => latency_ms?.p99,
+  queue_p50_ms: ({ queue_ms }) => queue_ms?.p50,
+  queue_p99_ms: ({ queue_ms }) => queue_ms?.p99,
 };
 
 /** As documentation and hints list them; K stands for a number from 1. */

@@ -1,6 +1,7 @@
 import type { EvalOutcome, EvalRequest, Threshold } from '../contract/eval.ts';
 import type { Expression } from '../expression.ts';
 import type { Chat } from '../pipeline/model.ts';
+import type { Took } from '../stopwatch.ts';
 import type { Reduction } from './reduction.ts';
 
 /** What a failed result means: assertions and guardrails fail the suite, metrics are only recorded. */
@@ -129,10 +130,9 @@ export interface Evaluation {
   readonly request: EvalRequest;
 }
 
-export interface Verdict {
+export interface Verdict extends Took {
   readonly outcome: EvalOutcome;
   readonly passed: boolean;
-  readonly durationMs: number;
   /** The end of what a one-shot process said on stderr. */
   readonly stderr: string;
 }

@@ -69,7 +69,10 @@ export interface EpochRecord {
 
 export interface SubjectRecord {
   readonly status: 'ok' | 'failed';
+  /** From when it had a slot of the pool. */
   readonly duration_ms: number;
+  /** How long it waited for slots meanwhile; unknown of older runs. */
+  readonly queue_ms?: number;
   /** The answer came from the cache. */
   readonly cached: boolean;
   readonly attempts: number;
@@ -94,7 +97,10 @@ export interface EvalResult {
   readonly data?: Readonly<Record<string, unknown>>;
   /** Set when a fault, rather than the eval's own word, is the reason. */
   readonly error?: Fault;
+  /** From when it had a slot of the pool. */
   readonly duration_ms: number;
+  /** How long it waited for that; unknown of older runs. */
+  readonly queue_ms?: number;
   /** How often the eval was asked; more than once only after faults of the infrastructure. */
   readonly attempts: number;
   /** The end of what a one-shot process said on stderr; absent when it said nothing. */
@@ -168,8 +174,10 @@ export type Interval = readonly [low: number, high: number];
 export interface EvalStats extends Stats {
   /** How the scores are spread: cases by tenth, [0, 0.1) first, 1 in the last. */
   readonly histogram: readonly number[];
-  /** Milliseconds of one ask. */
+  /** Milliseconds of one ask, from when it had a slot of the pool. */
   readonly latency_ms: Latency | null;
+  /** Milliseconds that one ask waited for its slot; unknown of older runs. */
+  readonly queue_ms?: Latency | null;
   /** Only of guards. */
   readonly classification?: Classification;
   /** In alphabetical order. */

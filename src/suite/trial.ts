@@ -2,6 +2,7 @@ import { meetsThreshold } from '../capability/threshold.ts';
 import { type EvalOutcome, scored, type Threshold, unscored } from '../contract/eval.ts';
 import type { Fault } from '../errors.ts';
 import { isObject, toPlain } from '../json.ts';
+import { startStopwatch, type Took, wholeMs } from '../stopwatch.ts';
 import type { JudgedEvent, JudgedTree, Trial } from './case.ts';
 import { bound, combine, invert } from './combine.ts';
 import type { Evaluation, Verdict } from './model.ts';
@@ -24,12 +25,11 @@ export type Fired = Omit<GuardRecord, 'expected'> & { readonly reason: string; r
 
 /** Lets one eval of the suite judge. Throws what the court throws. */
 export async function hold(trial: Trial, court: Court, signal: AbortSignal): Promise<EvalResult> {
-  const startedAt = performance.now();
-  const took = () => Math.round(performance.now() - startedAt);
   const { judged } = trial;
   if (judged.kind === 'guard') {
-    const { reason, error, ...fired } = await court.fire(judged.event, judged.only, signal);
-    return toGuardResult(trial, { fired, reason, error, judged });
+    const watch = startStopwatch();
+    const { reason, error, ...fired } = await watch.run(() => court.fire(judged.event, judged.only, signal));
+    return toGuardResult(trial, { fired, reason, error, judged, queueMs: wholeMs(watch.read()).queueMs });
   }
   const { id } = trial.evaluation;
   const said = await ask(judged, { court, id, threshold: trial.threshold, signal });
@@ -37,7 +37,8 @@ export async function hold(trial: Trial, court: Court, signal: AbortSignal): Pro
     ...toResult(trial, said.outcome),
     ...(judged.kind === 'check' && toPlain({ params: judged.request.params })),
     ...(judged.kind === 'check' && judged.content !== undefined && { content: judged.content }),
-    duration_ms: judged.kind === 'check' ? said.durationMs : took(),
+    duration_ms: said.durationMs,
+    queue_ms: said.queueMs,
     attempts: said.attempts,
     ...(said.stderr === '' ? {} : { stderr: said.stderr }),
   };
@@ -59,6 +60,7 @@ interface GuardSaid {
   readonly reason: string;
   readonly error: Fault | undefined;
   readonly judged: JudgedEvent;
+  readonly queueMs: number;
 }
 
 /**
@@ -66,12 +68,11 @@ interface GuardSaid {
  * from anything: unscored.
  */
 function toGuardResult(trial: Trial, said: GuardSaid): EvalResult {
-  const { fired, reason, error, judged } = said;
+  const { fired, reason, error, judged, queueMs } = said;
   // Of the hooks alone: how long the event waited for its turn is no matter of theirs.
   const durationMs = Math.round(fired.hooks.reduce((sum, hook) => sum + hook.duration_ms, 0));
-  if (error !== undefined) {
-    return { ...toResult(trial, unscored(reason, error)), duration_ms: durationMs, attempts: 1 };
-  }
+  const times = { duration_ms: durationMs, queue_ms: queueMs, attempts: 1 };
+  if (error !== undefined) return { ...toResult(trial, unscored(reason, error)), ...times };
   const { expected } = judged;
   const isRight = fired.flagged === expected;
   const wanted = expected ? 'should be flagged' : 'should pass';
@@ -80,16 +81,14 @@ function toGuardResult(trial: Trial, said: GuardSaid): EvalResult {
   const detail = `${fired.verdict}${by}${why} (${wanted})`;
   return {
     ...toResult(trial, scored(isRight ? 1 : 0, detail)),
-    duration_ms: durationMs,
-    attempts: 1,
+    ...times,
     guard: { ...fired, expected },
   };
 }
 
 /** What a check, or several combined, said. */
-interface Said {
+interface Said extends Took {
   readonly outcome: EvalOutcome;
-  readonly durationMs: number;
   readonly attempts: number;
   readonly stderr: string;
 }
@@ -126,7 +125,9 @@ async function ask(judged: JudgedTree, asking: Asking): Promise<Said> {
           judged.kind,
           parts.map(({ outcome }) => outcome),
         ),
+        // They are asked at once.
         durationMs: Math.max(...parts.map(({ durationMs }) => durationMs)),
+        queueMs: Math.max(...parts.map(({ queueMs }) => queueMs)),
         attempts: Math.max(...parts.map(({ attempts }) => attempts)),
         stderr: parts.map(({ stderr }) => stderr).join(''),
       };

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
+import { inSlot } from '../stopwatch.ts';
 import { abortedError } from './deadline.ts';
 import type { Transport } from './transport.ts';
 
@@ -26,9 +27,11 @@ export function pooled(
     ...transport,
     exchange: (message, signal) => {
       const exchange = () => transport.exchange(message, signal);
-      // The entry's own slot comes first, so that what waits for it holds no slot of the others.
-      const shared = () => enqueue(pool, exchange, binding.name, signal);
-      return own === undefined ? shared() : enqueue(own, shared, binding.name, signal);
+      return inSlot(exchange, (slotted) => {
+        const shared = () => enqueue(pool, slotted, binding.name, signal);
+        // The entry's own slot comes first, so that what waits for it holds no slot of the others.
+        return own === undefined ? shared() : enqueue(own, shared, binding.name, signal);
+      });
     },
   };
 }

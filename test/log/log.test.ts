@@ -69,6 +69,7 @@ const events: { event: RuntimeEvent; level: number; msg: string }[] = [
       call: 'c-1',
       status: 'ok',
       durationMs: 5,
+      queueMs: 0,
     },
     level: 20,
     msg: 'tool echo: ok in 5 ms',
@@ -81,6 +82,7 @@ const events: { event: RuntimeEvent; level: number; msg: string }[] = [
       call: 'c-1',
       status: 'untold',
       durationMs: 5,
+      queueMs: 0,
       error: { code: 'PROCESS_EXIT', message: 'the observer exited with code 3' },
     },
     level: 40,
@@ -147,6 +149,7 @@ const decision: RuntimeEvent = {
   reason: 'not today',
   metadata,
   durationMs: 5,
+  queueMs: 0,
 };
 
 test('the metadata of an allow is told too, digit for digit [PK-6-60@oneshot]', () => {
@@ -261,6 +264,7 @@ const leaky: RuntimeEvent[] = [
     call: 'c-1',
     status: 'failed',
     durationMs: 5,
+    queueMs: 0,
     error: { code: 'TOOL_ERROR', message: `no ${secret}` },
   },
 ];

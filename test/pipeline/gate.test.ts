@@ -189,6 +189,7 @@ test('each decision is told with its metadata, that of an allow too [PK-6-60@one
       reason: 'fine',
       metadata: new Json('{"n": 12345678901234567890}'),
       durationMs: expect.any(Number),
+      queueMs: expect.any(Number),
     },
     {
       ...told,
@@ -197,6 +198,7 @@ test('each decision is told with its metadata, that of an allow too [PK-6-60@one
       reason: '',
       metadata: new Json('{"p": 1.10}'),
       durationMs: expect.any(Number),
+      queueMs: expect.any(Number),
     },
     {
       ...told,
@@ -205,6 +207,7 @@ test('each decision is told with its metadata, that of an allow too [PK-6-60@one
       reason: 'no',
       metadata: new Json('{"rule": 1}'),
       durationMs: expect.any(Number),
+      queueMs: expect.any(Number),
     },
   ]);
 });

@@ -115,7 +115,7 @@ const told = [
 test.each(told)('eval hooks are told $title', ({ outcome, members }) => {
   const event = toScoredEvent(
     { id: 'tone-1', request, passed: false },
-    { outcome, durationMs: 12, stderr: '' },
+    { outcome, durationMs: 12, queueMs: 0, stderr: '' },
   );
   expect(event).toStrictEqual({
     hook: 'eval',

@@ -92,12 +92,13 @@ const scoredEvent = toScoredEvent(
   {
     outcome: scored(0.75, 'three of four', new Json('{"big":12345678901234567890}')),
     durationMs: 12,
+    queueMs: 0,
     stderr: '',
   },
 );
 const unscoredEvent = toScoredEvent(
   { id: 'tone', request: toEvalRequest('sentiment_check', { content: '' }), passed: false },
-  { outcome: unscored('it timed out'), durationMs: 30, stderr: '' },
+  { outcome: unscored('it timed out'), durationMs: 30, queueMs: 0, stderr: '' },
 );
 const scoredText =
   '{"eval_id":"tone","type":"sentiment_check","passed":true,"duration_ms":12,"score":0.75,"explanation":"three of four",' +

@@ -46,7 +46,7 @@ export function story(events: readonly RuntimeEvent[]): Readonly<Record<string, 
   return events.map((event) =>
     Object.fromEntries(
       Object.entries(event).flatMap(([key, value]): [string, unknown][] => {
-        if (key === 'durationMs') return [];
+        if (key === 'durationMs' || key === 'queueMs') return [];
         if (key === 'pid') return [[key, numberOf(pids, value)]];
         if (key === 'call') return [[key, numberOf(calls, value)]];
         return [[key, value instanceof Json ? value.text : value]];

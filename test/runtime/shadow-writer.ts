@@ -27,6 +27,7 @@ const decision: Omit<DecisionMade, 'call'> = {
   reason: '',
   metadata: new Json('{}'),
   durationMs: 1,
+  queueMs: 0,
 };
 process.stdout.write('ready\n');
 await new Promise((resolve) => process.stdin.once('data', resolve));

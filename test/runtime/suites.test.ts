@@ -50,10 +50,12 @@ function listener(guilty?: keyof Reporter) {
 }
 
 const timeless = ({ run_id: _, duration_ms: __, ...report }: SuiteReport) =>
-  JSON.parse(JSON.stringify(report), (key, value: unknown) => (key === 'latency_ms' ? undefined : value));
+  JSON.parse(JSON.stringify(report), (key, value: unknown) =>
+    key === 'latency_ms' || key === 'queue_ms' ? undefined : value,
+  );
 
 const recordsOf = (records: readonly CaseRecord[]) =>
-  records.map((record) => stringifyJson(record).replaceAll(/"duration_ms":\d+/g, '"duration_ms":0'));
+  records.map((record) => stringifyJson(record).replaceAll(/"(duration|queue)_ms":\d+/g, '"$1_ms":0'));
 
 async function keptOf({ runtime }: Bench, id: string): Promise<CaseRecord[]> {
   return await Array.fromAsync((await runtime.evals.runs.open(id)).cases());

@@ -225,7 +225,7 @@ test('a record holds everything that was judged of a case', async () => {
       if (record !== undefined) records.push(record);
     },
   });
-  const result = { score: 0, detail: '', duration_ms: 0, attempts: 1, params: { score: 0 } };
+  const result = { score: 0, detail: '', duration_ms: 0, queue_ms: 0, attempts: 1, params: { score: 0 } };
   const reduced = { score: 0, detail: '' };
   expect(records[1]).toEqual({
     number: 2,

@@ -33,7 +33,14 @@ export function toLines(rows: readonly unknown[]): string {
 
 /** Passes what the threshold lets pass. */
 export function judge({ threshold }: Evaluation, outcome: EvalOutcome): Asked {
-  return { outcome, passed: meetsThreshold(outcome, threshold), durationMs: 0, stderr: '', attempts: 1 };
+  return {
+    outcome,
+    passed: meetsThreshold(outcome, threshold),
+    durationMs: 0,
+    queueMs: 0,
+    stderr: '',
+    attempts: 1,
+  };
 }
 
 export type Asked = Verdict & { readonly attempts: number };

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { RuntimeError } from '../../errors.ts';
+import { inSlot } from '../../stopwatch.ts';
 import type { Answers, Jobs, Kind, Order, Reply } from './job.ts';
 import { openThread, type Thread } from './thread.ts';
 
@@ -19,7 +20,8 @@ export async function runBounded<K extends Kind>(
   const order = toOrder(kind, job);
   const settled = new AbortController();
   const givenUp = aborted(signal, settled.signal);
-  const done = queue.add(() => (signal.aborted ? undefined : ask(order, givenUp)));
+  const work = async () => (signal.aborted ? undefined : await ask(order, givenUp));
+  const done = inSlot(work, (slotted) => queue.add(slotted));
   const reply = await Promise.race([done, givenUp]).finally(() => settled.abort());
   if (reply === undefined) {
     throw new RuntimeError('ABORTED', 'the check was aborted', { cause: signal.reason });

@@ -4,6 +4,7 @@ import type { Decision, HookEvent } from '../../contract/hook.ts';
 import { RuntimeError } from '../../errors.ts';
 import { readEvent } from '../../pipeline/event.ts';
 import { hears, type Link, passGate } from '../../pipeline/gate.ts';
+import { inLine } from '../../stopwatch.ts';
 import type { GuardRecord } from '../record.ts';
 import type { Court, Fired } from '../trial.ts';
 import { readConfidence } from './confidence.ts';
@@ -25,7 +26,10 @@ export function openFire({ links, check, concurrency }: FireOptions): Court['fir
   return async (loose, only, signal) => {
     const event = readTrialEvent(loose);
     const asked = only === undefined ? links : aloneIn(links, only, event);
-    return await lane.add(() => fire(asked, event, { check, signal }));
+    return await inLine(
+      () => fire(asked, event, { check, signal }),
+      (work) => lane.add(work),
+    );
   };
 }
 
@@ -40,7 +44,7 @@ async function fire(
     signal,
     check,
     filtersOnly: true,
-    onAnswer: (name, verdict, durationMs) =>
+    onAnswer: (name, verdict, { durationMs }) =>
       hooks.push({ name, verdict, duration_ms: Math.round(durationMs * 1000) / 1000 }),
   });
   return toFired(event, decision, hooks);

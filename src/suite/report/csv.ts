@@ -1,5 +1,5 @@
 import type { CaseRecord, CaseResult, EvalHeader, RunHeader } from '../record.ts';
-import { askedOf, durationOf } from './outcome.ts';
+import { askedOf, durationOf, queueOf } from './outcome.ts';
 import type { OpenReporter } from './reporter.ts';
 
 /** One line for each case and eval (RFC 4180), for spreadsheets and data frames. */
@@ -36,6 +36,7 @@ export const csvColumns = [
   'passed_epochs',
   'epochs',
   'duration_ms',
+  'queue_ms',
   'error',
   'detail',
   'content',
@@ -60,6 +61,7 @@ function cellsOf(record: CaseRecord, result: CaseResult, header: EvalHeader | un
     result.passed_epochs,
     record.epochs.length,
     durationOf(record, result.eval),
+    queueOf(record, result.eval),
     askedOf(record, result.eval).find(({ error }) => error !== undefined)?.error?.code,
     result.detail,
     record.epochs[0]?.content,

@@ -51,6 +51,14 @@ export function askedOf({ epochs }: CaseRecord, evalId: string): EvalResult[] {
   return epochs.flatMap(({ results }) => results.filter((result) => result.eval === evalId));
 }
 
+/** How long one eval waited for its turn in a case, all epochs together; undefined where nobody knows. */
+export function queueOf(record: CaseRecord, evalId: string): number | undefined {
+  return askedOf(record, evalId).reduce<number | undefined>(
+    (sum, { queue_ms: ms }) => (ms === undefined ? sum : (sum ?? 0) + ms),
+    undefined,
+  );
+}
+
 /** How long one eval took for a case, all epochs together. */
 export function durationOf(record: CaseRecord, evalId: string): number {
   return askedOf(record, evalId).reduce((sum, { duration_ms: ms }) => sum + ms, 0);

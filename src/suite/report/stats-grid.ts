@@ -36,6 +36,7 @@ const statsColumns: readonly Column[] = [
   { title: 'flaky', keep: 8 },
   { title: 'p50', keep: 1 },
   { title: 'p99', keep: 0 },
+  { title: 'queue', keep: 0 },
   { title: 'spread', keep: 4 },
 ];
 
@@ -54,8 +55,13 @@ function statsCells(stats: Stats, epochs: number): string[] {
   ];
 }
 
-function evalCells({ latency_ms: latency, histogram }: EvalStats): string[] {
-  return [...latencyCells(latency), drawHistogram(histogram)];
+function evalCells({ latency_ms: latency, queue_ms: queue, histogram }: EvalStats): string[] {
+  return [...latencyCells(latency), queueCell(queue), drawHistogram(histogram)];
+}
+
+/** Nothing where nobody had to wait. */
+function queueCell(queue: EvalStats['queue_ms']): string {
+  return queue === undefined || queue === null || queue.p99 < 0.5 ? '' : formatDuration(queue.p50);
 }
 
 function latencyCells(latency: Latency | null): string[] {

@@ -15,6 +15,7 @@ export function newEvalTally(epochs: number): EvalTally {
   const tally = newTally(epochs);
   const histogram = Array<number>(10).fill(0);
   const latencies = newLatencySketch();
+  const waits = newLatencySketch();
   const decisions = newClassificationTally();
   const classified = () => {
     const classification = decisions.classification();
@@ -27,8 +28,9 @@ export function newEvalTally(epochs: number): EvalTally {
         const tenth = tenthOf(result.score);
         histogram[tenth] = (histogram[tenth] ?? 0) + 1;
       }
-      for (const { duration_ms, guard } of asked) {
+      for (const { duration_ms, queue_ms, guard } of asked) {
         latencies.add(duration_ms);
+        if (queue_ms !== undefined) waits.add(queue_ms);
         if (guard !== undefined) decisions.add(guard);
       }
     },
@@ -36,6 +38,7 @@ export function newEvalTally(epochs: number): EvalTally {
       ...tally.stats(),
       histogram: [...histogram],
       latency_ms: latencies.latency(),
+      queue_ms: waits.latency(),
       ...classified(),
     }),
     tagStats: () => ({ ...tally.stats(), ...classified() }),

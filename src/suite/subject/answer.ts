@@ -16,6 +16,8 @@ export interface Answer {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Of the last attempt; 0 from the cache. */
   readonly duration_ms: number;
+  /** How long it waited for its turn meanwhile, which is no part of that. */
+  readonly queue_ms: number;
   readonly cached: boolean;
   /** How often it was asked; 0 from the cache. */
   readonly attempts: number;

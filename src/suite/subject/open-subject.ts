@@ -1,4 +1,5 @@
 import { type Fault, RuntimeError, toFault } from '../../errors.ts';
+import { startStopwatch, wholeMs } from '../../stopwatch.ts';
 import type { Subject } from '../model.ts';
 import { retryFaults } from '../retry.ts';
 import type { Answer, AskedSubject, SubjectRunner } from './answer.ts';
@@ -37,7 +38,7 @@ function openSource(subject: Subject, context: SubjectContext): Source {
   }
 }
 
-const unasked: Answer = { ...nothing, duration_ms: 0, cached: false, attempts: 0 };
+const unasked: Answer = { ...nothing, duration_ms: 0, queue_ms: 0, cached: false, attempts: 0 };
 
 function prepare(source: Source, scope: AskedSubject['scope']): Question | { readonly error: Fault } {
   try {
@@ -52,11 +53,11 @@ async function ask(
   { retries, signal }: { readonly retries: number; readonly signal: AbortSignal },
 ): Promise<Answer> {
   const answer = await retryFaults(retries, signal, async () => {
-    const startedAt = performance.now();
-    const made = await question.ask(signal);
-    const latency = Math.round(performance.now() - startedAt);
-    const metadata = { ...made.metadata, latency_ms: latency };
-    return { ...made, metadata, duration_ms: latency, cached: false };
+    const watch = startStopwatch();
+    const made = await watch.run(() => question.ask(signal));
+    const { durationMs, queueMs } = wholeMs(watch.read());
+    const metadata = { ...made.metadata, latency_ms: durationMs };
+    return { ...made, metadata, duration_ms: durationMs, queue_ms: queueMs, cached: false };
   });
   if (answer.error !== undefined && signal.aborted) {
     throw new RuntimeError('ABORTED', 'the subject was given up before it had answered');

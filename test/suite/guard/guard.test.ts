@@ -51,7 +51,8 @@ describe('a guard on labelled events', () => {
   test('has its verdict, its reason and its hooks in the record of each case', async () => {
     const desk = await openDesk({ hooks: word, spec: trial, rows: rows.slice(0, 2) });
     const { report } = await run(desk);
-    const place = { eval: 'guard', threshold: {}, attempts: 1, duration_ms: expect.any(Number) };
+    const times = { attempts: 1, duration_ms: expect.any(Number), queue_ms: expect.any(Number) };
+    const place = { eval: 'guard', threshold: {}, ...times };
     const guard = { hook: 'provider', phase: 'before_call', expected: true, confidence: null };
     const hooks = (verdict: string) => [{ name: 'word', verdict, duration_ms: expect.any(Number) }];
     expect(await resultsOf(desk, report.run_id)).toEqual([

@@ -85,6 +85,17 @@ test('a summary has the totals, the gates, what failed and the time', () => {
   expect(renderTable(full, false)).toBe(table);
 });
 
+test('how long asks waited for their turn stands apart, where any had to', () => {
+  const [waited, none] = [
+    { p50: 312, p99: 900 },
+    { p50: 0, p99: 0 },
+  ];
+  const titles = (queue_ms: typeof waited) =>
+    renderTable(reportOf({ evals: { exact: evalStatsOf({ queue_ms }) } }), false).split('\n')[2];
+  expect(titles(waited)).toMatch(/ p50 +p99 +queue +spread$/);
+  expect(titles(none)).toMatch(/ p50 +p99 +spread$/);
+});
+
 test('a view of no columns keeps names and failures', () => {
   const lines = renderTable(full, false, 0).split('\n');
   expect(lines.slice(0, 4)).toEqual(['gsm8k: error', '', 'eval', 'exact']);

@@ -148,7 +148,7 @@ evals: [{id: e, type: t}]
     subject: {
       answer: async ({ epoch }) => ({
         ...{ text: 'x', result: null, messages: [], tool_calls: [], metadata: {} },
-        ...{ duration_ms: 0, cached: false, attempts: 1 },
+        ...{ duration_ms: 0, queue_ms: 0, cached: false, attempts: 1 },
         ...(epoch === 1 && { error: { code: 'PROCESS_EXIT', message: 'exit 3', hint: '' } }),
       }),
     },

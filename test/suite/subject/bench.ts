@@ -98,7 +98,7 @@ export async function ask(
 }
 
 /** What does not depend on the clock; of an error its code and message. */
-export function steady({ duration_ms: _duration, metadata, error, ...answer }: Answer) {
+export function steady({ duration_ms: _duration, queue_ms: _queue, metadata, error, ...answer }: Answer) {
   const { latency_ms: _latency, ...rest } = metadata;
   return { ...answer, metadata: rest, ...(error && { error: `${error.code}: ${error.message}` }) };
 }

@@ -64,7 +64,7 @@ test.each([
   const first = await ask(bench.subject(yaml, { cache }), { q: 1, id: JSON.rawJSON('12345678901234567890') });
   const later = await reopen(bench);
   const again = await ask(later.subject(yaml, { cache }), { q: 1, id: 2 });
-  expect(again).toEqual({ ...first, duration_ms: 0, cached: true, attempts: 0 });
+  expect(again).toEqual({ ...first, duration_ms: 0, queue_ms: 0, cached: true, attempts: 0 });
   expect([first.cached, first.attempts, first.text === '']).toEqual([false, 1, false]);
   expect(bench.count(log)).toBe(1);
 });

@@ -26,10 +26,11 @@ export function renderEpoch(data, epoch) {
 }
 
 /** @param {SubjectRecord} subject */
-function renderSubject({ status, duration_ms: ms, cached, attempts, error }) {
+function renderSubject({ status, duration_ms: ms, queue_ms: queue = 0, cached, attempts, error }) {
   const words = [
     status === 'ok' ? 'The subject answered' : 'The subject failed',
     cached ? ' from the cache' : ` in ${duration(ms)}`,
+    queue === 0 ? '' : `, after ${duration(queue)} in the queue`,
     attempts > 1 ? `, after ${count(attempts)} attempts` : '',
     '.',
   ];

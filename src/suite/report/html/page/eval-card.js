@@ -97,7 +97,16 @@ function linkToFailed(stats, evalId, choose) {
  * @returns {[string, string | null][]}
  */
 function factsOf(stats, isMetric) {
-  const { latency_ms: latency, median, p10, unscored, flaky, pass_at, pass_hat } = stats;
+  const {
+    latency_ms: latency,
+    queue_ms: queue = null,
+    median,
+    p10,
+    unscored,
+    flaky,
+    pass_at,
+    pass_hat,
+  } = stats;
   return [
     [isMetric ? 'Mean ± error' : 'Mean', meanWithError(stats)],
     ['Median', mean(median)],
@@ -106,8 +115,14 @@ function factsOf(stats, isMetric) {
     ['Flaky', flaky === 0 ? null : count(flaky)],
     ...chances('pass@', pass_at),
     ...chances('pass^', pass_hat),
-    ['Time, p50 / p99', latency === null ? null : `${duration(latency.p50)} / ${duration(latency.p99)}`],
+    ['Time, p50 / p99', times(latency)],
+    ['Queue, p50 / p99', queue === null || queue.p99 < 0.5 ? null : times(queue)],
   ];
+}
+
+/** @param {EvalStats['latency_ms']} latency */
+function times(latency) {
+  return latency === null ? null : `${duration(latency.p50)} / ${duration(latency.p99)}`;
 }
 
 /**

@@ -68,6 +68,7 @@ function renderBody(result, epoch, isFailed) {
 }
 
 /** @param {EvalResult} result */
-function sayTime({ duration_ms: ms, attempts }) {
-  return attempts > 1 ? `${duration(ms)}, ${count(attempts)} attempts` : duration(ms);
+function sayTime({ duration_ms: ms, queue_ms: queue = 0, attempts }) {
+  const waited = queue === 0 ? '' : `, after ${duration(queue)} in the queue`;
+  return `${duration(ms)}${waited}${attempts > 1 ? `, ${count(attempts)} attempts` : ''}`;
 }

@@ -48,12 +48,13 @@ function callText({ args, result, error }: Epoch['tool_calls'][number]): string 
 function subjectText({
   status,
   duration_ms: ms,
+  queue_ms: queue,
   cached,
   attempts,
   error,
 }: NonNullable<Epoch['subject']>): string {
   const how = [
-    `${ms} ms`,
+    timeText(ms, queue),
     ...(cached ? ['from the cache'] : []),
     ...(attempts > 1 ? [`${attempts} attempts`] : []),
   ];
@@ -69,6 +70,7 @@ function resultText(result: Result, { style }: Pick<Terminal, 'style'>): string 
     detail,
     error,
     duration_ms: ms,
+    queue_ms: queue,
     attempts,
     stderr,
     data,
@@ -77,7 +79,7 @@ function resultText(result: Result, { style }: Pick<Terminal, 'style'>): string 
   } = result;
   const word = passed ? style('green', 'passed') : style('red', 'not passed');
   const tries = attempts > 1 ? `, ${attempts} attempts` : '';
-  const head = `${visibleLine(id)}: ${score ?? 'unscored'} ${word} (${ms} ms${tries})`;
+  const head = `${visibleLine(id)}: ${score ?? 'unscored'} ${word} (${timeText(ms, queue)}${tries})`;
   const more = [
     ...(detail === '' ? [] : [block('detail', detail)]),
     ...(error === undefined ? [] : [block('error', `[${error.code}] ${error.message}`)]),
@@ -89,6 +91,10 @@ function resultText(result: Result, { style }: Pick<Terminal, 'style'>): string 
     ...guardLines(result),
   ];
   return [style('bold', head), ...more.map((text) => text.replaceAll(/^/gm, '  '))].join('\n');
+}
+
+function timeText(ms: number, queue = 0): string {
+  return queue === 0 ? `${ms} ms` : `${ms} ms after ${queue} ms in the queue`;
 }
 
 function guardLines({ guard }: Result): string[] {
