@@ -11,6 +11,7 @@ export { openRunFile } from './report/read-jsonl.ts';
 export { readReporter } from './report/registry.ts';
 export { renderTable } from './report/table.ts';
 export { cut, oneLine } from './report/text-width.ts';
+export { explainVerdict } from './report/verdict.ts';
 export {
   describeBounds,
   describeFailure,

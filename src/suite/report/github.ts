@@ -36,7 +36,8 @@ interface WorkflowCommand {
 }
 
 /** A failure that the gates put up with is a warning: an error in a good run would be a lie. */
-function errorsOf({ gates, failures, status }: SuiteReport, file: string): WorkflowCommand[] {
+function errorsOf(report: SuiteReport, file: string): WorkflowCommand[] {
+  const { gates, failures, status } = report;
   const missed = gates
     .filter(({ passed }) => !passed)
     .map((gate): WorkflowCommand => {
@@ -44,7 +45,9 @@ function errorsOf({ gates, failures, status }: SuiteReport, file: string): Workf
       return { name: 'error', file, line: 1, title: 'gate missed', message };
     });
   const name = status === 'passed' ? 'warning' : 'error';
-  return [...missed, ...failures.map((failure) => toCommand(name, failure))].slice(0, mostAnnotations);
+  const wrong = problemsOf(report, 'error');
+  const failed = failures.map((failure) => toCommand(name, failure));
+  return [...wrong, ...missed, ...failed].slice(0, mostAnnotations);
 }
 
 function toCommand(name: 'error' | 'warning', failure: Failure): WorkflowCommand {
@@ -52,10 +55,16 @@ function toCommand(name: 'error' | 'warning', failure: Failure): WorkflowCommand
   return { name, file, line, title: `${id} did not pass`, message: describeFailure(failure) };
 }
 
-function warningsOf({ problems, failures, status }: SuiteReport): WorkflowCommand[] {
-  const taken = status === 'passed' ? failures.length : 0;
-  return problems.slice(0, Math.max(0, mostAnnotations - taken)).map((problem) => ({
-    name: 'warning',
+function warningsOf(report: SuiteReport): WorkflowCommand[] {
+  const taken = report.status === 'passed' ? report.failures.length : 0;
+  return problemsOf(report, 'warning').slice(0, Math.max(0, mostAnnotations - taken));
+}
+
+/** What makes the run void is an error; rows that could not be used are warnings. */
+function problemsOf({ problems }: SuiteReport, name: 'error' | 'warning'): WorkflowCommand[] {
+  const asked = problems.filter(({ scope }) => (scope === 'run') === (name === 'error'));
+  return asked.map((problem) => ({
+    name,
     file: problem.file,
     line: problem.line,
     title: titleOf(problem),

@@ -8,7 +8,7 @@ import { escapeText, toElement } from './xml.ts';
 
 /**
  * The XML of JUnit, as CI servers read it: a `testsuite` for each eval with a `testcase` for each case, and others for
- * the gates, for cases that miss a threshold of their own, and for rows that could not be used. What is unscored is an
+ * the gates, for cases that miss a threshold of their own, for rows that could not be used, and for what makes a run void. What is unscored is an
  * error; metrics never fail.
  */
 export const openJunit: OpenReporter = (sink) => {
@@ -29,6 +29,9 @@ export const openJunit: OpenReporter = (sink) => {
     },
     async end(report) {
       try {
+        for (const problem of report.problems.filter(({ scope }) => scope === 'run')) {
+          parts.open(otherSuites.run).add(toVoidCase(problem, report.suite));
+        }
         for (const gate of report.gates) parts.open(otherSuites.gates).add(toGateCase(gate, report.suite));
         await parts.write(sink, report, (name) => propertiesOf(name, { header, report }));
       } finally {
@@ -40,7 +43,7 @@ export const openJunit: OpenReporter = (sink) => {
 };
 
 /** No eval has these names: its id begins with no space. */
-const otherSuites = { gates: ' gates', cases: ' cases', dataset: ' dataset' } as const;
+const otherSuites = { gates: ' gates', cases: ' cases', dataset: ' dataset', run: ' run' } as const;
 
 interface Run {
   readonly header: RunHeader;
@@ -121,6 +124,14 @@ function toOutput(
 function toProblemCase({ file, line, message, hint = '' }: RowProblem, suite: string): TestCase {
   const content = toElement('error', { message: toMessage(message), type: 'row' }, escapeText(hint));
   return { name: `${file}:${line}`, classname: `${suite}.dataset`, ms: 0, kind: 'error', content };
+}
+
+/** What is wrong with no row but with the run as a whole. */
+function toVoidCase({ file, line, message, hint }: RowProblem, suite: string): TestCase {
+  const words = `the run is void: ${message}`;
+  const detail = [`${file}:${line}`, ...(hint === undefined ? [] : [hint])].join('\n');
+  const content = toElement('error', { message: toMessage(words), type: 'run' }, escapeText(detail));
+  return { name: 'the run', classname: `${suite}.run`, ms: 0, kind: 'error', content };
 }
 
 function toGateCase(gate: GateResult, suite: string): TestCase {

@@ -1,4 +1,4 @@
-import type { Classification, Failure, GateResult, Stats, SuiteReport } from '../record.ts';
+import type { Classification, Failure, GateResult, RowProblem, Stats, SuiteReport } from '../record.ts';
 import { toCode } from './markdown-text.ts';
 import { formatCount, formatMean, formatPercent } from './numbers.ts';
 import type { OpenReporter } from './reporter.ts';
@@ -28,6 +28,7 @@ export const openMarkdown: OpenReporter = (sink) => ({
 export function renderMarkdown(report: SuiteReport): string {
   const sections = [
     { lines: verdict(report) },
+    { lines: voidList(report) },
     { lines: table(gateTitles, report.gates.map(gateCells)) },
     { lines: table(statsTitles, statsRows(report)) },
     { lines: table(guardTitles, guardRows(report)) },
@@ -147,14 +148,21 @@ function failureItem(failure: Failure): string {
   return `- ${shortCode(`${file}:${line}`)} case ${shortCode(id)}, ${shortCode(evalId)}: ${longCode(describeScore(failure))}`;
 }
 
+/** Not folded: nothing else that the text says counts. */
+function voidList({ problems }: SuiteReport): string[] {
+  const ofRun = problems.filter(({ scope }) => scope === 'run');
+  return ofRun.length === 0 ? [] : ['**The run is void:**', '', ...ofRun.map(problemItem)];
+}
+
 function problemList({ problems, problem_count: count }: SuiteReport): string[] {
-  if (count === 0) return [];
-  const items = problems.map(({ file, line, message, hint }) => {
-    const next = hint === undefined ? '' : ` – ${longCode(hint)}`;
-    return `- ${shortCode(`${file}:${line}`)} ${longCode(message)}${next}`;
-  });
-  const isVoid = problems.every(({ scope }) => scope === 'run');
-  return details(isVoid ? 'The run is void' : title('unusable row', count, problems.length), items);
+  const ofRows = problems.filter(({ scope }) => scope !== 'run');
+  const all = count - (problems.length - ofRows.length);
+  return all === 0 ? [] : details(title('unusable row', all, ofRows.length), ofRows.map(problemItem));
+}
+
+function problemItem({ file, line, message, hint }: RowProblem): string {
+  const next = hint === undefined ? '' : ` – ${longCode(hint)}`;
+  return `- ${shortCode(`${file}:${line}`)} ${longCode(message)}${next}`;
 }
 
 /** The blank line makes Markdown of what follows. */

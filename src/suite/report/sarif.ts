@@ -89,9 +89,13 @@ function fingerprint(parts: readonly string[]): string {
 }
 
 function toInvocation(report: SuiteReport, header: RunHeader | undefined, left: number): object {
-  const notes = report.problems.map(({ file, line, message }) => ({
+  const notes = report.problems.map(({ scope, file, line, message, hint = '' }) => ({
     level: 'error',
-    message: { text: escapeMessage(`${file}:${line}: ${message}`) },
+    message: {
+      text: escapeMessage(
+        `${scope === 'run' ? 'the run is void: ' : ''}${file}:${line}: ${message}${hint === '' ? '' : ` (${hint})`}`,
+      ),
+    },
     locations: [toLocation({ file, line }, header)],
   }));
   const rest = { level: 'warning', message: { text: `${left} more results are left out` } };

@@ -7,13 +7,24 @@ export async function retell(source: RunSource, reporter: Reporter): Promise<voi
   const report = await summarize(source);
   await reporter.begin(source.header);
   for await (const record of source.cases()) await reporter.onCase(record);
-  for (const problem of report.problems) await reporter.onProblem(problem);
-  await reporter.end(toReport(report));
+  const ofRows = report.problems.filter(({ scope }) => scope !== 'run');
+  for (const problem of ofRows) await reporter.onProblem(problem);
+  await reporter.end(toReport(report, source.header.file));
 }
 
 /** Reporters know of runs with an end only: one that was cut off is an error, and a shadow has nothing to fail by. */
-function toReport({ kind, status, duration_ms: ms, ...rest }: RunSummary): SuiteReport {
-  const isOver = status !== 'running' && status !== 'interrupted';
-  const told = isOver ? status : kind === 'shadow' ? 'passed' : 'error';
-  return { ...rest, status: told, duration_ms: ms ?? 0 };
+function toReport({ kind, status, duration_ms: ms, ...rest }: RunSummary, file: string): SuiteReport {
+  const report = { ...rest, duration_ms: ms ?? 0 };
+  if (status !== 'running' && status !== 'interrupted') return { ...report, status };
+  if (kind === 'shadow') return { ...report, status: 'passed' };
+  const problems = [{ ...unended, file }, ...rest.problems];
+  return { ...report, status: 'error', problems, problem_count: rest.problem_count + 1 };
 }
+
+const unended = {
+  scope: 'run',
+  line: 1,
+  column: 1,
+  message: 'it did not come to its end: these are the cases that were done until then',
+  hint: 'Go on with it: signalbox eval run SUITE --resume.',
+} as const;

@@ -24,6 +24,11 @@ export function nextCommands(config: string, { replay, record }: RecordingFlags 
   };
 }
 
+/** The commands that look into a kept run of a suite. */
+export function nextEvalCommands(config: string): { readonly html: (run: string) => string } {
+  return { html: (run) => `signalbox eval html ${run}${configOption(config)}` };
+}
+
 function configOption(config: string): string {
   const file = resolve(config);
   if (file === resolve('runtime.yaml')) return '';

@@ -39,7 +39,7 @@ test('a run that is void is no unusable row', async () => {
     message: 'the dataset is empty',
   } as const;
   expect(await write({ status: 'error', problems: [problem], problem_count: 1 })).toEqual([
-    '::warning file=rows.jsonl,line=1,title=the run is void::the dataset is empty',
+    '::error file=rows.jsonl,line=1,title=the run is void::the dataset is empty',
     '::notice file=gsm8k.suite.yaml,line=1,title=gsm8k%3A error::50.00%25 of 4 cases in 2.0 s passed, the run is void',
   ]);
 });

@@ -14,7 +14,10 @@ interface Drawing {
   wait(ms: number): void;
 }
 
-function draw(stream: Stream, options: { quiet?: boolean; colour?: boolean } = {}): Drawing {
+function draw(
+  stream: Stream,
+  options: { quiet?: boolean; colour?: boolean; failures?: number } = {},
+): Drawing {
   const written: string[] = [];
   let time = 1000;
   const write = (text: string) => written.push(text);
@@ -111,7 +114,7 @@ test('it is redrawn ten times a second at most', () => {
 });
 
 test('what fails is told above the line, and the line is drawn again below it', () => {
-  const { progress, written, wait } = draw({ isTTY: true, columns: 40 });
+  const { progress, written, wait } = draw({ isTTY: true, columns: 40 }, { failures: 10 });
   wait(2000);
   progress.update(ten);
   progress.failure(failing);
@@ -122,13 +125,13 @@ test('what fails is told above the line, and the line is drawn again below it', 
 });
 
 test('before the first line a failure stands alone', () => {
-  const { progress, written } = draw({ isTTY: true, columns: 80 });
+  const { progress, written } = draw({ isTTY: true, columns: 80 }, { failures: 10 });
   progress.failure(failing);
   expect(written).toEqual(['case 17, exact: score 0: said 41 instead\n']);
 });
 
 test('metrics are no failures once the evals are known', () => {
-  const { progress, written } = draw({ isTTY: true, columns: 80 });
+  const { progress, written } = draw({ isTTY: true, columns: 80 }, { failures: 10 });
   const metric = evalResultOf({ eval: 'length', score: 0.1, passed: false });
   const evals = [
     ...headerOf().evals,
@@ -141,15 +144,61 @@ test('metrics are no failures once the evals are known', () => {
 });
 
 test('failures are red only when colours are wanted', () => {
-  const { progress, written } = draw({ isTTY: true, columns: 80 }, { colour: true });
+  const { progress, written } = draw({ isTTY: true, columns: 80 }, { colour: true, failures: 10 });
   progress.failure(failing);
   expect(written).toEqual(['\u001B[31mcase 17, exact: score 0: said 41 instead\u001B[39m\n']);
 });
 
 test('no failure commands the terminal', () => {
-  const { progress, written } = draw({ isTTY: true, columns: 80 });
+  const { progress, written } = draw({ isTTY: true, columns: 80 }, { failures: 10 });
   progress.failure(caseOf([evalResultOf({ score: 0, passed: false, detail: '\u001B[2J\u202E' })]));
   expect(written).toEqual(['case r1, exact: score 0: \\u001b[2J\\u202e\n']);
+});
+
+test('the line goes on while cases fail faster than it is redrawn', () => {
+  const { progress, written, wait } = draw({ isTTY: true, columns: 200 }, { failures: 2 });
+  for (let cases = 1; cases <= 500; cases += 1) {
+    wait(2);
+    progress.update({ ...none, cases, evals: cases, failed: cases, total: 500 });
+    progress.failure(failing);
+  }
+  const counts = written.flatMap((text) =>
+    [...text.matchAll(/(\d+)\/500 cases/g)].map(([, count]) => Number(count)),
+  );
+  expect(counts).toEqual([1, 1, 2, ...Array.from({ length: 9 }, (_, index) => 52 + 50 * index)]);
+});
+
+test.each([
+  { title: 'a terminal', stream: { isTTY: true, columns: 80 } },
+  { title: 'a log', stream: {} },
+])(
+  'of a hundred thousand failures $title shows as many as it is told to, and says how many more there are',
+  ({ stream }) => {
+    const { progress, written } = draw(stream, { failures: 3 });
+    for (let count = 0; count < 100_000; count += 1) progress.failure(failing);
+    progress.end('signalbox eval html 1');
+    progress.end('signalbox eval html 1');
+    expect(written).toEqual([
+      ...Array(3).fill('case 17, exact: score 0: said 41 instead\n'),
+      '99997 more failures: signalbox eval html 1\n',
+    ]);
+  },
+);
+
+test('where none may be shown, they are counted; where nobody wants any, nothing is said of them', () => {
+  const [counting, silent] = [draw({}, { failures: 0 }), draw({})];
+  for (const { progress } of [counting, silent]) {
+    progress.failure(failing);
+    progress.end();
+  }
+  expect(counting.written).toEqual(['1 failure\n']);
+  expect(silent.written).toEqual([]);
+});
+
+test('in a log a failure is one line, and none that never ends', () => {
+  const { progress, written } = draw({}, { failures: 3 });
+  progress.failure(caseOf([evalResultOf({ score: 0, passed: false, detail: 'a\nb '.repeat(10_000) })]));
+  expect(written.map((text) => [text.length, text.indexOf('\n')])).toEqual([[401, 400]]);
 });
 
 test('after the terminal became narrower, every row that the line has wrapped to is erased', () => {

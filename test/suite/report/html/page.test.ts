@@ -189,6 +189,23 @@ describeInBrowser((open) => {
     expect(offences).toEqual([]);
   });
 
+  test('a run that is void says why', async () => {
+    const run = emptyRun();
+    const problem = {
+      scope: 'run',
+      file: 'rows.jsonl',
+      line: 1,
+      column: 1,
+      message: 'the dataset is empty',
+    } as const;
+    const report = { ...run.report, problems: [problem], problem_count: 1 };
+    const { page, offences } = await open({ ...run, report });
+    expect(await page.getByRole('region', { name: 'The run is void' }).innerText()).toContain(
+      'the dataset is empty',
+    );
+    expect(offences).toEqual([]);
+  });
+
   test('on a phone nothing is wider than the screen, and an open case covers the rest', async () => {
     const { page } = await open(failing, { viewport: { width: 390, height: 844 }, reducedMotion: 'reduce' });
     const width = () => page.evaluate('document.documentElement.scrollWidth');

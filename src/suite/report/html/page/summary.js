@@ -17,6 +17,7 @@ export function renderSummary(data, choose) {
   const { report } = data;
   const parts = [
     renderHeadline(data),
+    ...renderVoid(report),
     ...renderNotices(data),
     ...(report === null ? [] : renderGates(report.gates, choose)),
     ...renderProblems(data),
@@ -67,8 +68,22 @@ function renderNotices({ report, dropped, problems }) {
     .map((text) => make('p', { class: 'notice', role: 'note' }, text));
 }
 
+/**
+ * What is wrong with no row but with the run as a whole: nothing that it says counts.
+ * @param {SuiteReport | null} report
+ */
+function renderVoid(report) {
+  const ofRun = (report?.problems ?? []).filter(({ scope }) => scope === 'run');
+  if (ofRun.length === 0) return [];
+  const items = ofRun.map((problem) => make('li', {}, ...sayProblem(problem)));
+  const title = make('h2', {}, mark('failed'), 'The run is void');
+  const attributes = { class: 'box void', 'aria-label': 'The run is void' };
+  return [make('section', attributes, title, make('ul', { class: 'problems' }, ...items))];
+}
+
 /** @param {Data} data */
-function renderProblems({ problems }) {
+function renderProblems({ problems: all }) {
+  const problems = all.filter(({ scope }) => scope !== 'run');
   if (problems.length === 0) return [];
   const items = problems.slice(0, 200).map((problem) => make('li', {}, ...sayProblem(problem)));
   const title = make('span', {}, mark('failed'), `${counted(problems.length, 'row')} could not be used`);

@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander';
 import { RuntimeError, toRuntimeError } from '../../../../errors.ts';
-import type { RuntimeOptions, SuiteRunOptions } from '../../../../runtime.ts';
+import type { RuntimeOptions, SuiteReport, SuiteRunOptions } from '../../../../runtime.ts';
 import { perform, type Situation } from '../../command.ts';
 import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
 import { readWhole } from '../../input.ts';
+import { nextEvalCommands } from '../../next-command.ts';
 import { openStdoutSink } from '../../stdout-sink.ts';
 import { openStderr } from '../../terminal.ts';
 import { limitHeapGrowth } from './heap-growth.ts';
@@ -26,6 +27,7 @@ interface RunFlags extends SelectionFlags {
   readonly replay?: string;
   readonly live: readonly string[];
   readonly quiet?: true;
+  readonly showFailures?: string;
 }
 
 /** `eval run`. */
@@ -66,7 +68,11 @@ export function addRun(group: Command, signal: AbortSignal): void {
         .argParser(many)
         .default([]),
     )
-    .option('--quiet', 'no progress')
+    .option(
+      '--show-failures <n>',
+      'tell so many failures on stderr as they come (10; none in a log that ends with the table)',
+    )
+    .option('--quiet', 'no progress; what a run that does not pass came to is told all the same')
     .addHelpText('after', runExamples)
     .action(async (file: string, own: RunFlags, command: Command) => {
       await perform(command, signal, async (situation) => await runSuite(file, own, situation));
@@ -78,7 +84,7 @@ async function runSuite(file: string, own: RunFlags, situation: Situation): Prom
   const { options, isConfigGiven, terminal, open } = situation;
   const { loadChecker, loadResults } = await import('../../../../runtime.ts');
   const { findSuiteInputs, runtimeOfSuite } = await loadChecker();
-  const { openDelivery, openProgress, readReporter } = await loadResults();
+  const { explainVerdict, openDelivery, openProgress, readReporter } = await loadResults();
   const asked = await readOptions(own);
   const concurrency = readWhole('--concurrency', own.concurrency);
   const reporters = reportersOf(own, options.json === true).map(readReporter);
@@ -93,9 +99,13 @@ async function runSuite(file: string, own: RunFlags, situation: Situation): Prom
   const progress = openProgress(openStderr(), {
     quiet: own.quiet === true || options.json === true,
     colour: terminal.hasErrorColour,
+    failures: mostFailures(own, reporters),
   });
+  const files = reporters.flatMap(({ file }) => file ?? []);
   let cases = 0;
   let isKept = false;
+  let whereToSee = '';
+  let verdict: SuiteReport | undefined;
   try {
     const runtime = await open(config, {
       cassette,
@@ -110,26 +120,31 @@ async function runSuite(file: string, own: RunFlags, situation: Situation): Prom
         ...delivery.reporter,
         // The table comes after the last line of progress.
         end: async (report) => {
-          progress.end();
+          progress.end(whereToSee);
+          verdict = report;
           await delivery.reporter.end(report);
         },
       },
       onStart: (header) => {
         isKept = own.store && runtime.isDurable;
+        whereToSee = isKept ? nextEvalCommands(runtime.file).html(header.run_id) : hintToSeeAll;
         progress.begin(header);
       },
       onProgress: (now, record) => {
         cases = now.cases;
-        if (record !== undefined && !record.passed) progress.failure(record);
         progress.update(now);
+        if (record !== undefined && !record.passed) progress.failure(record);
       },
     });
-    progress.end();
+    progress.end(whereToSee);
     await delivery.close();
+    for (const line of explainVerdict(report, files)) terminal.tell(line);
     return exitCodeOfSuite(report.status);
   } catch (error) {
-    progress.end();
+    progress.end(whereToSee);
     await delivery.abort();
+    // It has come to its end, and could only not be written down.
+    if (verdict !== undefined) for (const line of explainVerdict(verdict, [])) terminal.tell(line);
     const { code, message } = toRuntimeError(error);
     if (code !== 'ABORTED') throw error;
     throw new RuntimeError(code, message, {
@@ -145,6 +160,19 @@ function hintToResume(cases: number): string {
 }
 
 const hintToRepeat = 'Nothing of it was kept; only a run that is kept can be resumed.';
+
+const hintToSeeAll = '--show-failures N tells more, --reporter html=FILE shows all of them';
+
+/** In a log that the table ends they would stand twice, unless they are asked for. */
+function mostFailures(
+  { showFailures }: RunFlags,
+  reporters: readonly { readonly name: string; readonly file?: string }[],
+): number | undefined {
+  const most = readWhole('--show-failures', showFailures, 0);
+  if (most !== undefined) return most;
+  const hasTable = reporters.some(({ name, file }) => name === 'table' && file === undefined);
+  return hasTable && process.stderr.isTTY !== true ? undefined : 10;
+}
 
 function cassetteOf({ record, replay, live }: RunFlags): RuntimeOptions['cassette'] {
   const isAsked = record !== undefined || replay !== undefined || live.length > 0;

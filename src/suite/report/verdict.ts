@@ -1,0 +1,45 @@
+import type { GateResult, RowProblem, SuiteReport } from '../record.ts';
+import { formatCount } from './numbers.ts';
+import { oneLine } from './text-width.ts';
+import { bailedSentence, countProblems, explainGate, nameGate } from './wording.ts';
+
+/**
+ * Why a run did not pass, for whoever sees none of its reports: its status with what it is by, the gates it missed, what
+ * makes it void, and the files that say more. Nothing of a run that passed.
+ */
+export function explainVerdict(report: SuiteReport, files: readonly string[]): readonly string[] {
+  const { suite, status, gates, problems, problem_count: count } = report;
+  if (status === 'passed') return [];
+  const missed = gates.filter(({ passed }) => !passed);
+  const shown = status === 'error' ? problems.slice(0, mostProblems) : [];
+  const rest = status === 'error' ? count - shown.length : 0;
+  return [
+    `${oneLine(suite)}: ${[status, ...reasonsOf(report, missed)].join(', ')}`,
+    ...missed.map((gate) => `  gate missed: ${oneLine(`${nameGate(gate)} ${explainGate(gate)}`)}`),
+    ...shown.flatMap(describeProblem),
+    ...(rest > 0 ? [`  and ${formatCount(rest, 'more unusable row')}`] : []),
+    ...(report.bailed ? [`  ${bailedSentence}`] : []),
+    ...(files.length === 0 ? [] : [`written: ${files.map(oneLine).join(', ')}`]),
+  ];
+}
+
+/** Enough to see what kind of rows they are. */
+const mostProblems = 3;
+
+function reasonsOf(report: SuiteReport, missed: readonly GateResult[]): string[] {
+  const { cases, overall, status, gates } = report;
+  const left = cases - overall.passed;
+  return [
+    ...(status === 'error' ? countProblems(report) : []),
+    ...(gates.length === 0 ? [] : [`${missed.length} of ${formatCount(gates.length, 'gate')} missed`]),
+    ...(left === 0 ? [] : [`${left} of ${formatCount(cases, 'case')} did not pass`]),
+  ];
+}
+
+function describeProblem({ scope, file, line, message, hint }: RowProblem): string[] {
+  const what = scope === 'run' ? 'void' : 'unusable row';
+  return [
+    `  ${what}: ${oneLine(`${file}:${line}`)} ${oneLine(message)}`,
+    ...(hint === undefined ? [] : [`    hint: ${oneLine(hint)}`]),
+  ];
+}

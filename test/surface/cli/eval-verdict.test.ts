@@ -1,0 +1,97 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { config, folderOf, hasTerminals, run, startOnTerminal, suite } from './command-line.ts';
+
+const rows = (count: number) =>
+  Array.from({ length: count }, (_, index) => `{"text": "no ${index}"}\n`).join('');
+
+/** A suite of so many cases, all of which fail. */
+const failing = (count: number, spec = '') => ({
+  'runtime.yaml': config('state_store: {type: memory}\n'),
+  'rows.jsonl': rows(count),
+  'demo.suite.yaml': suite(`
+runtime: ./runtime.yaml
+dataset: {path: rows.jsonl}
+case: {content: "\${case.text}"}
+evals: [{id: says_yes, type: contains, params: {patterns: ["yes"]}}]
+${spec}`),
+});
+
+const gate = 'gates: [{eval: says_yes, metric: pass_rate, min: 0.5}]\n';
+const evalRun = (...args: string[]) => ['eval', 'run', 'demo.suite.yaml', ...args];
+
+describe('a run that does not pass says so on stderr', () => {
+  test('with file reporters alone and --quiet: its status, the gates that it missed, the files', async () => {
+    const cwd = folderOf(failing(12, gate));
+    const args = evalRun('--quiet', '--reporter', 'junit=out/report.xml', '--reporter', 'jsonl=run.jsonl');
+    expect(await run(args, { cwd })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: [
+        'demo: failed, 1 of 1 gate missed, 12 of 12 cases did not pass',
+        '  gate missed: says_yes: pass_rate 0, but wanted at least 0.5',
+        'written: out/report.xml, run.jsonl',
+        '',
+      ].join('\n'),
+    });
+    expect(existsSync(join(cwd, 'out/report.xml'))).toBe(true);
+  });
+
+  test('with --json, whose document has stdout for itself', async () => {
+    const cwd = folderOf(failing(1));
+    const { code, stdout, stderr } = await run([...evalRun(), '--json'], { cwd });
+    expect({ code, status: JSON.parse(stdout).status, stderr }).toEqual({
+      code: 1,
+      status: 'failed',
+      stderr: 'demo: failed, 1 of 1 case did not pass\n',
+    });
+  });
+
+  test('when it is void, why', async () => {
+    const cwd = folderOf(failing(0));
+    expect(await run(evalRun('--quiet', '--reporter', 'html=run.html'), { cwd })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: [
+        'demo: error, the run is void',
+        '  void: rows.jsonl:1 the dataset is empty',
+        'written: run.html',
+        '',
+      ].join('\n'),
+    });
+  });
+
+  test('when its report could not be written, too', async () => {
+    const cwd = folderOf(failing(1));
+    const { code, stderr } = await run(evalRun('--quiet', '--reporter', 'csv=/dev/full'), { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^demo: failed, 1 of 1 case did not pass\nerror: /);
+  });
+});
+
+test('of many failures a log has the first ten, how many more there are, and where to see them', async () => {
+  const cwd = folderOf(failing(300));
+  const { stderr } = await run(evalRun('--reporter', 'csv=all.csv'), { cwd });
+  const lines = stderr.trimEnd().split('\n');
+  expect(lines.filter((line) => line.startsWith('case '))).toHaveLength(10);
+  expect(lines).toContain(
+    '290 more failures: --show-failures N tells more, --reporter html=FILE shows all of them',
+  );
+  const asked = await run(evalRun('--show-failures', '2'), { cwd });
+  expect(asked.stderr.match(/^case .*$/gm)).toHaveLength(2);
+  const table = await run(evalRun(), { cwd });
+  expect(table.stderr).not.toContain('case 1,');
+});
+
+test.skipIf(!hasTerminals)('on a terminal the line goes on below the first failures', async () => {
+  const cwd = folderOf(failing(20_000));
+  const typing = startOnTerminal(evalRun('--reporter', 'csv=all.csv'), { cwd });
+  const { code } = await typing.ran;
+  const screen = typing.screen();
+  expect(code).toBe(1);
+  expect(screen.match(/case \d+, says_yes/g)).toHaveLength(10);
+  expect(screen).toContain('19990 more failures: ');
+  const last = [...screen.matchAll(/(\d+)\/20000 cases|(\d+) cases {2}/g)].at(-1);
+  expect(Number(last?.[1] ?? last?.[2])).toBeGreaterThan(1_000);
+});
