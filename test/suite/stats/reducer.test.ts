@@ -118,7 +118,14 @@ test('a run that was cut off is told again with what it came to so far', async (
     ...records,
     {
       ...{ run_id: 'run-1', suite: 'demo', status: 'error', cases: 2, epochs: 1, bailed: false },
-      ...{ overall, evals: stats, gates: [], duration_ms: 0, problems: [], problem_count: 0 },
+      ...{ overall, evals: stats, gates: [], duration_ms: 0, problem_count: 1 },
+      problems: [
+        {
+          ...{ scope: 'run', file: 'demo.suite.yaml', line: 1, column: 1 },
+          message: 'it did not come to its end: these are the cases that were done until then',
+          hint: 'Go on with it: signalbox eval run SUITE --resume.',
+        },
+      ],
       failures: [{ case: '2', file: 'rows.jsonl', line: 2, eval: 'a', score: null, detail: 'no score' }],
       failure_count: 1,
     },
