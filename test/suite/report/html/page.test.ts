@@ -247,6 +247,29 @@ describeInBrowser((open) => {
     expect([printed, controls, (await page.locator('.row').count()) < 60]).toEqual([120, false, true]);
   });
 
+  test('on paper everything is unfolded, whole and of its colours, and how many cases were left out is said', async () => {
+    const { page, offences } = await open(failing, { hash: 'status=failed&case=1' });
+    const state = async () => ({
+      folded: await page.locator('details:not([open])').count(),
+      said: await page.locator('.cases > .printed').isVisible(),
+    });
+    const before = await state();
+    await page.emulateMedia({ media: 'print' });
+    await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
+    expect(await state()).toEqual({ folded: 0, said: true });
+    expect(await page.locator('.cases > .printed').textContent()).toBe('31 of 120 cases');
+    const look = `(() => {
+      const words = document.querySelector('.row-words');
+      return [getComputedStyle(words).whiteSpace, getComputedStyle(words).printColorAdjust, words.scrollWidth <= words.clientWidth];
+    })()`;
+    expect(await page.evaluate(look)).toEqual(['normal', 'exact', true]);
+    await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
+    await page.emulateMedia({ media: 'screen' });
+    expect(await state()).toEqual({ folded: before.folded, said: false });
+    expect(before.folded).toBeGreaterThan(0);
+    expect(offences).toEqual([]);
+  });
+
   test.each(['light', 'dark'] as const)('text stands out from its ground: %s', async (colorScheme) => {
     for (const run of [failing, guardRun()]) {
       const { page } = await open(run, {

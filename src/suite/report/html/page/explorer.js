@@ -85,11 +85,15 @@ export function makeExplorer(data) {
     update();
     showOpen();
   });
-  printWhole(list);
+  const printed = make('p', { class: 'printed note' });
+  printWhole(list, () => {
+    printed.textContent = sayPrinted(found.length, data.entries.length);
+  });
   const main = make(
     'section',
     { class: 'cases', 'aria-label': 'Cases' },
     make('h2', {}, 'Cases'),
+    printed,
     toolbar.element,
     nothing,
     list.element,
@@ -123,11 +127,35 @@ function sayFound(found, all, isDone) {
   return isDone ? share : `${share}, searching …`;
 }
 
-/** @param {import('./list.js').List<Entry>} list */
-function printWhole(list) {
+/**
+ * What a paper says in the place of the filters.
+ * @param {number} found
+ * @param {number} all
+ */
+function sayPrinted(found, all) {
+  const share = sayFound(found, all, true);
+  return found > PRINTED_ROWS ? `${share}, of which the first ${count(PRINTED_ROWS)} are printed` : share;
+}
+
+/**
+ * On paper nobody scrolls, and nobody unfolds.
+ * @param {import('./list.js').List<Entry>} list
+ * @param {() => void} say
+ */
+function printWhole(list, say) {
   let restore = () => {};
   window.addEventListener('beforeprint', () => {
-    restore = list.unroll(PRINTED_ROWS);
+    restore();
+    say();
+    const rollUp = list.unroll(PRINTED_ROWS);
+    /** @type {NodeListOf<HTMLDetailsElement>} */
+    const folded = document.querySelectorAll('details:not([open])');
+    for (const part of folded) part.open = true;
+    restore = () => {
+      restore = () => {};
+      for (const part of folded) part.open = false;
+      rollUp();
+    };
   });
   window.addEventListener('afterprint', () => restore());
 }

@@ -17,9 +17,11 @@ export function renderText(text, kind = 'prose') {
   if (text.length > SHOWN) {
     const more = button(`Show all ${count(text.length)} characters`, () => {
       pre.replaceChildren(...pieces(text).map((piece) => make('span', { class: 'piece' }, piece)));
+      more.nextElementSibling?.remove();
       more.remove();
     });
-    box.append(more);
+    const note = `The first ${count(SHOWN)} of ${count(text.length)} characters`;
+    box.append(more, make('p', { class: 'printed note' }, note));
   }
   const hidden = findHidden(text);
   if (hidden !== '')
