@@ -114,6 +114,8 @@ export interface SuiteRunInfo {
   readonly started_at: string;
   /** Cases that were judged. */
   readonly cases: number;
+  /** How many of the cases passed as wholes, 0..1; null without an end or a case. */
+  readonly pass_rate: number | null;
 }
 
 export interface GuardOptions {
@@ -168,7 +170,11 @@ export interface Runtime extends AsyncDisposable {
      */
     fire(
       event: LooseEvent | PointEvent,
-      options?: { readonly signal?: AbortSignal | undefined },
+      options?: {
+        readonly signal?: AbortSignal | undefined;
+        /** Told of each hook that hears of the event, asked or only told, by its name. */
+        readonly onHear?: ((hook: string) => void) | undefined;
+      },
     ): Promise<DecisionDocument>;
   };
   readonly providers: { list(): ProviderInfo[] };

@@ -46,7 +46,7 @@ export type { PlannedRow, SuitePlan } from './plan-suite.ts';
 export type * from './runtime-api.ts';
 export type { SuiteProgress } from './suite/model.ts';
 export type { CaseRecord, RunHeader, RunSource, SuiteReport } from './suite/record.ts';
-export { formatDuration } from './suite/report/numbers.ts';
+export { formatDuration, formatPercent } from './suite/report/numbers.ts';
 export type { Reporter, Sink } from './suite/report/reporter.ts';
 export type { Selection } from './suite/select/select.ts';
 export { writeTemplate } from './template.ts';
@@ -208,16 +208,17 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
     },
     hooks: {
       list: () => toHookInfos(config),
-      fire: async (loose, { signal } = {}) => {
+      fire: async (loose, { signal, onHear } = {}) => {
         requireOpen();
         const call = `event_${randomUUID()}`;
         return await withoutOverflow(async () => {
           if (isPointEvent(loose)) {
             const host = { tool_count: tools.size };
             const { fireForeign } = await import('./fire-foreign.ts');
-            return toDecisionDocument(await fireForeign(loose, { groups, call, signal, host }));
+            return toDecisionDocument(await fireForeign(loose, { groups, call, signal, host, onHear }));
           }
-          const { decision } = await passGate(links, readEvent(loose), { call, signal, check: checkArgs });
+          const passage = { call, signal, check: checkArgs, onHear };
+          const { decision } = await passGate(links, readEvent(loose), passage);
           return toDecisionDocument(decision);
         });
       },

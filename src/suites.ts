@@ -202,5 +202,6 @@ function toInfo(store: ResultStore, run: ResultRun): SuiteRunInfo {
     status: run.status,
     started_at: header.started_at,
     cases: Math.floor(store.countRecords(run.id) / header.epochs),
+    pass_rate: openStoredRun(store, run).report?.overall.pass_rate ?? null,
   };
 }

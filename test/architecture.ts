@@ -9,12 +9,12 @@ export const strata: readonly (readonly string[])[] = [
     'json-text.ts',
     'json-depth.ts',
     'interpreter.ts',
+    'decimal.ts',
     'executable.ts',
     'make-folders.ts',
     'platform.ts',
     'sink.ts',
     'temp-folder.ts',
-    'visible.ts',
     'time-limit.ts',
     'pattern-cost.ts',
     'linear-pattern.ts',
@@ -22,6 +22,8 @@ export const strata: readonly (readonly string[])[] = [
     'find-text.ts',
     'measure.ts',
     'stopwatch.ts',
+    'text-width.ts',
+    'visible.ts',
   ],
   ['contract/'],
   ['pii/'],
@@ -103,6 +105,7 @@ export const surfacesSeeTheRuntimeOnly: Rule = (modules) =>
     .map(
       ({ from, to }) =>
         `${from} imports ${to}; a surface sees runtime.ts, contract/, errors.ts, json*.ts, platform.ts, sink.ts and visible.ts`,
+        `${from} imports ${to}; a surface sees runtime.ts, contract/, errors.ts, json*.ts, decimal.ts, text-width.ts and visible.ts`,
     );
 
 export const onlyLaunchStartsProcesses: Rule = (modules) =>
@@ -201,6 +204,10 @@ function isOpenToSurfaces(from: string, to: string): boolean {
   // signalbox-pii is a program of its own: what it does stands in pii/, and needs no runtime.
   if (own === 'surface/pii' && to.startsWith('pii/')) return true;
   if (/^(runtime|errors|json|json-text|platform|sink|visible)\.ts$/.test(to) || to.startsWith('contract/'))
+  if (
+    /^(runtime|errors|json|json-text|decimal|text-width|visible)\.ts$/.test(to) ||
+    to.startsWith('contract/')
+  )
     return true;
   return to.startsWith(`${own}/`) || to === own;
 }

@@ -41,6 +41,8 @@ export interface Round {
   /** The event's moment; the point where a host fired it. */
   readonly phase: string;
   readonly signal?: AbortSignal | undefined;
+  /** Told of each hook that is asked or told. */
+  readonly onHear?: ((hook: string) => void) | undefined;
   /** Told what each hook answered, and how long it took. */
   readonly onAnswer?: ((hook: string, verdict: Answer['verdict'], took: Took) => void) | undefined;
 }
@@ -68,6 +70,7 @@ export async function askMember(
   context: GroupContext,
 ): Promise<Answer> {
   const { seat } = member;
+  round.onHear?.(seat.name);
   const watch = startStopwatch();
   const { output, notes } = await watch.run(() => exchange(dialect, member, { round, question }));
   const answer = spill(dialect, output, context);

@@ -49,7 +49,7 @@ export function openTeller(
 
   const askAside = async (member: Member, round: Round, question: Question) => {
     const aside = { ...member, transport: member.aside };
-    const told = { ...round, signal: giveUp.signal };
+    const told = { ...round, signal: giveUp.signal, onHear: undefined };
     const answer = await askMember(dialect, aside, { round: told, question, mode: 'observe' }, context);
     const { session_id } = round.scene;
     const texts = (answer.context ?? []).map((text) => dialect.remind?.(text) ?? text);
@@ -65,6 +65,7 @@ export function openTeller(
         drop(member.seat.name, `${round.point}: ${QUEUE_LENGTH} events are waiting already`);
         return;
       }
+      round.onHear?.(member.seat.name);
       const told = { ...round, signal: giveUp.signal };
       const work = isNote
         ? () => notifyMember(dialect, member, { round: told, question }, context.emit)

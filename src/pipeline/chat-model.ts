@@ -1,6 +1,7 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { ChatMessage, ModelOptions, ToolListing } from '../contract/provider.ts';
 import type { Scene } from '../contract/turn.ts';
+import { toDecimal } from '../decimal.ts';
 import { type Fault, RuntimeError, toFault } from '../errors.ts';
 import { Json } from '../json.ts';
 import { toPrompt } from '../provider/prompt.ts';
@@ -108,5 +109,5 @@ function toOptions(run: RunContext, { talk, signal }: Question): LanguageModelV4
 function costOf({ pricing }: GuardedModel, usage: ModelAnswer['usage']): number | undefined {
   const { input_tokens: input, output_tokens: output } = usage;
   if (pricing === undefined || input === null || output === null) return undefined;
-  return (input * pricing.input + output * pricing.output) / 1000;
+  return toDecimal((input * pricing.input + output * pricing.output) / 1000);
 }

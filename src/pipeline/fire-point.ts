@@ -26,6 +26,8 @@ export interface Firing {
   /** What payloads tell of the runtime, where the host leaves it out. */
   readonly host: Scene['host'];
   readonly signal?: AbortSignal | undefined;
+  /** Told of each hook that is asked or told. */
+  readonly onHear?: ((hook: string) => void) | undefined;
 }
 
 /**
@@ -60,8 +62,8 @@ interface Fired {
   readonly scene: Scene;
 }
 
-function roundOf({ point, payload, scene }: Fired, { call, signal }: Firing) {
-  return { point, payload, scene, call, kind: 'host', phase: point, signal } as const;
+function roundOf({ point, payload, scene }: Fired, { call, signal, onHear }: Firing) {
+  return { point, payload, scene, call, kind: 'host', phase: point, signal, onHear } as const;
 }
 
 /** Each group sees what the last one made of the payload, until one does not let it pass. */

@@ -43,12 +43,15 @@ async function passNative(link: NativeLink, chain: Chain, passage: Passage): Pro
   const { event } = chain;
   if (!hears(link, event)) return;
   const { listener } = link;
-  const { call, signal, check, filtersOnly, onAnswer } = passage;
+  const { call, signal, check, filtersOnly, onAnswer, onHear } = passage;
   if (listener.mode !== 'filter') {
-    if (filtersOnly !== true) listener.follower.tell(event, call);
+    if (filtersOnly === true) return;
+    onHear?.(link.name);
+    listener.follower.tell(event, call);
     return;
   }
   if (chain.isStopped) return;
+  onHear?.(link.name);
   const watch = startStopwatch();
   const by = { hook: link.name, dialect: link.dialect };
   const answer = await watch.run(() =>

@@ -41,6 +41,8 @@ export interface Passage {
   readonly onAsk?: ((asked: Asked) => Promise<Decision>) | undefined;
   /** Leaves observers and shadows out, which hear of the event another time. */
   readonly filtersOnly?: boolean | undefined;
+  /** Told of each hook that is asked or told. */
+  readonly onHear?: ((hook: string) => void) | undefined;
   /** Told what each filter answered, and how long it took. */
   readonly onAnswer?: ((hook: string, verdict: Answer['verdict'], took: Took) => void) | undefined;
 }

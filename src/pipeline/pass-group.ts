@@ -28,11 +28,21 @@ interface PointPassage {
 async function passPoint(group: Group, { point, chain, passage }: PointPassage): Promise<void> {
   const { dialect } = group;
   const { event } = chain;
-  const { call, signal, scene = bareScene(call), onAnswer } = passage;
+  const { call, signal, scene = bareScene(call), onAnswer, onHear } = passage;
   const isAsked = dialect.points[point]?.isAsked === true;
   if (isAsked ? chain.isStopped : passage.filtersOnly === true) return;
   const payload = dialect.describe(point, event, scene);
-  const round = { point, payload, scene, call, kind: event.hook, phase: event.phase, signal, onAnswer };
+  const round = {
+    point,
+    payload,
+    scene,
+    call,
+    kind: event.hook,
+    phase: event.phase,
+    signal,
+    onAnswer,
+    onHear,
+  };
   if (!isAsked) {
     group.tell(round);
     return;

@@ -1,4 +1,5 @@
 import type { EvalContext, EvalOutcome, Threshold } from '../contract/eval.ts';
+import { formatNumber } from '../decimal.ts';
 import { RuntimeError, toFault } from '../errors.ts';
 import { isObject, Json, stringifyJson } from '../json.ts';
 import { exactMembers } from './exact.ts';
@@ -81,7 +82,7 @@ export function missed(id: string, { score, detail }: KeptScore, threshold: Thre
   const message =
     score === null
       ? `eval "${id}" could not be scored${why}`
-      : `eval "${id}" scored ${score}, which is not ${boundsOf(threshold)}${why}`;
+      : `eval "${id}" scored ${formatNumber(score, Object.values(threshold))}, which is not ${boundsOf(threshold)}${why}`;
   return toFault(new RuntimeError('THRESHOLD_MISSED', message));
 }
 

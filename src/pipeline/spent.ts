@@ -1,3 +1,4 @@
+import { toDecimal } from '../decimal.ts';
 import type { Fault } from '../errors.ts';
 import type { Usage } from './ask-model.ts';
 
@@ -12,7 +13,7 @@ export function sumSpent(calls: readonly Spent[]): Spent {
   return {
     input_tokens: sum(calls.map(({ input_tokens }) => input_tokens)),
     output_tokens: sum(calls.map(({ output_tokens }) => output_tokens)),
-    ...(cost !== null && calls.length > 0 && { cost_usd: cost }),
+    ...(cost !== null && calls.length > 0 && { cost_usd: toDecimal(cost) }),
   };
 }
 

@@ -247,6 +247,8 @@ export interface Failure {
   readonly score: number | null;
   /** The eval's own detail, or why there is no score. */
   readonly detail: string;
+  /** What to do next, where a fault is the reason. */
+  readonly hint?: string;
 }
 
 /** What a run of a suite came to: the same for every window and every order in which results came in. */

@@ -1,4 +1,5 @@
 import { type EvalContext, scored, unscored } from '../../contract/eval.ts';
+import { formatNumber } from '../../decimal.ts';
 import { Json } from '../../json.ts';
 import type { Check, ParamSpec } from '../check.ts';
 import { type Measure, readMeasure, scoreLimit } from './measures.ts';
@@ -53,7 +54,7 @@ export const costBudget: Check = {
     );
     return scored(
       Math.min(...limits.map(({ score }) => score)),
-      limits.map(({ unit, limit, used }) => `${used} of ${limit} ${unit}`).join(', '),
+      limits.map(({ unit, limit, used }) => `${formatNumber(used, [limit])} of ${limit} ${unit}`).join(', '),
       Json.from(Object.fromEntries(limits.map(({ param, unit: _, ...use }) => [param, use]))),
     );
   },

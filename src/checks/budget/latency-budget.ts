@@ -1,4 +1,5 @@
 import { scored, unscored } from '../../contract/eval.ts';
+import { formatNumber } from '../../decimal.ts';
 import { Json } from '../../json.ts';
 import type { Check } from '../check.ts';
 import { readMeasure, scoreLimit } from './measures.ts';
@@ -23,7 +24,7 @@ export const latencyBudget: Check = {
     const limit = Number(params['max_ms']);
     return scored(
       scoreLimit(latency.value, limit),
-      `${latency.value} ms of ${limit} ms`,
+      `${formatNumber(latency.value, [limit])} ms of ${limit} ms`,
       Json.from({ latency_ms: latency.value, budget_ms: limit }),
     );
   },

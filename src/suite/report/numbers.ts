@@ -1,3 +1,4 @@
+import { formatNumber } from '../../decimal.ts';
 /** A share as a percentage with two decimals; 0 and 100 are only said of what is exactly so. */
 export function formatPercent(share: number | null): string {
   if (share === null) return '–';
@@ -6,9 +7,9 @@ export function formatPercent(share: number | null): string {
   return `${(honest / 100).toFixed(2)}%`;
 }
 
-/** A score with at most four decimals. */
+/** A score with four decimals at most, and more where it would look like a 0 or 1 that it is not. */
 export function formatScore(score: number): string {
-  return String(Math.round(score * 10_000) / 10_000);
+  return formatNumber(score, [0, 1]);
 }
 
 /** A score with three decimals. */

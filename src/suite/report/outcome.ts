@@ -17,7 +17,15 @@ export function failuresOf(record: CaseRecord, roleOf: RoleOf): readonly Failure
   if (failed.length === 0)
     return [{ ...place, eval: 'case', score: record.score, detail: whyFailed(record) }];
   const told = record.epochs.some(({ subject }) => subject?.status === 'failed') ? tellOnce(failed) : failed;
-  return told.map(({ eval: id, score, detail }) => ({ ...place, eval: id, score, detail }));
+  return told.map(({ eval: id, score, detail }) => ({
+    ...{ ...place, eval: id, score, detail },
+    ...hintOf(record, id),
+  }));
+}
+
+function hintOf(record: CaseRecord, evalId: string): Pick<Failure, 'hint'> {
+  const hint = askedOf(record, evalId).find(({ error }) => error !== undefined)?.error?.hint ?? '';
+  return hint === '' ? {} : { hint };
 }
 
 /** Without an answer no eval was asked, and all say the same. */

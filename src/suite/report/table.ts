@@ -75,9 +75,13 @@ function failureLines(
   { paint, columns = Infinity }: GridView,
 ): string[] {
   if (count === 0) return [];
-  const lines = failures.map((failure) =>
+  const lines = failures.flatMap((failure, index) => [
     cut(`  ${place(failure)}  ${cut(oneLine(describeFailure(failure)), longestText)}`, columns),
-  );
+    // Most have the hint of the one before.
+    ...(failure.hint === undefined || failures.slice(0, index).some(({ hint }) => hint === failure.hint)
+      ? []
+      : [cut(`      hint: ${oneLine(failure.hint)}`, columns)]),
+  ]);
   return [paint('red', cut(title('failure', count, failures.length), columns)), ...lines];
 }
 

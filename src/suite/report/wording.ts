@@ -1,3 +1,4 @@
+import { formatNumber } from '../../decimal.ts';
 import type { Failure, GateResult, Interval, RunSummary } from '../record.ts';
 import { formatCount, formatDuration, formatScore } from './numbers.ts';
 
@@ -34,10 +35,9 @@ export function describeBounds({ min, max }: Pick<GateResult, 'min' | 'max'>): s
   return bounds.join(' and ');
 }
 
-/** Four decimals, or all of them when four would make the value look like the bound that it misses. */
+/** Four decimals, or more when four would make the value look like the bound that it misses. */
 export function toHonest(value: number, bound: number | null): string {
-  const short = String(Number(value.toFixed(4)));
-  return Number(short) === bound && value !== bound ? String(value) : short;
+  return formatNumber(value, bound === null ? [] : [bound]);
 }
 
 /** `0.10–0.85`; a dash alone when there is none. */

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { stringifyJson } from '../../json.ts';
 import { openSink } from '../../sink.ts';
+import { visible } from '../../visible.ts';
 
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
 
@@ -16,6 +17,8 @@ export interface Terminal {
   printJson(document: unknown): void;
   /** stderr, whole lines. */
   tell(text: string): void;
+  /** On stderr what to do next about a fault, if there is one and anything is known. */
+  tellHint(fault: { readonly hint: string } | undefined): void;
   /** stderr, as it is. */
   whisper(text: string): void;
   /** The text in that style, where stdout shows styles. */
@@ -39,6 +42,9 @@ export function openTerminal(colour: boolean): Terminal {
     print,
     printJson: (document) => print(stringifyJson(document)),
     tell: (text) => whisper(`${text}\n`),
+    tellHint: (fault) => {
+      if (fault !== undefined && fault.hint !== '') whisper(`hint: ${visible(fault.hint)}\n`);
+    },
     whisper,
     style: styler(hasColour),
     tint: styler(hasErrorColour),

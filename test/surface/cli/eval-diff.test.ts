@@ -251,8 +251,8 @@ describe('runs that are kept', () => {
     const kept = { kind: 'suite', suite: 'demo', cases: 1, started_at: expect.any(String) };
     expect(list.document).toEqual({
       runs: [
-        { ...kept, id: bad, status: 'failed' },
-        { ...kept, id: good, status: 'passed' },
+        { ...kept, id: bad, status: 'failed', pass_rate: 0 },
+        { ...kept, id: good, status: 'passed', pass_rate: 1 },
       ],
     });
     expect(byAge.document).toMatchObject({

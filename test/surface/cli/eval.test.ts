@@ -274,6 +274,7 @@ const runs = titled([
     args: ['strict.suite.yaml'],
     code: 1,
     document: { status: 'failed', cases: 2, gates: [] },
+    stderr: 'demo: failed, 1 of 2 cases did not pass\n',
   },
   {
     title: 'is an error when a row cannot be used, and says which',
@@ -286,6 +287,9 @@ const runs = titled([
       problems: [expect.objectContaining({ file: 'rows.jsonl', line: 2, column: 1 })],
       problem_count: 1,
     },
+    stderr: expect.stringMatching(
+      /^demo: error, 1 unusable row\n {2}unusable row: rows\.jsonl:2 the line is not JSON.*\n {4}hint: .*\n$/,
+    ),
   },
   {
     title: 'takes another dataset',
@@ -312,10 +316,10 @@ const runs = titled([
 
 const four = '{"id": "four", "score": 1, "topic": "shop"}\n';
 
-test.concurrent.for(runs)('a suite $title', async ({ args, code, document }, { expect }) => {
+test.concurrent.for(runs)('a suite $title', async ({ args, code, document, stderr = '' }, { expect }) => {
   const ran = await runJson(['eval', 'run', ...args], { cwd: suites, stdin: four });
   const its = { run_id: expect.any(String), suite: 'demo', duration_ms: expect.any(Number) };
-  expect(ran).toMatchObject({ code, document: { ...its, ...document }, stderr: '' });
+  expect(ran).toMatchObject({ code, document: { ...its, ...document }, stderr });
 });
 
 const tables = [
@@ -327,22 +331,29 @@ const tables = [
   {
     args: ['strict.suite.yaml', '--quiet'],
     code: 1,
+    stderr: 'demo: failed, 1 of 2 cases did not pass\n',
     stdout: /^demo: failed\n.*1 failure:\n {2}strict\.suite\.yaml:9 {2}case two, quality: score 0\.5\n/s,
   },
   {
     args: ['rows.suite.yaml', '--quiet'],
     code: 2,
+    stderr: expect.stringMatching(
+      /^demo: error, 1 unusable row\n {2}unusable row: rows\.jsonl:2 the line is not JSON.*\n {4}hint: .*\n$/,
+    ),
     stdout: /^demo: error\n.*1 unusable row:\n {2}rows\.jsonl:2 {2}the line is not JSON/s,
   },
 ];
 
-test.concurrent.for(tables)('people get a table of $args', async ({ args, code, stdout }, { expect }) => {
-  expect(await run(['eval', 'run', ...args], { cwd: suites })).toEqual({
-    code,
-    stdout: expect.stringMatching(stdout),
-    stderr: '',
-  });
-});
+test.concurrent.for(tables)(
+  'people get a table of $args',
+  async ({ args, code, stdout, stderr = '' }, { expect }) => {
+    expect(await run(['eval', 'run', ...args], { cwd: suites })).toEqual({
+      code,
+      stdout: expect.stringMatching(stdout),
+      stderr,
+    });
+  },
+);
 
 const badRuns = titled([
   {

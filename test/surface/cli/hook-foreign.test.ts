@@ -98,7 +98,7 @@ const said = titled([
     at: ['claude', 'UserPromptSubmit'] as const,
     event: '{"prompt": "Hi"}',
     code: 0,
-    stdout: /^allow\ncontext: It is Monday\.\n$/,
+    stdout: /^allow\ncontext: It is Monday\.\nasked: day\n$/,
   },
   {
     title: 'a plugin of chibi that changes arguments',
@@ -106,7 +106,7 @@ const said = titled([
     at: ['chibi', 'pre_tool'] as const,
     event: '{"tool_name": "shell", "arguments": {"command": "ls"}}',
     code: 0,
-    stdout: /^modify by hook "notes"\nreplace: \{"args": ?\{"command": ?"ls -l"\}\}\n$/,
+    stdout: /^modify by hook "notes"\nreplace: \{"args": ?\{"command": ?"ls -l"\}\}\nasked: notes\n$/,
   },
   {
     title: 'a process of PicoClaw that ends the turn',
@@ -134,7 +134,13 @@ const decided = titled([
     at: ['claude', 'PreToolUse'] as const,
     event: '{"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}',
     code: 1,
-    document: { verdict: 'deny', hook: 'shell', dialect: 'claude', reason: /rm -rf is not allowed here/ },
+    document: {
+      verdict: 'deny',
+      hook: 'shell',
+      dialect: 'claude',
+      reason: /rm -rf is not allowed here/,
+      asked: ['shell'],
+    },
   },
   {
     title: 'a hook of Claude Code that leaves it to a person',
@@ -142,7 +148,7 @@ const decided = titled([
     at: ['claude', 'PreToolUse'] as const,
     event: '{"tool_name": "Write", "tool_input": {"file_path": "a"}}',
     code: 3,
-    document: { verdict: 'ask', hook: 'shell', dialect: 'claude', reason: /^it writes$/ },
+    document: { verdict: 'ask', hook: 'shell', dialect: 'claude', reason: /^it writes$/, asked: ['shell'] },
   },
   {
     title: 'a rule of Agentao that is a text',
@@ -150,7 +156,7 @@ const decided = titled([
     at: ['agentao', 'UserPromptSubmit'] as const,
     event: '{"userMessage": "Hi"}',
     code: 0,
-    document: { dialect: 'agentao', context: ['Be brief.'], reason: /^$/ },
+    document: { dialect: 'agentao', context: ['Be brief.'], reason: /^$/, asked: ['rules'] },
   },
 ]);
 

@@ -82,6 +82,7 @@ const decisions = titled([
       context: [],
       abort: null,
       metadata: {},
+      asked: ['allows', 'shadow'],
     },
   },
   {
@@ -103,6 +104,7 @@ const decisions = titled([
       context: [],
       abort: null,
       metadata: { id: Number(long) },
+      asked: ['note', 'trace', 'mark', 'last'],
     },
   },
   {
@@ -128,6 +130,7 @@ const decisions = titled([
       context: [],
       abort: null,
       metadata: { limit: 500 },
+      asked: ['limit'],
     },
   },
   {
@@ -153,6 +156,7 @@ const decisions = titled([
       context: [],
       abort: null,
       metadata: { replacement: 'I cannot say that.' },
+      asked: ['note', 'stand_in'],
     },
   },
   {
@@ -184,7 +188,7 @@ const words = titled([
     cites: 'DS-EXIT-03',
     args: ['--hook', 'session', '--phase', 'session_end', '--event', '{"event": {"session_id": "s-1"}}'],
     code: 0,
-    stdout: 'allow\n',
+    stdout: 'allow\nasked: told\n',
   },
   {
     title: 'deny',
@@ -198,7 +202,7 @@ const words = titled([
       '{"request": {"name": "refund"}, "response": {}}',
     ],
     code: 1,
-    stdout: 'deny by hook "limit": too much\nmetadata: {"limit": 500}\n',
+    stdout: 'deny by hook "limit": too much\nmetadata: {"limit": 500}\nasked: limit\n',
   },
   {
     title: 'deny, enforced',
@@ -206,7 +210,7 @@ const words = titled([
     args: ['--hook', 'provider', '--phase', 'after_call', '--event', response],
     code: 1,
     stdout:
-      'deny (enforced) by hook "stand_in": unsafe\nresult: I cannot say that.\nmetadata: {"replacement": "I cannot say that."}\n',
+      'deny (enforced) by hook "stand_in": unsafe\nresult: I cannot say that.\nmetadata: {"replacement": "I cannot say that."}\nasked: note, stand_in\n',
   },
 ]);
 
@@ -222,7 +226,11 @@ test.concurrent('hook fire: ask, when a hook leaves it to a person [DS-EXIT-03]'
   const event = ['--phase', 'before_execution', '--event', '{"request": {"name": "refund"}}'];
   const fired = ['hook', 'fire', '--hook', 'tool', ...event, '--log-level', 'silent'];
   const { people, programs } = await runBothWays(fired, { cwd: folder });
-  expect(people).toEqual({ code: 3, stdout: 'ask by hook "limit": above the limit\n', stderr: '' });
+  expect(people).toEqual({
+    code: 3,
+    stdout: 'ask by hook "limit": above the limit\nasked: limit\n',
+    stderr: '',
+  });
   expect(programs).toMatchObject({
     code: 3,
     document: { verdict: 'ask', hook: 'limit', reason: 'above the limit' },
@@ -245,7 +253,7 @@ test.concurrent('long integers in metadata and replace keep their digits, in bot
     run([...fired, '--json'], { cwd: exact }),
   ]);
   expect(people.stdout).toBe(
-    `modify by hook "two": looked fine\nreplace: {"args":{"id": ${long}}}\nmetadata: {"one":${long}}\n`,
+    `modify by hook "two": looked fine\nreplace: {"args":{"id": ${long}}}\nmetadata: {"one":${long}}\nasked: one, two\n`,
   );
   expect(programs.stdout).toContain(`"replace":{"args":{"id": ${long}}}`);
   expect(programs.stdout).toContain(`"metadata":{"one":${long}}`);
@@ -350,4 +358,27 @@ test.concurrent.for(wrongEvents)('hook fire with $title exits 2', async ({ args,
     document: { error: { ...error, hint: expect.any(String) } },
     stderr: '',
   });
+});
+
+test.concurrent('where no hook hears of the moment, hook fire says so [DS-CLI-10]', async ({ expect }) => {
+  const cwd = workspace(
+    `hooks: {pii: {command: ${fixture('crash.sh')}, hook: provider, phases: [before_call]}}\n`,
+  );
+  const fire = async (hook: string, phase: string, event: string) =>
+    await runBothWays(
+      ['hook', 'fire', '--hook', hook, '--phase', phase, '--event', event, '--log-level', 'silent'],
+      { cwd },
+    );
+  const unheard = await fire('tool', 'before_execution', '{"request": {"name": "x"}}');
+  expect(unheard.people).toEqual({
+    code: 0,
+    stdout:
+      'allow\nasked: nobody; no hook hears tool before_execution\nhint: `signalbox hook list` shows what each one hears.\n',
+    stderr: '',
+  });
+  expect(unheard.programs.document).toMatchObject({ verdict: 'allow', asked: [] });
+  // What --json has as a hint, people read too.
+  const failed = await fire('provider', 'before_call', '{"request": {"messages": []}}');
+  expect(failed.people.stdout).toMatch(/^deny by hook "pii": .*\nasked: pii\n$/);
+  expect(failed.people.stderr).toBe('hint: Its stderr is in the log and in details.stderr.\n');
 });

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import type { DecisionDocument, HookInfo } from '../../../contract/document.ts';
 import { type HookKind, phasesOf } from '../../../contract/hook.ts';
 import { RuntimeError } from '../../../errors.ts';
+import { visibleLine } from '../../../visible.ts';
 import { columns } from '../columns.ts';
 import { perform } from '../command.ts';
 import { exactText } from '../exact-text.ts';
@@ -66,9 +67,13 @@ function addFire(group: Command, signal: AbortSignal): void {
       await perform(command, signal, async ({ options, terminal, input, open }) => {
         const event = toEvent(own, await input.object('--event', own.event));
         const runtime = await open();
-        const decision = await runtime.hooks.fire(event, { signal });
-        if (options.json) terminal.printJson(decision);
-        else show(decision, terminal);
+        const asked: string[] = [];
+        const decision = await runtime.hooks.fire(event, { signal, onHear: (hook) => void asked.push(hook) });
+        if (options.json) terminal.printJson({ ...decision, asked });
+        else {
+          show(decision, terminal);
+          terminal.print(sayAsked(asked, own));
+        }
         return exitCodeOfDecision(decision.verdict);
       });
     });
@@ -100,6 +105,13 @@ function toMoment(hook: HookKind, phase: string | undefined) {
   const message =
     phase === undefined ? `a ${hook} hook needs its --phase` : `an eval hook has no phase "${phase}"`;
   throw new RuntimeError('EVENT_INVALID', message, { hint: `Its phases are: ${phasesOf[hook].join(', ')}.` });
+}
+
+/** Who an `allow` is from, and that it is from nobody where no hook hears of the moment. */
+function sayAsked(asked: readonly string[], { hook, phase, dialect, point }: FireOptions): string {
+  if (asked.length > 0) return `asked: ${asked.map(visibleLine).join(', ')}`;
+  const moment = [hook ?? dialect, phase ?? point].filter((word) => word !== undefined).join(' ');
+  return `asked: nobody; no hook hears ${moment}\nhint: \`signalbox hook list\` shows what each one hears.`;
 }
 
 const groupExamples = `
@@ -149,6 +161,7 @@ function show(decision: DecisionDocument, terminal: Terminal): void {
   for (const text of context) terminal.print(`context: ${text}`);
   if (Object.keys(decision.metadata).length > 0)
     terminal.print(`metadata: ${exactText(decision, 'metadata')}`);
+  terminal.tellHint(decision.error);
 }
 
 const colours = {

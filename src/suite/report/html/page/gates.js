@@ -52,7 +52,6 @@ function nameGate({ eval: id = '', tag = '' }, choose) {
  */
 function sayValue({ value, min, max }) {
   if (value === null) return '–';
-  const short = Number(value.toFixed(4));
-  const looksLikeBound = value !== short && (short === min || short === max);
-  return String(looksLikeBound ? value : short);
+  const shorts = [value.toFixed(4), value.toPrecision(12)].map(Number);
+  return String(shorts.find((short) => short === value || (short !== min && short !== max)) ?? value);
 }

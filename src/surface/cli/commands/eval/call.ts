@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { EvalDocument } from '../../../../contract/document.ts';
 import type { Threshold } from '../../../../contract/eval.ts';
+import { formatNumber } from '../../../../decimal.ts';
 import { RuntimeError } from '../../../../errors.ts';
 import { perform } from '../../command.ts';
 import { exitCodeOfEval } from '../../exit-code.ts';
@@ -69,10 +70,13 @@ function readThreshold(own: CallFlags): Threshold {
 function showScore(document: EvalDocument, isBounded: boolean, terminal: Terminal): void {
   if (document.status === 'unscored') {
     terminal.print(`${terminal.style('red', 'unscored')}: ${document.reason}`);
+    terminal.tellHint(document.error);
     return;
   }
   const { score, passed, detail } = document;
   // Without bounds the score is a metric, and there is nothing it could miss.
   const word = passed ? terminal.style('green', 'passed') : terminal.style('red', 'not passed');
-  terminal.print(`${score}${isBounded ? ` ${word}` : ''}${detail === '' ? '' : `: ${detail}`}`);
+  terminal.print(
+    `${formatNumber(score, [0, 1])}${isBounded ? ` ${word}` : ''}${detail === '' ? '' : `: ${detail}`}`,
+  );
 }

@@ -21,13 +21,19 @@ export function addList(group: Command, signal: AbortSignal): void {
         const runs = kept.map(({ run }) => run);
         if (options.json) terminal.printJson({ runs });
         else if (runs.length === 0) terminal.tell('no runs are kept');
-        else terminal.print(columns(runs.map(toRow)));
+        else {
+          const { formatPercent } = await import('../../../../runtime.ts');
+          terminal.print(columns(runs.map((run) => toRow(run, formatPercent))));
+        }
         return 0;
       });
     });
 }
 
-function toRow({ id, started_at, status, kind, suite, cases }: SuiteRunInfo): string[] {
+function toRow(
+  { id, started_at, status, kind, suite, cases, pass_rate: rate }: SuiteRunInfo,
+  formatPercent: (share: number) => string,
+): string[] {
   // A collection of a shadow has no end.
   return [
     id,
@@ -36,6 +42,7 @@ function toRow({ id, started_at, status, kind, suite, cases }: SuiteRunInfo): st
     kind,
     visibleLine(suite),
     `${cases} ${cases === 1 ? 'case' : 'cases'}`,
+    rate === null ? '' : `${formatPercent(rate)} passed`,
   ];
 }
 

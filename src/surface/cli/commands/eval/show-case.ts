@@ -1,3 +1,4 @@
+import { formatNumber } from '../../../../decimal.ts';
 import { stringifyJson } from '../../../../json.ts';
 import type { CaseRecord } from '../../../../runtime.ts';
 import { visible, visibleLine } from '../../../../visible.ts';
@@ -14,7 +15,7 @@ export function caseText(record: CaseRecord, { style }: Pick<Terminal, 'style'>)
     ['case', visibleLine(id)],
     ...(file === '' ? [] : [['at', visibleLine(`${file}:${line}`)] as const]),
     ...(tags.length === 0 ? [] : [['tags', visibleLine(tags.join(', '))] as const]),
-    ['score', score === null ? 'unscored' : String(score)],
+    ['score', score === null ? 'unscored' : formatNumber(score, [0, 1])],
     ['', passed ? style('green', 'passed') : style('red', 'not passed')],
   ]);
   return [head, ...epochs.map((epoch) => epochText(epoch, epochs.length, { style }))].join('\n\n');
@@ -79,7 +80,7 @@ function resultText(result: Result, { style }: Pick<Terminal, 'style'>): string 
   } = result;
   const word = passed ? style('green', 'passed') : style('red', 'not passed');
   const tries = attempts > 1 ? `, ${attempts} attempts` : '';
-  const head = `${visibleLine(id)}: ${score ?? 'unscored'} ${word} (${timeText(ms, queue)}${tries})`;
+  const head = `${visibleLine(id)}: ${score === null ? 'unscored' : formatNumber(score, [0, 1])} ${word} (${timeText(ms, queue)}${tries})`;
   const more = [
     ...(detail === '' ? [] : [block('detail', detail)]),
     ...(error === undefined ? [] : [block('error', `[${error.code}] ${error.message}`)]),
@@ -101,7 +102,9 @@ function guardLines({ guard }: Result): string[] {
   if (guard === undefined) return [];
   const { hook, phase, verdict, decided_by: by, expected, hooks } = guard;
   const wanted = expected === null ? '' : expected ? ', should be flagged' : ', should pass';
-  const asked = hooks.map(({ name, verdict: said, duration_ms: ms }) => `${name} ${said} (${ms} ms)`);
+  const asked = hooks.map(
+    ({ name, verdict: said, duration_ms: ms }) => `${name} ${said} (${formatNumber(ms)} ms)`,
+  );
   return [
     block('guard', `${hook} ${phase}: ${verdict}${by === null ? '' : ` by ${by}`}${wanted}`),
     ...(asked.length === 0 ? [] : [block('hooks', asked.join(', '))]),

@@ -1,0 +1,56 @@
+/** How many columns of a terminal a text takes. */
+export function textWidth(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) width += graphemeWidth(segment);
+  return width;
+}
+
+/** The text filled up with spaces to that many columns. */
+export function padStart(text: string, columns: number): string {
+  return ' '.repeat(Math.max(0, columns - textWidth(text))) + text;
+}
+
+export function padEnd(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - textWidth(text)));
+}
+
+/** The text cut to that many columns, with an ellipsis where something is missing. */
+export function cut(text: string, columns: number): string {
+  if (text.length <= columns / 2 || columns === Infinity) return text;
+  let width = 0;
+  // Where the text ends if it has to make room for the ellipsis.
+  let end = 0;
+  for (const { segment, index } of graphemes.segment(text)) {
+    width += graphemeWidth(segment);
+    if (width > columns) return columns < 1 ? '' : `${text.slice(0, end)}…`;
+    if (width < columns) end = index + segment.length;
+  }
+  return text;
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+function graphemeWidth(grapheme: string): number {
+  if (/^[\p{Cc}\p{Cf}\p{Mn}\p{Me}]+$/u.test(grapheme)) return 0;
+  if (/\p{Emoji_Presentation}|\uFE0F/u.test(grapheme)) return 2;
+  const code = grapheme.codePointAt(0) ?? 0;
+  return wideRanges.some(([from, to]) => code >= from && code <= to) ? 2 : 1;
+}
+
+/** East Asian Wide and Fullwidth (https://www.unicode.org/reports/tr11/), in blocks. */
+const wideRanges: readonly (readonly [from: number, to: number])[] = [
+  [0x1100, 0x115f],
+  [0x2e80, 0x303e],
+  [0x3041, 0x33ff],
+  [0x3400, 0x4dbf],
+  [0x4e00, 0xa4cf],
+  [0xa960, 0xa97f],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe30, 0xfe6f],
+  [0xff00, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x1b000, 0x1b2ff],
+  [0x20000, 0x3fffd],
+];
