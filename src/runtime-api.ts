@@ -136,6 +136,8 @@ export interface PendingFilter {
 /** An open runtime: the entries of one config file, ready to be called. Methods throw RuntimeError only. */
 export interface Runtime extends AsyncDisposable {
   readonly file: string;
+  /** What `spec.logging.format` says; undefined where it says nothing. */
+  readonly logFormat: 'json' | 'text' | undefined;
   readonly name: string;
   /** Whether runs and pending calls outlive this process: false for a state store in memory. */
   readonly isDurable: boolean;

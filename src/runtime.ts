@@ -47,6 +47,7 @@ export type * from './runtime-api.ts';
 export type { SuiteProgress } from './suite/model.ts';
 export type { CaseRecord, RunHeader, RunSource, SuiteReport } from './suite/record.ts';
 export { formatDuration, formatPercent } from './suite/report/numbers.ts';
+export type { Progress } from './suite/report/progress.ts';
 export type { Reporter, Sink } from './suite/report/reporter.ts';
 export type { Selection } from './suite/select/select.ts';
 export { writeTemplate } from './template.ts';
@@ -182,6 +183,7 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
     file: config.file,
     name: config.name,
     isDurable,
+    logFormat: config.logging.format,
     ...durable,
     tools: {
       list: () => config.tools.map(toToolInfo),

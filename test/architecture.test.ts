@@ -56,7 +56,7 @@ const rules = [
       ].join('\n'),
     },
     says: [
-      'surface/cli/main.ts imports config/load.ts; a surface sees runtime.ts, contract/, errors.ts, json*.ts, platform.ts, sink.ts and visible.ts',
+      'surface/cli/main.ts imports config/load.ts; a surface sees runtime.ts, contract/, errors.ts, json*.ts, platform.ts, sink.ts, decimal.ts, text-width.ts and visible.ts',
     ],
   },
   {

@@ -1,9 +1,13 @@
+import { findNearest } from '../config/suggest.ts';
 import { catalogue, RuntimeError } from '../errors.ts';
+import { cut } from '../text-width.ts';
 import type { Row } from './dataset/rows.ts';
-import { identify } from './identity.ts';
+import { identify, SuiteFault } from './identity.ts';
 import type { RowFault } from './ledger.ts';
 import type { Suite } from './model.ts';
 import type { Candidate } from './select/select.ts';
+
+type RowValue = Readonly<Record<string, unknown>>;
 
 /** The rows of a dataset as cases with their names, or as what is wrong with them. Throws what the rows throw. */
 export async function* toCandidates(suite: Suite, rows: AsyncIterable<Row>): AsyncGenerator<Candidate> {
@@ -14,22 +18,44 @@ export async function* toCandidates(suite: Suite, rows: AsyncIterable<Row>): Asy
       continue;
     }
     const { value } = content;
-    yield orProblem(row, () => ({ row, value, ...identify(suite, value, row.number) }));
+    yield orProblem(row, value, () => ({ row, value, ...identify(suite, value, row.number) }));
   }
 }
 
-function orProblem(row: Row, read: () => Candidate): Candidate {
+function orProblem(row: Row, value: RowValue, read: () => Candidate): Candidate {
   try {
     return read();
   } catch (error) {
-    return { row, problem: problemOf(error) };
+    return { row, problem: problemOf(error, value) };
   }
 }
 
-/** What is wrong with a row; anything but that is thrown. */
-export function problemOf(error: unknown): RowFault {
+/** What is wrong with a row of these members; anything but that is thrown. */
+export function problemOf(error: unknown, row: RowValue): RowFault {
   if (!(error instanceof RuntimeError)) throw error;
   const { code, message, hint } = error;
   if (code !== 'DATASET_INVALID' && code !== 'EXPRESSION_FAILED' && code !== 'EVENT_INVALID') throw error;
-  return hint === catalogue[code].hint ? { message } : { message, hint };
+  const place = error instanceof SuiteFault ? { place: error.place } : {};
+  const said = hint === catalogue[code].hint ? undefined : hint;
+  const known = [hintOfColumns(message, row), said].filter((text) => text !== undefined);
+  return { message, ...place, ...(known.length === 0 ? {} : { hint: known.join(' ') }) };
+}
+
+/** Which members a row has, where an expression asks for one that it has not. */
+function hintOfColumns(message: string, row: RowValue): string | undefined {
+  const [, key = ''] = /No such key: (.+)$/s.exec(message) ?? [];
+  const isOfRow = key !== '' && !Object.hasOwn(row, key) && message.includes('case');
+  if (!isOfRow) return undefined;
+  const names = Object.keys(row);
+  const nearest = findNearest(key, names);
+  const guess = nearest === undefined ? '' : `Did you mean ${memberText(nearest)}? `;
+  const shown = names.slice(0, mostNames).map((name) => cut(name, 40));
+  const more = names.length > mostNames ? `, and ${names.length - mostNames} more` : '';
+  return `${guess}The row has ${shown.length === 0 ? 'no members' : shown.join(', ')}${more}.`;
+}
+
+const mostNames = 20;
+
+function memberText(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? `case.${name}` : `case[${JSON.stringify(name)}]`;
 }

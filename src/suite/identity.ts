@@ -1,3 +1,4 @@
+import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { misfit } from './misfit.ts';
 import type { Suite } from './model.ts';
@@ -17,7 +18,7 @@ export function identify(
 ): CaseIdentity {
   const mapped = suite.mapping.identity.evaluate({ case: row });
   if (!isObject(mapped)) throw misfit('case', 'a mapping', mapped);
-  return { id: readId(mapped['id'], rowNumber), tags: readTags(mapped['tags']) };
+  return { id: readId(mapped['id'], rowNumber), tags: readTags(mapped['tags'], suite) };
 }
 
 function readId(value: unknown, rowNumber: number): string {
@@ -27,8 +28,23 @@ function readId(value: unknown, rowNumber: number): string {
   return id;
 }
 
-function readTags(value: unknown): string[] {
+/** What the suite, rather than the row, has to be corrected for. */
+export class SuiteFault extends RuntimeError {
+  readonly place: { readonly file: string; readonly line: number };
+
+  constructor(place: SuiteFault['place'], { message, hint }: { message: string; hint: string }) {
+    super('DATASET_INVALID', message, { hint });
+    this.place = place;
+  }
+}
+
+function readTags(value: unknown, { file, mapping }: Suite): string[] {
   if (value === undefined || value === null) return [];
+  if (typeof value === 'string' && mapping.tagsLine !== undefined) {
+    const message = 'case.tags must be a list, and is a text';
+    const hint = 'Put it into brackets, as in tags: ["${case.topic}"]: a list of one.';
+    throw new SuiteFault({ file, line: mapping.tagsLine }, { message, hint });
+  }
   if (!Array.isArray(value)) throw misfit('tags', 'a list', value);
   const tags = value.map((tag: unknown, index) => {
     const text = tag === null ? '' : scalarText(tag);

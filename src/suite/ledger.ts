@@ -10,8 +10,8 @@ import { newReducer } from './stats/reducer.ts';
 export interface Ledger {
   /** Why a case with these tags cannot be used: there would be too many different ones. */
   findTagProblem(tags: readonly string[]): RowFault | undefined;
-  /** The row cannot be used. */
-  refuse(row: Row, problem: RowFault): RowProblem;
+  /** The row cannot be used. Undefined when why has been told already, as what is wrong with the suite. */
+  refuse(row: Row, problem: RowFault): RowProblem | undefined;
   /** False when that was one failure too many. */
   record(record: CaseRecord): boolean;
   /** `fraction`: how much of the dataset has been read. */
@@ -29,6 +29,8 @@ export interface RunEnd {
 
 /** What is wrong with a row. */
 export interface RowFault {
+  /** Where the suite is to blame, which is told once. */
+  readonly place?: { readonly file: string; readonly line: number };
   readonly message: string;
   readonly hint?: string;
 }
@@ -45,6 +47,9 @@ export function newLedger(suite: Suite, { header, bail, keepGoing }: LedgerOptio
   const failures = newFirsts<Failure>(shown);
   const roleOf = openRoles(header);
   const tagsSeen = new Set<string>();
+  /** Where the suite is to blame, and how many more rows that has cost. */
+  const told = new Set<string>();
+  let untold = 0;
   let [cases, evals, unscored, passed] = [0, 0, 0, 0];
   const isBailed = () => bail !== undefined && cases - passed >= bail;
   return {
@@ -52,10 +57,13 @@ export function newLedger(suite: Suite, { header, bail, keepGoing }: LedgerOptio
       const fresh = tags.filter((tag) => !tagsSeen.has(tag));
       return fresh.length > 0 && tagsSeen.size + fresh.length > maxTags ? tooManyTags : undefined;
     },
-    refuse({ number, file, line }, problem) {
-      const located = { file, line, column: 1, ...problem };
-      problems.add(number, located);
-      return located;
+    refuse({ number, file, line }, { place, ...problem }) {
+      const located = { ...(place ?? { file, line }), column: 1, ...problem };
+      const isTold = place !== undefined && told.has(`${place.file}:${place.line}`);
+      if (place !== undefined) told.add(`${place.file}:${place.line}`);
+      if (isTold) untold += 1;
+      else problems.add(number, located);
+      return isTold ? undefined : located;
     },
     record(record) {
       for (const tag of record.tags) tagsSeen.add(tag);
@@ -72,7 +80,7 @@ export function newLedger(suite: Suite, { header, bail, keepGoing }: LedgerOptio
     progress: (fraction) => {
       const { total } = header;
       const failed = failures.count();
-      return { cases, problems: problems.count(), evals, failed, unscored, passed, total, fraction };
+      return { cases, problems: problems.count() + untold, evals, failed, unscored, passed, total, fraction };
     },
     report({ durationMs, rows, fault }) {
       if (fault !== undefined)
@@ -96,7 +104,7 @@ export function newLedger(suite: Suite, { header, bail, keepGoing }: LedgerOptio
         gates,
         duration_ms: Math.round(durationMs),
         problems: problems.items(),
-        problem_count: problems.count(),
+        problem_count: problems.count() + untold,
         failures: failures.items(),
         failure_count: failures.count(),
       };

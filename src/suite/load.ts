@@ -95,5 +95,6 @@ function toMapping(document: YamlDocument): CaseMapping {
   return {
     identity: compileExpressions({ id, tags }, rowVariables),
     body: compileExpressions(body, variablesOf(document)),
+    ...(tags === undefined ? {} : { tagsLine: document.positionOf(['spec', 'case', 'tags']).line }),
   };
 }

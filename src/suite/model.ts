@@ -34,6 +34,8 @@ export interface CaseMapping {
   readonly identity: Expression;
   /** `{content, context, threshold}`, likewise. */
   readonly body: Expression;
+  /** Where the suite says what the tags are. */
+  readonly tagsLine?: number;
 }
 
 export type Dataset =

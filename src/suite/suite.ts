@@ -140,7 +140,7 @@ async function runCase(suite: Suite, candidate: Candidate, run: CaseRun): Promis
     });
     return { row, record: toCaseRecord(suite.evals, { row, id, tags, epochs }) };
   } catch (error) {
-    return { row, problem: problemOf(error) };
+    return { row, problem: problemOf(error, value) };
   }
 }
 
@@ -182,7 +182,7 @@ async function takeOutcome(outcome: Outcome, taking: Taking): Promise<boolean> {
 
 async function refuse(row: Row, fault: RowFault, { ledger, options, fraction }: Taking): Promise<true> {
   const problem = ledger.refuse(row, fault);
-  await options.reporter?.onProblem(problem);
+  if (problem !== undefined) await options.reporter?.onProblem(problem);
   options.onProgress?.(ledger.progress(fraction()), undefined);
   return true;
 }

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
+import { TextDecoder } from 'node:util';
 import { RuntimeError } from '../../errors.ts';
 import { PackedFault, unpack } from './unpack.ts';
 
@@ -36,26 +37,44 @@ async function* readAll(source: AsyncIterable<Buffer>, file: string): AsyncGener
   }
 }
 
-/** Drops the byte order mark that some editors put in front of UTF-8. */
+/** Drops the byte order mark that some editors put in front of UTF-8; what has the mark of UTF-16 becomes UTF-8. */
 async function* withoutMark(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let start: Buffer | undefined = Buffer.alloc(0);
+  let decoder: TextDecoder | undefined;
+  const toUtf8 = (bytes: Buffer): Buffer =>
+    decoder === undefined ? bytes : Buffer.from(decoder.decode(bytes, { stream: true }));
   for await (const chunk of source) {
     if (start === undefined) {
-      yield chunk;
+      yield toUtf8(chunk);
       continue;
     }
     start = Buffer.concat([start, chunk]);
-    if (start.length < mark.length) continue;
-    yield startsWithMark(start) ? start.subarray(mark.length) : start;
+    if (start.length < longestMark) continue;
+    decoder = decoderOf(start);
+    yield toUtf8(withoutUtf8Mark(start));
     start = undefined;
   }
-  if (start !== undefined && start.length > 0) yield start;
+  if (start !== undefined && start.length > 0) {
+    decoder = decoderOf(start);
+    yield toUtf8(withoutUtf8Mark(start));
+  }
+  if (decoder !== undefined) yield Buffer.from(decoder.decode());
 }
 
 const mark = Buffer.from([0xef, 0xbb, 0xbf]);
+/** Enough to see UTF-16 also where it has no mark. */
+const longestMark = 4;
 
-function startsWithMark(bytes: Buffer): boolean {
-  return bytes.subarray(0, mark.length).equals(mark);
+function withoutUtf8Mark(bytes: Buffer): Buffer {
+  return bytes.subarray(0, mark.length).equals(mark) ? bytes.subarray(mark.length) : bytes;
+}
+
+/** Of UTF-16, by its mark, which the decoder drops, or by the zeros between letters: no dataset begins with a NUL. */
+function decoderOf(bytes: Buffer): TextDecoder | undefined {
+  const [first, second] = bytes;
+  const zeros = [...bytes.subarray(0, 4)].map((byte) => Number(byte === 0)).join('');
+  if ((first === 0xff && second === 0xfe) || zeros === '0101') return new TextDecoder('utf-16le');
+  return (first === 0xfe && second === 0xff) || zeros === '1010' ? new TextDecoder('utf-16be') : undefined;
 }
 
 function whyUnreadable(cause: unknown): string {

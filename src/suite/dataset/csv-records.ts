@@ -121,5 +121,5 @@ function isBlank(bytes: Buffer, fields: readonly string[]): boolean {
 }
 
 function toRecord(line: number, bytes: Buffer, fields: readonly string[]): TextRecord {
-  return { line, content: isUtf8(bytes) ? { usable: true, fields } : notUtf8('the row') };
+  return { line, content: isUtf8(bytes) ? { usable: true, fields } : notUtf8('the row', bytes) };
 }

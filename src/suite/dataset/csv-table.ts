@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../errors.ts';
+import { cut } from '../../text-width.ts';
 import type { TextRecord } from './csv-records.ts';
 import { type FoundRow, type RowContent, unusable } from './row.ts';
 
@@ -8,12 +9,12 @@ export interface Table {
   toRow(record: TextRecord): FoundRow | undefined;
 }
 
-export function newTable(file: string): Table {
+export function newTable(file: string, delimiter: string): Table {
   let header: readonly string[] | undefined;
   return {
     toRow(record) {
       if (header !== undefined) return { line: record.line, content: toContent(record, header) };
-      header = readHeader(record, file);
+      header = readHeader(record, { file, delimiter });
       return undefined;
     },
   };
@@ -34,15 +35,49 @@ function count(fields: number): string {
   return fields === 1 ? '1 field' : `${fields} fields`;
 }
 
-function readHeader({ line, content }: TextRecord, file: string): readonly string[] {
+interface Setting {
+  readonly file: string;
+  readonly delimiter: string;
+}
+
+function readHeader({ line, content }: TextRecord, { file, delimiter }: Setting): readonly string[] {
   if (!content.usable) throw badHeader(file, line, content.problem.message);
   const { fields } = content;
+  refuseOtherSeparator(fields, { file, line, delimiter });
   const nameless = fields.indexOf('');
   if (nameless !== -1) throw badHeader(file, line, `column ${nameless + 1} has no name`);
   const repeated = fields.find((name, index) => fields.indexOf(name) !== index);
   if (repeated !== undefined) throw badHeader(file, line, `two columns have the name "${repeated}"`);
   return fields;
 }
+
+/** A header of one column in which another separator stands was separated by that one. */
+function refuseOtherSeparator(
+  fields: readonly string[],
+  { file, line, delimiter }: Setting & { readonly line: number },
+): void {
+  const [only = ''] = fields;
+  const other =
+    fields.length === 1
+      ? separators.find(({ sign }) => sign !== delimiter && only.includes(sign))
+      : undefined;
+  if (other === undefined) return;
+  const names = only.split(other.sign).map((name) => cut(name.trim(), 40));
+  const what = `the header row is one column, which looks like ${names.length} with ${other.name} between them: ${names.slice(0, 10).join(', ')}`;
+  const wanted = delimiter === ',' ? 'commas' : 'tabs';
+  const orFormat =
+    other.sign === '\t' ? ' Or say format: tsv.' : other.sign === ',' ? ' Or say format: csv.' : '';
+  throw new RuntimeError('DATASET_INVALID', `${file}:${line}: ${what}`, {
+    hint: `Save the dataset with ${wanted} between its columns; spreadsheets ask for the separator when they export.${orFormat}`,
+  });
+}
+
+const separators = [
+  { sign: ';', name: 'semicolons' },
+  { sign: '\t', name: 'tabs' },
+  { sign: '|', name: 'bars' },
+  { sign: ',', name: 'commas' },
+] as const;
 
 function badHeader(file: string, line: number, why: string): RuntimeError {
   return new RuntimeError('DATASET_INVALID', `${file}:${line}: the header row cannot be used: ${why}`, {

@@ -10,7 +10,7 @@ import { PackedFault } from './unpack.ts';
 export function readSeparated(delimiter: ',' | '\t'): ReadFormat {
   return async function* (chunks, file) {
     const reader = newRecordReader(delimiter, maxRowBytes);
-    const table = newTable(file);
+    const table = newTable(file, delimiter);
     const toRows = function* (records: Iterable<TextRecord>): Generator<FoundRow> {
       for (const record of records) {
         const row = table.toRow(record);

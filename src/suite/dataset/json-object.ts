@@ -15,7 +15,7 @@ export const maxRowBytes = 64 * 1024 * 1024;
 /** The object that the bytes spell; undefined bytes were too many to keep. Throws SyntaxError when they are not JSON. */
 export function readJsonObject(bytes: Buffer | undefined, { subject, hint }: JsonWords): RowContent {
   if (bytes === undefined) return unusable(`${subject} is longer than 64 MiB`);
-  if (!isUtf8(bytes)) return notUtf8(subject);
+  if (!isUtf8(bytes)) return notUtf8(subject, bytes);
   try {
     const value = parseLossless(bytes.toString('utf8'));
     if (isObject(value) && !JSON.isRawJSON(value)) return { usable: true, value };

@@ -37,6 +37,12 @@ export function unusable(message: string, hint?: string): UnusableContent {
 }
 
 /** What an unusable row says of bytes that are no text; `subject` is such as `the line`. */
-export function notUtf8(subject: string): UnusableContent {
-  return unusable(`${subject} is not valid UTF-8`, 'Save the dataset as UTF-8.');
+export function notUtf8(subject: string, bytes: Uint8Array): UnusableContent {
+  const [name, option] = bytes.includes(0)
+    ? ['UTF-16', 'UTF-16']
+    : ['Latin-1 or Windows-1252', 'WINDOWS-1252'];
+  return unusable(
+    `${subject} is not valid UTF-8`,
+    `It looks like ${name}. Save the dataset as UTF-8, as with \`iconv -f ${option} -t UTF-8 OLD > NEW\`.`,
+  );
 }

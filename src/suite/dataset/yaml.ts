@@ -25,7 +25,7 @@ export async function* readYaml(chunks: AsyncIterable<Buffer>, file: string): As
 
 function* readWhole(bytes: Buffer, file: string): Generator<FoundRow> {
   if (!isUtf8(bytes)) {
-    yield { line: 1, content: notUtf8('the file') };
+    yield { line: 1, content: notUtf8('the file', bytes) };
     return;
   }
   const lines = new LineCounter();

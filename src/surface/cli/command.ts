@@ -30,7 +30,10 @@ export interface Situation {
 export type OpenOptions = Pick<
   RuntimeOptions,
   'onEvent' | 'record' | 'replay' | 'cassette' | 'concurrency' | 'logLevel'
->;
+> & {
+  /** The log is for people also where no terminal is, unless the config says otherwise. */
+  readonly isLogForPeople?: boolean;
+};
 
 /** Runs a command's work and makes an exit code of whatever comes of it. */
 export async function perform(
@@ -59,14 +62,17 @@ async function attempt(
   const { options, signal } = given;
   const terminal = openTerminal(options.color);
   const opened: Runtime[] = [];
-  const open = async (file = options.config, more: OpenOptions = {}) => {
+  const open = async (file = options.config, { isLogForPeople = false, ...more }: OpenOptions = {}) => {
     const { openRuntime } = await import('../../runtime.ts');
     const runtime = await openRuntime(file, {
       ...more,
       launcher: launcherOf(),
       signal,
       logLevel: options.logLevel ?? more.logLevel,
-      log: options.color ? {} : { hasColour: false },
+      log: {
+        ...(options.color && (process.stderr.isTTY || !isLogForPeople) ? {} : { hasColour: false }),
+        ...(isLogForPeople && { isTerminal: true }),
+      },
     });
     opened.push(runtime);
     return runtime;

@@ -84,6 +84,39 @@ test('of many failures a log has the first ten, how many more there are, and whe
   expect(table.stderr).not.toContain('case 1,');
 });
 
+describe('on a stderr that is a pipe', () => {
+  const noisy = (logging: string) => ({
+    'runtime.yaml': config(
+      `state_store: {type: memory}\n${logging}evals: {loud: {command: ./loud.sh, runtime: server}}\n`,
+    ),
+    'loud.sh': '#!/bin/sh\nkill -9 $$\n',
+    'demo.suite.yaml': suite(
+      'runtime: ./runtime.yaml\ncases: [{content: a}]\nevals: [{id: loud, type: loud}]\n',
+    ),
+  });
+
+  test('the log is for people, as all that is told between its lines', async () => {
+    const { stderr } = await run(evalRun('--reporter', 'csv=all.csv', '--log-level', 'debug'), {
+      cwd: folderOf(noisy('')),
+    });
+    expect(stderr).toContain('eval loud');
+    expect(stderr).not.toMatch(/^\{/m);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is looked for.
+    expect(stderr).not.toMatch(/\u001b/);
+  });
+
+  test('where the config wants JSON, no progress stands between the lines of the log', async () => {
+    const { stderr } = await run(evalRun('--reporter', 'csv=all.csv', '--log-level', 'debug'), {
+      cwd: folderOf(noisy('logging: {format: json}\n')),
+    });
+    const lines = stderr.trimEnd().split('\n');
+    const isJson = lines.map((line) => line.startsWith('{'));
+    // What the run came to is told behind the last of them.
+    expect(isJson.lastIndexOf(true)).toBe(isJson.filter(Boolean).length - 1);
+    expect(lines.filter((line) => !line.startsWith('{'))[0]).toMatch(/^demo: failed, /);
+  });
+});
+
 test.skipIf(!hasTerminals)('on a terminal the line goes on below the first failures', async () => {
   const cwd = folderOf(failing(20_000));
   const typing = startOnTerminal(evalRun('--reporter', 'csv=all.csv'), { cwd });

@@ -104,7 +104,7 @@ const decisions = titled([
       context: [],
       abort: null,
       metadata: { id: Number(long) },
-      asked: ['note', 'trace', 'mark', 'last'],
+      asked: ['note', 'mark', 'last'],
     },
   },
   {

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { RuntimeError, toRuntimeError } from '../../../../errors.ts';
-import type { RuntimeOptions, SuiteReport, SuiteRunOptions } from '../../../../runtime.ts';
+import type { Progress, RuntimeOptions, SuiteReport, SuiteRunOptions } from '../../../../runtime.ts';
 import { perform, type Situation } from '../../command.ts';
 import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
 import { readWhole } from '../../input.ts';
@@ -96,11 +96,8 @@ async function runSuite(file: string, own: RunFlags, situation: Situation): Prom
     stdout: openStdoutSink(terminal.hasColour),
     inputs: hasFile ? await findSuiteInputs(file, { config, cassette, dataset: own.dataset }) : [],
   });
-  const progress = openProgress(openStderr(), {
-    quiet: own.quiet === true || options.json === true,
-    colour: terminal.hasErrorColour,
-    failures: mostFailures(own, reporters),
-  });
+  let progress: Progress | undefined;
+  const failures = mostFailures(own, reporters);
   const files = reporters.flatMap(({ file }) => file ?? []);
   let cases = 0;
   let isKept = false;
@@ -112,6 +109,13 @@ async function runSuite(file: string, own: RunFlags, situation: Situation): Prom
       concurrency,
       // What graders say on stderr is in the record of each case.
       logLevel: 'warn',
+      isLogForPeople: options.json !== true,
+    });
+    progress = openProgress(openStderr(), {
+      // Between the lines of a JSON log nothing else may stand.
+      quiet: own.quiet === true || options.json === true || runtime.logFormat === 'json',
+      colour: terminal.hasErrorColour,
+      failures,
     });
     const report = await runtime.evals.run(file, {
       ...asked,
@@ -120,7 +124,7 @@ async function runSuite(file: string, own: RunFlags, situation: Situation): Prom
         ...delivery.reporter,
         // The table comes after the last line of progress.
         end: async (report) => {
-          progress.end(whereToSee);
+          progress?.end(whereToSee);
           verdict = report;
           await delivery.reporter.end(report);
         },
@@ -128,20 +132,20 @@ async function runSuite(file: string, own: RunFlags, situation: Situation): Prom
       onStart: (header) => {
         isKept = own.store && runtime.isDurable;
         whereToSee = isKept ? nextEvalCommands(runtime.file).html(header.run_id) : hintToSeeAll;
-        progress.begin(header);
+        progress?.begin(header);
       },
       onProgress: (now, record) => {
         cases = now.cases;
-        progress.update(now);
-        if (record !== undefined && !record.passed) progress.failure(record);
+        progress?.update(now);
+        if (record !== undefined && !record.passed) progress?.failure(record);
       },
     });
-    progress.end(whereToSee);
+    progress?.end(whereToSee);
     await delivery.close();
     for (const line of explainVerdict(report, files)) terminal.tell(line);
     return exitCodeOfSuite(report.status);
   } catch (error) {
-    progress.end(whereToSee);
+    progress?.end(whereToSee);
     await delivery.abort();
     // It has come to its end, and could only not be written down.
     if (verdict !== undefined) for (const line of explainVerdict(verdict, [])) terminal.tell(line);
