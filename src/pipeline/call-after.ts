@@ -12,8 +12,8 @@ import {
 import { RuntimeError, toFault } from '../errors.ts';
 import { Json } from '../json.ts';
 import { mergeMetadata } from '../protocol/metadata.ts';
-import { bareFault, mutedFault } from './bare-fault.ts';
 import { startStopwatch, wholeMs } from '../stopwatch.ts';
+import { bareFault, mutedFault } from './bare-fault.ts';
 import {
   type CallPaused,
   type CallResult,

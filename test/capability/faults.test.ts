@@ -400,7 +400,7 @@ test('a filter whose request cannot be built denies [PK-6-39@oneshot]', async ()
   expect(answer).toMatchObject({
     verdict: 'deny',
     reason: expect.stringMatching(/^hook "guard" failed: ./),
-    error: { code: 'INTERNAL' },
+    error: { code: 'NESTING_TOO_DEEP' },
   });
   expect(bench.started()).toEqual([]);
 });

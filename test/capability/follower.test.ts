@@ -187,7 +187,7 @@ test('an event that cannot be put into words is not told, and disturbs nobody', 
   observer.tell({ ...first, event: { ...('event' in first && first.event), metadata } } as NativeEvent, 'c');
   observer.tell(second, 'c');
   await observer.close();
-  expect(endsOf(bench)).toEqual(['untold INTERNAL', 'told']);
+  expect(endsOf(bench)).toEqual(['untold NESTING_TOO_DEEP', 'told']);
   expect(lines()).toHaveLength(1);
 });
 

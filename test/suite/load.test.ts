@@ -46,7 +46,7 @@ test('a suite is read with everything it says', () => {
     name: 'gsm8k',
     runtime: `${folder}runtime.yaml`,
     dataset: { kind: 'file', path: `${folder}solutions.jsonl` },
-    mapping: { identity: anExpression, body: anExpression },
+    mapping: { identity: anExpression, body: anExpression, tagsLine: 11 },
     evals: [
       { ...plainEval, id: 'exact', judged: { kind: 'check', type: 'final_number', params: anExpression } },
       {

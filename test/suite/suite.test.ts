@@ -138,7 +138,7 @@ describe('rows that cannot be used', () => {
       },
       {
         ...{ file, line: 5, column: 1, message: '`${case.score}` failed: No such key: score' },
-        hint: 'Where a key may be absent, write `.?key`.',
+        hint: 'The row has id, text. Where a key may be absent, write `.?key`.',
       },
     ]);
   });

@@ -65,7 +65,9 @@ function isExpression(pattern: string): boolean {
 /** `^…$` is an expression, everything else a glob of the whole name. One that does not compile keeps its guard. */
 function fits(pattern: string, name: string): boolean {
   if (isExpression(pattern)) return compileGuard(pattern)?.test(name) ?? true;
-  return (compileGuard(globToExpression(pattern), 'su')?.test(name) ?? true) || fitsAsInAgentao(pattern, name);
+  return (
+    (compileGuard(globToExpression(pattern), 'su')?.test(name) ?? true) || fitsAsInAgentao(pattern, name)
+  );
 }
 
 /** What the guide does not tell: around one star the ends may overlap, and with more of them `[…]` is a class. */
