@@ -6,6 +6,7 @@ import { type Follower, openObserver, openShadow } from './capability/follower.t
 import type { GroupContext } from './capability/group.ts';
 import type { Port } from './capability/invoke.ts';
 import type { Cassette, CassetteOptions } from './cassette/cassette.ts';
+import type { Redact } from './cassette/request.ts';
 import type { HookConfig, RuntimeConfig, ToolConfig } from './config/config.ts';
 import type { Emit } from './contract/event.ts';
 import type { ForeignEntry, PlacedLink, WrapOptions } from './foreign-links.ts';
@@ -75,14 +76,10 @@ export interface WorkshopContext extends ProcessContext, Pick<GroupContext, 'pre
 /** The cassette of a runtime. Throws FILE_UNREADABLE, NAME_UNKNOWN, USAGE. */
 export async function openTape(
   options: CassetteOptions,
-  { config, all, emit }: { config: RuntimeConfig; all: readonly Known[]; emit: Emit },
+  { config, all, emit, redact }: { config: RuntimeConfig; all: readonly Known[]; emit: Emit; redact: Redact },
 ): Promise<Cassette> {
-  const [{ openCassette }, { createScrub }] = await Promise.all([
-    import('./cassette/cassette.ts'),
-    import('./log/scrub.ts'),
-  ]);
+  const { openCassette } = await import('./cassette/cassette.ts');
   const names = [...all.map(({ binding }) => binding.name), ...config.providers.map(({ id }) => id)];
-  const redact = createScrub(all.flatMap(({ binding }) => binding.secrets));
   return await openCassette(options, { names, redact, emit });
 }
 
@@ -105,14 +102,14 @@ export function openWorkshop(config: RuntimeConfig, context: WorkshopContext, st
     transports.push(transport);
     return transport;
   };
-  const port = <Input, Output>(
+  const port = <Input, Output extends object>(
     { binding }: Resolved,
     codec: Codec<Input, Output>,
     options: WrapOptions = {},
   ): Port<Input, Output> => {
     const transport = wrap({ binding }, options);
     if (binding.warm) transport.warm();
-    return { binding, transport, codec, emit };
+    return { binding, transport, codec, emit, scrubber: context.scrubber };
   };
   const native = ({ name, hook: kind, phases, mode }: HookConfig, resolved: Resolved): NativeLink => {
     const { dialect } = resolved.binding;

@@ -2,6 +2,7 @@ import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import type { HostEnv } from './binding/env.ts';
 import { resolveExec } from './binding/resolve.ts';
+import { hideInReply } from './capability/read-reply.ts';
 import type {
   ChibiHookConfig,
   ExecConfig,
@@ -11,11 +12,13 @@ import type {
   RuntimeConfig,
   ToolConfig,
 } from './config/config.ts';
+import { noScrub, type Scrubber, scrubError } from './contract/scrub.ts';
 import { RuntimeError, toRuntimeError } from './errors.ts';
 import { type ChibiElement, readSchemaReply } from './protocol/chibi/schema.ts';
 import { followLinks } from './real-path.ts';
 import { openOneshot } from './transport/oneshot.ts';
 import type { ProcessContext } from './transport/process.ts';
+import type { ProcessReply } from './transport/transport.ts';
 
 /** How long a plugin may take to say what it is. */
 const SCHEMA_TIMEOUT_MS = 30_000;
@@ -80,11 +83,22 @@ async function askSchema(
     const env = { CHIBI_HOOK: undefined, CHIBI_TOOL_NAME: undefined };
     const reply = await transport.exchange({ method: '--schema', body: '', ending: '', env }, signal);
     if (reply.via !== 'process') throw new RuntimeError('INTERNAL', 'a plugin is a process');
-    const { elements, warnings } = readSchemaReply(reply);
+    const { elements, warnings } = readSchema(reply, context.scrubber);
     for (const warning of warnings) tell(name, warning);
     return elements;
   } finally {
     await transport.close();
+  }
+}
+
+/** Throws what is wrong with the reply in words that were taken from one without secrets. */
+function readSchema(reply: ProcessReply, scrubber: Scrubber = noScrub) {
+  try {
+    return readSchemaReply(reply);
+  } catch (thrown) {
+    const hidden = hideInReply(reply, scrubber);
+    if (hidden.via === 'process' && hidden !== reply) readSchemaReply(hidden);
+    throw scrubError(toRuntimeError(thrown), scrubber);
   }
 }
 

@@ -8,6 +8,7 @@ import type { Asked } from './checks/check.ts';
 import type { RuntimeConfig } from './config/config.ts';
 import type { EvalOutcome, EvalRequest } from './contract/eval.ts';
 import type { Emit } from './contract/event.ts';
+import type { Scrubber } from './contract/scrub.ts';
 import { bareScene } from './contract/turn.ts';
 import { RuntimeError } from './errors.ts';
 import { openJudge } from './judge.ts';
@@ -27,6 +28,7 @@ export interface EquipmentParts {
   readonly record: string | undefined;
   readonly replay: string | undefined;
   readonly cassette?: Cassette | undefined;
+  readonly scrubber?: Scrubber | undefined;
   /** Throws RUNTIME_CLOSED. */
   readonly requireOpen: () => void;
 }
@@ -43,8 +45,8 @@ export function openEquipment(parts: EquipmentParts): OwnEquipment {
   const { config, evals, links, emit, requireOpen } = parts;
   const fire = openFire(links);
   const groups = links.filter((link) => 'group' in link);
-  const { env, record, replay, cassette } = parts;
-  const models = lazyModels({ config, env, record, replay, cassette, fire });
+  const { env, record, replay, cassette, scrubber } = parts;
+  const models = lazyModels({ config, env, record, replay, cassette, scrubber, fire });
   const judge = openJudge(config, models);
   return {
     tools: parts.tools,

@@ -1,9 +1,12 @@
 import type { Resolved } from './binding/resolve.ts';
 import type { ForeignResolved } from './binding/resolve-foreign.ts';
 import { type Group, type GroupContext, type Member, openGroup } from './capability/group.ts';
+import { hideInReply } from './capability/read-reply.ts';
 import type { Cassette } from './cassette/cassette.ts';
 import type { ForeignHookConfig } from './config/config.ts';
 import type { Emit } from './contract/event.ts';
+import { noScrub, type Scrubber, scrubError } from './contract/scrub.ts';
+import { RuntimeError } from './errors.ts';
 import type { ForeignLink } from './pipeline/gate.ts';
 import { providePluginData } from './plugin-data.ts';
 import type { ForeignDialect } from './protocol/foreign.ts';
@@ -78,7 +81,7 @@ function openOne(dialect: ForeignDialect, entries: readonly ForeignEntry[], yard
 /** What carries messages to the entry's process or endpoint; nothing where it needs none. */
 function carry(
   entry: ForeignEntry,
-  { wrap, callers, followersLane, transports, cassette, emit }: Yard,
+  { wrap, callers, followersLane, transports, cassette, emit, scrubber }: Yard,
 ): Pick<Member, 'timeoutMs' | 'transport' | 'aside'> {
   const { binding, http } = entry.resolved;
   if (http !== undefined) {
@@ -92,7 +95,7 @@ function carry(
     return { timeoutMs: http.timeoutMs, transport, aside };
   }
   if (binding === undefined) return { timeoutMs: 0, transport: undefined, aside: undefined };
-  const greeting = greetingOf(entry, emit);
+  const greeting = greetingOf(entry, emit, scrubber);
   const transport = wrap({ binding }, { greeting });
   // One process is both asked and told; what has a process for each exchange may have two lanes.
   const aside = greeting === undefined ? wrap({ binding }, { pool: followersLane }) : transport;
@@ -100,7 +103,11 @@ function carry(
 }
 
 /** What is said to a process before it is asked anything. */
-function greetingOf({ config: hook, resolved: { cwd } }: ForeignEntry, emit: Emit): Greeting | undefined {
+function greetingOf(
+  { config: hook, resolved: { cwd } }: ForeignEntry,
+  emit: Emit,
+  scrubber: Scrubber = noScrub,
+): Greeting | undefined {
   if (hook.dialect !== 'picoclaw') return undefined;
   const { name, onFailure = 'own', settings } = hook;
   const seat = { name, onFailure, settings, cwd } as const;
@@ -108,7 +115,10 @@ function greetingOf({ config: hook, resolved: { cwd } }: ForeignEntry, emit: Emi
     message: helloMessage(seat),
     check: (reply) => {
       const greeting = readHello(seat, reply);
-      if (!greeting.accepted) return greeting.error;
+      if (!greeting.accepted) {
+        const told = reply instanceof RuntimeError ? greeting : readHello(seat, hideInReply(reply, scrubber));
+        return scrubError(told.accepted ? greeting.error : told.error, scrubber);
+      }
       for (const { level, message } of greeting.notes) emit({ type: 'note', name, level, message });
       return undefined;
     },

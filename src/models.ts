@@ -3,6 +3,7 @@ import type { HostEnv } from './binding/env.ts';
 import type { Cassette } from './cassette/cassette.ts';
 import type { RuntimeConfig } from './config/config.ts';
 import { unknownName } from './config/unknown-name.ts';
+import type { Scrubber } from './contract/scrub.ts';
 import type { AskedTurn, Equipment, ModelRequest } from './pipeline/run-context.ts';
 import { createGuard } from './provider/guard.ts';
 import type { Fire } from './provider/guard-verdict.ts';
@@ -22,6 +23,7 @@ export interface ModelsContext {
   readonly replay: string | undefined;
   /** Where the calls stand beside the exchanges of processes. */
   readonly cassette?: Cassette | undefined;
+  readonly scrubber?: Scrubber | undefined;
   readonly fire: Fire;
 }
 
@@ -33,9 +35,10 @@ export interface Models {
   close(): Promise<void>;
 }
 
-export function openModels({ config, env, record, replay, cassette, fire }: ModelsContext): Models {
+export function openModels(parts: ModelsContext): Models {
+  const { config, env, record, replay, cassette, scrubber, fire } = parts;
   const recorder = record === undefined ? undefined : openRecorder(record, cassette?.redact);
-  const context = { env, folder: config.folder, recorder, replayed: cassette };
+  const context = { env, folder: config.folder, recorder, replayed: cassette, scrubber };
   const opened = new Map<string, Provider>();
   const ids = () => config.providers.map((each) => each.id);
   const bare = async (id: string, name?: string) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Known, openTape, openWorkshop, resolveEntries } from './assemble.ts';
+import { openTape, openWorkshop, resolveEntries } from './assemble.ts';
 import { hostEnv } from './binding/env.ts';
 
 import { callAlone } from './call-alone.ts';
@@ -17,6 +17,7 @@ import { isObject } from './json.ts';
 import { lazyDurable, lazyPlugins } from './lazy.ts';
 import { lazyResults, lazyStore } from './lazy-store.ts';
 import { lazySuites } from './lazy-suites.ts';
+import { createScrubber, type OwnScrubber } from './log/scrub.ts';
 import { checkChangedArgs } from './pipeline/call-before.ts';
 import { toDecisionDocument, toEvalDocument, toHookInfos, toToolInfo } from './pipeline/document.ts';
 import type { LooseEvent } from './pipeline/event.ts';
@@ -28,6 +29,8 @@ import { requirePlatform } from './platform.ts';
 import { lazyGuard } from './provider/lazy-guard.ts';
 import type { Runtime, RuntimeOptions } from './runtime-api.ts';
 import { openScribe } from './scribe.ts';
+import { scrubbed, scrubbedStore, scrubEvents } from './scrub-doors.ts';
+import { secretsOf } from './secrets-of.ts';
 import { openShadowBook } from './shadows.ts';
 import { sweepTempFolders } from './temp-folder.ts';
 import { openLaunch } from './transport/launch/open.ts';
@@ -83,6 +86,7 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   const { concurrency = declared.concurrency } = options;
   const launch = await openLaunch(options.launcher ?? 'auto');
   const early: RuntimeEvent[] = [];
+  const scrubber = createScrubber(secretsOf(declared, host));
   const config = await lazyPlugins(
     {
       ...declared,
@@ -90,26 +94,29 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
       ...(options.logLevel && { logging: { ...declared.logging, level: options.logLevel } }),
     },
     host,
-    { launch, emit: (event) => early.push(event) },
+    { launch, scrubber, emit: (event) => early.push(event) },
     options.signal,
   );
   const entries = resolveEntries(config, host);
-  const log = await openEmit(config, entries, options);
+  scrubber.add(entries.all.flatMap(({ binding }) => binding.secrets));
+  const log = await openEmit(config, scrubber, options);
   const results = lazyResults(config.stateStore);
   const shadows = openShadowBook(config, results.open, log);
-  const emit: Emit = (event) => {
+  const emit = scrubEvents((event) => {
     log(event);
     shadows.listen(event);
-  };
+  }, scrubber);
   for (const event of early) emit(event);
   for (const { file: place, line, column, severity, message } of problems) {
     const level = severity === 'warning' ? 'warn' : 'debug';
     emit({ type: 'note', name: `${place}:${line}:${column}`, level, message });
   }
-  const cassette = options.cassette && (await openTape(options.cassette, { config, all: entries.all, emit }));
+  const cassette =
+    options.cassette &&
+    (await openTape(options.cassette, { config, all: entries.all, emit, redact: scrubber.kept }));
   const scribe = openScribe((message) => emit({ type: 'note', name: config.name, level: 'warn', message }));
   const { prepare, spill } = scribe;
-  const workshop = openWorkshop(config, { launch, emit, cassette, prepare, spill }, options.signal);
+  const workshop = openWorkshop(config, { launch, emit, scrubber, cassette, prepare, spill }, options.signal);
   for (const { binding, missingEnv } of entries.all) {
     for (const name of missingEnv) {
       emit({
@@ -148,9 +155,10 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
     record,
     replay,
     cassette,
+    scrubber,
     requireOpen,
   });
-  const store = lazyStore(config.stateStore);
+  const store = scrubbedStore(lazyStore(config.stateStore), scrubber);
   const checkArgs = (changed: HookEvent) =>
     changed.phase === 'before_execution'
       ? checkChangedArgs(tools.get(changed.request.name), changed)
@@ -163,6 +171,7 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
     equipment,
     env: host,
     replay,
+    scrubber,
     results: results.open,
     isRecording: record !== undefined,
     misses: () => cassette?.misses() ?? 0,
@@ -179,6 +188,8 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
     await Promise.all([equipment.close(), store.close(), results.close(), cassette?.close()]);
   };
   const isDurable = config.stateStore.type !== 'memory';
+  const door = <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) =>
+    scrubbed(work, scrubber);
   const runtime: Runtime = {
     file: config.file,
     name: config.name,
@@ -187,16 +198,16 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
     ...durable,
     tools: {
       list: () => config.tools.map(toToolInfo),
-      call: async (name, args, callOptions = {}) => {
+      call: door(async (name, args, callOptions = {}) => {
         requireOpen();
         const tool = tools.get(name) ?? unknownName('tool', String(name), tools.keys());
         const place = { tool, store, config: resolve(config.file), emit, isDurable, find };
         return await withoutOverflow(() => callAlone(place, args, callOptions));
-      },
+      }),
     },
     evals: {
       list: () => [...evals.keys()],
-      call: async (type, input, { id = type, threshold, signal = never } = {}) => {
+      call: door(async (type, input, { id = type, threshold, signal = never } = {}) => {
         requireOpen();
         return await withoutOverflow(async () => {
           const request = toEvalRequest(type, input);
@@ -205,12 +216,12 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
           const { outcome, passed } = await equipment.score({ id, type, request, threshold, signal });
           return toEvalDocument(outcome, passed);
         });
-      },
+      }),
       ...suites,
     },
     hooks: {
       list: () => toHookInfos(config),
-      fire: async (loose, { signal, onHear } = {}) => {
+      fire: door(async (loose, { signal, onHear } = {}) => {
         requireOpen();
         const call = `event_${randomUUID()}`;
         return await withoutOverflow(async () => {
@@ -223,7 +234,7 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
           const { decision } = await passGate(links, readEvent(loose), passage);
           return toDecisionDocument(decision);
         });
-      },
+      }),
     },
     providers: { list: () => config.providers.map(({ id, type, model }) => ({ id, type, model })) },
     guard: ({ providerId, stream = 'hold', window } = {}) => {
@@ -253,7 +264,7 @@ function toPath(file: string | URL): string {
 
 async function openEmit(
   config: RuntimeConfig,
-  { all }: { readonly all: readonly Known[] },
+  scrubber: OwnScrubber,
   options: RuntimeOptions,
 ): Promise<Emit> {
   const listeners = options.onEvent === undefined ? [] : [options.onEvent];
@@ -262,8 +273,7 @@ async function openEmit(
     const { fd = 2, isTerminal = process.stderr.isTTY } = options.log ?? {};
     const { hasColour = isTerminal && (hostEnv()['NO_COLOR'] ?? '') === '' } = options.log ?? {};
     const logging = { ...config.logging, ...(options.logLevel && { level: options.logLevel }) };
-    const secrets = all.flatMap(({ binding }) => binding.secrets);
-    listeners.push(openLog({ logging, name: config.name, secrets, target: { fd, isTerminal, hasColour } }));
+    listeners.push(openLog({ logging, name: config.name, scrubber, target: { fd, isTerminal, hasColour } }));
   }
   return (event) => {
     for (const listener of listeners) tell(listener, event);

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { HostEnv } from './binding/env.ts';
 import type { RuntimeConfig } from './config/config.ts';
 import type { HookEvent } from './contract/hook.ts';
+import type { Scrubber } from './contract/scrub.ts';
 import { RuntimeError } from './errors.ts';
 import type { Link } from './pipeline/gate.ts';
 import type { Equipment } from './pipeline/run-context.ts';
@@ -18,6 +19,7 @@ import { retryFaults } from './suite/retry.ts';
 import { toHeader } from './suite/run/header.ts';
 import { openStoredRun, readHeader } from './suite/run/journal.ts';
 import { keepRun, openToKeep, requireRun } from './suite/run/keep-run.ts';
+import { scrubEpoch } from './suite/scrub-epoch.ts';
 import { watchRepeats } from './suite/select/repeats.ts';
 import { compileSelection } from './suite/select/select.ts';
 import { watchTags } from './suite/select/tag-watch.ts';
@@ -38,6 +40,8 @@ export interface SuitesContext {
   readonly results: () => Promise<ResultStore>;
   /** What is kept of answers would not be in the recording. */
   readonly isRecording: boolean;
+  /** What is reported and kept passes it. */
+  readonly scrubber: Scrubber;
   /** How many requests a recording did not have, since the runtime was opened. */
   readonly misses: () => number;
   /** Processes at once. */
@@ -80,6 +84,7 @@ export function openSuites(context: SuitesContext): Suites {
         const { signal = never, bail, keepGoing, reporter, onProgress } = options;
         return await runSuite(suite, {
           ...{ header, journal, signal, bail, keepGoing, reporter, onProgress },
+          scrub: (record) => scrubEpoch(record, context.scrubber),
           select: (candidates) => tellRepeats(select === undefined ? candidates : select(candidates)),
           window: context.window,
           turns: context.concurrency,

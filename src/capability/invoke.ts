@@ -1,9 +1,11 @@
 import type { Binding } from '../binding/binding.ts';
 import type { Capability, Emit } from '../contract/event.ts';
+import { noScrub, type Scrubber, scrubError } from '../contract/scrub.ts';
 import { toRuntimeError } from '../errors.ts';
 import type { Codec } from '../protocol/dialect.ts';
 import { startStopwatch, type Took, wholeMs } from '../stopwatch.ts';
 import type { Reply, Transport } from '../transport/transport.ts';
+import { readReply } from './read-reply.ts';
 
 /** A bound entry that can be asked: where to send, how to say it, and whom to tell. */
 export interface Port<Input, Output> {
@@ -11,6 +13,8 @@ export interface Port<Input, Output> {
   readonly transport: Transport;
   readonly codec: Codec<Input, Output>;
   readonly emit: Emit;
+  /** What is said of a reply passes it; what a reply gives does not. */
+  readonly scrubber?: Scrubber | undefined;
 }
 
 /** One question to one entry. */
@@ -24,20 +28,21 @@ export interface Invocation<Input> {
 }
 
 /** Encode, exchange, decode: the one place where a codec meets a transport. Throws RuntimeError only. */
-export async function invoke<Input, Output>(
+export async function invoke<Input, Output extends object>(
   port: Port<Input, Output>,
   { input, signal, onReply }: Invocation<Input>,
 ): Promise<Output> {
+  const { scrubber = noScrub } = port;
   try {
     const reply = await port.transport.exchange(port.codec.encode(input), signal);
     onReply?.(reply);
-    const { output, notes } = port.codec.decode(reply, input);
+    const { output, notes } = readReply(reply, scrubber, (given) => port.codec.decode(given, input));
     for (const { level, message } of notes) {
       port.emit({ type: 'note', name: port.binding.name, level, message });
     }
     return output;
   } catch (error) {
-    throw toRuntimeError(error);
+    throw scrubError(toRuntimeError(error), scrubber);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Emit } from '../contract/event.ts';
 import { type Answer, answers, type EventKind, type HookMode } from '../contract/hook.ts';
+import { noScrub, type Scrubber, scrubError } from '../contract/scrub.ts';
 import type { Scene } from '../contract/turn.ts';
 import { RuntimeError, toFault, toRuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json.ts';
@@ -8,6 +9,7 @@ import type { Decoded } from '../protocol/dialect.ts';
 import type { ForeignDialect, Payload, Point, Question, Seat } from '../protocol/foreign.ts';
 import { startStopwatch, type Took, wholeMs } from '../stopwatch.ts';
 import type { Transport } from '../transport/transport.ts';
+import { readReply } from './read-reply.ts';
 
 /** One hook of a foreign dialect: what the dialect knows of it, and where it can be asked. */
 export interface Member {
@@ -25,6 +27,8 @@ export interface GroupContext {
   readonly prepare: (scene: Scene) => Scene;
   /** Puts a long text into a file, and gives what stands in its place. */
   readonly spill: (text: string) => string;
+  /** What is said of an answer passes it. */
+  readonly scrubber?: Scrubber | undefined;
   /** When aborted, what is still to be told is dropped. */
   readonly stop?: AbortSignal | undefined;
 }
@@ -72,7 +76,7 @@ export async function askMember(
   const { seat } = member;
   round.onHear?.(seat.name);
   const watch = startStopwatch();
-  const { output, notes } = await watch.run(() => exchange(dialect, member, { round, question }));
+  const { output, notes } = await watch.run(() => exchange(dialect, member, { round, question }, context));
   const answer = spill(dialect, output, context);
   for (const { level, message } of notes) context.emit({ type: 'note', name: seat.name, level, message });
   const took = watch.read();
@@ -99,6 +103,7 @@ async function exchange(
   dialect: ForeignDialect,
   { seat, transport }: Member,
   { round, question }: { readonly round: Round; readonly question: Question },
+  { scrubber = noScrub }: Pick<GroupContext, 'scrubber'>,
 ): Promise<Decoded<Answer>> {
   try {
     const own = dialect.answer(seat, question);
@@ -110,9 +115,10 @@ async function exchange(
     if (reply instanceof RuntimeError && (reply.code === 'ABORTED' || reply.code === 'RUNTIME_CLOSED')) {
       throw reply;
     }
-    return dialect.read(seat, question, reply);
+    if (reply instanceof RuntimeError) return dialect.read(seat, question, scrubError(reply, scrubber));
+    return readReply(reply, scrubber, (given) => dialect.read(seat, question, given));
   } catch (thrown) {
-    const error = toFault(thrown);
+    const error = toFault(scrubError(toRuntimeError(thrown), scrubber));
     const output = answers.deny(`hook "${seat.name}" failed: ${error.message}`, { error });
     return { output, notes: [] };
   }

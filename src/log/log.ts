@@ -3,6 +3,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import type { PrettyOptions } from 'pino-pretty';
 import type { LoggingConfig } from '../config/config.ts';
 import type { RuntimeEvent } from '../contract/event.ts';
+import type { Scrubber } from '../contract/scrub.ts';
 import { Json, parseLossless } from '../json.ts';
 import { openSink } from '../sink.ts';
 import { createRedact, isCredentialName, type Redact } from './redact.ts';
@@ -20,14 +21,16 @@ export interface LogOptions {
   readonly logging: LoggingConfig;
   /** The config's name, on every line. */
   readonly name: string;
-  /** Values that no line may show. */
-  readonly secrets: Iterable<string>;
+  /** Takes out what no line may show. */
+  readonly scrubber?: Pick<Scrubber, 'text'> | undefined;
+  /** Values that no line may show, where there is no scrubber. */
+  readonly secrets?: Iterable<string>;
   readonly target: LogTarget;
 }
 
 /** A log of a runtime's events. Everything passes the redaction before it is written. */
 export function openLog(options: LogOptions): (event: RuntimeEvent) => void {
-  const redact = createRedact(options.secrets);
+  const redact = options.scrubber?.text ?? createRedact(options.secrets ?? []);
   const { level, fields } = options.logging;
   const logger = pino(
     { level, base: { ...(options.name === '' ? {} : { config: options.name }), ...fields } },

@@ -1,10 +1,7 @@
+import { createHider, mark } from '../hide.ts';
+
 /** Replaces what must not be read: whole text in, whole text out. */
 export type Redact = (text: string) => string;
-
-/** Shorter values are left: hiding every "on" or "1" would hide the log itself. */
-const SHORTEST_SECRET = 4;
-const SHORTEST_LINE = 8;
-const mark = '[redacted]';
 
 /** Hides these values wherever they stand, and what follows the names of credentials. */
 export function createRedact(secrets: Iterable<string>): Redact {
@@ -14,11 +11,8 @@ export function createRedact(secrets: Iterable<string>): Redact {
 
 /** Hides these values wherever they stand. */
 export function createHide(secrets: Iterable<string>): Redact {
-  const values = [...new Set(secrets)].filter((secret) => secret.length >= SHORTEST_SECRET);
-  // Longest first, so that a secret inside another does not leave the other's rest behind.
-  const forms = [...new Set(values.flatMap(writtenForms))].sort((one, other) => other.length - one.length);
-  const known = forms.length === 0 ? undefined : new RegExp(forms.map(escapePattern).join('|'), 'g');
-  return (text) => (known === undefined ? text : text.replace(known, mark));
+  const hider = createHider(secrets);
+  return (text) => hider.text(text);
 }
 
 /** Whether a member of that name holds a credential, such as `Authorization`, `api_key` or `accessToken`. */
@@ -43,29 +37,16 @@ const credentialText = new RegExp(
 const headerText = new RegExp(`(authorization|cookie)${between}(?:${quoted}|[^\\r\\n]+)`, 'gi');
 
 /** A scheme and what follows it, without the name of its header. */
-const bearerText = /\b(bearer\s{1,8})[\w.~+/=-]{16,}/gi;
+const bearerText = /\b((?:bearer|basic)\s{1,8})[\w.~+/=-]{16,}/gi;
 
-function hideCredentials(text: string): string {
+/** The password in `scheme://user:password@host`. */
+const addressText = /(:\/\/[^\s/?#:@"'<>]{0,200}:)[^\s/?#"'<>@]{1,500}(?=@)/g;
+
+/** Hides what follows the names of credentials, and the password in the address of a server. */
+export function hideCredentials(text: string): string {
   return text
     .replace(headerText, `$1$2${mark}`)
     .replace(credentialText, `$1$2${mark}`)
-    .replace(bearerText, `$1${mark}`);
-}
-
-/** A value as it may stand in a line: as it is, escaped in JSON or in a URL, and line by line. */
-function writtenForms(secret: string): string[] {
-  const lines = secret.split(/\r?\n/).filter((line) => line.length >= SHORTEST_LINE);
-  return [secret, ...lines].flatMap((text) => {
-    const escaped = JSON.stringify(text).slice(1, -1);
-    return [text, escaped, toAscii(escaped), encodeURIComponent(text.toWellFormed())];
-  });
-}
-
-/** JSON text as Python writes it. */
-function toAscii(json: string): string {
-  return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-function escapePattern(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    .replace(bearerText, `$1${mark}`)
+    .replace(addressText, `$1${mark}`);
 }

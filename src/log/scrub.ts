@@ -1,24 +1,69 @@
+import type { Scrubber, ScrubStream } from '../contract/scrub.ts';
+import { createHider, type Hider, mark } from '../hide.ts';
 import { endOfString, endOfValue, skipSpace } from '../json-text.ts';
-import { createHide, createRedact, isCredentialName, type Redact } from './redact.ts';
+import { hideCredentials, isCredentialName, type Redact } from './redact.ts';
 
 /**
  * Hides what no log shows, also where it is encoded, in texts that are kept to be used again: JSON stays JSON, and
  * what of it is no secret stays as it was written.
  */
 export function createScrub(secrets: Iterable<string>): Redact {
-  const all = [...secrets].flatMap((secret) => [secret, ...encodings(secret)]);
-  const redact = orNothing(createRedact(all));
-  const hide = createHide(all);
+  return scrubWith(createHider(secrets));
+}
+
+/** The one scrubber of a runtime, for every door that a text leaves it by. */
+export function createScrubber(secrets: Iterable<string>): OwnScrubber {
+  const hider = createHider(secrets);
+  const text = redactWith(hider);
+  return {
+    text,
+    values: (given) => hider.text(given),
+    stream: () => openStream(hider),
+    add: (more) => hider.add(more),
+    kept: scrubWith(hider),
+  };
+}
+
+export interface OwnScrubber extends Scrubber {
+  /** For texts that are kept to be used again: JSON stays JSON. */
+  readonly kept: Redact;
+}
+
+function redactWith(hider: Hider): Redact {
+  return orNothing((text) => hideCredentials(hider.text(text)));
+}
+
+function scrubWith(hider: Hider): Redact {
+  const redact = redactWith(hider);
   return (text) => {
     if (!isJson(text)) return redact(text);
     const scrubbed = scrubJson(text, redact);
     // A secret that is itself JSON may stand there as several tokens.
-    const hidden = hide(scrubbed);
+    const hidden = hider.text(scrubbed);
     return hidden === scrubbed || isJson(hidden) ? hidden : nothing;
   };
 }
 
-const mark = '[redacted]';
+/** Names of credentials and what follows them are looked for line by line. */
+function openStream(hider: Hider): ScrubStream {
+  const values = hider.stream();
+  const redact = orNothing(hideCredentials);
+  let held = '';
+  return {
+    push: (text) => {
+      held += values.push(text);
+      const end = held.length > LONGEST_HELD ? held.length : held.lastIndexOf('\n') + 1;
+      const shown = redact(held.slice(0, end));
+      held = held.slice(end);
+      return shown;
+    },
+    rest: () => redact(held + values.rest()),
+  };
+}
+
+/** A line without end is let go bit by bit. */
+const LONGEST_HELD = 64 * 1024;
+
 const nothing = JSON.stringify(mark);
 
 /** Text that is too much for the patterns is not shown at all. */
@@ -31,23 +76,6 @@ function orNothing(redact: Redact): Redact {
       throw thrown;
     }
   };
-}
-
-/** Secrets of fewer characters would be found encoded where they are not. */
-const SHORTEST_ENCODED = 8;
-
-/** The secret as Base64, wherever in the encoded bytes it begins, as hexadecimal digits, and as bytes that are taken for Latin-1. */
-function encodings(secret: string): string[] {
-  if (secret.length < SHORTEST_ENCODED) return [];
-  const bytes = Buffer.from(secret);
-  const shifted = [0, 1, 2].flatMap((shift) => {
-    const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
-    // Of the first and the last character some bits may belong to what stands around the secret.
-    const whole = text.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
-    return [whole, whole.replaceAll('+', '-').replaceAll('/', '_')];
-  });
-  const hex = bytes.toString('hex');
-  return [...shifted, hex, hex.toUpperCase(), bytes.toString('latin1')];
 }
 
 function isJson(text: string): boolean {

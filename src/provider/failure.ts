@@ -1,4 +1,5 @@
 import { RuntimeError } from '../errors.ts';
+import { createHider, type Hider } from '../hide.ts';
 import { isObject } from '../json.ts';
 
 /** What is known of a call that failed at the API's side. */
@@ -18,6 +19,8 @@ export interface ApiFailure {
 export interface Peer {
   readonly id: string;
   readonly secrets: readonly string[];
+  /** Takes out what else nobody may read, before anything is cut. */
+  readonly scrub?: ((text: string) => string) | undefined;
 }
 
 /** PROVIDER_FAILED with `status`, `retryable` and, where the API says so, `retry_after_ms` in its details. */
@@ -39,12 +42,13 @@ export function failedWith(id: string, failure: ApiFailure): RuntimeError {
  * Anything that a model call threw as PROVIDER_FAILED, or PROVIDER_TIMEOUT where the network's own limits ended
  * it. Of an error of a package nothing is kept but words and status: it carries the whole request.
  */
-export function toFailure(thrown: unknown, { id, secrets }: Peer): RuntimeError {
+export function toFailure(thrown: unknown, peer: Peer): RuntimeError {
+  const { id, secrets, scrub = (text: string) => text } = peer;
   if (thrown instanceof RuntimeError) return thrown;
   const system = findSystemError(thrown);
   if (system === undefined) {
     return failedWith(id, {
-      message: hide(wordsOf(thrown), secrets),
+      message: scrub(hide(wordsOf(thrown), secrets)),
       status: findNumber(thrown, 'statusCode'),
       retryAfterMs: readRetryAfter(thrown),
     });
@@ -53,7 +57,7 @@ export function toFailure(thrown: unknown, { id, secrets }: Peer): RuntimeError 
     return new RuntimeError('PROVIDER_TIMEOUT', `provider "${id}" was silent for too long (${system.code})`);
   }
   return failedWith(id, {
-    message: hide(describeSystemError(system), secrets),
+    message: scrub(hide(describeSystemError(system), secrets)),
     retryable: passingCodes.has(system.code),
   });
 }
@@ -124,10 +128,14 @@ function readRetryAfter(thrown: unknown): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
-/** The text without these secrets: an API may repeat the key that it refuses. */
+/** The text without these secrets, however they are written: an API may repeat the key that it refuses. */
 export function hide(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((words, secret) => words.replaceAll(secret, '[redacted]'), text);
+  const hider = hiders.get(secrets) ?? createHider(secrets);
+  hiders.set(secrets, hider);
+  return hider.text(text);
 }
+
+const hiders = new WeakMap<readonly string[], Hider>();
 
 function shorten(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();

@@ -5,6 +5,7 @@ import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { isHeaderText, readCredential, unusable } from './credential.ts';
 import type { Peer } from './failure.ts';
 import type { Kind } from './kinds.ts';
+import { secretsOfHeaders } from './secret-headers.ts';
 
 interface Surroundings {
   readonly env: HostEnv;
@@ -46,19 +47,7 @@ const fetchOnce: typeof fetch = (input, init) => fetch(input, { ...init, redirec
 
 /** The key and the headers that hold others, the longest first; what is short hides too much of any text. */
 function secretsOf({ headers }: ProviderConfig, apiKey: string | undefined): string[] {
-  const values = Object.entries(headers).flatMap(([name, value]) =>
-    isSecretHeader(name) ? partsOf(value) : [],
-  );
-  return [...(apiKey === undefined ? [] : [apiKey]), ...values]
+  return [...(apiKey === undefined ? [] : [apiKey]), ...secretsOfHeaders(headers)]
     .filter((value) => value.length >= 8)
     .toSorted((one, other) => other.length - one.length);
-}
-
-function isSecretHeader(name: string): boolean {
-  return /auth|key|token|secret|cookie|passw|credential|signature/i.test(name);
-}
-
-/** `Bearer KEY` as a whole, and KEY by itself. */
-function partsOf(value: string): string[] {
-  return [value, ...value.split(/[\s;,=]+/)];
 }

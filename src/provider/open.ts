@@ -4,6 +4,7 @@ import type { HostEnv } from '../binding/env.ts';
 import type { ProviderConfig } from '../config/config.ts';
 import { providerTypes } from '../config/provider-types.ts';
 import { suggest } from '../config/suggest.ts';
+import type { Scrubber } from '../contract/scrub.ts';
 import { unusable } from './credential.ts';
 import { withDefaults } from './defaults.ts';
 import type { Peer } from './failure.ts';
@@ -26,6 +27,8 @@ export interface ProviderContext {
   readonly replay?: string | undefined;
   /** How calls are found there. */
   readonly replayed?: RecordingContext | undefined;
+  /** Is told of keys, and takes them and other secrets out of what is said of a failure. */
+  readonly scrubber?: Scrubber | undefined;
   /** Ends every call that is under way. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -73,7 +76,10 @@ async function openSource(config: ProviderConfig, context: ProviderContext): Pro
   }
   const limits = readLimits(config, 2);
   const opened = await openHttpModel(config, kind, context);
-  return { ...opened, model: withLimits(opened.model, limits, opened.peer) };
+  const { scrubber } = context;
+  scrubber?.add(opened.peer.secrets);
+  const called: Peer = { ...opened.peer, scrub: scrubber?.text };
+  return { model: withLimits(opened.model, limits, called), peer: called };
 }
 
 async function openReplay({ id, model, additionalConfig }: ProviderConfig, folder: string) {

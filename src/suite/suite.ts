@@ -27,6 +27,8 @@ export interface SuiteOptions extends EpochTools {
   readonly keepGoing?: boolean | undefined;
   /** Looks at the end for what makes the whole run void. */
   readonly findFault?: (() => RowFault | undefined) | undefined;
+  /** Takes out what no report may show, before a record is kept or told. */
+  readonly scrub?: ((record: EpochRecord) => EpochRecord) | undefined;
   /** Holds what was judged already, and keeps what is judged now. */
   readonly journal?: EpochJournal | undefined;
   readonly reporter?: Reporter | undefined;
@@ -154,7 +156,8 @@ async function epochOf(
   if (known !== undefined) return known;
   const task = { row: place.value, epoch: place.epoch, signal };
   const work = async () => await runEpoch(suite, task, options);
-  const record = turns === undefined ? await work() : await turns.add(work, { signal });
+  const judged = turns === undefined ? await work() : await turns.add(work, { signal });
+  const record = options.scrub?.(judged) ?? judged;
   // What was cut off says nothing, and is judged again when the run goes on.
   signal.throwIfAborted();
   await journal?.keep(place, record);

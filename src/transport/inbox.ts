@@ -1,5 +1,6 @@
 import type { Binding } from '../binding/binding.ts';
 import type { Emit } from '../contract/event.ts';
+import { noScrub, type Scrubber } from '../contract/scrub.ts';
 import { type ErrorCode, RuntimeError, type RuntimeErrorOptions } from '../errors.ts';
 import { findId } from './find-id.ts';
 import { createForgotten } from './forgotten.ts';
@@ -41,17 +42,19 @@ export class Inbox implements LineListener {
   readonly #maxBytes: number;
   readonly #emit: Emit;
   readonly #rules: InboxRules;
+  readonly #scrubber: Scrubber;
   readonly #waiting = new Map<number, Waiting>();
   readonly #forgotten = createForgotten();
   #lastId = 0;
   #warnedVersion = false;
   #atStart = true;
 
-  constructor(binding: Binding, emit: Emit, rules: InboxRules) {
+  constructor(binding: Binding, emit: Emit, rules: InboxRules, scrubber: Scrubber = noScrub) {
     this.#name = binding.name;
     this.#maxBytes = binding.maxOutputBytes;
     this.#emit = emit;
     this.#rules = rules;
+    this.#scrubber = scrubber;
   }
 
   await(): Awaited {
@@ -82,6 +85,28 @@ export class Inbox implements LineListener {
     this.#take(readLine(line), line);
   }
 
+  /** The line without secrets: of what is no reply, words are cut to excerpts. */
+  #clean(bytes: Uint8Array): Uint8Array {
+    const text = Buffer.from(bytes).toString();
+    const shown = this.#scrubber.text(text);
+    return shown === text ? bytes : Buffer.from(shown);
+  }
+
+  #words(line: Malformed, bytes: Uint8Array): Malformed {
+    const clean = this.#clean(bytes);
+    if (clean === bytes) return line;
+    const again = readLine(clean);
+    const { why, text } = again.kind === 'malformed' ? again : { why: this.#scrubber.text(line.why) };
+    return {
+      kind: line.kind,
+      id: line.id,
+      why,
+      ...(line.hint && { hint: line.hint }),
+      ...(text !== undefined && { text }),
+      ...(line.problem && { problem: line.problem }),
+    };
+  }
+
   onLongLine(prefix: Uint8Array): void {
     this.#atStart = false;
     const why = `a reply is longer than ${this.#maxBytes} bytes`;
@@ -99,14 +124,16 @@ export class Inbox implements LineListener {
         this.#noise(line.why, bytes);
         break;
       case 'request':
-        this.#drop('server request', `nothing here answers ${line.method}`);
+        this.#drop('server request', `nothing here answers ${this.#scrubber.text(line.method)}`);
         break;
       case 'anonymous':
         this.#takeAnonymous(bytes);
         break;
-      case 'malformed':
-        this.#failOrDrop(line.id, 'REPLY_MALFORMED', line.why, { ...optionsOf(line), unread: bytes });
+      case 'malformed': {
+        const told = this.#words(line, bytes);
+        this.#failOrDrop(told.id, 'REPLY_MALFORMED', told.why, { ...optionsOf(told), unread: bytes });
         break;
+      }
       case 'twice':
         for (const id of line.ids) {
           this.#failOrDrop(id, 'REPLY_MALFORMED', line.why, { hint: line.hint, unread: bytes });
@@ -172,7 +199,7 @@ export class Inbox implements LineListener {
 
   #noise(why: string, bytes: Uint8Array): void {
     for (const waiting of this.#waiting.values()) waiting.sawNoise = true;
-    this.#drop('noise', `${why}: ${Buffer.from(bytes).toString('utf8', 0, 200)}`);
+    this.#drop('noise', `${why}: ${Buffer.from(this.#clean(bytes)).toString('utf8', 0, 200)}`);
   }
 
   #drop(what: 'noise' | 'late reply' | 'unknown reply' | 'server request', detail: string): void {
@@ -187,7 +214,9 @@ export class Inbox implements LineListener {
   }
 }
 
-function optionsOf({ hint, text, problem }: Extract<Line, { kind: 'malformed' }>): RuntimeErrorOptions {
+type Malformed = Extract<Line, { kind: 'malformed' }>;
+
+function optionsOf({ hint, text, problem }: Malformed): RuntimeErrorOptions {
   return { hint, details: { ...(text !== undefined && { text }), ...(problem && { problem }) } };
 }
 

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Binding } from '../binding/binding.ts';
 import type { Emit } from '../contract/event.ts';
+import type { Scrubber } from '../contract/scrub.ts';
 import { RuntimeError } from '../errors.ts';
 import { findExecutable } from '../executable.ts';
 import { findInterpreterFault } from '../interpreter.ts';
@@ -31,6 +32,8 @@ export interface WatchedProcess {
 export interface ProcessContext {
   readonly launch: Launch;
   readonly emit: Emit;
+  /** What processes say beside their replies passes it before anything of it is cut. */
+  readonly scrubber?: Scrubber | undefined;
 }
 
 /** Starts the binding's process. `input` is all of stdin, or null for a stream. Throws PROCESS_START. */
@@ -48,6 +51,7 @@ export async function startProcess(
       const detail = `${lines} lines (${bytes} bytes) of process ${pid} between the first and the last`;
       context.emit({ type: 'dropped', name, what: 'stderr', detail });
     },
+    scrubber: context.scrubber,
     ...(binding.mode === 'server' && { windowMs: SERVER_WINDOW_MS }),
   });
   const watched = ended.then((end) => {

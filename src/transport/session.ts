@@ -37,7 +37,7 @@ export interface Started extends InboxRules {
 /** Speaks JSON-RPC with a started process until it ends. */
 export function openSession(binding: Binding, context: ProcessContext, started: Started): Session {
   const { process: child } = started;
-  const inbox = new Inbox(binding, context.emit, started);
+  const inbox = new Inbox(binding, context.emit, started, context.scrubber);
   const lines = createLineSplitter(
     { maxBytes: binding.maxOutputBytes, prefixBytes: LONG_LINE_PREFIX },
     inbox,

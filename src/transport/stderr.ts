@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { noScrub, type Scrubber } from '../contract/scrub.ts';
 import { RuntimeError } from '../errors.ts';
 import { createStderrLines, type StderrListener } from './stderr-lines.ts';
 import { createTranscoder } from './utf16.ts';
@@ -7,6 +8,8 @@ import { createTranscoder } from './utf16.ts';
 export interface Telling extends Partial<StderrListener> {
   /** A process that answers one request says it once; one that lives on begins anew after so long. */
   readonly windowMs?: number;
+  /** What is said passes it before anything is cut. */
+  readonly scrubber?: Scrubber | undefined;
 }
 
 /**
@@ -16,13 +19,17 @@ export interface Telling extends Partial<StderrListener> {
 export function watchStderr(
   stderr: Readable,
   onLine: (line: string) => void,
-  { onOmitted = () => {}, windowMs = Number.POSITIVE_INFINITY }: Telling = {},
+  { onOmitted = () => {}, windowMs = Number.POSITIVE_INFINITY, scrubber = noScrub }: Telling = {},
 ): () => string {
   let chunks: Buffer[] = [];
   let length = 0;
   const lines = createStderrLines({ lines: MOST_LINES, bytes: TAIL_BYTES, windowMs }, { onLine, onOmitted });
   const transcoder = createTranscoder();
-  const take = (chunk: Buffer) => {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const clean = scrubber.stream();
+  const take = (text: string) => {
+    if (text === '') return;
+    const chunk = Buffer.from(text);
     lines.push(chunk);
     chunks.push(chunk);
     length += chunk.length;
@@ -30,13 +37,16 @@ export function watchStderr(
     chunks = [Buffer.concat(chunks).subarray(-TAIL_BYTES)];
     length = TAIL_BYTES;
   };
-  stderr.on('data', (chunk: Buffer) => take(transcoder.push(chunk)));
+  stderr.on('data', (chunk: Buffer) => take(clean.push(decoder.decode(transcoder.push(chunk), { stream: true }))));
   stderr.on('error', () => {});
+  let isOver = false;
   stderr.once('close', () => {
-    take(transcoder.end());
+    isOver = true;
+    take(clean.push(decoder.decode(transcoder.end())));
+    take(clean.rest());
     lines.end();
   });
-  return () => tailOf(Buffer.concat(chunks));
+  return () => tailOf(Buffer.concat([...chunks, Buffer.from(isOver ? '' : clean.rest())]));
 }
 
 /** The last of it, from the first whole character on. */

@@ -1,0 +1,84 @@
+/** One spelling of a secret: UTF-16 units that are met one after another, each as it is or escaped. */
+export interface Form {
+  readonly units: readonly Unit[];
+  /** Base64 and the like, into which line breaks may have been put. */
+  readonly isEncoded: boolean;
+}
+
+export interface Unit {
+  readonly code: number;
+  /** Its bytes as a URL has them, in small letters; empty where it has none by itself. */
+  readonly percent: string;
+}
+
+/** Shorter values are left: hiding every "on" or "1" would hide the text itself. */
+const SHORTEST_SECRET = 4;
+/** Shorter lines of a secret, and shorter secrets encoded, would be found where they are not. */
+const SHORTEST_PIECE = 8;
+
+/** Every spelling in which these values are looked for. */
+export function formsOf(secrets: Iterable<string>): Form[] {
+  const values = [...secrets].flatMap((secret) => [secret, secret.trim(), ...passwordIn(secret)]);
+  const texts = new Set(
+    [...new Set(values)]
+      .filter(({ length }) => length >= SHORTEST_SECRET)
+      .flatMap((value) => [value, ...linesOf(value)]),
+  );
+  const plain = new Set([...texts].flatMap(spellings));
+  const encoded = new Set([...texts].flatMap(encodings));
+  return [
+    ...[...plain].map((text) => toForm(text, false)),
+    ...[...encoded].filter((text) => !plain.has(text)).map((text) => toForm(text, true)),
+  ];
+}
+
+/** The password of an address such as `postgres://user:password@host`, as it stands there and decoded. */
+function passwordIn(secret: string): string[] {
+  const written = /^[a-z][\w+.-]*:\/\/[^\s/?#]*?:([^\s/?#]+)@[^\s@]+$/i.exec(secret)?.[1] ?? '';
+  if (written.length < SHORTEST_PIECE) return [];
+  try {
+    return [written, decodeURIComponent(written)];
+  } catch {
+    return [written];
+  }
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split(/\r?\n/).filter(({ length }) => length >= SHORTEST_PIECE);
+  return lines.length === 1 && lines[0] === text ? [] : lines;
+}
+
+/** What cannot be read unit by unit, because it holds a sign that begins an escape, is spelled out. */
+function spellings(text: string): string[] {
+  if (!/[\\%&\ud800-\udfff]/.test(text)) return [text];
+  const json = JSON.stringify(text).slice(1, -1);
+  const html = text.replaceAll('&', '&amp;');
+  return [text, json, JSON.stringify(json).slice(1, -1), encodeURIComponent(text.toWellFormed()), html];
+}
+
+/** As Base64, wherever in the encoded bytes it begins, as hexadecimal digits, and as bytes taken for Latin-1. */
+function encodings(secret: string): string[] {
+  if (secret.length < SHORTEST_PIECE) return [];
+  const bytes = Buffer.from(secret);
+  const shifted = [0, 1, 2].flatMap((shift) => {
+    const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
+    // Of the first and the last character some bits may belong to what stands around the secret.
+    const whole = text.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
+    const safe = whole.replaceAll('+', '-').replaceAll('/', '_');
+    // A line may end behind the first character.
+    return [whole, safe, whole.slice(1), safe.slice(1)];
+  });
+  const hex = bytes.toString('hex');
+  return [...shifted, hex, hex.toUpperCase(), bytes.toString('latin1')];
+}
+
+function toForm(text: string, isEncoded: boolean): Form {
+  const units = Array.from({ length: text.length }, (_, at) => toUnit(text.charCodeAt(at)));
+  return { units, isEncoded };
+}
+
+function toUnit(code: number): Unit {
+  if (code >= 0xd800 && code <= 0xdfff) return { code, percent: '' };
+  const bytes = Buffer.from(String.fromCharCode(code));
+  return { code, percent: bytes.toString('hex').replaceAll(/../g, '%$&') };
+}
