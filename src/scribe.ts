@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { GroupContext } from './capability/group.ts';
 import type { ChatMessage } from './contract/provider.ts';
 import { toRuntimeError } from './errors.ts';
+import { toFileName } from './file-name.ts';
 import { stringifyJson } from './json.ts';
 import { toolCallsOf } from './pipeline/tool-calls.ts';
 
@@ -32,7 +33,7 @@ export function openScribe(tell: (problem: string) => void): Scribe {
   return {
     prepare: (scene) =>
       attempt(() => {
-        const place = join(home(), scene.session_id.replaceAll(/[^A-Za-z0-9._-]/g, '_'));
+        const place = join(home(), toFileName(scene.session_id));
         mkdirSync(place, { recursive: true, mode: 0o700 });
         const transcript = join(place, 'transcript.jsonl');
         // Outside of a turn nothing is known of its messages; what stands there stays.

@@ -27,6 +27,7 @@ export const strata: readonly (readonly string[])[] = [
     'secret-forms.ts',
     'hide.ts',
     'escapes.ts',
+    'file-name.ts',
   ],
   ['contract/'],
   ['pii/'],

@@ -6,6 +6,7 @@ import type { RuntimeEvent } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';
 import { Json, parseLossless } from '../json.ts';
 import { openSink } from '../sink.ts';
+import { visible } from '../visible.ts';
 import { createRedact, isCredentialName, type Redact } from './redact.ts';
 
 /** Where log lines go, and how they look there. */
@@ -30,7 +31,9 @@ export interface LogOptions {
 
 /** A log of a runtime's events. Everything passes the redaction before it is written. */
 export function openLog(options: LogOptions): (event: RuntimeEvent) => void {
-  const redact = options.scrubber?.text ?? createRedact(options.secrets ?? []);
+  const hide = options.scrubber?.text ?? createRedact(options.secrets ?? []);
+  // A person's terminal obeys what a program only reads; JSON spells most of it out.
+  const redact = isText(options) ? (text: string) => visible(hide(text)) : hide;
   const { level, fields } = options.logging;
   const logger = pino(
     { level, base: { ...(options.name === '' ? {} : { config: options.name }), ...fields } },
@@ -40,10 +43,9 @@ export function openLog(options: LogOptions): (event: RuntimeEvent) => void {
 }
 
 function openStream({ logging, target }: LogOptions): DestinationStream {
-  const { fd, isTerminal, hasColour } = target;
-  const asText = logging.format === undefined ? isTerminal : logging.format === 'text';
+  const { fd, hasColour } = target;
   const sink = openSink(fd);
-  if (!asText) return sink;
+  if (!isText({ logging, target })) return sink;
   const pretty = loadPretty()({
     colorize: hasColour,
     singleLine: true,
@@ -51,6 +53,10 @@ function openStream({ logging, target }: LogOptions): DestinationStream {
     translateTime: 'SYS:HH:MM:ss.l',
   });
   return { write: (line) => sink.write(pretty(line)) };
+}
+
+function isText({ logging, target }: Pick<LogOptions, 'logging' | 'target'>): boolean {
+  return logging.format === undefined ? target.isTerminal : logging.format === 'text';
 }
 
 /** Loaded only for people, who are seldom the readers of a log. */

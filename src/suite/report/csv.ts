@@ -1,3 +1,4 @@
+import { visible } from '../../visible.ts';
 import type { CaseRecord, CaseResult, EvalHeader, RunHeader } from '../record.ts';
 import { askedOf, durationOf, queueOf } from './outcome.ts';
 import type { OpenReporter } from './reporter.ts';
@@ -12,7 +13,10 @@ export const openCsv: OpenReporter = (sink) => {
     },
     async onCase(record) {
       const lines = record.results.map((result) => toLine(cellsOf(record, result, evals.get(result.eval))));
-      await sink.write(lines.join(''));
+      // A terminal obeys what a spreadsheet only shows.
+      await sink.write(
+        sink.columns === undefined ? lines.join('') : visible(lines.join('').replaceAll('\r', '')),
+      );
     },
     async onProblem() {},
     async end() {},

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingRecord } from '../../contract/approval.ts';
 import { toRuntimeError } from '../../errors.ts';
 import type { Runtime } from '../../runtime.ts';
+import { visible } from '../../visible.ts';
 import { parseJson } from './input.ts';
 import { jsonLine, questionOfRecord, questionText } from './show-pending.ts';
 import type { Story } from './story.ts';
@@ -102,7 +103,7 @@ async function decide(pending: PendingRecord, context: AskContext, question: Ask
       }
     } catch (error) {
       const { code, message } = toRuntimeError(error);
-      terminal.tell(`[${code}] ${message}`);
+      terminal.tell(`[${code}] ${visible(message)}`);
       if (code === 'PENDING_DECIDED' || code === 'PENDING_EXPIRED') return true;
       if (code !== 'ARGS_INVALID' && code !== 'RESULT_INVALID' && code !== 'USAGE') throw error;
     }

@@ -1,15 +1,16 @@
 import { cut, padEnd, textWidth } from '../../text-width.ts';
+import { visibleLine } from '../../visible.ts';
 import { openStdoutSink } from './stdout-sink.ts';
 
 /**
- * Rows as aligned columns, two spaces apart; a cell of several lines becomes one. Where a terminal is too narrow, columns
+ * Rows as aligned columns, two spaces apart; a cell of several lines becomes one, and shows what would not be seen. Where a terminal is too narrow, columns
  * go on below the others, indented, and the last one is cut: what is longer than a line is in --json, and in a pipe.
  */
 export function columns(
   rows: readonly (readonly string[])[],
   width: number | undefined = openStdoutSink(false).columns,
 ): string {
-  const cells = rows.map((row) => row.map((cell) => cell.trim().replaceAll(/\s+/g, ' ')));
+  const cells = rows.map((row) => row.map(visibleLine));
   const lines = layOut(widthsOf(cells), width ?? Infinity);
   return cells.flatMap((row) => lines.flatMap((line) => render(row, line))).join('\n');
 }

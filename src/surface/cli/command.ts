@@ -106,7 +106,7 @@ async function report(error: RuntimeError, { json }: CommonOptions, terminal: Te
   terminal.tell(`error: [${code}] ${visible(message)}`);
   if (problems !== undefined) await tellProblems(error, terminal);
   else if (hint !== '') terminal.tell(`hint: ${visible(hint)}`);
-  if (code === 'INTERNAL') terminal.tell(error.stack ?? '');
+  if (code === 'INTERNAL') terminal.tell(visible(error.stack ?? ''));
 }
 
 /** Whoever threw them has loaded the runtime already; a wrong option does not wait for it. */

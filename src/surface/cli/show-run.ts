@@ -17,7 +17,7 @@ export interface Place {
 export async function showRun(document: RunDocument, place: Place, terminal: Terminal): Promise<void> {
   switch (document.status) {
     case 'completed':
-      terminal.print(outputText(document));
+      terminal.printValue(outputText(document));
       return;
     case 'pending':
       await showWaiting(document, place, terminal);
@@ -62,5 +62,5 @@ function showFailure(document: RunDocument, { tell, tint }: Terminal): void {
   const { code, message, hint } = error;
   const step = steps.find((each) => each.error?.code === code && each.error.message === message);
   tell(`${word}: ${step === undefined ? '' : `step "${step.step}": `}[${code}] ${visible(message)}`);
-  if (hint !== '') tell(`hint: ${hint}`);
+  if (hint !== '') tell(`hint: ${visible(hint)}`);
 }

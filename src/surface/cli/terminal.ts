@@ -13,6 +13,8 @@ export interface Terminal {
   readonly hasErrorColour: boolean;
   /** stdout, whole lines. */
   print(text: string): void;
+  /** stdout, a value and a newline: for a program exactly as it is, for a person with everything unseen spelled out. */
+  printValue(text: string): void;
   /** stdout, exactly one JSON document, long numbers as they were. */
   printJson(document: unknown): void;
   /** stderr, whole lines. */
@@ -40,7 +42,11 @@ export function openTerminal(colour: boolean): Terminal {
     hasColour,
     hasErrorColour,
     print,
-    printJson: (document) => print(stringifyJson(document)),
+    printValue: (text) => print(process.stdout.isTTY === true ? visible(text) : text),
+    printJson: (document) => {
+      const text = stringifyJson(document);
+      print(process.stdout.isTTY === true ? spellControls(text) : text);
+    },
     tell: (text) => whisper(`${text}\n`),
     tellHint: (fault) => {
       if (fault !== undefined && fault.hint !== '') whisper(`hint: ${visible(fault.hint)}\n`);
@@ -49,6 +55,14 @@ export function openTerminal(colour: boolean): Terminal {
     style: styler(hasColour),
     tint: styler(hasErrorColour),
   };
+}
+
+/** JSON leaves signs as they are that some terminals obey, or that turn the direction of a text. */
+function spellControls(json: string): string {
+  return json.replaceAll(
+    /[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** The way that the log takes, so that the two stay in order. */

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { HooksImport } from '../../../runtime.ts';
+import { visible, visibleLine } from '../../../visible.ts';
 import { perform, type Situation } from '../command.ts';
 import type { ExitCode } from '../exit-code.ts';
 
@@ -43,13 +44,13 @@ async function importHooks(
     terminal.printJson({ config, entries, added: written?.added ?? [], problems });
     return exitCodeOf(found);
   }
-  for (const problem of problems) terminal.tell(formatProblem(problem));
+  for (const problem of problems) terminal.tell(visible(formatProblem(problem)));
   if (written === undefined) {
-    if (yaml !== '') terminal.print(yaml.trimEnd());
+    if (yaml !== '') terminal.printValue(yaml.trimEnd());
     return exitCodeOf(found);
   }
   if (written.isNew) terminal.print(`wrote ${config}`);
-  for (const name of written.added) terminal.print(`added ${name}`);
+  for (const name of written.added) terminal.print(`added ${visibleLine(name)}`);
   const known = entries.length - written.added.length;
   if (known > 0) terminal.print(`${known} of ${entries.length} in ${config} already`);
   return exitCodeOf(found);

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { DecisionDocument, HookInfo } from '../../../contract/document.ts';
 import { type HookKind, phasesOf } from '../../../contract/hook.ts';
 import { RuntimeError } from '../../../errors.ts';
-import { visibleLine } from '../../../visible.ts';
+import { visible, visibleLine } from '../../../visible.ts';
 import { columns } from '../columns.ts';
 import { perform } from '../command.ts';
 import { exactText } from '../exact-text.ts';
@@ -152,15 +152,15 @@ function show(decision: DecisionDocument, terminal: Terminal): void {
   const { verdict, hook, reason, replace, result, enforced, context, abort } = decision;
   const by = hook === null ? '' : ` by hook "${hook}"`;
   terminal.print(
-    `${terminal.style(colours[verdict], verdict)}${enforced ? ' (enforced)' : ''}${by}${reason === '' ? '' : `: ${reason}`}`,
+    `${terminal.style(colours[verdict], verdict)}${enforced ? ' (enforced)' : ''}${by}${reason === '' ? '' : `: ${visible(reason)}`}`,
   );
-  if (replace !== null) terminal.print(`replace: ${exactText(decision, 'replace')}`);
+  if (replace !== null) terminal.print(`replace: ${visible(exactText(decision, 'replace'))}`);
   if (result !== null)
-    terminal.print(`result: ${typeof result === 'string' ? result : exactText(decision, 'result')}`);
+    terminal.print(`result: ${visible(typeof result === 'string' ? result : exactText(decision, 'result'))}`);
   if (abort !== null) terminal.print(`ends the ${abort}`);
-  for (const text of context) terminal.print(`context: ${text}`);
+  for (const text of context) terminal.print(`context: ${visible(text)}`);
   if (Object.keys(decision.metadata).length > 0)
-    terminal.print(`metadata: ${exactText(decision, 'metadata')}`);
+    terminal.print(`metadata: ${visible(exactText(decision, 'metadata'))}`);
   terminal.tellHint(decision.error);
 }
 

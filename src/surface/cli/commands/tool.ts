@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ToolDocument } from '../../../contract/document.ts';
 import type { Runtime } from '../../../runtime.ts';
+import { visible } from '../../../visible.ts';
 import { columns } from '../columns.ts';
 import { perform } from '../command.ts';
 import { exactText } from '../exact-text.ts';
@@ -83,14 +84,14 @@ async function approve({ id }: { readonly id: string }) {
 function show(document: ToolDocument, { file, isDurable }: Runtime, terminal: Terminal): void {
   switch (document.status) {
     case 'ok':
-      terminal.print(resultText(document));
+      terminal.printValue(resultText(document));
       return;
     case 'failed':
-      terminal.tell(`failed: [${document.error.code}] ${document.error.message}`);
-      terminal.tell(`hint: ${document.error.hint}`);
+      terminal.tell(`failed: [${document.error.code}] ${visible(document.error.message)}`);
+      terminal.tell(`hint: ${visible(document.error.hint)}`);
       return;
     case 'denied':
-      terminal.tell(`denied by hook "${document.hook}": ${document.reason}`);
+      terminal.tell(`denied by hook "${document.hook}": ${visible(document.reason)}`);
       return;
     case 'pending': {
       const { id, run_id } = document.pending;

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { visible } from '../../../visible.ts';
 import { perform } from '../command.ts';
 
 /** `validate`. */
@@ -19,7 +20,7 @@ export function addValidateCommand(program: Command, signal: AbortSignal): void 
         const warnings = problems.filter(({ severity }) => severity === 'warning').length;
         if (options.json) terminal.printJson({ valid: errors === 0, errors, warnings, problems });
         else {
-          for (const problem of problems) terminal.print(formatProblem(problem));
+          for (const problem of problems) terminal.print(visible(formatProblem(problem)));
           terminal.tell(summary(named.length, errors, warnings));
         }
         return errors === 0 ? 0 : 2;

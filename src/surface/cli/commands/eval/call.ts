@@ -3,6 +3,7 @@ import type { EvalDocument } from '../../../../contract/document.ts';
 import type { Threshold } from '../../../../contract/eval.ts';
 import { formatNumber } from '../../../../decimal.ts';
 import { RuntimeError } from '../../../../errors.ts';
+import { visible } from '../../../../visible.ts';
 import { perform } from '../../command.ts';
 import { exitCodeOfEval } from '../../exit-code.ts';
 import { readNumber } from '../../input.ts';
@@ -69,7 +70,7 @@ function readThreshold(own: CallFlags): Threshold {
 
 function showScore(document: EvalDocument, isBounded: boolean, terminal: Terminal): void {
   if (document.status === 'unscored') {
-    terminal.print(`${terminal.style('red', 'unscored')}: ${document.reason}`);
+    terminal.print(`${terminal.style('red', 'unscored')}: ${visible(document.reason)}`);
     terminal.tellHint(document.error);
     return;
   }
@@ -77,6 +78,6 @@ function showScore(document: EvalDocument, isBounded: boolean, terminal: Termina
   // Without bounds the score is a metric, and there is nothing it could miss.
   const word = passed ? terminal.style('green', 'passed') : terminal.style('red', 'not passed');
   terminal.print(
-    `${formatNumber(score, [0, 1])}${isBounded ? ` ${word}` : ''}${detail === '' ? '' : `: ${detail}`}`,
+    `${formatNumber(score, [0, 1])}${isBounded ? ` ${word}` : ''}${detail === '' ? '' : `: ${visible(detail)}`}`,
   );
 }
