@@ -19,7 +19,7 @@ import { findStreets } from './finders/street.ts';
 import { findUrlCredentials } from './finders/url-credentials.ts';
 import { findZipCodes } from './finders/zip.ts';
 import type { Finder, Finding } from './finding.ts';
-import { fold } from './fold.ts';
+import { fold, separateControls } from './fold.ts';
 import { resolveOverlaps } from './overlap.ts';
 import { createScan } from './scan.ts';
 
@@ -36,13 +36,17 @@ export interface DetectorOptions {
 
 export function createDetector({ entities, regions, isAllowed }: DetectorOptions): Detector {
   const finders = [...new Set(entities)].map((entity) => finderOf(entity, regions));
-  return (text) => {
+  const findIn = (text: string) => {
     const folded = fold(text);
     const scan = createScan(folded.text);
     const found = finders.flatMap((finder) => [...finder(scan)]);
-    return resolveOverlaps(found, folded.text)
-      .map((finding) => unfold(finding, folded.toOriginal))
-      .filter(({ start, end }) => !isAllowed(text.slice(start, end)));
+    return resolveOverlaps(found, folded.text).map((finding) => unfold(finding, folded.toOriginal));
+  };
+  return (text) => {
+    const apart = separateControls(text);
+    const found = findIn(text);
+    const all = apart === text ? found : resolveOverlaps([...found, ...findIn(apart)], text);
+    return all.filter(({ start, end }) => !isAllowed(text.slice(start, end)));
   };
 }
 

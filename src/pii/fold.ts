@@ -1,3 +1,5 @@
+import { spelledAt } from './spelled.ts';
+
 /** A text as the finders read it, and the way back. */
 export interface Folded {
   readonly text: string;
@@ -6,33 +8,49 @@ export interface Folded {
 }
 
 /**
- * Makes digits, spaces and hyphens of every script plain and drops what is invisible, so that a number written
- * in full-width digits or torn apart by zero-width characters reads as the number that a person sees.
+ * Makes digits, spaces and hyphens of every script plain, reads what is spelled in escapes (`&#64;`, `\u0040`), and
+ * drops what is invisible, so that a number written in full-width digits or torn apart by zero-width characters or
+ * controls reads as the number that a person sees.
  */
 export function fold(text: string): Folded {
   if (!peculiar.test(text)) return { text, toOriginal: (at) => at };
   const places: number[] = [];
-  let folded = '';
+  const pieces: string[] = [];
+  const put = (plain: string, at: number, length: number) => {
+    for (let unit = 0; unit < plain.length; unit++) places.push(at + Math.min(unit, length - 1));
+    pieces.push(plain);
+  };
   for (let at = 0; at < text.length; ) {
-    const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
-    const plain = foldCharacter(character);
-    for (let unit = 0; unit < plain.length; unit++) {
-      places.push(at + Math.min(unit, character.length - 1));
+    const spelled = spelledAt(text, at);
+    if (spelled !== undefined) {
+      // A place within it is its beginning: what is found goes as a whole.
+      put(foldCharacter(spelled.character), at, 1);
+      at = spelled.end;
+      continue;
     }
-    folded += plain;
+    const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+    put(foldCharacter(character), at, character.length);
     at += character.length;
   }
   places.push(text.length);
-  return { text: folded, toOriginal: (at) => places[at] ?? text.length };
+  return { text: pieces.join(''), toOriginal: (at) => places[at] ?? text.length };
 }
 
-/** Whether folding would change anything; most texts are left as they are. */
-const peculiar = /(?![\0-\x7f])[\p{DI}\p{Zs}\p{Pd}\p{Nd}\u2212\u2043\uff01-\uff5e]/u;
+/** The text with a space for each control: what controls do not tear apart they may hold apart. */
+export function separateControls(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\t\n\r]/gu, ' ');
+}
+
+/** Whether folding may change anything; most texts are left as they are. */
+const peculiar =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
+  /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|&(?:#|[a-z]{2,8};)|\\[ux]|(?![\0-\x7f])[\p{DI}\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\p{Pd}\p{Nd}\u2212\u2043\uff01-\uff5e]/iu;
 
 function foldCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
-  if (code < 0x80) return character;
-  if (/^\p{DI}$/u.test(character)) return '';
+  if (code === 0x2028 || code === 0x2029) return '\n';
+  if (code < 0x80) return /[^\P{Cc}\t\n\r]/u.test(character) ? '' : character;
+  if (/^[\p{DI}\p{Cc}\p{Cf}]$/u.test(character)) return '';
   if (/^\p{Zs}$/u.test(character)) return ' ';
   if (/^[\p{Pd}\u2212\u2043]$/u.test(character)) return '-';
   if (code >= 0xff01 && code <= 0xff5e) return String.fromCharCode(code - 0xfee0);

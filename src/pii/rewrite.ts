@@ -1,6 +1,7 @@
 import { parseLossless, stringifyJson } from '../json.ts';
 import { applyEdits, type Edit } from './edit.ts';
 import { isJsonContainer, type JsonToken, scanStrings } from './json-strings.ts';
+import { toInteger } from './plain-number.ts';
 import type { Treatment, Voice } from './treatment.ts';
 
 export interface Rewriting {
@@ -82,11 +83,13 @@ function editKey(written: string, { rewriting, keys }: Place): string {
 }
 
 function editNumber(written: string, lead: string, rewriting: Rewriting): string {
-  if (written.length < shortestNumber || !/^\d+$/.test(written)) return written;
+  // A sign, a fraction or an exponent is what data frames make of a number of anything.
+  const digits = toInteger(written) ?? '';
+  if (digits.length < shortestNumber) return written;
   const { treatment, voice, isExecuted } = rewriting;
-  if (isExecuted && blockAll(written, lead, rewriting)) return written;
-  const edits = treatment.edit(written, voice, lead);
-  return edits.length === 0 ? written : JSON.stringify(applyEdits(written, edits));
+  if (isExecuted && blockAll(digits, lead, rewriting)) return written;
+  const edits = treatment.edit(digits, voice, lead);
+  return edits.length === 0 ? written : JSON.stringify(applyEdits(digits, edits));
 }
 
 const shortestNumber = 7;

@@ -2,9 +2,11 @@ import { hash, mask, redact } from './action.ts';
 import type { Detector } from './detect.ts';
 import type { Edit } from './edit.ts';
 import type { Counts, Entity } from './entity.ts';
+import { isCalledPassword, isWholePassword } from './finders/secret.ts';
 import type { Finding } from './finding.ts';
 import { findMentions, type Ledger, type Mention, type PseudonymName } from './ledger.ts';
 import type { Revealer } from './memory.ts';
+import { resolveOverlaps } from './overlap.ts';
 import { isPseudonymising, type PiiSettings } from './settings.ts';
 
 /**
@@ -49,13 +51,23 @@ export class Treatment {
   findings(text: string, voice: Voice, lead = ''): readonly Finding[] {
     const { detect, settings } = this.#options;
     const isLeft = (entity: Entity) => voice === 'restored' && settings.actions[entity] === 'pseudonymise';
-    return detect(lead + text)
+    const found = [...detect(lead + text)];
+    if (lead !== '' && settings.entities.includes('SECRET')) found.push(...this.#passwords(text, lead));
+    return resolveOverlaps(found, lead + text)
       .filter(({ entity, end }) => end > lead.length && !isLeft(entity))
       .map((finding) => ({
         ...finding,
         start: Math.max(0, finding.start - lead.length),
         end: finding.end - lead.length,
       }));
+  }
+
+  /** The value of a key that is called a password is one from end to end, whatever signs and spaces it holds. */
+  #passwords(text: string, lead: string): Finding[] {
+    if (!isCalledPassword(lead) || !isWholePassword(text) || this.#options.settings.isAllowed(text))
+      return [];
+    const end = lead.length + text.length;
+    return [{ entity: 'SECRET', start: lead.length, end, isConfirmed: true }];
   }
 
   /** Counts a finding as one that must not pass. */

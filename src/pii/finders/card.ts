@@ -1,7 +1,9 @@
 import type { Finding } from '../finding.ts';
 import { library } from '../library.ts';
+import { toInteger } from '../plain-number.ts';
 import type { DigitGroups, Scan } from '../scan.ts';
 import { textBefore } from '../scan.ts';
+import { type Gap, readGap } from './gap.ts';
 import { isIssued } from './issuer.ts';
 
 /** Card numbers of 12 to 19 digits: an issuer's range, the Luhn check digit, and groups as cards print them. */
@@ -16,14 +18,25 @@ export function* findCards({ text, digits }: Scan): Generator<Finding> {
     yield { entity: 'CREDIT_CARD', start, end, isConfirmed: true };
     first = last + 1;
   }
+  yield* findScientific(text);
 }
+
+/** As programs write numbers that they take for measures: 4.111111111111111e+15. */
+function* findScientific(text: string): Generator<Finding> {
+  for (const { 0: written, 1: mantissa = '', 2: exponent, index } of text.matchAll(scientific)) {
+    const digits = toInteger(`${mantissa}e${exponent}`);
+    if (digits === undefined || digits.length < 12 || !isCard(digits, text, index)) continue;
+    yield { entity: 'CREDIT_CARD', start: index, end: index + written.length, isConfirmed: true };
+  }
+}
+
+const scientific = /(?<![\d.])(\d\.\d{8,18})e\+?(\d{2})(?![\d.])/gi;
 
 /** The last group of the card number that begins with this group, the longest one there is. */
 function lastGroup(text: string, digits: DigitGroups, first: number): number | undefined {
   const start = startOf(digits, first);
-  if (endOf(digits, first) - start >= 12) {
-    return isCard(text.slice(start, endOf(digits, first)), text, start) ? first : undefined;
-  }
+  const size = endOf(digits, first) - start;
+  if (size >= 12 && isCard(text.slice(start, endOf(digits, first)), text, start)) return first;
   if (!mayBegin(text, digits, first)) return undefined;
   const candidates = groupEnds(text, digits, first).toReversed();
   return candidates.find((last) => {
@@ -32,33 +45,44 @@ function lastGroup(text: string, digits: DigitGroups, first: number): number | u
   });
 }
 
-/** Cards print four digits or more first; a number that is spelled digit by digit begins where the row begins. */
+/**
+ * Cards print four digits or more first, and more than eight only where a line ends within them; a number that is
+ * spelled digit by digit begins where the row begins.
+ */
 function mayBegin(text: string, digits: DigitGroups, first: number): boolean {
   const size = endOf(digits, first) - startOf(digits, first);
-  if (size >= 4) return size <= 8;
-  const separator = text[endOf(digits, first)];
-  const isInRow = first > 0 && text.slice(endOf(digits, first - 1), startOf(digits, first)) === separator;
-  return size === 1 && !isInRow;
+  const gap = gapBehind(text, digits, first);
+  if (gap === undefined) return false;
+  if (size >= 4) return size <= 8 || gap.isBreak;
+  const before = first === 0 ? undefined : gapBehind(text, digits, first - 1);
+  return size === 1 && before?.kind !== gap.kind;
 }
 
-/** The groups at which a number of several groups may end: one separator throughout, at most 19 digits. */
+/** The groups at which a number of several groups may end: one kind of separator, one line's end, at most 19 digits. */
 function groupEnds(text: string, digits: DigitGroups, first: number): number[] {
   const ends: number[] = [];
-  const separator = text[endOf(digits, first)] ?? '';
-  if (!' -.'.includes(separator)) return ends;
+  const kinds = new Set<string>();
+  let breaks = 0;
   let count = endOf(digits, first) - startOf(digits, first);
   for (let next = first + 1; next < digits.starts.length; next++) {
-    if (text.slice(endOf(digits, next - 1), startOf(digits, next)) !== separator) break;
+    const gap = gapBehind(text, digits, next - 1);
+    if (gap === undefined) break;
+    if (gap.kind !== '') kinds.add(gap.kind);
+    if (gap.isBreak) breaks += 1;
     count += endOf(digits, next) - startOf(digits, next);
-    if (count > 19) break;
+    if (kinds.size > 1 || breaks > 1 || count > 19) break;
     if (count >= 12) ends.push(next);
   }
   return ends;
 }
 
+function gapBehind(text: string, digits: DigitGroups, group: number): Gap | undefined {
+  return readGap(text.slice(endOf(digits, group), digits.starts[group + 1] ?? endOf(digits, group)));
+}
+
 /** Groups of two to six digits that begin with a four or the like, or every digit for itself. */
 function isPrinted(written: string): boolean {
-  const sizes = written.split(/[ .-]/).map(({ length }) => length);
+  const sizes = written.split(/\D+/).map(({ length }) => length);
   if (sizes.every((size) => size === 1)) return sizes.length >= 15;
   return sizes.slice(0, -1).every((size) => size >= 4) && sizes.length <= 5;
 }

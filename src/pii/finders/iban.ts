@@ -14,15 +14,19 @@ export function* findIbans({ text }: Scan): Generator<Finding> {
   }
 }
 
-/** Where that many letters and digits end, with at most one separator between two; undefined if there are others. */
+/** Where that many letters and digits end, with one separator between two, also doubled, or a line's end; undefined if there are others. */
 function endOfCompact(text: string, start: number, length: number): number | undefined {
   let at = start;
-  for (let count = 0; count < length; at++) {
-    if (/[A-Za-z0-9]/.test(text[at] ?? '')) count += 1;
-    else if (!/[ -]/.test(text[at] ?? '') || /[ -]/.test(text[at + 1] ?? '')) return undefined;
+  for (let count = 0; count < length; count++) {
+    between.lastIndex = at;
+    if (count > 0) at += between.exec(text)?.[0].length ?? 0;
+    if (!/[A-Za-z0-9]/.test(text[at] ?? '')) return undefined;
+    at += 1;
   }
   return /[\p{L}\p{N}]/u.test(text[at] ?? '') ? undefined : at;
 }
+
+const between = /[ -]{0,3}(?:\r?\n {0,2})?/y;
 
 /** How long the IBANs of a country are (ISO 13616 registry). */
 const lengths: ReadonlyMap<string, number> = new Map(

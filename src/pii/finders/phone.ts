@@ -86,8 +86,11 @@ function lastsOf(first: number, text: string, { starts, ends }: DigitGroups): nu
   const lasts: number[] = [];
   let count = 0;
   let singles = 0;
+  // Where a plus says that it is one number, a line may end within it.
+  const isInternational = /\+\(?$/.test(text.slice(Math.max(0, (starts[first] ?? 0) - 2), starts[first]));
   for (let group = first; group < Math.min(starts.length, first + mostGroups); group++) {
-    if (group > first && !isSeparator(text.slice(ends[group - 1], starts[group]))) break;
+    const between = text.slice(ends[group - 1] ?? 0, starts[group]);
+    if (group > first && !isSeparator(between) && !(isInternational && lineEnd.test(between))) break;
     count += (ends[group] ?? 0) - (starts[group] ?? 0);
     if (ends[group] === (starts[group] ?? 0) + 1) singles += 1;
     if (count > mostDigits || singles > mostSingles) break;
@@ -95,6 +98,8 @@ function lastsOf(first: number, text: string, { starts, ends }: DigitGroups): nu
   }
   return lasts;
 }
+
+const lineEnd = /^ ?[-./]?\r?\n ?$/;
 
 function isSeparator(between: string): boolean {
   return between.length <= 3 && /^(?: ?[-./] ?| {1,2}|\)|\) ?[-.]? ?| ?\()$/.test(between);

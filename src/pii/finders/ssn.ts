@@ -1,11 +1,13 @@
 import type { Finding } from '../finding.ts';
 import { type Scan, textBefore } from '../scan.ts';
+import { readGap } from './gap.ts';
 
 /** US social security numbers that can have been issued; nine digits in one piece only where the text says so. */
 export function* findSsns({ text }: Scan): Generator<Finding> {
-  for (const match of text.matchAll(/(?<!\d)(?<!\d[-.])(\d{3})([-. ]?)(\d{2})\2(\d{4})(?!\d)(?![-.]\d)/g)) {
-    const [written, area = '', separator, group = '', serial = ''] = match;
-    if (!isIssuable(area, group, serial)) continue;
+  for (const match of text.matchAll(shape)) {
+    const [written, area = '', one = '', group = '', other = '', serial = ''] = match;
+    const separator = separatorOf(one, other);
+    if (separator === undefined || !isIssuable(area, group, serial)) continue;
     if (separator !== '-' && !isCalledSsn(textBefore(text, match.index, 60))) continue;
     yield {
       entity: 'US_SSN',
@@ -14,6 +16,21 @@ export function* findSsns({ text }: Scan): Generator<Finding> {
       isConfirmed: true,
     };
   }
+}
+
+const between = String.raw`((?: ?[-.]?[-. ]? ?)(?:\r?\n {0,2})?)`;
+const shape = new RegExp(
+  String.raw`(?<!\d)(?<!\d[-.])(\d{3})${between}(\d{2})${between}(\d{4})(?!\d)(?![-.]\d)`,
+  'g',
+);
+
+/** The one separator of both places, of which one may be the end of a line; undefined when they differ. */
+function separatorOf(one: string, other: string): string | undefined {
+  if (one === '' && other === '') return '';
+  const [left, right] = [readGap(one), readGap(other)];
+  if (left === undefined || right === undefined || (left.isBreak && right.isBreak)) return undefined;
+  if (left.kind === right.kind || right.kind === '') return left.kind;
+  return left.kind === '' ? right.kind : undefined;
 }
 
 /** The rules of the Social Security Administration, and the two numbers that advertisements made void. */
