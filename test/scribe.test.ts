@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { bareScene } from '../src/contract/turn.ts';
 import { openScribe } from '../src/scribe.ts';
 
-function write(sessions: readonly string[]): (string | undefined)[] {
+function write(sessions: readonly string[]): (string | null | undefined)[] {
   const problems: string[] = [];
   const scribe = openScribe((problem) => problems.push(problem));
   onTestFinished(() => scribe.close());
