@@ -123,9 +123,12 @@ export class Inbox implements LineListener {
       case 'noise':
         this.#noise(line.why, bytes);
         break;
-      case 'request':
-        this.#drop('server request', `nothing here answers ${this.#scrubber.text(line.method)}`);
+      case 'request': {
+        const again = readLine(this.#clean(bytes));
+        const method = again.kind === 'request' ? again.method : 'a method';
+        this.#drop('server request', `nothing here answers ${method}`);
         break;
+      }
       case 'anonymous':
         this.#takeAnonymous(bytes);
         break;
