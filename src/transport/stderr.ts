@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { noScrub, type Scrubber } from '../contract/scrub.ts';
+import type { Scrubber } from '../contract/scrub.ts';
 import { RuntimeError } from '../errors.ts';
 import { createStderrLines, type StderrListener } from './stderr-lines.ts';
 import { createTranscoder } from './utf16.ts';
@@ -19,17 +19,12 @@ export interface Telling extends Partial<StderrListener> {
 export function watchStderr(
   stderr: Readable,
   onLine: (line: string) => void,
-  { onOmitted = () => {}, windowMs = Number.POSITIVE_INFINITY, scrubber = noScrub }: Telling = {},
+  { onOmitted = () => {}, windowMs = Number.POSITIVE_INFINITY, scrubber }: Telling = {},
 ): () => string {
   let chunks: Buffer[] = [];
   let length = 0;
   const lines = createStderrLines({ lines: MOST_LINES, bytes: TAIL_BYTES, windowMs }, { onLine, onOmitted });
-  const transcoder = createTranscoder();
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  const clean = scrubber.stream();
-  const take = (text: string) => {
-    if (text === '') return;
-    const chunk = Buffer.from(text);
+  const take = (chunk: Buffer) => {
     lines.push(chunk);
     chunks.push(chunk);
     length += chunk.length;
@@ -37,16 +32,29 @@ export function watchStderr(
     chunks = [Buffer.concat(chunks).subarray(-TAIL_BYTES)];
     length = TAIL_BYTES;
   };
-  stderr.on('data', (chunk: Buffer) => take(clean.push(decoder.decode(transcoder.push(chunk), { stream: true }))));
-  stderr.on('error', () => {});
+  const transcoder = createTranscoder();
+  const clean = scrubber && scrubBytes(scrubber);
   let isOver = false;
+  const scrub = (chunk: Buffer) => clean?.push(chunk) ?? chunk;
+  stderr.on('data', (chunk: Buffer) => take(scrub(transcoder.push(chunk))));
+  stderr.on('error', () => {});
   stderr.once('close', () => {
     isOver = true;
-    take(clean.push(decoder.decode(transcoder.end())));
-    take(clean.rest());
+    take(scrub(transcoder.end()));
+    if (clean !== undefined) take(clean.rest());
     lines.end();
   });
-  return () => tailOf(Buffer.concat([...chunks, Buffer.from(isOver ? '' : clean.rest())]));
+  return () => tailOf(Buffer.concat(isOver || clean === undefined ? chunks : [...chunks, clean.rest()]));
+}
+
+/** Bytes in pieces without secrets; what is no UTF-8 is marked on the way. */
+function scrubBytes(scrubber: Scrubber) {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const stream = scrubber.stream();
+  return {
+    push: (chunk: Buffer) => Buffer.from(stream.push(decoder.decode(chunk, { stream: true }))),
+    rest: () => Buffer.from(stream.rest()),
+  };
 }
 
 /** The last of it, from the first whole character on. */
