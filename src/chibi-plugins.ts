@@ -16,7 +16,7 @@ import { noScrub, type Scrubber, scrubError } from './contract/scrub.ts';
 import { RuntimeError, toRuntimeError } from './errors.ts';
 import { type ChibiElement, readSchemaReply } from './protocol/chibi/schema.ts';
 import { followLinks } from './real-path.ts';
-import { openOneshot } from './transport/oneshot.ts';
+import { openAlone } from './transport/open.ts';
 import type { ProcessContext } from './transport/process.ts';
 import type { ProcessReply } from './transport/transport.ts';
 
@@ -78,7 +78,7 @@ async function askSchema(
 ): Promise<readonly ChibiElement[]> {
   const described = { ...exec, args: ['--schema'], timeoutMs: SCHEMA_TIMEOUT_MS };
   const { binding } = resolveExec({ name, capability: 'tool', exec: described }, config, host);
-  const transport = openOneshot(binding, context);
+  const transport = openAlone(binding, context);
   try {
     const env = { CHIBI_HOOK: undefined, CHIBI_TOOL_NAME: undefined };
     const reply = await transport.exchange({ method: '--schema', body: '', ending: '', env }, signal);

@@ -141,14 +141,23 @@ const [NONE, CUT] = [-1, -2];
 /** Where the form ends that begins there; NONE when another text stands there, CUT when the text ends first. */
 function endOfForm(text: string, start: number, { units, isEncoded }: Form): number {
   let at = start;
+  // A sign that the text ends behind may yet become an escape that stands for it.
+  let mayGoOn = false;
   for (let index = 0; index < units.length; index++) {
     const unit = units[index];
     if (unit === undefined) return NONE;
     if (isEncoded && index > 0) at = skipBreak(text, at);
+    mayGoOn ||= isCutEscape(text, at, unit);
     at = endOfUnit(text, at, unit, isEncoded);
+    if (at === NONE && mayGoOn) return CUT;
     if (at < 0) return at;
   }
   return at;
+}
+
+function isCutEscape(text: string, at: number, { code }: Unit): boolean {
+  if (code !== BACKSLASH && code !== AMPERSAND) return false;
+  return text.charCodeAt(at) === code && escapeAt(text, at) === 'cut';
 }
 
 function skipBreak(text: string, start: number): number {

@@ -54,6 +54,17 @@ test('a text in pieces is hidden as the whole is, wherever it is cut', () => {
   );
 });
 
+test('a text is hidden as a whole also where it is cut within the escape of a sign that begins escapes', () => {
+  const hider = createHider([key]);
+  const text = Array.from(key, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+  for (let at = 0; at <= text.length; at++) {
+    const stream = hider.stream();
+    const shown = stream.push(text.slice(0, at)) + stream.push(text.slice(at)) + stream.rest();
+    expect(shown).toBe('[redacted]');
+  }
+  expect(createHider(['key-at-end\\']).text('a key-at-end\\')).toBe('a [redacted]');
+});
+
 test('a text that ends within a secret does not show what there is of it', () => {
   fc.assert(
     fc.property(spelled, fc.nat(), (spell, place) => {

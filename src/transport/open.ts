@@ -13,7 +13,12 @@ export function openTransport(
   pool: Pool,
   greeting?: Greeting,
 ): Transport {
-  return pooled(watched(openUnwatched(binding, context, greeting), binding, context), binding, pool);
+  return pooled(openAlone(binding, context, greeting), binding, pool);
+}
+
+/** The same, which waits for no slot. */
+export function openAlone(binding: Binding, context: ProcessContext, greeting?: Greeting): Transport {
+  return watched(openUnwatched(binding, context, greeting), binding, context);
 }
 
 function openUnwatched(binding: Binding, context: ProcessContext, greeting: Greeting | undefined): Transport {

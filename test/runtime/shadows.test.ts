@@ -82,6 +82,7 @@ test('each shadow has a collection of what it would have decided, with the same 
     status: 'running',
     started_at: expect.any(String),
     cases: 3,
+    pass_rate: null,
   });
   const said = ({ cases }: typeof old) => cases.map(({ results }) => results.map(({ detail }) => detail));
   expect({ old: said(old), next: said(next) }).toEqual({

@@ -62,6 +62,7 @@ hooks: {guard: {${runs}, hook: provider}}
         result: null,
         context: [],
         abort: null,
+        asked: ['guard'],
         metadata: {},
         error: expect.objectContaining({ code, message: expect.any(String), hint: expect.any(String) }),
       },
