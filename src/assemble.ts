@@ -68,7 +68,7 @@ export function resolveEntries(config: RuntimeConfig, host: HostEnv) {
   return { tools, evals, hooks, foreign, all };
 }
 
-export interface WorkshopContext extends ProcessContext, Pick<GroupContext, 'prepare' | 'spill'> {
+export interface WorkshopContext extends ProcessContext, Pick<GroupContext, 'prepare' | 'spill' | 'leaving'> {
   /** Stands between entries and their processes. */
   readonly cassette: Cassette | undefined;
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isCutOff } from './capability/cut-off.ts';
 import type { Approval, PendingCall, Ruling } from './contract/approval.ts';
 import type { ToolDocument } from './contract/document.ts';
 import type { Emit } from './contract/event.ts';
@@ -66,7 +67,7 @@ export async function callAlone(
   }
   const { outcome } = result;
   // A hook that was not allowed to finish has decided nothing.
-  if (outcome.status === 'denied' && outcome.error?.code === 'ABORTED' && signal?.aborted === true) {
+  if (outcome.status === 'denied' && outcome.error !== undefined && isCutOff(outcome.error)) {
     return toToolDocument({ ...result, outcome: failed(outcome.error) });
   }
   if (outcome.status !== 'pending') return toToolDocument({ ...result, outcome });

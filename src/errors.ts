@@ -153,7 +153,7 @@ export const catalogue = {
     hint: 'Call again when the result is wanted.',
   },
   RUNTIME_CLOSED: {
-    summary: 'The runtime was closed before the call.',
+    summary: 'The runtime was closed before the call, or before it was answered.',
     hint: 'Open a new runtime.',
   },
   NESTING_TOO_DEEP: {

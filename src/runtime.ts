@@ -116,7 +116,9 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
     (await openTape(options.cassette, { config, all: entries.all, emit, redact: scrubber.kept }));
   const scribe = openScribe((message) => emit({ type: 'note', name: config.name, level: 'warn', message }));
   const { prepare, spill } = scribe;
-  const workshop = openWorkshop(config, { launch, emit, scrubber, cassette, prepare, spill }, options.signal);
+  const leaving = new AbortController();
+  const context = { launch, emit, scrubber, cassette, prepare, spill, leaving: leaving.signal };
+  const workshop = openWorkshop(config, context, options.signal);
   for (const { binding, missingEnv } of entries.all) {
     for (const name of missingEnv) {
       emit({
@@ -182,6 +184,7 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   const close = async () => {
     await setDown();
     await Promise.all([...workshop.followers, ...groups].map((each) => each.close()));
+    leaving.abort();
     await Promise.all(workshop.transports.map((transport) => transport.close()));
     await shadows.close();
     scribe.close();

@@ -2,6 +2,7 @@ import { type Answer, answers, type HookEvent } from '../contract/hook.ts';
 import { toFault } from '../errors.ts';
 import { type Composed, compose, type Spoken } from '../protocol/compose.ts';
 import type { ForeignDialect, Point, Question } from '../protocol/foreign.ts';
+import { wasCutOff } from './cut-off.ts';
 import { askMember, type GroupContext, type Member, pointOf, type Round } from './member.ts';
 import { openTeller } from './teller.ts';
 
@@ -49,6 +50,9 @@ export function openGroup(dialect: ForeignDialect, members: readonly Member[], c
       const asked = selected.filter((member) => !inBackground(member) && !gaveUp.has(member, round.point));
       const asking = { round, question, point, onSilence: gaveUp.watch };
       const spoken = await askInOrder(dialect, asked, asking, context);
+      // What the dialect makes of its hooks' answers it may not make of our own doing.
+      const cut = spoken.find(({ answer }) => wasCutOff(answer));
+      if (cut !== undefined) return cut;
       const composed = composeOrDeny(dialect, spoken, { question, point, selected: asked.length });
       report(question, { selected: selected.length, answer: composed.answer });
       return composed;

@@ -9,6 +9,7 @@ import type { Decoded } from '../protocol/dialect.ts';
 import type { ForeignDialect, Payload, Point, Question, Seat } from '../protocol/foreign.ts';
 import { startStopwatch, type Took, wholeMs } from '../stopwatch.ts';
 import type { Transport } from '../transport/transport.ts';
+import { type Ending, requireUncut } from './cut-off.ts';
 import { readReply } from './read-reply.ts';
 
 /** One hook of a foreign dialect: what the dialect knows of it, and where it can be asked. */
@@ -31,6 +32,8 @@ export interface GroupContext {
   readonly scrubber?: Scrubber | undefined;
   /** When aborted, what is still to be told is dropped. */
   readonly stop?: AbortSignal | undefined;
+  /** Aborted when the runtime closes its processes. */
+  readonly leaving?: AbortSignal | undefined;
 }
 
 /** What is asked, by whom, for whom. */
@@ -76,7 +79,8 @@ export async function askMember(
   const { seat } = member;
   round.onHear?.(seat.name);
   const watch = startStopwatch();
-  const { output, notes } = await watch.run(() => exchange(dialect, member, { round, question }, context));
+  const ending = { signal: round.signal, leaving: context.leaving };
+  const { output, notes } = await watch.run(() => exchange(dialect, member, { question, ending }, context));
   const answer = spill(dialect, output, context);
   for (const { level, message } of notes) context.emit({ type: 'note', name: seat.name, level, message });
   const took = watch.read();
@@ -102,7 +106,7 @@ export async function askMember(
 async function exchange(
   dialect: ForeignDialect,
   { seat, transport }: Member,
-  { round, question }: { readonly round: Round; readonly question: Question },
+  { question, ending }: { readonly question: Question; readonly ending: Ending },
   { scrubber = noScrub }: Pick<GroupContext, 'scrubber'>,
 ): Promise<Decoded<Answer>> {
   try {
@@ -110,13 +114,10 @@ async function exchange(
     if (own !== undefined) return { output: own, notes: [] };
     if (transport === undefined) throw new RuntimeError('INTERNAL', `hook "${seat.name}" has no process`);
     const message = dialect.encode(seat, question);
-    const reply = await transport.exchange(message, round.signal).catch((error) => toRuntimeError(error));
-    // The caller has given up: that is no failure of the hook, and nothing may pass for it.
-    if (reply instanceof RuntimeError && (reply.code === 'ABORTED' || reply.code === 'RUNTIME_CLOSED')) {
-      throw reply;
-    }
-    if (reply instanceof RuntimeError) return dialect.read(seat, question, scrubError(reply, scrubber));
-    return readReply(reply, scrubber, (given) => dialect.read(seat, question, given));
+    const reply = await transport.exchange(message, ending.signal).catch((error) => toRuntimeError(error));
+    const uncut = requireUncut(reply, ending);
+    if (uncut instanceof RuntimeError) return dialect.read(seat, question, scrubError(uncut, scrubber));
+    return readReply(uncut, scrubber, (given) => dialect.read(seat, question, given));
   } catch (thrown) {
     const error = toFault(scrubError(toRuntimeError(thrown), scrubber));
     const output = answers.deny(`hook "${seat.name}" failed: ${error.message}`, { error });

@@ -1,3 +1,4 @@
+import { isCutOff } from '../capability/cut-off.ts';
 import { runTool } from '../capability/tool.ts';
 import type { Approval } from '../contract/approval.ts';
 import type { Decision, EndedCall, HookEvent, Respond, ToolHookResponse } from '../contract/hook.ts';
@@ -120,7 +121,7 @@ export async function passAfter(
   );
   const seen = wasShown && outcome.status === 'failed' ? failed(bareFault(outcome.error)) : outcome;
   const result = { ...judged(before, { outcome: seen, decision, event }), callId };
-  tellEnd(before, result, { response, stage: 'after_execution' });
+  if (!isCutOff(decision.error)) tellEnd(before, result, { response, stage: 'after_execution' });
   return result;
 }
 
@@ -187,7 +188,8 @@ export async function block(
   const { tool, callId, signal, scene } = call;
   const refused = denied(namesOf(call), decision);
   const result = { ...refused, content: [refused.content, ...before.context].join('\n') };
-  if (!tool.links.some((link) => 'group' in link)) return result;
+  // Whoever was cut off has not refused it.
+  if (isCutOff(decision.error) || !tool.links.some((link) => 'group' in link)) return result;
   const request = requestOf(call, args);
   const response = { ...unanswered(call), content: result.content, error: result.content };
   const { event } = await passGate(

@@ -1,3 +1,4 @@
+import { wasCutOff } from '../capability/cut-off.ts';
 import type { Group } from '../capability/group.ts';
 import { type Answer, answers } from '../contract/hook.ts';
 import { bareScene } from '../contract/turn.ts';
@@ -66,6 +67,10 @@ async function takeComposed(
 ): Promise<void> {
   const { dialect } = group;
   const by = { hook, dialect: dialect.name, isApproval: hook !== null };
+  if (wasCutOff(answer)) {
+    chain.stop(by, answer);
+    return;
+  }
   try {
     const settled = dialect.settle(chain.event, round, answer);
     if (settled.verdict === 'allow' || settled.verdict === 'modify') {

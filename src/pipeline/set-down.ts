@@ -1,3 +1,4 @@
+import { isCutOff } from '../capability/cut-off.ts';
 import { type Fault, RuntimeError, toRuntimeError } from '../errors.ts';
 import { RunPaused } from './journal.ts';
 import type { RunContext } from './run-context.ts';
@@ -14,5 +15,6 @@ export function setsDown({ signal }: Pick<RunContext, 'signal'>, thrown: unknown
  * nothing, and is asked again when the run goes on.
  */
 export function requireFinished({ signal }: Pick<RunContext, 'signal'>, error: Fault | undefined): void {
-  if (signal.aborted && error?.code === 'ABORTED') throw new RuntimeError('ABORTED', error.message);
+  if (signal.aborted && error !== undefined && isCutOff(error))
+    throw new RuntimeError('ABORTED', error.message);
 }

@@ -17,15 +17,27 @@ export interface Limit {
   readonly expiry?: ((timeoutMs: number) => RuntimeError) | undefined;
 }
 
-/** Starts a deadline that ends at `timeoutMs` or with the caller's signal, whichever comes first. */
+/**
+ * Starts a deadline that ends at `timeoutMs` or with the caller's signal, whichever comes first. Time for which this
+ * process itself was stopped does not count, `timeoutMs` of it at most: the other may have answered meanwhile.
+ */
 export function startDeadline({ name, timeoutMs, signal, expiry }: Limit): Deadline {
   const { promise: expired, reject } = Promise.withResolvers<never>();
   // Whoever lost the race has no listener any more, and that is no unhandled rejection.
   expired.catch(() => {});
   const onTimeout = () => reject(expiry?.(timeoutMs) ?? timeoutError(name, timeoutMs));
   const onAbort = () => reject(abortedError(name, signal));
-  // A timer of the usual kind, since AbortSignal.timeout() does not keep Node alive.
-  const timer = setTimeout(onTimeout, Math.min(timeoutMs, LONGEST_TIMER_MS));
+  let timer: NodeJS.Timeout;
+  const wait = (ms: number) => {
+    const dueAt = performance.now() + ms;
+    // A timer of the usual kind, since AbortSignal.timeout() does not keep Node alive.
+    timer = setTimeout(() => {
+      const awayMs = performance.now() - dueAt;
+      if (awayMs < AWAY_MS) onTimeout();
+      else wait(Math.min(awayMs, timeoutMs));
+    }, ms);
+  };
+  wait(Math.min(timeoutMs, LONGEST_TIMER_MS));
   if (signal?.aborted) onAbort();
   else signal?.addEventListener('abort', onAbort, { once: true });
   return {
@@ -73,6 +85,9 @@ export async function drain(outputs: Promise<unknown>, ms: number): Promise<void
   if (await settlesWithin(outputs, ms)) return;
   await new Promise((resolve) => setImmediate(resolve));
 }
+
+/** A timer that is as late as this says that nothing ran here: Ctrl-Z, SIGSTOP, a long computation. */
+const AWAY_MS = 500;
 
 /** A longer timer of Node's fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

@@ -36,6 +36,11 @@ export function closedError(name: string): RuntimeError {
   return new RuntimeError('RUNTIME_CLOSED', `"${name}" cannot be called: the runtime is closed`);
 }
 
+/** The error of an exchange that `close` has cut off. */
+export function unansweredError(name: string): RuntimeError {
+  return new RuntimeError('RUNTIME_CLOSED', `"${name}" had not answered when the runtime was closed`);
+}
+
 /** The binding as it is for this exchange alone. */
 function forMessage(binding: Binding, { env: changes, timeoutMs = binding.timeoutMs }: Message): Binding {
   if (changes === undefined) return { ...binding, timeoutMs };

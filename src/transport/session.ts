@@ -3,6 +3,7 @@ import { RuntimeError } from '../errors.ts';
 import { hintOfNoReply, oneshotHint, withHint } from './hints.ts';
 import { Inbox, type InboxRules } from './inbox.ts';
 import { encodeNotification, encodeRequest } from './jsonrpc.ts';
+import { unansweredError } from './oneshot.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import type { ProcessContext, WatchedProcess } from './process.ts';
 import { createLineSplitter } from './read.ts';
@@ -57,7 +58,9 @@ export function openSession(binding: Binding, context: ProcessContext, started: 
   const over = watchEnd(binding, child, () => isStopping).then((ended) => {
     lines.end();
     const error = exitError(binding.name, ended, child.stderr());
-    exit = isSilent && ended.exitCode === 0 && !isServerOnly ? withHint(error, oneshotHint) : error;
+    const isOneshot = isSilent && ended.exitCode === 0 && !isServerOnly;
+    const failed = isOneshot ? withHint(error, oneshotHint) : error;
+    exit = isStopping ? unansweredError(binding.name) : failed;
     inbox.failAll(exit);
     for (const reject of unwritten) reject(exit);
     child.release();
