@@ -4,7 +4,7 @@ import type { Approval, PendingCall, Ruling } from './contract/approval.ts';
 import type { ToolDocument } from './contract/document.ts';
 import type { Emit } from './contract/event.ts';
 import { failed, type ToolFailed } from './contract/tool.ts';
-import { bareScene } from './contract/turn.ts';
+import { bareScene, type Scene } from './contract/turn.ts';
 import { RuntimeError, toFault } from './errors.ts';
 import { isObject } from './json.ts';
 import type { LazyStore } from './lazy-store.ts';
@@ -17,6 +17,7 @@ import { toToolDocument } from './pipeline/document.ts';
 import { ruleCall } from './pipeline/rule-call.ts';
 import { keepCall, newPending, type PausedCall } from './pipeline/single-call.ts';
 import { openedEvent } from './pipeline/store-journal.ts';
+import { tellPending } from './pipeline/tell-pending.ts';
 import type { CallOptions } from './runtime-api.ts';
 
 interface Place {
@@ -71,7 +72,7 @@ export async function callAlone(
     return toToolDocument({ ...result, outcome: failed(outcome.error) });
   }
   if (outcome.status !== 'pending') return toToolDocument({ ...result, outcome });
-  return await keep(place, { args: readArgs(tool.name, args), result, outcome });
+  return await keep(place, { args: readArgs(tool.name, args), result, outcome }, scene);
 }
 
 type Approved = Extract<Ruling, { kind: 'approved' }> & { readonly id: string };
@@ -105,10 +106,15 @@ function requireApproval(given: unknown): asserts given is Approval {
   });
 }
 
-async function keep({ tool, store, config, emit }: Place, paused: PausedCall): Promise<ToolDocument> {
+async function keep(
+  { tool, store, config, emit }: Place,
+  paused: PausedCall,
+  scene: Scene,
+): Promise<ToolDocument> {
   try {
     const kept = await keepCall({ store: await store.open(), config }, tool, paused);
     emit(openedEvent(kept));
+    await tellPending({ tool, callId: kept.callId }, kept, scene);
     const { id, runId, reason, message } = kept;
     return { status: 'pending', pending: { id, run_id: runId, reason, message } };
   } catch (error) {

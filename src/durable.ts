@@ -12,6 +12,7 @@ import { toPendingDocument, toRunDetails, toRunInfo } from './pipeline/run-docum
 import { cancelRun, type RunOptions, readInput, requireRun, resumeRun, startRun } from './pipeline/runs.ts';
 import { pipelineOfCall } from './pipeline/single-call.ts';
 import type { Runtime } from './runtime-api.ts';
+import { removeTexts, textsBeside } from './scribe.ts';
 import type { RunRecord } from './store/store.ts';
 
 export interface DurableContext {
@@ -78,7 +79,14 @@ export function openDurable(context: DurableContext): Durable {
       resume: async (id, options = {}) =>
         await crew.work(options, async (one) => await resumeRun(await runs(), { id, toPipeline }, one)),
       cancel: async (id, decision) => await cancelRun(await runs(), id, decision),
-      prune: async ({ olderThanMs }) => await (await settled()).prune(Date.now() - olderThanMs),
+      prune: async ({ olderThanMs }) => {
+        const opened = await settled();
+        const count = await opened.prune(Date.now() - olderThanMs);
+        const texts = textsBeside(config.stateStore);
+        if (texts !== undefined)
+          await removeTexts(texts, async (id) => (await opened.findRun(id)) !== undefined);
+        return count;
+      },
     },
     pending: {
       list: async ({ runId, all = false } = {}) => {

@@ -72,13 +72,13 @@ export function openEquipment(parts: EquipmentParts): OwnEquipment {
     },
     links: groups,
     takeLate: (session) => groups.flatMap(({ group }) => group.takeLate(session)),
-    tell: (phase, event) => {
+    tell: async (phase, event, signal) => {
       // Foreign hooks of a session's start are asked, by the run itself.
       const told = phase === 'session_start' ? links.filter((link) => !('group' in link)) : links;
       const { session_id, messages } = event;
       const host = { tool_count: parts.tools.size };
       const scene = { ...bareScene(session_id), messages, now: new Date().toISOString(), host };
-      void passGate(told, { hook: 'session', phase, event }, { call: randomUUID(), scene });
+      await passGate(told, { hook: 'session', phase, event }, { call: randomUUID(), scene, signal });
     },
     close: () => models.close(),
   };

@@ -28,7 +28,7 @@ import { toEvalRequest } from './pipeline/score.ts';
 import { requirePlatform } from './platform.ts';
 import { lazyGuard } from './provider/lazy-guard.ts';
 import type { Runtime, RuntimeOptions } from './runtime-api.ts';
-import { openScribe } from './scribe.ts';
+import { openScribe, textsBeside } from './scribe.ts';
 import { scrubbed, scrubbedStore, scrubEvents } from './scrub-doors.ts';
 import { secretsOf } from './secrets-of.ts';
 import { openShadowBook } from './shadows.ts';
@@ -114,7 +114,11 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   const cassette =
     options.cassette &&
     (await openTape(options.cassette, { config, all: entries.all, emit, redact: scrubber.kept }));
-  const scribe = openScribe((message) => emit({ type: 'note', name: config.name, level: 'warn', message }));
+  const scribe = openScribe({
+    tell: (message) => emit({ type: 'note', name: config.name, level: 'warn', message }),
+    aliasesOf: (tool) => config.tools.find(({ name }) => name === tool)?.aliases,
+    kept: textsBeside(config.stateStore),
+  });
   const { prepare, spill } = scribe;
   const leaving = new AbortController();
   const context = { launch, emit, scrubber, cassette, prepare, spill, leaving: leaving.signal };

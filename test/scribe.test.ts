@@ -6,10 +6,10 @@ import { openScribe } from '../src/scribe.ts';
 
 function write(sessions: readonly string[]): (string | null | undefined)[] {
   const problems: string[] = [];
-  const scribe = openScribe((problem) => problems.push(problem));
+  const scribe = openScribe({ tell: (problem) => problems.push(problem) });
   onTestFinished(() => scribe.close());
   const files = sessions.map(
-    (session) => scribe.prepare({ ...bareScene('c'), session_id: session }).transcript,
+    (session) => scribe.prepare({ ...bareScene('c'), session_id: session }, { name: 'claude' }).transcript,
   );
   expect(problems).toEqual([]);
   return files;
@@ -18,8 +18,9 @@ function write(sessions: readonly string[]): (string | null | undefined)[] {
 test('what a session is called leads its transcript nowhere else', () => {
   const sessions = ['s-1', '..', '.', '../..', '/etc', '', 'a/../../b', 'nul\0', 'x'.repeat(5_000)];
   const files = write(sessions).map((file) => file ?? '');
-  const home = dirname(dirname(files[0] ?? ''));
-  expect(files.map((file) => dirname(dirname(file)))).toEqual(sessions.map(() => home));
+  const homeOf = (file: string) => dirname(dirname(dirname(file)));
+  const home = homeOf(files[0] ?? '');
+  expect(files.map(homeOf)).toEqual(sessions.map(() => home));
   expect(files.every((file) => existsSync(file))).toBe(true);
   expect(readdirSync(home)).toHaveLength(sessions.length);
   expect(existsSync(join(dirname(home), 'transcript.jsonl'))).toBe(false);

@@ -16,8 +16,11 @@ export interface Group {
   pointsAt(event: HookEvent): readonly string[];
   /** Asks the hooks of a point and composes what they say by the dialect's rule. Never rejects. */
   ask(round: Round): Promise<Composed>;
-  /** Tells the hooks of a point behind the caller's back; returns at once. */
-  tell(round: Round): void;
+  /**
+   * Tells the hooks of a point. Resolves at once, unless their own system waits for them there: then when all have been
+   * told, or the caller gives up; they are told nevertheless. Never rejects.
+   */
+  tell(round: Round): Promise<void>;
   /** Texts for the model that hooks in the background have given since the last time. */
   takeLate(session: string): readonly string[];
   /** Waits for what is still being told, at most the hooks' timeouts. Never rejects. */
@@ -32,7 +35,10 @@ export function openGroup(dialect: ForeignDialect, members: readonly Member[], c
     const question: Question = { point, payload, scene };
     const selected = members.filter(({ seat }) => dialect.selects(seat, question));
     const isRead = dialect.readsTranscript && selected.length > 0;
-    return { selected, question: isRead ? { ...question, scene: context.prepare(scene) } : question };
+    return {
+      selected,
+      question: isRead ? { ...question, scene: context.prepare(scene, dialect) } : question,
+    };
   };
   const report = (question: Question, outcome: { selected: number; answer: Answer }) => {
     const data = dialect.report?.(question, outcome);
@@ -46,7 +52,7 @@ export function openGroup(dialect: ForeignDialect, members: readonly Member[], c
       const point = pointOf(dialect, round.point);
       const { question, selected } = select(round);
       const inBackground = (member: Member) => dialect.isBackground(member.seat, round.point);
-      for (const member of selected.filter(inBackground)) teller.tell(member, round, question);
+      for (const member of selected.filter(inBackground)) void teller.tell(member, round, question);
       const asked = selected.filter((member) => !inBackground(member) && !gaveUp.has(member, round.point));
       const asking = { round, question, point, onSilence: gaveUp.watch };
       const spoken = await askInOrder(dialect, asked, asking, context);
@@ -57,14 +63,35 @@ export function openGroup(dialect: ForeignDialect, members: readonly Member[], c
       report(question, { selected: selected.length, answer: composed.answer });
       return composed;
     },
-    tell: (round) => {
+    tell: async (round) => {
       const { question, selected } = select(round);
-      for (const member of selected) teller.tell(member, round, question);
+      const isAwaited = pointOf(dialect, round.point).isAwaited === true;
+      const telling = isAwaited
+        ? tellInOrder(selected, (member) => teller.tell(member, round, question))
+        : Promise.all(selected.map((member) => teller.tell(member, round, question)));
+      if (isAwaited) await unlessGivenUp(telling, round.signal);
       report(question, { selected: selected.length, answer: answers.allow() });
     },
     takeLate: teller.takeLate,
     close: teller.close,
   };
+}
+
+/** Each hook is told when those before it have been. */
+async function tellInOrder(
+  members: readonly Member[],
+  tell: (member: Member) => Promise<void>,
+): Promise<void> {
+  for (const member of members) await tell(member);
+}
+
+async function unlessGivenUp(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  const { promise: givenUp, resolve } = Promise.withResolvers<void>();
+  const leave = () => resolve();
+  if (signal?.aborted) leave();
+  signal?.addEventListener('abort', leave, { once: true });
+  await Promise.race([work, givenUp]);
+  signal?.removeEventListener('abort', leave);
 }
 
 /** Which hooks have said that they have nothing to say at a point; a process that is started again is asked anew. */

@@ -25,9 +25,9 @@ export interface Member {
 export interface GroupContext {
   readonly emit: Emit;
   /** Writes down what hooks read from files, and says where. */
-  readonly prepare: (scene: Scene) => Scene;
+  readonly prepare: (scene: Scene, reader: Pick<ForeignDialect, 'name' | 'toldName'>) => Scene;
   /** Puts a long text into a file, and gives what stands in its place. */
-  readonly spill: (text: string) => string;
+  readonly spill: (text: string, scene: Scene) => string;
   /** What is said of an answer passes it. */
   readonly scrubber?: Scrubber | undefined;
   /** When aborted, what is still to be told is dropped. */
@@ -81,7 +81,7 @@ export async function askMember(
   const watch = startStopwatch();
   const ending = { signal: round.signal, leaving: context.leaving };
   const { output, notes } = await watch.run(() => exchange(dialect, member, { question, ending }, context));
-  const answer = spill(dialect, output, context);
+  const answer = spill(dialect, output, (text) => context.spill(text, round.scene));
   for (const { level, message } of notes) context.emit({ type: 'note', name: seat.name, level, message });
   const took = watch.read();
   round.onAnswer?.(seat.name, answer.verdict, took);
@@ -144,10 +144,10 @@ export async function notifyMember(
   }
 }
 
-function spill({ contextLimit }: ForeignDialect, answer: Answer, context: GroupContext): Answer {
+function spill({ contextLimit }: ForeignDialect, answer: Answer, write: (text: string) => string): Answer {
   const { context: texts, metadata } = answer;
   if (contextLimit === undefined) return answer;
-  const shorten = (text: string) => (text.length > contextLimit ? context.spill(text) : text);
+  const shorten = (text: string) => (text.length > contextLimit ? write(text) : text);
   return {
     ...answer,
     metadata: mapMessage(metadata, shorten),

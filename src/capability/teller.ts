@@ -3,10 +3,13 @@ import type { ForeignDialect, Question } from '../protocol/foreign.ts';
 import { unwatched } from '../stopwatch.ts';
 import { askMember, type GroupContext, type Member, notifyMember, pointOf, type Round } from './member.ts';
 
-/** Takes questions to hooks that nobody waits for. */
+/** Takes questions to hooks whose answers do not count, or come too late to. */
 export interface Teller {
-  /** Returns at once; what a hook is too far behind for is dropped and said to be. */
-  tell(member: Member, round: Round, question: Question): void;
+  /**
+   * Queues the question at once, and resolves when it has been put; what a hook is too far behind for is dropped and
+   * said to be. Never rejects.
+   */
+  tell(member: Member, round: Round, question: Question): Promise<void>;
   /** Texts for the model that hooks have given since the last time. */
   takeLate(session: string): readonly string[];
   /** Waits for what is still being told, at most the hooks' timeouts; the rest is dropped. Never rejects. */
@@ -27,6 +30,7 @@ export function openTeller(
   const queues = new Map(members.map((member) => [member, new PQueue({ concurrency: 1 })]));
   const notes = new PQueue();
   const giveUp = new AbortController();
+  const abandoned = Promise.withResolvers<void>();
   /** How much each hook is behind. */
   const open = new Map<Member, number>();
   const late = new Map<string, string[]>();
@@ -38,6 +42,7 @@ export function openTeller(
       queue.clear();
     }
     giveUp.abort();
+    abandoned.resolve();
   };
   context.stop?.addEventListener('abort', abandon, { once: true });
   const tellWaiting = (limitMs: number) => {
@@ -56,7 +61,7 @@ export function openTeller(
     if (texts.length > 0) late.set(session_id, [...(late.get(session_id) ?? []), ...texts]);
   };
   return {
-    tell: (member, round, question) => {
+    tell: async (member, round, question) => {
       // A server takes what is only told in the order in which it happened; its transport keeps that order.
       const isNote = member.aside?.notify !== undefined && !pointOf(dialect, round.point).isAsked;
       const queue = isNote ? notes : queues.get(member);
@@ -72,7 +77,8 @@ export function openTeller(
         : () => askAside(member, round, question);
       open.set(member, (open.get(member) ?? 0) + 1);
       const done = () => void open.set(member, (open.get(member) ?? 0) - 1);
-      queue.add(() => unwatched(work).finally(done)).catch(() => {});
+      const put = queue.add(() => unwatched(work).finally(done)).catch(() => {});
+      await Promise.race([put, abandoned.promise]);
     },
     takeLate: (session) => {
       const texts = late.get(session) ?? [];

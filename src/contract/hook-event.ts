@@ -8,6 +8,8 @@ export interface ToolHookRequest {
   readonly name: string;
   readonly args: unknown;
   readonly call_id: string;
+  /** The model's own id for the call, of one that a model asked for; no member of the native payload. */
+  readonly tool_use_id?: string | undefined;
   /** What kind of work the tool does, as the config has it: fs_read, fs_write, shell, network, … */
   readonly category?: string | undefined;
   /** Names that other systems have for the tool; the first is the one that they are told. */
@@ -117,6 +119,8 @@ export type CallEvent =
       readonly hook: 'tool';
       readonly phase: 'pending';
       readonly request: ToolHookRequest;
+      /** Of the pending call, which is kept already. */
+      readonly id: string;
       readonly message: string;
     };
 
@@ -148,6 +152,14 @@ export type TurnEvent =
       readonly end: 'final_response' | 'max_iterations';
     }
   | { readonly hook: 'turn'; readonly phase: 'turn_start'; readonly turn: Turn }
+  /** Told: an answer without tool calls stands, be it the last of the turn or not; `prompt` is what it answers. */
+  | {
+      readonly hook: 'turn';
+      readonly phase: 'answered';
+      readonly turn: Turn;
+      readonly response: string;
+      readonly original_prompt: string;
+    }
   /** The model is about to be called. */
   | { readonly hook: 'turn'; readonly phase: 'model_asked'; readonly turn: Turn }
   /** A model call has failed and is about to be made again. */

@@ -41,10 +41,14 @@ export interface Scene {
   readonly transcript: string | null;
   /** Rounds of tool calls that are left and that there were; null without a limit. */
   readonly fuel: { readonly remaining: number; readonly total: number } | null;
-  /** How often in a row hooks have made the turn go on after its answer. */
+  /** How often hooks of the dialect that is asked have made the turn go on after its answer. */
   readonly stops: number;
   /** No model call comes after this one, whatever hooks want. */
   readonly isLastRound?: boolean | undefined;
+  /** The same by dialect. */
+  readonly forces?: Readonly<Record<string, number>> | undefined;
+  /** Whether the conversation is kept, and may go on in another process. */
+  readonly isKept?: boolean | undefined;
   /** Whether the session began in an earlier process. */
   readonly isResumed: boolean;
   /** Where the file that a call names really lies, all links followed; absent: not known. */

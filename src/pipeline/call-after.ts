@@ -30,7 +30,7 @@ import { isFiltered, type Link, passGate } from './gate.ts';
 /** Runs the process with what passed, and takes what it answers through the after_execution filters. */
 export async function execute(before: Before, approval?: Approval): Promise<CallResult> {
   const { call, args, metadata } = before;
-  tell(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
+  await tell(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
   const watch = startStopwatch();
   const outcome = await watch.run(() => runChecked(call, args, approval));
   if (outcome.status === 'pending') {
@@ -38,7 +38,9 @@ export async function execute(before: Before, approval?: Approval): Promise<Call
     const pause: CallPaused = { ...pausedBefore(call, args), origin: 'tool', reason, message, members };
     return paused(namesOf(call), pause, metadata);
   }
-  return await passAfter(before, outcome, { latencyMs: wholeMs(watch.read()).durationMs });
+  const { durationMs: latencyMs } = wholeMs(watch.read());
+  await call.results?.();
+  return await passAfter(before, outcome, { latencyMs });
 }
 
 async function runChecked(call: Call, args: Json, approval: Approval | undefined): Promise<ToolOutcome> {
@@ -121,7 +123,7 @@ export async function passAfter(
   );
   const seen = wasShown && outcome.status === 'failed' ? failed(bareFault(outcome.error)) : outcome;
   const result = { ...judged(before, { outcome: seen, decision, event }), callId };
-  if (!isCutOff(decision.error)) tellEnd(before, result, { response, stage: 'after_execution' });
+  if (!isCutOff(decision.error)) await tellEnd(before, result, { response, stage: 'after_execution' });
   return result;
 }
 
@@ -169,7 +171,7 @@ export async function answerFor(
   { respond, dialect }: { readonly respond: Respond; readonly dialect: string | null },
 ): Promise<CallResult> {
   const { call, args } = before;
-  tell(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
+  await tell(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
   const { result, isError = false, handled } = respond;
   const text = typeof result.value === 'string' ? result.value : result.text;
   const outcome = isError ? failed(toFault(new RuntimeError('TOOL_ERROR', text))) : ok(result);
@@ -199,7 +201,7 @@ export async function block(
   );
   const content = event.phase === 'blocked' ? event.response.content : result.content;
   const blocked = { ...result, content };
-  tellEnd(before, blocked, { response, stage });
+  await tellEnd(before, blocked, { response, stage });
   return blocked;
 }
 
@@ -214,11 +216,11 @@ interface End {
 }
 
 /** Tells hooks what the model reads of a call that is over. */
-function tellEnd(
+async function tellEnd(
   { call, asked, args }: Before,
   { outcome, content }: CallResult,
   { response, stage }: End,
-): void {
+): Promise<void> {
   if (outcome.status === 'pending') return;
   const request = requestOf(call, args);
   const final = { ...response, content };
@@ -226,12 +228,13 @@ function tellEnd(
   const isFlow = call.tool.flow !== undefined;
   const denial = outcome.status === 'denied' ? { reason: outcome.reason, stage } : undefined;
   const event = { hook: 'tool', request, asked, response: final, status, denial, isFlow } as const;
-  tell(call, { ...event, phase: 'finished' });
+  await tell(call, { ...event, phase: 'finished' });
   const tellReturn = () => tell(call, { ...event, phase: 'returned' });
-  if (call.holdBack === undefined) tellReturn();
+  if (call.holdBack === undefined) await tellReturn();
   else call.holdBack(tellReturn);
 }
 
-function tell({ tool, callId, scene }: Call, event: HookEvent): void {
-  void passGate(tool.links, event, { call: callId, scene });
+/** Waits for hooks whose own system waits for them, unless the call is given up meanwhile. */
+async function tell({ tool, callId, scene, signal }: Call, event: HookEvent): Promise<void> {
+  await passGate(tool.links, event, { call: callId, scene, signal });
 }

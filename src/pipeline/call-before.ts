@@ -196,20 +196,6 @@ export function askConsent({ call, args, metadata }: Before): CallResult | undef
   return paused(namesOf(call), pause, metadata);
 }
 
-/** Tells hooks of a call that now waits for a person. */
-export function tellPause({ call, args }: Before, result: CallResult): CallResult {
-  const { outcome } = result;
-  if (outcome.status !== 'pending') return result;
-  const event = {
-    hook: 'tool',
-    phase: 'pending',
-    request: requestOf(call, args),
-    message: outcome.message,
-  } as const;
-  void passGate(call.tool.links, event, { call: call.callId, scene: call.scene });
-  return result;
-}
-
 /** What is wrong with arguments that a filter has changed; undefined when they fit. */
 export function checkChangedArgs(tool: CallableTool | undefined, event: HookEvent): string | undefined {
   if (event.phase !== 'before_execution' && event.phase !== 'approval') return undefined;

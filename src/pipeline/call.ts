@@ -3,27 +3,51 @@ import { failed } from '../contract/tool.ts';
 import { toFault } from '../errors.ts';
 import type { Json } from '../json.ts';
 import { execute } from './call-after.ts';
-import { askConsent, passBefore, tellPause } from './call-before.ts';
+import { askConsent, passBefore } from './call-before.ts';
 import { type CallResult, settled } from './call-result.ts';
 import { type CallableTool, type CallContext, namesOf, readCheckedArgs } from './callable.ts';
 
+/** A call whose hooks have been asked. */
+export interface Judged {
+  /** What it came to where it goes no further. */
+  readonly stopped?: CallResult | undefined;
+  /** Makes the call, or gives what stopped it. Never rejects. */
+  readonly finish: () => Promise<CallResult>;
+}
+
 /**
- * One tool call: schema, before_execution filters, schema again if one changed the arguments, the hooks that must
- * approve, the consent that the config requires, process, output schema, after_execution filters (for failures too,
- * not for a call that waits for a person). Never rejects.
+ * One tool call up to the point where it is made: schema, before_execution filters, schema again if one changed the
+ * arguments, the hooks that must approve. What follows are the consent that the config requires, process, output
+ * schema, and after_execution filters (for failures too, not for a call that waits for a person). Never rejects.
  */
-export async function callTool(
+export async function judgeCall(
   tool: CallableTool,
   args: unknown,
   context: CallContext = {},
-): Promise<CallResult> {
+): Promise<Judged> {
   const call = { ...context, tool, callId: context.callId ?? `call_${randomUUID()}` };
   let json: Json;
   try {
     json = readCheckedArgs(tool, args, context.isByHost);
   } catch (error) {
-    return settled(namesOf(call), failed(toFault(error)));
+    return stoppedAt(settled(namesOf(call), failed(toFault(error))));
   }
   const before = await passBefore(call, json);
-  return tellPause(before, before.stopped ?? askConsent(before) ?? (await execute(before)));
+  const stopped = before.stopped ?? askConsent(before);
+  return stopped === undefined ? { finish: async () => await execute(before) } : stoppedAt(stopped);
+}
+
+/** One tool call, judged and made. Never rejects. */
+export async function callTool(
+  tool: CallableTool,
+  args: unknown,
+  context: CallContext = {},
+): Promise<CallResult> {
+  const { finish } = await judgeCall(tool, args, context);
+  return await finish();
+}
+
+/** A call that goes no further. */
+export function stoppedAt(stopped: CallResult): Judged {
+  return { stopped, finish: async () => stopped };
 }

@@ -39,6 +39,8 @@ export interface CallableTool {
 
 export interface CallContext {
   readonly callId?: string | undefined;
+  /** The model's own id for it, if a model asked. */
+  readonly toolUseId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Told to tools that are declared idempotent; default: the call's id. */
   readonly idempotencyKey?: string | undefined;
@@ -49,7 +51,9 @@ export interface CallContext {
   /** Nobody is there to answer a hook's question, now or later. */
   readonly isUnattended?: boolean | undefined;
   /** Takes what is told of the call when all calls of its response have their results; absent: it is told at once. */
-  readonly holdBack?: ((tell: () => void) => void) | undefined;
+  readonly holdBack?: ((tell: () => Promise<void>) => void) | undefined;
+  /** Resolves when the results of the calls before have passed their hooks; absent: nobody waits for them. */
+  readonly results?: (() => Promise<void>) | undefined;
   /** The tool that a hook may rename the call to; absent: only the one that was called. */
   readonly find?: ((name: string) => CallableTool | undefined) | undefined;
 }
@@ -76,10 +80,11 @@ export function namesOf({ tool, callId }: Call) {
 }
 
 /** The call as hooks are told of it. */
-export function requestOf({ tool, callId }: Call, args: Json): ToolHookRequest {
+export function requestOf({ tool, callId, toolUseId }: Call, args: Json): ToolHookRequest {
   const { name, category, aliases, isUnknown } = tool;
   return {
     ...{ name, args, call_id: callId },
+    ...(toolUseId && { tool_use_id: toolUseId }),
     ...(category && { category }),
     ...(aliases && { aliases }),
     ...(isUnknown && { isUnknown }),

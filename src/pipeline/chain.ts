@@ -1,7 +1,8 @@
 import type { Abort, Allow, Ask, Decision, Deny, HookEvent, Modify, Respond } from '../contract/hook.ts';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json.ts';
-import { mergeMetadata } from '../protocol/metadata.ts';
+import { partsOf } from '../json-text.ts';
+import { failuresIn, mergeMetadata } from '../protocol/metadata.ts';
 import { applyReplace, type Replaced } from './replace.ts';
 
 /** Says what is wrong with an event that a filter has changed; undefined when nothing is. */
@@ -27,6 +28,8 @@ export class Chain {
   #approver: By | undefined;
   #reason = '';
   readonly #replaced = new Map<string, Json>();
+  /** Who has forced a further turn. */
+  readonly #forcedBy: By[] = [];
   readonly #metadata: Json[] = [];
   readonly #context: string[] = [];
 
@@ -69,7 +72,22 @@ export class Chain {
     if (problem !== undefined) throw new RuntimeError('REPLY_MALFORMED', problem);
     this.event = event;
     this.#modifier = by;
-    for (const [key, part] of parts) this.#replaced.set(key, part);
+    for (const [key, part] of parts) {
+      if (event.phase === 'stop' && key === 'follow_up') this.#force(by, part);
+      else this.#replaced.set(key, part);
+    }
+  }
+
+  /** The model reads what all of them want, one below the other. */
+  #force(by: By, text: Json): void {
+    const before = this.#replaced.get('follow_up');
+    this.#forcedBy.push(by);
+    const texts = [before, text].flatMap((each) => (each === undefined ? [] : [String(each.value)]));
+    this.#replaced.set('follow_up', Json.from(texts.join('\n\n')));
+  }
+
+  get forcedBy(): readonly By[] {
+    return this.#forcedBy;
   }
 
   decide(): Decision {
@@ -77,7 +95,12 @@ export class Chain {
     const replace = modified ? Json.from(Object.fromEntries(this.#replaced)) : null;
     if (this.#stopped !== undefined) {
       const { by, answer } = this.#stopped;
-      return decideStopped(by, answer, { event: this.event, context: this.#context, replace });
+      const metadata = withFailures(answer.metadata, this.#metadata);
+      return decideStopped(
+        by,
+        { ...answer, metadata },
+        { event: this.event, context: this.#context, replace },
+      );
     }
     const decider = this.#modifier ?? this.#approver;
     return {
@@ -93,6 +116,14 @@ export class Chain {
       metadata: mergeMetadata(this.#metadata),
     };
   }
+}
+
+/** What failed open before is told of beside what stopped the event. */
+function withFailures(metadata: Json, before: readonly Json[]): Json {
+  const failures = before.filter((each) => failuresIn(each).length > 0);
+  if (failures.length === 0) return metadata;
+  const { failed_open } = partsOf(mergeMetadata([...failures, metadata]));
+  return Json.from({ ...partsOf(metadata), failed_open });
 }
 
 function replaceOrRefuse(event: HookEvent, replace: Json): Replaced {

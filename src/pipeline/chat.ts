@@ -8,7 +8,9 @@ import type { RunContext } from './run-context.ts';
 import { sessionEvent } from './session-event.ts';
 import { broken, done, type StepOutcome } from './step-outcome.ts';
 import { type ChatPlace, openTalk, type Talk, viewOf, visible } from './talk.ts';
-import { beginTurn, type HookedTurn, stopTurn, tellTurn } from './turn-hooks.ts';
+import { type HookedTurn, stopTurn, tellAnswered, tellTurn } from './turn-hooks.ts';
+import { hasNoFuel } from './turn-loop.ts';
+import { beginTurn } from './turn-moments.ts';
 
 /**
  * One turn of a conversation: model calls and the tool calls that they ask for, until an answer comes without
@@ -25,7 +27,8 @@ export async function runChat(run: RunContext, place: ChatPlace): Promise<StepOu
   const response = status === 'completed' ? (talk.answer?.message.content ?? '') : '';
   const duration_ms = Math.round(performance.now() - talk.startedAt);
   const { isHandedBack, originalPrompt: original_prompt } = talk;
-  tellTurn(turn, { phase: 'turn_end', response, status, isHandedBack, original_prompt, duration_ms });
+  if (status === 'completed' && !isHandedBack) await tellAnswered(turn);
+  await tellTurn(turn, { phase: 'turn_end', response, status, isHandedBack, original_prompt, duration_ms });
   return outcome;
 }
 
@@ -33,13 +36,14 @@ async function runAttempts(turn: HookedTurn): Promise<StepOutcome> {
   const { run, place, talk } = turn;
   const { step, scope } = place;
   for (let attempt = 1; ; attempt += 1) {
-    if (attempt > 1) talk.roundsLeft = step.maxRounds;
+    // What a hook has left the turn with, an answer that did not pass does not fill up.
+    if (attempt > 1 && talk.fuelSetBy === undefined) talk.roundsLeft = step.maxRounds;
     const end = await converse(turn, attempt);
     if (end !== undefined) return end;
     const checked = await checkAnswer(run, place, { talk, attempt });
     talk.guardrails = checked.results;
-    if (checked.failing === undefined) return complete(turn);
-    if (attempt > step.retries) return withhold(talk, checked);
+    if (checked.failing === undefined) return await complete(turn);
+    if (attempt > step.retries || hasNoFuel(talk)) return withhold(talk, checked);
     const feedback = completeMessage({ role: 'user', content: feedbackOf(checked) });
     if (talk.answer !== undefined) talk.withheld.add(talk.answer.message).add(feedback);
     talk.messages.push(feedback);
@@ -56,12 +60,12 @@ function listTools(run: RunContext, { tools }: ChatStep): Talk['offered'] {
   });
 }
 
-function complete(turn: HookedTurn): StepOutcome {
+async function complete(turn: HookedTurn): Promise<StepOutcome> {
   const { run, place, talk } = turn;
   run.session.turns += 1;
   const text = talk.answer?.message.content ?? '';
   if (isReleasedLate(turn)) run.emit({ type: 'text', run: run.journal.runId, step: place.name, text });
-  run.tell('session_update', { ...sessionEvent(run), messages: visible(talk) });
+  await run.tell('session_update', { ...sessionEvent(run), messages: visible(talk) });
   return done(viewOf(talk, text));
 }
 

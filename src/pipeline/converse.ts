@@ -1,27 +1,30 @@
 import type { FinishedCall } from '../contract/turn.ts';
 import { type Fault, RuntimeError, toFault } from '../errors.ts';
-import { Json } from '../json.ts';
+import { isObject, Json } from '../json.ts';
+import { type FailedOpen, failuresIn } from '../protocol/metadata.ts';
 import { unknownTool } from './call-before.ts';
 import type { CallResult } from './call-result.ts';
 import { journalAnswer, type ModelAnswer } from './chat-model.ts';
-import { completeMessage } from './message.ts';
+import { completeMessage, textsAt, withTextAt } from './message.ts';
 import { isReleasedLate } from './release.ts';
 import { reprompt } from './reprompt.ts';
 import { type PlannedCall, runCalls } from './run-calls.ts';
 import { callIdOf } from './run-tool.ts';
+import { takeBeside } from './session-context.ts';
 import { spentInVain } from './spent.ts';
 import { broken, type StepOutcome } from './step-outcome.ts';
 import { takeResults } from './take-results.ts';
 import { viewOf } from './talk.ts';
-import { type AskedCall, toolCallsOf } from './tool-calls.ts';
+import { type AskedCall, idOf, toolCallsOf } from './tool-calls.ts';
 import { endBatch, endTurn, type HookedTurn, sceneOf, stopTurn, tellTurn } from './turn-hooks.ts';
+import { chargeRound } from './turn-loop.ts';
 
 /** Goes on until the model answers without tool calls; gives the outcome that ended the turn otherwise. */
 export async function converse(turn: HookedTurn, attempt: number): Promise<StepOutcome | undefined> {
   const { place, talk } = turn;
   talk.isLastRound = false;
-  for (let round = 1; talk.roundsLeft > 0; round += 1) {
-    talk.roundsLeft -= 1;
+  // Nothing is checked before the first call: what has no rounds left may still answer.
+  for (let round = 1; round === 1 || talk.roundsLeft > 0; round += 1) {
     const path = `${place.name}/attempt-${attempt}/round-${round}`;
     const end = await runRound(turn, path);
     if (end === 'go on') continue;
@@ -38,7 +41,10 @@ async function runRound(turn: HookedTurn, path: string): Promise<RoundEnd> {
   const failed = await ask(turn, path);
   if (failed !== undefined) return failed;
   const asked = talk.answer === undefined ? [] : toolCallsOf(talk.answer.message);
-  if (asked.length === 0) return await settle(turn, path);
+  if (asked.length === 0) {
+    chargeRound(talk);
+    return await settle(turn, path);
+  }
   const results = await callTools(turn, path, asked);
   const calls = takeResults(talk, asked, results);
   const ended = results.find(({ outcome }) => outcome.status === 'denied' && outcome.abort !== undefined);
@@ -49,6 +55,8 @@ async function runRound(turn: HookedTurn, path: string): Promise<RoundEnd> {
   }
   const stopped = await endBatch(turn, path, calls);
   if (stopped !== undefined) return stopped;
+  // Hooks of the batch are told the level before.
+  chargeRound(talk);
   if (isHandled(turn, results)) return 'answered';
   return isHandedBack(turn, calls, results) ? 'answered' : 'go on';
 }
@@ -57,17 +65,17 @@ async function ask(turn: HookedTurn, path: string): Promise<StepOutcome | undefi
   const { run, place, talk } = turn;
   const { step, name, scope } = place;
   const isLate = isReleasedLate(turn);
-  const late = run.takeLate(run.session.id);
-  if (late.length > 0) talk.messages.push(completeMessage({ role: 'user', content: late.join('\n') }));
+  const beside = await takeBeside(run, path);
+  if (beside.length > 0) talk.messages.push(completeMessage({ role: 'user', content: beside.join('\n') }));
   let isNew = false;
   const answer = await journalAnswer(run, path, {
     step,
     talk,
     scene: sceneOf(turn),
     signal: scope.signal,
-    onCall: (asked) => tellTurn(turn, { phase: 'model_asked' }, asked),
+    onCall: (asked) => void tellTurn(turn, { phase: 'model_asked' }, asked),
     onRetry: ({ attempt: retry, maxRetries: max_retries, error, backoffMs: backoff_ms }) =>
-      tellTurn(turn, { phase: 'model_retried', retry, max_retries, error: toFault(error), backoff_ms }),
+      void tellTurn(turn, { phase: 'model_retried', retry, max_retries, error: toFault(error), backoff_ms }),
     onAnswer: () => {
       isNew = true;
     },
@@ -75,16 +83,17 @@ async function ask(turn: HookedTurn, path: string): Promise<StepOutcome | undefi
       if (!isLate) run.emit({ type: 'text', run: run.journal.runId, step: name, text });
     },
   });
-  if ('error' in answer) return failRound(turn, answer.error);
+  if ('error' in answer) return await failRound(turn, answer.error);
   take(turn, answer);
-  if (isNew) tellTurn(turn, { phase: 'model_answered', message: answer.message });
+  if (isNew) await tellTurn(turn, { phase: 'model_answered', message: answer.message });
   return undefined;
 }
 
-function failRound(turn: HookedTurn, error: Fault): StepOutcome {
+async function failRound(turn: HookedTurn, error: Fault): Promise<StepOutcome> {
   const { details } = error;
   turn.talk.spent.push(...spentInVain(error));
-  if (error.code !== 'DENIED') tellTurn(turn, { phase: 'error', stage: 'llm', error });
+  turn.talk.failedOpen.push(...failuresIn(Json.from(details?.['metadata'] ?? {})));
+  if (error.code !== 'DENIED') await tellTurn(turn, { phase: 'error', stage: 'llm', error });
   else if (details?.['abort'] !== undefined) {
     const { hook, reason, abort } = details;
     const stopped = {
@@ -102,8 +111,17 @@ function take({ talk }: HookedTurn, answer: ModelAnswer): void {
   talk.rounds += 1;
   talk.answer = answer;
   talk.messages.push(answer.message);
+  talk.failedOpen.push(...failuresAround(answer));
   const { usage, cost_usd } = answer;
   talk.spent.push({ ...usage, ...(cost_usd !== undefined && { cost_usd }) });
+}
+
+/** What failed open around a model call, before it and behind it. */
+function failuresAround({ metadata: { value } }: ModelAnswer): FailedOpen[] {
+  return ['before_call', 'after_call'].flatMap((phase) => {
+    const report = isObject(value) ? value[phase] : undefined;
+    return failuresIn(Json.from(isObject(report) ? report['metadata'] : {}));
+  });
 }
 
 /** Makes the calls of one answer; those that must run alone come after the others. */
@@ -114,8 +132,8 @@ async function callTools(turn: HookedTurn, path: string, asked: readonly AskedCa
   const isAlone = ({ tool }: PlannedCall) => tool.isExclusive === true || tool.flow !== undefined;
   const together = calls.filter((call) => !isAlone(call));
   const scene = sceneOf(turn);
-  const held = new Map<string, () => void>();
-  const holdBack = (name: string, tell: () => void) => held.set(name, tell);
+  const held = new Map<string, () => Promise<void>>();
+  const holdBack = (name: string, tell: () => Promise<void>) => held.set(name, tell);
   const making = { scope, scene, holdBack };
   try {
     const first = await runCalls(run, together, { ...making, concurrency: step.toolConcurrency });
@@ -127,7 +145,7 @@ async function callTools(turn: HookedTurn, path: string, asked: readonly AskedCa
     return calls.flatMap(({ name }) => results.get(name) ?? []);
   } finally {
     // Also of those that were made before the run was set down: they are not made again.
-    for (const { name } of calls) held.get(name)?.();
+    for (const { name } of calls) await held.get(name)?.();
   }
 }
 
@@ -135,11 +153,12 @@ async function callTools(turn: HookedTurn, path: string, asked: readonly AskedCa
 function planCall(
   { run, place, talk }: HookedTurn,
   name: string,
-  { name: tool, args }: AskedCall,
+  { id, name: tool, args }: AskedCall,
 ): PlannedCall {
   const isOffered = place.step.tools.includes(tool) && talk.offered.some((each) => each.name === tool);
   const known = isOffered ? run.tools.get(tool) : undefined;
-  return { name, tool: known ?? unknownTool(tool, run), args, callId: callIdOf(run, name) };
+  const callId = callIdOf(run, name);
+  return { name, tool: known ?? unknownTool(tool, run), args, callId, toolUseId: idOf({ id }, callId) };
 }
 
 /** Hooks have answered every call of the round, and told the caller: the model is not asked again. */
@@ -176,9 +195,8 @@ async function settle(turn: HookedTurn, path: string): Promise<RoundEnd> {
   const end = await endTurn(turn, path, 'final_response');
   if (end.kind === 'stopped') return end.outcome;
   if (end.kind === 'go on') return goOn(turn, end.followUp);
-  talk.stops = 0;
   if (talk.fallback === 'call_agent' && talk.roundsLeft > 0) {
-    return (await reprompt(turn, path, 'Continuing processing')) ?? 'go on';
+    return (await reprompt(turn, path)) ?? 'go on';
   }
   addContext(turn, end.context);
   return 'answered';
@@ -193,7 +211,9 @@ function goOn({ talk }: HookedTurn, text: string): 'go on' {
 function addContext({ talk }: HookedTurn, context: readonly string[]): void {
   const { answer } = talk;
   if (context.length === 0 || answer === undefined) return;
-  const message = { ...answer.message, content: [answer.message.content, ...context].join('\n') };
+  const content = [answer.message.content, ...context].join('\n');
+  const hasParts = textsAt(answer.message, 'parts') !== undefined;
+  const message = { ...(hasParts ? withTextAt(answer.message, 'parts', content) : answer.message), content };
   talk.answer = { ...answer, message };
   talk.messages.splice(-1, 1, message);
 }
@@ -227,7 +247,13 @@ async function runLastRound(turn: HookedTurn, path: string): Promise<StepOutcome
   const end = await endTurn(turn, path, 'final_response');
   if (end.kind === 'stopped') return end.outcome;
   if (end.kind === 'end') addContext(turn, end.context);
+  else warnOfDropped(turn, end.by);
   return undefined;
+}
+
+function warnOfDropped({ run }: HookedTurn, hooks: readonly (string | null)[]): void {
+  const message = 'it would make the turn go on, and no round is left: the answer stands';
+  for (const name of hooks) run.emit({ type: 'note', name: name ?? 'a hook', level: 'warn', message });
 }
 
 function isAnswered({ talk: { answer } }: HookedTurn): boolean {

@@ -45,6 +45,7 @@ async function endOne(
     const run: RunContext = {
       ...inert(context, rehearsal),
       name: record.name,
+      isKept: true,
       journal: rehearsal.journal,
       signal: new AbortController().signal,
       session: { ...(await openSession(store, id)) },
@@ -56,7 +57,7 @@ async function endOne(
     for (const event of events) context.equipment.emit(event);
     const about = { run: id, name: record.name, status: end.status };
     context.equipment.emit({ type: 'run.finished', ...about, ...(end.error && { error: end.error }) });
-    if (record.kind === 'pipeline') context.equipment.tell('session_end', sessionEvent(run));
+    if (record.kind === 'pipeline') await context.equipment.tell('session_end', sessionEvent(run));
   } finally {
     await claim.release();
   }
@@ -65,7 +66,7 @@ async function endOne(
 /** Equipment with which nothing can be done. */
 function inert({ equipment }: RunsContext, { refuse }: Rehearsal): RunsContext['equipment'] {
   const refused = async () => refuse();
-  return { ...equipment, links: [], tell: () => {}, model: refused, score: refused, fire: refused };
+  return { ...equipment, links: [], tell: async () => {}, model: refused, score: refused, fire: refused };
 }
 
 async function keepEnd(
@@ -113,6 +114,10 @@ async function openRehearsal(
   const journal: Journal = {
     runId,
     find,
+    wasCutOff: () => false,
+    requireWanted: (name) => {
+      if (!isExpiry(name)) refuse();
+    },
     step: async (name, work, { holdsSteps = false } = {}) => {
       const known = find(name);
       if (known !== undefined) return known;

@@ -51,7 +51,7 @@ export async function firePoint(event: PointEvent, firing: Firing): Promise<Deci
   if (dialect.points[point]?.isAsked === true) {
     return toDecision(dialect, await askGroups(groups, { dialect, point, payload, scene }, firing));
   }
-  for (const group of groups) group.tell(roundOf({ dialect, point, payload, scene }, firing));
+  for (const group of groups) await group.tell(roundOf({ dialect, point, payload, scene }, firing));
   return toDecision(dialect, compose([], { verdict: 'first' }));
 }
 

@@ -1,7 +1,7 @@
 import { askHook } from '../capability/hook.ts';
 import type { Decision, HookEvent, NativeEvent, Respond } from '../contract/hook.ts';
 import { startStopwatch } from '../stopwatch.ts';
-import { Chain } from './chain.ts';
+import { type By, Chain } from './chain.ts';
 import type { Link, NativeLink, Passage } from './link.ts';
 import { passGroup } from './pass-group.ts';
 import { takeQuestion } from './question.ts';
@@ -14,6 +14,8 @@ export interface Passed {
   readonly event: HookEvent;
   /** The answer of a hook that answered in the place of the work itself. */
   readonly respond?: Respond | undefined;
+  /** Who has forced a further turn, at the end of one. */
+  readonly forcedBy?: readonly By[];
 }
 
 /**
@@ -27,7 +29,8 @@ export async function passGate(links: readonly Link[], event: HookEvent, passage
     if ('group' in link) await passGroup(link, chain, passage);
     else await passNative(link, chain, passage);
   }
-  return { decision: chain.decide(), event: chain.event, respond: chain.respond };
+  const { event: left, respond, forcedBy } = chain;
+  return { decision: chain.decide(), event: left, respond, forcedBy };
 }
 
 /** Whether some filter will be asked about the event. */

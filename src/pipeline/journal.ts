@@ -9,6 +9,10 @@ export interface Journal {
   readonly runId: string;
   /** The outcome that stands under a name, if there is one. */
   find(name: string): Json | undefined;
+  /** Throws what `step` would throw before the work under this name is begun, where that can be known; absent: nothing. */
+  requireWanted?(name: string): void;
+  /** Whether work under this name was begun, before this execution of the run, and never ended. */
+  wasCutOff(name: string): boolean;
   /**
    * The outcome that stands under `name`; without one, that of `work`, once it is durable. A name stands for
    * one piece of work of the run and may hold others (`answer` holds `answer/round-1`). What `work` throws
@@ -17,10 +21,13 @@ export interface Journal {
   step(name: string, work: (entry: StepEntry) => Promise<Json>, options?: StepOptions): Promise<Json>;
   /**
    * Waits until all these calls are decided, and gives them back with their rulings, in order. They are
-   * durable before anybody is told of them. Throws RunPaused where the wait outlasts this process, and
-   * STORE_FAILED.
+   * durable before anybody is told of them; `tell` is told of each that is not decided yet. Throws RunPaused where
+   * the wait outlasts this process, and STORE_FAILED.
    */
-  decide(calls: readonly PendingCall[]): Promise<readonly Ruled[]>;
+  decide(
+    calls: readonly PendingCall[],
+    tell?: (pending: PendingRecord) => Promise<void>,
+  ): Promise<readonly Ruled[]>;
 }
 
 export interface StepEntry {

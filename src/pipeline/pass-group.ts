@@ -29,7 +29,8 @@ interface PointPassage {
 async function passPoint(group: Group, { point, chain, passage }: PointPassage): Promise<void> {
   const { dialect } = group;
   const { event } = chain;
-  const { call, signal, scene = bareScene(call), onAnswer, onHear } = passage;
+  const { call, signal, scene: where = bareScene(call), onAnswer, onHear } = passage;
+  const scene = { ...where, stops: where.forces?.[dialect.name] ?? where.stops };
   const isAsked = dialect.points[point]?.isAsked === true;
   if (isAsked ? chain.isStopped : passage.filtersOnly === true) return;
   const payload = dialect.describe(point, event, scene);
@@ -45,7 +46,7 @@ async function passPoint(group: Group, { point, chain, passage }: PointPassage):
     onHear,
   };
   if (!isAsked) {
-    group.tell(round);
+    await group.tell(round);
     return;
   }
   const { hook, answer } = await group.ask(round);

@@ -2,8 +2,9 @@ import type { Approval, PendingCall, Ruling } from '../contract/approval.ts';
 import { failed, ok } from '../contract/tool.ts';
 import { RuntimeError, toFault } from '../errors.ts';
 import type { Json } from '../json.ts';
+import { type Judged, stoppedAt } from './call.ts';
 import { checkResult, execute, passAfter } from './call-after.ts';
-import { askConsent, passBefore, tellPause } from './call-before.ts';
+import { askConsent, passBefore } from './call-before.ts';
 import { type CallResult, noMetadata, rejected, settled } from './call-result.ts';
 import {
   type Before,
@@ -32,27 +33,37 @@ export interface RuledCall {
  */
 export async function ruleCall(
   tool: CallableTool,
-  { ruling, ...about }: RuledCall,
+  ruled: RuledCall,
   context: CallContext = {},
 ): Promise<CallResult> {
+  const { finish } = await judgeRuling(tool, ruled, context);
+  return await finish();
+}
+
+/** The same up to the point where the call is made, or its result taken. Never rejects. */
+export async function judgeRuling(
+  tool: CallableTool,
+  { ruling, ...about }: RuledCall,
+  context: CallContext = {},
+): Promise<Judged> {
   const { pending } = about;
   const key = context.idempotencyKey ?? pending.callId;
   const call: Call = { ...context, tool, callId: pending.callId, idempotencyKey: `${key}#${pending.id}` };
   switch (ruling.kind) {
     case 'approved':
-      return await runApproved(call, { ...about, ruling });
+      return await judgeApproved(call, { ...about, ruling });
     case 'responded':
-      return await takeAnswer(call, pending.args, ruling.result);
+      return { finish: async () => await takeAnswer(call, pending.args, ruling.result) };
     case 'rejected':
     case 'cancelled': {
       const by = ruling.by === '' ? '' : ` by ${ruling.by}`;
       const why = ruling.reason === '' ? '' : `: ${ruling.reason}`;
       const error = new RuntimeError('REJECTED', `tool "${tool.name}" was rejected${by}${why}`);
-      return rejected(namesOf(call), toFault(error), ruling.reason);
+      return stoppedAt(rejected(namesOf(call), toFault(error), ruling.reason));
     }
     case 'expired': {
       const message = `nobody decided about tool "${tool.name}" in time`;
-      return settled(namesOf(call), failed(toFault(new RuntimeError('PENDING_EXPIRED', message))));
+      return stoppedAt(settled(namesOf(call), failed(toFault(new RuntimeError('PENDING_EXPIRED', message)))));
     }
   }
 }
@@ -61,14 +72,16 @@ interface ApprovedCall extends RuledCall {
   readonly ruling: Extract<Ruling, { kind: 'approved' }>;
 }
 
-async function runApproved(call: Call, approved: ApprovedCall): Promise<CallResult> {
+async function judgeApproved(call: Call, approved: ApprovedCall): Promise<Judged> {
   const { pending, ruling } = approved;
   const { by, reason } = ruling;
   const approval: Approval = { id: pending.id, decision: 'approved', by, reason };
   // The tool itself has asked, or was about to run: these arguments have passed all filters.
   const isPassed = ruling.args === null && (pending.origin === 'tool' || pending.origin === 'approval');
   const before = isPassed ? untouched(call, pending.args) : await passAgain(call, approved);
-  return tellPause(before, before.stopped ?? (await execute(before, approval)));
+  return before.stopped === undefined
+    ? { finish: async () => await execute(before, approval) }
+    : stoppedAt(before.stopped);
 }
 
 /** All filters are asked anew: what one of them has changed before must not be changed twice. */
@@ -97,5 +110,6 @@ function untouched(call: Call, args: Json): Before {
 
 async function takeAnswer(call: Call, args: Json, result: Json): Promise<CallResult> {
   const outcome = checkResult(call.tool, ok(result));
+  await call.results?.();
   return await passAfter(untouched(call, args), outcome, { latencyMs: 0 });
 }

@@ -5,9 +5,7 @@ import type { Scene } from '../contract/turn.ts';
 import { RuntimeError, toFault } from '../errors.ts';
 import type { Json } from '../json.ts';
 import { readArgs } from './args.ts';
-import { atOnce } from './at-once.ts';
-import { callTool } from './call.ts';
-import { readCallResult, writeCallResult } from './call-record.ts';
+import { judgeCall, stoppedAt } from './call.ts';
 import {
   type CallNames,
   type CallPaused,
@@ -17,13 +15,15 @@ import {
   settled,
   type ToolDenied,
 } from './call-result.ts';
-import { type CallableTool, readCheckedArgs } from './callable.ts';
+import { type CallableTool, type CallContext, readCheckedArgs } from './callable.ts';
 import { type Consent, consentsIn } from './consent.ts';
 import type { Ruled } from './journal.ts';
-import { ruleCall } from './rule-call.ts';
+import { journalCall } from './journal-call.ts';
+import { inRound, type Place, paceOf } from './round.ts';
+import { judgeRuling } from './rule-call.ts';
 import type { RunContext } from './run-context.ts';
 import type { Scope } from './scope.ts';
-import { requireFinished } from './set-down.ts';
+import { tellPending } from './tell-pending.ts';
 
 /** A tool call of a run. */
 export interface PlannedCall {
@@ -32,26 +32,34 @@ export interface PlannedCall {
   readonly tool: CallableTool;
   readonly args: unknown;
   readonly callId: string;
+  /** The model's own id for it, if a model asked. */
+  readonly toolUseId?: string | undefined;
 }
 
 /**
- * Makes the calls of one turn, so many at once. Those that wait for a person wait together, in the order of
- * the calls; when all of them are decided, each goes on by its ruling. Every call is made once: what the
- * journal has is not made again. Throws RunPaused, ABORTED, STORE_FAILED.
+ * Makes the calls of one turn, so many at once. Hooks of other systems are asked about one call after another. Calls
+ * that wait for a person wait together, in the order of the calls; when all of them are decided, each goes on by its
+ * ruling. Every call is made once: what the journal has is not made again. Throws RunPaused, ABORTED, STORE_FAILED.
  */
 export async function runCalls(
   run: RunContext,
   calls: readonly PlannedCall[],
-  { scope, scene, concurrency, holdBack }: Making,
+  { concurrency, ...making }: Making,
 ): Promise<CallResult[]> {
-  let ended: ToolDenied | undefined;
-  let results = await atOnce(calls, concurrency, async (call) => {
-    const result = await makeCall(run, call, { scope, scene, ended, holdBack });
+  const { scope, scene } = making;
+  const rhythm = { pace: paceOf(calls.flatMap(({ tool }) => tool.links)), concurrency };
+  const end: { by?: ToolDenied } = {};
+  let results = await inRound(calls, rhythm, async (call, place) => {
+    const result = await makeCall(run, call, { ...making, end, place });
     const { outcome } = result;
-    if (outcome.status === 'denied' && outcome.abort !== undefined) ended ??= outcome;
+    if (outcome.status === 'denied' && outcome.abort !== undefined) end.by ??= outcome;
     return result;
   });
   const stories = new Map<string, Story>();
+  const tell = async (pending: PendingCall) => {
+    const call = calls.find(({ name }) => name === pending.step);
+    if (call !== undefined && run.isKept) await tellPending(call, pending, scene);
+  };
   for (let round = 1; results.some(isPaused); round += 1) {
     const waiting = calls.flatMap((call, index): PendingCall[] => {
       const outcome = results[index]?.outcome;
@@ -60,21 +68,16 @@ export async function runCalls(
         toPending(run.journal.runId, call, { outcome, round, previous: stories.get(call.name)?.id ?? null }),
       ];
     });
-    const ruled = new Map((await waitFor(run, waiting, scope)).map((record) => [record.step, record]));
+    const decided = await waitFor(run, { waiting, tell }, scope);
+    const ruled = new Map(decided.map((record) => [record.step, record]));
     for (const record of ruled.values()) stories.set(record.step, goOn(stories.get(record.step), record));
     const before = results;
-    results = await atOnce(calls, concurrency, async (call, index) => {
+    results = await inRound(calls, rhythm, async (call, place, index) => {
       const record = ruled.get(call.name);
       const result = before[index];
       if (record === undefined && result !== undefined) return result;
-      return await carryOut(run, call, {
-        record,
-        story: stories.get(call.name),
-        round,
-        scene,
-        signal: scope.signal,
-        holdBack,
-      });
+      const story = stories.get(call.name);
+      return await carryOut(run, call, { ...making, place, record, story, round });
     });
   }
   return results;
@@ -86,7 +89,7 @@ interface Making {
   readonly scene: Scene;
   readonly concurrency: number;
   /** Takes what is told of a call, by its name, when all calls of its response have their results. */
-  readonly holdBack?: ((name: string, tell: () => void) => void) | undefined;
+  readonly holdBack?: ((name: string, tell: () => Promise<void>) => void) | undefined;
 }
 
 /** What was decided about one call so far. */
@@ -112,73 +115,79 @@ function isPaused({ outcome }: CallResult): boolean {
   return outcome.status === 'pending';
 }
 
+/** What one call of a round is made with. */
 interface MakingOne extends Omit<Making, 'concurrency'> {
+  readonly place: Place;
+}
+
+interface MakingFirst extends MakingOne {
   /** What ended the turn in the meantime. */
-  readonly ended: ToolDenied | undefined;
+  readonly end: { readonly by?: ToolDenied };
 }
 
-async function makeCall(
-  run: RunContext,
-  call: PlannedCall,
-  { scope, scene, ended, holdBack }: MakingOne,
-): Promise<CallResult> {
+async function makeCall(run: RunContext, call: PlannedCall, making: MakingFirst): Promise<CallResult> {
   const { tool, args, callId, name } = call;
-  const { signal } = scope;
-  const entry = await run.journal.step(name, async ({ attempt }) => {
-    if (ended !== undefined) return writeCallResult(notMade({ tool: tool.name, callId }, ended));
-    if (attempt > 1 && tool.idempotent === false) return writeCallResult(interrupted(call));
-    const idempotencyKey = `${run.journal.runId}/${name}`;
-    const context = {
-      callId,
-      signal,
-      idempotencyKey,
-      scene,
-      find: findTool(run),
-      ...holding(name, holdBack),
-    };
-    return writeCallResult(complete(run, await callTool(tool, args, context)));
+  const instead = () => {
+    const { by } = making.end;
+    return by && notMade({ tool: tool.name, callId }, by);
+  };
+  return await journalCall(run, making.place, {
+    name,
+    judge: async () => {
+      const ended = instead();
+      return ended === undefined
+        ? await judgeCall(tool, args, contextOf(run, call, making))
+        : stoppedAt(ended);
+    },
+    repeats: tool.idempotent !== false,
+    instead,
+    interrupted: () => interrupted(call),
   });
-  return readCallResult(entry);
 }
 
-function holding(name: string, holdBack: Making['holdBack']) {
-  return holdBack === undefined ? {} : { holdBack: (tell: () => void) => holdBack(name, tell) };
+function contextOf(
+  run: RunContext,
+  { name, callId, toolUseId }: PlannedCall,
+  { scope, scene, place, holdBack }: MakingOne,
+): CallContext {
+  return {
+    ...{ callId, toolUseId, scene },
+    signal: scope.signal,
+    idempotencyKey: `${run.journal.runId}/${name}`,
+    // The tool that a hook may rename the call to.
+    find: (tool) => run.tools.get(tool),
+    results: place.results,
+    ...(holdBack && { holdBack: (tell: () => Promise<void>) => holdBack(name, tell) }),
+  };
 }
 
-interface Decided extends Pick<Making, 'holdBack'> {
+interface Decided extends MakingOne {
   readonly record: Ruled | undefined;
   readonly story: Story | undefined;
   readonly round: number;
-  readonly scene: Scene;
-  readonly signal: AbortSignal;
 }
 
 async function carryOut(
   run: RunContext,
   call: PlannedCall,
-  { record, story, round, scene, signal, holdBack }: Decided,
+  { record, story, round, ...making }: Decided,
 ): Promise<CallResult> {
   if (record === undefined || story === undefined)
     throw new RuntimeError('INTERNAL', `${call.name} was to be decided and was not`);
   const { tool } = call;
   const { ruling } = record;
-  const entry = await run.journal.step(`${call.name}/ruling-${round}`, async ({ attempt }) => {
-    if (attempt > 1 && tool.idempotent === false && ruling.kind === 'approved') {
-      return writeCallResult(interrupted({ ...call, args: ruling.args ?? record.args }));
-    }
-    const idempotencyKey = `${run.journal.runId}/${call.name}`;
-    const from = story.edited ?? readArgs(tool.name, call.args);
-    const ruled = { pending: record, ruling, from, consents: story.consents };
-    const context = { signal, idempotencyKey, scene, find: findTool(run), ...holding(call.name, holdBack) };
-    const result = await ruleCall(tool, ruled, context);
-    return writeCallResult(complete(run, result));
+  const isApproved = ruling.kind === 'approved';
+  return await journalCall(run, making.place, {
+    name: `${call.name}/ruling-${round}`,
+    judge: async () => {
+      const from = story.edited ?? readArgs(tool.name, call.args);
+      const ruled = { pending: record, ruling, from, consents: story.consents };
+      return await judgeRuling(tool, ruled, contextOf(run, call, making));
+    },
+    repeats: tool.idempotent !== false || !isApproved,
+    instead: () => undefined,
+    interrupted: () => interrupted({ ...call, args: (isApproved ? ruling.args : null) ?? record.args }),
   });
-  return readCallResult(entry);
-}
-
-/** The tool that a hook may rename a call to. */
-function findTool(run: RunContext) {
-  return (name: string) => run.tools.get(name);
 }
 
 /** A hook ended the turn before this call was made. */
@@ -186,13 +195,6 @@ function notMade(names: CallNames, { hook, reason, abort }: ToolDenied): CallRes
   const content = `Tool "${names.tool}" was not run: hook "${hook}" ended the turn: ${reason}`;
   const outcome = { status: 'denied' as const, hook, reason, ...(abort && { abort }) };
   return { outcome, callId: names.callId, content, metadata: noMetadata };
-}
-
-/** A call that the end of the run cut off has no outcome: it is made again when the run goes on. */
-function complete(run: RunContext, result: CallResult): CallResult {
-  const { outcome } = result;
-  if (outcome.status === 'failed' || outcome.status === 'denied') requireFinished(run, outcome.error);
-  return result;
 }
 
 /** A call that was begun and never ended, of a tool that must not be called twice. */
@@ -252,15 +254,20 @@ function pendingId(runId: string, name: string, round: number): string {
   return `pending_${createHash('sha256').update(`${runId}\n${name}\n${round}`).digest('hex').slice(0, 16)}`;
 }
 
+interface Waiting {
+  readonly waiting: readonly PendingCall[];
+  readonly tell: (pending: PendingCall) => Promise<void>;
+}
+
 /** The clocks of the steps around stand still as long as people take. */
 async function waitFor(
   run: RunContext,
-  calls: readonly PendingCall[],
+  { waiting, tell }: Waiting,
   { clocks }: Scope,
 ): Promise<readonly Ruled[]> {
   for (const clock of clocks) clock.stop();
   try {
-    return await run.journal.decide(calls);
+    return await run.journal.decide(waiting, tell);
   } finally {
     for (const clock of clocks) clock.go();
   }

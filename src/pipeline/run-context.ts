@@ -67,8 +67,12 @@ export interface Equipment {
   readonly links: readonly ForeignLink[];
   /** Texts for the model that hooks in the background have given since the last time. */
   takeLate(session: string): readonly string[];
-  /** Tells the session hooks; returns at once. */
-  tell(phase: 'session_start' | 'session_update' | 'session_end', event: SessionEvent): void;
+  /** Tells the session hooks. Resolves when those are through that their own system waits for, or at `signal`. */
+  tell(
+    phase: 'session_start' | 'session_update' | 'session_end',
+    event: SessionEvent,
+    signal?: AbortSignal,
+  ): Promise<void>;
   readonly emit: Emit;
 }
 
@@ -76,10 +80,19 @@ export interface Equipment {
 export interface RunContext extends Equipment {
   /** The pipeline's. */
   readonly name: string;
+  /** Whether its conversation outlives this execution, and people may decide about its calls. */
+  readonly isKept: boolean;
   readonly journal: Journal;
   /** Ends the run; what was cut off is begun again when it is resumed. */
   readonly signal: AbortSignal;
   readonly session: Session;
+}
+
+/** What hooks said at one beginning of a session: its start, or a resume. */
+export interface SessionContext {
+  /** Its entry in the journal. */
+  readonly from: string;
+  readonly texts: readonly string[];
 }
 
 /** How far a run's conversation has come. */
@@ -87,8 +100,8 @@ export interface Session {
   readonly id: string;
   turns: number;
   readonly isResumed: boolean;
-  /** What hooks of the session's start want the model to be given with the next turn. */
-  readonly context: string[];
+  /** What hooks of the session's beginnings want the model to be given with its next call. */
+  readonly context: SessionContext[];
   /** The hook that ended the session: no turn begins any more. */
   ended?: Stopped | undefined;
 }

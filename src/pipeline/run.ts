@@ -51,22 +51,48 @@ export async function runPipeline(
   }
 }
 
-/** Hooks whose answer is for the model are awaited; what they say joins the next turn. */
+/** Hooks whose answer is for the model are awaited; what they say joins the next model call. */
 async function startSession(run: RunContext, isResumed: boolean): Promise<void> {
-  if (!isResumed) run.tell('session_start', sessionEvent(run));
+  if (!isResumed) await run.tell('session_start', sessionEvent(run));
   if (run.links.length === 0) return;
-  const entry = await run.journal.step(isResumed ? '@session/resume' : '@session/start', async () => {
+  const names = beginningsIn(run.journal);
+  const known = names.slice(0, -1);
+  for (const name of known) takeBeginning(run, name, run.journal.find(name));
+  const next = names.at(-1) ?? sessionStart;
+  // Whoever was not asked when it began is asked now.
+  const isAgain = next !== sessionStart;
+  const links = isAgain ? run.links.filter(({ group }) => group.dialect.hearsResume === true) : run.links;
+  if (links.length === 0) return;
+  const entry = await run.journal.step(next, async () => {
     const event = { hook: 'session', phase: 'session_start', event: sessionEvent(run) } as const;
     const scene = sceneOfRun(run);
-    const links = isResumed ? run.links.filter(({ group }) => group.dialect.hearsResume === true) : run.links;
     const { decision } = await passGate(links, event, { call: run.journal.runId, scene, signal: run.signal });
     requireFinished(run, decision.error);
     return Json.from({ context: decision.context, stopped: stoppedBy(decision) });
   });
-  // What this function wrote.
-  const { context, stopped } = entry.value as { readonly context: string[]; readonly stopped?: Stopped };
-  run.session.context.push(...context);
-  run.session.ended ??= stopped;
+  takeBeginning(run, next, entry);
+}
+
+const sessionStart = '@session/start';
+
+/** The beginnings of the session that the journal has, in order, and the name of the next one. */
+function beginningsIn({ find }: RunContext['journal']): string[] {
+  const names = [sessionStart];
+  for (let count = 1; find(names.at(-1) ?? '') !== undefined; count += 1) {
+    names.push(count === 1 ? '@session/resume' : `@session/resume-${count}`);
+  }
+  return names;
+}
+
+function takeBeginning({ session }: RunContext, from: string, entry: Json | undefined): void {
+  if (entry === undefined) return;
+  // What `startSession` wrote.
+  const { context, stopped } = entry.value as {
+    readonly context: readonly string[];
+    readonly stopped?: Stopped;
+  };
+  if (context.length > 0) session.context.push({ from, texts: context });
+  session.ended ??= stopped;
 }
 
 function outputOf({ output, steps }: Pipeline, scope: Scope): Json {

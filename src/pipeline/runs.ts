@@ -20,6 +20,8 @@ export interface RunsContext {
   readonly equipment: Equipment;
   /** The RuntimeConfig file, absolute. */
   readonly config: string;
+  /** false: nothing outlives the run, and nobody can decide about its calls. */
+  readonly isKept?: boolean;
 }
 
 export interface RunOptions extends Partial<Waiting> {
@@ -82,7 +84,7 @@ export async function cancelRun(
     }
     // Whoever executes the run tells of its end; of one that waits nobody else does.
     if (claim !== undefined)
-      equipment.tell('session_end', sessionEvent({ session: await openSession(store, id) }));
+      await equipment.tell('session_end', sessionEvent({ session: await openSession(store, id) }));
     return await describe(store, id);
   } finally {
     await claim?.release();
@@ -129,7 +131,7 @@ async function workOn(context: RunsContext, work: Work, options: RunOptions): Pr
 }
 
 async function execute(
-  { store, equipment }: RunsContext,
+  { store, equipment, isKept = true }: RunsContext,
   { pipeline, id, isResumed, run: record }: Work & { readonly run: RunRecord },
   options: RunOptions,
 ): Promise<void> {
@@ -138,10 +140,11 @@ async function execute(
   const { wait = false, ask, onPending } = options;
   const journal = await openJournal(store, id, { wait, ask, onPending, emit, signal });
   // A single call is no session.
-  const tell = record.kind === 'tool' ? () => {} : equipment.tell;
+  const tell = record.kind === 'tool' ? async () => {} : equipment.tell;
   const { name } = pipeline;
   const session = { ...(await openSession(store, id)), isResumed };
-  const run: RunContext = { ...equipment, name, tell, journal, signal, session };
+  const links = record.kind === 'tool' ? [] : equipment.links;
+  const run: RunContext = { ...equipment, name, tell, links, isKept, journal, signal, session };
   const about = { run: id, name };
   if (isResumed) await store.setRunStatus(id, { status: 'running', at: Date.now() });
   emit({ type: 'run.started', ...about, isResumed });
@@ -150,12 +153,12 @@ async function execute(
     const { status, error } = end ?? { status: 'pending' as const, error: null };
     const stands = await store.setRunStatus(id, { ...(end ?? { status }), at: Date.now() });
     if (!stands) throw new RuntimeError('RUN_ENDED', `run ${id} was cancelled`);
-    if (end !== undefined) run.tell('session_end', sessionEvent(run));
+    if (end !== undefined) await run.tell('session_end', sessionEvent(run), signal);
     emit({ type: 'run.finished', ...about, status, ...(error && { error }) });
   } catch (error) {
     // Whoever cancelled the run has said so in the store; here it only ends.
     if (toRuntimeError(error).code !== 'RUN_ENDED') throw error;
-    run.tell('session_end', sessionEvent(run));
+    await run.tell('session_end', sessionEvent(run), signal);
     emit({ type: 'run.finished', ...about, status: 'cancelled' });
   }
 }

@@ -14,9 +14,10 @@ export function sessionEvent({ session }: Pick<RunContext, 'session'>): SessionE
 }
 
 /** Where something happens in a run outside of any turn. */
-export function sceneOfRun({ session, name, tools }: Pick<RunContext, 'session' | 'name' | 'tools'>): Scene {
+export function sceneOfRun(run: Pick<RunContext, 'session' | 'name' | 'tools' | 'isKept'>): Scene {
+  const { session, name, tools, isKept } = run;
   const { id, isResumed } = session;
   const now = new Date().toISOString();
   const host = { tool_count: tools.size };
-  return { ...bareScene(id), agent: name, context_name: name, isResumed, now, host };
+  return { ...bareScene(id), agent: name, context_name: name, isKept, isResumed, now, host };
 }

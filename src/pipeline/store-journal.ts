@@ -26,13 +26,17 @@ export interface JournalContext extends Waiting {
 /** The journal of one run in a store. Only the holder of the run's claim may write it. */
 export async function openJournal(store: Store, runId: string, context: JournalContext): Promise<Journal> {
   const outcomes = new Map<string, Json>();
+  const cutOff = new Set<string>();
   for (const { step, outcome } of await store.listSteps(runId)) {
-    if (outcome !== null) outcomes.set(step, outcome);
+    if (outcome === null) cutOff.add(step);
+    else outcomes.set(step, outcome);
   }
   const { requireSound, watch } = createSoundness();
   return {
     runId,
     find: (name) => outcomes.get(name),
+    wasCutOff: (name) => cutOff.has(name),
+    requireWanted: requireSound,
     step: async (name, work, { holdsSteps = false } = {}) => {
       const known = outcomes.get(name);
       if (known !== undefined) return known;
@@ -43,11 +47,14 @@ export async function openJournal(store: Store, runId: string, context: JournalC
       outcomes.set(name, outcome);
       return outcome;
     },
-    decide: async (calls) => {
+    decide: async (calls, tell) => {
       requireSound();
       const records: PendingRecord[] = [];
       for (const call of calls) records.push(await watch(store.addPending(call)));
-      for (const record of records) announce(record, context);
+      for (const record of records) {
+        announce(record, context);
+        if (record.ruling === null) await tell?.(record);
+      }
       return await decided(store, records, context);
     },
   };

@@ -1,10 +1,10 @@
 import type { ChatMessage } from '../contract/provider.ts';
 import type { FinishedCall } from '../contract/turn.ts';
-import { Json } from '../json.ts';
+import { isObject, Json } from '../json.ts';
 import { failuresIn } from '../protocol/metadata.ts';
 import type { CallResult } from './call-result.ts';
 import type { MadeCall, Talk } from './talk.ts';
-import type { AskedCall } from './tool-calls.ts';
+import { type AskedCall, argsObject, idOf } from './tool-calls.ts';
 
 /** Puts the results of a round into the conversation, in the order of the calls. */
 export function takeResults(
@@ -20,8 +20,8 @@ export function takeResults(
     talk.toolCalls.push(made);
     talk.failedOpen.push(...failuresIn(made.metadata));
     talk.messages.push(toToolMessage(call, made));
-    const { name, args, content } = made;
-    return [{ name, call_id: call.id, args, content }];
+    const { name, content } = made;
+    return [{ name, call_id: idOf(call, result.callId), args: argsObject(call.args), content }];
   });
 }
 
@@ -44,6 +44,14 @@ function exactArgs(args: string): Json | string {
   } catch {
     return args;
   }
+}
+
+/** A message with more text below its own, a failed result's error included. */
+export function addText(message: ChatMessage, texts: readonly string[]): ChatMessage {
+  const content = [message.content, ...texts].join('\n');
+  const result = message['tool_result'];
+  if (!isObject(result) || result['error'] === undefined) return { ...message, content };
+  return { ...message, content, tool_result: { ...result, error: content } };
 }
 
 function toToolMessage({ id, name }: AskedCall, made: MadeCall): ChatMessage {

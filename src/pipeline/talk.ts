@@ -32,10 +32,14 @@ export interface Talk {
   roundsLeft: number;
   /** The hook that has set or changed that last. */
   fuelSetBy: string | undefined;
-  /** What follows an answer without tool calls. */
+  /** What follows the next answer without tool calls; what a hook wants holds for one. */
   fallback: 'call_user' | 'call_agent';
-  /** How often in a row hooks have made the turn go on. */
-  stops: number;
+  /** What the model was asked last, by a person or by the loop itself. */
+  asked: { readonly prompt: string; readonly original: string };
+  /** What each call of the loop starts from, before hooks change it. */
+  base: { readonly system: string; readonly offered: readonly ToolListing[]; readonly options: ModelOptions };
+  /** How often hooks have made the turn go on, by their dialect. */
+  readonly forces: Map<string, number>;
   /** The round beyond the limit, which one hook has forced and after which none can force another. */
   isLastRound: boolean;
   /** Hooks that failed, and what they were asked about passed by the rules of their dialects. */
@@ -74,6 +78,10 @@ export function openTalk({ step, scope }: ChatPlace, offered: readonly ToolListi
   const newest = messages.at(-1);
   const prompt = newest?.role === 'user' ? newest.content : '';
   const { temperature, maxTokens } = step;
+  const options = {
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+  };
   return {
     system,
     messages,
@@ -81,14 +89,13 @@ export function openTalk({ step, scope }: ChatPlace, offered: readonly ToolListi
     originalPrompt: prompt,
     offered,
     model: undefined,
-    options: {
-      ...(maxTokens !== undefined && { max_tokens: maxTokens }),
-      ...(temperature !== undefined && { temperature }),
-    },
+    options,
     roundsLeft: step.maxRounds,
     fuelSetBy: undefined,
     fallback: 'call_user',
-    stops: 0,
+    asked: { prompt, original: prompt },
+    base: { system, offered, options },
+    forces: new Map(),
     isLastRound: false,
     failedOpen: [],
     isHandedBack: false,

@@ -1,5 +1,5 @@
 import type { ChatMessage } from '../contract/provider.ts';
-import { Json, stringifyJson } from '../json.ts';
+import { isObject, Json, stringifyJson } from '../json.ts';
 import { scanElements } from '../json-text.ts';
 import { exactMembers } from './exact.ts';
 
@@ -8,6 +8,23 @@ export interface AskedCall {
   readonly id: string;
   readonly name: string;
   readonly args: string;
+}
+
+/** The arguments as hooks and their files are told them: an object, which is empty where the model wrote none. */
+export function argsObject(args: string): Json {
+  try {
+    const json = new Json(args);
+    return isObject(json.value) ? json : noArgs;
+  } catch {
+    return noArgs;
+  }
+}
+
+const noArgs = new Json('{}');
+
+/** What the hooks of all moments know a call by: the model's own id for it. */
+export function idOf({ id }: Pick<AskedCall, 'id'>, callId: string): string {
+  return id === '' ? callId : id;
 }
 
 /** The tool calls of an assistant message, in its order. */

@@ -3,14 +3,16 @@ import type { FinishedCall, Scene, Turn } from '../contract/turn.ts';
 import { RuntimeError, toFault } from '../errors.ts';
 import { Json } from '../json.ts';
 import { type FailedOpen, failuresIn } from '../protocol/metadata.ts';
+import type { By } from './chain.ts';
 import { type Link, type Passage, type Passed, passGate } from './gate.ts';
-import { withPrompt } from './replace-turn.ts';
 import type { RunContext } from './run-context.ts';
 import { requireFinished } from './set-down.ts';
 import { broken, type StepOutcome } from './step-outcome.ts';
+import { addText } from './take-results.ts';
 import type { ChatPlace, Talk } from './talk.ts';
 import { viewOf, visible } from './talk.ts';
-import { type KeptTurn, type Loop, readKeptTurn, type Stopped } from './turn-record.ts';
+import { loopOf, memberOf, takeLoop } from './turn-loop.ts';
+import type { Loop, Stopped } from './turn-record.ts';
 
 /** A turn in its place, with what its hooks are told of. */
 export interface HookedTurn {
@@ -19,68 +21,6 @@ export interface HookedTurn {
   readonly number: number;
   readonly place: ChatPlace;
   readonly talk: Talk;
-}
-
-/**
- * Takes a turn through its hooks before the first model call: prompt, system prompt, tool list, request, loop. Gives
- * the outcome of a turn that one of them stopped. Done once: what the journal has is not asked again.
- */
-export async function beginTurn(turn: HookedTurn): Promise<StepOutcome | undefined> {
-  const { run, place, talk } = turn;
-  if (run.links.length === 0) return undefined;
-  const entry = await run.journal.step(`${place.name}/turn`, async () => {
-    tellTurn(turn, { phase: 'turn_start' });
-    return Json.from(await fireBeginning(turn));
-  });
-  const kept = readKeptTurn(entry);
-  talk.failedOpen.push(...kept.failures);
-  if (kept.stopped !== undefined) return stopTurn(turn, kept.stopped);
-  talk.system = kept.system;
-  talk.messages.splice(0, talk.messages.length, ...kept.messages);
-  talk.prompt = kept.prompt;
-  talk.offered = kept.tools;
-  talk.model = kept.model;
-  talk.options = kept.options;
-  takeLoop(talk, kept.loop);
-  return undefined;
-}
-
-const beginning = ['prompt', 'system_prompt', 'tool_list', 'request', 'loop'] as const;
-
-async function fireBeginning(hooked: HookedTurn): Promise<KeptTurn> {
-  const { run } = hooked;
-  let turn = toTurn(hooked);
-  const { model } = turn;
-  let loop: Loop = {};
-  const failures: FailedOpen[] = [];
-  const kept = (stopped?: Stopped): KeptTurn => ({
-    system: turn.system_prompt,
-    prompt: turn.prompt,
-    messages: turn.messages,
-    tools: turn.tools,
-    model: turn.model === model ? undefined : turn.model,
-    options: turn.options,
-    loop,
-    failures,
-    ...(stopped && { stopped }),
-  });
-  for (const phase of beginning) {
-    if (phase === 'prompt' && turn.messages.at(-1)?.role !== 'user') continue;
-    const { decision, event } = await askTurn(hooked, { hook: 'turn', phase, turn });
-    failures.push(...failuresIn(decision.metadata));
-    const stopped = stoppedBy(decision);
-    if (stopped !== undefined) return kept(stopped);
-    if (event.hook === 'turn') turn = event.turn;
-    if (phase === 'prompt') turn = withContext(turn, [...run.session.context.splice(0), ...decision.context]);
-    if (phase === 'loop') loop = loopOf(decision);
-  }
-  return kept();
-}
-
-function withContext(turn: Turn, context: readonly string[]): Turn {
-  if (context.length === 0) return turn;
-  const prompt = [...context, turn.prompt].join('\n');
-  return { ...turn, prompt, messages: withPrompt(turn.messages, prompt) };
 }
 
 /** After the last result of a response. Gives the outcome of a turn that a hook ended. */
@@ -100,8 +40,7 @@ export async function endBatch(
   if (kept.stopped !== undefined) return stopTurn(turn, kept.stopped);
   const last = talk.messages.at(-1);
   if (kept.context.length > 0 && last !== undefined) {
-    const content = [last.content, ...kept.context].join('\n');
-    talk.messages.splice(-1, 1, { ...last, content });
+    talk.messages.splice(-1, 1, addText(last, kept.context));
   }
   takeLoop(talk, kept.loop);
   return undefined;
@@ -110,7 +49,7 @@ export async function endBatch(
 /** What the hooks of a turn's end want. */
 export type TurnEnd =
   | { readonly kind: 'end'; readonly context: readonly string[] }
-  | { readonly kind: 'go on'; readonly followUp: string }
+  | { readonly kind: 'go on'; readonly followUp: string; readonly by: readonly (string | null)[] }
   | { readonly kind: 'stopped'; readonly outcome: StepOutcome };
 
 /** An answer without tool calls, or the round limit: hooks may make the turn go on. */
@@ -124,6 +63,7 @@ export async function endTurn(
   const response = talk.answer?.message.content ?? '';
   const event = { hook: 'turn', phase: 'stop', turn: toTurn(turn), response, end } as const;
   const kept = await journalDecision(turn, `${path}/stop`, event);
+  countForces(turn, kept.forcedBy ?? []);
   if (kept.stopped !== undefined) {
     // Of a denied answer nobody gets to see anything.
     if (kept.isDenied && end === 'final_response' && talk.answer !== undefined) {
@@ -132,8 +72,16 @@ export async function endTurn(
     return { kind: 'stopped', outcome: stopTurn(turn, kept.stopped) };
   }
   if (kept.followUp === undefined) return { kind: 'end', context: kept.context };
-  talk.stops += 1;
-  return { kind: 'go on', followUp: kept.followUp };
+  return { kind: 'go on', followUp: kept.followUp, by: (kept.forcedBy ?? []).map(({ hook }) => hook) };
+}
+
+/** Each system counts what its own hooks have forced. */
+function countForces({ run, talk: { forces } }: HookedTurn, forcedBy: readonly Forcing[]): void {
+  const systems = new Map(run.links.map(({ group: { dialect } }) => [dialect.name, dialect]));
+  for (const [name, { forcesInARow }] of systems) {
+    if (forcedBy.some(({ dialect }) => dialect === name)) forces.set(name, (forces.get(name) ?? 0) + 1);
+    else if (forcesInARow === true) forces.delete(name);
+  }
 }
 
 interface KeptDecision {
@@ -143,19 +91,26 @@ interface KeptDecision {
   readonly context: readonly string[];
   readonly loop: Loop;
   readonly followUp?: string;
+  /** Who wants the turn to go on. */
+  readonly forcedBy?: readonly Forcing[];
 }
+
+type Forcing = Pick<By, 'hook' | 'dialect'>;
 
 async function journalDecision(turn: HookedTurn, path: string, event: TurnEvent): Promise<KeptDecision> {
   const entry = await turn.run.journal.step(path, async () => {
-    const { decision } = await askTurn(turn, event);
+    const { decision, forcedBy } = await askTurn(turn, event);
     const followUp = memberOf(decision, 'follow_up');
+    // An answer that the turn goes on from stands, though it is not the last.
+    if (typeof followUp === 'string' && event.phase === 'stop' && event.end === 'final_response')
+      await tellAnswered(turn);
     return Json.from({
       stopped: stoppedBy(decision),
       isDenied: decision.verdict === 'deny',
       failures: failuresIn(decision.metadata),
       context: decision.context,
       loop: loopOf(decision),
-      ...(typeof followUp === 'string' && { followUp }),
+      ...(typeof followUp === 'string' && { followUp, forcedBy }),
     });
   });
   // This module wrote it.
@@ -164,18 +119,36 @@ async function journalDecision(turn: HookedTurn, path: string, event: TurnEvent)
   return kept;
 }
 
-/** Tells hooks of a moment; nobody waits for them. `changed` is what the turn has then in the place of its own. */
-export function tellTurn(
+/**
+ * Tells hooks of a moment, and waits for those whose own system does. `changed` is what the turn has then in the place of
+ * its own.
+ */
+export async function tellTurn(
   turn: HookedTurn,
   moment: DistributiveOmit<Extract<TurnEvent, { phase: Told }>, 'hook' | 'turn'>,
   changed: Partial<Turn> = {},
-): void {
+): Promise<void> {
   if (turn.run.links.length === 0) return;
   const event = { hook: 'turn', ...moment, turn: { ...toTurn(turn), ...changed } } as const;
-  void turn.run.fire(event, passageOf(turn));
+  await turn.run.fire(event, passageOf(turn));
 }
 
-type Told = 'turn_start' | 'model_asked' | 'model_retried' | 'model_answered' | 'turn_end' | 'error';
+/** Tells hooks of an answer without tool calls that stands. */
+export async function tellAnswered(turn: HookedTurn): Promise<void> {
+  const { answer, asked } = turn.talk;
+  const response = answer?.message.content ?? '';
+  const about = { phase: 'answered', response, original_prompt: asked.original } as const;
+  await tellTurn(turn, about, { prompt: asked.prompt });
+}
+
+type Told =
+  | 'turn_start'
+  | 'answered'
+  | 'model_asked'
+  | 'model_retried'
+  | 'model_answered'
+  | 'turn_end'
+  | 'error';
 type DistributiveOmit<Union, Keys extends PropertyKey> = Union extends unknown ? Omit<Union, Keys> : never;
 
 /** Asks all hooks, or those of some links. Throws ABORTED when the run is set down meanwhile. */
@@ -207,7 +180,9 @@ export function sceneOf({ run, number, place, talk }: HookedTurn): Scene {
     messages: visible(talk),
     transcript: null,
     fuel: { remaining: talk.roundsLeft, total: place.step.maxRounds },
-    stops: talk.stops,
+    stops: 0,
+    forces: Object.fromEntries(talk.forces),
+    isKept: run.isKept,
     ...(talk.isLastRound && { isLastRound: true }),
     isResumed: session.isResumed,
     now: new Date().toISOString(),
@@ -225,35 +200,6 @@ export function toTurn({ run, place, talk }: HookedTurn): Turn {
     model: talk.model ?? run.modelOf(place.step.provider),
     options: talk.options,
   };
-}
-
-function takeLoop(talk: Talk, { fallback, fuel, fuelDelta, by }: Loop): void {
-  if (fuel !== undefined || fuelDelta !== undefined) talk.fuelSetBy = by;
-  if (fallback !== undefined) talk.fallback = fallback;
-  if (fuel !== undefined) talk.roundsLeft = fuel;
-  if (fuelDelta !== undefined) talk.roundsLeft = Math.max(0, talk.roundsLeft + fuelDelta);
-}
-
-function loopOf(decision: Decision): Loop {
-  const fallback = memberOf(decision, 'fallback');
-  const fuel = memberOf(decision, 'fuel');
-  const fuelDelta = memberOf(decision, 'fuel_delta');
-  return {
-    // What nobody knows ends the turn.
-    ...(typeof fallback === 'string' && { fallback: fallback === 'call_agent' ? fallback : 'call_user' }),
-    ...(isCount(fuel) && { fuel }),
-    ...(typeof fuelDelta === 'number' && Number.isSafeInteger(fuelDelta) && { fuelDelta }),
-    ...(decision.hook !== null && { by: decision.hook }),
-  };
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-}
-
-function memberOf({ replace }: Decision, key: string): unknown {
-  const value = replace?.value;
-  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
 }
 
 /** A turn goes on behind an allow and a modify only. */

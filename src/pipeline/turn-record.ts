@@ -28,7 +28,11 @@ export interface Stopped {
 export interface KeptTurn {
   readonly system: string;
   readonly prompt: string;
+  /** The same before hooks of the whole request changed it. */
+  readonly baseSystem?: string;
   readonly messages: readonly ChatMessage[];
+  /** Whether hooks have changed more of the messages than the prompt. */
+  readonly isRewritten?: boolean;
   readonly tools: readonly ToolListing[];
   /** Undefined: the provider's own. */
   readonly model: string | undefined;
@@ -36,6 +40,8 @@ export interface KeptTurn {
   readonly loop: Loop;
   /** What failed, and passed by the rules of its dialect. */
   readonly failures: readonly FailedOpen[];
+  /** The beginnings of the session whose context is part of it. */
+  readonly taken?: readonly string[];
   readonly stopped?: Stopped;
 }
 

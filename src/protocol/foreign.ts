@@ -31,8 +31,10 @@ export interface Point {
    */
   readonly order: 'parallel' | 'serial' | 'chain';
   readonly ends?: readonly Verdict[];
-  /** Whether an answer counts. Hooks of a point where none does are told; nobody waits for them. */
+  /** Whether an answer counts. Hooks of a point where none does are told. */
   readonly isAsked: boolean;
+  /** Whether those who are only told are waited for, one after another, as their own system does. */
+  readonly isAwaited?: boolean;
   readonly composition: Composition;
 }
 
@@ -50,10 +52,16 @@ export interface ForeignDialect<Settings = unknown> {
   readonly points: Readonly<Record<string, Point>>;
   /** Whether hooks stand where the file has them, so that they see what hooks of other dialects between them changed. */
   readonly keepsPlace?: boolean;
+  /** The name by which hooks are told a tool that has these names in other systems; absent: its own. */
+  toldName?(tool: string, aliases?: readonly string[]): string;
+  /** How calls of one round wait for one another where hooks of the dialect hear of them. */
+  readonly pace: 'judged' | 'judged_first' | 'one_by_one';
   /** Whether hooks read `scene.transcript`, which is written down before they are asked. */
   readonly readsTranscript: boolean;
   /** Whether a session that goes on in another process begins for its hooks a second time. */
   readonly hearsResume?: boolean;
+  /** Whether its forced turns are counted in a row, and not over the whole turn. */
+  readonly forcesInARow?: boolean;
   /** Whether hooks of a person's message also see what the turn goes on with when its loop calls the model again. */
   readonly hearsOwnPrompts?: boolean;
   /** What a call is denied with where nobody can answer its hooks' question; absent: the call waits. */

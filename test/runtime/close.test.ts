@@ -156,7 +156,7 @@ test('close() may be called again, and is the same close', async () => {
 
 test.each([
   { name: 'hang', code: 'ABORTED' },
-  { name: 'server', code: 'SERVER_EXIT' },
+  { name: 'server', code: 'RUNTIME_CLOSED' },
 ])('close() ends the call of $name that is in flight, and its process', async ({ name, code }) => {
   const { runtime, events } = await open(spec);
   const call = runtime.tools.call(name);

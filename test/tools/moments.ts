@@ -110,7 +110,7 @@ export const moments: readonly MomentSample[] = [
   {
     name: 'pending',
     native: '',
-    events: [{ hook: 'tool', phase: 'pending', request: request(), message: 'm' }],
+    events: [{ hook: 'tool', phase: 'pending', request: request(), id: 'p', message: 'm' }],
   },
   {
     name: 'blocked',
@@ -148,6 +148,11 @@ export const moments: readonly MomentSample[] = [
     name: 'stop, at the round limit',
     native: '',
     events: [{ hook: 'turn', phase: 'stop', turn, response: 'x', end: 'max_iterations' }],
+  },
+  {
+    name: 'answered',
+    native: '',
+    events: [{ hook: 'turn', phase: 'answered', turn, response: 'x', original_prompt: 'hi' }],
   },
   {
     name: 'session_update',
@@ -202,6 +207,7 @@ export const everyMoment = Object.keys({
   returned: true,
   batch: true,
   stop: true,
+  answered: true,
   session_update: true,
   turn_end: true,
   session_end: true,

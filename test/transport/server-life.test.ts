@@ -571,7 +571,7 @@ describe('closing', () => {
     await opened.transport.close();
     expect(starts(opened)).toBe(1);
     expect(allOf(opened.events, 'process.ended')).toHaveLength(1);
-    expect((await first).code).toBe('SERVER_EXIT');
+    expect((await first).code).toBe('RUNTIME_CLOSED');
   });
 
   test('lets a server answer what it has read', async () => {
@@ -583,13 +583,13 @@ describe('closing', () => {
     expect(await asked).toBe('"good"');
   });
 
-  test('fails what is never answered with SERVER_EXIT', async () => {
+  test('fails what is never answered with RUNTIME_CLOSED: it was not the server that failed', async () => {
     const opened = await open(bindQuick());
     const asked = opened.fault({ silent: true });
     await opened.event('process.started');
     await sleep(100);
     await opened.transport.close();
-    expect((await asked).code).toBe('SERVER_EXIT');
+    expect((await asked).code).toBe('RUNTIME_CLOSED');
   });
 
   test('lets a server that closes its stdout first end in its own time', async () => {

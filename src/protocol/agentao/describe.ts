@@ -57,9 +57,12 @@ function answerOf({ response, end, turn }: HookEvent & { readonly phase: 'stop' 
   return typeof reasoning === 'string' && reasoning !== '' ? '[No text response]' : '[No response]';
 }
 
-function describeCall({ name, aliases, args, call_id }: ToolHookRequest, sessionId: string) {
+function describeCall(
+  { name, aliases, args, call_id, tool_use_id = call_id }: ToolHookRequest,
+  sessionId: string,
+) {
   const data = { toolName: toldNameOf(name, aliases), toolInput: Json.from(args), sessionId };
-  return { data, names: namesOf(name, aliases), tool_use_id: call_id };
+  return { data, names: namesOf(name, aliases), tool_use_id };
 }
 
 function describeResult(

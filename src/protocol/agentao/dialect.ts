@@ -1,5 +1,6 @@
 import type { AgentaoSettings } from '../../config/foreign.ts';
 import type { ForeignDialect } from '../foreign.ts';
+import { toldNameOf } from './aliases.ts';
 import { answerOf } from './answer.ts';
 import { complete } from './complete.ts';
 import { conclude } from './conclude.ts';
@@ -15,7 +16,9 @@ import { settle } from './settle.ts';
 export const agentao: ForeignDialect<AgentaoSettings> = {
   name: 'agentao',
   points,
+  pace: 'judged_first',
   readsTranscript: true,
+  toldName: toldNameOf,
   pointsAt,
   describe,
   complete,

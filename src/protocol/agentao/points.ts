@@ -10,7 +10,7 @@ export const points = {
     composition: { verdict: 'strictest' },
   },
   SessionStart: { order: 'serial', isAsked: true, composition: { verdict: 'strictest' } },
-  SessionEnd: { order: 'serial', isAsked: false, composition: { verdict: 'strictest' } },
+  SessionEnd: { order: 'serial', isAsked: false, isAwaited: true, composition: { verdict: 'strictest' } },
   PreToolUse: {
     order: 'serial',
     ends: ['deny', 'abort'],
@@ -26,7 +26,7 @@ export const points = {
     isAsked: true,
     composition: { verdict: 'strictest' },
   },
-  PreCompact: { order: 'serial', isAsked: false, composition: { verdict: 'strictest' } },
+  PreCompact: { order: 'serial', isAsked: false, isAwaited: true, composition: { verdict: 'strictest' } },
 } as const satisfies Readonly<Record<string, Point>>;
 
 export type PointName = keyof typeof points;

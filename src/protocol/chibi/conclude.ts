@@ -17,7 +17,10 @@ export function conclude(question: Question, spoken: readonly Spoken[], composed
   if (family === 'permission') return askUnlessDenied(question, spoken, composed);
   const { answer } = composed;
   if (answer.verdict !== 'modify') return composed;
-  return { ...composed, answer: { ...answer, replace: reshape(question, spoken, answer.replace) } };
+  const replace = reshape(question, spoken, answer.replace);
+  if (replace.text !== '{}') return { ...composed, answer: { ...answer, replace } };
+  const { verdict: _verdict, replace: _nothing, ...beside } = answer;
+  return { hook: null, answer: answers.allow(beside) };
 }
 
 /** A sub-agent that cannot be guarded is a failed tool, not the end of the turn. */
@@ -45,7 +48,12 @@ function reshape({ point, payload }: Question, spoken: readonly Spoken[], replac
     case 'pre_agentic_loop':
     case 'post_tool_batch': {
       const fallback = memberOf(replace.text, scanMembers(replace.text), 'fallback');
-      return Json.from({ ...(fallback && { fallback }), ...burnFuel(spoken, payload['fuel_remaining']) });
+      // Where there is no limit, what plugins say of it means nothing.
+      const remaining = payload['fuel_remaining'];
+      return Json.from({
+        ...(fallback && { fallback }),
+        ...(remaining !== undefined && burnFuel(spoken, remaining)),
+      });
     }
     default:
       return replace;

@@ -30,7 +30,7 @@ export function describe(point: string, event: HookEvent, scene: Scene): Payload
       const tool_calls = event.calls.map(({ name, args }) => ({ name, arguments: args }));
       return { ...place('context_name', 'current_fallback'), tool_calls };
     }
-    case 'turn_end': {
+    case 'answered': {
       const { turn, original_prompt, response } = event;
       return { prompt: turn.prompt, original_prompt, response, ...placed(scene, ['context_name']) };
     }

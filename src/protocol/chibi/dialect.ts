@@ -15,6 +15,7 @@ import { tool } from './tool.ts';
 export const chibi: ForeignDialect<ChibiSettings> = {
   name: 'chibi',
   points,
+  pace: 'one_by_one',
   readsTranscript: false,
   unasked: 'no permission handler configured (fail-safe deny)',
   hearsOwnPrompts: true,

@@ -35,8 +35,8 @@ export function pointsAt(event: HookEvent): readonly PointName[] {
       return event.isFlow ? [] : ['post_tool'];
     case 'batch':
       return ['post_tool_batch'];
-    case 'turn_end':
-      return event.status === 'completed' && !event.isHandedBack ? ['post_message'] : [];
+    case 'answered':
+      return ['post_message'];
     default:
       return [];
   }

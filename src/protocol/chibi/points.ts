@@ -50,7 +50,8 @@ const history = { ...context, message_count: count };
 const content = or('text?', null);
 
 function told(fields: ChibiPoint['fields']): ChibiPoint {
-  const how = { order: 'serial', isAsked: false, composition: { verdict: 'strictest' } } as const;
+  const composition = { verdict: 'strictest' } as const;
+  const how = { order: 'serial', isAsked: false, isAwaited: true, composition } as const;
   return { ...how, family: 'told', fields, results: {}, refusal: '' };
 }
 

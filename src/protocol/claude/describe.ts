@@ -41,13 +41,13 @@ export function describe(point: string, event: HookEvent, scene: Scene): Payload
     case 'prompt':
       return { prompt: event.turn.prompt };
     case 'before_execution':
-      return { ...describeTool(event.request), tool_use_id: event.request.call_id };
+      return { ...describeTool(event.request), tool_use_id: idOf(event.request) };
     case 'approval':
       return describeTool(event.request);
     case 'after_execution':
       return describeResult(event);
     case 'pending':
-      return { message: event.message, notification_type: 'permission_prompt' };
+      return { message: event.message, notification_type: 'permission_prompt', pending_id: event.id };
     case 'batch':
       return { tool_calls: event.calls.map(describeCall) };
     case 'stop':
@@ -59,18 +59,28 @@ export function describe(point: string, event: HookEvent, scene: Scene): Payload
   }
 }
 
+/** The id that the call has in the conversation too. */
+function idOf({ tool_use_id, call_id }: ToolHookRequest): string {
+  return tool_use_id ?? call_id;
+}
+
 function describeTool({
   name,
   args,
   aliases = [],
 }: Pick<ToolHookRequest, 'name' | 'args' | 'aliases'>): Payload {
-  return markFileTool({ tool_name: aliases[0] ?? name, tool_input: Json.from(args) }, aliases);
+  return markFileTool({ tool_name: toldName(name, aliases), tool_input: Json.from(args) }, aliases);
+}
+
+/** The name that hooks and matchers know a tool by. */
+export function toldName(name: string, aliases: readonly string[] = []): string {
+  return aliases[0] ?? name;
 }
 
 function describeResult({ request, response }: Extract<HookEvent, { phase: 'after_execution' }>): Payload {
   const call = describeTool(request);
   const { error, content, result, latency_ms: duration_ms } = response;
-  const about = { tool_use_id: request.call_id, duration_ms };
+  const about = { tool_use_id: idOf(request), duration_ms };
   if (error !== '') return { ...call, error, ...about };
   return { ...call, tool_response: result ?? content, ...about };
 }

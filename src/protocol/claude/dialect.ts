@@ -2,7 +2,7 @@ import type { ClaudeSettings } from '../../config/foreign.ts';
 import type { ForeignDialect } from '../foreign.ts';
 import { complete } from './complete.ts';
 import { conclude } from './conclude.ts';
-import { describe, pointsAt } from './describe.ts';
+import { describe, pointsAt, toldName } from './describe.ts';
 import { encode } from './encode.ts';
 import { points } from './points.ts';
 import { read } from './read.ts';
@@ -13,9 +13,12 @@ import { settle, toReminder } from './settle.ts';
 export const claude: ForeignDialect<ClaudeSettings> = {
   name: 'claude',
   points,
+  pace: 'judged',
   readsTranscript: true,
   hearsResume: true,
+  forcesInARow: true,
   contextLimit: 10_000,
+  toldName,
   pointsAt,
   describe,
   complete,

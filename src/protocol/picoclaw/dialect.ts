@@ -14,6 +14,7 @@ export const picoclaw: ForeignDialect<PicoclawSettings> = {
   name: 'picoclaw',
   points,
   keepsPlace: true,
+  pace: 'judged',
   readsTranscript: false,
   pointsAt,
   describe,

@@ -20,7 +20,12 @@ export async function runAlone(
     // No store has such a call, so nobody could decide about it.
     if (event.type !== 'pending.opened') equipment.emit(event);
   };
-  const runs: RunsContext = { store, equipment: { ...equipment, emit }, config: resolve(config.file) };
+  const runs: RunsContext = {
+    store,
+    equipment: { ...equipment, emit },
+    config: resolve(config.file),
+    isKept: false,
+  };
   try {
     const document = await startRun(runs, pipeline, { input, signal });
     if (document.status === 'pending') await cancel(runs, document.run_id);

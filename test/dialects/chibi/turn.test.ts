@@ -240,33 +240,128 @@ test('on_end fires after a failure too [CH-10-05@oneshot CH-7-02@oneshot]', asyn
   ]);
 });
 
-test('pre_message sees what call_agent goes on with, the points of a turn fire once [CH-9-02@oneshot CH-7-37@oneshot]', async () => {
-  const once = ['pre_system_prompt', 'pre_api_tools', 'pre_api_request', 'pre_agentic_loop'];
+test('call_agent goes on once for each time that a hook asks for it, from what the loop began with [CH-9-02@oneshot CH-7-37@oneshot CH-7-04@oneshot]', async () => {
+  const again = ['pre_api_tools', 'pre_api_request', 'pre_agentic_loop'];
   const plugins = {
-    log: logPlugin('log', ['pre_message', ...once, 'post_message']),
-    loop: saying('loop', { pre_agentic_loop: { fallback: 'call_agent', fuel: 2 } }),
+    // It asks once; what it hides and warms up holds for that one loop.
+    loop: shPlugin(
+      schemaOf('loop', again),
+      `cat > /dev/null
+[ -e "$CHIBI_PROJECT_ROOT/asked.$CHIBI_HOOK" ] && exec printf '{}'
+touch "$CHIBI_PROJECT_ROOT/asked.$CHIBI_HOOK"
+case "$CHIBI_HOOK" in
+  pre_api_tools) printf '{"exclude": ["hidden"]}' ;;
+  pre_api_request) printf '{"request_body": {"temperature": 0.5}}' ;;
+  *) printf '{"fallback": "call_agent"}' ;;
+esac`,
+    ),
+    hidden: shPlugin(schemaOf('hidden', []), 'cat'),
+    log: logPlugin('log', ['pre_message', 'pre_system_prompt', ...again, 'post_message']),
+    greet: saying('greet', { pre_message: { prompt: 'greeted' } }),
   };
   const { run, close } = await runTurn(
-    project(plugins, { responses: ['{text: one, when: "round == 1"}', '{text: two}'] }),
+    project(plugins, {
+      responses: [
+        '{text: "one of ${size(tools)}", when: "round == 1"}',
+        '{text: "two of ${size(tools)}", repeat: true}',
+      ],
+      tools: ['hidden'],
+      chat: 'max_rounds: 8',
+    }),
   );
+  const goOn = '[reengaged (fuel: 7/8) via call_user. call_user(<message>) to end turn.]';
   expect(run).toMatchObject({
     status: 'completed',
     output: {
-      text: 'two',
+      text: 'two of 2',
       messages: [
-        { content: 'hi' },
-        { content: 'one' },
-        { content: 'Continuing processing' },
-        { content: 'two' },
+        { content: 'greeted' },
+        { content: 'one of 1' },
+        { role: 'user', content: 'greeted' },
+        { content: 'two of 2' },
       ],
     },
   });
   const log = await close();
-  expect(log.filter(({ point }) => point === 'pre_message').map(({ payload }) => payload.prompt)).toEqual([
-    'hi',
-    'Continuing processing',
+  const told = (point: string) => log.filter((line) => line.point === point).map(({ payload }) => payload);
+  expect(log.map(({ point }) => point)).toEqual([
+    ...['pre_message', 'pre_system_prompt', ...again, 'post_message'],
+    ...['pre_message', ...again, 'post_message'],
   ]);
-  expect(log.filter(({ point }) => once.includes(point)).map(({ point }) => point)).toEqual(once);
+  expect(told('pre_message').map(({ prompt }) => prompt)).toEqual(['hi', goOn]);
+  expect(told('pre_agentic_loop').map((each) => [each.fuel_remaining, each.fuel_total])).toEqual([
+    [8, 8],
+    [7, 8],
+  ]);
+  expect(told('pre_api_request').map(({ request_body: { temperature } }) => temperature)).toEqual([
+    undefined,
+    undefined,
+  ]);
+  expect(told('post_message')).toMatchObject([
+    { prompt: 'greeted', original_prompt: 'hi', response: 'one of 1' },
+    { prompt: 'greeted', original_prompt: goOn, response: 'two of 2' },
+  ]);
+});
+
+const twice = (point: string, says: string) =>
+  shPlugin(
+    schemaOf('level', [point]),
+    `cat >> "$CHIBI_PROJECT_ROOT/fuel"; echo >> "$CHIBI_PROJECT_ROOT/fuel"; echo '${says}'`,
+  );
+const askForever = '{text: "", tool_calls: [{name: shell, args: {command: ls}}], repeat: true}';
+const levelsIn = (folder: string) =>
+  readFileSync(join(folder, 'fuel'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).fuel_remaining);
+
+test('fuel is charged behind post_tool_batch, which is told the level before [CH-7-13@oneshot]', async () => {
+  const { run, folder } = await runTurn(
+    project({ fuel: twice('post_tool_batch', '{}') }, { responses: [askForever], chat: 'max_rounds: 3' }),
+  );
+  expect(run).toMatchObject({ status: 'failed', error: { code: 'ROUNDS_EXHAUSTED' } });
+  expect(levelsIn(folder)).toEqual([3, 2, 1]);
+});
+
+test('what post_tool_batch sets is charged too [CH-7-13@oneshot CH-7-14@oneshot]', async () => {
+  const { run, folder } = await runTurn(
+    project(
+      { fuel: twice('post_tool_batch', '{"fuel_delta": -2}') },
+      { responses: [askForever], chat: 'max_rounds: 7' },
+    ),
+  );
+  expect(run).toMatchObject({
+    status: 'failed',
+    error: { message: expect.stringContaining('after 3 rounds') },
+  });
+  expect(levelsIn(folder)).toEqual([7, 4, 1]);
+});
+
+test('a turn without fuel makes one call, whose answer stands [CH-7-13@oneshot]', async () => {
+  const empty = { fuel: saying('fuel', { pre_agentic_loop: { fuel: 0 } }) };
+  const { run } = await runTurn(project(empty, { responses: ['{text: hello}'] }));
+  expect(run).toMatchObject({ status: 'completed', output: { text: 'hello' } });
+  const more = await runTurn(project(empty, { responses: [callShell, '{text: never}'] }));
+  expect(more.run).toMatchObject({
+    status: 'failed',
+    error: { code: 'ROUNDS_EXHAUSTED', message: expect.stringContaining('hook "fuel" left it no more') },
+  });
+  expect(existsSync(join(more.folder, 'seen'))).toBe(true);
+});
+
+test('what a hook left of the fuel outlives an answer that a guardrail does not pass [CH-7-13@oneshot]', async () => {
+  const chat = 'max_rounds: 8\nretries: 5\nguardrails: [{eval: contains, params: {patterns: [nowhere]}}]';
+  const { run, folder, events } = await runTurn(
+    project(
+      { fuel: saying('fuel', { pre_agentic_loop: { fuel: 3 } }), level: twice('post_tool_batch', '{}') },
+      { responses: [callShell, '{text: "answer", repeat: true}'], chat },
+    ),
+  );
+  expect(run).toMatchObject({ status: 'denied' });
+  expect(levelsIn(folder)).toEqual([3]);
+  // One round for the tool, and two for answers.
+  const checks = events.filter((event) => event.type === 'call.started' && event.capability === 'eval');
+  expect(checks).toHaveLength(2);
 });
 
 const flowTool = (name: string, endsTurn: boolean) =>

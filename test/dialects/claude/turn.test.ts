@@ -93,7 +93,7 @@ fi
       type: 'user',
       message: { role: 'user', content: [{ type: 'text', text: expect.stringMatching(/hello$/) }] },
     },
-    { type: 'assistant', message: { role: 'assistant', content: [{ type: 'tool_use', name: 'run' }] } },
+    { type: 'assistant', message: { role: 'assistant', content: [{ type: 'tool_use', name: 'Bash' }] } },
     { type: 'user', message: { role: 'user', content: [{ type: 'tool_result', content: toolResult }] } },
     { type: 'assistant', message: { role: 'assistant', content: [{ type: 'text', text: 'all done' }] } },
   ]);

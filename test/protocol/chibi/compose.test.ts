@@ -126,11 +126,18 @@ const rows: readonly Row[] = [
     means: 'a: modify "" {"fuel":18446744073709551615}',
   },
   {
-    title: 'differences add up where no level is known',
-    cites: 'CH-7-14@oneshot',
+    title: 'fuel means nothing where there is no limit',
+    cites: 'CH-7-14@oneshot CH-7-36@oneshot',
     at: 'post_tool_batch',
-    says: ['{"fuel_delta": -50}', '{"fuel_delta": 5}'],
-    means: 'b: modify "" {"fuel_delta":-45}',
+    says: ['{"fuel_delta": -50}', '{"fuel": 5}'],
+    means: '-: allow ""',
+  },
+  {
+    title: 'a fallback counts beside fuel that means nothing',
+    cites: 'CH-7-36@oneshot',
+    at: 'post_tool_batch',
+    says: ['{"fuel_delta": -50}', '{"fallback": "call_agent"}'],
+    means: 'b: modify "" {"fallback":"call_agent"}',
   },
   {
     title: 'any deny wins, with the first reason',

@@ -103,7 +103,9 @@ const rows = [
 ];
 
 test.each(titled(rows))('$title', ({ event, point, says, means, where = scene }) => {
-  const question = questionAt(point, {}, where);
+  const { fuel } = where;
+  const payload = fuel === null ? {} : { fuel_remaining: fuel.remaining, fuel_total: fuel.total };
+  const question = questionAt(point, payload, where);
   expect(say(chibi.settle(event, question, ask(question, says).answer))).toBe(means);
 });
 

@@ -103,8 +103,10 @@ const rows: readonly Row[] = [
     },
   },
   {
-    event: { hook: 'tool', phase: 'pending', request, message: 'may it?' },
-    payloads: { Notification: { message: 'may it?', notification_type: 'permission_prompt' } },
+    event: { hook: 'tool', phase: 'pending', request, id: 'p1', message: 'may it?' },
+    payloads: {
+      Notification: { message: 'may it?', notification_type: 'permission_prompt', pending_id: 'p1' },
+    },
   },
   {
     event: { hook: 'turn', phase: 'stop', turn, response: 'done', end: 'final_response' },

@@ -42,7 +42,7 @@ export async function openAt(file: string): Promise<Bench> {
   const config = requireConfig(file, env['PATH'] ?? '');
   const events: RuntimeEvent[] = [];
   const emit = (event: RuntimeEvent) => void events.push(event);
-  const { prepare, spill, close: forget } = openScribe(() => {});
+  const { prepare, spill, close: forget } = openScribe({ tell: () => {} });
   const workshop = openWorkshop(
     config,
     { launch: await openLaunch('auto'), emit, cassette: undefined, prepare, spill },
