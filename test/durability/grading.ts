@@ -105,4 +105,4 @@ function withoutTimes(key: string, value: unknown): unknown {
   return changing.has(key) ? undefined : value;
 }
 
-const changing = new Set(['run_id', 'started_at', 'duration_ms', 'latency_ms']);
+const changing = new Set(['run_id', 'started_at', 'duration_ms', 'latency_ms', 'queue_ms']);

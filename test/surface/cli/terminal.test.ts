@@ -56,14 +56,14 @@ async function runOnTerminal(args: readonly string[], redirection = '', env: Rec
 }
 
 test.skipIf(!hasScript).concurrent('a terminal gets colours', async ({ expect }) => {
-  expect(await runOnTerminal(fire)).toEqual({ code: 0, screen: `${esc}[32mallow${esc}[39m\n` });
+  expect(await runOnTerminal(fire)).toEqual({ code: 0, screen: `${esc}[32mallow${esc}[39m\nasked: pass\n` });
 });
 
 test.skipIf(!hasScript).concurrent.for([
   { title: 'NO_COLOR=1', args: fire, env: { NO_COLOR: '1' } },
   { title: '--no-color', args: [...fire, '--no-color'], env: {} },
 ])('a terminal gets no colours with $title', async ({ args, env }, { expect }) => {
-  expect(await runOnTerminal(args, '', env)).toEqual({ code: 0, screen: 'allow\n' });
+  expect(await runOnTerminal(args, '', env)).toEqual({ code: 0, screen: 'allow\nasked: pass\n' });
 });
 
 test.skipIf(!hasScript).concurrent('an empty NO_COLOR asks for nothing', async ({ expect }) => {
