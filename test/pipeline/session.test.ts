@@ -44,8 +44,13 @@ test('session hooks are told of the start, of each turn and of the end [DS-CHAT-
   await desk.runtime.close();
   const about = { session_id: end.run_id, conversation_id: end.run_id, metadata: {} };
   const talk = (text: string) => [
-    { role: 'user', content: text },
-    { role: 'assistant', content: `you said ${text}`, finish_reason: 'stop' },
+    { role: 'user', content: text, parts: [{ type: 'text', text }] },
+    {
+      role: 'assistant',
+      content: `you said ${text}`,
+      finish_reason: 'stop',
+      parts: [{ type: 'text', text: `you said ${text}` }],
+    },
   ];
   expect(recorded(join(desk.folder, 'session'))).toEqual([
     { hook: 'session', phase: 'session_start', event: { ...about, messages: [], turn_index: 0 } },
