@@ -2,7 +2,7 @@
 export function textWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) width += graphemeWidth(segment);
+  for (const { segment } of graphemesOf(text)) width += graphemeWidth(segment);
   return width;
 }
 
@@ -21,7 +21,7 @@ export function cut(text: string, columns: number): string {
   let width = 0;
   // Where the text ends if it has to make room for the ellipsis.
   let end = 0;
-  for (const { segment, index } of graphemes.segment(text)) {
+  for (const { segment, index } of graphemesOf(text)) {
     width += graphemeWidth(segment);
     if (width > columns) return columns < 1 ? '' : `${text.slice(0, end)}…`;
     if (width < columns) end = index + segment.length;
@@ -29,7 +29,13 @@ export function cut(text: string, columns: number): string {
   return text;
 }
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+let segmenter: Intl.Segmenter | undefined;
+
+/** To make one takes as long as to load a dozen modules, and most commands need none. */
+function graphemesOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
 
 function graphemeWidth(grapheme: string): number {
   if (/^[\p{Cc}\p{Cf}\p{Mn}\p{Me}]+$/u.test(grapheme)) return 0;

@@ -1,4 +1,4 @@
-import iconv from 'iconv-lite';
+import { iconv } from './encodings.ts';
 import { decode, type Encoding, type ReadText, sampleOf, unmarked } from './text-codec.ts';
 import { guessText } from './text-guess.ts';
 import { decodeWide, findWide } from './text-wide.ts';
@@ -69,5 +69,5 @@ function isHidden(bytes: Buffer, plain: string, declared: string | undefined): b
     !/^(?:utf-?(?:7|16|32)|ucs|iso-?2022|hz|csiso2022|unicode-1-1-utf-7|cp?65000)/i.test(declared)
   )
     return false;
-  return !iconv.encodingExists(declared) || decode(bytes, declared) !== plain;
+  return !iconv().encodingExists(declared) || decode(bytes, declared) !== plain;
 }

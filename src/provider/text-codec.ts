@@ -1,4 +1,4 @@
-import iconv from 'iconv-lite';
+import { iconv } from './encodings.ts';
 
 /** How a text stands in bytes. */
 export interface Encoding {
@@ -14,21 +14,21 @@ export interface ReadText {
 
 /** The bytes of a text in that encoding; undefined when it has not all of the characters. */
 export function writeText(text: string, { name, mark }: Encoding): Buffer | undefined {
-  const bytes = iconv.encode(text, name, { addBOM: false });
+  const bytes = iconv().encode(text, name, { addBOM: false });
   return decode(bytes, name) === text ? Buffer.concat([mark, bytes]) : undefined;
 }
 
 /** What the bytes say, one way or another. */
 export function decode(bytes: Buffer, name: string): string {
-  return iconv.decode(bytes, name, { stripBOM: false });
+  return iconv().decode(bytes, name, { stripBOM: false });
 }
 
 /** The text, if it gives the same bytes when it is written again. A byte that stands for nothing reads as U+FFFD. */
 export function decodeExactly(bytes: Buffer, name: string): string | undefined {
-  if (!iconv.encodingExists(name)) return undefined;
+  if (!iconv().encodingExists(name)) return undefined;
   const text = decode(bytes, name);
   if (!/^(?:utf|ucs)/i.test(name) && text.includes('\ufffd')) return undefined;
-  return iconv.encode(text, name, { addBOM: false }).equals(bytes) ? text : undefined;
+  return iconv().encode(text, name, { addBOM: false }).equals(bytes) ? text : undefined;
 }
 
 /** An encoding without a mark. */

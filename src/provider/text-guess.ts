@@ -1,5 +1,4 @@
-import { analyse } from 'chardet';
-import iconv from 'iconv-lite';
+import { chardet, iconv } from './encodings.ts';
 import { decode, decodeExactly, type ReadText, SAMPLE_BYTES, sampleOf, unmarked } from './text-codec.ts';
 import { findWide } from './text-wide.ts';
 
@@ -10,7 +9,7 @@ import { findWide } from './text-wide.ts';
 export function guessText(bytes: Buffer, declared: string | undefined): ReadText | undefined {
   const said = declared ?? findInside(bytes);
   const isIgnored = said === undefined || /^(?:utf-?8|us-ascii|ascii)$/i.test(said);
-  if (!isIgnored && !iconv.encodingExists(said))
+  if (!isIgnored && !iconv().encodingExists(said))
     return declared === undefined ? guessText(bytes, 'utf-8') : undefined;
   const wide = findWide(bytes, declared);
   if (wide !== undefined) return wide;
@@ -37,7 +36,7 @@ function keepsAscii(name: string): boolean {
 
 /** Whether the beginning can be read so: a whole file takes long. Its last character may be cut in two. */
 function isLikely(sample: Buffer, name: string): boolean {
-  return iconv.encodingExists(name) && !decode(sample, name).slice(0, -4).includes('\ufffd');
+  return iconv().encodingExists(name) && !decode(sample, name).slice(0, -4).includes('\ufffd');
 }
 
 /** What XML and HTML say of themselves. */
@@ -53,7 +52,7 @@ function findInside(bytes: Buffer): string | undefined {
 function detect(bytes: Buffer): string[] {
   const [first = 0] = [bytes.findIndex((byte) => byte >= 0x80)];
   const from = Math.max(0, first - 1024);
-  const found = analyse(bytes.subarray(from, from + SAMPLE_BYTES));
+  const found = chardet().analyse(bytes.subarray(from, from + SAMPLE_BYTES));
   return found
     .map(({ name }) => (name === 'ISO-8859-1' ? 'windows-1252' : name))
     .filter((name) => !/^(?:utf|iso-2022|ibm|ascii)/i.test(name))
