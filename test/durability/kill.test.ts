@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { openRuntime, RuntimeError } from '../../src/index.ts';
+import { openRuntime, type Runtime, RuntimeError } from '../../src/index.ts';
 import { EFFECTS, openWorkshop, PENDINGS, type Workshop } from './workshop.ts';
 
 const KILLS = 200;
@@ -81,16 +81,21 @@ const ASKING_TOOLS = 2;
 
 /** Starts the run, kills it, decides what waits, and starts it again, until it has ended. */
 async function finish(workshop: Workshop, tally: Tally): Promise<unknown> {
-  for (;;) {
-    // Enough kills: let it end in peace.
-    const worked = await workOn(workshop, tally.kills < KILLS ? randomEnd() : undefined);
-    const { document } = worked;
-    if (worked.wasKilled) tally.kills += 1;
-    tally.resumes += 1;
-    if (document !== undefined && JSON.parse(document).status !== 'pending') {
-      return JSON.parse(document);
+  const desks = await Promise.all([1, 2].map(() => openRuntime(workshop.config, { log: false })));
+  try {
+    for (;;) {
+      // Enough kills: let it end in peace.
+      const worked = await workOn(workshop, tally.kills < KILLS ? randomEnd() : undefined);
+      const { document } = worked;
+      if (worked.wasKilled) tally.kills += 1;
+      tally.resumes += 1;
+      if (document !== undefined && JSON.parse(document).status !== 'pending') {
+        return JSON.parse(document);
+      }
+      await decideAll(desks, tally);
     }
-    await decideAll(workshop, tally);
+  } finally {
+    for (const desk of desks) await desk.close();
   }
 }
 
@@ -139,21 +144,16 @@ const worker = new URL('./worker.ts', import.meta.url).pathname;
 const compiled = new URL('../../node_modules/.cache/signalbox', import.meta.url).pathname;
 
 /** Two people decide about every pending at once: one of them wins, the other is told so. */
-async function decideAll(workshop: Workshop, tally: Tally): Promise<void> {
-  const desks = await Promise.all([1, 2].map(() => openRuntime(workshop.config, { log: false })));
-  try {
-    const [first] = desks;
-    const open = (await first?.pending.list()) ?? [];
-    tally.pendings += open.length;
-    for (const { id } of open) {
-      const said = await Promise.allSettled(
-        desks.map((desk, seat) => desk.pending.approve(id, { by: `seat ${seat}` })),
-      );
-      tally.won += said.filter(({ status }) => status === 'fulfilled').length;
-      tally.conflicts += said.filter(isConflict).length;
-    }
-  } finally {
-    for (const desk of desks) await desk.close();
+async function decideAll(desks: readonly Runtime[], tally: Tally): Promise<void> {
+  const [first] = desks;
+  const open = (await first?.pending.list()) ?? [];
+  tally.pendings += open.length;
+  for (const { id } of open) {
+    const said = await Promise.allSettled(
+      desks.map((desk, seat) => desk.pending.approve(id, { by: `seat ${seat}` })),
+    );
+    tally.won += said.filter(({ status }) => status === 'fulfilled').length;
+    tally.conflicts += said.filter(isConflict).length;
   }
 }
 
