@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve } from 'node:path';
-import { findHeadFault, readHead } from './interpreter.ts';
+import { findHeadFault, isFile, readHead } from './interpreter.ts';
 
 /** The file that a command starts, or why none can be started. */
 export type Executable =
@@ -69,10 +69,6 @@ function splitHint(command: string): string | undefined {
   const [program, ...rest] = command.trim().split(/\s+/);
   if (program === undefined || rest.length === 0) return undefined;
   return `\`command\` is one program name; put the other words into \`args: [${rest.join(', ')}]\`.`;
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
 function isDirectory(path: string): boolean {

@@ -48,8 +48,27 @@ export function findHeadFault(path: string, head: Buffer): LoadFault | undefined
   };
 }
 
+/** That a script for `shell` has Windows line ends; undefined also of one that cannot be read. */
+export function findReturnsFault(path: string, shell: string): LoadFault | undefined {
+  if (tryReadHead(path)?.includes('\r\n') !== true) return undefined;
+  return {
+    reason: `${path} has Windows line ends (CRLF), which ${shell} takes for parts of its commands`,
+    hint: toLineFeeds(path),
+    isMisspelt: true,
+  };
+}
+
+/** The first bytes of a file; undefined of a folder, or of a file that only the system may read. */
+export function tryReadHead(path: string): Buffer | undefined {
+  try {
+    return readHead(path);
+  } catch {
+    return undefined;
+  }
+}
+
 /** How a file with Windows line ends is mended. */
-export function toLineFeeds(path: string): string {
+function toLineFeeds(path: string): string {
   return `Save it with LF line ends: \`sed -i 's/\\r$//' ${path}\`.`;
 }
 
@@ -98,7 +117,8 @@ function isOnPath(program: string, searchPath: string): boolean {
   return searchPath.split(delimiter).some((folder) => folder !== '' && isFile(resolve(folder, program)));
 }
 
-function isFile(path: string): boolean {
+/** Whether there is a file, or a link to one. */
+export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findExecutable } from '../executable.ts';
-import { findInterpreterFault, readHead, toLineFeeds } from '../interpreter.ts';
+import { findInterpreterFault, findReturnsFault } from '../interpreter.ts';
 import type { Problem } from './config.ts';
 import type { YamlDocument } from './document.ts';
 import type { ForeignName } from './entry.ts';
@@ -94,17 +94,9 @@ function checkScript(document: YamlDocument, path: ExecEntry['path'], { command,
     const message = `${script} does not exist`;
     return [{ severity: 'warning', path: scriptPath, message, hint: `${command} starts in ${cwd}.` }];
   }
-  if (!isShell(command) || !hasReturns(script)) return [];
-  const message = `${script} has Windows line ends (CRLF), which ${command} takes for parts of its commands`;
-  return [{ severity: 'error', path: scriptPath, message, hint: toLineFeeds(script) }];
-}
-
-function hasReturns(script: string): boolean {
-  try {
-    return readHead(script).includes('\r\n');
-  } catch {
-    return false; // What cannot be read is told by the interpreter.
-  }
+  const fault = isShell(command) ? findReturnsFault(script, command) : undefined;
+  if (fault === undefined) return [];
+  return [{ severity: 'error', path: scriptPath, message: fault.reason, hint: fault.hint }];
 }
 
 interface Places {

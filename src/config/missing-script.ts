@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findExecutable } from '../executable.ts';
-import { findHeadFault, readHead } from '../interpreter.ts';
+import { findHeadFault, findReturnsFault, tryReadHead } from '../interpreter.ts';
 import { findScript, isShell } from './script.ts';
 import { splitLine } from './shell-line.ts';
 
@@ -73,24 +73,15 @@ function missingArgument(program: string, args: readonly Word[], cwd: string): s
   if (script === undefined || script.isExpanded) return undefined;
   const path = resolve(cwd, script.text);
   if (!existsSync(path)) return `${path} does not exist`;
-  if (!isShell(program) || headOf(path)?.includes('\r\n') !== true) return undefined;
-  return `${path} has Windows line ends (CRLF), which ${program} takes for parts of its commands`;
+  return isShell(program) ? findReturnsFault(path, program)?.reason : undefined;
 }
 
 /** Why nothing good can come of starting the file at `path`. */
 function whyNotRun(path: string): string | undefined {
   if (!existsSync(path)) return `${path} does not exist`;
-  const head = headOf(path);
+  const head = tryReadHead(path);
   const fault = head && findHeadFault(path, head);
   return fault?.isMisspelt ? fault.reason : undefined;
-}
-
-function headOf(path: string): Buffer | undefined {
-  try {
-    return readHead(path);
-  } catch {
-    return undefined; // A folder, or a file that only the system may read.
-  }
 }
 
 function isNotOnPath(name: string, searchPath: string): boolean {
