@@ -1,7 +1,7 @@
 import { hostEnv } from './binding/env.ts';
-import type { Problem } from './config/config.ts';
 import { readDocument, type YamlDocument } from './config/document.ts';
 import { type LoadedConfig, loadConfig } from './config/load.ts';
+import type { Problem } from './config/problem.ts';
 import { sortProblems } from './config/problem.ts';
 import { textAt, valueAt } from './config/read.ts';
 import { findNearest } from './config/suggest.ts';

@@ -8,10 +8,10 @@ import type {
   ExecConfig,
   ForeignHookConfig,
   ImportConfig,
-  Problem,
   RuntimeConfig,
   ToolConfig,
 } from './config/config.ts';
+import type { Problem } from './config/problem.ts';
 import { noScrub, type Scrubber, scrubError } from './contract/scrub.ts';
 import { RuntimeError, toRuntimeError } from './errors.ts';
 import { type ChibiElement, readSchemaReply } from './protocol/chibi/schema.ts';

@@ -1,5 +1,5 @@
-import type { Problem } from './config.ts';
 import type { YamlDocument } from './document.ts';
+import type { Problem } from './problem.ts';
 import { sortProblems } from './problem.ts';
 import { describePath } from './schema-path.ts';
 import { findViolations, type Violation } from './violation.ts';

@@ -1,17 +1,10 @@
 import type { HookKind, HookMode, Phase } from '../contract/hook.ts';
-import type { ExecConfig, Position } from './entry.ts';
+import type { ExecConfig } from './entry.ts';
 import type { ForeignHookConfig, ImportConfig } from './foreign.ts';
+import type { Position } from './problem.ts';
 
 export type * from './entry.ts';
 export type * from './foreign.ts';
-
-/** Something to say about a file. `error` stops the load; `warning` and `note` are only told. */
-export interface Problem extends Position {
-  readonly severity: 'error' | 'warning' | 'note';
-  /** Starts with the path of the value, as in `hooks[guard].phases: …`. */
-  readonly message: string;
-  readonly hint?: string;
-}
 
 /** When a person must consent before a tool runs. */
 export interface ApprovalRule {

@@ -1,5 +1,5 @@
 import { type Document, LineCounter, parseAllDocuments } from 'yaml';
-import type { Position, Problem } from './config.ts';
+import type { Position, Problem } from './problem.ts';
 import { readText } from './text-file.ts';
 import { lowerFirst, syntaxProblems, tooDeep } from './yaml-syntax.ts';
 import { findDuplicates, findMistakes, keysAt, lookUp, type Place, type TreeMistake } from './yaml-tree.ts';

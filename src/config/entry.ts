@@ -1,9 +1,4 @@
-/** Where a value stands: lines and columns count from 1. */
-export interface Position {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
+import type { Position } from './problem.ts';
 
 /** Systems whose hooks run unchanged. */
 export type ForeignName = 'picoclaw' | 'chibi' | 'claude' | 'agentao';

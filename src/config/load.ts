@@ -1,10 +1,11 @@
 import { dirname, resolve } from 'node:path';
 import { RuntimeError } from '../errors.ts';
 import { buildConfig } from './build.ts';
-import type { Problem, RuntimeConfig } from './config.ts';
+import type { RuntimeConfig } from './config.ts';
 import { readDocument } from './document.ts';
 import { readForeign } from './foreign/read.ts';
 import { type ForeignChecks, noChecks } from './foreign-checks.ts';
+import type { Problem } from './problem.ts';
 import { sortProblems } from './problem.ts';
 import { validate } from './validate.ts';
 

@@ -1,6 +1,20 @@
 import type { RuntimeError } from '../errors.ts';
 import { isObject } from '../json.ts';
-import type { Problem } from './config.ts';
+
+/** Where a value stands: lines and columns count from 1. */
+export interface Position {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Something to say about a file. `error` stops the load; `warning` and `note` are only told. */
+export interface Problem extends Position {
+  readonly severity: 'error' | 'warning' | 'note';
+  /** Starts with the path of the value, as in `hooks[guard].phases: …`. */
+  readonly message: string;
+  readonly hint?: string;
+}
 
 /** `FILE:LINE:COL message`, marked where it is no error, and the hint on a line of its own. */
 export function formatProblem(problem: Problem): string {

@@ -1,4 +1,5 @@
 import { isObject } from '../json.ts';
+import { longestMs } from '../longest-timer.ts';
 import type { ProviderConfig } from './config.ts';
 import type { Path, YamlDocument } from './document.ts';
 import { parseDuration } from './duration.ts';
@@ -7,7 +8,6 @@ import { present } from './present.ts';
 import { providerTypes } from './provider-types.ts';
 import { entriesAt, exactAt, finiteAt, itemsAt, textAt, valueAt, wholeAt, wordAt } from './read.ts';
 import type { Report } from './report.ts';
-import { longestMs } from './schema-exec.ts';
 import { suggest } from './suggest.ts';
 
 /** The providers of a checked document; of those with one id the first. */

@@ -1,6 +1,6 @@
 import { isObject, parseLossless } from '../json.ts';
+import { longestMs } from '../longest-timer.ts';
 import type { Path, YamlDocument } from './document.ts';
-import { longestMs } from './schema-exec.ts';
 
 /** One entry of a mapping, in the order of the file. */
 export interface Entry {

@@ -1,7 +1,7 @@
 import { isObject } from '../json.ts';
 import { checkApprovals } from './approval.ts';
-import type { Problem } from './config.ts';
 import type { Path, YamlDocument } from './document.ts';
+import type { Problem } from './problem.ts';
 import { checkProviders } from './providers.ts';
 import { type Entry, entriesAt, textAt, valueAt, wordAt } from './read.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './refused.ts';

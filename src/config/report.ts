@@ -1,5 +1,5 @@
-import type { Problem } from './config.ts';
 import type { Path, YamlDocument } from './document.ts';
+import type { Problem } from './problem.ts';
 import { runtimeSchema } from './schema.ts';
 import { describePath } from './schema-path.ts';
 

@@ -1,5 +1,4 @@
-/** Longest time that a timer can wait: 2^31 - 1 milliseconds. */
-export const longestMs = 2_147_483_647;
+import { longestMs } from '../longest-timer.ts';
 
 export const nativeNames = ['promptkit', 'promptkit-go'] as const;
 export const foreignNames = ['picoclaw', 'chibi', 'claude', 'agentao'] as const;

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { RuntimeError } from '../errors.ts';
-import type { Problem } from './config.ts';
+import type { Problem } from './problem.ts';
 
 /** Reads a UTF-8 file, without its byte order mark, or says where it is not UTF-8. Throws FILE_UNREADABLE. */
 export function readText(file: string): string | Problem {

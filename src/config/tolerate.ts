@@ -1,6 +1,6 @@
+import { longestMs } from '../longest-timer.ts';
 import type { YamlDocument } from './document.ts';
 import { execKey, isAt, textAt, valueAt } from './read.ts';
-import { longestMs } from './schema-exec.ts';
 import type { Violation } from './violation.ts';
 
 /** How PromptKit’s own loader’s files are read where `signalbox/v1` would refuse them. */

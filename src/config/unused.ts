@@ -1,6 +1,6 @@
 import { isObject } from '../json.ts';
-import type { Problem } from './config.ts';
 import type { YamlDocument } from './document.ts';
+import type { Problem } from './problem.ts';
 import { whyProviderRefused } from './providers.ts';
 import { type Entry, entriesAt, itemsAt, valueAt } from './read.ts';
 import { type Report, report } from './report.ts';

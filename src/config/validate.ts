@@ -1,9 +1,9 @@
 import { locate } from './check.ts';
 import { checkCommands, type Surroundings } from './commands.ts';
-import type { Problem } from './config.ts';
 import type { YamlDocument } from './document.ts';
 import { checkForeignEntries } from './foreign/check-entries.ts';
 import { type ForeignChecks, noChecks } from './foreign-checks.ts';
+import type { Problem } from './problem.ts';
 import { sortProblems } from './problem.ts';
 import { checkProviderTypes } from './providers.ts';
 import { valueAt } from './read.ts';

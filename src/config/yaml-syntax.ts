@@ -1,5 +1,5 @@
 import type { Document, YAMLError } from 'yaml';
-import type { Position, Problem } from './config.ts';
+import type { Position, Problem } from './problem.ts';
 
 /** Said where the nesting passes what this file may have, or what the parser can follow. */
 export const tooDeep = 'the YAML is nested too deeply';

@@ -1,6 +1,6 @@
 import { locate } from '../config/check.ts';
-import type { Problem } from '../config/config.ts';
 import { parseDocument, readDocument, type YamlDocument } from '../config/document.ts';
+import type { Problem } from '../config/problem.ts';
 import { sortProblems } from '../config/problem.ts';
 import { readText } from '../config/text-file.ts';
 import { findViolations } from '../config/violation.ts';

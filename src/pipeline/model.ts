@@ -1,4 +1,4 @@
-import type { Position } from '../config/config.ts';
+import type { Position } from '../config/problem.ts';
 import type { Threshold } from '../contract/eval.ts';
 import type { Expression } from '../expression.ts';
 import type { Check } from './schema.ts';

@@ -1,4 +1,4 @@
-import { longestMs } from '../config/schema-exec.ts';
+import { longestMs } from '../longest-timer.ts';
 
 /** A value, or a text with an expression that gives one. */
 function textOr(type: 'object' | 'array' | 'integer', more: object, description: string): object {

@@ -1,5 +1,5 @@
-import type { Problem } from '../config/config.ts';
 import type { Path, YamlDocument } from '../config/document.ts';
+import type { Problem } from '../config/problem.ts';
 import { describePath } from '../config/schema-path.ts';
 import { pipelineSchema } from './pipeline-schema.ts';
 

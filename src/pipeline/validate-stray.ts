@@ -1,5 +1,5 @@
-import type { Problem } from '../config/config.ts';
 import type { YamlDocument } from '../config/document.ts';
+import type { Problem } from '../config/problem.ts';
 import { findStrayExpressions } from '../config/stray.ts';
 import { listFields } from './validate-fields.ts';
 import { locateFinding } from './validate-finding.ts';

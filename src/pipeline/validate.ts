@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Problem } from '../config/config.ts';
 import type { YamlDocument } from '../config/document.ts';
+import type { Problem } from '../config/problem.ts';
 import { valueAt, wordAt } from '../config/read.ts';
 import { findSchemaFault } from '../config/refused.ts';
 import { isObject } from '../json.ts';

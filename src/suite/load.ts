@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { checkSchema } from '../config/check.ts';
-import type { Problem } from '../config/config.ts';
 import { readDocument, type YamlDocument } from '../config/document.ts';
+import type { Problem } from '../config/problem.ts';
 import { sortProblems } from '../config/problem.ts';
 import { choiceAt, exactAt, itemsAt, millisecondsAt, textAt, valueAt, wholeAt } from '../config/read.ts';
 import { RuntimeError } from '../errors.ts';

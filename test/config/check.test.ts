@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkSchema, formatProblem } from '../../src/config/check.ts';
-import type { Problem } from '../../src/config/config.ts';
 import { readDocument } from '../../src/config/document.ts';
+import type { Problem } from '../../src/config/problem.ts';
 import { line, write } from './told.ts';
 
 /** A schema that has nothing to do with RuntimeConfig. */

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Problem, RuntimeConfig } from '../../src/config/config.ts';
+import type { RuntimeConfig } from '../../src/config/config.ts';
 import { noChecks } from '../../src/config/foreign-checks.ts';
 import { type LoadOptions, loadConfig } from '../../src/config/load.ts';
+import type { Problem } from '../../src/config/problem.ts';
 
 export const native = 'signalbox/v1';
 export const promptkit = 'promptkit.altairalabs.ai/v1alpha1';

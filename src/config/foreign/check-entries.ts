@@ -1,6 +1,6 @@
-import type { Problem } from '../config.ts';
 import type { Path, YamlDocument } from '../document.ts';
 import type { ForeignChecks } from '../foreign-checks.ts';
+import type { Problem } from '../problem.ts';
 import { entriesAt, itemsAt, textAt, valueAt } from '../read.ts';
 import { type Report, report } from '../report.ts';
 import { checkAgentaoEntry } from './check-agentao.ts';

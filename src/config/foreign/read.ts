@@ -1,8 +1,9 @@
 import { readDefaults } from '../build-exec.ts';
-import type { ForeignHookConfig, ImportConfig, Problem } from '../config.ts';
+import type { ForeignHookConfig, ImportConfig } from '../config.ts';
 import type { YamlDocument } from '../document.ts';
 import type { ForeignChecks } from '../foreign-checks.ts';
 import { readImports } from '../import/imports.ts';
+import type { Problem } from '../problem.ts';
 import { readStateStore } from '../state-store.ts';
 import { readForeignEntries } from './entries.ts';
 import { findFailsOpen } from './fails-open.ts';

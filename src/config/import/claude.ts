@@ -1,11 +1,11 @@
 import { isObject } from '../../json.ts';
+import { longestMs } from '../../longest-timer.ts';
 import { claudeConditionEvents } from '../claude-events.ts';
 import type { Path } from '../document.ts';
 import { findMissingScript } from '../missing-script.ts';
 import { fillPlaceholders } from '../placeholders.ts';
 import { present } from '../present.ts';
 import { itemsAt, textAt, valueAt } from '../read.ts';
-import { longestMs } from '../schema-exec.ts';
 import { findViolations } from '../violation.ts';
 import { claudeHandlerSchema } from './claude-handler-schema.ts';
 import type { ClaudeCommand, ClaudeDraft, ClaudePost } from './draft.ts';

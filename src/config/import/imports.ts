@@ -1,17 +1,12 @@
 import { statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import type {
-  DefaultsConfig,
-  ForeignHookConfig,
-  ImportConfig,
-  Problem,
-  StateStoreConfig,
-} from '../config.ts';
+import type { DefaultsConfig, ForeignHookConfig, ImportConfig, StateStoreConfig } from '../config.ts';
 import type { Path, YamlDocument } from '../document.ts';
 import { readPicoclawWire } from '../foreign/picoclaw.ts';
 import { findUnfilled } from '../foreign/unfilled.ts';
 import type { ForeignChecks } from '../foreign-checks.ts';
 import { present } from '../present.ts';
+import type { Problem } from '../problem.ts';
 import { choiceAt, entriesAt, itemsAt, millisecondsAt, textAt, wordAt } from '../read.ts';
 import { type Report, report } from '../report.ts';
 import { twinKeyOf } from './claude-twins.ts';

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isObject } from '../../json.ts';
-import type { Problem } from '../config.ts';
 import type { YamlDocument } from '../document.ts';
 import type { ForeignName } from '../entry.ts';
 import type { ForeignChecks } from '../foreign-checks.ts';
+import type { Problem } from '../problem.ts';
 import { valueAt } from '../read.ts';
 import type { Report } from '../report.ts';
 import type { Draft } from './draft.ts';

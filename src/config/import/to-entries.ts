@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isObject } from '../../json.ts';
-import type { Problem } from '../config.ts';
 import type { ForeignName } from '../entry.ts';
 import { type ForeignChecks, noChecks } from '../foreign-checks.ts';
+import type { Problem } from '../problem.ts';
 import { sortProblems } from '../problem.ts';
 import { valueAt } from '../read.ts';
 import { twinKeyOf } from './claude-twins.ts';

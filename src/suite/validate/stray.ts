@@ -1,5 +1,5 @@
-import type { Problem } from '../../config/config.ts';
 import type { YamlDocument } from '../../config/document.ts';
+import type { Problem } from '../../config/problem.ts';
 import { findStrayExpressions } from '../../config/stray.ts';
 import { subjectFieldsOf } from '../subject/validate-subject.ts';
 import { expressionPlaces } from './expressions.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import type { Problem } from '../../config/config.ts';
 import type { Path, YamlDocument } from '../../config/document.ts';
+import type { Problem } from '../../config/problem.ts';
 import { infiniteNumbersAt, itemsAt, valueAt } from '../../config/read.ts';
 import { isPattern } from '../dataset/files.ts';
 import { besideFile } from '../paths.ts';
