@@ -10,7 +10,7 @@ export type { HookEvent, HookKind, HookMode, Phase, Verdict } from './contract/h
 export type * from './contract/provider.ts';
 export type * from './contract/run.ts';
 export { catalogue, type ErrorCode, type Fault, RuntimeError } from './errors.ts';
-export { Json, stringifyJson } from './json.ts';
+export { Json, stringifyJson } from './json/json.ts';
 export {
   type CallOptions,
   type CaseRecord,
@@ -37,4 +37,4 @@ export {
   type SuiteReport,
   type SuiteRunInfo,
   type SuiteRunOptions,
-} from './runtime.ts';
+} from './runtime/open-runtime.ts';

@@ -15,27 +15,27 @@ const rules = [
     title: 'no import points down',
     rule: house.importsPointUp,
     broken: {
-      'errors.ts': "import './json.ts';",
+      'json/json.ts': "import '../errors.ts';",
       'contract/tool.ts':
         "import type { Fault } from '../errors.ts';\nimport type { X } from '../config/config.ts';",
       'suite/suite.ts': "export * from '../log/logger.ts';",
-      'transport/launch/fifo.ts': "const p = await import('../../protocol/registry.ts');",
+      'transport/launch/fifo.ts': "const p = await import('../../dialects/registry.ts');",
     },
     says: [
       'contract/tool.ts imports config/config.ts, which is below it',
       'suite/suite.ts imports log/logger.ts, which is below it',
-      'transport/launch/fifo.ts imports protocol/registry.ts, which is below it',
+      'transport/launch/fifo.ts imports dialects/registry.ts, which is below it',
     ],
   },
   {
     title: 'no dialect imports another',
     rule: house.dialectsAreStrangers,
     broken: {
-      'protocol/chibi/hook.ts': "import '../dialect.ts';\nimport '../promptkit/hook.ts';",
-      'protocol/registry.ts': "import './chibi/hook.ts';",
+      'dialects/chibi/hook.ts': "import '../dialect.ts';\nimport '../promptkit/hook.ts';",
+      'dialects/registry.ts': "import './chibi/hook.ts';",
     },
     says: [
-      'protocol/chibi/hook.ts imports protocol/promptkit/hook.ts; the folders of protocol/ do not know each other',
+      'dialects/chibi/hook.ts imports dialects/promptkit/hook.ts; the folders of dialects/ do not know each other',
     ],
   },
   {
@@ -51,12 +51,12 @@ const rules = [
     rule: house.surfacesSeeTheRuntimeOnly,
     broken: {
       'surface/cli/main.ts': [
-        "import '../../runtime.ts'; import '../../errors.ts'; import '../../json.ts'; import 'commander';",
+        "import '../../runtime/open-runtime.ts'; import '../../errors.ts'; import '../../json/json.ts'; import 'commander';",
         "import '../../contract/tool.ts'; import './commands/tool.ts'; import '../../config/load.ts';",
       ].join('\n'),
     },
     says: [
-      'surface/cli/main.ts imports config/load.ts; a surface sees runtime.ts, contract/, errors.ts, json*.ts, platform.ts, sink.ts, decimal.ts, text-width.ts and visible.ts',
+      'surface/cli/main.ts imports config/load.ts; a surface sees runtime/, contract/, json/, text/, files/ and errors.ts',
     ],
   },
   {
@@ -65,12 +65,12 @@ const rules = [
     broken: {
       'transport/launch/spawn.ts': "import { execa } from 'execa'; import koffi from 'koffi';",
       'transport/oneshot.ts': "import { execa } from 'execa';",
-      'runtime.ts': "import { spawn } from 'node:child_process';",
+      'runtime/wiring.ts': "import { spawn } from 'node:child_process';",
       'surface/cli/main.ts': "const koffi = require('koffi');",
     },
     says: [
       'transport/oneshot.ts imports execa; processes start in transport/launch/ only',
-      'runtime.ts imports node:child_process; processes start in transport/launch/ only',
+      'runtime/wiring.ts imports node:child_process; processes start in transport/launch/ only',
       'surface/cli/main.ts imports koffi; processes start in transport/launch/ only',
     ],
   },
@@ -111,14 +111,25 @@ const rules = [
   {
     title: 'no file is longer than 300 lines',
     rule: house.filesStaySmall,
-    broken: { 'json.ts': 'f();\n'.repeat(301), 'errors.ts': 'f();\n'.repeat(300) },
-    says: ['json.ts has 301 lines; more than 300 hold more than one idea'],
+    broken: { 'json/json.ts': 'f();\n'.repeat(301), 'errors.ts': 'f();\n'.repeat(300) },
+    says: ['json/json.ts has 301 lines; more than 300 hold more than one idea'],
+  },
+  {
+    title: 'no folder has more than 25 files',
+    rule: house.foldersStaySmall,
+    broken: Object.fromEntries(
+      Array.from({ length: 51 }, (_, index) => [`${index < 26 ? 'store' : 'log'}/file-${index}.ts`, '']),
+    ),
+    says: ['store/ has 26 files; more than 25 are several folders'],
   },
   {
     title: 'the oldest Node that the package allows suffices',
     rule: house.oldestNodeSuffices,
-    broken: { 'runtime.ts': 'const opened = new AsyncDisposableStack();\n', 'json.ts': 'text.trim();\n' },
-    says: ['runtime.ts uses AsyncDisposableStack, which Node 22.18 does not have'],
+    broken: {
+      'runtime/wiring.ts': 'const opened = new AsyncDisposableStack();\n',
+      'json/json.ts': 'text.trim();\n',
+    },
+    says: ['runtime/wiring.ts uses AsyncDisposableStack, which Node 22.18 does not have'],
   },
 ];
 

@@ -3,87 +3,28 @@ import type { Module } from './source.ts';
 
 /** The house from top to bottom: a file imports from its own stratum or from one above it. */
 export const strata: readonly (readonly string[])[] = [
-  [
-    'errors.ts',
-    'json.ts',
-    'json-text.ts',
-    'json-depth.ts',
-    'interpreter.ts',
-    'decimal.ts',
-    'executable.ts',
-    'make-folders.ts',
-    'platform.ts',
-    'sink.ts',
-    'temp-folder.ts',
-    'time-limit.ts',
-    'pattern-cost.ts',
-    'linear-pattern.ts',
-    'safe-pattern.ts',
-    'find-text.ts',
-    'measure.ts',
-    'stopwatch.ts',
-    'text-width.ts',
-    'visible.ts',
-    'secret-forms.ts',
-    'hide.ts',
-    'escapes.ts',
-    'file-name.ts',
-  ],
+  ['errors.ts'],
+  ['json/', 'text/', 'files/', 'time/'],
   ['contract/'],
   ['pii/'],
-  [
-    'cel.ts',
-    'cel-value.ts',
-    'cel-functions.ts',
-    'cel-cost.ts',
-    'expression.ts',
-    'expression-error.ts',
-    'expression-references.ts',
-    'expression-template.ts',
-  ],
+  ['expression/'],
+  ['yaml/'],
   ['config/'],
   ['binding/'],
   ['transport/'],
   ['cassette/'],
-  ['protocol/'],
+  ['dialects/'],
   ['capability/'],
+  ['hooks/'],
+  ['tool-call/'],
   ['provider/'],
   ['checks/'],
   ['store/'],
+  ['log/'],
   ['pipeline/'],
   ['suite/'],
-  ['log/'],
-  [
-    'check-file.ts',
-    'import-hooks.ts',
-    'plan-suite.ts',
-    'suite-inputs.ts',
-    'find-state.ts',
-    'template.ts',
-    'assemble.ts',
-    'chibi-plugins.ts',
-    'fire-foreign.ts',
-    'foreign-checks.ts',
-    'plugin-data.ts',
-    'foreign-links.ts',
-    'real-path.ts',
-    'scribe.ts',
-    'own-run.ts',
-    'lazy-store.ts',
-    'lazy.ts',
-    'models.ts',
-    'judge.ts',
-    'equip.ts',
-    'durable.ts',
-    'call-alone.ts',
-    'suites.ts',
-    'lazy-suites.ts',
-    'shadows.ts',
-    'secrets-of.ts',
-    'scrub-doors.ts',
-    'runtime-api.ts',
-  ],
-  ['runtime.ts'],
+  ['project/'],
+  ['runtime/'],
   ['surface/'],
   ['index.ts'],
 ];
@@ -101,7 +42,7 @@ export const importsPointUp: Rule = (modules) =>
     .filter(({ from, to }) => stratumOf(from) !== -1 && stratumOf(to) > stratumOf(from))
     .map(({ from, to }) => `${from} imports ${to}, which is below it`);
 
-export const dialectsAreStrangers: Rule = (modules) => strangersIn('protocol', modules);
+export const dialectsAreStrangers: Rule = (modules) => strangersIn('dialects', modules);
 
 export const surfacesAreStrangers: Rule = (modules) => strangersIn('surface', modules);
 
@@ -110,7 +51,7 @@ export const surfacesSeeTheRuntimeOnly: Rule = (modules) =>
     .filter(({ from, to }) => from.startsWith('surface/') && !isOpenToSurfaces(from, to))
     .map(
       ({ from, to }) =>
-        `${from} imports ${to}; a surface sees runtime.ts, contract/, errors.ts, json*.ts, platform.ts, sink.ts, decimal.ts, text-width.ts and visible.ts`,
+        `${from} imports ${to}; a surface sees runtime/, contract/, json/, text/, files/ and errors.ts`,
     );
 
 export const onlyLaunchStartsProcesses: Rule = (modules) =>
@@ -161,6 +102,11 @@ export const filesStaySmall: Rule = (modules) =>
     .filter(({ lines }) => lines > 300)
     .map(({ file, lines }) => `${file} has ${lines} lines; more than 300 hold more than one idea`);
 
+export const foldersStaySmall: Rule = (modules) =>
+  [...Map.groupBy(modules, ({ file }) => posix.dirname(file))]
+    .filter(([, files]) => files.length > 25)
+    .map(([folder, files]) => `${folder}/ has ${files.length} files; more than 25 are several folders`);
+
 /** What Node 24 has and the oldest Node that the package allows, 22.18, has not. */
 const tooNew =
   /\b(?:Async)?DisposableStack\b|\bSuppressedError\b|\bRegExp\.escape\b|\bError\.isError\b|\bFloat16Array\b|\bPromise\.try\b/g;
@@ -208,11 +154,7 @@ function isOpenToSurfaces(from: string, to: string): boolean {
   const own = from.split('/').slice(0, 2).join('/');
   // signalbox-pii is a program of its own: what it does stands in pii/, and needs no runtime.
   if (own === 'surface/pii' && to.startsWith('pii/')) return true;
-  if (
-    /^(runtime|errors|json|json-text|platform|sink|decimal|text-width|visible)\.ts$/.test(to) ||
-    to.startsWith('contract/')
-  )
-    return true;
+  if (to === 'errors.ts' || /^(runtime|contract|json|text|files)\//.test(to)) return true;
   return to.startsWith(`${own}/`) || to === own;
 }
 

@@ -1,6 +1,6 @@
 import { type EvalOutcome, type EvalRequest, unscored } from '../contract/eval.ts';
 import { toFault } from '../errors.ts';
-import type { Took } from '../stopwatch.ts';
+import type { Took } from '../time/stopwatch.ts';
 import type { Reply } from '../transport/transport.ts';
 import { announce, type Invocation, invoke, type Port } from './invoke.ts';
 

@@ -8,8 +8,8 @@ import {
   type NativeEvent,
 } from '../contract/hook.ts';
 import { type Fault, RuntimeError, toFault } from '../errors.ts';
-import { Json } from '../json.ts';
-import { startStopwatch, wholeMs } from '../stopwatch.ts';
+import { Json } from '../json/json.ts';
+import { startStopwatch, wholeMs } from '../time/stopwatch.ts';
 import { type Invocation, invoke, type Port } from './invoke.ts';
 
 /** A filter or shadow that can be asked. */

@@ -1,9 +1,9 @@
 import type { Binding } from '../binding/binding.ts';
 import type { Capability, Emit } from '../contract/event.ts';
 import { noScrub, type Scrubber, scrubError } from '../contract/scrub.ts';
+import type { Codec } from '../dialects/dialect.ts';
 import { toRuntimeError } from '../errors.ts';
-import type { Codec } from '../protocol/dialect.ts';
-import { startStopwatch, type Took, wholeMs } from '../stopwatch.ts';
+import { startStopwatch, type Took, wholeMs } from '../time/stopwatch.ts';
 import type { Reply, Transport } from '../transport/transport.ts';
 import { readReply } from './read-reply.ts';
 

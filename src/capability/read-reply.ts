@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { type Scrubber, saidAs, scrubError, scrubSaid } from '../contract/scrub.ts';
+import type { Decoded } from '../dialects/dialect.ts';
 import { type RuntimeError, toRuntimeError } from '../errors.ts';
-import { Json } from '../json.ts';
-import type { Decoded } from '../protocol/dialect.ts';
+import { Json } from '../json/json.ts';
 import type { Reply } from '../transport/transport.ts';
 
 /**

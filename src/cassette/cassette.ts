@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { RuntimeError } from '../errors.ts';
 import type { Transport } from '../transport/transport.ts';
-import { openLibrary } from './library.ts';
+import { openLibrary } from './index.ts';
 import { openRecorder, type Recorder, type RecorderContext } from './record.ts';
 import { replayTransport } from './replay.ts';
 import type { Entry, Redact } from './request.ts';

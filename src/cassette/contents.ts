@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
-import { isObject } from '../json.ts';
+import { isObject } from '../json/json.ts';
 import { readBlob } from './blob.ts';
 import { type Place, readerOf, scanLines } from './lines.ts';
 

@@ -1,4 +1,4 @@
-import { isObject, stringifyJson } from '../json.ts';
+import { isObject, stringifyJson } from '../json/json.ts';
 
 /** The path of the first difference of two JSON values, such as `prompt[2].content[0].text`; keys have no order. */
 export function findDifference(one: unknown, other: unknown, path = ''): string | undefined {

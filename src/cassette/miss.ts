@@ -1,9 +1,9 @@
 import { RuntimeError } from '../errors.ts';
-import { isObject, parseLossless } from '../json.ts';
-import { withoutChance } from './chance.ts';
+import { isObject, parseLossless } from '../json/json.ts';
 import { countShared, findDifference } from './difference.ts';
-import type { Library } from './library.ts';
+import type { Library } from './index.ts';
 import { digestRequest, type Request } from './request.ts';
+import { withoutChance } from './volatile.ts';
 
 /** REPLAY_MISS, naming the entry and what its cassette has instead. Rejects with FILE_UNREADABLE. */
 export async function explainMiss(request: Request, library: Library): Promise<RuntimeError> {

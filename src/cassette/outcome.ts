@@ -1,5 +1,5 @@
 import { catalogue, type ErrorCode, RuntimeError, toFault } from '../errors.ts';
-import { isObject, Json, stringifyJson } from '../json.ts';
+import { isObject, Json, stringifyJson } from '../json/json.ts';
 import type { Reply } from '../transport/transport.ts';
 import { type Blob, bytesToBlob, textToBlob } from './blob.ts';
 import type { Redact } from './request.ts';

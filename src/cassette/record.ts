@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Emit } from '../contract/event.ts';
 import { type RuntimeError, toRuntimeError } from '../errors.ts';
-import { type Stopwatch, startStopwatch, wholeMs } from '../stopwatch.ts';
+import { type Stopwatch, startStopwatch, wholeMs } from '../time/stopwatch.ts';
 import type { Message, Reply, Transport } from '../transport/transport.ts';
 import { openToAppend } from './append.ts';
 import { textToBlob } from './blob.ts';

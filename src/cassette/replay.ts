@@ -2,7 +2,7 @@ import { RuntimeError } from '../errors.ts';
 import { abortedError } from '../transport/deadline.ts';
 import { closedError } from '../transport/oneshot.ts';
 import type { Message, Reply, Transport } from '../transport/transport.ts';
-import type { Library } from './library.ts';
+import type { Library } from './index.ts';
 import { explainMiss } from './miss.ts';
 import { outcomeFromStored } from './outcome.ts';
 import { describeRequest, digestRequest, type Entry, type Redact } from './request.ts';

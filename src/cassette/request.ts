@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import type { Binding } from '../binding/binding.ts';
 import type { Message } from '../transport/transport.ts';
-import { withoutChance } from './chance.ts';
+import { withoutChance } from './volatile.ts';
 
 /** What of a binding its replies depend on. */
 export type Entry = Pick<Binding, 'name' | 'capability' | 'dialect' | 'mode'>;

@@ -1,5 +1,5 @@
-import { findNearest } from '../config/suggest.ts';
-import { isObject } from '../json.ts';
+import { isObject } from '../json/json.ts';
+import { findNearest } from '../yaml/suggest.ts';
 import type { Check, Params } from './check.ts';
 
 /** Something that is wrong with the params of a check. */

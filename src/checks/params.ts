@@ -1,7 +1,7 @@
-import { findViolations, type Violation } from '../config/violation.ts';
 import type { EvalRequest } from '../contract/eval.ts';
-import { splitTemplate } from '../expression-template.ts';
-import { isObject } from '../json.ts';
+import { splitTemplate } from '../expression/template.ts';
+import { isObject } from '../json/json.ts';
+import { findViolations, type Violation } from '../yaml/violation.ts';
 import type { Check, Params } from './check.ts';
 import { type NamedParams, nameParams, type ParamFinding } from './param-names.ts';
 import { toPlainTree } from './plain.ts';

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../json.ts';
+import { stringifyJson } from '../json/json.ts';
 
 /** The tree as plain JSON values, whatever it held; integers beyond 2^53 are approximate. */
 export function toPlainTree(tree: unknown): unknown {

@@ -1,6 +1,6 @@
-import { unknownName } from '../config/unknown-name.ts';
 import { type EvalOutcome, type EvalRequest, unscored } from '../contract/eval.ts';
 import { RuntimeError, toFault } from '../errors.ts';
+import { unknownName } from '../yaml/unknown-name.ts';
 import type { Asked, Check } from './check.ts';
 import type { ParamFinding } from './param-names.ts';
 import { readParams } from './params.ts';

@@ -1,7 +1,7 @@
 import type { HookKind, HookMode, Phase } from '../contract/hook.ts';
+import type { Position } from '../yaml/problem.ts';
 import type { ExecConfig } from './entry.ts';
 import type { ForeignHookConfig, ImportConfig } from './foreign.ts';
-import type { Position } from './problem.ts';
 
 export type * from './entry.ts';
 export type * from './foreign.ts';

@@ -1,4 +1,4 @@
-import type { Position } from './problem.ts';
+import type { Position } from '../yaml/problem.ts';
 
 /** Systems whose hooks run unchanged. */
 export type ForeignName = 'picoclaw' | 'chibi' | 'claude' | 'agentao';

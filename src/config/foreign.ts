@@ -1,5 +1,5 @@
+import type { Position } from '../yaml/problem.ts';
 import type { ExecConfig } from './entry.ts';
-import type { Position } from './problem.ts';
 
 interface ForeignBase {
   /** The entry's name; of an imported hook the plugin's, the process's, or `<event>-<n>`. */

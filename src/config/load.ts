@@ -1,12 +1,12 @@
 import { dirname, resolve } from 'node:path';
 import { RuntimeError } from '../errors.ts';
-import { buildConfig } from './build.ts';
+import { readDocument } from '../yaml/document.ts';
+import type { Problem } from '../yaml/problem.ts';
+import { sortProblems } from '../yaml/problem.ts';
+import { buildConfig } from './build/build.ts';
 import type { RuntimeConfig } from './config.ts';
-import { readDocument } from './document.ts';
 import { readForeign } from './foreign/read.ts';
 import { type ForeignChecks, noChecks } from './foreign-checks.ts';
-import type { Problem } from './problem.ts';
-import { sortProblems } from './problem.ts';
 import { validate } from './validate.ts';
 
 export interface LoadedConfig {

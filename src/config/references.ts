@@ -1,14 +1,14 @@
-import { isObject } from '../json.ts';
-import { checkApprovals } from './approval.ts';
-import type { Path, YamlDocument } from './document.ts';
-import type { Problem } from './problem.ts';
-import { checkProviders } from './providers.ts';
-import { type Entry, entriesAt, textAt, valueAt, wordAt } from './read.ts';
-import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './refused.ts';
+import { isObject } from '../json/json.ts';
+import type { Path, YamlDocument } from '../yaml/document.ts';
+import type { Problem } from '../yaml/problem.ts';
+import { type Entry, entriesAt, textAt, valueAt, wordAt } from '../yaml/read.ts';
+import { suggest } from '../yaml/suggest.ts';
+import { checkApprovals } from './build/approval.ts';
+import { checkProviders } from './build/providers.ts';
+import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/refused.ts';
+import { findSandbox } from './build/sandbox.ts';
+import { checkStateStore } from './build/state-store.ts';
 import { type Report, report } from './report.ts';
-import { findSandbox } from './sandbox.ts';
-import { checkStateStore } from './state-store.ts';
-import { suggest } from './suggest.ts';
 
 /** An entry that starts a process. */
 export interface ExecEntry extends Entry {

@@ -1,7 +1,7 @@
-import type { Path, YamlDocument } from './document.ts';
-import type { Problem } from './problem.ts';
-import { runtimeSchema } from './schema.ts';
-import { describePath } from './schema-path.ts';
+import type { Path, YamlDocument } from '../yaml/document.ts';
+import type { Problem } from '../yaml/problem.ts';
+import { describePath } from '../yaml/schema-path.ts';
+import { runtimeSchema } from './schema/schema.ts';
 
 export interface Report {
   readonly severity: Problem['severity'];

@@ -1,9 +1,9 @@
-import type { Path, YamlDocument } from './document.ts';
+import type { Path, YamlDocument } from '../yaml/document.ts';
+import { isAt, itemsAt, textAt, valueAt } from '../yaml/read.ts';
+import { takesInlineCode } from './command/script.ts';
 import { foreignAt } from './foreign/entries.ts';
-import { isAt, itemsAt, textAt, valueAt } from './read.ts';
 import { type ExecEntry, execEntries } from './references.ts';
 import type { Report } from './report.ts';
-import { takesInlineCode } from './script.ts';
 
 /** A text of a file, and where it stands. */
 export interface Text {

@@ -1,7 +1,7 @@
-import { longestMs } from '../longest-timer.ts';
-import type { YamlDocument } from './document.ts';
-import { execKey, isAt, textAt, valueAt } from './read.ts';
-import type { Violation } from './violation.ts';
+import { longestMs } from '../time/longest-timer.ts';
+import type { YamlDocument } from '../yaml/document.ts';
+import { execKey, isAt, textAt, valueAt } from '../yaml/read.ts';
+import type { Violation } from '../yaml/violation.ts';
 
 /** How PromptKit’s own loader’s files are read where `signalbox/v1` would refuse them. */
 export type Tolerance =

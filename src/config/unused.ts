@@ -1,11 +1,11 @@
-import { isObject } from '../json.ts';
-import type { YamlDocument } from './document.ts';
-import type { Problem } from './problem.ts';
-import { whyProviderRefused } from './providers.ts';
-import { type Entry, entriesAt, itemsAt, valueAt } from './read.ts';
+import { isObject } from '../json/json.ts';
+import type { YamlDocument } from '../yaml/document.ts';
+import type { Problem } from '../yaml/problem.ts';
+import { type Entry, entriesAt, itemsAt, valueAt } from '../yaml/read.ts';
+import { whyProviderRefused } from './build/providers.ts';
 import { type Report, report } from './report.ts';
-import { promptkitVersion, unusedSections } from './schema.ts';
-import { unusedProviderKeys } from './schema-provider.ts';
+import { unusedProviderKeys } from './schema/provider.ts';
+import { promptkitVersion, unusedSections } from './schema/schema.ts';
 
 /** What the file says and nobody acts on: one warning for each, so that nothing is passed over silently. */
 export function findUnused(document: YamlDocument): Problem[] {

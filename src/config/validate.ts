@@ -1,19 +1,19 @@
-import { locate } from './check.ts';
-import { checkCommands, type Surroundings } from './commands.ts';
-import type { YamlDocument } from './document.ts';
+import { locate } from '../yaml/check.ts';
+import type { YamlDocument } from '../yaml/document.ts';
+import type { Problem } from '../yaml/problem.ts';
+import { sortProblems } from '../yaml/problem.ts';
+import { valueAt } from '../yaml/read.ts';
+import { findViolations, type Violation } from '../yaml/violation.ts';
+import { checkProviderTypes } from './build/providers.ts';
+import { checkCommands, type Surroundings } from './command/commands.ts';
 import { checkForeignEntries } from './foreign/check-entries.ts';
 import { type ForeignChecks, noChecks } from './foreign-checks.ts';
-import type { Problem } from './problem.ts';
-import { sortProblems } from './problem.ts';
-import { checkProviderTypes } from './providers.ts';
-import { valueAt } from './read.ts';
 import { checkReferences } from './references.ts';
 import { report } from './report.ts';
-import { promptkitVersion, runtimeSchema } from './schema.ts';
+import { promptkitVersion, runtimeSchema } from './schema/schema.ts';
 import { findStrayVariables } from './stray.ts';
 import { tolerate } from './tolerate.ts';
 import { findUnused } from './unused.ts';
-import { findViolations, type Violation } from './violation.ts';
 import { wordViolation } from './words.ts';
 
 /** Everything there is to say about a RuntimeConfig, in the order of the file. */

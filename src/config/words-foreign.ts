@@ -1,8 +1,8 @@
-import type { YamlDocument } from './document.ts';
+import type { YamlDocument } from '../yaml/document.ts';
+import { isAt, textAt } from '../yaml/read.ts';
+import type { Violation } from '../yaml/violation.ts';
 import { foreignAt } from './foreign/entries.ts';
 import { describeRefusedType } from './import/refused-type.ts';
-import { isAt, textAt } from './read.ts';
-import type { Violation } from './violation.ts';
 
 /**
  * A violation of what a foreign hook or an import may say; undefined where it is none. PromptKit knows neither, so these

@@ -1,8 +1,8 @@
-import { isObject } from '../json.ts';
-import type { YamlDocument } from './document.ts';
-import { execKey, isAt, textAt, valueAt } from './read.ts';
-import { nativeVersion, promptkitVersion } from './schema.ts';
-import type { Violation } from './violation.ts';
+import { isObject } from '../json/json.ts';
+import type { YamlDocument } from '../yaml/document.ts';
+import { execKey, isAt, textAt, valueAt } from '../yaml/read.ts';
+import type { Violation } from '../yaml/violation.ts';
+import { nativeVersion, promptkitVersion } from './schema/schema.ts';
 import { wordForeign } from './words-foreign.ts';
 
 /** A violation in RuntimeConfig’s own words. */

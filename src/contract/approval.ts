@@ -1,5 +1,5 @@
 import type { Fault } from '../errors.ts';
-import type { Json } from '../json.ts';
+import type { Json } from '../json/json.ts';
 
 /** A person's consent, sent beside `args` when a pending tool is called again. */
 export interface Approval {

@@ -1,5 +1,5 @@
 import type { Fault } from '../errors.ts';
-import type { Json } from '../json.ts';
+import type { Json } from '../json/json.ts';
 import type { Ruling } from './approval.ts';
 import type { EventKind, HookMode, Verdict } from './hook.ts';
 import type { RunStatus, StepDocument } from './run.ts';

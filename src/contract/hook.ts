@@ -1,5 +1,5 @@
 import type { Fault } from '../errors.ts';
-import { Json } from '../json.ts';
+import { Json } from '../json/json.ts';
 
 export type * from './hook-event.ts';
 

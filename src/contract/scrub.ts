@@ -1,5 +1,5 @@
 import { type Fault, RuntimeError } from '../errors.ts';
-import { isObject, Json } from '../json.ts';
+import { isObject, Json } from '../json/json.ts';
 
 /** Takes out of texts what nobody may read there. */
 export interface Scrubber {

@@ -4,9 +4,9 @@ import type { PrettyOptions } from 'pino-pretty';
 import type { LoggingConfig } from '../config/config.ts';
 import type { RuntimeEvent } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';
-import { Json, parseLossless } from '../json.ts';
-import { openSink } from '../sink.ts';
-import { visible } from '../visible.ts';
+import { openSink } from '../files/sink.ts';
+import { Json, parseLossless } from '../json/json.ts';
+import { visible } from '../text/escape-invisible.ts';
 import { createRedact, isCredentialName, type Redact } from './redact.ts';
 
 /** Where log lines go, and how they look there. */

@@ -1,4 +1,4 @@
-import { createHider, mark } from '../hide.ts';
+import { createHider, mark } from '../text/hide.ts';
 
 /** Replaces what must not be read: whole text in, whole text out. */
 export type Redact = (text: string) => string;

@@ -1,6 +1,6 @@
 import type { Scrubber, ScrubStream } from '../contract/scrub.ts';
-import { createHider, type Hider, mark } from '../hide.ts';
-import { endOfString, endOfValue, skipSpace } from '../json-text.ts';
+import { endOfString, endOfValue, skipSpace } from '../json/scan.ts';
+import { createHider, type Hider, mark } from '../text/hide.ts';
 import { hideCredentials, isCredentialName, type Redact } from './redact.ts';
 
 /**

@@ -1,1 +1,1 @@
-export { compileExemption as compileAllowed } from '../safe-pattern.ts';
+export { compileExemption as compileAllowed } from '../text/safe-pattern.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../json.ts';
+import { isObject } from '../json/json.ts';
 import { applyEdits } from './edit.ts';
 import type { Ledger } from './ledger.ts';
 import { markKey } from './members.ts';

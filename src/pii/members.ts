@@ -1,4 +1,4 @@
-import { isObject } from '../json.ts';
+import { isObject } from '../json/json.ts';
 import { type Rewriting, rewriteTree } from './rewrite.ts';
 import { type JsonObject, requireObject } from './shape.ts';
 

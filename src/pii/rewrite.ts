@@ -1,4 +1,4 @@
-import { parseLossless, stringifyJson } from '../json.ts';
+import { parseLossless, stringifyJson } from '../json/json.ts';
 import { applyEdits, type Edit } from './edit.ts';
 import { isJsonContainer, type JsonToken, scanStrings } from './json-strings.ts';
 import { toInteger } from './plain-number.ts';

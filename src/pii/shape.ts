@@ -1,5 +1,5 @@
 import { RuntimeError } from '../errors.ts';
-import { isObject } from '../json.ts';
+import { isObject } from '../json/json.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

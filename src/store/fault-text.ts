@@ -1,5 +1,5 @@
 import { catalogue, type ErrorCode, type Fault } from '../errors.ts';
-import { isObject, parseLossless, stringifyJson } from '../json.ts';
+import { isObject, parseLossless, stringifyJson } from '../json/json.ts';
 
 /** A fault as the text that is kept. */
 export function encodeFault(fault: Fault): string {

@@ -1,7 +1,7 @@
 import type { PendingCall, PendingRecord, Ruling } from '../contract/approval.ts';
 import type { RunStatus } from '../contract/run.ts';
 import type { Fault } from '../errors.ts';
-import type { Json } from '../json.ts';
+import type { Json } from '../json/json.ts';
 
 /**
  * What must outlive the process: runs, the outcomes of their steps, and the calls that wait for a person. A

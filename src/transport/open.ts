@@ -3,7 +3,7 @@ import { holdWatcher } from './groups.ts';
 import { openOneshot } from './oneshot.ts';
 import { type Pool, pooled } from './pool.ts';
 import type { ProcessContext } from './process.ts';
-import { openServer } from './server.ts';
+import { openServer } from './server/server.ts';
 import type { Greeting, Transport } from './transport.ts';
 
 /** The transport of a binding, behind its pool. Starts nothing. A greeting is for servers. */

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
-import { inSlot } from '../stopwatch.ts';
+import { inSlot } from '../time/stopwatch.ts';
 import { abortedError } from './deadline.ts';
 import type { Transport } from './transport.ts';
 

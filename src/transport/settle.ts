@@ -1,7 +1,7 @@
 import { RuntimeError } from '../errors.ts';
 import type { Deadline } from './deadline.ts';
 import { withHint } from './hints.ts';
-import type { InFlight } from './session.ts';
+import type { InFlight } from './server/session.ts';
 
 /** What a message comes to; it is forgotten at the deadline. Rejects as both do. */
 export async function settle<Outcome>(inFlight: InFlight<Outcome>, deadline: Deadline): Promise<Outcome> {

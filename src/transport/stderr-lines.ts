@@ -1,4 +1,4 @@
-import { OmittedText } from './omitted-text.ts';
+import { OmittedText } from './server/omitted-text.ts';
 
 /** Told of what a process says on stderr, as far as that goes into a log. */
 export interface StderrListener {

@@ -4,7 +4,7 @@ import { runTool } from '../../src/capability/tool.ts';
 import type { EvalOutcome } from '../../src/contract/eval.ts';
 import type { Answer, NativeEvent } from '../../src/contract/hook.ts';
 import type { ToolOutcome } from '../../src/contract/tool.ts';
-import { call, event, request } from '../protocol/verdicts.ts';
+import { call, event, request } from '../dialects/verdicts.ts';
 import type { Bench, Entry } from './bench.ts';
 
 /** Runs the entry as a tool, once. */

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { Binding, RestartPolicy } from '../../src/binding/binding.ts';
 import { closeEnv, hostEnv } from '../../src/binding/env.ts';
-import { type Follower, openObserver, openShadow } from '../../src/capability/follower.ts';
 import type { FilterPort } from '../../src/capability/hook.ts';
 import type { Port } from '../../src/capability/invoke.ts';
 import type { NativeName } from '../../src/config/config.ts';
@@ -19,9 +18,10 @@ import {
   phasesOf,
 } from '../../src/contract/hook.ts';
 import type { ToolCall, ToolOutcome } from '../../src/contract/tool.ts';
-import type { NativeLink } from '../../src/pipeline/gate.ts';
-import type { Codec } from '../../src/protocol/dialect.ts';
-import { requireNative } from '../../src/protocol/registry.ts';
+import type { Codec } from '../../src/dialects/dialect.ts';
+import { requireNative } from '../../src/dialects/registry.ts';
+import type { NativeLink } from '../../src/hooks/gate.ts';
+import { type Follower, openObserver, openShadow } from '../../src/hooks/observer-queue.ts';
 import { openLaunch } from '../../src/transport/launch/open.ts';
 import { openTransport } from '../../src/transport/open.ts';
 import { createPool } from '../../src/transport/pool.ts';

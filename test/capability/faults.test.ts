@@ -9,9 +9,9 @@ import { runTool } from '../../src/capability/tool.ts';
 import { unscored } from '../../src/contract/eval.ts';
 import { allow } from '../../src/contract/hook.ts';
 import { type ErrorCode, type Fault, RuntimeError } from '../../src/errors.ts';
-import { Json } from '../../src/json.ts';
+import { Json } from '../../src/json/json.ts';
 import { onTransports } from '../cite.ts';
-import { call, event, request, sayEval, sayHook, sayTool } from '../protocol/verdicts.ts';
+import { call, event, request, sayEval, sayHook, sayTool } from '../dialects/verdicts.ts';
 import { callEval, callHook, callTool } from './asking.ts';
 import { type Bench, type Entry, openBench } from './bench.ts';
 

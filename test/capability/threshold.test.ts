@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { meetsThreshold, requireThreshold } from '../../src/capability/threshold.ts';
 import { scored, type Threshold, unscored } from '../../src/contract/eval.ts';
-import { loadSuite } from '../../src/suite/load.ts';
+import { loadSuite } from '../../src/suite/file/load.ts';
 import { titled } from '../cite.ts';
 import { header, writeFiles } from '../suite/support.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { withoutChance } from '../../src/cassette/chance.ts';
 import { describeRequest, digestRequest, type Entry } from '../../src/cassette/request.ts';
+import { withoutChance } from '../../src/cassette/volatile.ts';
 import type { Message, ProcessReply, Transport } from '../../src/transport/transport.ts';
 import { bind, bindPuppet, open } from '../transport/harness.ts';
 import { bare, linesOf, neverOpened, newFile, openTape, record, replay } from './bench.ts';

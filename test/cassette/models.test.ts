@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createScrub } from '../../src/log/scrub.ts';
-import { openRecorder } from '../../src/provider/record.ts';
+import { openRecorder } from '../../src/provider/recording/record.ts';
 import { ask as askModel, faultOf, openModel, textOf } from '../provider/bench.ts';
 import { bindQuick } from '../transport/harness.ts';
 import { ask, newFile, openTape, record, replay } from './bench.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findParamProblems } from '../../src/checks/params.ts';
-import { Json } from '../../src/json.ts';
+import { Json } from '../../src/json/json.ts';
 import { type Asking, ask, scoreOf } from './asking.ts';
 
 const wrapped = 'Here you are:\n```json\n{"a": 1}\n```\nAnything else?';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findParamProblems, readParams } from '../../src/checks/params.ts';
 import { findCheck } from '../../src/checks/registry.ts';
-import { Json } from '../../src/json.ts';
+import { Json } from '../../src/json/json.ts';
 import { ask } from './asking.ts';
 
 test.each([

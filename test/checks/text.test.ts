@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ChatMessage } from '../../src/contract/provider.ts';
-import { Json } from '../../src/json.ts';
+import { Json } from '../../src/json/json.ts';
 import { type Asking, ask, scoreOf } from './asking.ts';
 
 type Row = readonly [title: string, asking: Asking, score: number | string];

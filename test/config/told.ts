@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { RuntimeConfig } from '../../src/config/config.ts';
 import { noChecks } from '../../src/config/foreign-checks.ts';
 import { type LoadOptions, loadConfig } from '../../src/config/load.ts';
-import type { Problem } from '../../src/config/problem.ts';
+import type { Problem } from '../../src/yaml/problem.ts';
 
 export const native = 'signalbox/v1';
 export const promptkit = 'promptkit.altairalabs.ai/v1alpha1';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { Json } from '../../src/json.ts';
+import { Json } from '../../src/json/json.ts';
 import { openFake } from '../provider/wire/fake.ts';
 import { schemaOf, shPlugin } from './chibi/plugins.ts';
 import { entry, shHook } from './picoclaw/scripts.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseLossless, stringifyJson } from '../../src/json.ts';
+import { parseLossless, stringifyJson } from '../../src/json/json.ts';
 import type { Reply } from '../../src/pii/filter.ts';
 import { actionsOf, answering, asking, everyAction, executed, executing, filter, user } from './support.ts';
 

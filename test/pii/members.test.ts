@@ -1,8 +1,8 @@
 import type { LanguageModelV4Content, LanguageModelV4Source } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
-import { isObject, parseLossless, stringifyJson } from '../../src/json.ts';
-import { parseMessage } from '../../src/pipeline/message.ts';
-import { fromAnswer, toAnswer } from '../../src/provider/answer.ts';
+import { parseMessage } from '../../src/hooks/message.ts';
+import { isObject, parseLossless, stringifyJson } from '../../src/json/json.ts';
+import { fromAnswer, toAnswer } from '../../src/provider/messages/answer.ts';
 import { finish, usage } from '../provider/guard-bench.ts';
 import { answering, asking, executing, filter, settings, user } from './support.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isObject } from '../../src/json.ts';
+import { isObject } from '../../src/json/json.ts';
 import { actions } from '../../src/pii/action.ts';
 import { entityNames } from '../../src/pii/entity.ts';
 import type { Reply } from '../../src/pii/filter.ts';

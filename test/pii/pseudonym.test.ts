@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isObject } from '../../src/json.ts';
+import { isObject } from '../../src/json/json.ts';
 import type { PiiFilter, Reply } from '../../src/pii/filter.ts';
 import { actionsOf, answering, asking, executing, filter, user } from './support.ts';
 

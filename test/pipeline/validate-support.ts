@@ -1,10 +1,10 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formatProblem } from '../../src/config/problem.ts';
-import { loadPipeline } from '../../src/pipeline/load.ts';
-import type { Pipeline } from '../../src/pipeline/model.ts';
-import type { PipelineRuntime } from '../../src/pipeline/validate-names.ts';
+import { loadPipeline } from '../../src/pipeline/file/load.ts';
+import type { Pipeline } from '../../src/pipeline/file/model.ts';
+import type { PipelineRuntime } from '../../src/pipeline/file/validate-names.ts';
+import { formatProblem } from '../../src/yaml/problem.ts';
 
 export const header = 'apiVersion: signalbox/v1\nkind: Pipeline\n';
 export const folder = mkdtempSync(join(tmpdir(), 'pipelines-'));

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { mockSchema } from '../../src/config/mock-responses.ts';
-import { isObject } from '../../src/json.ts';
-import { kinds } from '../../src/provider/kinds.ts';
+import { isObject } from '../../src/json/json.ts';
+import { kinds } from '../../src/provider/open/kinds.ts';
 import { ask, declare, openModel, textOf } from './bench.ts';
 
 const page = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');

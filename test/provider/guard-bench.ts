@@ -7,11 +7,11 @@ import type {
 import { wrapLanguageModel } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import type { Decision, HookEvent } from '../../src/contract/hook.ts';
-import { Json } from '../../src/json.ts';
-import { type Link, passGate } from '../../src/pipeline/gate.ts';
-import { applyReplace } from '../../src/pipeline/replace.ts';
-import { createGuard, type GuardOptions } from '../../src/provider/guard.ts';
-import type { Fire, Fired, FireOptions } from '../../src/provider/guard-verdict.ts';
+import { type Link, passGate } from '../../src/hooks/gate.ts';
+import { applyReplace } from '../../src/hooks/replace.ts';
+import { Json } from '../../src/json/json.ts';
+import { createGuard, type GuardOptions } from '../../src/provider/guard/guard.ts';
+import type { Fire, Fired, FireOptions } from '../../src/provider/guard/verdict.ts';
 
 type Part = LanguageModelV4StreamPart;
 

@@ -1,8 +1,8 @@
 import type { LanguageModelV4FilePart, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
-import { Json, stringifyJson } from '../../src/json.ts';
-import { createGuard } from '../../src/provider/guard.ts';
+import { Json, stringifyJson } from '../../src/json/json.ts';
+import { createGuard } from '../../src/provider/guard/guard.ts';
 import { guardModel } from '../../src/provider/wrap.ts';
 import { answeringModel, fireHook } from './guard-bench.ts';
 

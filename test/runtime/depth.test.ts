@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Ruling } from '../../src/contract/approval.ts';
 import { type Runtime, RuntimeError } from '../../src/index.ts';
-import { Json } from '../../src/json.ts';
-import { isTextTooDeep, isTooDeep } from '../../src/json-depth.ts';
+import { isTextTooDeep, isTooDeep } from '../../src/json/depth.ts';
+import { Json } from '../../src/json/json.ts';
 import { openDesk, recording, writePipeline } from '../pipeline/desk.ts';
 
 const spec = `

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toFailure } from '../../src/provider/failure.ts';
+import { toFailure } from '../../src/provider/open/failure.ts';
 import { open } from './open.ts';
 
 const key = 'sk-desk-4f9A+x/Qm2Zr8kTb7Lw1';

@@ -1,7 +1,7 @@
 import { requireConfig } from '../../src/config/load.ts';
 import type { DecisionMade } from '../../src/contract/event.ts';
-import { Json } from '../../src/json.ts';
-import { openShadowBook } from '../../src/shadows.ts';
+import { Json } from '../../src/json/json.ts';
+import { openShadowBook } from '../../src/runtime/shadow-recorder.ts';
 import { openResultStore } from '../../src/store/open-results.ts';
 
 // A process of its own that has a shadow decide so many times: `node shadow-writer.ts CONFIG SHADOW PREFIX COUNT`.

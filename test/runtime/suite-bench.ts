@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Runtime } from '../../src/runtime-api.ts';
+import type { Runtime } from '../../src/runtime/api.ts';
 import { open } from './open.ts';
 
 const head = 'apiVersion: signalbox/v1\nkind: EvalSuite\nmetadata: {name: demo}\nspec:\n';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { RuntimeError } from '../../src/errors.ts';
-import { Json } from '../../src/json.ts';
+import { Json } from '../../src/json/json.ts';
 import { openStore } from '../../src/store/open.ts';
 import { openResultStore } from '../../src/store/open-results.ts';
 import { loadSqlite } from '../../src/store/sqlite/module.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PendingCall, PendingRecord, Ruling } from '../../src/contract/approval.ts';
-import { Json } from '../../src/json.ts';
+import { Json } from '../../src/json/json.ts';
 import { ends, exactText, faultOf, hardStrings, newCall, newRun, type Open } from './examples.ts';
 
 const approved = { kind: 'approved', args: null, by: 'ann', reason: 'fine' } satisfies Ruling;

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Json } from '../../src/json.ts';
+import { Json } from '../../src/json/json.ts';
 import { openStore } from '../../src/store/open.ts';
 import { loadSqlite } from '../../src/store/sqlite/module.ts';
 import { faultOf, newCall, newRun } from './examples.ts';

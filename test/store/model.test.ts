@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Ruling } from '../../src/contract/approval.ts';
 import type { RunStatus } from '../../src/contract/run.ts';
-import { Json } from '../../src/json.ts';
+import { Json } from '../../src/json/json.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Claim, Store } from '../../src/store/store.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { isObject } from '../../src/json.ts';
+import { isObject } from '../../src/json/json.ts';
 import { suiteSchema } from '../../src/suite/schema/suite-schema.ts';
 
 test('the published copy is this schema', () => {

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { meetsThreshold } from '../../src/capability/threshold.ts';
 import { type EvalOutcome, scored } from '../../src/contract/eval.ts';
-import { requireSuite } from '../../src/suite/load.ts';
-import type { Evaluation, Suite, Verdict } from '../../src/suite/model.ts';
-import type { SuiteReport } from '../../src/suite/record.ts';
+import { requireSuite } from '../../src/suite/file/load.ts';
+import type { Evaluation, Suite, Verdict } from '../../src/suite/file/model.ts';
 import { toHeader } from '../../src/suite/run/header.ts';
-import { runSuite, type SuiteOptions } from '../../src/suite/suite.ts';
+import type { SuiteReport } from '../../src/suite/run/record.ts';
+import { runSuite, type SuiteOptions } from '../../src/suite/run/run-suite.ts';
 
 /** Writes files into a new folder below TMPDIR and gives its path. */
 export function writeFiles(files: Readonly<Record<string, string | Uint8Array>>): string {

@@ -1,7 +1,7 @@
 import type { HookEvent, Moment } from '../../src/contract/hook.ts';
 import type { FinishedCall, Turn } from '../../src/contract/turn.ts';
-import type { ForeignDialect } from '../../src/protocol/foreign.ts';
-import { foreignDialects } from '../../src/protocol/foreign-registry.ts';
+import type { ForeignDialect } from '../../src/dialects/foreign.ts';
+import { foreignDialects } from '../../src/dialects/foreign-registry.ts';
 
 /** One moment of a turn, with an event of every kind that it can be. */
 export interface MomentSample {

@@ -1,6 +1,6 @@
-import { runtimeSchema } from '../../src/config/schema.ts';
-import { isObject } from '../../src/json.ts';
-import { pipelineSchema } from '../../src/pipeline/pipeline-schema.ts';
+import { runtimeSchema } from '../../src/config/schema/schema.ts';
+import { isObject } from '../../src/json/json.ts';
+import { pipelineSchema } from '../../src/pipeline/file/schema.ts';
 import { suiteSchema } from '../../src/suite/schema/suite-schema.ts';
 
 /** docs/config.md, from the schemas: every key with its type and what it is for. */

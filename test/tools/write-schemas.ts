@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { schemas } from '../../src/config/schema.ts';
-import { pipelineSchema } from '../../src/pipeline/pipeline-schema.ts';
+import { schemas } from '../../src/config/schema/schema.ts';
+import { pipelineSchema } from '../../src/pipeline/file/schema.ts';
 import { suiteSchema } from '../../src/suite/schema/suite-schema.ts';
 import { renderCheckReference } from './check-reference.ts';
 import { renderReference } from './reference.ts';

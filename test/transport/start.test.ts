@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { toFault } from '../../src/errors.ts';
-import { findExecutable } from '../../src/executable.ts';
+import { findExecutable } from '../../src/files/executable.ts';
 import { bind, fixture, launchers, open } from './harness.ts';
 
 const nul = 'its command or environment has a NUL character, which no process can be given';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { RuntimeError } from '../../errors.ts';
-import { inSlot } from '../../stopwatch.ts';
+import { inSlot } from '../../time/stopwatch.ts';
 import type { Answers, Jobs, Kind, Order, Reply } from './job.ts';
 import { openThread, type Thread } from './thread.ts';
 

@@ -1,6 +1,6 @@
 import { type EvalContext, scored, unscored } from '../../contract/eval.ts';
-import { formatNumber } from '../../decimal.ts';
-import { Json } from '../../json.ts';
+import { formatNumber } from '../../json/decimal.ts';
+import { Json } from '../../json/json.ts';
 import type { Check, ParamSpec } from '../check.ts';
 import { type Measure, readMeasure, scoreLimit } from './measures.ts';
 

@@ -1,5 +1,5 @@
 import type { EvalContext } from '../../contract/eval.ts';
-import { Json } from '../../json.ts';
+import { Json } from '../../json/json.ts';
 
 /** What a call took, or why that is not known. */
 export type Measure = { readonly value: number } | { readonly missing: string };

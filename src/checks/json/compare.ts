@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { isObject } from '../../json.ts';
+import { isObject } from '../../json/json.ts';
 import type { Jobs, SchemaAnswer } from '../bounded/job.ts';
 
 /** How a text that is JSON differs from a schema. It may take for ever. Throws what `findSchemaProblem` tells. */

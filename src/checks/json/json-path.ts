@@ -1,5 +1,5 @@
 import { type EvalOutcome, scored, unscored } from '../../contract/eval.ts';
-import { Json } from '../../json.ts';
+import { Json } from '../../json/json.ts';
 import { runBounded } from '../bounded/run.ts';
 import type { Asked, Check } from '../check.ts';
 import { findMisses } from './conditions.ts';

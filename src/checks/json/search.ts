@@ -1,5 +1,5 @@
 import { compile, isRegistered, TreeInterpreter } from '@jmespath-community/jmespath';
-import { isObject } from '../../json.ts';
+import { isObject } from '../../json/json.ts';
 import type { Jobs, SearchAnswer } from '../bounded/job.ts';
 
 /** Evaluates a JMESPath expression over a text that is JSON. It may take for ever. */

@@ -1,6 +1,6 @@
 import { type EvalOutcome, unscored } from '../../contract/eval.ts';
 import { toFault } from '../../errors.ts';
-import { stringifyJson } from '../../json.ts';
+import { stringifyJson } from '../../json/json.ts';
 import type { Asked } from '../check.ts';
 import { exactParam } from '../tools/exact.ts';
 import { type Evidence, writePrompt } from './prompt.ts';

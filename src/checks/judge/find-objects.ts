@@ -1,4 +1,4 @@
-import { isObject } from '../../json.ts';
+import { isObject } from '../../json/json.ts';
 import { endOfBrackets } from '../brackets.ts';
 
 /** The JSON objects that stand in a text. */

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../json.ts';
+import { stringifyJson } from '../../json/json.ts';
 import type { Asked, Params } from '../check.ts';
 import { exactParam } from '../tools/exact.ts';
 

@@ -1,7 +1,7 @@
 import { type EvalOutcome, scored, unscored } from '../../contract/eval.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
-import { Json, stringifyJson } from '../../json.ts';
-import { findDuplicateKey } from '../../json-text.ts';
+import { Json, stringifyJson } from '../../json/json.ts';
+import { findDuplicateKey } from '../../json/scan.ts';
 import { isSameValue } from '../same-value.ts';
 import { exactTree } from '../tools/exact.ts';
 import { shorten } from '../tools/words.ts';

@@ -1,4 +1,4 @@
-import { readCost, withoutLetters } from '../../pattern-cost.ts';
+import { readCost, withoutLetters } from '../../text/pattern-cost.ts';
 import type { Pattern } from './pattern.ts';
 
 /** Whether the pattern has no groups, and cannot take long on the text. */

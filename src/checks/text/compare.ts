@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import { scored, unscored } from '../../contract/eval.ts';
-import { Json } from '../../json.ts';
+import { Json } from '../../json/json.ts';
 import type { Check, ParamSpec, Params } from '../check.ts';
 import { countCharacters, foldCase } from './words.ts';
 

@@ -1,5 +1,5 @@
 import { scored } from '../../contract/eval.ts';
-import { Json } from '../../json.ts';
+import { Json } from '../../json/json.ts';
 import type { Check } from '../check.ts';
 import { judgedTexts, scopeParam } from './answers.ts';
 import { foldCase, quoteAll, scorePresent, textsOf, textsParam } from './words.ts';

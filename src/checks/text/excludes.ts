@@ -1,5 +1,5 @@
 import { type EvalOutcome, scored } from '../../contract/eval.ts';
-import { Json } from '../../json.ts';
+import { Json } from '../../json/json.ts';
 import type { Asked, Check } from '../check.ts';
 import { judgedTexts, scopeParam } from './answers.ts';
 import { foldCase, quoteAll, textsOf, textsParam } from './words.ts';

@@ -1,5 +1,5 @@
 import { scored } from '../../contract/eval.ts';
-import { Json } from '../../json.ts';
+import { Json } from '../../json/json.ts';
 import type { Check, ParamSpec } from '../check.ts';
 import { countCharacters } from './words.ts';
 

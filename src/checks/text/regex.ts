@@ -1,5 +1,5 @@
 import { scored, unscored } from '../../contract/eval.ts';
-import { Json } from '../../json.ts';
+import { Json } from '../../json/json.ts';
 import type { Check } from '../check.ts';
 import { findPatternProblem, matchPattern } from '../regex/match.ts';
 

@@ -1,5 +1,5 @@
 import { type EvalOutcome, scored, unscored } from '../../contract/eval.ts';
-import { Json } from '../../json.ts';
+import { Json } from '../../json/json.ts';
 import type { Asked, Check } from '../check.ts';
 import { toPlainTree } from '../plain.ts';
 

@@ -1,5 +1,5 @@
 import { type EvalScored, scored } from '../../contract/eval.ts';
-import { Json } from '../../json.ts';
+import { Json } from '../../json/json.ts';
 import type { ParamSpec, Params } from '../check.ts';
 
 /** A param that is a list of texts, none of them empty. */

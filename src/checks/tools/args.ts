@@ -1,5 +1,5 @@
 import type { EvalToolCall } from '../../contract/eval.ts';
-import { parseLossless, stringifyJson } from '../../json.ts';
+import { parseLossless, stringifyJson } from '../../json/json.ts';
 import { isSameValue } from '../same-value.ts';
 import { exactTree, isMembers, type Members } from './exact.ts';
 import { shorten } from './words.ts';

@@ -1,5 +1,5 @@
 import { type EvalOutcome, type EvalToolCall, scored } from '../../contract/eval.ts';
-import { Json, parseLossless } from '../../json.ts';
+import { Json, parseLossless } from '../../json/json.ts';
 import type { Asked, Check, ParamSpec } from '../check.ts';
 import { isSameValue } from '../same-value.ts';
 import { argsOf, findMismatches, wordValue } from './args.ts';

@@ -1,5 +1,5 @@
 import { type EvalOutcome, type EvalToolCall, scored } from '../../contract/eval.ts';
-import { Json } from '../../json.ts';
+import { Json } from '../../json/json.ts';
 import type { Asked, Check, Params } from '../check.ts';
 import { textsOf } from '../text/words.ts';
 import { argsOf } from './args.ts';

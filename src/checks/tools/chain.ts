@@ -1,5 +1,5 @@
 import { type EvalToolCall, scored, unscored } from '../../contract/eval.ts';
-import { isObject, Json } from '../../json.ts';
+import { isObject, Json } from '../../json/json.ts';
 import type { Asked, Check, Params } from '../check.ts';
 import { judgedCalls, scopeParam } from './calls.ts';
 import { conditionParams, findPatternProblems, judgeCall } from './conditions.ts';

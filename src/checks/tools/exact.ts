@@ -1,4 +1,4 @@
-import { isObject, parseLossless, stringifyJson } from '../../json.ts';
+import { isObject, parseLossless, stringifyJson } from '../../json/json.ts';
 import type { Asked } from '../check.ts';
 
 /** The value as plain values, to the digit: a number that a double cannot hold is a `JSON.rawJSON`. Throws SyntaxError. */

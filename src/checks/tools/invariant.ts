@@ -1,5 +1,5 @@
 import { scored } from '../../contract/eval.ts';
-import { Json } from '../../json.ts';
+import { Json } from '../../json/json.ts';
 import type { Check } from '../check.ts';
 import { textsOf, textsParam } from '../text/words.ts';
 import { argsOf } from './args.ts';

@@ -1,6 +1,6 @@
 import { type EvalOutcome, type EvalToolCall, scored } from '../../contract/eval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { isObject, Json, toPlain } from '../../json.ts';
+import { isObject, Json, toPlain } from '../../json/json.ts';
 import type { Asked, Check, ParamSpec } from '../check.ts';
 import { judgedCallsOf, scopeParam } from './calls.ts';
 import { anyTool } from './tool-params.ts';

@@ -1,5 +1,5 @@
 import { type EvalToolCall, scored } from '../../contract/eval.ts';
-import { isObject, Json } from '../../json.ts';
+import { isObject, Json } from '../../json/json.ts';
 import type { Check, Params } from '../check.ts';
 import { textsOf, textsParam } from '../text/words.ts';
 import { judgedCalls, scopeParam } from './calls.ts';

@@ -1,8 +1,8 @@
-import { isObject } from '../../json.ts';
+import { isObject } from '../../json/json.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { present } from '../../yaml/present.ts';
+import { textAt, valueAt, wholeAt } from '../../yaml/read.ts';
 import type { AgentaoHookConfig } from '../config.ts';
-import type { Path, YamlDocument } from '../document.ts';
-import { present } from '../present.ts';
-import { textAt, valueAt, wholeAt } from '../read.ts';
 import type { EntryContext } from './context.ts';
 
 /** Forces of one user turn after which Agentao lets a turn end. Source: `stop_reentry_cap`. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { isObject } from '../../json.ts';
-import { findMissingScript } from '../missing-script.ts';
-import { textAt, valueAt, wordAt } from '../read.ts';
+import { isObject } from '../../json/json.ts';
+import { textAt, valueAt, wordAt } from '../../yaml/read.ts';
+import { findMissingScript } from '../command/missing-script.ts';
 import type { Report } from '../report.ts';
 import type { EntryCheck } from './entry-check.ts';
 

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
+import type { Path } from '../../yaml/document.ts';
+import { itemsAt, textAt, valueAt, wordAt } from '../../yaml/read.ts';
 import { claudeConditionEvents } from '../claude-events.ts';
-import type { Path } from '../document.ts';
-import { findMissingScript } from '../missing-script.ts';
+import { findMissingScript } from '../command/missing-script.ts';
 import { fillPlaceholders } from '../placeholders.ts';
-import { itemsAt, textAt, valueAt, wordAt } from '../read.ts';
 import type { Report } from '../report.ts';
 import type { EntryCheck } from './entry-check.ts';
 import { literalOf } from './literal.ts';

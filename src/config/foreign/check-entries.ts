@@ -1,7 +1,7 @@
-import type { Path, YamlDocument } from '../document.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import type { Problem } from '../../yaml/problem.ts';
+import { entriesAt, itemsAt, textAt, valueAt } from '../../yaml/read.ts';
 import type { ForeignChecks } from '../foreign-checks.ts';
-import type { Problem } from '../problem.ts';
-import { entriesAt, itemsAt, textAt, valueAt } from '../read.ts';
 import { type Report, report } from '../report.ts';
 import { checkAgentaoEntry } from './check-agentao.ts';
 import { checkClaudeEntry } from './check-claude.ts';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { present } from '../../yaml/present.ts';
+import { entriesAt, itemsAt, textAt, valueAt, wholeAt, wordAt } from '../../yaml/read.ts';
 import type { ClaudeHookConfig, ClaudeHttp, ClaudeSettings, ExecConfig } from '../config.ts';
-import type { Path, YamlDocument } from '../document.ts';
-import { present } from '../present.ts';
-import { entriesAt, itemsAt, textAt, valueAt, wholeAt, wordAt } from '../read.ts';
 import type { EntryContext } from './context.ts';
 import { literalOf } from './literal.ts';
 import { pluginDataOf } from './plugin-data.ts';

@@ -1,11 +1,11 @@
-import { readExec } from '../build-exec.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { present } from '../../yaml/present.ts';
+import { choiceAt, entriesAt } from '../../yaml/read.ts';
+import { readExec } from '../build/exec.ts';
+import { whyRefused } from '../build/refused.ts';
 import type { ChibiHookConfig, ForeignHookConfig } from '../config.ts';
-import type { Path, YamlDocument } from '../document.ts';
 import type { ForeignName } from '../entry.ts';
-import { present } from '../present.ts';
-import { choiceAt, entriesAt } from '../read.ts';
-import { whyRefused } from '../refused.ts';
-import { foreignNames } from '../schema-exec.ts';
+import { foreignNames } from '../schema/exec.ts';
 import { readAgentao } from './agentao.ts';
 import { chibiHomeOf } from './chibi-home.ts';
 import { readClaude } from './claude.ts';

@@ -1,4 +1,4 @@
-import type { Path, YamlDocument } from '../document.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { ForeignChecks } from '../foreign-checks.ts';
 
 /** What the check of one entry is given. */

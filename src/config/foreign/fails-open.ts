@@ -1,7 +1,7 @@
+import type { Position, Problem } from '../../yaml/problem.ts';
 import { agentaoGuardEvents } from '../agentao-events.ts';
 import { claudeGuardEvents } from '../claude-events.ts';
 import type { ForeignHookConfig, ImportConfig } from '../config.ts';
-import type { Position, Problem } from '../problem.ts';
 
 /** One note for each hook that lets something pass when it fails, because its own system would. */
 export function findFailsOpen(

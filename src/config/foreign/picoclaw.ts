@@ -1,8 +1,8 @@
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { present } from '../../yaml/present.ts';
+import { choiceAt, itemsAt, millisecondsAt, textAt, valueAt, wordAt } from '../../yaml/read.ts';
 import type { PicoclawHookConfig, PicoclawMethod, PicoclawSettings } from '../config.ts';
-import type { Path, YamlDocument } from '../document.ts';
 import { picoclawMethods } from '../foreign.ts';
-import { present } from '../present.ts';
-import { choiceAt, itemsAt, millisecondsAt, textAt, valueAt, wordAt } from '../read.ts';
 import type { EntryContext } from './context.ts';
 
 /** PicoClaw’s own limits, in milliseconds. Source: hooks/README.md, and a hello limit that it lacks. */

@@ -1,10 +1,10 @@
-import { readDefaults } from '../build-exec.ts';
+import type { YamlDocument } from '../../yaml/document.ts';
+import type { Problem } from '../../yaml/problem.ts';
+import { readDefaults } from '../build/exec.ts';
+import { readStateStore } from '../build/state-store.ts';
 import type { ForeignHookConfig, ImportConfig } from '../config.ts';
-import type { YamlDocument } from '../document.ts';
 import type { ForeignChecks } from '../foreign-checks.ts';
 import { readImports } from '../import/imports.ts';
-import type { Problem } from '../problem.ts';
-import { readStateStore } from '../state-store.ts';
 import { readForeignEntries } from './entries.ts';
 import { findFailsOpen } from './fails-open.ts';
 

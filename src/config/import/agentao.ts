@@ -1,9 +1,9 @@
-import { isObject } from '../../json.ts';
+import { isObject } from '../../json/json.ts';
+import type { Path } from '../../yaml/document.ts';
+import { present } from '../../yaml/present.ts';
+import { valueAt } from '../../yaml/read.ts';
 import { agentaoEntryEvents } from '../agentao-events.ts';
-import type { Path } from '../document.ts';
-import { findMissingScript } from '../missing-script.ts';
-import { present } from '../present.ts';
-import { valueAt } from '../read.ts';
+import { findMissingScript } from '../command/missing-script.ts';
 import type { AgentaoDraft } from './draft.ts';
 import type { Reading } from './reading.ts';
 

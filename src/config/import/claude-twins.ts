@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../json.ts';
+import { stringifyJson } from '../../json/json.ts';
 import type { ClaudeDraft } from './draft.ts';
 
 /** What two handlers share that are the same one; a plugin’s copy is never another’s twin. */

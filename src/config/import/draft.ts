@@ -1,6 +1,6 @@
+import type { Position } from '../../yaml/problem.ts';
 import type { ClaudeSettings, PicoclawMethod } from '../config.ts';
 import type { HandlerPlace } from '../placeholders.ts';
-import type { Position } from '../problem.ts';
 
 /** A Claude Code handler as its file declares it. */
 export interface ClaudeDraft {

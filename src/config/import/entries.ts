@@ -1,9 +1,9 @@
-import { isObject } from '../../json.ts';
+import { isObject } from '../../json/json.ts';
+import type { Path } from '../../yaml/document.ts';
+import { itemsAt, valueAt } from '../../yaml/read.ts';
+import { suggest } from '../../yaml/suggest.ts';
 import { agentaoEvents } from '../agentao-events.ts';
 import { claudeEvents } from '../claude-events.ts';
-import type { Path } from '../document.ts';
-import { itemsAt, valueAt } from '../read.ts';
-import { suggest } from '../suggest.ts';
 import { readRule, skipRule, unknownType } from './agentao.ts';
 import { readGroup } from './claude.ts';
 import type { AgentaoDraft, ClaudeDraft } from './draft.ts';

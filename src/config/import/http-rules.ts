@@ -1,5 +1,5 @@
-import type { Path } from '../document.ts';
-import { itemsAt, textAt, valueAt } from '../read.ts';
+import type { Path } from '../../yaml/document.ts';
+import { itemsAt, textAt, valueAt } from '../../yaml/read.ts';
 import type { ClaudePost } from './draft.ts';
 import type { Reading } from './reading.ts';
 

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { present } from '../../yaml/present.ts';
+import type { Problem } from '../../yaml/problem.ts';
+import { choiceAt, entriesAt, itemsAt, millisecondsAt, textAt, wordAt } from '../../yaml/read.ts';
 import type { DefaultsConfig, ForeignHookConfig, ImportConfig, StateStoreConfig } from '../config.ts';
-import type { Path, YamlDocument } from '../document.ts';
 import { readPicoclawWire } from '../foreign/picoclaw.ts';
 import { findUnfilled } from '../foreign/unfilled.ts';
 import type { ForeignChecks } from '../foreign-checks.ts';
-import { present } from '../present.ts';
-import type { Problem } from '../problem.ts';
-import { choiceAt, entriesAt, itemsAt, millisecondsAt, textAt, wordAt } from '../read.ts';
 import { type Report, report } from '../report.ts';
 import { twinKeyOf } from './claude-twins.ts';
 import type { Draft } from './draft.ts';

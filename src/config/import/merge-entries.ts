@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isCollection, isMap, isSeq, parseDocument } from 'yaml';
 import { RuntimeError } from '../../errors.ts';
-import { isObject } from '../../json.ts';
+import { isObject } from '../../json/json.ts';
 import { firstFree } from './names.ts';
 import type { ImportedEntry } from './to-entries.ts';
 

@@ -1,8 +1,8 @@
-import { isObject } from '../../json.ts';
-import type { Path, YamlDocument } from '../document.ts';
-import { entriesAt, valueAt } from '../read.ts';
+import { isObject } from '../../json/json.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { entriesAt, valueAt } from '../../yaml/read.ts';
+import { findNearest } from '../../yaml/suggest.ts';
 import type { Report } from '../report.ts';
-import { findNearest } from '../suggest.ts';
 
 /**
  * Values of the wrong type and keys that PicoClaw does not have: a guard whose entry is misspelt must not vanish. A key

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import { isObject } from '../../json.ts';
-import type { Path, YamlDocument } from '../document.ts';
+import { isObject } from '../../json/json.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { entriesAt, itemsAt, textAt, valueAt, wholeAt, wordAt } from '../../yaml/read.ts';
+import { suggest } from '../../yaml/suggest.ts';
 import { picoclawLimits } from '../foreign/picoclaw.ts';
 import { picoclawMethods } from '../foreign.ts';
 import { picoclawKindNames } from '../picoclaw-events.ts';
-import { entriesAt, itemsAt, textAt, valueAt, wholeAt, wordAt } from '../read.ts';
-import { suggest } from '../suggest.ts';
 import type { PicoclawDraft } from './draft.ts';
 import { findShapeFaults } from './picoclaw-shape.ts';
 import { type Reading, saySwitchedOff } from './reading.ts';

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isObject } from '../../json.ts';
-import type { YamlDocument } from '../document.ts';
+import { isObject } from '../../json/json.ts';
+import type { YamlDocument } from '../../yaml/document.ts';
+import type { Problem } from '../../yaml/problem.ts';
+import { valueAt } from '../../yaml/read.ts';
 import type { ForeignName } from '../entry.ts';
 import type { ForeignChecks } from '../foreign-checks.ts';
-import type { Problem } from '../problem.ts';
-import { valueAt } from '../read.ts';
 import type { Report } from '../report.ts';
 import type { Draft } from './draft.ts';
 import { type Form, readEvents } from './entries.ts';

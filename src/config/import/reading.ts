@@ -1,7 +1,7 @@
-import type { Path, YamlDocument } from '../document.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import type { Problem } from '../../yaml/problem.ts';
 import type { ForeignChecks } from '../foreign-checks.ts';
 import type { HandlerPlace } from '../placeholders.ts';
-import type { Problem } from '../problem.ts';
 import type { Report } from '../report.ts';
 
 /** What the readers of a foreign file share. */

@@ -1,10 +1,10 @@
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
-import { isObject } from '../../json.ts';
-import { type Path, parseDocument, type YamlDocument } from '../document.ts';
+import { isObject } from '../../json/json.ts';
+import { type Path, parseDocument, type YamlDocument } from '../../yaml/document.ts';
+import { itemsAt, valueAt } from '../../yaml/read.ts';
+import { readText } from '../../yaml/text-file.ts';
 import type { HandlerPlace } from '../placeholders.ts';
-import { itemsAt, valueAt } from '../read.ts';
-import { readText } from '../text-file.ts';
 
 /** A mapping of events in a file, or the reason why there is none. */
 export type Source = HooksSource | { readonly fault: string };

@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isObject } from '../../json.ts';
+import { isObject } from '../../json/json.ts';
+import type { Problem } from '../../yaml/problem.ts';
+import { sortProblems } from '../../yaml/problem.ts';
+import { valueAt } from '../../yaml/read.ts';
 import type { ForeignName } from '../entry.ts';
 import { type ForeignChecks, noChecks } from '../foreign-checks.ts';
-import type { Problem } from '../problem.ts';
-import { sortProblems } from '../problem.ts';
-import { valueAt } from '../read.ts';
 import { twinKeyOf } from './claude-twins.ts';
 import type { Draft } from './draft.ts';
 import { nameHook } from './names.ts';

@@ -1,10 +1,10 @@
+import { present } from '../../yaml/present.ts';
 import type { ExecConfig, ForeignHookConfig, StateStoreConfig } from '../config.ts';
 import { agentaoStopCap } from '../foreign/agentao.ts';
 import { claudeStopCap } from '../foreign/claude.ts';
 import { pluginDataOf } from '../foreign/plugin-data.ts';
 import type { PicoclawSettings } from '../foreign.ts';
 import type { HandlerPlace } from '../placeholders.ts';
-import { present } from '../present.ts';
 import type { AgentaoDraft, ClaudeDraft, Draft, PicoclawDraft } from './draft.ts';
 
 /** What an import says of all its hooks, and where this one stands. */

@@ -1,7 +1,7 @@
 import { isAbsolute, relative, resolve } from 'node:path';
+import { present } from '../../yaml/present.ts';
+import { variablesOf } from '../command/shell-line.ts';
 import { picoclawLimits } from '../foreign/picoclaw.ts';
-import { present } from '../present.ts';
-import { variablesOf } from '../shell-line.ts';
 import type { AgentaoDraft, ClaudeDraft, Draft, PicoclawDraft } from './draft.ts';
 
 /** The entry of `spec.hooks` that means what a foreign file declares, with paths from `folder` on. */

@@ -1,4 +1,4 @@
-import { isObject } from '../../json.ts';
+import { isObject } from '../../json/json.ts';
 import { library } from '../library.ts';
 
 /** What a word is known as: a first or last name, a place, an organization, some other word; or nothing. */

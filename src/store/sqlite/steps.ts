@@ -1,4 +1,4 @@
-import type { Json } from '../../json.ts';
+import type { Json } from '../../json/json.ts';
 import type { StepRecord } from '../store.ts';
 import type { Database } from './database.ts';
 import { jsonOrNull, numberOf, numberOrNull, type Row, requireSum, textOf } from './row.ts';

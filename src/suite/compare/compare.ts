@@ -1,6 +1,6 @@
-import { suggest } from '../../config/suggest.ts';
 import { RuntimeError } from '../../errors.ts';
-import type { CaseRecord, EvalHeader, RunSource } from '../record.ts';
+import { suggest } from '../../yaml/suggest.ts';
+import type { CaseRecord, EvalHeader, RunSource } from '../run/record.ts';
 import type { Comparison, Difference, EvalDifference, SideInfo } from './comparison.ts';
 import { type Listing, lookUp, newListing, toChanges } from './listing.ts';
 import { type Meet, pairUp, type Row } from './pair-up.ts';

@@ -1,5 +1,5 @@
-import type { Role } from '../model.ts';
-import type { Classification, Interval } from '../record.ts';
+import type { Role } from '../file/model.ts';
+import type { Classification, Interval } from '../run/record.ts';
 import type { Decisions } from './decisions.ts';
 
 // What two runs, or two sides of one, differ in: plain JSON values. A is what was, B what is.

@@ -1,4 +1,4 @@
-import type { GuardRecord, Latency } from '../record.ts';
+import type { GuardRecord, Latency } from '../run/record.ts';
 import { newLatencySketch } from '../stats/latency.ts';
 import type { Outcome } from './side.ts';
 

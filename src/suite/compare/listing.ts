@@ -1,4 +1,4 @@
-import type { CaseRecord } from '../record.ts';
+import type { CaseRecord } from '../run/record.ts';
 import type { Change, Seen } from './comparison.ts';
 import type { Row } from './pair-up.ts';
 import type { Turn } from './row-tally.ts';

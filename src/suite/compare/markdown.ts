@@ -1,6 +1,6 @@
 import { toCode } from '../report/markdown-text.ts';
 import { formatMean, formatPercent } from '../report/numbers.ts';
-import { cut } from '../report/text-width.ts';
+import { cut } from '../report/terminal/text-width.ts';
 import type { Change, Comparison } from './comparison.ts';
 import { isOfShadows, shadowLists, shadowRows, shadowTitles, shadowWords } from './shadows.ts';
 import {

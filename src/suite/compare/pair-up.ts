@@ -1,4 +1,4 @@
-import type { CaseRecord } from '../record.ts';
+import type { CaseRecord } from '../run/record.ts';
 import { casesOf, type Outcome, outcomeReader, type Side, type Subject } from './side.ts';
 
 /** What the two sides of a case are compared under. */

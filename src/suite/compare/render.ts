@@ -1,7 +1,7 @@
-import { type Column, type GridRow, type GridView, renderGrid, toReadable } from '../report/grid.ts';
 import { formatMean, formatPercent } from '../report/numbers.ts';
-import { openPaint } from '../report/paint.ts';
-import { cut, oneLine } from '../report/text-width.ts';
+import { type Column, type GridRow, type GridView, renderGrid, toReadable } from '../report/terminal/grid.ts';
+import { openPaint } from '../report/terminal/paint.ts';
+import { cut, oneLine } from '../report/terminal/text-width.ts';
 import type { Change, Comparison } from './comparison.ts';
 import { isOfShadows, shadowLists, shadowRows, shadowTitles, shadowWords } from './shadows.ts';
 import {

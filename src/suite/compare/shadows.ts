@@ -1,5 +1,5 @@
 import { formatCount, formatDuration, formatPercent } from '../report/numbers.ts';
-import { cut, oneLine } from '../report/text-width.ts';
+import { cut, oneLine } from '../report/terminal/text-width.ts';
 import type { Change, Comparison, EvalDifference } from './comparison.ts';
 import type { Decisions } from './decisions.ts';
 import { formatP } from './regressed.ts';

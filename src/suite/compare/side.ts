@@ -1,4 +1,4 @@
-import type { CaseRecord, EvalResult, GuardRecord, RunSource } from '../record.ts';
+import type { CaseRecord, EvalResult, GuardRecord, RunSource } from '../run/record.ts';
 import type { Decided } from '../stats/classification.ts';
 import { isFlaky } from '../stats/epoch-table.ts';
 import { resultsOf } from '../stats/reducer.ts';

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { Dataset } from '../model.ts';
+import type { Dataset } from '../file/model.ts';
 import { findFiles } from './files.ts';
 import { openRows } from './rows.ts';
 

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../errors.ts';
-import { cut } from '../../text-width.ts';
+import { cut } from '../../text/width.ts';
 import type { TextRecord } from './csv-records.ts';
 import { type FoundRow, type RowContent, unusable } from './row.ts';
 

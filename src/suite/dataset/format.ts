@@ -1,4 +1,4 @@
-import type { DatasetFormat } from '../model.ts';
+import type { DatasetFormat } from '../file/model.ts';
 
 /** The format that a file's name tells, with or without `.gz`; JSON Lines where it tells none. */
 export function formatOf(file: string): DatasetFormat {

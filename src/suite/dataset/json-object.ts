@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isObject, parseLossless } from '../../json.ts';
+import { isObject, parseLossless } from '../../json/json.ts';
 import { notUtf8, type RowContent, unusable } from './row.ts';
 
 /** How a format calls the text of one row, and what it wants there. */

@@ -1,4 +1,4 @@
-import type { DatasetFormat } from '../model.ts';
+import type { DatasetFormat } from '../file/model.ts';
 import { readSeparated } from './csv.ts';
 import { readJson } from './json.ts';
 import { readJsonLines } from './jsonl.ts';

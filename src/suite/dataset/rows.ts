@@ -1,4 +1,4 @@
-import type { Dataset, DatasetFormat, FileDataset } from '../model.ts';
+import type { Dataset, DatasetFormat, FileDataset } from '../file/model.ts';
 import { openBytes, stdinName } from './bytes.ts';
 import { findFiles } from './files.ts';
 import { formatOf } from './format.ts';

@@ -1,5 +1,5 @@
 import { type Document, isNode, isSeq, type Node } from 'yaml';
-import { isObject } from '../../json.ts';
+import { isObject } from '../../json/json.ts';
 import { type FoundRow, type RowContent, unusable } from './row.ts';
 import { newYamlReader } from './yaml-value.ts';
 

@@ -10,10 +10,10 @@ import {
   type Scalar,
   type YAMLMap,
 } from 'yaml';
-import { exactNumber } from '../../config/read.ts';
-import { tooDeep } from '../../config/yaml-syntax.ts';
-import type { TreeMistake } from '../../config/yaml-tree.ts';
-import { isObject } from '../../json.ts';
+import { isObject } from '../../json/json.ts';
+import { exactNumber } from '../../yaml/read.ts';
+import { tooDeep } from '../../yaml/syntax.ts';
+import type { TreeMistake } from '../../yaml/tree.ts';
 
 /** What a node means; with a mistake, nothing. */
 export interface YamlReading {

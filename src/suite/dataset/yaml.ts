@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { type Document, LineCounter } from 'yaml';
-import { parseYaml } from '../../config/document.ts';
-import { syntaxProblems } from '../../config/yaml-syntax.ts';
 import { RuntimeError } from '../../errors.ts';
+import { parseYaml } from '../../yaml/document.ts';
+import { syntaxProblems } from '../../yaml/syntax.ts';
 import { type FoundRow, notUtf8, unusable } from './row.ts';
 import { PackedFault } from './unpack.ts';
 import { rowsOfDocument } from './yaml-rows.ts';

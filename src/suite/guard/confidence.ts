@@ -1,4 +1,4 @@
-import { isObject } from '../../json.ts';
+import { isObject } from '../../json/json.ts';
 
 /** How sure a hook says in its metadata that the event should be flagged: `confidence`, else `score`; null where neither is 0..1. */
 export function readConfidence(metadata: unknown): number | null {

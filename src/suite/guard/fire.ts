@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import PQueue from 'p-queue';
 import type { Decision, HookEvent } from '../../contract/hook.ts';
 import { RuntimeError } from '../../errors.ts';
-import { readEvent } from '../../pipeline/event.ts';
-import { hears, type Link, passGate } from '../../pipeline/gate.ts';
-import { inLine } from '../../stopwatch.ts';
-import type { GuardRecord } from '../record.ts';
-import type { Court, Fired } from '../trial.ts';
+import { readEvent } from '../../hooks/event.ts';
+import { hears, type Link, passGate } from '../../hooks/gate.ts';
+import { inLine } from '../../time/stopwatch.ts';
+import type { GuardRecord } from '../run/record.ts';
+import type { Court, Fired } from '../score/score.ts';
 import { readConfidence } from './confidence.ts';
 
 export interface FireOptions {

@@ -1,5 +1,5 @@
-import { visible } from '../../visible.ts';
-import type { CaseRecord, CaseResult, EvalHeader, RunHeader } from '../record.ts';
+import { visible } from '../../text/escape-invisible.ts';
+import type { CaseRecord, CaseResult, EvalHeader, RunHeader } from '../run/record.ts';
 import { askedOf, durationOf, queueOf } from './outcome.ts';
 import type { OpenReporter } from './reporter.ts';
 

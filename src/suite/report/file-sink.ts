@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
-import { makeFolders } from '../../make-folders.ts';
+import { makeFolders } from '../../files/make-folders.ts';
 import type { Sink } from './reporter.ts';
 
 /** A file that is being written. */

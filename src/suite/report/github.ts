@@ -1,5 +1,5 @@
-import { visible } from '../../visible.ts';
-import type { Failure, RowProblem, RunHeader, SuiteReport } from '../record.ts';
+import { visible } from '../../text/escape-invisible.ts';
+import type { Failure, RowProblem, RunHeader, SuiteReport } from '../run/record.ts';
 import { toLocalPath } from './location.ts';
 import { formatCount, formatPercent } from './numbers.ts';
 import type { OpenReporter } from './reporter.ts';

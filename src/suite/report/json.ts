@@ -1,5 +1,5 @@
-import { stringifyJson } from '../../json.ts';
-import type { SuiteReport } from '../record.ts';
+import { stringifyJson } from '../../json/json.ts';
+import type { SuiteReport } from '../run/record.ts';
 import type { OpenReporter } from './reporter.ts';
 
 /** The document of `eval run --json`, on one line. */

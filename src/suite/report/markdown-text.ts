@@ -1,4 +1,4 @@
-import { oneLine } from './text-width.ts';
+import { oneLine } from './terminal/text-width.ts';
 
 /**
  * The text on one line as a code span, in which nothing is markup, a link or a mention; fit for a cell of a table.

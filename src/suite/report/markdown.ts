@@ -1,9 +1,9 @@
-import type { Classification, Failure, GateResult, RowProblem, Stats, SuiteReport } from '../record.ts';
+import type { Classification, Failure, GateResult, RowProblem, Stats, SuiteReport } from '../run/record.ts';
 import { toCode } from './markdown-text.ts';
 import { formatCount, formatMean, formatPercent } from './numbers.ts';
 import type { OpenReporter } from './reporter.ts';
-import { isLabelled } from './stats-grid.ts';
-import { cut } from './text-width.ts';
+import { isLabelled } from './terminal/stats-grid.ts';
+import { cut } from './terminal/text-width.ts';
 import {
   bailedSentence,
   countProblems,

@@ -1,4 +1,4 @@
-import { formatNumber } from '../../decimal.ts';
+import { formatNumber } from '../../json/decimal.ts';
 /** A share as a percentage with two decimals; 0 and 100 are only said of what is exactly so. */
 export function formatPercent(share: number | null): string {
   if (share === null) return '–';

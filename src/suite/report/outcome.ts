@@ -1,5 +1,5 @@
-import type { Role } from '../model.ts';
-import type { CaseRecord, CaseResult, EvalResult, Failure, RunHeader } from '../record.ts';
+import type { Role } from '../file/model.ts';
+import type { CaseRecord, CaseResult, EvalResult, Failure, RunHeader } from '../run/record.ts';
 
 /** Gives the role of an eval; one that is not known counts as an assertion. */
 export type RoleOf = (evalId: string) => Role;

@@ -1,14 +1,14 @@
-import { suggest } from '../../config/suggest.ts';
 import { RuntimeError } from '../../errors.ts';
+import { suggest } from '../../yaml/suggest.ts';
 import { openCsv } from './csv.ts';
 import { openGithub } from './github.ts';
 import { openJson } from './json.ts';
-import { openJsonl } from './jsonl.ts';
-import { openJunit } from './junit.ts';
+import { openJsonl } from './jsonl/jsonl.ts';
+import { openJunit } from './junit/junit.ts';
 import { openMarkdown } from './markdown.ts';
 import { type OpenReporter, type Reporter, type ReporterName, reporterNames } from './reporter.ts';
 import { openSarif } from './sarif.ts';
-import { openTable } from './table.ts';
+import { openTable } from './terminal/table.ts';
 
 export interface ReporterEntry {
   readonly open: OpenReporter;

@@ -1,4 +1,4 @@
-import type { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../record.ts';
+import type { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../run/record.ts';
 
 /**
  * Writes a run down in one format. It is called one method at a time, each awaited, `begin` first and `end` last;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { EvalHeader, Failure, RowProblem, RunHeader, SuiteReport } from '../record.ts';
+import type { EvalHeader, Failure, RowProblem, RunHeader, SuiteReport } from '../run/record.ts';
 import { toUri } from './location.ts';
 import { failuresOf, openRoles, type RoleOf } from './outcome.ts';
 import type { OpenReporter, Reporter, Sink } from './reporter.ts';

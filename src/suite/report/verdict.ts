@@ -1,6 +1,6 @@
-import type { GateResult, RowProblem, SuiteReport } from '../record.ts';
+import type { GateResult, RowProblem, SuiteReport } from '../run/record.ts';
 import { formatCount } from './numbers.ts';
-import { oneLine } from './text-width.ts';
+import { oneLine } from './terminal/text-width.ts';
 import { bailedSentence, countProblems, explainGate, nameGate } from './wording.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { formatNumber } from '../../decimal.ts';
-import type { Failure, GateResult, Interval, RunSummary } from '../record.ts';
+import { formatNumber } from '../../json/decimal.ts';
+import type { Failure, GateResult, Interval, RunSummary } from '../run/record.ts';
 import { formatCount, formatDuration, formatScore } from './numbers.ts';
 
 /** `case r1, exact: score 0.25: said 41`, on as many lines as the detail has. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isObject, stringifyJson } from '../../json.ts';
-import type { EpochPlace } from '../suite.ts';
+import { isObject, stringifyJson } from '../../json/json.ts';
+import type { EpochPlace } from './run-suite.ts';
 
 /** What must be the same for a run to go on: a digest of each JSON value under its name, as JSON. */
 export function fingerprintOf(parts: Readonly<Record<string, unknown>>): string {

@@ -1,6 +1,6 @@
-import type { Suite } from '../model.ts';
-import type { RunHeader } from '../record.ts';
-import { nameReduction } from '../reduction.ts';
+import type { Suite } from '../file/model.ts';
+import { nameReduction } from '../file/reduction.ts';
+import type { RunHeader } from './record.ts';
 
 /** How a run of this suite, of so many cases as far as is known, introduces itself. */
 export function toHeader(suite: Suite, runId: string, startedAt: Date, total: number | null): RunHeader {

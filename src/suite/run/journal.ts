@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { RuntimeError } from '../../errors.ts';
-import { isObject, parseLossless, stringifyJson } from '../../json.ts';
+import { isObject, parseLossless, stringifyJson } from '../../json/json.ts';
 import type { NewResult, ResultRun, ResultStore, RunEnd, StoredResult } from '../../store/results.ts';
-import { toCaseRecord, type Weighing } from '../case-record.ts';
-import type { CaseRecord, EpochRecord, RunHeader, RunSource, SuiteReport } from '../record.ts';
-import { readReduction } from '../reduction.ts';
-import type { EpochJournal } from '../suite.ts';
+import { toCaseRecord, type Weighing } from '../case/case-record.ts';
+import { readReduction } from '../file/reduction.ts';
 import { digestOfCase } from './fingerprint.ts';
+import type { CaseRecord, EpochRecord, RunHeader, RunSource, SuiteReport } from './record.ts';
+import type { EpochJournal } from './run-suite.ts';
 
 /** One epoch of a case as the store holds it. */
 interface StoredEpoch {

@@ -4,12 +4,12 @@ import { resolve } from 'node:path';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { ResultRun, ResultStore } from '../../store/results.ts';
-import type { Suite } from '../model.ts';
-import type { RunHeader, SuiteReport } from '../record.ts';
-import type { EpochJournal } from '../suite.ts';
+import type { Suite } from '../file/model.ts';
 import { findChanges, fingerprintOf } from './fingerprint.ts';
 import { toHeader } from './header.ts';
 import { isCutOff, openJournal, readHeader } from './journal.ts';
+import type { RunHeader, SuiteReport } from './record.ts';
+import type { EpochJournal } from './run-suite.ts';
 
 /** A run that is to be kept. */
 export interface Keeping {

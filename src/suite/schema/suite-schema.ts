@@ -1,4 +1,4 @@
-import { datasetFormats } from '../model.ts';
+import { datasetFormats } from '../file/model.ts';
 import { subjectSchema } from '../subject/subject-schema.ts';
 import { caseSchema } from './case-schema.ts';
 import { checkSchema, evalSchema } from './eval-schema.ts';

@@ -1,8 +1,8 @@
-import { type Code, compileCode, withVariables } from '../../cel.ts';
 import { catalogue, RuntimeError } from '../../errors.ts';
-import { ExpressionError } from '../../expression.ts';
-import { catchUp } from '../../time-limit.ts';
-import { describeRowValue } from '../misfit.ts';
+import { type Code, compileCode, withVariables } from '../../expression/cel.ts';
+import { ExpressionError } from '../../expression/expression.ts';
+import { catchUp } from '../../time/time-limit.ts';
+import { describeRowValue } from '../case/dataset-error.ts';
 import type { Candidate, CaseCandidate, Stage } from './selection.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { suggest } from '../../config/suggest.ts';
-import type { RowFault } from '../ledger.ts';
+import { suggest } from '../../yaml/suggest.ts';
+import type { RowFault } from '../run/accumulator.ts';
 
 /** Sees which tags the cases of a run have, so that a misspelt one can be told. */
 export interface TagWatch {

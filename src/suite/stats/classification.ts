@@ -1,4 +1,4 @@
-import type { Classification, GuardRecord, Latency } from '../record.ts';
+import type { Classification, GuardRecord, Latency } from '../run/record.ts';
 import { type LatencySketch, newLatencySketch } from './latency.ts';
 import { areaUnder, curvePoints, newCurve } from './roc.ts';
 

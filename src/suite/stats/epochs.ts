@@ -1,7 +1,7 @@
 import { meetsThreshold } from '../../capability/threshold.ts';
 import { scored } from '../../contract/eval.ts';
-import type { CaseResult, EpochRecord, EvalResult } from '../record.ts';
-import { nameReduction, type Reduction } from '../reduction.ts';
+import { nameReduction, type Reduction } from '../file/reduction.ts';
+import type { CaseResult, EpochRecord, EvalResult } from '../run/record.ts';
 import { estimatePassAt } from './pass-k.ts';
 import { meanOf, medianOf, modeOf } from './sample.ts';
 

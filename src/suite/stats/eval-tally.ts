@@ -1,4 +1,4 @@
-import type { Classification, EvalResult, EvalStats, Stats } from '../record.ts';
+import type { Classification, EvalResult, EvalStats, Stats } from '../run/record.ts';
 import { newClassificationTally } from './classification.ts';
 import { newLatencySketch } from './latency.ts';
 import { newTally, type Tallied } from './tally.ts';

@@ -1,4 +1,4 @@
-import type { Interval } from '../record.ts';
+import type { Interval } from '../run/record.ts';
 
 /** Standard deviations on either side that hold 95 % of a normal distribution. */
 const z95 = 1.959963984540054;

@@ -1,4 +1,4 @@
-import type { Latency } from '../record.ts';
+import type { Latency } from '../run/record.ts';
 import { atRanks } from './distribution.ts';
 
 /** Quantiles of durations in bounded memory, within 1 % and the same in whatever order they come. */

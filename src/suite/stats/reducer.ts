@@ -1,4 +1,4 @@
-import type { CaseRecord, CaseResult, CaseStats, EvalHeader, EvalResult, EvalStats } from '../record.ts';
+import type { CaseRecord, CaseResult, CaseStats, EvalHeader, EvalResult, EvalStats } from '../run/record.ts';
 import { type EvalTally, newEvalTally } from './eval-tally.ts';
 import { newTally, type Tally } from './tally.ts';
 import { passesWhole } from './whole.ts';

@@ -1,4 +1,4 @@
-import type { Classification } from '../record.ts';
+import type { Classification } from '../run/record.ts';
 
 /** Decisions at one level of confidence: how many should have been flagged, and how many should not. */
 export interface Level {

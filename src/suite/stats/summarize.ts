@@ -1,6 +1,6 @@
-import { newFirsts } from '../firsts.ts';
-import type { Failure, RunSource, RunSummary } from '../record.ts';
 import { failuresOf, openRoles } from '../report/outcome.ts';
+import { newFirsts } from '../run/bounded-list.ts';
+import type { Failure, RunSource, RunSummary } from '../run/record.ts';
 import { newReducer } from './reducer.ts';
 
 /**

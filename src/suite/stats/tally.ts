@@ -1,4 +1,4 @@
-import type { Stats } from '../record.ts';
+import type { Stats } from '../run/record.ts';
 import { newDistribution } from './distribution.ts';
 import { type EpochTable, newEpochTable } from './epoch-table.ts';
 import { newExactSum } from './exact-sum.ts';

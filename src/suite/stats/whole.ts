@@ -1,6 +1,6 @@
 import { meetsThreshold } from '../../capability/threshold.ts';
 import { scored } from '../../contract/eval.ts';
-import type { EpochRecord, EvalHeader, EvalResult } from '../record.ts';
+import type { EpochRecord, EvalHeader, EvalResult } from '../run/record.ts';
 import { newExactSum } from './exact-sum.ts';
 
 /**

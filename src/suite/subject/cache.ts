@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { isObject, parseLossless, stringifyJson } from '../../json.ts';
+import { isObject, parseLossless, stringifyJson } from '../../json/json.ts';
 import type { ResultStore } from '../../store/results.ts';
 import { digestFiles } from './digest-files.ts';
 import type { Made, Question, Source } from './source.ts';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import type { Expression } from '../../expression.ts';
-import { isObject, Json } from '../../json.ts';
-import type { Chat, Pipeline } from '../../pipeline/model.ts';
-import type { Subject } from '../model.ts';
+import type { Expression } from '../../expression/expression.ts';
+import { isObject, Json } from '../../json/json.ts';
+import type { Chat, Pipeline } from '../../pipeline/file/model.ts';
+import type { Subject } from '../file/model.ts';
 import { describeEvals, describeHooks, describeProviders, describeTools } from './identity.ts';
 import { runAlone } from './run-alone.ts';
 import type { Source, SubjectContext } from './source.ts';

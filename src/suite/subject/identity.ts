@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { ExecConfig, ForeignHookConfig, ProviderConfig, RuntimeConfig } from '../../config/config.ts';
 import type { HookKind } from '../../contract/hook.ts';
-import { isObject } from '../../json.ts';
-import { standIn } from '../../provider/stand-in.ts';
+import { isObject } from '../../json/json.ts';
+import { standIn } from '../../provider/open/stand-in.ts';
 import { digestFiles } from './digest-files.ts';
 import type { SubjectContext } from './source.ts';
 

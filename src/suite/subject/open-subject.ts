@@ -1,7 +1,7 @@
 import { type Fault, RuntimeError, toFault } from '../../errors.ts';
-import { startStopwatch, wholeMs } from '../../stopwatch.ts';
-import type { Subject } from '../model.ts';
-import { retryFaults } from '../retry.ts';
+import { startStopwatch, wholeMs } from '../../time/stopwatch.ts';
+import type { Subject } from '../file/model.ts';
+import { retryFaults } from '../score/retry.ts';
 import type { Answer, AskedSubject, SubjectRunner } from './answer.ts';
 import { openCache } from './cache.ts';
 import { openChat } from './chat.ts';

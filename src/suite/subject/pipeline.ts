@@ -1,7 +1,7 @@
-import { stringifyJson } from '../../json.ts';
-import { requirePipeline } from '../../pipeline/load.ts';
-import { readInput } from '../../pipeline/runs.ts';
-import type { Subject } from '../model.ts';
+import { stringifyJson } from '../../json/json.ts';
+import { requirePipeline } from '../../pipeline/file/load.ts';
+import { readInput } from '../../pipeline/run/runs.ts';
+import type { Subject } from '../file/model.ts';
 import { describeConfig } from './identity.ts';
 import { runAlone } from './run-alone.ts';
 import type { Source, SubjectContext } from './source.ts';

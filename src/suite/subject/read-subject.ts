@@ -1,10 +1,10 @@
-import type { Path, YamlDocument } from '../../config/document.ts';
-import { textAt, valueAt } from '../../config/read.ts';
-import { compileExpressions } from '../../expression.ts';
-import { readChat } from '../../pipeline/read-chat.ts';
-import type { Subject } from '../model.ts';
-import { besideFile } from '../paths.ts';
-import { expressionAt } from '../read-expression.ts';
+import { compileExpressions } from '../../expression/expression.ts';
+import { readChat } from '../../pipeline/file/read-chat.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { textAt, valueAt } from '../../yaml/read.ts';
+import type { Subject } from '../file/model.ts';
+import { besideFile } from '../file/paths.ts';
+import { expressionAt } from '../file/read-expression.ts';
 
 /** What the expressions of a subject see. */
 export const subjectVariables: readonly string[] = ['case', 'epoch'];

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { RunDocument } from '../../contract/run.ts';
 import { RuntimeError, toFault, toRuntimeError } from '../../errors.ts';
-import type { Json } from '../../json.ts';
-import type { Pipeline } from '../../pipeline/model.ts';
-import { cancelRun, type RunsContext, requireRun, startRun } from '../../pipeline/runs.ts';
+import type { Json } from '../../json/json.ts';
+import type { Pipeline } from '../../pipeline/file/model.ts';
+import { cancelRun, type RunsContext, requireRun, startRun } from '../../pipeline/run/runs.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import { type Made, nothing, type SubjectContext } from './source.ts';
 import { readResult, waitsForPerson } from './tool.ts';

@@ -1,6 +1,6 @@
 import type { HostEnv } from '../../binding/env.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
-import type { Equipment } from '../../pipeline/run-context.ts';
+import type { Equipment } from '../../pipeline/state/run-context.ts';
 import type { ResultStore } from '../../store/results.ts';
 import type { Answer } from './answer.ts';
 

@@ -1,4 +1,4 @@
-import { chatSchema } from '../../pipeline/pipeline-schema.ts';
+import { chatSchema } from '../../pipeline/file/schema.ts';
 
 /** What makes the answers that a suite judges, as a JSON Schema. */
 export const subjectSchema = {

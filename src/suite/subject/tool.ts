@@ -1,10 +1,10 @@
-import { unknownName } from '../../config/unknown-name.ts';
 import { type Fault, RuntimeError, toFault } from '../../errors.ts';
-import { isObject, type Json, parseLossless, stringifyJson } from '../../json.ts';
-import { callTool } from '../../pipeline/call.ts';
-import type { CallResult } from '../../pipeline/call-result.ts';
-import { toDenial } from '../../pipeline/run-tool.ts';
-import type { Subject } from '../model.ts';
+import type { CallResult } from '../../hooks/call-result.ts';
+import { isObject, type Json, parseLossless, stringifyJson } from '../../json/json.ts';
+import { toDenial } from '../../pipeline/run/tool.ts';
+import { callTool } from '../../tool-call/call.ts';
+import { unknownName } from '../../yaml/unknown-name.ts';
+import type { Subject } from '../file/model.ts';
 import { describeHooks, describeTools } from './identity.ts';
 import { type Made, nothing, type Source, type SubjectContext } from './source.ts';
 

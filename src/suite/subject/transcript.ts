@@ -1,12 +1,12 @@
 import type { RuntimeConfig } from '../../config/config.ts';
 import type { EvalToolCall } from '../../contract/eval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { isObject, parseLossless } from '../../json.ts';
-import type { Chat, Pipeline, Step } from '../../pipeline/model.ts';
-import { sumSpent } from '../../pipeline/spent.ts';
-import { readStepEntry } from '../../pipeline/step-outcome.ts';
-import type { viewOf } from '../../pipeline/talk.ts';
-import { toolCallsOf } from '../../pipeline/tool-calls.ts';
+import { isObject, parseLossless } from '../../json/json.ts';
+import { sumSpent } from '../../pipeline/chat/spent.ts';
+import { toolCallsOf } from '../../pipeline/chat/tool-calls.ts';
+import type { viewOf } from '../../pipeline/chat/turn-state.ts';
+import type { Chat, Pipeline, Step } from '../../pipeline/file/model.ts';
+import { readStepEntry } from '../../pipeline/state/step-outcome.ts';
 import type { StepRecord } from '../../store/store.ts';
 import type { Made } from './source.ts';
 

@@ -1,6 +1,6 @@
 import type { ChatMessage } from '../../contract/provider.ts';
-import { isObject } from '../../json.ts';
-import { misfit } from '../misfit.ts';
+import { isObject } from '../../json/json.ts';
+import { misfit } from '../case/dataset-error.ts';
 import { type JsonObject, readList, requireObject, requireText } from './values.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { EvalToolCall } from '../../contract/eval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { isObject, parseLossless } from '../../json.ts';
-import { misfit } from '../misfit.ts';
+import { isObject, parseLossless } from '../../json/json.ts';
+import { misfit } from '../case/dataset-error.ts';
 import { type JsonObject, readList, readText, requireObject, requireText } from './values.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { isObject } from '../../json.ts';
-import { misfit } from '../misfit.ts';
+import { isObject } from '../../json/json.ts';
+import { misfit } from '../case/dataset-error.ts';
 
 // Values of a mapped row by their place in it. What is absent or null is empty; all throw DATASET_INVALID.
 

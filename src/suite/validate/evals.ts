@@ -1,12 +1,12 @@
 import { findParamProblems } from '../../checks/params.ts';
 import { checkTypes } from '../../checks/registry.ts';
 import { suggestEval } from '../../checks/suggest-eval.ts';
-import type { Path, YamlDocument } from '../../config/document.ts';
-import { exactAt, itemsAt, valueAt } from '../../config/read.ts';
-import { describePath } from '../../config/schema-path.ts';
-import { isObject } from '../../json.ts';
-import { suiteReducer } from '../read-eval.ts';
-import { readReduction } from '../reduction.ts';
+import { isObject } from '../../json/json.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { exactAt, itemsAt, valueAt } from '../../yaml/read.ts';
+import { describePath } from '../../yaml/schema-path.ts';
+import { suiteReducer } from '../file/read-eval.ts';
+import { readReduction } from '../file/reduction.ts';
 import { suiteSchema } from '../schema/suite-schema.ts';
 import { findReductionProblem } from '../stats/epochs.ts';
 import type { Finding } from './finding.ts';

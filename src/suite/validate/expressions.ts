@@ -1,8 +1,8 @@
-import type { Path, YamlDocument } from '../../config/document.ts';
-import { present } from '../../config/present.ts';
-import { itemsAt, valueAt } from '../../config/read.ts';
-import { findExpressionErrors, findTypeErrors, type Wanted } from '../../expression.ts';
-import { rowVariables, variablesOf } from '../read-expression.ts';
+import { findExpressionErrors, findTypeErrors, type Wanted } from '../../expression/expression.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { present } from '../../yaml/present.ts';
+import { itemsAt, valueAt } from '../../yaml/read.ts';
+import { rowVariables, variablesOf } from '../file/read-expression.ts';
 import type { Finding } from './finding.ts';
 import { casePath, checksIn, evalsPath, thresholdsIn } from './tree.ts';
 

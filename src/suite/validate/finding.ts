@@ -1,6 +1,6 @@
-import type { Path, YamlDocument } from '../../config/document.ts';
-import type { Problem } from '../../config/problem.ts';
-import { describePath } from '../../config/schema-path.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import type { Problem } from '../../yaml/problem.ts';
+import { describePath } from '../../yaml/schema-path.ts';
 import { suiteSchema } from '../schema/suite-schema.ts';
 
 /** Something that is wrong at a place of the suite. */

@@ -1,8 +1,8 @@
-import type { Path, YamlDocument } from '../../config/document.ts';
-import { itemsAt, valueAt } from '../../config/read.ts';
-import { suggest } from '../../config/suggest.ts';
-import { isObject } from '../../json.ts';
-import { findGateMetric, gateMetricNames } from '../gates.ts';
+import { isObject } from '../../json/json.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { itemsAt, valueAt } from '../../yaml/read.ts';
+import { suggest } from '../../yaml/suggest.ts';
+import { findGateMetric, gateMetricNames } from '../run/gates.ts';
 import type { Finding } from './finding.ts';
 import { evalIds, evalsPath, gatesPath } from './tree.ts';
 

@@ -1,8 +1,8 @@
-import type { Path, YamlDocument } from '../../config/document.ts';
-import { itemsAt, valueAt } from '../../config/read.ts';
-import { suggest } from '../../config/suggest.ts';
 import { phasesOf } from '../../contract/hook.ts';
-import { isObject } from '../../json.ts';
+import { isObject } from '../../json/json.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { itemsAt, valueAt } from '../../yaml/read.ts';
+import { suggest } from '../../yaml/suggest.ts';
 import type { Finding } from './finding.ts';
 import type { SuiteRuntime } from './runtime.ts';
 import { isHeardByStrangers } from './strangers.ts';

@@ -1,5 +1,5 @@
 import type { ForeignHookConfig, HookConfig } from '../../config/config.ts';
-import type { PipelineRuntime } from '../../pipeline/validate-names.ts';
+import type { PipelineRuntime } from '../../pipeline/file/validate-names.ts';
 
 /** What a RuntimeConfig declares that a suite may name. */
 export interface SuiteRuntime extends PipelineRuntime {

@@ -1,6 +1,6 @@
 import type { NativeEvent } from '../../contract/hook.ts';
-import { readEvent } from '../../pipeline/event.ts';
-import { foreignDialects } from '../../protocol/foreign-registry.ts';
+import { foreignDialects } from '../../dialects/foreign-registry.ts';
+import { readEvent } from '../../hooks/event.ts';
 import type { SuiteRuntime } from './runtime.ts';
 
 /** Whether a hook of a foreign dialect may have a say in an event of that phase. */

@@ -1,6 +1,6 @@
-import type { YamlDocument } from '../../config/document.ts';
-import type { Problem } from '../../config/problem.ts';
 import { findStrayExpressions } from '../../config/stray.ts';
+import type { YamlDocument } from '../../yaml/document.ts';
+import type { Problem } from '../../yaml/problem.ts';
 import { subjectFieldsOf } from '../subject/validate-subject.ts';
 import { expressionPlaces } from './expressions.ts';
 import { locateFinding } from './finding.ts';

@@ -1,6 +1,6 @@
-import type { Path, YamlDocument } from '../../config/document.ts';
-import { itemsAt, valueAt } from '../../config/read.ts';
-import { isObject } from '../../json.ts';
+import { isObject } from '../../json/json.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { itemsAt, valueAt } from '../../yaml/read.ts';
 
 export const evalsPath: Path = ['spec', 'evals'];
 export const gatesPath: Path = ['spec', 'gates'];

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import type { Path, YamlDocument } from '../../config/document.ts';
-import type { Problem } from '../../config/problem.ts';
-import { infiniteNumbersAt, itemsAt, valueAt } from '../../config/read.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import type { Problem } from '../../yaml/problem.ts';
+import { infiniteNumbersAt, itemsAt, valueAt } from '../../yaml/read.ts';
 import { isPattern } from '../dataset/files.ts';
-import { besideFile } from '../paths.ts';
+import { besideFile } from '../file/paths.ts';
 import { findSubjectProblems } from '../subject/validate-subject.ts';
 import { findBadChecks, findBadReducers, findMissingContent, findRepeatedIds } from './evals.ts';
 import { findBadExpressions } from './expressions.ts';

@@ -2,11 +2,11 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingRecord } from '../../contract/approval.ts';
 import { toRuntimeError } from '../../errors.ts';
-import type { Runtime } from '../../runtime.ts';
-import { visible } from '../../visible.ts';
+import type { Runtime } from '../../runtime/open-runtime.ts';
+import { visible } from '../../text/escape-invisible.ts';
 import { parseJson } from './input.ts';
-import { jsonLine, questionOfRecord, questionText } from './show-pending.ts';
-import type { Story } from './story.ts';
+import { jsonLine, questionOfRecord, questionText } from './show/pending.ts';
+import type { Story } from './show/progress.ts';
 import type { Terminal } from './terminal.ts';
 import { userName } from './user-name.ts';
 

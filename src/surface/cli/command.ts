@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type RuntimeError, toRuntimeError } from '../../errors.ts';
-import type { Runtime, RuntimeOptions } from '../../runtime.ts';
-import { visible } from '../../visible.ts';
+import type { Runtime, RuntimeOptions } from '../../runtime/open-runtime.ts';
+import { visible } from '../../text/escape-invisible.ts';
 import { type ExitCode, exitCodeOfError, exitCodeOfEvalError } from './exit-code.ts';
 import { type Input, openInput } from './input.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
@@ -63,7 +63,7 @@ async function attempt(
   const terminal = openTerminal(options.color);
   const opened: Runtime[] = [];
   const open = async (file = options.config, { isLogForPeople = false, ...more }: OpenOptions = {}) => {
-    const { openRuntime } = await import('../../runtime.ts');
+    const { openRuntime } = await import('../../runtime/open-runtime.ts');
     const runtime = await openRuntime(file, {
       ...more,
       launcher: launcherOf(),
@@ -111,6 +111,6 @@ async function report(error: RuntimeError, { json }: CommonOptions, terminal: Te
 
 /** Whoever threw them has loaded the runtime already; a wrong option does not wait for it. */
 async function tellProblems(error: RuntimeError, terminal: Terminal): Promise<void> {
-  const { formatProblem, problemsOf } = await import('../../runtime.ts');
+  const { formatProblem, problemsOf } = await import('../../runtime/open-runtime.ts');
   for (const problem of problemsOf(error)) terminal.tell(visible(formatProblem(problem)));
 }

@@ -1,5 +1,5 @@
-import { stringifyJson } from '../../json.ts';
-import { memberOf, scanMembers } from '../../json-text.ts';
+import { stringifyJson } from '../../json/json.ts';
+import { memberOf, scanMembers } from '../../json/scan.ts';
 
 /** A member of a document as JSON text, digit for digit; the document knows its bytes, a bare number does not. */
 export function exactText(document: object, member: string): string {

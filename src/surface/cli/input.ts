@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { RuntimeError } from '../../errors.ts';
-import { isObject, Json, parseLossless } from '../../json.ts';
+import { isObject, Json, parseLossless } from '../../json/json.ts';
 
 /** Reads what options name; stdin can be named by one of them only. */
 export interface Input {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
-import { isObject, parseLossless } from '../../json.ts';
+import { isObject, parseLossless } from '../../json/json.ts';
 import { reasonOf, requireFile } from './input.ts';
 
 /** The files that a run's model calls come from and go to. */

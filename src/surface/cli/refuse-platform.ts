@@ -1,5 +1,5 @@
 import { toFault } from '../../errors.ts';
-import { requirePlatform } from '../../platform.ts';
+import { requirePlatform } from '../../runtime/platform.ts';
 
 /** Says on a platform that will not do which one would, and ends with 2; whether it is such a one. */
 export function refusePlatform(): boolean {

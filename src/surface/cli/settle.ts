@@ -1,13 +1,13 @@
 import type { PendingDocument } from '../../contract/approval.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
-import type { Runtime } from '../../runtime.ts';
-import { visibleLine } from '../../visible.ts';
-import { carryOut, type RunFlags } from './carry-out.ts';
+import type { Runtime } from '../../runtime/open-runtime.ts';
+import { visibleLine } from '../../text/escape-invisible.ts';
 import type { Situation } from './command.ts';
+import { carryOut, type RunFlags } from './execute-run.ts';
 import type { ExitCode } from './exit-code.ts';
-import { openFor, type Wanted, wholeId } from './locate.ts';
 import { nextCommands } from './next-command.ts';
-import { resumeText } from './show-pending.ts';
+import { openFor, type Wanted, wholeId } from './show/locate.ts';
+import { resumeText } from './show/pending.ts';
 import type { Terminal } from './terminal.ts';
 import { userName } from './user-name.ts';
 

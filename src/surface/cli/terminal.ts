@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
-import { stringifyJson } from '../../json.ts';
-import { openSink } from '../../sink.ts';
-import { visible } from '../../visible.ts';
+import { openSink } from '../../files/sink.ts';
+import { stringifyJson } from '../../json/json.ts';
+import { visible } from '../../text/escape-invisible.ts';
 
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
 

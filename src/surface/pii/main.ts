@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { requirePlatform } from '../../platform.ts';
+import { requirePlatform } from '../../runtime/platform.ts';
 
 try {
   requirePlatform();

@@ -1,6 +1,6 @@
 import { toRuntimeError } from '../../errors.ts';
+import { openSink } from '../../files/sink.ts';
 import { createPiiFilter } from '../../pii/filter.ts';
-import { openSink } from '../../sink.ts';
 import { help } from './help.ts';
 import { serve } from './serve.ts';
 import { readSettings } from './settings.ts';

@@ -1,4 +1,4 @@
-import { isObject, parseLossless, stringifyJson } from '../../json.ts';
+import { isObject, parseLossless, stringifyJson } from '../../json/json.ts';
 import type { PiiFilter } from '../../pii/filter.ts';
 import { explain } from './failure.ts';
 import { readLines } from './lines.ts';

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import type { CaseRecord, loadResults, RunHeader, SuiteReport } from '../../runtime.ts';
+import type { CaseRecord, loadResults, RunHeader, SuiteReport } from '../../runtime/open-runtime.ts';
 
 /** What results are said with. */
 export type Wording = Awaited<ReturnType<typeof loadResults>>;

@@ -1,4 +1,4 @@
-import type { PlannedRow, SuitePlan } from '../../runtime.ts';
+import type { PlannedRow, SuitePlan } from '../../runtime/open-runtime.ts';
 import { explainCase, explainCases, explainGate, explainProblems, toShort, type Wording } from './failure.ts';
 import type { SuiteRun } from './run.ts';
 

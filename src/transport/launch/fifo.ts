@@ -1,7 +1,7 @@
 import { closeSync, constants, existsSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { makeTempFolder } from '../../temp-folder.ts';
+import { makeTempFolder } from '../../files/temp-folder.ts';
 
 /** Both ends of a named pipe, whose name is already gone. The child's end blocks, ours does not. */
 export interface FifoEnds {

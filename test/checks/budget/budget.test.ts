@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findParamProblems } from '../../../src/checks/params.ts';
-import { Json } from '../../../src/json.ts';
+import { Json } from '../../../src/json/json.ts';
 import { ask } from '../asking.ts';
 
 const latency = (max_ms: number, latency_ms: unknown) =>

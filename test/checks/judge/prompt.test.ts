@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Json } from '../../../src/json.ts';
+import { Json } from '../../../src/json/json.ts';
 import { interview, questionOf } from './asking.ts';
 
 const criteria = 'The answer is polite.';

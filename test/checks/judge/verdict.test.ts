@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { findParamProblems } from '../../../src/checks/params.ts';
 import { runCheck } from '../../../src/checks/run.ts';
 import { RuntimeError } from '../../../src/errors.ts';
-import { Json } from '../../../src/json.ts';
+import { Json } from '../../../src/json/json.ts';
 import { ask } from '../asking.ts';
 
 const params = { criteria: 'The answer is polite.' };

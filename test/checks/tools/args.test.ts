@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findParamProblems } from '../../../src/checks/params.ts';
-import { Json } from '../../../src/json.ts';
+import { Json } from '../../../src/json/json.ts';
 import { scoreOf } from '../asking.ts';
 import { call, judges, written } from './calls.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { EvalToolCall } from '../../../src/contract/eval.ts';
-import { Json } from '../../../src/json.ts';
+import { Json } from '../../../src/json/json.ts';
 import { type Asking, ask } from '../asking.ts';
 
 /** A call of a tool; all but its name has a default. */

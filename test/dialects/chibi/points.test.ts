@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { points } from '../../../src/dialects/chibi/points.ts';
 import { openRuntime, type Runtime } from '../../../src/index.ts';
-import { points } from '../../../src/protocol/chibi/points.ts';
 import { titled } from '../../cite.ts';
 import { newProject, runtimeYaml } from '../project.ts';
 import { model, safety, texts } from './guards.ts';

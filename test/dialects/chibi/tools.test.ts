@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { resolveEntries } from '../../../src/assemble.ts';
 import { requireConfig } from '../../../src/config/load.ts';
+import { resolveEntries } from '../../../src/runtime/assemble.ts';
 import { titled } from '../../cite.ts';
 import { chatYaml, mockProvider, newProject, openProject, runtimeYaml } from '../project.ts';
 import { importPlugins, inFolder, logPlugin, schemaOf, shPlugin } from './plugins.ts';

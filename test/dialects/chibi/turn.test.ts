@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { points } from '../../../src/protocol/chibi/points.ts';
+import { points } from '../../../src/dialects/chibi/points.ts';
 import { titled } from '../../cite.ts';
 import { newProject } from '../project.ts';
 import { logPlugin, pythonPlugin, schemaOf, shPlugin } from './plugins.ts';

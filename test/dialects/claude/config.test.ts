@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { problemsOf } from '../../../src/config/problem.ts';
 import { toRuntimeError } from '../../../src/errors.ts';
-import { readHooks } from '../../../src/import-hooks.ts';
+import { readHooks } from '../../../src/project/import-hooks.ts';
+import { problemsOf } from '../../../src/yaml/problem.ts';
 import { titled } from '../../cite.ts';
 import { chatYaml, mockProvider, newProject } from '../project.ts';
 import { command, on, openClaude, settings } from './scripts.ts';

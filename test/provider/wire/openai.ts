@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../../src/json.ts';
+import { stringifyJson } from '../../../src/json/json.ts';
 import { halves, piecesOf, type Turn, type Wire, type WireEvent } from './turn.ts';
 
 /** OpenAI Chat Completions. https://platform.openai.com/docs/api-reference/chat */

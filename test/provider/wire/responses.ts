@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../../src/json.ts';
+import { stringifyJson } from '../../../src/json/json.ts';
 import { halves, piecesOf, type Turn, type Wire, type WireEvent } from './turn.ts';
 
 /** OpenAI Responses. https://platform.openai.com/docs/api-reference/responses */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compareRuns } from '../../../src/suite/compare/compare.ts';
 import { findRegressions } from '../../../src/suite/compare/regressed.ts';
-import type { CaseRecord, EvalHeader } from '../../../src/suite/record.ts';
+import type { CaseRecord, EvalHeader } from '../../../src/suite/run/record.ts';
 import { decided, header, record, said, source } from '../stats/records.ts';
 
 /** A run of cases with one score each, by their ids, in this order. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { stringifyJson } from '../../../src/json.ts';
+import { stringifyJson } from '../../../src/json/json.ts';
 import { readJson } from '../../../src/suite/dataset/json.ts';
 import { newElementScanner } from '../../../src/suite/dataset/json-elements.ts';
 import { cutBytes, readFile, summarize } from './support.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NativeLink } from '../../../src/pipeline/gate.ts';
+import type { NativeLink } from '../../../src/hooks/gate.ts';
 import { openFire } from '../../../src/suite/guard/fire.ts';
 import { openBench } from '../../capability/bench.ts';
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { HookConfig } from '../../../src/config/config.ts';
-import { formatProblem } from '../../../src/config/problem.ts';
-import { loadSuite } from '../../../src/suite/load.ts';
+import { loadSuite } from '../../../src/suite/file/load.ts';
 import type { SuiteRuntime } from '../../../src/suite/validate/runtime.ts';
+import { formatProblem } from '../../../src/yaml/problem.ts';
 import { header, writeFiles } from '../support.ts';
 
 function hook(name: string, more: Partial<HookConfig> = {}): SuiteRuntime['hooks'][number] {

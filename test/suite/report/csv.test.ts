@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
-import type { CaseRecord } from '../../../src/suite/record.ts';
 import { openCsv } from '../../../src/suite/report/csv.ts';
+import type { CaseRecord } from '../../../src/suite/run/record.ts';
 import { caseOf, epochOf, evalResultOf, headerOf, newTextSink, reportOf } from './reports.ts';
 
 async function write(records: readonly CaseRecord[]): Promise<string> {

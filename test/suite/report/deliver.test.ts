@@ -23,7 +23,7 @@ import { type Delivery, openDelivery, type ReporterSpec } from '../../../src/sui
 import { toReportDocument } from '../../../src/suite/report/json.ts';
 import { readReporter, reporters } from '../../../src/suite/report/registry.ts';
 import { reporterNames } from '../../../src/suite/report/reporter.ts';
-import { renderTable } from '../../../src/suite/report/table.ts';
+import { renderTable } from '../../../src/suite/report/terminal/table.ts';
 import { caseOf, evalResultOf, headerOf, newTextSink, reportOf } from './reports.ts';
 
 const report = reportOf({});

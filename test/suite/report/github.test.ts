@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { SuiteReport } from '../../../src/suite/record.ts';
 import { openGithub } from '../../../src/suite/report/github.ts';
+import type { SuiteReport } from '../../../src/suite/run/record.ts';
 import { headerOf, newTextSink, reportOf } from './reports.ts';
 
 async function write(members: Partial<SuiteReport>): Promise<string[]> {

@@ -5,17 +5,17 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
-import type { CaseRecord } from '../../../src/suite/record.ts';
 import { openCsv } from '../../../src/suite/report/csv.ts';
 import { openGithub } from '../../../src/suite/report/github.ts';
-import { openJsonl } from '../../../src/suite/report/jsonl.ts';
-import { openJunit } from '../../../src/suite/report/junit.ts';
+import { openJsonl } from '../../../src/suite/report/jsonl/jsonl.ts';
+import { openRunFile } from '../../../src/suite/report/jsonl/read.ts';
+import { openJunit } from '../../../src/suite/report/junit/junit.ts';
 import { renderMarkdown } from '../../../src/suite/report/markdown.ts';
-import { openRunFile } from '../../../src/suite/report/read-jsonl.ts';
 import type { OpenReporter } from '../../../src/suite/report/reporter.ts';
-import { renderTable } from '../../../src/suite/report/table.ts';
-import { textWidth } from '../../../src/suite/report/text-width.ts';
-import { visible } from '../../../src/visible.ts';
+import { renderTable } from '../../../src/suite/report/terminal/table.ts';
+import { textWidth } from '../../../src/suite/report/terminal/text-width.ts';
+import type { CaseRecord } from '../../../src/suite/run/record.ts';
+import { visible } from '../../../src/text/escape-invisible.ts';
 import { caseOf, evalResultOf, evalStatsOf, headerOf, newTextSink, reportOf, stats } from './reports.ts';
 
 // What some format takes for its own, beside any other text.

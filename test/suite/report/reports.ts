@@ -6,7 +6,7 @@ import type {
   RunHeader,
   Stats,
   SuiteReport,
-} from '../../../src/suite/record.ts';
+} from '../../../src/suite/run/record.ts';
 
 export const stats: Stats = {
   count: 4,

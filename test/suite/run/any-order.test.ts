@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scored, unscored } from '../../../src/contract/eval.ts';
-import type { CaseRecord } from '../../../src/suite/record.ts';
+import type { CaseRecord } from '../../../src/suite/run/record.ts';
 import { judge, loadSpec, run, toLines } from '../support.ts';
 
 const spec = (epochs: number, reducer: string) => `dataset: {path: rows.jsonl}

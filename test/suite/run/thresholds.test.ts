@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { scored, unscored } from '../../../src/contract/eval.ts';
-import type { CaseRecord } from '../../../src/suite/record.ts';
+import type { CaseRecord } from '../../../src/suite/run/record.ts';
 import { judge, loadSpec, run, toLines } from '../support.ts';
 
 /** Runs the suite over these rows; a `score` of null among the params is unscored. */

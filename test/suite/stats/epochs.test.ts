@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { EvalResult } from '../../../src/suite/record.ts';
-import { readReduction } from '../../../src/suite/reduction.ts';
+import { readReduction } from '../../../src/suite/file/reduction.ts';
+import type { EvalResult } from '../../../src/suite/run/record.ts';
 import { findReductionProblem, reduceCase, reduceEpochs } from '../../../src/suite/stats/epochs.ts';
 import { estimatePassAt, estimatePassHat } from '../../../src/suite/stats/pass-k.ts';
 import { epoch, said } from './records.ts';

@@ -1,4 +1,5 @@
 import type { Threshold } from '../../../src/contract/eval.ts';
+import { readReduction } from '../../../src/suite/file/reduction.ts';
 import type {
   CaseRecord,
   EpochRecord,
@@ -7,8 +8,7 @@ import type {
   GuardRecord,
   RunSource,
   SuiteReport,
-} from '../../../src/suite/record.ts';
-import { readReduction } from '../../../src/suite/reduction.ts';
+} from '../../../src/suite/run/record.ts';
 import { reduceCase } from '../../../src/suite/stats/epochs.ts';
 
 /** The header of an assertion. */

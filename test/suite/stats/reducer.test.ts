@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { CaseRecord } from '../../../src/suite/record.ts';
+import type { CaseRecord } from '../../../src/suite/run/record.ts';
 import { newReducer } from '../../../src/suite/stats/reducer.ts';
-import { retell } from '../../../src/suite/stats/retell.ts';
+import { retell } from '../../../src/suite/stats/replay-report.ts';
 import { decided, epoch, header, record, said, source } from './records.ts';
 
 const evals = [header('b', { role: 'metric' }), header('a')];

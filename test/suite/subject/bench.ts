@@ -1,20 +1,20 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { openWorkshop, resolveEntries } from '../../../src/assemble.ts';
 import { hostEnv } from '../../../src/binding/env.ts';
-import { parseDocument } from '../../../src/config/document.ts';
 import { requireConfig } from '../../../src/config/load.ts';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
-import { openEquipment } from '../../../src/equip.ts';
-import { openForeignLinks } from '../../../src/foreign-links.ts';
-import { openScribe } from '../../../src/scribe.ts';
+import { openWorkshop, resolveEntries } from '../../../src/runtime/assemble.ts';
+import { openForeignLinks } from '../../../src/runtime/foreign-links.ts';
+import { openScribe } from '../../../src/runtime/hook-files.ts';
+import { openEquipment } from '../../../src/runtime/services.ts';
 import type { Answer, SubjectRunner } from '../../../src/suite/subject/answer.ts';
 import { openSubject } from '../../../src/suite/subject/open-subject.ts';
 import { readSubject } from '../../../src/suite/subject/read-subject.ts';
 import type { SubjectContext } from '../../../src/suite/subject/source.ts';
 import { findSubjectProblems } from '../../../src/suite/subject/validate-subject.ts';
 import { openLaunch } from '../../../src/transport/launch/open.ts';
+import { parseDocument } from '../../../src/yaml/document.ts';
 import { write } from '../../runtime/open.ts';
 
 export interface Bench {

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { requireConfig } from '../../../src/config/load.ts';
-import { formatProblem } from '../../../src/config/problem.ts';
-import { loadSuite } from '../../../src/suite/load.ts';
+import { loadSuite } from '../../../src/suite/file/load.ts';
+import { formatProblem } from '../../../src/yaml/problem.ts';
 import { write } from '../../runtime/open.ts';
 import { writePipeline } from './bench.ts';
 

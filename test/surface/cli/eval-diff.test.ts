@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openRuntime } from '../../../src/index.ts';
-import type { CaseRecord, RunSource } from '../../../src/suite/record.ts';
-import { openJsonl } from '../../../src/suite/report/jsonl.ts';
-import { retell } from '../../../src/suite/stats/retell.ts';
+import { openJsonl } from '../../../src/suite/report/jsonl/jsonl.ts';
+import type { CaseRecord, RunSource } from '../../../src/suite/run/record.ts';
+import { retell } from '../../../src/suite/stats/replay-report.ts';
 import { epoch, header, record, said, source } from '../../suite/stats/records.ts';
 import { fixture, folderOf, run, runJson, suite, workspace } from './command-line.ts';
 

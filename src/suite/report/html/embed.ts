@@ -1,4 +1,4 @@
-import { stringifyJson } from '../../../json.ts';
+import { stringifyJson } from '../../../json/json.ts';
 
 /** A line of a data block: what it is, and its JSON. */
 export type LineKind = 'header' | 'row' | 'detail' | 'problem' | 'notice' | 'report';

@@ -1,4 +1,4 @@
-import type { CaseRecord, RunHeader } from '../../record.ts';
+import type { CaseRecord, RunHeader } from '../../run/record.ts';
 import type { OpenReporter, Reporter, Sink } from '../reporter.ts';
 import { embedLine } from './embed.ts';
 import { toRow } from './row.ts';

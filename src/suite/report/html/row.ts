@@ -1,4 +1,4 @@
-import type { CaseRecord, CaseResult, EpochRecord, RunHeader } from '../../record.ts';
+import type { CaseRecord, CaseResult, EpochRecord, RunHeader } from '../../run/record.ts';
 
 /** What the list of the page knows of one case: a tuple, since there may be many thousands. */
 export type Row = readonly [

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { HooksImport } from '../../../runtime.ts';
-import { visible, visibleLine } from '../../../visible.ts';
+import type { HooksImport } from '../../../runtime/open-runtime.ts';
+import { visible, visibleLine } from '../../../text/escape-invisible.ts';
 import { perform, type Situation } from '../command.ts';
 import type { ExitCode } from '../exit-code.ts';
 
@@ -34,7 +34,7 @@ async function importHooks(
   file: string,
   { dialect, write }: ImportFlags,
 ): Promise<ExitCode> {
-  const { loadImporter, formatProblem } = await import('../../../runtime.ts');
+  const { loadImporter, formatProblem } = await import('../../../runtime/open-runtime.ts');
   const { readHooks, writeHooks } = await loadImporter();
   const { config } = options;
   const found = readHooks(file, { config, dialect });

@@ -3,11 +3,11 @@ import { type Command, Option } from 'commander';
 import type { DecisionDocument, HookInfo } from '../../../contract/document.ts';
 import { type HookKind, phasesOf } from '../../../contract/hook.ts';
 import { RuntimeError } from '../../../errors.ts';
-import { visible, visibleLine } from '../../../visible.ts';
-import { columns } from '../columns.ts';
+import { visible, visibleLine } from '../../../text/escape-invisible.ts';
 import { perform } from '../command.ts';
 import { exactText } from '../exact-text.ts';
 import { exitCodeOfDecision } from '../exit-code.ts';
+import { columns } from '../show/columns.ts';
 import type { Terminal } from '../terminal.ts';
 import { addHookImport } from './hook-import.ts';
 

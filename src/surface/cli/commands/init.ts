@@ -9,7 +9,7 @@ export function addInitCommand(program: Command, signal: AbortSignal): void {
     .addHelpText('after', examples)
     .action(async (folder: string | undefined, _own: unknown, command: Command) => {
       await perform(command, signal, async ({ options, terminal }) => {
-        const { writeTemplate } = await import('../../../runtime.ts');
+        const { writeTemplate } = await import('../../../runtime/open-runtime.ts');
         const target = folder ?? '.';
         const written = writeTemplate(target);
         if (options.json) terminal.printJson({ folder: target, files: written });

@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import type { PendingDocument } from '../../../contract/approval.ts';
-import type { Runtime } from '../../../runtime.ts';
-import { visibleLine } from '../../../visible.ts';
-import { addRunFlags } from '../carry-out.ts';
-import { columns } from '../columns.ts';
+import type { Runtime } from '../../../runtime/open-runtime.ts';
+import { visibleLine } from '../../../text/escape-invisible.ts';
 import { perform } from '../command.ts';
 import { exactText } from '../exact-text.ts';
+import { addRunFlags } from '../execute-run.ts';
 import { facts } from '../facts.ts';
-import { openAll, openFor } from '../locate.ts';
 import { nextCommands } from '../next-command.ts';
 import { type DecisionFlags, settle } from '../settle.ts';
-import { choicesText, jsonLine, questionOfDocument, questionText } from '../show-pending.ts';
+import { columns } from '../show/columns.ts';
+import { openAll, openFor } from '../show/locate.ts';
+import { choicesText, jsonLine, questionOfDocument, questionText } from '../show/pending.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** `pending list`, `show`, `approve`, `reject` and `respond`. */

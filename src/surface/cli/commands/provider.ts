@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { columns } from '../columns.ts';
 import { perform } from '../command.ts';
+import { columns } from '../show/columns.ts';
 
 /** `provider list`. */
 export function addProviderCommands(program: Command, signal: AbortSignal): void {

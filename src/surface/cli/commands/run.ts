@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { RuntimeError } from '../../../errors.ts';
-import { addRunFlags, carryOut, type RunFlags } from '../carry-out.ts';
 import { perform } from '../command.ts';
+import { addRunFlags, carryOut, type RunFlags } from '../execute-run.ts';
 
 /** `run`. */
 export function addRunCommand(program: Command, signal: AbortSignal): void {
@@ -20,7 +20,7 @@ export function addRunCommand(program: Command, signal: AbortSignal): void {
           });
         }
         const text = await input.text('--input', own.input);
-        const { loadChecker } = await import('../../../runtime.ts');
+        const { loadChecker } = await import('../../../runtime/open-runtime.ts');
         const { runtimeOfPipeline } = await loadChecker();
         return await carryOut(situation, {
           flags: own,

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
 import type { RunDetails, RunInfo, RunStatus } from '../../../contract/run.ts';
 import { RuntimeError } from '../../../errors.ts';
-import { readAge } from '../age.ts';
-import { addRunFlags, carryOut, type RunFlags } from '../carry-out.ts';
-import { columns } from '../columns.ts';
 import { perform } from '../command.ts';
+import { addRunFlags, carryOut, type RunFlags } from '../execute-run.ts';
 import { readNumber } from '../input.ts';
-import { openAll, openFor, requireOne, wholeId } from '../locate.ts';
-import { showDetails } from '../show-details.ts';
+import { readAge } from '../show/age.ts';
+import { columns } from '../show/columns.ts';
+import { showDetails } from '../show/details.ts';
+import { openAll, openFor, requireOne, wholeId } from '../show/locate.ts';
 import { userName } from '../user-name.ts';
 
 /** `runs list`, `show`, `resume`, `cancel` and `prune`. */

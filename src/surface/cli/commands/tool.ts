@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { ToolDocument } from '../../../contract/document.ts';
-import type { Runtime } from '../../../runtime.ts';
-import { visible } from '../../../visible.ts';
-import { columns } from '../columns.ts';
+import type { Runtime } from '../../../runtime/open-runtime.ts';
+import { visible } from '../../../text/escape-invisible.ts';
 import { perform } from '../command.ts';
 import { exactText } from '../exact-text.ts';
 import { exitCodeOfTool } from '../exit-code.ts';
 import { nextCommands } from '../next-command.ts';
-import { choicesText, headline, lostText, resumeText } from '../show-pending.ts';
+import { columns } from '../show/columns.ts';
+import { choicesText, headline, lostText, resumeText } from '../show/pending.ts';
 import type { Terminal } from '../terminal.ts';
 import { userName } from '../user-name.ts';
 

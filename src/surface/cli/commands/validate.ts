@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { visible } from '../../../visible.ts';
+import { visible } from '../../../text/escape-invisible.ts';
 import { perform } from '../command.ts';
 
 /** `validate`. */
@@ -11,7 +11,7 @@ export function addValidateCommand(program: Command, signal: AbortSignal): void 
     .addHelpText('after', examples)
     .action(async (files: string[], { strict = false }: { strict?: boolean }, command: Command) => {
       await perform(command, signal, async ({ options, terminal }) => {
-        const { formatProblem, loadChecker } = await import('../../../runtime.ts');
+        const { formatProblem, loadChecker } = await import('../../../runtime/open-runtime.ts');
         const { validateFile } = await loadChecker();
         const named = files.length === 0 ? [options.config] : files;
         const found = named.flatMap((file) => validateFile(file, options.config));

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { CaseRecord } from '../../../../src/suite/record.ts';
+import type { CaseRecord } from '../../../../src/suite/run/record.ts';
 import { describeInBrowser, type Opened } from './open.ts';
 import { passedRun } from './runs.ts';
 import { caseOf, epochOf, exact, headerOf, type Run, reportOf, resultOf } from './samples.ts';

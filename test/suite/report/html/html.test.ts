@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { CaseRecord } from '../../../../src/suite/record.ts';
 import { openHtmlUpTo } from '../../../../src/suite/report/html/html.ts';
+import type { CaseRecord } from '../../../../src/suite/run/record.ts';
 import { failingRun } from './runs.ts';
 import { caseOf, epochOf, exact, headerOf, reportOf, resultOf } from './samples.ts';
 

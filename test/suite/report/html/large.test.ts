@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CaseRecord } from '../../../../src/suite/record.ts';
+import type { CaseRecord } from '../../../../src/suite/run/record.ts';
 import { describeInBrowser, type Opened } from './open.ts';
 import { caseOf, epochOf, headerOf, reportOf, resultOf } from './samples.ts';
 

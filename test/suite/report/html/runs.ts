@@ -1,4 +1,4 @@
-import type { CaseRecord, EvalHeader } from '../../../../src/suite/record.ts';
+import type { CaseRecord, EvalHeader } from '../../../../src/suite/run/record.ts';
 import { caseOf, classification, epochOf, exact, headerOf, type Run, reportOf, resultOf } from './samples.ts';
 
 /** Word problems that two models solved; some wrongly, one without a number, one that crashed its eval. */

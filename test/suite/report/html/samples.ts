@@ -8,7 +8,7 @@ import type {
   RunHeader,
   Stats,
   SuiteReport,
-} from '../../../../src/suite/record.ts';
+} from '../../../../src/suite/run/record.ts';
 
 /** A run as a reporter is told of it. */
 export interface Run {

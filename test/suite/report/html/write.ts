@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import type { CaseRecord, RunHeader, SuiteReport } from '../../../../src/suite/record.ts';
 import { openHtmlUpTo } from '../../../../src/suite/report/html/html.ts';
+import type { CaseRecord, RunHeader, SuiteReport } from '../../../../src/suite/run/record.ts';
 import type { Run } from './samples.ts';
 
 /** What is reported, where it is not one of the samples: cases that are made one by one, and no end of a broken run. */

@@ -1,7 +1,7 @@
 import { draw, make } from './dom.js';
 import { count, counted, percent } from './format.js';
 
-/** @import { Classification, Interval } from '../../../record.ts' */
+/** @import { Classification, Interval } from '../../../run/record.ts' */
 
 /**
  * How the scores are spread, a bar for each tenth.

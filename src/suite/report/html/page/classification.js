@@ -2,7 +2,7 @@ import { drawRoc } from './charts.js';
 import { factList, foreign, make } from './dom.js';
 import { count, duration, mean } from './format.js';
 
-/** @import { Classification } from '../../../record.ts' */
+/** @import { Classification } from '../../../run/record.ts' */
 
 /**
  * How well a guardrail tells what should be flagged from what should not.

@@ -4,7 +4,7 @@ import { renderText } from './long-text.js';
 
 /** @import { EvalToolCall } from '../../../../contract/eval.ts' */
 /** @import { ChatMessage } from '../../../../contract/provider.ts' */
-/** @import { EpochRecord } from '../../../record.ts' */
+/** @import { EpochRecord } from '../../../run/record.ts' */
 
 /**
  * What was judged: the conversation with its tool calls, and the text, which is often its last message.

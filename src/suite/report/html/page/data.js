@@ -1,4 +1,4 @@
-/** @import { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../../../record.ts' */
+/** @import { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../../../run/record.ts' */
 /** @import { Row } from '../row.ts' */
 
 /**

@@ -5,7 +5,7 @@ import { hasUnscored } from './filter.js';
 import { count, score } from './format.js';
 import { mark, pill, verdictOf } from './mark.js';
 
-/** @import { CaseRecord } from '../../../record.ts' */
+/** @import { CaseRecord } from '../../../run/record.ts' */
 /** @import { Data, Entry } from './data.js' */
 
 /**

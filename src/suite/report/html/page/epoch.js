@@ -5,7 +5,7 @@ import { count, duration } from './format.js';
 import { hasMembers, renderJson } from './json-view.js';
 import { renderResult } from './result.js';
 
-/** @import { EpochRecord, SubjectRecord } from '../../../record.ts' */
+/** @import { EpochRecord, SubjectRecord } from '../../../run/record.ts' */
 /** @import { Data } from './data.js' */
 
 /**

@@ -3,7 +3,7 @@ import { renderClassification } from './classification.js';
 import { button, factList, fold, foreign, make } from './dom.js';
 import { count, counted, duration, mean, meanWithError, percent, percentInterval } from './format.js';
 
-/** @import { EvalHeader, EvalStats, Stats } from '../../../record.ts' */
+/** @import { EvalHeader, EvalStats, Stats } from '../../../run/record.ts' */
 /** @import { View } from './view.js' */
 
 /** @typedef {(part: Partial<View>) => void} Choose Shows the cases of a filter. */

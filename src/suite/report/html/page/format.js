@@ -1,4 +1,4 @@
-/** @import { Stats, Interval } from '../../../record.ts' */
+/** @import { Stats, Interval } from '../../../run/record.ts' */
 /** @import { Threshold } from '../../../../contract/eval.ts' */
 
 /**

@@ -2,7 +2,7 @@ import { button, foreign, make } from './dom.js';
 import { boundsOf } from './format.js';
 import { mark } from './mark.js';
 
-/** @import { GateResult } from '../../../record.ts' */
+/** @import { GateResult } from '../../../run/record.ts' */
 /** @import { Choose } from './eval-card.js' */
 
 /**

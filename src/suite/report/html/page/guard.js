@@ -1,7 +1,7 @@
 import { factList, foreign, make } from './dom.js';
 import { duration, score } from './format.js';
 
-/** @import { GuardRecord } from '../../../record.ts' */
+/** @import { GuardRecord } from '../../../run/record.ts' */
 
 /**
  * What a guardrail decided of a labelled event, beside what it should have.

@@ -7,7 +7,7 @@ import { hasMembers, renderJson } from './json-view.js';
 import { renderText } from './long-text.js';
 import { mark, verdictOf } from './mark.js';
 
-/** @import { EpochRecord, EvalResult } from '../../../record.ts' */
+/** @import { EpochRecord, EvalResult } from '../../../run/record.ts' */
 /** @import { Data } from './data.js' */
 
 /**

@@ -4,7 +4,7 @@ import { count, counted, duration, instant, meanWithError, percent } from './for
 import { renderGates } from './gates.js';
 import { mark, pill } from './mark.js';
 
-/** @import { RowProblem, SuiteReport } from '../../../record.ts' */
+/** @import { RowProblem, SuiteReport } from '../../../run/record.ts' */
 /** @import { Data } from './data.js' */
 /** @import { Choose } from './eval-card.js' */
 

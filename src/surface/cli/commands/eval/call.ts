@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { EvalDocument } from '../../../../contract/document.ts';
 import type { Threshold } from '../../../../contract/eval.ts';
-import { formatNumber } from '../../../../decimal.ts';
 import { RuntimeError } from '../../../../errors.ts';
-import { visible } from '../../../../visible.ts';
+import { formatNumber } from '../../../../json/decimal.ts';
+import { visible } from '../../../../text/escape-invisible.ts';
 import { perform } from '../../command.ts';
 import { exitCodeOfEval } from '../../exit-code.ts';
 import { readNumber } from '../../input.ts';

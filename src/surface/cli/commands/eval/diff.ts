@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { RuntimeError } from '../../../../errors.ts';
-import { visibleLine } from '../../../../visible.ts';
+import { visibleLine } from '../../../../text/escape-invisible.ts';
 import { perform, type Situation } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
 import { openStdoutSink } from '../../stdout-sink.ts';
@@ -50,7 +50,7 @@ async function diff(given: Given, own: DiffFlags, situation: Situation): Promise
   const finder = openRunFinder(situation);
   const a = await finder.open(given.a);
   const b = given.b === given.a ? a : await finder.open(given.b);
-  const { loadResults } = await import('../../../../runtime.ts');
+  const { loadResults } = await import('../../../../runtime/open-runtime.ts');
   const { compareRuns, findRegressions, renderComparison, renderComparisonMarkdown } = await loadResults();
   const comparison = await compareRuns(a, b, own);
   const { options, terminal } = situation;

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { RuntimeError, toRuntimeError } from '../../../../errors.ts';
-import type { RunSource, Runtime, SuiteRunInfo } from '../../../../runtime.ts';
+import type { RunSource, Runtime, SuiteRunInfo } from '../../../../runtime/open-runtime.ts';
 import { ambiguous } from '../../id.ts';
-import { openKeepers as openKeepersHere, type Searching } from '../../locate.ts';
+import { openKeepers as openKeepersHere, type Searching } from '../../show/locate.ts';
 
 /** Opens runs by what was typed: a file of JSON lines, the id of a kept run or its beginning, `last` or `last~N`. */
 export interface RunFinder {
@@ -16,7 +16,7 @@ export function openRunFinder(situation: Searching): RunFinder {
   return {
     async open(given) {
       if (isFile(given)) {
-        const { loadResults } = await import('../../../../runtime.ts');
+        const { loadResults } = await import('../../../../runtime/open-runtime.ts');
         return await (await loadResults()).openRunFile(given);
       }
       opening ??= openKeepers(situation);

@@ -14,7 +14,7 @@ export function addHtml(group: Command, signal: AbortSignal): void {
       await perform(command, signal, async (situation) => {
         const { options, terminal } = situation;
         const source = await openRunFinder(situation).open(given);
-        const { loadResults } = await import('../../../../runtime.ts');
+        const { loadResults } = await import('../../../../runtime/open-runtime.ts');
         const { openDelivery, retell } = await loadResults();
         const file = own.output ?? `${source.header.run_id}.html`;
         const place = file === '-' ? {} : { file };

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { SuiteRunInfo } from '../../../../runtime.ts';
-import { visibleLine } from '../../../../visible.ts';
-import { columns } from '../../columns.ts';
+import type { SuiteRunInfo } from '../../../../runtime/open-runtime.ts';
+import { visibleLine } from '../../../../text/escape-invisible.ts';
 import { perform } from '../../command.ts';
 import { readWhole } from '../../input.ts';
+import { columns } from '../../show/columns.ts';
 import { listKept, openKeepers } from './find-run.ts';
 
 /** `eval list`. */
@@ -22,7 +22,7 @@ export function addList(group: Command, signal: AbortSignal): void {
         if (options.json) terminal.printJson({ runs });
         else if (runs.length === 0) terminal.tell('no runs are kept');
         else {
-          const { formatPercent } = await import('../../../../runtime.ts');
+          const { formatPercent } = await import('../../../../runtime/open-runtime.ts');
           terminal.print(columns(runs.map((run) => toRow(run, formatPercent))));
         }
         return 0;

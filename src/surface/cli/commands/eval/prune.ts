@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { readAge } from '../../age.ts';
 import { perform } from '../../command.ts';
-import { requireOne } from '../../locate.ts';
+import { readAge } from '../../show/age.ts';
+import { requireOne } from '../../show/locate.ts';
 import { openKeepers } from './find-run.ts';
 
 /** `eval prune`. */

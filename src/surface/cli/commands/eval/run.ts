@@ -1,6 +1,11 @@
 import { type Command, Option } from 'commander';
 import { RuntimeError, toRuntimeError } from '../../../../errors.ts';
-import type { Progress, RuntimeOptions, SuiteReport, SuiteRunOptions } from '../../../../runtime.ts';
+import type {
+  Progress,
+  RuntimeOptions,
+  SuiteReport,
+  SuiteRunOptions,
+} from '../../../../runtime/open-runtime.ts';
 import { perform, type Situation } from '../../command.ts';
 import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
 import { readWhole } from '../../input.ts';
@@ -82,7 +87,7 @@ export function addRun(group: Command, signal: AbortSignal): void {
 async function runSuite(file: string, own: RunFlags, situation: Situation): Promise<ExitCode> {
   limitHeapGrowth();
   const { options, isConfigGiven, terminal, open } = situation;
-  const { loadChecker, loadResults } = await import('../../../../runtime.ts');
+  const { loadChecker, loadResults } = await import('../../../../runtime/open-runtime.ts');
   const { findSuiteInputs, runtimeOfSuite } = await loadChecker();
   const { explainVerdict, openDelivery, openProgress, readReporter } = await loadResults();
   const asked = await readOptions(own);
@@ -200,7 +205,7 @@ function requireStdoutForJson(reporters: readonly { readonly name: string; reado
 }
 
 async function readOptions(own: RunFlags): Promise<SuiteRunOptions> {
-  const { parseDuration } = await import('../../../../runtime.ts');
+  const { parseDuration } = await import('../../../../runtime/open-runtime.ts');
   const timeoutMs = own.timeout === undefined ? undefined : parseDuration(own.timeout);
   if (own.timeout !== undefined && timeoutMs === undefined) {
     const isNumber = Number(own.timeout) > 0;

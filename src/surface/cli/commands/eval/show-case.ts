@@ -1,7 +1,7 @@
-import { formatNumber } from '../../../../decimal.ts';
-import { stringifyJson } from '../../../../json.ts';
-import type { CaseRecord } from '../../../../runtime.ts';
-import { visible, visibleLine } from '../../../../visible.ts';
+import { formatNumber } from '../../../../json/decimal.ts';
+import { stringifyJson } from '../../../../json/json.ts';
+import type { CaseRecord } from '../../../../runtime/open-runtime.ts';
+import { visible, visibleLine } from '../../../../text/escape-invisible.ts';
 import { facts } from '../../facts.ts';
 import type { Terminal } from '../../terminal.ts';
 

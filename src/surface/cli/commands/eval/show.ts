@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { RuntimeError } from '../../../../errors.ts';
-import type { RunSource } from '../../../../runtime.ts';
+import type { RunSource } from '../../../../runtime/open-runtime.ts';
 import { perform, type Situation } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
 import { openStdoutSink } from '../../stdout-sink.ts';
@@ -24,7 +24,7 @@ export function addShow(group: Command, signal: AbortSignal): void {
 }
 
 async function showReport(source: RunSource, { options, terminal }: Situation): Promise<ExitCode> {
-  const { loadResults } = await import('../../../../runtime.ts');
+  const { loadResults } = await import('../../../../runtime/open-runtime.ts');
   const { renderTable, summarize } = await loadResults();
   const report = await summarize(source);
   if (source.report === undefined && source.header.kind !== 'shadow')

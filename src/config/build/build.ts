@@ -1,0 +1,137 @@
+import { basename } from 'node:path';
+import { type HookKind, type HookMode, type Phase, phasesOf } from '../../contract/hook.ts';
+import { isObject } from '../../json/json.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { present } from '../../yaml/present.ts';
+import {
+  choiceAt,
+  entriesAt,
+  itemsAt,
+  millisecondsAt,
+  textAt,
+  valueAt,
+  wholeAt,
+  wordAt,
+} from '../../yaml/read.ts';
+import type {
+  EvalConfig,
+  ExecConfig,
+  HookConfig,
+  LoggingConfig,
+  RuntimeConfig,
+  ToolConfig,
+} from '../config.ts';
+import { foreignAt } from '../foreign/entries.ts';
+import { toolDialects } from '../schema/exec.ts';
+import { nativeVersion, promptkitVersion } from '../schema/schema.ts';
+import { readApproval } from './approval.ts';
+import { readDefaults, readExec } from './exec.ts';
+import { readProviders } from './providers.ts';
+import { findSchemaFault, whyRefused, whyToolRefused } from './refused.ts';
+import { readStateStore } from './state-store.ts';
+
+/** The RuntimeConfig that a checked document declares; `folder` is absolute. Call it only without errors. */
+export function buildConfig(
+  document: YamlDocument,
+  folder: string,
+  foreign: Pick<RuntimeConfig, 'foreign' | 'imports'>,
+): RuntimeConfig {
+  const spec = ['spec'];
+  return {
+    file: document.file,
+    folder,
+    apiVersion: choiceAt(document, ['apiVersion'], [promptkitVersion]) ?? nativeVersion,
+    name: wordAt(document, ['metadata', 'name']) ?? basename(document.file).replace(/\.ya?ml$/, ''),
+    providers: readProviders(document),
+    tools: entriesAt(document, [...spec, 'tools']).map(({ name, path }) => readTool(document, name, path)),
+    evals: entriesAt(document, [...spec, 'evals']).map(({ name, path }) => readEval(document, name, path)),
+    hooks: entriesAt(document, [...spec, 'hooks']).flatMap(({ name, path }, place) =>
+      foreignAt(document, path) === undefined ? [{ ...readHook(document, name, path), place }] : [],
+    ),
+    foreign: foreign.foreign,
+    imports: foreign.imports,
+    ...present({ concurrency: wholeAt(document, [...spec, 'concurrency']) }),
+    defaults: readDefaults(document),
+    stateStore: readStateStore(document, folder),
+    logging: readLogging(document, [...spec, 'logging']),
+  };
+}
+
+function readTool(document: YamlDocument, name: string, path: Path): ToolConfig {
+  const exec = [...path, 'exec'];
+  const timeoutMs = millisecondsAt(document, [...path, 'timeout_ms']);
+  const refused = whyToolRefused(document, path);
+  const idempotent = valueAt(document, [...path, 'idempotent']);
+  return {
+    name,
+    description: textAt(document, [...path, 'description']) ?? '',
+    ...present({
+      inputSchema: readSchema(document, [...path, 'input_schema']),
+      outputSchema: readSchema(document, [...path, 'output_schema']),
+      exec: isObject(valueAt(document, exec))
+        ? { ...readExec(document, exec, { refused, timeoutMs }), ...readToolDialect(document, path) }
+        : undefined,
+      approval: readApproval(document, path),
+      idempotent: typeof idempotent === 'boolean' ? idempotent : undefined,
+      category: wordAt(document, [...path, 'category']),
+      aliases: readAliases(document, [...path, 'aliases']),
+    }),
+    position: document.keyPositionOf(path),
+  };
+}
+
+function readAliases(document: YamlDocument, path: Path): ToolConfig['aliases'] {
+  const items = itemsAt(document, path);
+  return items.length === 0 ? undefined : items.flatMap((item) => wordAt(document, item) ?? []);
+}
+
+/** `dialect` may stand on the tool as well as on its `exec`. */
+function readToolDialect(document: YamlDocument, path: Path): Pick<ExecConfig, 'dialect'> {
+  const own = choiceAt(document, [...path, 'exec', 'dialect'], toolDialects);
+  return { dialect: own ?? choiceAt(document, [...path, 'dialect'], toolDialects) ?? 'promptkit' };
+}
+
+function readSchema(document: YamlDocument, path: Path): ToolConfig['inputSchema'] {
+  const schema = valueAt(document, path);
+  const usable = isObject(schema) || typeof schema === 'boolean';
+  return usable && findSchemaFault(document, path) === undefined ? schema : undefined;
+}
+
+function readEval(document: YamlDocument, name: string, path: Path): EvalConfig {
+  return { name, exec: readExec(document, path, { refused: whyRefused(document, path) }) };
+}
+
+function readHook(document: YamlDocument, name: string, path: Path): Omit<HookConfig, 'place'> {
+  const hook = choiceAt(document, [...path, 'hook'], hookKinds) ?? 'provider';
+  return {
+    name,
+    exec: readExec(document, path, { refused: whyRefused(document, path) }),
+    hook,
+    phases: readPhases(document, [...path, 'phases'], phasesOf[hook]),
+    mode: readMode(document, [...path, 'mode'], hook),
+  };
+}
+
+const hookKinds = ['provider', 'tool', 'session', 'eval'] as const satisfies readonly HookKind[];
+
+/** Every phase unless the file names some, and names only phases that this kind of hook has. */
+function readPhases(document: YamlDocument, path: Path, known: readonly Phase[]): readonly Phase[] {
+  const named = itemsAt(document, path).map((item) => choiceAt(document, item, known));
+  const asked = known.filter((phase) => named.includes(phase));
+  return asked.length === 0 || named.includes(undefined) ? known : asked;
+}
+
+function readMode(document: YamlDocument, path: Path, hook: HookKind): HookMode {
+  if (hook === 'session' || hook === 'eval') return 'observe';
+  return choiceAt(document, path, ['filter', 'observe', 'shadow']) ?? 'filter';
+}
+
+function readLogging(document: YamlDocument, path: Path): LoggingConfig {
+  const fields = entriesAt(document, [...path, 'commonFields']);
+  return {
+    level:
+      choiceAt(document, [...path, 'defaultLevel'], ['trace', 'debug', 'info', 'warn', 'error']) ?? 'info',
+    ...present({ format: choiceAt(document, [...path, 'format'], ['text', 'json']) }),
+    fields: Object.fromEntries(fields.map((field) => [field.name, textAt(document, field.path) ?? ''])),
+  };
+}

@@ -1,0 +1,132 @@
+import { isObject } from '../../json/json.ts';
+import { longestMs } from '../../time/longest-timer.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { present } from '../../yaml/present.ts';
+import { entriesAt, exactAt, finiteAt, itemsAt, textAt, valueAt, wholeAt, wordAt } from '../../yaml/read.ts';
+import { suggest } from '../../yaml/suggest.ts';
+import type { ProviderConfig } from '../config.ts';
+import { parseDuration } from '../duration.ts';
+import { checkMock } from '../mock-responses.ts';
+import { providerTypes } from '../provider-types.ts';
+import type { Report } from '../report.ts';
+
+/** The providers of a checked document; of those with one id the first. */
+export function readProviders(document: YamlDocument): ProviderConfig[] {
+  const all = itemsAt(document, providersPath).map((path) => readProvider(document, path));
+  return all.filter(({ id }, index) => all.findIndex((other) => other.id === id) === index);
+}
+
+const providersPath = ['spec', 'providers'] as const;
+
+function readProvider(document: YamlDocument, path: Path): ProviderConfig {
+  const at = (...keys: readonly string[]): Path => [...path, ...keys];
+  const additional = exactAt(document, at('additional_config'));
+  const headers = entriesAt(document, at('headers'));
+  return {
+    id: idAt(document, path) ?? '',
+    type: wordAt(document, at('type')) ?? '',
+    model: wordAt(document, at('model')) ?? '',
+    ...present({ baseUrl: wordAt(document, at('base_url')) }),
+    headers: Object.fromEntries(headers.map((header) => [header.name, textAt(document, header.path) ?? ''])),
+    credential: present({
+      apiKey: wordAt(document, at('credential', 'api_key')),
+      file: wordAt(document, at('credential', 'credential_file')),
+      env: wordAt(document, at('credential', 'credential_env')),
+    }),
+    defaults: present({
+      temperature: finiteAt(document, at('defaults', 'temperature')),
+      topP: finiteAt(document, at('defaults', 'top_p')),
+      maxTokens: wholeAt(document, at('defaults', 'max_tokens')),
+    }),
+    ...present({
+      pricing: readPricing(document, at('pricing')),
+      requestTimeoutMs: readTimeout(document, at('request_timeout')),
+      refused: whyProviderRefused(document, path),
+    }),
+    additionalConfig: isObject(additional) ? additional : {},
+    position: document.positionOf(path),
+  };
+}
+
+/** The id of a provider, which without one of its own is called by its type. */
+function idAt(document: YamlDocument, path: Path): string | undefined {
+  return wordAt(document, [...path, 'id']) ?? wordAt(document, [...path, 'type']);
+}
+
+function readPricing(document: YamlDocument, path: Path): ProviderConfig['pricing'] {
+  const input = finiteAt(document, [...path, 'input_cost_per_1k']);
+  const output = finiteAt(document, [...path, 'output_cost_per_1k']);
+  return input === undefined && output === undefined ? undefined : { input: input ?? 0, output: output ?? 0 };
+}
+
+function readTimeout(document: YamlDocument, path: Path): number | undefined {
+  const milliseconds = parseDuration(wordAt(document, path) ?? '');
+  return milliseconds === undefined ? undefined : Math.min(milliseconds, longestMs);
+}
+
+/** Why the provider at `path` must never be used: calling another endpoint instead would be a guess. */
+export function whyProviderRefused(document: YamlDocument, path: Path): string | undefined {
+  const platform = valueAt(document, [...path, 'platform']);
+  if (isObject(platform)) {
+    const type = wordAt(document, [...path, 'platform', 'type']);
+    return `its platform${type === undefined ? '' : ` ${type}`} is not supported`;
+  }
+  const role = wordAt(document, [...path, 'role']);
+  return role === undefined || role === 'llm' ? undefined : `its role is ${role}, and only llm is supported`;
+}
+
+type Severity = 'error' | 'warning';
+
+/** Providers that share an id, of which only the first can be called, and mocks that cannot answer. */
+export function checkProviders(document: YamlDocument, severity: Severity): Report[] {
+  return [...checkIds(document, severity), ...checkMocks(document, severity)];
+}
+
+/** Types that nobody knows: such a provider is refused when it is used. */
+export function checkProviderTypes(document: YamlDocument, severity: Severity): Report[] {
+  return itemsAt(document, providersPath).flatMap((item): Report[] => {
+    const path = [...item, 'type'];
+    const type = valueAt(document, path);
+    const isRefusedAnyway = whyProviderRefused(document, item) !== undefined;
+    // The schema says what is wrong with anything else.
+    if (typeof type !== 'string' || type === '') return [];
+    if (providerTypes.includes(type) || isRefusedAnyway) return [];
+    const consequence = severity === 'error' ? '' : '; a call of the provider fails';
+    const message = `there is no provider type ${type}${consequence}`;
+    return [{ severity, path, message, ...suggest(type, providerTypes, 'types') }];
+  });
+}
+
+function checkIds(document: YamlDocument, severity: Severity): Report[] {
+  const seen = new Set<string>();
+  return itemsAt(document, providersPath).flatMap((item): Report[] => {
+    const id = idAt(document, item);
+    if (id === undefined || !seen.has(id)) {
+      if (id !== undefined) seen.add(id);
+      return [];
+    }
+    const isNamed = wordAt(document, [...item, 'id']) !== undefined;
+    const consequence = severity === 'error' ? '' : '; the first one counts';
+    const message = `another provider already has the id ${id}${consequence}`;
+    const hint = isNamed ? undefined : 'A provider without `id` is called by its type.';
+    return [{ severity, path: [...item, isNamed ? 'id' : 'type'], message, hint }];
+  });
+}
+
+function checkMocks(document: YamlDocument, severity: Severity): Report[] {
+  const mocks = itemsAt(document, providersPath).filter((item) => {
+    return textAt(document, [...item, 'type']) === 'mock';
+  });
+  const consequence = severity === 'error' ? '' : '; a call of the provider fails';
+  return mocks.flatMap((item) => {
+    const path = [...item, 'additional_config'];
+    const script = valueAt(document, path) ?? {};
+    const problems = isObject(script) ? checkMock(script) : [];
+    return problems.map((problem) => ({
+      severity,
+      path: [...path, ...problem.path],
+      message: `${problem.message}${consequence}`,
+      hint: problem.hint,
+    }));
+  });
+}

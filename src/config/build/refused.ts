@@ -1,0 +1,65 @@
+import { isObject } from '../../json/json.ts';
+import { compileDataSchema } from '../../yaml/data-schema.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { itemsAt, textAt, valueAt, wordAt } from '../../yaml/read.ts';
+import { findSandbox } from './sandbox.ts';
+
+/** Why the entry at `path`, which has a `command`, must never start; undefined when it may. */
+export function whyRefused(document: YamlDocument, path: Path): string | undefined {
+  if (wordAt(document, [...path, 'command']) === undefined) return 'its command is empty';
+  if (findNul(document, path) !== undefined) return 'a NUL character stands in it';
+  const name = wordAt(document, [...path, 'sandbox']);
+  const sandbox = name === undefined ? undefined : findSandbox(document, name);
+  return sandbox === undefined || sandbox.status === 'direct' ? undefined : sandbox.reason;
+}
+
+/** Why no call of the tool at `path` may start its `exec`. */
+export function whyToolRefused(document: YamlDocument, path: Path): string | undefined {
+  const mode = findWrongMode(document, path);
+  if (mode !== undefined) return `its mode is ${mode}, and only exec runs its exec binding`;
+  for (const key of schemaKeys) {
+    const fault = findSchemaFault(document, [...path, key]);
+    if (fault !== undefined) return `its ${key} cannot be used: ${fault}`;
+  }
+  return whyRefused(document, [...path, 'exec']);
+}
+
+export const schemaKeys = ['input_schema', 'output_schema'] as const;
+
+/** The `mode` of a tool with an `exec` binding, if it asks for something else. */
+export function findWrongMode(document: YamlDocument, path: Path): string | undefined {
+  const mode = wordAt(document, [...path, 'mode']);
+  return mode !== undefined && mode !== 'exec' && isObject(valueAt(document, [...path, 'exec']))
+    ? mode
+    : undefined;
+}
+
+/** Why the JSON Schema at `path` cannot be used; undefined when it can, or when there is none. */
+export function findSchemaFault(document: YamlDocument, path: Path): string | undefined {
+  const schema = valueAt(document, path);
+  if (schema === undefined || schema === null) return undefined;
+  if (typeof schema === 'boolean') return undefined;
+  if (!isObject(schema)) return 'it is neither a mapping nor true or false';
+  const known = faults.get(schema) ?? { fault: compileFault(schema) };
+  faults.set(schema, known);
+  return known.fault;
+}
+
+/** Compiling is slow, and the checks and the builder both ask. */
+const faults = new WeakMap<object, { readonly fault: string | undefined }>();
+
+function compileFault(schema: Readonly<Record<string, unknown>>): string | undefined {
+  try {
+    compileDataSchema(schema);
+    return undefined;
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  }
+}
+
+/** The first text of an entry with a NUL character, which no program can be given. */
+export function findNul(document: YamlDocument, path: Path): Path | undefined {
+  const lists = ['args', 'env'].flatMap((key) => itemsAt(document, [...path, key]));
+  const texts = [[...path, 'command'], [...path, 'cwd'], ...lists];
+  return texts.find((text) => textAt(document, text)?.includes('\0'));
+}

@@ -1,0 +1,137 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { findExecutable } from '../../files/executable.ts';
+import { findInterpreterFault, findReturnsFault } from '../../files/interpreter.ts';
+import type { YamlDocument } from '../../yaml/document.ts';
+import type { Problem } from '../../yaml/problem.ts';
+import { itemsAt, textAt, valueAt, wordAt } from '../../yaml/read.ts';
+import { whyRefused } from '../build/refused.ts';
+import type { ForeignName } from '../entry.ts';
+import { foreignAt } from '../foreign/entries.ts';
+import { type ExecEntry, execEntries } from '../references.ts';
+import { type Report, report } from '../report.ts';
+import { findScript, isShell } from './script.ts';
+
+/** Where commands are looked for. */
+export interface Surroundings {
+  /** The config file’s folder, absolute. */
+  readonly folder: string;
+  /** The PATH that bare names are looked up on. */
+  readonly searchPath: string;
+  /** Whether what can never be used, such as a script that cannot run, is an error. */
+  readonly refusesUnusable?: boolean;
+}
+
+/**
+ * Warns of entries that could not start now: no program, no folder, no script; a later call may find them. A script
+ * that says wrongly how it is run is `unusable`.
+ */
+export function checkCommands(
+  document: YamlDocument,
+  surroundings: Surroundings,
+  unusable: 'error' | 'warning',
+): Problem[] {
+  return execEntries(document)
+    .filter(({ path }) => whyRefused(document, path) === undefined)
+    .filter(({ capability, path }) => capability !== 'hook' || !readsLines(foreignAt(document, path)))
+    .flatMap((entry) => checkEntry(document, entry, surroundings))
+    .map((each) => report(document, each.severity === 'error' ? { ...each, severity: unusable } : each));
+}
+
+/** Whether commands of that dialect may be lines for a shell, which are looked into elsewhere. */
+function readsLines(dialect: ForeignName | undefined): boolean {
+  return dialect === 'claude' || dialect === 'agentao';
+}
+
+function checkEntry(
+  document: YamlDocument,
+  { path }: ExecEntry,
+  { folder, searchPath }: Surroundings,
+): Report[] {
+  const dir = [...path, 'picoclaw', 'dir'];
+  const cwdPath = valueAt(document, dir) === undefined ? [...path, 'cwd'] : dir;
+  const cwd = resolve(folder, wordAt(document, cwdPath) ?? '.');
+  const commandPath = [...path, 'command'];
+  const command = textAt(document, commandPath) ?? '';
+  const ownPath = pathVariableAt(document, path) ?? searchPath;
+  const unstartable = whyNotStarted(command, { folder, cwd, searchPath: ownPath });
+  if (unstartable) return [{ path: commandPath, ...unstartable }];
+  if (kindOf(cwd) !== 'folder') {
+    return [
+      {
+        severity: 'warning',
+        path: cwdPath,
+        message: `${cwd} is no folder`,
+        hint: 'It starts at the config file’s folder.',
+      },
+    ];
+  }
+  return checkScript(document, path, { command, cwd });
+}
+
+/** The PATH that the entry itself gives its process. */
+function pathVariableAt(document: YamlDocument, path: ExecEntry['path']): string | undefined {
+  const variables = itemsAt(document, [...path, 'env']).map((item) => textAt(document, item) ?? '');
+  return variables.find((variable) => variable.startsWith('PATH='))?.slice('PATH='.length);
+}
+
+interface Program {
+  readonly command: string;
+  readonly cwd: string;
+}
+
+/** The script that an interpreter is told to run. */
+function checkScript(document: YamlDocument, path: ExecEntry['path'], { command, cwd }: Program): Report[] {
+  const args = itemsAt(document, [...path, 'args']);
+  const index = findScript(
+    command,
+    args.map((item) => textAt(document, item) ?? ''),
+  );
+  const scriptPath = index === undefined ? undefined : args[index];
+  if (scriptPath === undefined) return [];
+  const script = resolve(cwd, textAt(document, scriptPath) ?? '');
+  if (kindOf(script) === 'nothing') {
+    const message = `${script} does not exist`;
+    return [{ severity: 'warning', path: scriptPath, message, hint: `${command} starts in ${cwd}.` }];
+  }
+  const fault = isShell(command) ? findReturnsFault(script, command) : undefined;
+  if (fault === undefined) return [];
+  return [{ severity: 'error', path: scriptPath, message: fault.reason, hint: fault.hint }];
+}
+
+interface Places {
+  readonly folder: string;
+  readonly cwd: string;
+  readonly searchPath: string;
+}
+
+function whyNotStarted(
+  command: string,
+  { folder, cwd, searchPath }: Places,
+): Pick<Report, 'severity' | 'message' | 'hint'> | undefined {
+  try {
+    const executable = findExecutable(command, folder, searchPath);
+    const fault = executable.found ? findInterpreterFault(executable.path, { cwd, searchPath }) : executable;
+    if (fault === undefined) return undefined;
+    const { reason: message, hint, isMisspelt } = fault;
+    return { severity: isMisspelt ? 'error' : 'warning', message, hint };
+  } catch (thrown) {
+    // A name that the system itself refuses, such as one that is too long, or a script that only the system may read.
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return isUnreadable(thrown)
+      ? undefined
+      : { severity: 'warning', message: `cannot be looked up: ${message}`, hint: 'Check the path.' };
+  }
+}
+
+function isUnreadable(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'EACCES';
+}
+
+function kindOf(path: string): 'folder' | 'file' | 'nothing' {
+  try {
+    return statSync(path).isDirectory() ? 'folder' : 'file';
+  } catch {
+    return 'nothing';
+  }
+}

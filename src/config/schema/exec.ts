@@ -1,0 +1,146 @@
+import { longestMs } from '../../time/longest-timer.ts';
+
+export const nativeNames = ['promptkit', 'promptkit-go'] as const;
+export const foreignNames = ['picoclaw', 'chibi', 'claude', 'agentao'] as const;
+export const dialectNames = [...nativeNames, ...foreignNames] as const;
+export const toolDialects = [...nativeNames, 'chibi'] as const;
+
+export const milliseconds = { type: 'integer', minimum: 1, maximum: longestMs } as const;
+const count = { type: 'integer', minimum: 1 } as const;
+const scalarItems = { type: ['string', 'number', 'boolean'] } as const;
+
+/** What an entry has where it says nothing itself, in seconds and bytes people can change. */
+export const limitProperties = {
+  timeout_ms: {
+    ...milliseconds,
+    description:
+      'Milliseconds until an exchange is given up, counted from the moment it has its slot in the pool. Default: 30000 for tools and evals, 10000 for hooks, 5000 for eval hooks; foreign hooks have the limits of their own systems.',
+  },
+  max_output_bytes: {
+    ...count,
+    description: 'Bytes a reply may have; more fails the call. Default: 10485760.',
+  },
+  grace_ms: {
+    type: 'integer',
+    minimum: 0,
+    maximum: longestMs,
+    description: 'Milliseconds between SIGTERM and SIGKILL when a process has to go. Default: 2000.',
+  },
+  leftovers: {
+    type: 'string',
+    enum: ['kill', 'keep'],
+    description:
+      'What becomes of processes that a finished one-shot process leaves in its process group. Default: kill; keep for foreign dialects.',
+  },
+} as const;
+
+const nativeWords =
+  'The wire vocabulary. promptkit (default): payload keys in snake_case. promptkit-go: payload keys as PromptKit’s Go program prints them.';
+
+/** `dialect` where a tool may have it. */
+export const toolDialect = {
+  type: 'string',
+  enum: toolDialects,
+  description: `${nativeWords} chibi: the arguments on stdin, the result as it stands on stdout.`,
+} as const;
+
+/** `dialect` of a hook. */
+export const hookDialect = {
+  type: 'string',
+  enum: dialectNames,
+  description: `${nativeWords} picoclaw, chibi, claude (Claude Code) and agentao: hooks written for those systems, which run unchanged.`,
+} as const;
+
+/** The keys of every entry that starts a process: a tool’s `exec`, an eval, a hook. */
+export const execProperties = {
+  command: {
+    type: 'string',
+    minLength: 1,
+    description:
+      'The program to start. With a / in it, a path that starts at the folder of this file; otherwise a name on PATH. No shell: words after the first belong into `args`.',
+  },
+  args: {
+    type: 'array',
+    items: scalarItems,
+    description: 'Arguments of the program, passed as they are. Numbers and booleans keep their spelling.',
+  },
+  runtime: {
+    type: 'string',
+    enum: ['exec', 'server'],
+    description:
+      'exec (default): one process per call, one JSON object in and one out. server: one process that stays, JSON-RPC 2.0, one object per line.',
+  },
+  env: {
+    type: 'array',
+    items: { ...scalarItems, pattern: '^[A-Za-z_][A-Za-z0-9_]*(=[\\s\\S]*)?$' },
+    description:
+      'Names of environment variables to pass on, or NAME=value for a literal. Beyond these a process sees PATH, HOME, LANG, LC_*, TZ, TMPDIR and USER.',
+  },
+  dialect: {
+    type: 'string',
+    enum: nativeNames,
+    description: nativeWords,
+  },
+  ...limitProperties,
+  sandbox: {
+    type: 'string',
+    minLength: 1,
+    description: 'Name of a sandbox declared under spec.sandboxes. Default: the process runs directly.',
+  },
+  cwd: {
+    type: 'string',
+    minLength: 1,
+    description: 'Folder in which the process starts, relative to this file’s. Default: this file’s folder.',
+  },
+  concurrency: {
+    ...count,
+    description: 'Exchanges of this entry that may run at once. Default: no own limit.',
+  },
+  instances: {
+    ...count,
+    description: 'Processes of a server; calls are spread over them. Needs `runtime: server`. Default: 1.',
+  },
+  warm: {
+    type: 'boolean',
+    description:
+      'Start the server with the runtime instead of with its first call. Needs `runtime: server`. Default: false.',
+  },
+  on_failure: {
+    type: 'string',
+    enum: ['deny'],
+    description:
+      'What a process that fails means for a filter. deny: it is denied. Default: the rule of the dialect, by which native hooks always deny, and foreign ones may let pass.',
+  },
+} as const;
+
+/** Where `spec.defaults` differs from the limits of one entry. */
+export const defaultProperties = {
+  ...limitProperties,
+  on_failure: {
+    type: 'string',
+    enum: ['deny'],
+    description:
+      'deny: whatever a foreign system would let pass when a hook fails is denied. Default: its own rules.',
+  },
+} as const;
+
+/** `instances` and `warm` speak of a process that stays. */
+export const serverOnly = {
+  if: { properties: { runtime: { const: 'exec' } } },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { properties: { instances: false, warm: false } },
+} as const;
+
+export const execSchema = {
+  type: 'object',
+  description: 'A program and how to run it.',
+  additionalProperties: false,
+  required: ['command'],
+  properties: execProperties,
+  allOf: [serverOnly],
+} as const;
+
+export const toolExecSchema = {
+  ...execSchema,
+  properties: { ...execProperties, dialect: toolDialect },
+} as const;

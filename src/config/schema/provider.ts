@@ -1,0 +1,91 @@
+import { durationPattern } from '../duration.ts';
+
+const scalarMap = {
+  type: 'object',
+  additionalProperties: { type: ['string', 'number', 'boolean'] },
+} as const;
+
+/** Keys of a provider that PromptKit reads and Signalbox does not. */
+export const unusedProviderKeys = [
+  'voice',
+  'sample_rate',
+  'audio_files',
+  'rate_limit',
+  'pricing_correct_at',
+  'include_raw_output',
+  'capabilities',
+  'unsupported_params',
+  'stream_idle_timeout',
+  'stream_retry',
+  'stream_max_concurrent',
+  'http_transport',
+] as const;
+
+export const providerSchema = {
+  type: 'object',
+  description: 'A model behind an API.',
+  additionalProperties: false,
+  required: ['type', 'model'],
+  properties: {
+    id: {
+      type: 'string',
+      minLength: 1,
+      description: 'The name by which the provider is called. Default: its type.',
+    },
+    type: { type: 'string', minLength: 1, description: 'Kind of API, such as openai, anthropic or mock.' },
+    model: { type: 'string', minLength: 1, description: 'The model’s name at that API.' },
+    base_url: { type: 'string', description: 'Address of the API, where it is not the usual one.' },
+    headers: { ...scalarMap, description: 'HTTP headers that go with every request.' },
+    credential: {
+      type: 'object',
+      description: 'Where the API key comes from.',
+      additionalProperties: false,
+      properties: {
+        api_key: { type: 'string', description: 'The key itself; better kept out of the file.' },
+        credential_file: { type: 'string', description: 'A file that holds the key.' },
+        credential_env: { type: 'string', description: 'The environment variable that holds the key.' },
+      },
+    },
+    defaults: {
+      type: 'object',
+      description: 'Sampling settings where a call has none of its own.',
+      additionalProperties: false,
+      properties: {
+        temperature: { type: 'number', description: 'Randomness of the answer.' },
+        top_p: { type: 'number', description: 'Share of the likeliest words to choose from.' },
+        max_tokens: { type: 'integer', minimum: 1, description: 'Longest answer, in tokens.' },
+        prompt_caching: { type: 'boolean', description: 'PromptKit’s switch for prompt caching. Not used.' },
+      },
+    },
+    pricing: {
+      type: 'object',
+      description: 'What the model costs, for cost reports.',
+      additionalProperties: false,
+      properties: {
+        input_cost_per_1k: { type: 'number', description: 'US dollars per 1,000 input tokens.' },
+        output_cost_per_1k: { type: 'number', description: 'US dollars per 1,000 output tokens.' },
+      },
+    },
+    request_timeout: {
+      type: 'string',
+      pattern: durationPattern,
+      description: 'Longest duration of a request, such as 90s or 1m30s.',
+    },
+    additional_config: {
+      type: 'object',
+      description: 'Settings of one kind of provider, such as mock’s responses.',
+    },
+    role: {
+      type: 'string',
+      description:
+        'PromptKit’s word for what the model does. One that is not llm is refused when it is used.',
+    },
+    platform: {
+      type: 'object',
+      description: 'A hosting platform. Not supported: a provider that names one is refused when it is used.',
+    },
+    ...Object.fromEntries(
+      unusedProviderKeys.map((key) => [key, { description: `PromptKit’s ${key}. Not used.` }]),
+    ),
+  },
+};

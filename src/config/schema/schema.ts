@@ -1,0 +1,145 @@
+import { defaultProperties, execSchema } from './exec.ts';
+import { hookSchema } from './hook.ts';
+import { importSchema } from './import.ts';
+import { providerSchema } from './provider.ts';
+import { stateStoreSchema } from './store.ts';
+import { toolSchema } from './tool.ts';
+
+export const nativeVersion = 'signalbox/v1';
+export const promptkitVersion = 'promptkit.altairalabs.ai/v1alpha1';
+
+/** Sections of PromptKit’s that Signalbox accepts and does nothing with. */
+export const unusedSections = [
+  'embedding_providers',
+  'tts_providers',
+  'stt_providers',
+  'inference_providers',
+  'selectors',
+  'skills',
+  'tool_selector',
+  'mcp_servers',
+] as const;
+
+const scalarMap = {
+  type: ['object', 'null'],
+  additionalProperties: { type: ['string', 'number', 'boolean'] },
+} as const;
+
+const metadataSchema = {
+  type: ['object', 'null'],
+  description: 'Who this file is.',
+  additionalProperties: false,
+  properties: {
+    name: { type: 'string', description: 'Name of the configuration, for logs.' },
+    namespace: { type: 'string', description: 'A group of configurations. Only kept.' },
+    labels: { ...scalarMap, description: 'Free words to sort configurations by. Only kept.' },
+    annotations: { ...scalarMap, description: 'Free notes. Only kept.' },
+  },
+} as const;
+
+const sandboxSchema = {
+  type: ['object', 'null'],
+  description: 'A way to start processes. Beside `mode` its keys are those of the mode.',
+  required: ['mode'],
+  properties: {
+    mode: {
+      type: 'string',
+      minLength: 1,
+      description: 'direct: no sandbox at all. An entry that names a sandbox of any other mode never starts.',
+    },
+  },
+} as const;
+
+const loggingSchema = {
+  type: ['object', 'null'],
+  description: 'What the log says and how.',
+  additionalProperties: false,
+  properties: {
+    defaultLevel: {
+      type: 'string',
+      enum: ['trace', 'debug', 'info', 'warn', 'error'],
+      description: 'Lines below this level are left out. Default: info.',
+    },
+    format: {
+      type: 'string',
+      enum: ['json', 'text'],
+      description: 'One JSON object per line, or text. Default: text on a terminal, JSON otherwise.',
+    },
+    commonFields: { ...scalarMap, description: 'Members added to every line.' },
+    modules: { description: 'PromptKit’s levels per module. Not used.' },
+  },
+} as const;
+
+const specSchema = {
+  type: ['object', 'null'],
+  description: 'What there is to run.',
+  additionalProperties: false,
+  properties: {
+    providers: { type: ['array', 'null'], items: providerSchema, description: 'Models, by their id.' },
+    tools: { type: ['object', 'null'], additionalProperties: toolSchema, description: 'Tools, by name.' },
+    evals: {
+      type: ['object', 'null'],
+      additionalProperties: execSchema,
+      description: 'Evals, by type. One that is named like a built-in replaces it.',
+    },
+    hooks: {
+      type: ['object', 'null'],
+      additionalProperties: hookSchema,
+      description: 'Hooks, by name. They run in the order of the file.',
+    },
+    imports: {
+      type: ['array', 'null'],
+      items: importSchema,
+      description:
+        'Files and folders of other systems whose hooks run here, after those of `hooks` and in this order. Nothing is discovered by itself.',
+    },
+    sandboxes: {
+      type: ['object', 'null'],
+      additionalProperties: sandboxSchema,
+      description: 'Sandboxes, by name.',
+    },
+    state_store: stateStoreSchema,
+    logging: loggingSchema,
+    concurrency: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Exchanges that may run at once, over all entries. Default: the number of cores.',
+    },
+    defaults: {
+      type: ['object', 'null'],
+      description: 'What an entry has where it says nothing itself.',
+      additionalProperties: false,
+      properties: defaultProperties,
+    },
+    ...Object.fromEntries(
+      unusedSections.map((key) => [
+        key,
+        { description: `PromptKit’s ${key}. Not used, contents not checked.` },
+      ]),
+    ),
+  },
+};
+
+/** Everything that a `signalbox/v1` RuntimeConfig may say, as a JSON Schema (2020-12). */
+export const runtimeSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'https://signalbox.dev/schema/runtime.schema.json',
+  title: 'Signalbox RuntimeConfig',
+  type: 'object',
+  additionalProperties: false,
+  required: ['apiVersion', 'kind'],
+  properties: {
+    $schema: { type: 'string', description: 'Where an editor finds this schema.' },
+    apiVersion: {
+      type: 'string',
+      enum: [nativeVersion, promptkitVersion],
+      description: `${nativeVersion}, or ${promptkitVersion} for a file that PromptKit reads too.`,
+    },
+    kind: { type: 'string', const: 'RuntimeConfig', description: 'Always RuntimeConfig.' },
+    metadata: metadataSchema,
+    spec: specSchema,
+  },
+};
+
+/** Every schema that is published as a file, by file name. */
+export const schemas: Readonly<Record<string, object>> = { 'runtime.schema.json': runtimeSchema };

@@ -1,0 +1,161 @@
+import { isUtf8 } from 'node:buffer';
+import { RuntimeError, type RuntimeErrorOptions } from '../errors.ts';
+import { isObject, Json } from '../json/json.ts';
+import { type Member, memberOf, scanMembers } from '../json/scan.ts';
+import { lastLineOf } from '../transport/stderr.ts';
+import type { ProcessReply, Reply } from '../transport/transport.ts';
+import { hintOfExit } from './exit-hint.ts';
+
+/** A JSON object that a peer wrote, with its members as the exact text they had. */
+export interface Body {
+  readonly json: Json;
+  /** In the order of the text, duplicates included. */
+  readonly members: readonly Member[];
+  /** The last member of that key. */
+  get(key: string): Json | undefined;
+}
+
+/** Reads the one JSON object that a process printed. Throws REPLY_MALFORMED. */
+export function readBody(bytes: Uint8Array): Body {
+  const text = decodeUtf8(bytes)
+    .replace(/^\ufeff/, '')
+    .trim();
+  if (text === '') {
+    throw malformed('the process exited 0 and printed nothing', 'Print one JSON object on stdout.');
+  }
+  return toBody(new Json(text), () => strayTextHint(text));
+}
+
+/** Reads a JSON value as an object. Throws REPLY_MALFORMED. */
+export function toBody(json: Json, hint: () => string | undefined = () => undefined): Body {
+  let value: unknown;
+  try {
+    value = json.value;
+  } catch {
+    throw malformed('stdout is not one JSON object', hint(), { text: excerpt(json.text) });
+  }
+  if (!isObject(value)) {
+    throw malformed('the reply is not a JSON object', hint(), { text: excerpt(json.text) });
+  }
+  const members = scanMembers(json.text);
+  return { json, members, get: (key) => memberOf(json.text, members, key) };
+}
+
+/** The error of a reply that says nothing usable. */
+export function malformed(
+  message: string,
+  hint?: string,
+  details?: RuntimeErrorOptions['details'],
+): RuntimeError {
+  return new RuntimeError('REPLY_MALFORMED', message, { hint, details });
+}
+
+/**
+ * Lets a one-shot reply pass only when the process exited 0. Throws PROCESS_EXIT or PROCESS_SIGNAL, whose
+ * message is the `error` text that stdout carries, else the code or signal and the last stderr line.
+ */
+function requireCleanExit(reply: ProcessReply): void {
+  if (reply.exitCode === 0) return;
+  const { exitCode, signal, stderr } = reply;
+  const how =
+    signal === null ? `the process exited with code ${exitCode}` : `the process was ended by ${signal}`;
+  const lastLine = lastLineOf(stderr);
+  const message = ownErrorText(reply.stdout) ?? (lastLine === '' ? how : `${how}: ${lastLine}`);
+  const details = { exit_code: exitCode, signal, stderr };
+  const code = signal === null ? 'PROCESS_EXIT' : 'PROCESS_SIGNAL';
+  throw new RuntimeError(code, message, { hint: hintOfExit(exitCode, stderr), details });
+}
+
+/** The result of a server's reply. Throws TOOL_ERROR with the server's message for a JSON-RPC error. */
+export function requireResult(reply: Exclude<Reply, ProcessReply>): Json {
+  if (reply.error !== undefined) {
+    const message = toBody(reply.error).get('message')?.value;
+    const text =
+      typeof message === 'string' && message !== ''
+        ? message
+        : `the server answered ${excerpt(reply.error.text)}`;
+    throw new RuntimeError('TOOL_ERROR', text, { details: { rpc: reply.error } });
+  }
+  return reply.result ?? new Json('null');
+}
+
+/** What a process that ended well printed. Throws PROCESS_EXIT, PROCESS_SIGNAL, REPLY_MALFORMED. */
+export function readPrinted(reply: ProcessReply): Body {
+  requireCleanExit(reply);
+  return readBody(reply.stdout);
+}
+
+/** The object that is the reply on either wire. Throws as `readPrinted` does, and TOOL_ERROR for a JSON-RPC error. */
+export function readReply(reply: Reply): Body {
+  return reply.via === 'rpc' ? toBody(requireResult(reply)) : readPrinted(reply);
+}
+
+/** A member that is there: null counts as absent. */
+export function present(json: Json | undefined): Json | undefined {
+  return json === undefined || json.text === 'null' ? undefined : json;
+}
+
+/** The first characters of a peer's text, for messages and details. */
+export function excerpt(text: string): string {
+  return text.length > MESSAGE_CHARACTERS ? `${firstCharacters(text)}…` : text;
+}
+
+const MESSAGE_CHARACTERS = 500;
+
+/** At most that many, and no half of a character. */
+function firstCharacters(text: string): string {
+  return text.slice(0, MESSAGE_CHARACTERS).replace(/[\ud800-\udbff]$/, '');
+}
+
+function ownErrorText(stdout: Uint8Array): string | undefined {
+  try {
+    const error = readBody(stdout).get('error')?.value;
+    return typeof error === 'string' && error !== '' ? error : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  if (isUtf8(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  throw malformed(
+    `stdout is not UTF-8: byte ${invalidOffset(bytes)} belongs to no character`,
+    'Write UTF-8 to stdout.',
+  );
+}
+
+/** Where the first sequence of bytes begins that is no character: what stands before it decodes. */
+function invalidOffset(bytes: Uint8Array): number {
+  let valid = 0;
+  let invalid = bytes.length + 1;
+  while (invalid - valid > 1) {
+    const middle = (valid + invalid) >> 1;
+    if (middle <= bytes.length && wholeCharacters(bytes.subarray(0, middle)) !== undefined) valid = middle;
+    else invalid = middle;
+  }
+  return Buffer.byteLength(wholeCharacters(bytes.subarray(0, valid)) ?? '');
+}
+
+/** The characters that a prefix completes; undefined when it cannot begin any text. */
+function wholeCharacters(prefix: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(prefix, { stream: true });
+  } catch {
+    return undefined;
+  }
+}
+
+function strayTextHint(text: string): string {
+  const objects = text.split('\n').filter(isObjectText);
+  return objects.length === 1
+    ? 'One line is a JSON object, the others are not part of it: log to stderr.'
+    : 'Print exactly one JSON object on stdout; log to stderr.';
+}
+
+function isObjectText(line: string): boolean {
+  try {
+    return isObject(JSON.parse(line));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,44 @@
+import { resolve } from 'node:path';
+import type { ChibiSettings } from '../../config/foreign.ts';
+import { Json, stringifyJson } from '../../json/json.ts';
+import type { Message } from '../../transport/transport.ts';
+import type { Payload, Question, Seat } from '../foreign.ts';
+import { sortJson } from './sorted.ts';
+
+/** Variables of chibi's older versions, whose absence plugins test. */
+export const retired = { CHIBI_TOOL_ARGS: undefined, CHIBI_HOOK_DATA: undefined } as const;
+
+/** The event on stdin without a newline behind it, the point in CHIBI_HOOK. Source: docs/hooks.md. */
+export function encode({ settings }: Seat<ChibiSettings>, { point, payload, scene }: Question): Message {
+  const context = payload['context_name'] ?? scene.context_name;
+  return {
+    method: point,
+    body: sortJson(stringifyJson(withFolders(point, payload, settings))),
+    ending: '',
+    env: {
+      ...retired,
+      CHIBI_HOOK: point,
+      CHIBI_TOOL_NAME: undefined,
+      CHIBI_CONTEXT: plainText(context) || undefined,
+    },
+  };
+}
+
+/** What only the plugin's own entry knows: chibi's folders, and where relative paths start. */
+function withFolders(point: string, payload: Payload, { chibiHome, projectRoot }: ChibiSettings): Payload {
+  switch (point) {
+    case 'on_start':
+    case 'on_end':
+      return { chibi_home: chibiHome, project_root: projectRoot, ...payload };
+    case 'pre_file_read':
+    case 'pre_file_write':
+      return { ...payload, path: resolve(projectRoot, plainText(payload['path'])) };
+    default:
+      return payload;
+  }
+}
+
+function plainText(value: unknown): string {
+  const plain = value instanceof Json ? value.value : value;
+  return typeof plain === 'string' ? plain : '';
+}

@@ -1,0 +1,100 @@
+import type { ChibiSettings } from '../../config/foreign.ts';
+import { type Answer, answers } from '../../contract/hook.ts';
+import { isObject, type Json } from '../../json/json.ts';
+import { malformed } from '../body.ts';
+import type { Seat } from '../foreign.ts';
+import { requirePoint } from './points.ts';
+import { readBodyChange } from './request/change.ts';
+
+/** Members of an answer that have the type of their point. */
+export type Results = ReadonlyMap<string, Json>;
+
+/** One plugin's answer. Throws REPLY_MALFORMED for a replacement that cannot be used. */
+export function toAnswer(seat: Seat<ChibiSettings>, point: string, results: Results): Answer {
+  const { family, refusal } = requirePoint(point);
+  switch (family) {
+    case 'told':
+      return answers.allow();
+    case 'replace':
+      return replaceWith(results);
+    case 'gate':
+      return isTrue(results, 'block')
+        ? answers.deny(textAt(results, 'message') ?? refusal)
+        : replaceWith(results);
+    case 'permission':
+      return isTrue(results, 'denied') || results.get('approved')?.value === false
+        ? answers.deny(textAt(results, 'reason') ?? refusal)
+        : answers.allow();
+    case 'spawn':
+      return spawn(results, refusal);
+    case 'delivery':
+      return deliver(seat, results);
+    case 'cache':
+      return cache(results);
+  }
+}
+
+/** What stands in for the sub-agent beats a refusal of it. */
+function spawn(results: Results, refusal: string): Answer {
+  const response = results.get('response');
+  if (response !== undefined) return answers.respond({ response });
+  return isTrue(results, 'block') ? answers.deny(textAt(results, 'message') ?? refusal) : answers.allow();
+}
+
+function deliver({ name, settings }: Seat<ChibiSettings>, results: Results): Answer {
+  if (!isTrue(results, 'delivered')) return answers.allow();
+  return answers.respond({ delivered: true, via: textAt(results, 'via') ?? (settings.tool || name) });
+}
+
+function cache(results: Results): Answer {
+  if (isTrue(results, 'block')) return answers.modify({ cache: false });
+  const summary = results.get('summary');
+  return summary === undefined ? answers.allow() : answers.modify({ summary });
+}
+
+/** Nothing to replace is no opinion. */
+function replaceWith(results: Results): Answer {
+  const replace = [...results].flatMap(([key, json]) => replaceMember(key, json));
+  return replace.length === 0 ? answers.allow() : answers.modify(Object.fromEntries(replace));
+}
+
+function replaceMember(key: string, json: Json): readonly (readonly [string, unknown])[] {
+  switch (key) {
+    case 'arguments':
+      if (!isObject(json.value)) throw malformed('its `arguments` are no object');
+      return [['args', json]];
+    case 'request_body':
+      if (!isObject(json.value)) throw malformed('its `request_body` is no object');
+      readBodyChange(json);
+      return [[key, json]];
+    case 'include':
+    case 'exclude':
+      return [[key, namesIn(json)]];
+    case 'inject':
+      return json.value === '' ? [] : [[key, [json]]];
+    case 'output':
+      return [['content', json]];
+    // A typo must not make the loop go on until its fuel is gone.
+    case 'fallback':
+      return [[key, json.value === 'call_agent' ? json : 'call_user']];
+    case 'prompt':
+    case 'fuel':
+    case 'fuel_delta':
+      return [[key, json]];
+    default:
+      return [];
+  }
+}
+
+function namesIn({ value }: Json): string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
+}
+
+function isTrue(results: Results, key: string): boolean {
+  return results.get(key)?.value === true;
+}
+
+function textAt(results: Results, key: string): string | undefined {
+  const value = results.get(key)?.value;
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,91 @@
+import type { Payload } from '../../foreign.ts';
+import { valueAt } from '../tree.ts';
+import { matchesCommand } from './command.ts';
+import { matchesGlob } from './glob.ts';
+import { matchesPath } from './path.ts';
+
+/** A permission rule: `Tool` or `Tool(pattern)`. */
+interface Rule {
+  readonly tool: string;
+  readonly pattern: string | undefined;
+}
+
+/** The call that a rule is held against. */
+export interface Circumstance {
+  readonly payload: Payload;
+  readonly cwd: string;
+  readonly projectDir: string;
+}
+
+/** Whether `if` lets a handler run. It narrows and never guards: in doubt the handler runs. */
+export function holds(condition: string, circumstance: Circumstance): boolean {
+  const rule = parseRule(condition);
+  if (rule === undefined) return true;
+  const name = String(valueAt(circumstance.payload, 'tool_name') ?? '');
+  if (!isTool(rule.tool, name)) return false;
+  const { pattern } = rule;
+  return pattern === undefined || pattern === '' || pattern === '*' || fits(pattern, name, circumstance);
+}
+
+/** What is wrong with an `if`, as a sentence without its end; undefined when it is one permission rule. */
+export function findConditionFault(condition: string): string | undefined {
+  if (parseRule(condition) !== undefined) return undefined;
+  return `${JSON.stringify(condition)} is no permission rule: write Tool or Tool(pattern), one and no more`;
+}
+
+function parseRule(condition: string): Rule | undefined {
+  const text = condition.trim();
+  const open = text.indexOf('(');
+  const tool = open === -1 ? text : text.slice(0, open);
+  if (!/^[^\s(),&|;]+$/.test(tool)) return undefined;
+  if (open === -1) return { tool, pattern: undefined };
+  const pattern = text.slice(open + 1, -1);
+  return text.endsWith(')') && isBalanced(pattern) ? { tool, pattern } : undefined;
+}
+
+/** Of two rules in one line the first would end within the pattern. */
+function isBalanced(pattern: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < pattern.length && depth >= 0; at++) {
+    if (pattern[at] === '\\') at += 1;
+    else if (pattern[at] === '(') depth += 1;
+    else if (pattern[at] === ')') depth -= 1;
+  }
+  return depth === 0;
+}
+
+/** A server's name stands for all of its tools. */
+function isTool(tool: string, name: string): boolean {
+  if (tool.includes('*')) return matchesGlob(tool, name);
+  return tool === name || (tool.startsWith('mcp__') && name.startsWith(`${tool}__`));
+}
+
+function fits(pattern: string, name: string, { payload, cwd, projectDir }: Circumstance): boolean {
+  const input = payload['tool_input'];
+  if (name === 'Bash') {
+    const command = valueAt(input, 'command');
+    return typeof command !== 'string' || matchesCommand(pattern, command);
+  }
+  const key = Object.hasOwn(pathMembers, name) ? pathMembers[name] : undefined;
+  if (key !== undefined) {
+    const path = valueAt(input, key);
+    return typeof path !== 'string' || matchesPath(pattern, path, { cwd, projectDir });
+  }
+  if (name === 'WebFetch') return fitsUrl(pattern, valueAt(input, 'url'));
+  return true;
+}
+
+const pathMembers: Readonly<Record<string, string>> = {
+  Edit: 'file_path',
+  Write: 'file_path',
+  Read: 'file_path',
+  MultiEdit: 'file_path',
+  NotebookEdit: 'notebook_path',
+};
+
+/** `domain:example.com`; other patterns leave doubt. */
+function fitsUrl(pattern: string, url: unknown): boolean {
+  const isDomain = pattern.startsWith('domain:');
+  if (!isDomain || typeof url !== 'string' || !URL.canParse(url)) return true;
+  return matchesGlob(pattern.slice('domain:'.length).toLowerCase(), new URL(url).hostname);
+}

@@ -1,0 +1,120 @@
+import type { HookEvent, ToolHookRequest } from '../../contract/hook.ts';
+import type { FinishedCall, Scene } from '../../contract/turn.ts';
+import { type Fault, RuntimeError } from '../../errors.ts';
+import { Json } from '../../json/json.ts';
+import type { Payload } from '../foreign.ts';
+import { markFileTool } from './condition/file-tool.ts';
+
+/** The points that an event of a pipeline reaches. */
+export function pointsAt(event: HookEvent): readonly string[] {
+  switch (event.phase) {
+    case 'approval':
+      return event.asked === null ? [] : ['PermissionRequest'];
+    case 'after_execution':
+      return [event.response.error === '' ? 'PostToolUse' : 'PostToolUseFailure'];
+    case 'stop':
+      return event.end === 'final_response' ? ['Stop'] : [];
+    default: {
+      const point = pointOf[event.phase];
+      return point === undefined ? [] : [point];
+    }
+  }
+}
+
+const pointOf: Partial<Record<HookEvent['phase'], string>> = {
+  session_start: 'SessionStart',
+  session_end: 'SessionEnd',
+  prompt: 'UserPromptSubmit',
+  before_execution: 'PreToolUse',
+  batch: 'PostToolBatch',
+  error: 'StopFailure',
+  pending: 'Notification',
+};
+
+/** The event fields of a payload; what every payload has is added when it is sent. */
+export function describe(point: string, event: HookEvent, scene: Scene): Payload {
+  switch (event.phase) {
+    case 'session_start':
+      return { source: scene.isResumed ? 'resume' : 'startup' };
+    case 'session_end':
+      return { reason: 'other' };
+    case 'prompt':
+      return { prompt: event.turn.prompt };
+    case 'before_execution':
+      return { ...describeTool(event.request), tool_use_id: idOf(event.request) };
+    case 'approval':
+      return describeTool(event.request);
+    case 'after_execution':
+      return describeResult(event);
+    case 'pending':
+      return { message: event.message, notification_type: 'permission_prompt', pending_id: event.id };
+    case 'batch':
+      return { tool_calls: event.calls.map(describeCall) };
+    case 'stop':
+      return describeStop(event.response, scene);
+    case 'error':
+      return { error: errorKind(event.error), error_details: event.error.message };
+    default:
+      throw new RuntimeError('INTERNAL', `claude has no ${point} at ${event.phase}`);
+  }
+}
+
+/** The id that the call has in the conversation too. */
+function idOf({ tool_use_id, call_id }: ToolHookRequest): string {
+  return tool_use_id ?? call_id;
+}
+
+function describeTool({
+  name,
+  args,
+  aliases = [],
+}: Pick<ToolHookRequest, 'name' | 'args' | 'aliases'>): Payload {
+  return markFileTool({ tool_name: toldName(name, aliases), tool_input: Json.from(args) }, aliases);
+}
+
+/** The name that hooks and matchers know a tool by. */
+export function toldName(name: string, aliases: readonly string[] = []): string {
+  return aliases[0] ?? name;
+}
+
+function describeResult({ request, response }: Extract<HookEvent, { phase: 'after_execution' }>): Payload {
+  const call = describeTool(request);
+  const { error, content, result, latency_ms: duration_ms } = response;
+  const about = { tool_use_id: idOf(request), duration_ms };
+  if (error !== '') return { ...call, error, ...about };
+  return { ...call, tool_response: result ?? content, ...about };
+}
+
+function describeCall({ name, aliases, args, call_id, content }: FinishedCall): Payload {
+  return { ...describeTool({ name, aliases, args }), tool_use_id: call_id, tool_response: content };
+}
+
+function describeStop(response: string, scene: Scene): Payload {
+  return {
+    stop_hook_active: scene.stops > 0,
+    last_assistant_message: response,
+    background_tasks: [],
+    session_crons: [],
+  };
+}
+
+function errorKind({ details }: Fault): string {
+  const status = details?.['status'];
+  if (typeof status !== 'number') return 'unknown';
+  if (Object.hasOwn(errorKinds, status)) return errorKinds[status] ?? 'unknown';
+  return status >= 500 ? 'server_error' : 'unknown';
+}
+
+/** Source: the HTTP errors of the Claude API. */
+const errorKinds: Readonly<Record<number, string>> = {
+  400: 'invalid_request',
+  401: 'authentication_failed',
+  402: 'billing_error',
+  403: 'authentication_failed',
+  404: 'model_not_found',
+  413: 'invalid_request',
+  422: 'invalid_request',
+  429: 'rate_limit',
+  503: 'overloaded',
+  529: 'overloaded',
+};

@@ -1,0 +1,55 @@
+import { isAbsolute, join } from 'node:path';
+import type { ClaudeSettings } from '../../config/foreign.ts';
+import { isObject, Json, stringifyJson } from '../../json/json.ts';
+import { partsOf } from '../../json/scan.ts';
+import type { Message } from '../../transport/transport.ts';
+import type { Payload, Question, Seat } from '../foreign.ts';
+import { takesPath } from './condition/file-tool.ts';
+import { envFileOf } from './env-file.ts';
+import { valueAt } from './tree.ts';
+
+/** The one JSON object that a handler reads. Source: hooks reference, "Common input fields". */
+export function encode({ cwd }: Seat<ClaudeSettings>, { point, payload, scene }: Question): Message {
+  const common = {
+    session_id: scene.session_id,
+    prompt_id: scene.turn_id,
+    transcript_path: scene.transcript ?? '',
+    cwd,
+    permission_mode: 'default',
+    hook_event_name: point,
+    ...fromHost(scene.host),
+  };
+  const where = valueAt(payload, 'cwd');
+  const folder = typeof where === 'string' ? where : cwd;
+  const body = stringifyJson({ ...common, ...withAbsolutePaths(payload, folder), hook_event_name: point });
+  const file = envFileOf({ point, payload, scene });
+  // Spliced texts may have line breaks between their tokens, and hooks in shell read one line.
+  return {
+    method: point,
+    body: body.replaceAll(/[\r\n]/g, ' '),
+    ...(file !== undefined && { env: { CLAUDE_ENV_FILE: file } }),
+  };
+}
+
+/** Fields that exist only in situations of which a host alone knows. */
+function fromHost(host: Payload): Payload {
+  const known = ['effort', 'agent_id', 'agent_type', 'scratchpad_dir'];
+  return Object.fromEntries(known.flatMap((key) => (host[key] === undefined ? [] : [[key, host[key]]])));
+}
+
+/** Claude's own tools have absolute paths, in a batch too. */
+function withAbsolutePaths(payload: Payload, cwd: string): Payload {
+  const calls = payload['tool_calls'];
+  if (!Array.isArray(calls)) return withAbsolutePath(payload, cwd);
+  return {
+    ...payload,
+    tool_calls: calls.map((call: unknown) => (isObject(call) ? withAbsolutePath(call, cwd) : call)),
+  };
+}
+
+function withAbsolutePath(call: Payload, cwd: string): Payload {
+  const input = call['tool_input'];
+  const path = valueAt(input, 'file_path');
+  if (!takesPath(call) || typeof path !== 'string' || isAbsolute(path)) return call;
+  return { ...call, tool_input: { ...partsOf(Json.from(input)), file_path: join(cwd, path) } };
+}

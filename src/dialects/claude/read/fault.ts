@@ -1,0 +1,26 @@
+import { type Answer, answers } from '../../../contract/hook.ts';
+import { type RuntimeError, toFault } from '../../../errors.ts';
+import { type Decoded, decoded } from '../../dialect.ts';
+import { type Asking, letPass } from '../asking.ts';
+
+/** What it means that there is no reply. Throws what no rule of Claude Code lets pass. */
+export function readFault(asking: Asking, error: RuntimeError): Decoded<Answer> {
+  const failure = failureOf(error);
+  const { point } = asking.question;
+  if (failure === undefined || point === 'WorktreeCreate') throw error;
+  if (point === 'PreModelSwitch' && failure.cause !== 'claude.http_error') {
+    const reason = `hook "${asking.seat.name}" ${failure.what}`;
+    return decoded(answers.deny(reason, { error: toFault(error) }));
+  }
+  return letPass(asking, { ...failure, error });
+}
+
+function failureOf({ code, message, details }: RuntimeError) {
+  const isHttp = details['http'] === true;
+  if (code === 'PROCESS_TIMEOUT') return { cause: 'claude.timeout', what: 'did not answer in time' };
+  if (isHttp && (code === 'PROCESS_START' || code === 'REPLY_MALFORMED')) {
+    return { cause: 'claude.http_error', what: `could not be asked (${message})` };
+  }
+  if (code === 'PROCESS_START') return { cause: 'claude.spawn', what: `could not be started (${message})` };
+  return undefined;
+}

@@ -1,0 +1,52 @@
+import { stripVTControlCharacters } from 'node:util';
+import { type Answer, answers } from '../../../contract/hook.ts';
+import type { ProcessReply } from '../../../transport/transport.ts';
+import { type Decoded, decoded } from '../../dialect.ts';
+import type { Asking } from '../asking.ts';
+import { type Output, parsePrinted, textAt } from '../output.ts';
+import { findMisfit } from '../schema.ts';
+import { isSuccess } from './http.ts';
+
+/** WorktreeCreate: the handler does the work itself and says where. Whatever else it does fails the creation. */
+export function readWorktree(asking: Asking, reply: ProcessReply): Decoded<Answer> {
+  return decoded(findFailure(reply) ?? readPath(asking, reply));
+}
+
+function findFailure({ httpStatus, exitCode, signal, stderr }: ProcessReply): Answer | undefined {
+  if (httpStatus !== undefined) {
+    return isSuccess(httpStatus) ? undefined : answers.deny(`it answered with HTTP status ${httpStatus}`);
+  }
+  if (exitCode === 0) return undefined;
+  const how = signal === null ? `it exited with code ${exitCode}` : `it was ended by ${signal}`;
+  return answers.deny(stderr.trim() === '' ? how : stderr.trim());
+}
+
+function readPath(asking: Asking, { httpStatus, stdout }: ProcessReply): Answer {
+  const printed = parsePrinted(stdout);
+  if (printed.kind === 'object') return readObject(asking, printed.output);
+  const hasText = printed.kind === 'text' || (printed.kind === 'bad_json' && !printed.text.endsWith('}'));
+  return toPath(hasText && httpStatus === undefined ? lastLine(printed.text) : '');
+}
+
+function readObject({ question, rule }: Asking, output: Output): Answer {
+  if (output.body.get('continue')?.value === false)
+    return answers.abort(textAt(output.body, 'stopReason'), 'turn');
+  const misfit = findMisfit(question.point, rule, output);
+  return misfit === undefined
+    ? toPath(textAt(output.specific, 'worktreePath'))
+    : answers.deny(`it ${misfit}`);
+}
+
+function lastLine(text: string): string {
+  const lines = stripVTControlCharacters(text).split('\n');
+  return lines.findLast((line) => line.trim() !== '')?.trim() ?? '';
+}
+
+function toPath(path: string): Answer {
+  if (path === '') return answers.deny('it named no path');
+  const isAbsolute = path.startsWith('/');
+  const hasDots = path.split('/').some((part) => part === '.' || part === '..');
+  return isAbsolute && hasDots
+    ? answers.deny(`its path has "." or "..": ${path}`)
+    : answers.respond({ path });
+}

@@ -1,0 +1,81 @@
+import type { CallEvent, HookEvent, NativeEvent } from '../../contract/hook.ts';
+import type { Scene } from '../../contract/turn.ts';
+import { RuntimeError } from '../../errors.ts';
+import type { Payload } from '../foreign.ts';
+import { describeTold } from './describe-told.ts';
+import { toNanoseconds } from './nanoseconds.ts';
+import { toContext, toMeta, tracePaths } from './wire/context.ts';
+import { toMessages } from './wire/message.ts';
+import { toResponse } from './wire/response.ts';
+import { toToolDef, toToolResult } from './wire/tool.ts';
+
+/** The params of a method, with every key that the page shows; `encode` leaves out what a version does not have. */
+export function describe(point: string, event: HookEvent, scene: Scene): Payload {
+  switch (event.phase) {
+    case 'before_call':
+      return describeRequest(event, scene);
+    case 'after_call':
+      return describeResponse(event, scene);
+    case 'before_execution':
+      return describeCall('before_tool', event, scene);
+    case 'approval':
+      return describeCall('approve_tool', event, scene);
+    case 'after_execution':
+      return {
+        ...describeCall('after_tool', event, scene),
+        result: toToolResult(event.response),
+        duration: toNanoseconds(event.response.latency_ms),
+      };
+    default: {
+      const payload = describeTold(event, scene);
+      if (payload !== undefined) return payload;
+      throw new RuntimeError('INTERNAL', `${event.phase} does not reach the point "${point}"`);
+    }
+  }
+}
+
+function describeRequest({ request }: Extract<NativeEvent, { phase: 'before_call' }>, scene: Scene): Payload {
+  const { context, channel, chat_id } = toContext(scene);
+  const { max_tokens, temperature } = request.options ?? {};
+  return {
+    meta: toMeta(scene, tracePaths.before_llm, request.round),
+    context,
+    model: request.model,
+    messages: toMessages(request),
+    tools: (request.tools ?? []).map(toToolDef),
+    options: {
+      ...(max_tokens !== undefined && { max_tokens }),
+      ...(temperature !== undefined && { temperature }),
+    },
+    channel,
+    chat_id,
+    graceful_terminal: false,
+  };
+}
+
+function describeResponse(
+  { response }: Extract<NativeEvent, { phase: 'after_call' }>,
+  scene: Scene,
+): Payload {
+  const { context, channel, chat_id } = toContext(scene);
+  return {
+    meta: toMeta(scene, tracePaths.after_llm, response.round),
+    context,
+    model: response.model,
+    response: toResponse(response.message),
+    channel,
+    chat_id,
+  };
+}
+
+type OfCall = Extract<NativeEvent | CallEvent, { hook: 'tool' }>;
+
+function describeCall(
+  point: 'before_tool' | 'approve_tool' | 'after_tool',
+  { request }: OfCall,
+  scene: Scene,
+): Payload {
+  const { context, channel, chat_id } = toContext(scene);
+  const meta = toMeta(scene, tracePaths[point]);
+  return { meta, context, tool: request.name, arguments: request.args, channel, chat_id };
+}

@@ -1,0 +1,73 @@
+import type { PicoclawSettings } from '../../config/foreign.ts';
+import { RuntimeError } from '../../errors.ts';
+import { isObject, stringifyJson } from '../../json/json.ts';
+import type { Message } from '../../transport/transport.ts';
+import type { Payload, Question, Seat } from '../foreign.ts';
+import { toMessage } from '../message.ts';
+import { kindOf, toLegacyEvent, toRuntimeEvent } from './event-form.ts';
+import { plain } from './json-parts.ts';
+
+/** The method and params that the hook's version has, and its limit for that kind of method. */
+export function encode({ settings }: Seat<PicoclawSettings>, question: Question): Message {
+  const { point, payload } = question;
+  const isHead = settings.version === 'head';
+  if (point === 'event' || point === 'runtime_event') {
+    const method = isHead ? 'hook.runtime_event' : 'hook.event';
+    return toCall(method, shapeEvent(settings, question), settings.observerTimeoutMs);
+  }
+  const timeoutMs = point === 'approve_tool' ? settings.approvalTimeoutMs : settings.interceptorTimeoutMs;
+  return toCall(`hook.${point}`, isHead ? shorten(payload) : payload, timeoutMs);
+}
+
+/** A message for a method with these params. */
+export function toCall(method: string, params: Payload, timeoutMs: number): Message {
+  return { ...toMessage(stringifyJson(params)), method, timeoutMs };
+}
+
+function shapeEvent({ version, eventKind }: PicoclawSettings, { payload, scene }: Question): Payload {
+  const kind = kindOf(payload);
+  if (kind === undefined) throw new RuntimeError('INTERNAL', 'an event of an unknown kind was to be told');
+  return version === 'head' ? toRuntimeEvent(payload, kind, scene) : toLegacyEvent(payload, kind, eventKind);
+}
+
+/** What the newer version leaves out, always or when it is empty. */
+const leftOut: Readonly<Record<string, (value: unknown) => boolean>> = {
+  channel: () => true,
+  chat_id: () => true,
+  messages: isEmpty,
+  tools: isEmpty,
+  options: isEmpty,
+  arguments: isEmpty,
+  graceful_terminal: isEmpty,
+};
+
+/** The same inside `result` and `response`. */
+const leftOutInside: typeof leftOut = {
+  role: () => true,
+  for_user: isEmpty,
+  media: isEmpty,
+  artifact_tags: isEmpty,
+  response_handled: isEmpty,
+};
+
+function shorten(payload: Payload): Payload {
+  const { result, response } = payload;
+  return {
+    ...without(payload, leftOut),
+    ...(isObject(result) && { result: without(result, leftOutInside) }),
+    ...(isObject(response) && { response: without(response, leftOutInside) }),
+  };
+}
+
+function without(payload: Payload, rules: typeof leftOut): Payload {
+  return Object.fromEntries(
+    Object.entries(payload).filter(
+      ([key, value]) => !(Object.hasOwn(rules, key) && rules[key]?.(plain(value))),
+    ),
+  );
+}
+
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) ? Object.keys(value).length === 0 : value === '' || value === false;
+}

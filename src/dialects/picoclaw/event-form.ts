@@ -1,0 +1,101 @@
+import type { PicoclawSettings } from '../../config/foreign.ts';
+import type { PicoclawKind } from '../../config/picoclaw-events.ts';
+import type { Scene } from '../../contract/turn.ts';
+import { isObject, Json } from '../../json/json.ts';
+import { partsOf } from '../../json/scan.ts';
+import type { Payload } from '../foreign.ts';
+import { findKind } from './event-kinds.ts';
+import { plain } from './json-parts.ts';
+import { toScope } from './wire/context.ts';
+
+/** The kind of an event in either form. */
+export function kindOf(payload: Payload): PicoclawKind | undefined {
+  const { kind, KindName, Kind } = payload;
+  return findKind(plain(kind)) ?? findKind(plain(KindName)) ?? findKind(plain(Kind));
+}
+
+/** The params of `hook.event`: CamelCase, and nothing that only the newer form has. */
+export function toLegacyEvent(
+  payload: Payload,
+  row: PicoclawKind,
+  eventKind: PicoclawSettings['eventKind'],
+): Payload {
+  const legacy = 'kind' in payload ? fromRuntimeEvent(payload) : payload;
+  const { Time, Meta, Context } = legacy;
+  return {
+    Kind: eventKind === 'name' ? row.legacy : row.number,
+    KindName: row.legacy,
+    Time,
+    Meta,
+    Context,
+    Payload: row.legacy === 'turn_end' ? withoutNewer(legacy['Payload']) : legacy['Payload'],
+  };
+}
+
+/** The params of `hook.runtime_event`: snake_case, but for the payload of an agent's event. */
+export function toRuntimeEvent(payload: Payload, row: PicoclawKind, scene: Scene): Payload {
+  if ('kind' in payload) return payload;
+  const meta = objectAt(payload, 'Meta');
+  const parent = meta['ParentTurnID'];
+  return {
+    id: payload['id'],
+    kind: row.dotted,
+    time: payload['Time'],
+    source: { component: 'agent', name: meta['AgentID'] },
+    scope: {
+      agent_id: meta['AgentID'],
+      session_key: meta['SessionKey'],
+      turn_id: meta['TurnID'],
+      ...toScope(scene),
+    },
+    correlation: {
+      trace_id: meta['TracePath'],
+      ...(typeof parent === 'string' && parent !== '' && { parent_turn_id: parent }),
+    },
+    severity: severityOf(row, objectAt(payload, 'Payload')),
+    payload: payload['Payload'],
+    attrs: { agent_source: meta['Source'], iteration: meta['Iteration'] },
+  };
+}
+
+/** How grave an event is. Source: PicoClaw's runtime events. */
+export function severityOf({ legacy = '' }: PicoclawKind, payload: Payload): 'error' | 'warn' | 'info' {
+  if (['error', 'subturn_orphan'].includes(legacy)) return 'error';
+  if (['llm_retry', 'context_compress', 'tool_exec_skipped'].includes(legacy)) return 'warn';
+  if (legacy === 'turn_end' && payload['Status'] === 'error') return 'error';
+  if (legacy === 'turn_end' && payload['Status'] === 'aborted') return 'warn';
+  return legacy === 'tool_exec_end' && payload['IsError'] === true ? 'warn' : 'info';
+}
+
+function fromRuntimeEvent(payload: Payload): Payload {
+  const scope = objectAt(payload, 'scope');
+  const correlation = objectAt(payload, 'correlation');
+  const attrs = objectAt(payload, 'attrs');
+  const { channel = 'cli', chat_id = scope['session_key'] ?? '', sender_id = '' } = scope;
+  return {
+    Time: payload['time'],
+    Meta: {
+      AgentID: scope['agent_id'] ?? 'main',
+      TurnID: scope['turn_id'] ?? '',
+      ParentTurnID: correlation['parent_turn_id'] ?? '',
+      SessionKey: scope['session_key'] ?? '',
+      Iteration: attrs['iteration'] ?? 0,
+      TracePath: correlation['trace_id'] ?? '',
+      Source: attrs['agent_source'] ?? 'runTurn',
+    },
+    Context: { inbound: { channel, chat_id, sender_id } },
+    Payload: payload['payload'],
+  };
+}
+
+const legacyEndKeys = ['Status', 'Iterations', 'Duration', 'FinalContentLen'];
+
+function withoutNewer(payload: unknown): unknown {
+  const parts = Object.entries(partsOf(Json.from(payload)));
+  return Object.fromEntries(parts.filter(([key]) => legacyEndKeys.includes(key)));
+}
+
+function objectAt(payload: Payload, key: string): Payload {
+  const value = plain(payload[key]);
+  return isObject(value) ? value : {};
+}

@@ -1,0 +1,124 @@
+import type { PicoclawSettings } from '../../../config/foreign.ts';
+import { Json } from '../../../json/json.ts';
+import { elementsOf, partsOf } from '../../../json/scan.ts';
+import { type Body, malformed, present } from '../../body.ts';
+import type { Note } from '../../dialect.ts';
+import type { Question, Seat } from '../../foreign.ts';
+import type { Changes } from '../changes.ts';
+import { foldObject, isSame, requireObject } from '../json-parts.ts';
+import { readMessages } from '../wire/message.ts';
+import { readToolDefs } from '../wire/tool.ts';
+
+/** What a `request` changes of a model call. Throws REPLY_MALFORMED where it is none. */
+export function readRequest(
+  { settings }: Seat<PicoclawSettings>,
+  { payload }: Question,
+  object: Json,
+): Changes {
+  const given = readGiven(foldObject(object, '`request`', ['model', 'messages', 'tools', 'options']));
+  const sent: Sent = {
+    messages: Json.from(payload['messages'] ?? []),
+    tools: Json.from(payload['tools'] ?? []),
+    options: Json.from(payload['options'] ?? {}),
+  };
+  return settings.version === 'head' ? takeWhole(given, sent) : takeMembers(given, sent);
+}
+
+interface Sent {
+  readonly messages: Json;
+  readonly tools: Json;
+  readonly options: Json;
+}
+
+interface Given extends Partial<Sent> {
+  readonly model?: string;
+}
+
+function readGiven(body: Body): Given {
+  const [model, messages, tools, options] = ['model', 'messages', 'tools', 'options'].map((key) =>
+    present(body.get(key)),
+  );
+  if (model !== undefined && typeof model.value !== 'string')
+    throw malformed('`request.model` is not a string');
+  if (messages !== undefined) readMessages(messages, '`request.messages`');
+  if (tools !== undefined) readToolDefs(tools, '`request.tools`');
+  if (options !== undefined) checkOptions(options);
+  return {
+    ...(model !== undefined && { model: String(model.value) }),
+    ...(messages !== undefined && { messages }),
+    ...(tools !== undefined && { tools }),
+    ...(options !== undefined && { options }),
+  };
+}
+
+function checkOptions(options: Json): void {
+  const { max_tokens, temperature } = partsOf(requireObject(options, '`request.options`').json);
+  const tokens = present(max_tokens)?.value;
+  const heat = present(temperature)?.value;
+  if (tokens !== undefined && !(Number.isInteger(tokens) && Number(tokens) > 0)) {
+    throw malformed('`request.options.max_tokens` is not a positive integer');
+  }
+  if (heat !== undefined && typeof heat !== 'number') {
+    throw malformed('`request.options.temperature` is not a number');
+  }
+}
+
+/** By the page: a member that is left out keeps its value. */
+function takeMembers(given: Given, sent: Sent): Changes {
+  const { model, messages, tools, options } = given;
+  if (messages !== undefined && isEmptyList(messages)) return { deny: 'left no messages' };
+  const replace = {
+    ...(model !== undefined && model !== '' && { model }),
+    ...(messages !== undefined && { messages }),
+    ...(tools !== undefined && { tools }),
+    ...(options !== undefined && { options: { ...partsOf(sent.options), ...partsOf(options) } }),
+  };
+  return { replace, notes: noteOptions(options, sent) };
+}
+
+/**
+ * By the code: everything is replaced, but a changed, moved or added system message brings all messages back,
+ * and tools always come back.
+ */
+function takeWhole(given: Given, sent: Sent): Changes {
+  const { model = '', messages = none, tools = none, options = new Json('{}') } = given;
+  if (model === '') return { deny: 'left no model' };
+  const keepsSystem = isSame(systemOf(messages), systemOf(sent.messages));
+  if (keepsSystem && isEmptyList(messages)) return { deny: 'left no messages' };
+  const restored: Note[] = [
+    ...(keepsSystem ? [] : [warn('it changed system messages, so all messages are as they were')]),
+    ...(isSame(tools, sent.tools) ? [] : [warn('its changes to `tools` are undone')]),
+  ];
+  const replace = { model, ...(keepsSystem && { messages }), options };
+  return { replace, notes: [...restored, ...noteOptions(options, sent)] };
+}
+
+const none = new Json('[]');
+
+function isEmptyList({ value }: Json): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+/** The system messages, each with its place. */
+function systemOf(messages: Json): Json {
+  const placed = elementsOf(messages).flatMap((message, index) =>
+    partsOf(message)['role']?.value === 'system' ? [[index, message]] : [],
+  );
+  return Json.from(placed);
+}
+
+const knownOptions = ['max_tokens', 'temperature'];
+
+function noteOptions(options: Json | undefined, sent: Sent): Note[] {
+  if (options === undefined) return [];
+  const before = partsOf(sent.options);
+  return Object.entries(partsOf(options)).flatMap(([key, value]) => {
+    const old = Object.hasOwn(before, key) ? before[key] : undefined;
+    const isKnown = knownOptions.includes(key) || (old !== undefined && isSame(old, value));
+    return isKnown ? [] : [warn(`its \`request.options.${key}\` has no effect here`)];
+  });
+}
+
+function warn(message: string): Note {
+  return { level: 'warn', message };
+}

@@ -1,0 +1,49 @@
+import { type Answer, answers } from '../../../contract/hook.ts';
+import { isObject, type Json } from '../../../json/json.ts';
+import { partsOf } from '../../../json/scan.ts';
+import { type Body, present } from '../../body.ts';
+import { type Decoded, decoded, type Note } from '../../dialect.ts';
+import type { Seat } from '../../foreign.ts';
+import { denied } from '../failure.ts';
+import { foldObject } from '../json-parts.ts';
+import { metadataOf, reasonOf } from '../said.ts';
+import { resultKeys } from '../wire/tool.ts';
+
+/** The answer of a hook in the tool's place. Without one it denies: whoever meant to answer did not mean *run it*. */
+export function readRespond(seat: Seat<unknown>, body: Body, notes: readonly Note[]): Decoded<Answer> {
+  const result = resultOf(body);
+  if (result === undefined) return denied(seat, 'answered for the tool without a result', { notes });
+  if (!isObject(result.value)) return denied(seat, 'answered for the tool with what is no object', { notes });
+  const { for_llm: text, is_error, ...others } = partsOf(foldObject(result, '`result`', resultKeys).json);
+  if (typeof text?.value !== 'string')
+    return denied(seat, 'answered for the tool without a `for_llm`', { notes });
+  const isError = present(is_error)?.value ?? false;
+  if (typeof isError !== 'boolean')
+    return denied(seat, 'answered for the tool with an `is_error` that is neither true nor false', { notes });
+  const respond = answers.respond(text, {
+    reason: reasonOf(body),
+    metadata: metadataOf(body, { ...(is_error && { is_error }), ...pick(others, told) }),
+  });
+  const handled = others['response_handled']?.value === true ? textOf(others['for_user']) : undefined;
+  return decoded(
+    { ...respond, ...(isError && { isError }), ...(handled !== undefined && { handled }) },
+    notes,
+  );
+}
+
+const told = ['for_user', 'silent', 'media', 'artifact_tags', 'response_handled'];
+
+function resultOf(body: Body): Json | undefined {
+  const call = body.get('call');
+  const own = present(body.get('result'));
+  if (own !== undefined || call === undefined || !isObject(call.value)) return own;
+  return present(foldObject(call, '`call`', ['hook_result']).get('hook_result'));
+}
+
+function pick(parts: Readonly<Record<string, Json>>, keys: readonly string[]) {
+  return Object.fromEntries(Object.entries(parts).filter(([key]) => keys.includes(key)));
+}
+
+function textOf(json: Json | undefined): string {
+  return typeof json?.value === 'string' ? json.value : '';
+}

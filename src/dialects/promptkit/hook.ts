@@ -1,0 +1,113 @@
+import { type Answer, allow, ask, deny, modify, type NativeEvent } from '../../contract/hook.ts';
+import { isObject, Json, stringifyJson } from '../../json/json.ts';
+import type { Message, Reply } from '../../transport/transport.ts';
+import { type Body, excerpt, malformed, present, readReply } from '../body.ts';
+import { type Codec, type Decoded, decoded, type Note } from '../dialect.ts';
+import { isAmbiguous, noteUnknownKeys } from '../keys.ts';
+import { toMessage } from '../message.ts';
+import type { Casing } from './casing.ts';
+import { checkReplace } from './replace.ts';
+
+/** Hooks: an envelope of `hook`, `phase` and the phase's payload in, `{"allow": …}` out. */
+export function createHookCodec(casing: Casing): Codec<NativeEvent, Answer> {
+  return { encode: (event) => encode(event, casing), decode };
+}
+
+function encode(event: NativeEvent, casing: Casing): Message {
+  return toMessage(stringifyJson(toPayload(event, casing)));
+}
+
+function toPayload(event: NativeEvent, casing: Casing): Readonly<Record<string, unknown>> {
+  const { hook, phase } = event;
+  switch (event.phase) {
+    case 'before_call':
+      return { hook, phase, request: casing.providerRequest(event.request) };
+    case 'after_call':
+      return {
+        hook,
+        phase,
+        request: casing.providerRequest(event.request),
+        response: casing.providerResponse(event.response),
+      };
+    case 'before_execution':
+      return { hook, phase, request: casing.toolRequest(event.request) };
+    case 'after_execution':
+      return {
+        hook,
+        phase,
+        request: casing.toolRequest(event.request),
+        response: casing.toolResponse(event.response),
+      };
+    case 'session_start':
+    case 'session_update':
+    case 'session_end':
+      return { hook, phase, event: casing.sessionEvent(event.event) };
+    case 'scored':
+      // An eval hook reads the bare result, without an envelope.
+      return { ...event.event };
+  }
+}
+
+function decode(reply: Reply, event: NativeEvent): Decoded<Answer> {
+  const body = readReply(reply);
+  const notes = noteUnknownKeys(body, ['allow', 'reason', 'enforced', 'metadata', 'replace', 'ask']);
+  return readAnswer(body, event, notes);
+}
+
+function readAnswer(body: Body, event: NativeEvent, notes: readonly Note[]): Decoded<Answer> {
+  if (isAmbiguous(body, 'allow')) throw malformed('the reply says `allow` more than once');
+  const verdict = body.get('allow');
+  if (verdict?.value === true) return decoded(readAllow(body, event), notes);
+  if (verdict?.value === false) return readDeny(body, event, notes);
+  const hint = 'Print {"allow": true} or {"allow": false, "reason": "…"}.';
+  if (verdict === undefined) throw malformed('the reply has no `allow`', hint);
+  throw malformed(`\`allow\` is neither true nor false: ${excerpt(verdict.text)}`, hint);
+}
+
+/** An affirmative must be beyond doubt: whatever contradicts it or cannot be understood refuses it. */
+function readAllow(body: Body, event: NativeEvent): Answer {
+  const reason = present(body.get('reason'))?.value ?? '';
+  const enforced = present(body.get('enforced'))?.value ?? false;
+  const metadata = present(body.get('metadata')) ?? noMetadata;
+  if (typeof reason !== 'string') throw malformed('the reply’s `reason` is not a string');
+  if (typeof enforced !== 'boolean') throw malformed('the reply’s `enforced` is not a boolean');
+  if (!isObject(metadata.value)) throw malformed('the reply’s `metadata` is not an object');
+  if (enforced) throw malformed('`allow: true` and `enforced: true` contradict each other');
+  if (present(body.get('ask')) !== undefined) throw malformed('`ask` stands beside `allow: true`');
+  const replace = body.get('replace');
+  if (replace === undefined) return allow(reason, metadata);
+  const problem = checkReplace(event, replace);
+  if (problem !== undefined) throw malformed(`the reply’s \`replace\` ${problem}`);
+  return modify(replace, reason, metadata);
+}
+
+/**
+ * A denial stands whatever is wrong beside it; what cannot be understood is dropped with a warning. Before a
+ * tool runs, `ask: true` beside it leaves the decision to a person; a reader that does not know it denies.
+ */
+function readDeny(body: Body, event: NativeEvent, notes: readonly Note[]): Decoded<Answer> {
+  const dropped: Note[] = [];
+  const companion = <Value>(key: string, isFit: (value: unknown) => value is Value): Json | undefined => {
+    const json = present(body.get(key));
+    if (json === undefined || isFit(json.value)) return json;
+    dropped.push({ level: 'warn', message: `the denial's \`${key}\` has the wrong type and is dropped` });
+    return undefined;
+  };
+  const reason = companion('reason', isString);
+  const enforced = companion('enforced', isBoolean);
+  const metadata = companion('metadata', isObject) ?? noMetadata;
+  if (body.get('replace') !== undefined) {
+    dropped.push({ level: 'warn', message: 'the denial’s `replace` is ignored' });
+  }
+  const asks = companion('ask', isBoolean)?.value === true && !isAmbiguous(body, 'ask');
+  const why = reason === undefined ? '' : String(reason.value);
+  const mayAsk = asks && event.phase === 'before_execution' && enforced?.value !== true;
+  if (asks && !mayAsk) dropped.push({ level: 'warn', message: 'the denial’s `ask` has no meaning here' });
+  const answer = mayAsk ? ask(why, metadata) : deny(why, enforced?.value === true, metadata);
+  return decoded(answer, [...notes, ...dropped]);
+}
+
+const noMetadata = new Json('{}');
+
+const isString = (value: unknown): value is string => typeof value === 'string';
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';

@@ -1,0 +1,58 @@
+import { failed, ok, pending, type ToolCall, type ToolOutcome } from '../../contract/tool.ts';
+import { RuntimeError, toFault } from '../../errors.ts';
+import { isObject, type Json, stringifyJson } from '../../json/json.ts';
+import type { Message, Reply } from '../../transport/transport.ts';
+import { type Body, excerpt, malformed, present, readPrinted, requireResult, toBody } from '../body.ts';
+import { type Codec, type Decoded, decoded } from '../dialect.ts';
+import { noteUnknownKeys } from '../keys.ts';
+import { toMessage } from '../message.ts';
+
+/** Tools: `{"args"}` in; `{"result"}`, `{"error"}` or `{"pending"}` out. A server's result is the bare value. */
+export const toolCodec: Codec<ToolCall, ToolOutcome> = { encode, decode };
+
+function encode({ args, approval, idempotencyKey }: ToolCall): Message {
+  const key = idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey };
+  if (approval === undefined) return toMessage(stringifyJson({ args, ...key }));
+  const { id, decision, by, reason } = approval;
+  return toMessage(stringifyJson({ args, ...key, approval: { id, decision, by, reason } }));
+}
+
+function decode(reply: Reply, call: ToolCall): Decoded<ToolOutcome> {
+  if (reply.via === 'rpc') return decodeResult(requireResult(reply), call);
+  const body = readPrinted(reply);
+  return decoded(readOutcome(body, call), noteUnknownKeys(body, ['result', 'error', 'pending']));
+}
+
+/** Only an object whose one member is a `pending` object asks for a person; any other value is data. */
+function decodeResult(result: Json, call: ToolCall): Decoded<ToolOutcome> {
+  const { value } = result;
+  const asks = isObject(value) && Object.keys(value).length === 1 && isObject(value['pending']);
+  return decoded(asks ? readOutcome(toBody(result), call) : ok(result));
+}
+
+function readOutcome(body: Body, call: ToolCall): ToolOutcome {
+  const error = present(body.get('error'));
+  const asked = present(body.get('pending'));
+  const result = body.get('result');
+  if (error !== undefined && error.value !== '') {
+    if (typeof error.value !== 'string') {
+      throw malformed('the reply’s `error` is not a string', undefined, { error: excerpt(error.text) });
+    }
+    return failed(toFault(new RuntimeError('TOOL_ERROR', error.value)));
+  }
+  if (asked !== undefined) return readPending(asked, result, call);
+  if (result !== undefined) return ok(result);
+  const hint = 'Print {"result": …}, {"error": "text"} or {"pending": {…}}.';
+  throw malformed('the reply has neither `result`, `error` nor `pending`', hint, {
+    text: excerpt(body.json.text),
+  });
+}
+
+function readPending(asked: Json, result: Json | undefined, call: ToolCall): ToolOutcome {
+  if (result !== undefined) throw malformed('the reply has both `pending` and `result`');
+  if (!isObject(asked.value)) throw malformed('the reply’s `pending` is not an object');
+  const { reason = '', message = `Tool "${call.name}" asks for a decision.` } = asked.value;
+  if (typeof reason !== 'string') throw malformed('the reply’s `pending.reason` is not a string');
+  if (typeof message !== 'string') throw malformed('the reply’s `pending.message` is not a string');
+  return pending(reason, message, asked);
+}

@@ -1,0 +1,127 @@
+import { type ASTNode, type Environment, evaluate } from '@marcbachmann/cel-js';
+import { isObject } from '../json/json.ts';
+import { findLastText, findText, splitText } from '../text/find.ts';
+import { compileLinear, type LinearPattern, loadEngine } from '../text/linear-pattern.ts';
+import { compileSafe } from '../text/safe-pattern.ts';
+import { withinLimit } from '../time/time-limit.ts';
+
+/**
+ * Registers functions of CEL's that no text can keep busy, beside those of the library. Expressions call them once they have
+ * gone through `callBounded`.
+ */
+export function registerBounded(environment: Environment): void {
+  const register = (signature: string, handler: (text: string, ...rest: never[]) => unknown): void => {
+    const [, receiver, name = '', takes = '', returnType = ''] =
+      /^(?:(\w+)\.)?(\w+)\((.*)\): (\S+)$/.exec(signature) ?? [];
+    const params = takes.split(', ').map((type, index) => ({ name: `arg${index}`, type }));
+    const place = receiver === undefined ? {} : { receiverType: receiver };
+    environment.registerFunction({ name: name + mark, ...place, params, returnType, handler, async: false });
+  };
+  register('string.matches(string): bool', matches);
+  register('string.contains(string): bool', (text, wanted: string) => findText(text, wanted) !== -1);
+  register('string.indexOf(string): int', (text, wanted: string) => BigInt(findText(text, wanted)));
+  register('string.indexOf(string, int): int', (text, wanted: string, from: bigint) =>
+    wanted === '' ? from : BigInt(findText(text, wanted, indexIn(text, from))),
+  );
+  register('string.lastIndexOf(string): int', (text, wanted: string) => BigInt(findLastText(text, wanted)));
+  register('string.lastIndexOf(string, int): int', (text, wanted: string, from: bigint) =>
+    wanted === '' ? from : BigInt(findLastText(text, wanted, indexIn(text, from))),
+  );
+  register('string.split(string): list<string>', (text, separator: string) => splitText(text, separator));
+  register('string.split(string, int): list<string>', splitSome);
+  register('duration(string): google.protobuf.Duration', readDuration);
+}
+
+/** Lets a parsed expression call those functions wherever it calls the library's. */
+export function callBounded(node: ASTNode): void {
+  if ((node.op === 'call' || node.op === 'rcall') && names.has(node.args[0])) {
+    Reflect.set(node.args, 0, node.args[0] + mark);
+  }
+  for (const part of partsOf(node)) callBounded(part);
+}
+
+/** A message of the library's, in which those functions have the names that the expression has for them. */
+export function nameBounded(message: string): string {
+  return message.replaceAll(marked, '$1');
+}
+
+/** The nodes that a node is made of. */
+export function partsOf(node: ASTNode): readonly ASTNode[] {
+  const parts: readonly unknown[] = Array.isArray(node.args) ? node.args.flat(2) : [node.args];
+  return parts.filter(isNode);
+}
+
+function isNode(part: unknown): part is ASTNode {
+  return isObject(part) && 'op' in part && 'args' in part;
+}
+
+/** No name in an expression can end like this. */
+const mark = '!';
+const names: ReadonlySet<string> = new Set([
+  'matches',
+  'contains',
+  'indexOf',
+  'lastIndexOf',
+  'split',
+  'duration',
+]);
+const marked = new RegExp(`\\b(${[...names].join('|')})${mark}`, 'g');
+
+/** The standard's patterns are RE2's; what only JavaScript has, such as `(?=`, is tried for a second. */
+function matches(text: string, pattern: string): boolean {
+  const compiled = patterns.get(pattern) ?? compilePattern(pattern);
+  if (patterns.size >= MOST_KEPT) patterns.clear();
+  patterns.set(pattern, compiled);
+  if (compiled.size * text.length <= STEPS) return compiled.test(text);
+  return withinLimit('looking for a pattern', () => compiled.test(text));
+}
+
+const patterns = new Map<string, LinearPattern>();
+const MOST_KEPT = 100;
+const SHORT = 200;
+/** Some hundred milliseconds of the linear engine. */
+const STEPS = 10_000_000;
+
+function compilePattern(pattern: string): LinearPattern {
+  try {
+    if (pattern.length <= SHORT) return compileLinear(pattern);
+    // A pattern may come from outside, too.
+    loadEngine();
+    return withinLimit('compiling a pattern', () => compileLinear(pattern));
+  } catch (thrown) {
+    if (thrown instanceof RangeError) throw thrown;
+    return compileJavaScript(pattern);
+  }
+}
+
+function compileJavaScript(pattern: string): LinearPattern {
+  try {
+    const { test } = compileSafe(pattern);
+    return { size: 0, test };
+  } catch (cause) {
+    throw new Error(`Invalid regular expression: ${pattern.slice(0, 200)}`, { cause });
+  }
+}
+
+function indexIn(text: string, from: bigint): number {
+  const index = Number(from);
+  if (index >= 0 && index < text.length) return index;
+  throw new RangeError('the index that the search begins at is out of range');
+}
+
+function splitSome(text: string, separator: string, limit: bigint): string[] {
+  const most = Number(limit);
+  if (most === 0) return [];
+  const parts = splitText(text, separator);
+  if (most < 0 || parts.length <= most) return parts;
+  return [...parts.slice(0, most - 1), parts.slice(most - 1).join(separator)];
+}
+
+/** The library reads the digits of a duration again and again. */
+function readDuration(text: string): unknown {
+  if (text.length > LONGEST_DURATION)
+    throw new RangeError('a duration has no more than a hundred characters');
+  return evaluate('duration(text)', { text });
+}
+
+const LONGEST_DURATION = 100;

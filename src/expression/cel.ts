@@ -1,0 +1,140 @@
+import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
+import { RuntimeError } from '../errors.ts';
+import { isObject } from '../json/json.ts';
+import { boundLoops } from './cel-cost.ts';
+import { callBounded, nameBounded, partsOf, registerBounded } from './cel-functions.ts';
+import { celFromPlain, plainFromCel } from './cel-value.ts';
+import { ExpressionError, type TreePath } from './error.ts';
+
+/** Values of variables, by name. */
+export type Scope = Readonly<Record<string, unknown>>;
+
+/** One compiled expression. */
+export interface Code {
+  /** The type that CEL expects it to have, such as `bool`; `dyn` where only the evaluation can tell. */
+  readonly type: string;
+  /** A plain JSON value. Throws EXPRESSION_FAILED. */
+  evaluate(scope: Scope): unknown;
+}
+
+/** A language of these variables, whose types are not known. */
+export function withVariables(variables: readonly string[]): Environment {
+  return variables.reduce((made, name) => made.registerVariable(name, 'dyn'), language.clone());
+}
+
+/** The syntax tree of an expression, whatever variables it names. Throws Error. */
+export function parseCode(code: string): ASTNode {
+  return language.parse(code).ast;
+}
+
+/** Compiles one expression. Throws ExpressionError with `path`; unknown variables and functions are such. */
+export function compileCode(code: string, environment: Environment, path: TreePath): Code {
+  const { run, type } = check(code, environment, path);
+  const steps = asSteps(run.ast);
+  const names = namesIn(run.ast);
+  const runBounded = boundLoops(run.ast, run);
+  const evaluate = (scope: Scope): unknown => {
+    try {
+      return plainFromCel(steps === undefined ? runBounded(celScope(scope, names)) : follow(steps, scope));
+    } catch (cause) {
+      const reason = summaryOf(cause);
+      throw new RuntimeError('EXPRESSION_FAILED', `\`\${${code}}\` failed: ${reason}`, {
+        hint: reason.startsWith('No such key') ? 'Where a key may be absent, write `.?key`.' : undefined,
+        details: { expression: code },
+        cause,
+      });
+    }
+  };
+  return { type, evaluate };
+}
+
+interface Checked {
+  readonly run: ParseResult;
+  readonly type: string;
+}
+
+function check(code: string, environment: Environment, path: TreePath): Checked {
+  try {
+    const run = environment.parse(code);
+    callBounded(run.ast);
+    const { error, type } = run.check();
+    if (error === undefined) return { run, type: type ?? 'dyn' };
+    throw error;
+  } catch (thrown) {
+    throw new ExpressionError(code, `\`\${${code}}\` is no expression: ${summaryOf(thrown)}`, { path });
+  }
+}
+
+/** CEL's own errors carry a drawing of the source in `message`, and the bare sentence in `summary`. */
+function summaryOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  return nameBounded(
+    'summary' in thrown && typeof thrown.summary === 'string' ? thrown.summary : thrown.message,
+  );
+}
+
+/** The keys of a mere path such as `case.user.ids[0]`, which needs no interpreter and copies nothing. */
+function asSteps(node: ASTNode): TreePath | undefined {
+  if (node.op === 'id') return [node.args];
+  if (node.op !== '.' && node.op !== '[]') return undefined;
+  const [parent, key] = node.args;
+  const steps = asSteps(parent);
+  const step = typeof key === 'string' ? key : key.op === 'value' ? key.args : undefined;
+  if (steps === undefined) return undefined;
+  if (typeof step === 'bigint') return [...steps, Number(step)];
+  return typeof step === 'string' ? [...steps, step] : undefined;
+}
+
+function follow(steps: TreePath, scope: Scope): unknown {
+  let value: unknown = scope;
+  for (const step of steps) {
+    const next = memberOf(value, step);
+    if (next === undefined) throw new RangeError(`No such key: ${step}`);
+    value = next;
+  }
+  return value;
+}
+
+function memberOf(value: unknown, step: string | number): unknown {
+  if (Array.isArray(value)) return typeof step === 'number' ? value[step] : undefined;
+  return isObject(value) && !JSON.isRawJSON(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+}
+
+/** Every name in an expression, those that its macros bind included. */
+function namesIn(node: ASTNode): ReadonlySet<string> {
+  if (node.op === 'id') return new Set([node.args]);
+  return new Set(partsOf(node).flatMap((part) => [...namesIn(part)]));
+}
+
+/** What an expression does not name it need not be given: the views of many steps may be large. */
+function celScope(scope: Scope, names: ReadonlySet<string>): Record<string, unknown> {
+  const needed = Object.entries(scope).filter(([name]) => names.has(name));
+  return Object.fromEntries(needed.map(([name, value]) => [name, celFromPlain(value)]));
+}
+
+/** CEL, in which JSON's numbers, all doubles, may be combined with integer literals. */
+const language = new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true });
+for (const [operator, apply] of Object.entries<(left: number, right: number) => number>({
+  '+': (left, right) => left + right,
+  '-': (left, right) => left - right,
+  '*': (left, right) => left * right,
+  '/': (left, right) => left / right,
+  '%': (left, right) => left % right,
+})) {
+  language.registerOperator(`int ${operator} double: double`, (left: bigint, right: number) =>
+    apply(asDouble(left), right),
+  );
+  language.registerOperator(`double ${operator} int: double`, (left: number, right: bigint) =>
+    apply(left, asDouble(right)),
+  );
+}
+language.registerOperator('double % double: double', (left: number, right: number) => left % right);
+registerBounded(language);
+
+function asDouble(integer: bigint): number {
+  const double = Number(integer);
+  if (BigInt(double) === integer) return double;
+  throw new RangeError(
+    `${integer} has more digits than a double can hold; convert the other side with int()`,
+  );
+}

@@ -1,0 +1,138 @@
+import { stringifyJson } from '../json/json.ts';
+import { type Code, compileCode, type Scope, withVariables } from './cel.ts';
+import { ExpressionError, type TreePath } from './error.ts';
+import { splitTemplate } from './template.ts';
+
+export { ExpressionError, type TreePath } from './error.ts';
+
+type Evaluate = (scope: Scope) => unknown;
+
+/** A tree whose `${…}` are compiled. */
+export interface Expression {
+  /**
+   * The tree for these variables, as plain JSON values in which long integers keep their digits
+   * (`JSON.rawJSON`). Throws EXPRESSION_FAILED.
+   */
+  evaluate(scope: Scope): unknown;
+}
+
+/**
+ * Compiles every `${…}` (CEL) in the strings of a YAML or JSON tree; its keys are left alone. A string that
+ * is one `${…}` keeps the type of its value; within text, strings stand as they are and all else as JSON,
+ * null as `null`. `$${` is a literal `${`. JSON numbers are doubles that mix with integers; an absent
+ * `.?field` gives null. Throws the first ExpressionError; unknown variables and functions are such.
+ */
+export function compileExpressions(value: unknown, variables: readonly string[]): Expression {
+  const compiler = newCompiler(variables);
+  const evaluate = compileNode(value, [], compiler) ?? (() => value);
+  if (compiler.errors[0] !== undefined) throw compiler.errors[0];
+  return { evaluate };
+}
+
+/** Everything that `compileExpressions` would refuse, in the order of the tree. */
+export function findExpressionErrors(
+  value: unknown,
+  variables: readonly string[],
+): readonly ExpressionError[] {
+  const compiler = newCompiler(variables);
+  compileNode(value, [], compiler);
+  return compiler.errors;
+}
+
+/** What a whole expression may have to give. */
+export type Wanted = 'bool' | 'number' | 'list' | 'map';
+
+/**
+ * Everything that `compileExpressions` would refuse; and of a text, that it is not one whole `${…}`, or that it
+ * can never give what is wanted.
+ */
+export function findTypeErrors(
+  value: unknown,
+  variables: readonly string[],
+  wanted: Wanted,
+): readonly ExpressionError[] {
+  const errors = findExpressionErrors(value, variables);
+  if (errors.length > 0 || typeof value !== 'string') return errors;
+  const { words, types } = wantedWords[wanted];
+  const hint = hintOf(value, variables, wanted);
+  const refuse = (message: string) => [new ExpressionError(value, message, { path: [], hint })];
+  const [part, ...rest] = splitTemplate(value, []);
+  if (typeof part !== 'object' || rest.length > 0)
+    return refuse(`must be one whole \`\${…}\` that gives ${words}`);
+  const { type } = compileCode(part.code, withVariables(variables), []);
+  const isPossible = [...types, 'dyn', 'optional'].some((known) => type.startsWith(known));
+  return isPossible ? [] : refuse(`must give ${words}, and \`${value}\` gives a value of type ${type}`);
+}
+
+/** A text that is an expression but for its `${…}` was meant as one. */
+function hintOf(text: string, variables: readonly string[], wanted: Wanted): string {
+  const whole = `\${${text.trim()}}`;
+  const isBare = !text.includes('${') && findExpressionErrors(whole, variables).length === 0;
+  if (isBare && findTypeErrors(whole, variables, wanted).length === 0) return `Write \`${whole}\`.`;
+  return `Write one whole expression, such as \`\${${variables[0] ?? ''}${wantedWords[wanted].example}}\`.`;
+}
+
+interface WantedWords {
+  readonly words: string;
+  readonly example: string;
+  /** How the types of CEL that will do begin. */
+  readonly types: readonly string[];
+}
+
+const wantedWords: Readonly<Record<Wanted, WantedWords>> = {
+  bool: { words: 'true or false', example: '.amount > 100', types: ['bool'] },
+  number: { words: 'a number', example: '.amount', types: ['int', 'uint', 'double'] },
+  list: { words: 'a list', example: '.orders', types: ['list'] },
+  map: { words: 'a mapping', example: '.order', types: ['map'] },
+};
+
+interface Compiler {
+  readonly errors: ExpressionError[];
+  /** Throws ExpressionError. */
+  compile(code: string, path: TreePath): Code;
+}
+
+function newCompiler(variables: readonly string[]): Compiler {
+  let environment: ReturnType<typeof withVariables> | undefined;
+  const compile = (code: string, path: TreePath): Code => {
+    environment ??= withVariables(variables);
+    return compileCode(code, environment, path);
+  };
+  return { errors: [], compile };
+}
+
+/** Undefined for a tree without expressions: such a tree is its own value. */
+function compileNode(node: unknown, path: TreePath, compiler: Compiler): Evaluate | undefined {
+  if (typeof node === 'string') return node.includes('${') ? compileText(node, path, compiler) : undefined;
+  if (typeof node !== 'object' || node === null || JSON.isRawJSON(node)) return undefined;
+  const isList = Array.isArray(node);
+  const members = Object.entries(node).map(([key, member]) => {
+    return { key, member, evaluate: compileNode(member, [...path, isList ? Number(key) : key], compiler) };
+  });
+  if (members.every(({ evaluate }) => evaluate === undefined)) return undefined;
+  return (scope) => {
+    const entries = members.map(({ key, member, evaluate }): [string, unknown] => {
+      return [key, evaluate === undefined ? member : evaluate(scope)];
+    });
+    return isList ? entries.map(([, value]) => value) : Object.fromEntries(entries);
+  };
+}
+
+function compileText(text: string, path: TreePath, compiler: Compiler): Evaluate | undefined {
+  try {
+    const parts = splitTemplate(text, path).map((part) =>
+      typeof part === 'string' ? part : compiler.compile(part.code, path).evaluate,
+    );
+    const [first] = parts;
+    if (parts.length === 1 && typeof first === 'function') return first;
+    return (scope) => parts.map((part) => (typeof part === 'string' ? part : asText(part(scope)))).join('');
+  } catch (thrown) {
+    if (!(thrown instanceof ExpressionError)) throw thrown;
+    compiler.errors.push(thrown);
+    return undefined;
+  }
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : stringifyJson(value);
+}

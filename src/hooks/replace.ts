@@ -1,0 +1,89 @@
+import type { HookEvent, ToolHookResponse } from '../contract/hook.ts';
+import type { ProviderRequest } from '../contract/provider.ts';
+import { isObject, Json } from '../json/json.ts';
+import { findDuplicateKey, scanElements, scanMembers } from '../json/scan.ts';
+import { resultFrom } from './call-result.ts';
+import { parseMessage } from './message.ts';
+import { reconcileMessages } from './reconcile.ts';
+import { applyToTurn, readModelChanges } from './replace-turn.ts';
+
+/** An event with parts of it replaced, and the text of those parts as they now stand in it. */
+export interface Replaced {
+  readonly event: HookEvent;
+  readonly parts: ReadonlyMap<string, Json>;
+}
+
+/**
+ * Puts what a filter replaced into its event. Throws Error when the changes contradict each other, or when
+ * two readers could read them differently.
+ */
+export function applyReplace(event: HookEvent, replace: Json): Replaced {
+  const parts = membersOf(replace);
+  switch (event.phase) {
+    case 'request': {
+      const changes = changeRequest(event.turn, parts);
+      return { event: { ...event, turn: { ...event.turn, ...changes } }, parts };
+    }
+    case 'before_call': {
+      const changes = changeRequest(event.request, parts);
+      return { event: { ...event, request: { ...event.request, ...changes } }, parts };
+    }
+    case 'after_call': {
+      const given = parseMessages(parts.get('message'));
+      const [message] = reconcileMessages([event.response.message], given ?? []);
+      if (message === undefined) return { event, parts };
+      if (message !== given?.[0]) parts.set('message', Json.from(message));
+      return { event: { ...event, response: { ...event.response, message } }, parts };
+    }
+    case 'before_execution':
+    case 'approval': {
+      const args = parts.get('args');
+      const name = parts.get('name')?.value;
+      const twice = args === undefined ? undefined : findDuplicateKey(args.text);
+      if (twice !== undefined) throw new Error(`the replaced argument "${twice}" stands twice`);
+      const changes = { ...(args && { args }), ...(typeof name === 'string' && { name }) };
+      return { event: { ...event, request: { ...event.request, ...changes } }, parts };
+    }
+    case 'blocked':
+    case 'after_execution': {
+      const content = parts.get('content');
+      if (content === undefined) return { event, parts };
+      return { event: { ...event, response: withText(event.response, String(content.value)) }, parts };
+    }
+    default:
+      return { event: event.hook === 'turn' ? applyToTurn(event, parts) : event, parts };
+  }
+}
+
+/** A result that only its old text fits is gone with that text. */
+function withText({ result, ...response }: ToolHookResponse, content: string): ToolHookResponse {
+  if (result === undefined) return { ...response, content };
+  return { ...response, content, result: resultFrom(result, content) };
+}
+
+/** What a filter changed of a model call; a text that stands twice in a message is brought together in `parts`. */
+function changeRequest({ messages: sent }: Pick<ProviderRequest, 'messages'>, parts: Map<string, Json>) {
+  const prompt = parts.get('system_prompt');
+  const given = parseMessages(parts.get('messages'));
+  const messages = given && reconcileMessages(sent, given);
+  if (messages?.some((message, index) => message !== given?.[index])) {
+    parts.set('messages', Json.from(messages));
+  }
+  return {
+    ...(messages && { messages }),
+    ...(prompt && { system_prompt: String(prompt.value) }),
+    ...readModelChanges(parts),
+  };
+}
+
+/** The members of an object, of each key the last. */
+function membersOf({ text }: Json): Map<string, Json> {
+  return new Map(scanMembers(text).map(({ key, start, end }) => [key, new Json(text.slice(start, end))]));
+}
+
+/** One message, or those of a list. */
+function parseMessages(given: Json | undefined) {
+  if (given === undefined) return undefined;
+  if (isObject(given.value)) return [parseMessage(given.text)];
+  return scanElements(given.text).map(({ start, end }) => parseMessage(given.text.slice(start, end)));
+}

@@ -1,0 +1,89 @@
+import { compileExpressions } from '../../expression/expression.ts';
+import { isObject } from '../../json/json.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { present } from '../../yaml/present.ts';
+import { choiceAt, itemsAt, millisecondsAt, textAt, valueAt, wholeAt } from '../../yaml/read.ts';
+import type { EvalStep, OnError, Step } from './model.ts';
+import { readChat, readThreshold } from './read-chat.ts';
+import { expressionAt, mappingAt } from './read-expression.ts';
+
+/** The steps of the list at `path`; none when there is no list. */
+export function readSteps(document: YamlDocument, path: Path): Step[] {
+  return itemsAt(document, path).map((item) => readStep(document, item));
+}
+
+type StepBase = Omit<Extract<Step, { kind: 'tool' }>, 'kind' | 'tool' | 'args'>;
+
+function readStep(document: YamlDocument, path: Path): Step {
+  const base = readBase(document, path);
+  const step = valueAt(document, path);
+  const kind = isObject(step) ? stepKinds.find((key) => Object.hasOwn(step, key)) : undefined;
+  switch (kind) {
+    case 'eval':
+      return { ...base, kind, ...readEval(document, path) };
+    case 'chat':
+      return { ...base, kind, ...readChat(document, [...path, 'chat']) };
+    case 'parallel':
+      return {
+        ...base,
+        kind,
+        steps: readSteps(document, [...path, 'parallel']),
+        ...present({ concurrency: wholeAt(document, [...path, 'concurrency']) }),
+      };
+    case 'steps': {
+      const otherwise = readSteps(document, [...path, 'else']);
+      return { ...base, kind, steps: readSteps(document, [...path, 'steps']), otherwise };
+    }
+    default: {
+      const tool = textAt(document, [...path, 'tool']) ?? '';
+      return { ...base, kind: 'tool', tool, args: mappingAt(document, [...path, 'args']) };
+    }
+  }
+}
+
+/** The keys of which a step has exactly one: what it does. */
+export const stepKinds = ['tool', 'eval', 'chat', 'parallel', 'steps'] as const;
+
+function readBase(document: YamlDocument, path: Path): StepBase {
+  return {
+    id: textAt(document, [...path, 'id']) ?? '',
+    position: document.positionOf(path),
+    ...present({
+      condition: expressionAt(document, [...path, 'if']),
+      forEach: readForEach(document, path),
+      timeoutMs: millisecondsAt(document, [...path, 'timeout_ms']),
+    }),
+    onError: readOnError(document, [...path, 'on_error']),
+  };
+}
+
+function readForEach(document: YamlDocument, path: Path): StepBase['forEach'] | undefined {
+  const forEach = [...path, 'for_each'];
+  const isLong = isObject(valueAt(document, forEach));
+  const items = expressionAt(document, isLong ? [...forEach, 'items'] : forEach);
+  if (items === undefined) return undefined;
+  const isParallel = valueAt(document, [...path, 'parallel']) !== undefined;
+  const short = isParallel ? undefined : wholeAt(document, [...path, 'concurrency']);
+  return { items, concurrency: wholeAt(document, [...forEach, 'concurrency']) ?? short ?? 1 };
+}
+
+function readOnError(document: YamlDocument, path: Path): OnError {
+  if (!isObject(valueAt(document, path))) {
+    return { kind: choiceAt(document, path, ['stop', 'continue']) ?? 'stop' };
+  }
+  const then = choiceAt(document, [...path, 'then'], ['stop', 'continue']) ?? 'stop';
+  return { kind: 'handle', steps: readSteps(document, [...path, 'steps']), then };
+}
+
+function readEval(document: YamlDocument, path: Path): Omit<EvalStep, keyof StepBase | 'kind'> {
+  return {
+    type: textAt(document, [...path, 'eval']) ?? '',
+    content: expressionAt(document, [...path, 'content']) ?? compileExpressions('', []),
+    params: mappingAt(document, [...path, 'params']),
+    ...present({
+      context: expressionAt(document, [...path, 'context']),
+      threshold: readThreshold(document, [...path, 'threshold']),
+    }),
+    onFail: choiceAt(document, [...path, 'on_fail'], ['stop', 'continue']) ?? 'stop',
+  };
+}

@@ -1,0 +1,87 @@
+import { findReferences, type Reference } from '../../expression/references.ts';
+import { isObject } from '../../json/json.ts';
+import type { YamlDocument } from '../../yaml/document.ts';
+import { valueAt } from '../../yaml/read.ts';
+import { suggest } from '../../yaml/suggest.ts';
+import { type Field, listFields } from './validate-fields.ts';
+import type { Finding } from './validate-finding.ts';
+import { whyUnknown } from './validate-scope.ts';
+import type { StepNode } from './validate-tree.ts';
+
+/** Paths of expressions that lead nowhere: to steps that are not known there, and to keys that nothing has. */
+export function findBadReferences(document: YamlDocument, steps: readonly StepNode[]): readonly Finding[] {
+  const input = valueAt(document, ['spec', 'input']);
+  return listFields(document, steps).flatMap((field) => {
+    const references = findReferences(valueAt(document, field.path), ['steps', 'input', 'error']);
+    const findings = references.flatMap((reference) => {
+      const fault = findFault(reference, { field, steps, input });
+      return fault === undefined ? [] : [{ path: [...field.path, ...reference.at], ...fault }];
+    });
+    return findings.filter(({ path, message }, index) => {
+      return findings.findIndex((other) => other.message === message && same(other.path, path)) === index;
+    });
+  });
+}
+
+interface Surroundings {
+  readonly field: Field;
+  readonly steps: readonly StepNode[];
+  readonly input: unknown;
+}
+
+type Fault = Pick<Finding, 'message' | 'hint'>;
+
+function findFault({ path }: Reference, { field, steps, input }: Surroundings): Fault | undefined {
+  const [variable, key, ...rest] = path;
+  if (key === undefined) return undefined;
+  if (variable === 'input') return findInputFault(input, [key, ...rest], 'input');
+  if (variable === 'error') return findKeyFault(key, { owner: 'error', known: errorKeys });
+  const target = steps.find(({ id }) => id === key);
+  if (target === undefined) {
+    const known = steps.flatMap(({ id }) => (id === undefined ? [] : [id]));
+    return { message: `\`steps.${key}\`: no step has the id ${key}`, ...suggest(key, known, 'ids') };
+  }
+  const why = whyUnknown(field.site, target);
+  if (why !== undefined) return { message: `\`steps.${key}\` is not known here: ${why}` };
+  const [member] = rest;
+  if (member === undefined || target.kind === undefined) return undefined;
+  return findKeyFault(member, { owner: `steps.${key}`, known: viewKeys(target) });
+}
+
+const errorKeys = ['code', 'message', 'hint', 'step'];
+
+/** What expressions find in the view of a step, beside `status` and `error`. */
+const ownViewKeys = {
+  tool: ['result', 'hook', 'reason', 'metadata'],
+  eval: ['score', 'passed', 'detail', 'data'],
+  chat: ['text', 'rounds', 'finish_reason', 'usage', 'tool_calls', 'messages', 'guardrails', 'metadata'],
+  parallel: [],
+  steps: [],
+} as const;
+
+function viewKeys({ kind, loops }: StepNode): readonly string[] {
+  const own = kind === undefined ? [] : ownViewKeys[kind];
+  return ['status', ...(loops ? ['items'] : own), 'error'];
+}
+
+function findKeyFault(
+  key: string,
+  { owner, known }: { readonly owner: string; readonly known: readonly string[] },
+): Fault | undefined {
+  if (known.includes(key)) return undefined;
+  return { message: `\`${owner}\` has no \`${key}\``, ...suggest(key, known, 'keys') };
+}
+
+/** Only what the input can never have: a key beside the `properties` of a schema that allows no other. */
+function findInputFault(schema: unknown, keys: readonly string[], owner: string): Fault | undefined {
+  const [key, ...rest] = keys;
+  if (key === undefined || !isObject(schema) || !isObject(schema['properties'])) return undefined;
+  const { properties } = schema;
+  if (Object.hasOwn(properties, key)) return findInputFault(properties[key], rest, `${owner}.${key}`);
+  if (schema['additionalProperties'] !== false || schema['patternProperties'] !== undefined) return undefined;
+  return findKeyFault(key, { owner, known: Object.keys(properties) });
+}
+
+function same(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,62 @@
+import { isObject } from '../../json/json.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { itemsAt, valueAt } from '../../yaml/read.ts';
+import { stepKinds } from './read-step.ts';
+
+export type StepKind = (typeof stepKinds)[number];
+
+/** Which list of its parent a step stands in; `spec` for those of the pipeline itself. */
+export type Slot = 'spec' | 'steps' | 'else' | 'parallel' | 'handler';
+
+/** A step where it stands in the file, of which nothing is known to be right. */
+export interface StepNode {
+  readonly path: Path;
+  /** Undefined unless it is a text. */
+  readonly id: string | undefined;
+  /** Undefined unless the step says exactly one thing to do. */
+  readonly kind: StepKind | undefined;
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly loops: boolean;
+  readonly parent: StepNode | undefined;
+  readonly slot: Slot;
+  readonly index: number;
+}
+
+/** Every step of the file, each before the steps inside of it. */
+export function listSteps(document: YamlDocument): readonly StepNode[] {
+  return listIn(document, ['spec', 'steps'], { slot: 'spec', parent: undefined });
+}
+
+type Place = Pick<StepNode, 'slot' | 'parent'>;
+
+function listIn(document: YamlDocument, list: Path, place: Place): readonly StepNode[] {
+  return itemsAt(document, list).flatMap((path, index) => {
+    const value = valueAt(document, path);
+    if (!isObject(value)) return [];
+    const node = toNode(path, value, { ...place, index });
+    const inner: readonly [Slot, Path][] = [
+      ['parallel', [...path, 'parallel']],
+      ['steps', [...path, 'steps']],
+      ['else', [...path, 'else']],
+      ['handler', [...path, 'on_error', 'steps']],
+    ];
+    return [node, ...inner.flatMap(([slot, steps]) => listIn(document, steps, { slot, parent: node }))];
+  });
+}
+
+function toNode(
+  path: Path,
+  value: StepNode['value'],
+  place: Pick<StepNode, 'slot' | 'parent' | 'index'>,
+): StepNode {
+  const { id } = value;
+  const kinds = stepKinds.filter((key) => Object.hasOwn(value, key));
+  return {
+    path,
+    id: typeof id === 'string' ? id : undefined,
+    kind: kinds.length === 1 ? kinds[0] : undefined,
+    value,
+    loops: Object.hasOwn(value, 'for_each'),
+    ...place,
+  };
+}

@@ -1,0 +1,29 @@
+import { hostEnv } from '../binding/env.ts';
+import { requireConfig } from '../config/load.ts';
+import { requireSuite } from '../suite/file/load.ts';
+import { withDataset } from '../suite/file/model.ts';
+import { type PlanOptions, planSuite as plan, type SuitePlan } from '../suite/run/plan.ts';
+import { foreignChecks } from './foreign-checks.ts';
+import { runtimeOfSuite } from './validate-file.ts';
+
+export type { PlannedRow, SuitePlan } from '../suite/run/plan.ts';
+
+export interface SuitePlanOptions extends PlanOptions {
+  /** The RuntimeConfig to run it on, in the place of the suite's own. */
+  readonly config?: string | undefined;
+  /** Read instead of the suite's own `dataset.path`. */
+  readonly dataset?: string | undefined;
+}
+
+/**
+ * Checks a suite together with the RuntimeConfig that it would run on, and reads which cases it has; starts nothing.
+ * Throws CONFIG_INVALID, FILE_UNREADABLE, USAGE, DATASET_INVALID.
+ */
+export async function planSuite(
+  file: string,
+  options: SuitePlanOptions,
+): Promise<SuitePlan & { readonly config: string }> {
+  const { config = runtimeOfSuite(file, 'runtime.yaml'), dataset } = options;
+  const suite = requireSuite(file, requireConfig(config, hostEnv()['PATH'] ?? '', foreignChecks));
+  return { ...(await plan(withDataset(suite, dataset), options)), config };
+}

@@ -1,0 +1,18 @@
+import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
+import { RuntimeError } from '../../errors.ts';
+
+/** Throws USAGE for a model of another generation: what it carries has other shapes, in which text would hide. */
+export function requireModelV4(model: { readonly specificationVersion: string; readonly modelId: string }) {
+  const { specificationVersion: version, modelId } = model;
+  if (version === 'v4') return;
+  const what = `the guard guards models of specification v4 of the AI SDK; ${JSON.stringify(modelId)} is one of ${version}`;
+  throw new RuntimeError('USAGE', what, {
+    hint: 'Use `ai` 7, which brings models of older packages to v4 itself: npm install ai@7.',
+  });
+}
+
+/** Asked by every `wrapLanguageModel`, that of an older AI SDK too, before there is any call. */
+export const refuseOlder: NonNullable<LanguageModelV4Middleware['overrideSupportedUrls']> = ({ model }) => {
+  requireModelV4(model);
+  return model.supportedUrls;
+};

@@ -1,0 +1,107 @@
+import type {
+  LanguageModelV4Content,
+  LanguageModelV4FinishReason,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4Usage,
+} from '@ai-sdk/provider';
+import type { ChatMessage } from '../../contract/provider.ts';
+import { describeAnswer } from './answer-describe.ts';
+import { rebuildAnswer } from './answer-rebuild.ts';
+import { isSame, plainMessage } from './same.ts';
+
+/** What a model answered. */
+export type ModelAnswer = Pick<LanguageModelV4GenerateResult, 'content' | 'finishReason' | 'usage'>;
+
+/** An answer, and the message that `fromAnswer` made of it. */
+export interface SentAnswer extends Pick<ModelAnswer, 'content' | 'finishReason'> {
+  readonly message: ChatMessage;
+}
+
+/**
+ * A model's answer in native words: an assistant message with its whole text, its tool calls (`args` byte for
+ * byte), `reasoning`, `finish_reason` and `cost_info`; `tool_results` and `sources` when there are any.
+ */
+export function fromAnswer({ content, finishReason, usage }: ModelAnswer): ChatMessage {
+  return {
+    role: 'assistant',
+    ...describeAnswer(content),
+    finish_reason: finishWord(finishReason),
+    ...costOf(usage),
+  };
+}
+
+/**
+ * A replaced message as an answer of the AI SDK. It is the whole of it: what it does not repeat of tool calls,
+ * results, sources, files and reasoning is withheld. Throws REPLY_MALFORMED when it cannot be an answer.
+ */
+export function toAnswer(
+  message: ChatMessage,
+  sent?: SentAnswer,
+): { readonly content: LanguageModelV4Content[]; readonly finishReason: LanguageModelV4FinishReason } {
+  const old = sent?.content ?? [];
+  if (sent !== undefined && isSame(message, sent.message)) {
+    return { content: [...old], finishReason: sent.finishReason };
+  }
+  const plain = plainMessage(message);
+  const content = rebuildAnswer(plain, old);
+  return { content, finishReason: adaptFinish(finishOf(plain['finish_reason'], sent), old, content) };
+}
+
+const words: Readonly<Record<LanguageModelV4FinishReason['unified'], string>> = {
+  stop: 'stop',
+  length: 'max_output_tokens',
+  'tool-calls': 'tool_use',
+  'content-filter': 'safety',
+  error: 'error',
+  interrupted: 'interrupted',
+  other: 'other',
+};
+
+/** The native word: stop, max_output_tokens, tool_use, safety, refusal, or else the provider's own. */
+export function finishWord({ unified, raw }: LanguageModelV4FinishReason): string {
+  if (unified === 'content-filter' && raw === 'refusal') return 'refusal';
+  if (unified === 'other' && raw !== undefined && raw !== '') return raw;
+  return words[unified];
+}
+
+function costOf({ inputTokens, outputTokens }: LanguageModelV4Usage) {
+  const cost = {
+    ...(inputTokens.total !== undefined && { input_tokens: inputTokens.total }),
+    ...(outputTokens.total !== undefined && { output_tokens: outputTokens.total }),
+  };
+  return Object.keys(cost).length === 0 ? {} : { cost_info: cost };
+}
+
+/** What the replaced message says of the end; what it does not say, or says as it was sent, is as it was. */
+function finishOf(given: unknown, sent: SentAnswer | undefined): LanguageModelV4FinishReason {
+  const old = sent?.finishReason ?? { unified: 'stop', raw: undefined };
+  if (typeof given !== 'string' || given === finishWord(old)) return old;
+  if (given === 'refusal') return { unified: 'content-filter', raw: given };
+  const [unified] = unifiedReasons.filter((reason) => words[reason] === given);
+  return unified === undefined ? { unified: 'other', raw: given } : { unified, raw: undefined };
+}
+
+const unifiedReasons = [
+  'stop',
+  'length',
+  'tool-calls',
+  'content-filter',
+  'error',
+  'interrupted',
+  'other',
+] as const;
+
+/** A turn that ends in tool calls has some, and one without ends otherwise. */
+function adaptFinish(
+  finish: LanguageModelV4FinishReason,
+  old: readonly LanguageModelV4Content[],
+  content: readonly LanguageModelV4Content[],
+): LanguageModelV4FinishReason {
+  const { unified } = finish;
+  if (asksForTools(content)) return unified === 'stop' ? { unified: 'tool-calls', raw: undefined } : finish;
+  return unified === 'tool-calls' && asksForTools(old) ? { unified: 'stop', raw: undefined } : finish;
+}
+
+function asksForTools(content: readonly LanguageModelV4Content[]): boolean {
+  return content.some((part) => part.type === 'tool-call' && part.providerExecuted !== true);
+}

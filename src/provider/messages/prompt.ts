@@ -1,0 +1,69 @@
+import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { ChatMessage } from '../../contract/provider.ts';
+import { describeMessage } from './describe.ts';
+import { rebuildMessages } from './rebuild.ts';
+
+/** A prompt as the native wire carries it. */
+export interface NativePrompt {
+  readonly messages: readonly ChatMessage[];
+  readonly system_prompt: string;
+}
+
+/** A prompt, and the messages that `fromPrompt` made of it. */
+export interface SentPrompt {
+  readonly prompt: LanguageModelV4Prompt;
+  readonly messages: readonly ChatMessage[];
+}
+
+/**
+ * A prompt of the AI SDK in native words. The system messages at its beginning are the system prompt; each
+ * part of a tool message is a message of its own. Provider options and signatures stay behind.
+ */
+export function fromPrompt(prompt: LanguageModelV4Prompt): {
+  readonly messages: ChatMessage[];
+  readonly system_prompt: string;
+} {
+  const lead = leadOf(prompt);
+  const rest = prompt.slice(lead.length);
+  return {
+    messages: rest.flatMap((message) => describeMessage(message).map((described) => described.message)),
+    system_prompt: systemText(lead),
+  };
+}
+
+/**
+ * Native messages as a prompt of the AI SDK. Of the prompt that they came from, what they leave as it was
+ * stays as it was, provider options, files and signatures included. Throws REPLY_MALFORMED when a message
+ * cannot be sent to a model.
+ */
+export function toPrompt(native: NativePrompt, original?: SentPrompt): LanguageModelV4Prompt {
+  const prompt = original?.prompt ?? [];
+  const lead = leadOf(prompt);
+  const rest = prompt.slice(lead.length);
+  const system = buildSystem(native.system_prompt, lead);
+  return [
+    ...system,
+    ...rebuildMessages(native.messages, { prompt: rest, messages: original?.messages ?? [] }),
+  ];
+}
+
+type SystemMessage = Extract<LanguageModelV4Message, { role: 'system' }>;
+
+function leadOf(prompt: LanguageModelV4Prompt): SystemMessage[] {
+  const lead: SystemMessage[] = [];
+  for (const message of prompt) {
+    if (message.role !== 'system') break;
+    lead.push(message);
+  }
+  return lead;
+}
+
+function systemText(lead: readonly SystemMessage[]): string {
+  return lead.map(({ content }) => content).join('\n\n');
+}
+
+/** A changed system prompt is one message, with the options of the last: a cache mark stands at the end. */
+function buildSystem(text: string, lead: readonly SystemMessage[]): readonly SystemMessage[] {
+  if (text === systemText(lead)) return lead;
+  return text === '' ? [] : [{ ...lead.at(-1), role: 'system', content: text }];
+}

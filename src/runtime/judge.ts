@@ -1,0 +1,31 @@
+import type { Judge } from '../checks/check.ts';
+import type { RuntimeConfig } from '../config/config.ts';
+import { RuntimeError } from '../errors.ts';
+import { askModel } from '../pipeline/chat/ask-model.ts';
+import type { Models } from './models.ts';
+
+/** Asks the declared providers for judgements, behind the guard as every model call is. */
+export function openJudge({ providers }: RuntimeConfig, models: Models): Judge {
+  return async ({ provider = judgingProvider(providers), model: name, system, prompt, signal }) => {
+    const { model } = await models.model(provider, 'hold', { name });
+    const options = {
+      prompt: [
+        { role: 'system' as const, content: system },
+        { role: 'user' as const, content: [{ type: 'text' as const, text: prompt }] },
+      ],
+      abortSignal: signal,
+    };
+    const { message } = await askModel(model, { options, isStreamed: false, onText: () => {} });
+    return message.content;
+  };
+}
+
+/** The provider named `judge`, or the only one. Throws PROVIDER_UNUSABLE. */
+function judgingProvider(providers: RuntimeConfig['providers']): string {
+  const [only, other] = providers;
+  const judge = providers.find(({ id }) => id === 'judge') ?? (other === undefined ? only : undefined);
+  if (judge !== undefined) return judge.id;
+  const message = only === undefined ? 'no provider is declared' : 'several providers are declared';
+  const hint = 'Name one in the param `provider`, or declare one with the id `judge` in spec.providers.';
+  throw new RuntimeError('PROVIDER_UNUSABLE', `no model can judge: ${message}`, { hint });
+}

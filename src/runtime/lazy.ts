@@ -1,0 +1,53 @@
+import type { RuntimeConfig } from '../config/config.ts';
+import type { askPlugins } from './chibi-plugins.ts';
+import type { Durable, DurableContext } from './durable.ts';
+import type { Models, ModelsContext } from './models.ts';
+
+// What most calls never need is neither read from disk nor opened before it is first used.
+
+export function lazyModels(context: ModelsContext): Models {
+  let opening: Promise<Models> | undefined;
+  return {
+    model: async (...given) => {
+      opening ??= import('./models.ts').then(({ openModels }) => openModels(context));
+      return await (await opening).model(...given);
+    },
+    close: async () => await (await opening)?.close(),
+  };
+}
+
+/** The config with every plugin asked what it is. Throws CONFIG_INVALID. */
+export async function lazyPlugins(
+  config: RuntimeConfig,
+  ...given: Parameters<typeof askPlugins> extends [unknown, ...infer Rest] ? Rest : never
+): Promise<RuntimeConfig> {
+  const isAsked = config.imports.length > 0 || config.foreign.some(({ dialect }) => dialect === 'chibi');
+  return isAsked ? await (await import('./chibi-plugins.ts')).askPlugins(config, ...given) : config;
+}
+
+export function lazyDurable(context: DurableContext): Durable {
+  let opening: Promise<Durable> | undefined;
+  const open = () => {
+    context.requireOpen();
+    opening ??= import('./durable.ts').then(({ openDurable }) => openDurable(context));
+    return opening;
+  };
+  return {
+    run: async (...given) => await (await open()).run(...given),
+    runs: {
+      list: async (...given) => await (await open()).runs.list(...given),
+      show: async (...given) => await (await open()).runs.show(...given),
+      resume: async (...given) => await (await open()).runs.resume(...given),
+      cancel: async (...given) => await (await open()).runs.cancel(...given),
+      prune: async (...given) => await (await open()).runs.prune(...given),
+    },
+    pending: {
+      list: async (...given) => await (await open()).pending.list(...given),
+      show: async (...given) => await (await open()).pending.show(...given),
+      approve: async (...given) => await (await open()).pending.approve(...given),
+      reject: async (...given) => await (await open()).pending.reject(...given),
+      respond: async (...given) => await (await open()).pending.respond(...given),
+    },
+    setDown: async () => await (await opening)?.setDown(),
+  };
+}

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import type { RuntimeConfig } from '../config/config.ts';
+import type { DecisionMade, Emit } from '../contract/event.ts';
+import { catalogue, type Fault, toRuntimeError } from '../errors.ts';
+import { stringifyJson } from '../json/json.ts';
+import type { ResultStore } from '../store/results.ts';
+import { readConfidence } from '../suite/guard/confidence.ts';
+import type { EpochRecord, EvalResult, RunHeader } from '../suite/run/record.ts';
+
+/** Keeps what hooks in shadow mode would have decided, so that it can be shown and compared. */
+export interface ShadowBook {
+  readonly listen: Emit;
+  /** Waits for what is being kept. Never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * One collection for each shadow as it is declared: another command or other arguments begin a new one. Texts of the
+ * traffic are not kept, only verdicts and their reasons. A store that fails is told of once, and disturbs nobody.
+ */
+export function openShadowBook(
+  { hooks, stateStore }: Pick<RuntimeConfig, 'hooks' | 'stateStore'>,
+  results: () => Promise<ResultStore>,
+  emit: Emit,
+): ShadowBook {
+  const collections = new Map(
+    hooks.filter(({ mode }) => mode === 'shadow').map((hook) => [hook.name, toId(hook)]),
+  );
+  let kept: Promise<void> = Promise.resolve();
+  let isBroken = false;
+  const keep = async (decision: DecisionMade, id: string, at: number) => {
+    if (isBroken) return;
+    try {
+      const store = await results();
+      const result = toResult(decision, id);
+      if (store.append(result)) return;
+      begin(store, id, { name: decision.hook, at });
+      store.append(result);
+    } catch (error) {
+      isBroken = true;
+      const why = toRuntimeError(error).message;
+      const message = `what shadows would decide is kept no more until the runtime is opened again: ${why}`;
+      emit({ type: 'note', name: decision.hook, level: 'warn', message });
+    }
+  };
+  return {
+    listen: (event) => {
+      if (event.type !== 'decision' || event.mode !== 'shadow') return;
+      const id = collections.get(event.hook);
+      // What is in memory alone is gone before anybody can ask for it.
+      if (id === undefined || isBroken || stateStore.type === 'memory') return;
+      const at = Date.now();
+      kept = kept.then(() => keep(event, id, at));
+    },
+    close: () => kept,
+  };
+}
+
+/** A name may hold what an id may not. */
+function toId({ name, exec }: RuntimeConfig['hooks'][number]): string {
+  const digest = createHash('sha256')
+    .update(stringifyJson([name, exec]))
+    .digest('hex');
+  return `shadow-${name.replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(0, 80)}-${digest.slice(0, 8)}`;
+}
+
+/** Another process may begin the collection at the same moment. */
+function begin(store: ResultStore, id: string, { name, at }: { readonly name: string; readonly at: number }) {
+  const header: RunHeader = {
+    run_id: id,
+    kind: 'shadow',
+    suite: `shadow ${name}`,
+    file: '',
+    started_at: new Date(at).toISOString(),
+    epochs: 1,
+    evals: [{ id: 'would_deny', type: 'guard', role: 'metric', weight: 1, reducer: 'mean' }],
+    total: null,
+  };
+  const run = { id, kind: 'shadow' as const, name, file: '', fingerprint: '', createdAt: at };
+  try {
+    store.createRun({ ...run, header: stringifyJson(header) });
+  } catch (error) {
+    if (store.findRun(id) === undefined) throw error;
+  }
+}
+
+function toResult(decision: DecisionMade, runId: string) {
+  const { kind, phase, call } = decision;
+  const results = [toEvalResult(decision)];
+  const record: EpochRecord = { epoch: 1, content: '', messages: [], tool_calls: [], metadata: {}, results };
+  const text = stringifyJson({ file: '', line: 0, tags: [kind, phase], record });
+  // The same event has the same id in every shadow's collection.
+  return { runId, epoch: 1, caseId: `${call} ${phase}`, digest: '', text };
+}
+
+function toEvalResult(decision: DecisionMade): EvalResult {
+  const { hook, kind, phase, verdict, reason, metadata, durationMs, queueMs } = decision;
+  const error = decision.error && withoutQuotes(decision.error);
+  const flagged = verdict !== 'allow';
+  return {
+    eval: 'would_deny',
+    score: error === undefined ? Number(flagged) : null,
+    passed: !flagged,
+    detail: error === undefined ? describe(verdict, reason) : `${verdict}: ${error.message}`,
+    threshold: { max_score: 0 },
+    ...(error === undefined ? {} : { error }),
+    duration_ms: durationMs,
+    queue_ms: queueMs,
+    attempts: 1,
+    guard: {
+      hook: kind,
+      phase,
+      verdict,
+      decided_by: hook,
+      expected: null,
+      flagged,
+      confidence: readConfidence(metadata.value),
+      hooks: [{ name: hook, verdict, duration_ms: durationMs }],
+    },
+  };
+}
+
+function describe(verdict: string, reason: string): string {
+  return reason === '' ? verdict : `${verdict}: ${reason}`;
+}
+
+/** A hook that broke may have spilt what it was asked about: into what it printed, and so into the fault. */
+function withoutQuotes({ code }: Fault): Fault {
+  return { code, message: `the hook failed with ${code}`, hint: catalogue[code].hint };
+}

@@ -1,0 +1,36 @@
+import { requireThreshold } from '../../capability/threshold.ts';
+import type { Threshold } from '../../contract/eval.ts';
+import { RuntimeError } from '../../errors.ts';
+import { isObject } from '../../json/json.ts';
+import { misfit } from './dataset-error.ts';
+
+/** Evaluated bounds; null counts as none. Throws DATASET_INVALID when they are none of a score. */
+export function readThreshold(value: unknown, place: string): Threshold {
+  if (value === undefined || value === null) return {};
+  if (!isObject(value)) throw misfit(place, 'a mapping', value);
+  const { min_score: min, max_score: max } = value;
+  const threshold = {
+    ...readBound(min, 'min_score', place),
+    ...readBound(max, 'max_score', place),
+  };
+  try {
+    requireThreshold(threshold);
+  } catch (error) {
+    if (error instanceof RuntimeError)
+      throw new RuntimeError('DATASET_INVALID', `${place}: ${error.message}`);
+    throw error;
+  }
+  return threshold;
+}
+
+function readBound<Key extends 'min_score' | 'max_score'>(
+  value: unknown,
+  key: Key,
+  place: string,
+): { [K in Key]?: number } {
+  const found: { [K in Key]?: number } = {};
+  if (value === undefined || value === null) return found;
+  if (typeof value !== 'number') throw misfit(`${place}.${key}`, 'a number from 0 to 1', value);
+  found[key] = value;
+  return found;
+}

@@ -1,0 +1,100 @@
+import { basename } from 'node:path';
+import { RuntimeError } from '../../errors.ts';
+import { compileExpressions } from '../../expression/expression.ts';
+import { isObject } from '../../json/json.ts';
+import { checkSchema } from '../../yaml/check.ts';
+import { readDocument, type YamlDocument } from '../../yaml/document.ts';
+import type { Problem } from '../../yaml/problem.ts';
+import { sortProblems } from '../../yaml/problem.ts';
+import { choiceAt, exactAt, itemsAt, millisecondsAt, textAt, valueAt, wholeAt } from '../../yaml/read.ts';
+import { suiteSchema } from '../schema/suite-schema.ts';
+import { readSubject } from '../subject/read-subject.ts';
+import type { SuiteRuntime } from '../validate/runtime.ts';
+import { validateSuite } from '../validate/validate.ts';
+import { type CaseMapping, type Dataset, datasetFormats, type InlineRow, type Suite } from './model.ts';
+import { besideFile } from './paths.ts';
+import { toEval, toGate } from './read-eval.ts';
+import { rowVariables, variablesOf } from './read-expression.ts';
+
+/** A suite, unless one of its problems is an error. */
+export interface LoadedSuite {
+  readonly suite: Suite | undefined;
+  /** In the order of the file. */
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Reads and checks an EvalSuite. `config` is its runtime's; undefined leaves unchecked what that declares.
+ * Throws FILE_UNREADABLE.
+ */
+export function loadSuite(file: string, config: SuiteRuntime | undefined): LoadedSuite {
+  const document = readDocument(file);
+  const shape = [...document.problems, ...checkSchema(document, suiteSchema)];
+  const meaning = document.value === undefined ? [] : validateSuite(document, config);
+  const problems = sortProblems([...shape, ...meaning]);
+  const broken = problems.some(({ severity }) => severity === 'error');
+  return { suite: broken ? undefined : toSuite(document), problems };
+}
+
+/** The suite that the file holds. Throws CONFIG_INVALID with `details.problems`, and FILE_UNREADABLE. */
+export function requireSuite(file: string, config: SuiteRuntime | undefined): Suite {
+  const { suite, problems } = loadSuite(file, config);
+  if (suite !== undefined) return suite;
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const count = errors.length === 1 ? 'a problem' : `${errors.length} problems`;
+  throw new RuntimeError('CONFIG_INVALID', `${file} has ${count}`, { details: { problems } });
+}
+
+function toSuite(document: YamlDocument): Suite {
+  const { file } = document;
+  const runtime = textAt(document, ['spec', 'runtime']);
+  const timeoutMs = millisecondsAt(document, ['spec', 'timeout_ms']);
+  const subject = isObject(valueAt(document, ['spec', 'subject']))
+    ? readSubject(document, ['spec', 'subject'])
+    : undefined;
+  return {
+    file,
+    name: textAt(document, ['metadata', 'name']) ?? basename(file).replace(/(\.suite)?\.(ya?ml|json)$/, ''),
+    ...(runtime === undefined ? {} : { runtime: besideFile(file, runtime) }),
+    dataset: toDataset(document),
+    mapping: toMapping(document),
+    ...(subject === undefined ? {} : { subject }),
+    evals: itemsAt(document, ['spec', 'evals']).map((path) => toEval(document, path)),
+    gates: itemsAt(document, ['spec', 'gates']).map((path) => toGate(document, path)),
+    epochs: wholeAt(document, ['spec', 'repeat', 'epochs']) ?? 1,
+    retries: wholeAt(document, ['spec', 'retries'], 0) ?? 0,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+}
+
+function toDataset(document: YamlDocument): Dataset {
+  const path = textAt(document, ['spec', 'dataset', 'path']);
+  if (path !== undefined) {
+    const format = choiceAt(document, ['spec', 'dataset', 'format'], datasetFormats);
+    return {
+      kind: 'file',
+      path: path === '-' ? path : besideFile(document.file, path),
+      ...(format === undefined ? {} : { format }),
+    };
+  }
+  const rows = itemsAt(document, ['spec', 'cases']).flatMap((item): InlineRow[] => {
+    const value = exactAt(document, item);
+    return isObject(value) ? [{ line: document.positionOf(item).line, value }] : [];
+  });
+  return { kind: 'inline', file: document.file, rows };
+}
+
+/** Without a mapping a row has the members of a case itself. */
+function toMapping(document: YamlDocument): CaseMapping {
+  const tree = exactAt(document, ['spec', 'case']);
+  if (!isObject(tree)) {
+    const row = { evaluate: ({ case: value }: Readonly<Record<string, unknown>>) => value };
+    return { identity: row, body: row };
+  }
+  const { id, tags, ...body } = tree;
+  return {
+    identity: compileExpressions({ id, tags }, rowVariables),
+    body: compileExpressions(body, variablesOf(document)),
+    ...(tags === undefined ? {} : { tagsLine: document.positionOf(['spec', 'case', 'tags']).line }),
+  };
+}

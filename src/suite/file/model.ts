@@ -1,0 +1,158 @@
+import type { EvalOutcome, EvalRequest, Threshold } from '../../contract/eval.ts';
+import type { Expression } from '../../expression/expression.ts';
+import type { Chat } from '../../pipeline/file/model.ts';
+import type { Took } from '../../time/stopwatch.ts';
+import type { Reduction } from './reduction.ts';
+
+/** What a failed result means: assertions and guardrails fail the suite, metrics are only recorded. */
+export type Role = 'assertion' | 'guardrail' | 'metric';
+
+/** One EvalSuite file, read and checked. */
+export interface Suite {
+  /** As the user gave it. */
+  readonly file: string;
+  readonly name: string;
+  /** The RuntimeConfig that `spec.runtime` names, relative to the current folder. */
+  readonly runtime?: string;
+  readonly dataset: Dataset;
+  readonly mapping: CaseMapping;
+  /** Makes the texts that are judged; without one they are recorded in the dataset. */
+  readonly subject?: Subject;
+  readonly evals: readonly SuiteEval[];
+  readonly gates: readonly Gate[];
+  /** How often each case is run, at least once. */
+  readonly epochs: number;
+  /** How often a subject or an eval is asked again after a fault of the infrastructure. */
+  readonly retries: number;
+  /** Milliseconds that one epoch of a case may take. */
+  readonly timeoutMs?: number;
+}
+
+/** Rows as cases. Expressions see the row as `case`; those of `body` also what the subject made, as `subject`. */
+export interface CaseMapping {
+  /** `{id, tags}`, each optional and still unchecked. */
+  readonly identity: Expression;
+  /** `{content, context, threshold}`, likewise. */
+  readonly body: Expression;
+  /** Where the suite says what the tags are. */
+  readonly tagsLine?: number;
+}
+
+export type Dataset =
+  | FileDataset
+  | { readonly kind: 'inline'; readonly file: string; readonly rows: readonly InlineRow[] };
+
+/** Rows in files. `path` is relative to the current folder and may be a glob pattern; `-` is stdin. */
+export interface FileDataset {
+  readonly kind: 'file';
+  readonly path: string;
+  /** Default: by the file's name; of stdin JSON Lines. */
+  readonly format?: DatasetFormat;
+}
+
+/** The suite over another dataset; without a path over its own. */
+export function withDataset(suite: Suite, path: string | undefined): Suite {
+  return path === undefined ? suite : { ...suite, dataset: { kind: 'file', path } };
+}
+
+export const datasetFormats = ['jsonl', 'json', 'csv', 'tsv', 'yaml'] as const;
+export type DatasetFormat = (typeof datasetFormats)[number];
+
+export interface InlineRow {
+  readonly line: number;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** Expressions see the row as `case`, and the number of the epoch as `epoch`. */
+export type Subject = (
+  | { readonly kind: 'tool'; readonly tool: string; readonly args: Expression }
+  | { readonly kind: 'chat'; readonly chat: Chat }
+  /** `file` is relative to the current folder. */
+  | { readonly kind: 'pipeline'; readonly file: string; readonly input: Expression }
+) & {
+  /** Whether answers are kept and used again; undefined leaves it to the command line. */
+  readonly cache?: boolean;
+};
+
+export interface SuiteEval {
+  readonly id: string;
+  readonly role: Role;
+  /** `{min_score, max_score}`, whose values may be expressions over `case`; still unchecked where they are. */
+  readonly threshold: Expression;
+  readonly weight: number;
+  readonly reducer: Reduction;
+  /** Whether it judges the case at all; gives true or false. */
+  readonly condition?: Expression;
+  readonly judged: CheckTree | GuardTrial;
+}
+
+/** One eval, or several combined; expressions see `case` and `subject`. */
+export type CheckTree =
+  | {
+      readonly kind: 'check';
+      readonly type: string;
+      readonly params: Expression;
+      /** Judged in place of the case's content. */
+      readonly content?: Expression;
+    }
+  /** 1 when the part keeps the threshold, `{min_score, max_score}`, else 0. */
+  | { readonly kind: 'bounded'; readonly part: CheckTree; readonly threshold: Expression }
+  | { readonly kind: 'not'; readonly part: CheckTree }
+  | { readonly kind: 'any_of' | 'all_of'; readonly parts: readonly CheckTree[] };
+
+/** A labelled event that is taken through hooks, to see whether they tell what to stop. */
+export interface GuardTrial {
+  readonly kind: 'guard';
+  /** One hook alone; undefined for the whole chain. */
+  readonly only?: string;
+  /** `{hook, phase, request, response}` in the native payload's shape; missing members are made up. */
+  readonly event: Expression;
+  /** Gives whether the event should be flagged: true or false. */
+  readonly expected: Expression;
+}
+
+/** `pass@k` and `pass^k` stand with their k, as `pass@2`. */
+export type GateMetric = string;
+
+/** Inclusive bounds, at least one of them, on what an eval, or the cases as wholes, came to. */
+export interface Gate {
+  /** Undefined for the cases as wholes. */
+  readonly eval?: string;
+  readonly metric: GateMetric;
+  readonly tag?: string;
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** One request of one case, as it is handed to whoever scores it. */
+export interface Evaluation {
+  readonly id: string;
+  readonly type: string;
+  readonly threshold: Threshold;
+  readonly request: EvalRequest;
+}
+
+export interface Verdict extends Took {
+  readonly outcome: EvalOutcome;
+  readonly passed: boolean;
+  /** The end of what a one-shot process said on stderr. */
+  readonly stderr: string;
+}
+
+/** How far a run is. */
+export interface SuiteProgress {
+  /** Cases that are done, and rows that could not be used. */
+  readonly cases: number;
+  readonly problems: number;
+  /** Results of evals. */
+  readonly evals: number;
+  /** Assertions and guardrails that did not pass. */
+  readonly failed: number;
+  readonly unscored: number;
+  /** Cases that passed as wholes. */
+  readonly passed: number;
+  /** Cases that there will be, as far as anybody can tell. */
+  readonly total: number | null;
+  /** How much of the dataset has been read, 0..1; null where that is unknown. */
+  readonly fraction: number | null;
+}

@@ -1,0 +1,89 @@
+import { compileExpressions } from '../../expression/expression.ts';
+import { isObject } from '../../json/json.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { choiceAt, exactAt, finiteAt, itemsAt, textAt, valueAt } from '../../yaml/read.ts';
+import type { CheckTree, Gate, GuardTrial, SuiteEval } from './model.ts';
+import { expressionAt, rowVariables, variablesOf } from './read-expression.ts';
+import { type Reduction, readReduction } from './reduction.ts';
+
+/** One item of `spec.evals`, which has been found to be valid. */
+export function toEval(document: YamlDocument, path: Path): SuiteEval {
+  const condition = expressionAt(document, [...path, 'if'], rowVariables);
+  const judged = isObject(valueAt(document, [...path, 'guard']))
+    ? toTrial(document, path)
+    : toTree(document, path);
+  return {
+    id: textAt(document, [...path, 'id']) ?? '',
+    role:
+      choiceAt(document, [...path, 'role'], ['assertion', 'guardrail', 'metric']) ??
+      (judged.kind === 'guard' ? 'metric' : 'assertion'),
+    threshold: expressionAt(document, [...path, 'threshold'], rowVariables) ?? compileExpressions({}, []),
+    weight: finiteAt(document, [...path, 'weight']) ?? 1,
+    reducer: reductionAt(document, [...path, 'reducer']) ?? reductionAt(document, suiteReducer) ?? mean,
+    ...(condition === undefined ? {} : { condition }),
+    judged,
+  };
+}
+
+/** Where the suite says how epochs are reduced. */
+export const suiteReducer: Path = ['spec', 'repeat', 'reducer'];
+
+const mean: Reduction = { kind: 'mean' };
+
+function reductionAt(document: YamlDocument, path: Path): Reduction | undefined {
+  const text = textAt(document, path);
+  return text === undefined ? undefined : readReduction(text);
+}
+
+function toTree(document: YamlDocument, path: Path): CheckTree {
+  const tree = valueAt(document, path);
+  if (isObject(tree) && 'not' in tree) return { kind: 'not', part: toPart(document, [...path, 'not']) };
+  for (const kind of ['any_of', 'all_of'] as const) {
+    const parts = itemsAt(document, [...path, kind]);
+    if (parts.length > 0) return { kind, parts: parts.map((part) => toPart(document, part)) };
+  }
+  const variables = variablesOf(document);
+  const content = expressionAt(document, [...path, 'content'], variables);
+  return {
+    kind: 'check',
+    type: textAt(document, [...path, 'type']) ?? '',
+    params: expressionAt(document, [...path, 'params'], variables) ?? compileExpressions({}, []),
+    ...(content === undefined ? {} : { content }),
+  };
+}
+
+/** Bounds make 1 or 0 of a part; those of an eval itself decide whether it passes. */
+function toPart(document: YamlDocument, path: Path): CheckTree {
+  const part = toTree(document, path);
+  const bounds = valueAt(document, [...path, 'threshold']);
+  if (!isObject(bounds)) return part;
+  const threshold = compileExpressions(exactAt(document, [...path, 'threshold']), rowVariables);
+  return { kind: 'bounded', part, threshold };
+}
+
+function toTrial(document: YamlDocument, path: Path): GuardTrial {
+  const only = textAt(document, [...path, 'guard', 'only']);
+  const event = exactAt(document, [...path, 'guard']);
+  const { only: _, ...members } = isObject(event) ? event : {};
+  return {
+    kind: 'guard',
+    ...(only === undefined ? {} : { only }),
+    event: compileExpressions(members, rowVariables),
+    expected: compileExpressions(exactAt(document, [...path, 'expected']), rowVariables),
+  };
+}
+
+/** One item of `spec.gates`, likewise. */
+export function toGate(document: YamlDocument, path: Path): Gate {
+  const evalId = textAt(document, [...path, 'eval']);
+  const tag = textAt(document, [...path, 'tag']);
+  const min = finiteAt(document, [...path, 'min']);
+  const max = finiteAt(document, [...path, 'max']);
+  return {
+    ...(evalId === undefined ? {} : { eval: evalId }),
+    metric: textAt(document, [...path, 'metric']) ?? 'pass_rate',
+    ...(tag === undefined ? {} : { tag }),
+    ...(min === undefined ? {} : { min }),
+    ...(max === undefined ? {} : { max }),
+  };
+}

@@ -1,0 +1,128 @@
+import type { Failure, RowProblem, RunSummary } from '../../run/record.ts';
+import { formatCount, formatRate } from '../numbers.ts';
+import type { OpenReporter } from '../reporter.ts';
+import { bailedSentence, describeFailure, describeRun, explainGate, nameGate } from '../wording.ts';
+import { type GridView, toReadable } from './grid.ts';
+import { openPaint, type Style } from './paint.ts';
+import { renderEpochs, renderGuards, renderHooks, renderStats } from './stats-grid.ts';
+import { cut, oneLine } from './text-width.ts';
+
+/** The summary of a run for people, once it is over. */
+export const openTable: OpenReporter = (sink) => ({
+  async begin() {},
+  async onCase() {},
+  async onProblem() {},
+  async end(report) {
+    await sink.write(renderTable(report, sink.hasColour, sink.columns));
+  },
+});
+
+/** The same as a text: several lines, each ended, and if there is a number of columns, from 20, none wider than that. */
+export function renderTable(report: RunSummary, colour: boolean, columns?: number): string {
+  const paint = openPaint(colour);
+  const view: GridView = { paint, columns: toReadable(columns) };
+  const sections = [
+    [headline(report, view)],
+    renderStats(report, view),
+    renderGuards(report, view),
+    renderHooks(report, view),
+    renderEpochs(report, view),
+    gateLines(report, view),
+    failureLines(report, view),
+    problemLines(report, view),
+    closing(report, view),
+  ];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => `${line.trimEnd()}\n`).join(''))
+    .join('\n');
+}
+
+function headline(report: RunSummary, { paint, columns = Infinity }: GridView): string {
+  const { word, style } = verdictOf(report);
+  const name = cut(oneLine(report.suite), columns - word.length - 2);
+  return `${paint('bold', name)}: ${style === undefined ? word : paint(style, word)}`;
+}
+
+interface Verdict {
+  readonly word: string;
+  readonly style?: Style;
+}
+
+/** A shadow can neither pass nor fail. */
+function verdictOf({ kind, status, cases }: RunSummary): Verdict {
+  if (kind === 'shadow') return { word: formatCount(cases, 'event') };
+  return { word: status, style: styles[status] };
+}
+
+const styles = {
+  passed: 'green',
+  failed: 'red',
+  error: 'yellow',
+  running: 'yellow',
+  interrupted: 'yellow',
+} as const satisfies Record<RunSummary['status'], Style>;
+
+function gateLines({ gates }: RunSummary, { paint, columns = Infinity }: GridView): string[] {
+  return gates.map((gate) => {
+    const mark = gate.passed ? paint('green', '✓') : paint('red', '✗');
+    return `${mark} ${cut(oneLine(`${nameGate(gate)} ${explainGate(gate)}`), columns - 2)}`;
+  });
+}
+
+function failureLines(
+  { failures, failure_count: count }: RunSummary,
+  { paint, columns = Infinity }: GridView,
+): string[] {
+  if (count === 0) return [];
+  const lines = failures.flatMap((failure, index) => [
+    cut(`  ${place(failure)}  ${cut(oneLine(describeFailure(failure)), longestText)}`, columns),
+    // Most have the hint of the one before.
+    ...(failure.hint === undefined || failures.slice(0, index).some(({ hint }) => hint === failure.hint)
+      ? []
+      : [cut(`      hint: ${oneLine(failure.hint)}`, columns)]),
+  ]);
+  return [paint('red', cut(title('failure', count, failures.length), columns)), ...lines];
+}
+
+/** What a person reads of one text in a list. */
+const longestText = 160;
+
+function problemLines(
+  { problems, problem_count: count }: RunSummary,
+  { paint, columns = Infinity }: GridView,
+): string[] {
+  const ofRun = problems.filter(({ scope }) => scope === 'run');
+  const ofRows = problems.filter(({ scope }) => scope !== 'run');
+  const list = (name: string, listed: readonly RowProblem[]): string[] =>
+    listed.length === 0
+      ? []
+      : [paint('yellow', cut(name, columns)), ...listed.flatMap(toLines).map((line) => cut(line, columns))];
+  return [
+    ...list('The run is void:', ofRun),
+    ...list(title('unusable row', count - ofRun.length, ofRows.length), ofRows),
+  ];
+}
+
+function toLines(problem: RowProblem): string[] {
+  return [
+    `  ${place(problem)}  ${cut(oneLine(problem.message), longestText)}`,
+    ...(problem.hint === undefined ? [] : [`      hint: ${oneLine(problem.hint)}`]),
+  ];
+}
+
+function place({ file, line }: Failure | RowProblem): string {
+  return `${oneLine(file)}:${line}`;
+}
+
+function title(noun: string, count: number, shown: number): string {
+  return shown < count ? `${formatCount(count, noun)}, the first ${shown}:` : `${formatCount(count, noun)}:`;
+}
+
+function closing(report: RunSummary, { paint, columns = Infinity }: GridView): string[] {
+  const { kind, cases, duration_ms: ms } = report;
+  if (kind === 'shadow') return [];
+  const timing = `${describeRun(report)}${ms === null ? '' : ` (${formatRate(cases, ms)} per second)`}`;
+  const bailed = report.bailed ? [paint('yellow', cut(bailedSentence, columns))] : [];
+  return [...bailed, cut(timing, columns)];
+}

@@ -1,2 +1,0 @@
-export { cut, padEnd, padStart, textWidth } from '../../text-width.ts';
-export { visibleLine as oneLine } from '../../visible.ts';

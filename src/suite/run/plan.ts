@@ -1,0 +1,62 @@
+import { RuntimeError } from '../../errors.ts';
+import { toCandidates } from '../case/candidates.ts';
+import { openRows } from '../dataset/rows.ts';
+import type { Gate, Suite } from '../file/model.ts';
+import { compileSelection, type Selection } from '../select/select.ts';
+import type { RowProblem } from './record.ts';
+
+/** What a run of a suite would judge. */
+export interface SuitePlan {
+  readonly suite: string;
+  readonly gates: readonly Gate[];
+  /** In the order in which they would run. */
+  readonly rows: readonly PlannedRow[];
+  /** There are more than were asked for; `rows` are the first. */
+  readonly hasMore: boolean;
+}
+
+export interface PlannedRow {
+  /** From 1. */
+  readonly number: number;
+  readonly file: string;
+  readonly line: number;
+  /** The case that it is, or why it is none. */
+  readonly content: { readonly id: string } | { readonly problem: RowProblem };
+}
+
+export interface PlanOptions {
+  readonly select?: Selection | undefined;
+  /** Rows to read at most. */
+  readonly most: number;
+}
+
+/**
+ * Reads which cases a suite has, and runs none. Throws FILE_UNREADABLE, USAGE for a dataset on stdin, which cannot be
+ * read again by a run, and DATASET_INVALID.
+ */
+export async function planSuite(suite: Suite, { select = {}, most }: PlanOptions): Promise<SuitePlan> {
+  const { dataset, name, gates } = suite;
+  if (dataset.kind === 'file' && dataset.path === '-') {
+    throw new RuntimeError(
+      'USAGE',
+      'a dataset on stdin can be read once, not first for the names of its cases',
+    );
+  }
+  const own = new AbortController();
+  const rows: PlannedRow[] = [];
+  const candidates = toCandidates(suite, openRows(dataset, own.signal).rows);
+  try {
+    for await (const candidate of compileSelection(select)(candidates)) {
+      if (rows.length === most) return { suite: name, gates, rows, hasMore: true };
+      const { number, file, line } = candidate.row;
+      const content =
+        'problem' in candidate
+          ? { problem: { file, line, column: 1, ...candidate.problem } }
+          : { id: candidate.id };
+      rows.push({ number, file, line, content });
+    }
+  } finally {
+    own.abort();
+  }
+  return { suite: name, gates, rows, hasMore: false };
+}

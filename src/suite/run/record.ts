@@ -1,0 +1,297 @@
+import type { EvalToolCall, Threshold } from '../../contract/eval.ts';
+import type { EventKind, Verdict } from '../../contract/hook.ts';
+import type { ChatMessage } from '../../contract/provider.ts';
+import type { Fault } from '../../errors.ts';
+import type { GateMetric, Role } from '../file/model.ts';
+
+// What a run of a suite leaves behind: plain JSON values, so that a file or a store can hold them as they are.
+
+/** Who a run is and what it judges: the first thing that a reporter, a file or a store is told. */
+export interface RunHeader {
+  readonly run_id: string;
+  /** No run of a suite, but what a hook in shadow mode would have decided of traffic: it has no end. */
+  readonly kind?: 'shadow';
+  readonly suite: string;
+  /** The suite file, as the user gave it. */
+  readonly file: string;
+  /** ISO 8601, UTC. */
+  readonly started_at: string;
+  /** How often each case is run. */
+  readonly epochs: number;
+  readonly evals: readonly EvalHeader[];
+  /** Cases that there will be; null where nobody can tell before the end of the dataset. */
+  readonly total: number | null;
+}
+
+export interface EvalHeader {
+  readonly id: string;
+  /** The eval's type; `not`, `any_of`, `all_of` of a combination; `guard` of a guardrail that is judged. */
+  readonly type: string;
+  readonly role: Role;
+  readonly weight: number;
+  /** How the epochs of a case become one score: `mean`, `median`, `mode`, `max`, `pass@2`, `at_least_2`. */
+  readonly reducer: string;
+}
+
+/** One case with everything that was judged of it, in the order of the dataset. */
+export interface CaseRecord {
+  /** The number of its row, from 1. */
+  readonly number: number;
+  readonly file: string;
+  readonly line: number;
+  readonly id: string;
+  readonly tags: readonly string[];
+  /** One for each time that the case was run, in order; at least one. */
+  readonly epochs: readonly EpochRecord[];
+  /** The epochs reduced to one result for each eval that judged the case, in the order of the suite. */
+  readonly results: readonly CaseResult[];
+  /** The weighted mean of the scores of assertions and guardrails; null when one of them is unscored, or there is none. */
+  readonly score: number | null;
+  /** Whether `score` meets the threshold of the case, or, without one, every assertion and guardrail passed. */
+  readonly passed: boolean;
+}
+
+/** What one run of a case came to. */
+export interface EpochRecord {
+  /** From 1. */
+  readonly epoch: number;
+  /** The text that was judged: recorded, or made by the subject. */
+  readonly content: string;
+  readonly messages: readonly ChatMessage[];
+  readonly tool_calls: readonly EvalToolCall[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** The bounds of the case as a whole, where it has any. */
+  readonly threshold?: Threshold;
+  /** How the subject made the text; absent where the text was recorded. */
+  readonly subject?: SubjectRecord;
+  readonly results: readonly EvalResult[];
+}
+
+export interface SubjectRecord {
+  readonly status: 'ok' | 'failed';
+  /** From when it had a slot of the pool. */
+  readonly duration_ms: number;
+  /** How long it waited for slots meanwhile; unknown of older runs. */
+  readonly queue_ms?: number;
+  /** The answer came from the cache. */
+  readonly cached: boolean;
+  readonly attempts: number;
+  /** Why there is no answer; every eval of the epoch is then unscored. */
+  readonly error?: Fault;
+}
+
+/** What one eval said of one epoch. */
+export interface EvalResult {
+  readonly eval: string;
+  /** 0..1; null when unscored. */
+  readonly score: number | null;
+  readonly passed: boolean;
+  /** The eval's own words, or why there is no score. */
+  readonly detail: string;
+  /** The bounds that `passed` was decided by. */
+  readonly threshold: Threshold;
+  /** What the eval was asked with; absent of combinations and guards. */
+  readonly params?: Readonly<Record<string, unknown>>;
+  /** What was judged in place of the content of the case. */
+  readonly content?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+  /** Set when a fault, rather than the eval's own word, is the reason. */
+  readonly error?: Fault;
+  /** From when it had a slot of the pool. */
+  readonly duration_ms: number;
+  /** How long it waited for that; unknown of older runs. */
+  readonly queue_ms?: number;
+  /** How often the eval was asked; more than once only after faults of the infrastructure. */
+  readonly attempts: number;
+  /** The end of what a one-shot process said on stderr; absent when it said nothing. */
+  readonly stderr?: string;
+  readonly guard?: GuardRecord;
+}
+
+/** What a guardrail decided of a labelled event. */
+export interface GuardRecord {
+  readonly hook: EventKind | 'host';
+  readonly phase: string;
+  readonly verdict: Verdict;
+  /** The hook that decided; null when all merely allowed. */
+  readonly decided_by: string | null;
+  /** Whether the event should have been stopped or changed; null where nobody knows. */
+  readonly expected: boolean | null;
+  /** Whether it was: any verdict but allow. */
+  readonly flagged: boolean;
+  /** How sure the guard was that the event should be flagged, 0..1, from its metadata; null where it does not say. */
+  readonly confidence: number | null;
+  /** Each hook that was asked, with its milliseconds. */
+  readonly hooks: readonly {
+    readonly name: string;
+    readonly verdict: string;
+    readonly duration_ms: number;
+  }[];
+}
+
+/** What an eval said of a case, over all its epochs. */
+export interface CaseResult {
+  readonly eval: string;
+  /** 0..1; null when unscored. */
+  readonly score: number | null;
+  readonly passed: boolean;
+  readonly detail: string;
+  /** How many of the epochs passed by themselves. */
+  readonly passed_epochs: number;
+}
+
+/** What the cases of one group came to under one eval, or as wholes. Rates and scores are 0..1. */
+export interface Stats {
+  readonly count: number;
+  readonly scored: number;
+  readonly unscored: number;
+  /** unscored / count; null when there was no result. */
+  readonly unscored_share: number | null;
+  readonly passed: number;
+  /** Of all results, unscored ones included; null when there was none. */
+  readonly pass_rate: number | null;
+  /** 95 % interval of the pass rate (Wilson). */
+  readonly pass_rate_ci95: Interval | null;
+  /** Of the scored ones, as all that follows; null when nothing was scored. */
+  readonly mean: number | null;
+  /** Standard error of the mean, with the epochs of a case as one cluster; null with fewer than two cases. */
+  readonly stderr: number | null;
+  /** 95 % interval of the mean. */
+  readonly ci95: Interval | null;
+  readonly median: number | null;
+  /** The score that a tenth of the cases do not exceed. */
+  readonly p10: number | null;
+  /** Cases of which some epochs passed and others did not. */
+  readonly flaky: number;
+  /** The chance that of k epochs one passes, by k from 1; only with several epochs. */
+  readonly pass_at?: Readonly<Record<string, number>>;
+  /** The chance that of k epochs all pass, by k from 1; only with several epochs. */
+  readonly pass_hat?: Readonly<Record<string, number>>;
+}
+
+export type Interval = readonly [low: number, high: number];
+
+export interface EvalStats extends Stats {
+  /** How the scores are spread: cases by tenth, [0, 0.1) first, 1 in the last. */
+  readonly histogram: readonly number[];
+  /** Milliseconds of one ask, from when it had a slot of the pool. */
+  readonly latency_ms: Latency | null;
+  /** Milliseconds that one ask waited for its slot; unknown of older runs. */
+  readonly queue_ms?: Latency | null;
+  /** Only of guards. */
+  readonly classification?: Classification;
+  /** In alphabetical order. */
+  readonly tags: Readonly<Record<string, Stats & { readonly classification?: Classification }>>;
+}
+
+export interface Latency {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** How well a guardrail tells what should be flagged from what should not. Null where nothing was to divide by. */
+export interface Classification {
+  readonly true_positives: number;
+  readonly false_positives: number;
+  readonly true_negatives: number;
+  readonly false_negatives: number;
+  readonly precision: number | null;
+  readonly recall: number | null;
+  readonly f1: number | null;
+  /** Recall counts twice as much as precision. */
+  readonly f2: number | null;
+  readonly accuracy: number | null;
+  /** Area under the ROC curve; null unless every decision came with a confidence. */
+  readonly auc: number | null;
+  /** Points of the ROC curve, by falling confidence, at most 101; absent without confidences. */
+  readonly roc?: readonly { readonly threshold: number; readonly tpr: number; readonly fpr: number }[];
+  /** Milliseconds by hook. */
+  readonly latency_ms: Readonly<Record<string, Latency>>;
+}
+
+/** The cases as wholes: `mean` and its kin are of their weighted scores. */
+export interface CaseStats extends Stats {
+  readonly tags: Readonly<Record<string, Stats>>;
+}
+
+export interface GateResult {
+  /** Absent of a gate over the cases as wholes. */
+  readonly eval?: string;
+  readonly metric: GateMetric;
+  /** Only there when the gate has one. */
+  readonly tag?: string;
+  readonly value: number | null;
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly passed: boolean;
+}
+
+/** A row that could not be used; `file` and `line` are those of the row. */
+export interface RowProblem {
+  /** Of no row, but of the run as a whole, which is void. */
+  readonly scope?: 'run';
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** An assertion or a guardrail that did not pass. */
+export interface Failure {
+  readonly case: string;
+  readonly file: string;
+  readonly line: number;
+  readonly eval: string;
+  /** Null when unscored. */
+  readonly score: number | null;
+  /** The eval's own detail, or why there is no score. */
+  readonly detail: string;
+  /** What to do next, where a fault is the reason. */
+  readonly hint?: string;
+}
+
+/** What a run of a suite came to: the same for every window and every order in which results came in. */
+export interface SuiteReport {
+  readonly run_id: string;
+  readonly suite: string;
+  readonly status: 'passed' | 'failed' | 'error';
+  /** Cases that ran; rows that could not be used are not among them. */
+  readonly cases: number;
+  readonly epochs: number;
+  /** The run ended early, after as many failures as were allowed. */
+  readonly bailed: boolean;
+  readonly overall: CaseStats;
+  readonly evals: Readonly<Record<string, EvalStats>>;
+  readonly gates: readonly GateResult[];
+  readonly duration_ms: number;
+  /** The first 20, in the order of the dataset. */
+  readonly problems: readonly RowProblem[];
+  readonly problem_count: number;
+  /** The first 20, in the order of the dataset. */
+  readonly failures: readonly Failure[];
+  readonly failure_count: number;
+}
+
+/** What is known of a run, whether or not it came to its end. */
+export interface RunSummary extends Omit<SuiteReport, 'status' | 'duration_ms'> {
+  /** As in the header of the run. */
+  readonly kind?: 'shadow';
+  /** Without an end a run was `interrupted`, or is `running`, as what a shadow would decide always is. */
+  readonly status: SuiteReport['status'] | UnendedStatus;
+  /** Null without an end: nobody knows. */
+  readonly duration_ms: number | null;
+}
+
+export type UnendedStatus = 'running' | 'interrupted';
+
+/** A run that is over, or was cut off, to be shown, compared or rendered again. */
+export interface RunSource {
+  readonly header: RunHeader;
+  /** All, or those of that id, in the order of the dataset; may be read more than once. */
+  cases(caseId?: string): AsyncIterable<CaseRecord>;
+  /** Undefined of a run that did not come to its end. */
+  readonly report: SuiteReport | undefined;
+  /** Of a run without a report, where that is known. */
+  readonly status?: UnendedStatus;
+}

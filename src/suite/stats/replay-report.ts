@@ -1,0 +1,30 @@
+import type { Reporter } from '../report/reporter.ts';
+import type { RunSource, RunSummary, SuiteReport } from '../run/record.ts';
+import { summarize } from './summarize.ts';
+
+/** Tells a reporter of a run that is over, or was cut off, as if it happened now. */
+export async function retell(source: RunSource, reporter: Reporter): Promise<void> {
+  const report = await summarize(source);
+  await reporter.begin(source.header);
+  for await (const record of source.cases()) await reporter.onCase(record);
+  const ofRows = report.problems.filter(({ scope }) => scope !== 'run');
+  for (const problem of ofRows) await reporter.onProblem(problem);
+  await reporter.end(toReport(report, source.header.file));
+}
+
+/** Reporters know of runs with an end only: one that was cut off is an error, and a shadow has nothing to fail by. */
+function toReport({ kind, status, duration_ms: ms, ...rest }: RunSummary, file: string): SuiteReport {
+  const report = { ...rest, duration_ms: ms ?? 0 };
+  if (status !== 'running' && status !== 'interrupted') return { ...report, status };
+  if (kind === 'shadow') return { ...report, status: 'passed' };
+  const problems = [{ ...unended, file }, ...rest.problems];
+  return { ...report, status: 'error', problems, problem_count: rest.problem_count + 1 };
+}
+
+const unended = {
+  scope: 'run',
+  line: 1,
+  column: 1,
+  message: 'it did not come to its end: these are the cases that were done until then',
+  hint: 'Go on with it: signalbox eval run SUITE --resume.',
+} as const;

@@ -1,0 +1,71 @@
+import type { RunDetails, TimelineEntry } from '../../../contract/run.ts';
+import type { Runtime } from '../../../runtime/open-runtime.ts';
+import { visible, visibleLine } from '../../../text/escape-invisible.ts';
+import { exactText } from '../exact-text.ts';
+import { facts } from '../facts.ts';
+import { nextCommands } from '../next-command.ts';
+import type { Terminal } from '../terminal.ts';
+import { columns } from './columns.ts';
+import { choicesText, headline, jsonLine, resumeText } from './pending.ts';
+
+/** Shows people a run: what it is, what happened when, and what can be done now. */
+export async function showDetails(
+  details: RunDetails,
+  runtime: Runtime,
+  { print }: Pick<Terminal, 'print'>,
+): Promise<void> {
+  const { formatDuration } = await import('../../../runtime/open-runtime.ts');
+  print(summary(details));
+  print('');
+  print(columns(toRows(details.timeline, formatDuration)));
+  const commands = nextCommands(runtime.file);
+  for (const pending of details.pendings) {
+    print('');
+    print(headline(pending));
+    print(choicesText(pending.id, commands));
+  }
+  if (details.status === 'running' || details.status === 'pending') {
+    print(`\n${resumeText(details.run_id, commands, { isLast: details.pendings.length > 0 })}`);
+  }
+}
+
+function summary(details: RunDetails): string {
+  const { run_id, kind, name, file, status, error, output } = details;
+  return facts([
+    ['run', run_id],
+    [kind, `${visibleLine(name)}${file === null ? '' : ` (${visibleLine(file)})`}`],
+    ['status', status],
+    ['input', jsonLine(exactText(details, 'input'))],
+    ...(status === 'completed' || output !== null
+      ? [['output', jsonLine(exactText(details, 'output'))] as const]
+      : []),
+    ...(error === null ? [] : [['error', `[${error.code}] ${visible(error.message)}`] as const]),
+  ]);
+}
+
+/** When, how long after the run began, what, and how long that took. */
+function toRows(timeline: readonly TimelineEntry[], formatDuration: (ms: number) => string): string[][] {
+  const [first] = timeline;
+  const begins = new Map<string, string>();
+  return timeline.map((entry) => {
+    const { at, what, step, detail } = entry;
+    const key = pairOf(entry);
+    const began = begins.get(key);
+    if (what === 'step began' || what === 'pending') begins.set(key, at);
+    const isEnd = what === 'step ended' || what === 'decided';
+    const took = isEnd && began !== undefined ? formatDuration(between(began, at)) : '';
+    const after = first === undefined ? '' : `+${formatDuration(between(first.at, at))}`;
+    return [at, after, what, step === null ? '' : visibleLine(step), took, visibleLine(detail)];
+  });
+}
+
+/** What a beginning and its end have in common: the step, or the pending call whose id leads the detail. */
+function pairOf({ what, step, detail }: TimelineEntry): string {
+  const isCall = what === 'pending' || what === 'decided';
+  return isCall ? (detail.split(':')[0] ?? '') : `${step}`;
+}
+
+function between(from: string, to: string): number {
+  // A clock that was set back meanwhile says nothing.
+  return Math.max(0, Date.parse(to) - Date.parse(from));
+}

@@ -1,0 +1,95 @@
+import type { ForeignHookConfig, HookConfig, RuntimeConfig, ToolConfig } from '../config/config.ts';
+import type {
+  DecisionDocument,
+  EvalDocument,
+  HookInfo,
+  ToolDocument,
+  ToolInfo,
+} from '../contract/document.ts';
+import type { EvalOutcome } from '../contract/eval.ts';
+import type { Decision } from '../contract/hook.ts';
+import type { CallPaused, CallResult } from '../hooks/call-result.ts';
+import { document } from '../json/exact-document.ts';
+
+/** A call that has its outcome. */
+export interface EndedCall extends Pick<CallResult, 'metadata' | 'context'> {
+  readonly outcome: Exclude<CallResult['outcome'], CallPaused>;
+}
+
+/** The document of a tool call. */
+export function toToolDocument({ outcome, metadata, context }: EndedCall): ToolDocument {
+  const said = { ...(context && { context }), ...(metadata.text !== '{}' && { metadata }) };
+  switch (outcome.status) {
+    case 'ok':
+      return document<ToolDocument>({ status: 'ok', result: outcome.result, ...said });
+    case 'failed':
+      return document<ToolDocument>({ status: 'failed', error: outcome.error, ...said });
+    case 'denied': {
+      const { hook, reason, abort, error } = outcome;
+      return document<ToolDocument>({
+        ...{ status: 'denied', hook, reason, metadata },
+        ...(abort && { abort }),
+        ...(error && { error }),
+      });
+    }
+  }
+}
+
+/** The document of an eval call. */
+export function toEvalDocument(outcome: EvalOutcome, passed: boolean): EvalDocument {
+  if (outcome.status === 'unscored') {
+    const { reason, error } = outcome;
+    return document<EvalDocument>({ status: 'unscored', reason, passed: false, ...(error && { error }) });
+  }
+  const { score, detail, data } = outcome;
+  return document<EvalDocument>({ status: 'scored', score, passed, detail, data: data ?? null });
+}
+
+/** The document of a decision. */
+export function toDecisionDocument(decision: Decision): DecisionDocument {
+  return document<DecisionDocument>({ ...decision });
+}
+
+/** A tool as it is listed. */
+export function toToolInfo({ name, description, exec, inputSchema, outputSchema }: ToolConfig): ToolInfo {
+  return {
+    name,
+    description,
+    runtime: exec?.runtime ?? 'none',
+    dialect: exec?.dialect ?? null,
+    input_schema: inputSchema ?? null,
+    output_schema: outputSchema ?? null,
+  };
+}
+
+/** All hooks as they are listed, in the order in which they run. */
+export function toHookInfos({ hooks, foreign }: Pick<RuntimeConfig, 'hooks' | 'foreign'>): HookInfo[] {
+  const natives = hooks.map((hook) => ({ place: hook.place, info: toHookInfo(hook) }));
+  const strangers = foreign.map((hook) => ({ place: hook.place, info: toForeignInfo(hook) }));
+  const all = [...natives, ...strangers].toSorted((one, other) => one.place - other.place);
+  return all.map(({ info }) => info);
+}
+
+function toHookInfo({ name, hook, phases, mode, exec }: HookConfig): HookInfo {
+  const source = exec.position;
+  return { name, dialect: exec.dialect, hook, phases, mode, points: [], on_failure: 'deny', source };
+}
+
+function toForeignInfo(hook: ForeignHookConfig): HookInfo {
+  const { name, dialect, onFailure = 'own', source } = hook;
+  const points = pointsOf(hook);
+  return { name, dialect, hook: null, phases: [], mode: null, points, on_failure: onFailure, source };
+}
+
+/** The points that the hook was declared for, by its dialect's own names. */
+function pointsOf({ dialect, settings }: ForeignHookConfig): readonly string[] {
+  switch (dialect) {
+    case 'picoclaw':
+      return settings.observe.length === 0 ? settings.intercept : [...settings.intercept, 'event'];
+    case 'chibi':
+      return settings.points;
+    case 'claude':
+    case 'agentao':
+      return [settings.event];
+  }
+}

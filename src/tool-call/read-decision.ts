@@ -1,0 +1,33 @@
+import type { PendingCall, Ruling } from '../contract/approval.ts';
+import { RuntimeError } from '../errors.ts';
+import { isObject, Json } from '../json/json.ts';
+import { readGivenArgs } from './args.ts';
+import { requireDecider } from './decider.ts';
+
+/**
+ * The ruling of somebody who was asked on the spot: approved (with arguments as an object or JSON text, if they
+ * were edited), rejected, or responded. Throws USAGE for anything else, and ARGS_INVALID.
+ */
+export function readRuling({ tool }: PendingCall, given: unknown): Ruling {
+  if (!isObject(given)) throw unusable('it is no object');
+  const { kind, reason = '', args, result } = given;
+  const by = requireDecider(given['by']);
+  if (typeof reason !== 'string') throw unusable('`reason` is no text');
+  switch (kind) {
+    case 'approved': {
+      const edited = args === undefined || args === null ? null : readGivenArgs(tool, args);
+      return { kind, args: edited, by, reason };
+    }
+    case 'rejected':
+      return { kind, by, reason };
+    case 'responded':
+      if (result === undefined) throw unusable('it has no `result`');
+      return { kind, result: Json.from(result), by, reason };
+    default:
+      throw unusable('`kind` is not approved, rejected or responded');
+  }
+}
+
+function unusable(why: string): RuntimeError {
+  return new RuntimeError('USAGE', `the ruling cannot be used: ${why}`);
+}

@@ -1,0 +1,150 @@
+import { type Document, LineCounter, parseAllDocuments } from 'yaml';
+import type { Position, Problem } from './problem.ts';
+import { lowerFirst, syntaxProblems, tooDeep } from './syntax.ts';
+import { readText } from './text-file.ts';
+import { findDuplicates, findMistakes, keysAt, lookUp, type Place, type TreeMistake } from './tree.ts';
+
+/** The way to a value: mapping keys and list indices from the root. */
+export type Path = readonly (string | number)[];
+
+/** A YAML file's first document: its value, and where each part of it stands. */
+export interface YamlDocument {
+  /** As the user gave it. */
+  readonly file: string;
+  /** Plain values; undefined when the file is so broken that `problems` says all there is to say. */
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+  /** The one of `problems` that reports further documents; a tolerant loader may take it less seriously. */
+  readonly secondDocument: Problem | undefined;
+  /** Where the value stands; that of its nearest existing ancestor when there is none. */
+  positionOf(path: Path): Position;
+  /** Where the key (or the list item) stands that holds the value; falls back like `positionOf`. */
+  keyPositionOf(path: Path): Position;
+  /** A scalar as the file spells it, without quotes: `1.10` stays `1.10`. */
+  sourceOf(path: Path): string | undefined;
+  /** The keys of a mapping in the order of the file, which the plain value loses for keys like `10`. */
+  keysOf(path: Path): readonly string[];
+}
+
+/** Reads the first YAML 1.2 (or JSON) document of `file`. Throws FILE_UNREADABLE; all else is a problem. */
+export function readDocument(file: string): YamlDocument {
+  const text = readText(file);
+  return typeof text === 'string' ? parseDocument(file, text) : brokenDocument(file, text);
+}
+
+/** The document in a text; `file` is what its problems are said to be in. All that is wrong is a problem. */
+export function parseDocument(file: string, text: string): YamlDocument {
+  const lines = new LineCounter();
+  const documents = tryParse(text, lines);
+  const [first, second] = documents ?? [];
+  const at = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  if (documents === undefined)
+    return brokenDocument(file, { ...at(deepestIn(text)), severity: 'error', message: tooDeep });
+  if (first === undefined)
+    return brokenDocument(file, { ...at(0), severity: 'error', message: 'the file is empty' });
+  return toYamlDocument(file, first, { at, second });
+}
+
+/** Undefined where the parser has run out of stack. */
+function tryParse(text: string, lines: LineCounter): readonly Document.Parsed[] | undefined {
+  try {
+    return parseYaml(text, lines);
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return undefined;
+    throw thrown;
+  }
+}
+
+/** Where the line with the widest indentation begins. */
+function deepestIn(text: string): number {
+  let place = { offset: 0, width: 0 };
+  for (const { index, 1: indent = '' } of text.matchAll(/^( +)\S/gm)) {
+    if (indent.length > place.width) place = { offset: index, width: indent.length };
+  }
+  return place.offset + place.width;
+}
+
+function brokenDocument(file: string, problem: Problem): YamlDocument {
+  const start = (): Position => ({ file, line: 1, column: 1 });
+  return {
+    file,
+    value: undefined,
+    problems: [problem],
+    secondDocument: undefined,
+    positionOf: start,
+    keyPositionOf: start,
+    sourceOf: () => undefined,
+    keysOf: () => [],
+  };
+}
+
+/**
+ * All documents of a text, syntax errors and all, without a check of what they hold. Known tags such as !!binary stay
+ * unresolved: every value must be one that JSON has.
+ */
+export function parseYaml(text: string, lineCounter: LineCounter): readonly Document.Parsed[] {
+  const options = {
+    lineCounter,
+    merge: true,
+    stringKeys: true,
+    // Found in yaml-tree.ts, which can name the key.
+    uniqueKeys: false,
+    resolveKnownTags: false,
+    prettyErrors: false,
+  };
+  const documents = parseAllDocuments(text, options);
+  return 'empty' in documents ? [] : documents;
+}
+
+interface Source {
+  readonly at: (offset: number) => Position;
+  readonly second: Document.Parsed | undefined;
+}
+
+function toYamlDocument(file: string, document: Document.Parsed, { at, second }: Source): YamlDocument {
+  const { value, mistakes } =
+    document.errors.length === 0 ? toValue(document) : { value: undefined, mistakes: [] };
+  const located = mistakes.map(
+    ({ offset, message }): Problem => ({ ...at(offset), severity: 'error', message }),
+  );
+  const secondDocument = second && hasContents(second) ? reportSecond(second, at) : undefined;
+  const atPlace = (pick: (place: Place) => number) => (path: Path) => at(pick(lookUp(document, path)));
+  return {
+    file,
+    value,
+    problems: [...syntaxProblems(document, at), ...located, ...(secondDocument ? [secondDocument] : [])],
+    secondDocument,
+    positionOf: atPlace((place) => place.valueOffset),
+    keyPositionOf: atPlace((place) => place.keyOffset),
+    sourceOf: (path) => lookUp(document, path).source,
+    keysOf: (path) => keysAt(document, path),
+  };
+}
+
+function hasContents(document: Document.Parsed): boolean {
+  const range = document.contents?.range;
+  return document.errors.length > 0 || (range !== undefined && range !== null && range[1] > range[0]);
+}
+
+function reportSecond(second: Document.Parsed, at: Source['at']): Problem {
+  return {
+    ...at(second.contents?.range?.[0] ?? second.range[0]),
+    severity: 'error',
+    message: 'only the first YAML document of a file counts; a second one starts here',
+    hint: 'Remove the `---` above it, or move it to a file of its own.',
+  };
+}
+
+function toValue(document: Document.Parsed): { value: unknown; mistakes: readonly TreeMistake[] } {
+  try {
+    const mistakes = findMistakes(document);
+    if (mistakes.length > 0) return { value: undefined, mistakes };
+    return { value: document.toJS(), mistakes: findDuplicates(document) };
+  } catch (thrown) {
+    const message = `YAML: ${lowerFirst(thrown instanceof Error ? thrown.message : String(thrown))}`;
+    return { value: undefined, mistakes: [{ offset: document.contents?.range?.[0] ?? 0, message }] };
+  }
+}

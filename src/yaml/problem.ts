@@ -1,0 +1,45 @@
+import type { RuntimeError } from '../errors.ts';
+import { isObject } from '../json/json.ts';
+
+/** Where a value stands: lines and columns count from 1. */
+export interface Position {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Something to say about a file. `error` stops the load; `warning` and `note` are only told. */
+export interface Problem extends Position {
+  readonly severity: 'error' | 'warning' | 'note';
+  /** Starts with the path of the value, as in `hooks[guard].phases: …`. */
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** `FILE:LINE:COL message`, marked where it is no error, and the hint on a line of its own. */
+export function formatProblem(problem: Problem): string {
+  const { file, line, column, severity, message, hint } = problem;
+  const mark = severity === 'error' ? '' : `${severity}: `;
+  const text = `${file}:${line}:${column} ${mark}${message}`;
+  return hint === undefined ? text : `${text}\n    hint: ${hint}`;
+}
+
+/** The problems of files that an error carries in `details.problems`; none where it carries none. */
+export function problemsOf({ details }: RuntimeError): readonly Problem[] {
+  const { problems } = details;
+  return Array.isArray(problems) ? problems.filter(isProblem) : [];
+}
+
+function isProblem(value: unknown): value is Problem {
+  return isObject(value) && typeof value['file'] === 'string' && typeof value['message'] === 'string';
+}
+
+/** By file, then line, then column; what stands at one place keeps its order. */
+export function sortProblems(problems: readonly Problem[]): Problem[] {
+  return problems.toSorted((a, b) => compare(a.file, b.file) || a.line - b.line || a.column - b.column);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

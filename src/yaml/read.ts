@@ -1,0 +1,114 @@
+import { isObject, parseLossless } from '../json/json.ts';
+import { longestMs } from '../time/longest-timer.ts';
+import type { Path, YamlDocument } from './document.ts';
+
+/** One entry of a mapping, in the order of the file. */
+export interface Entry {
+  readonly name: string;
+  readonly path: Path;
+  readonly value: unknown;
+}
+
+/** The plain value at `path`; undefined when there is none. */
+export function valueAt(document: YamlDocument, path: Path): unknown {
+  return path.reduce<unknown>((value, segment) => {
+    if (Array.isArray(value)) return value[Number(segment)];
+    return isObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
+  }, document.value);
+}
+
+/** The entries of the mapping at `path`; none when it is no mapping. */
+export function entriesAt(document: YamlDocument, path: Path): Entry[] {
+  if (!isObject(valueAt(document, path))) return [];
+  return document.keysOf(path).map((name) => {
+    const entry = [...path, name];
+    return { name, path: entry, value: valueAt(document, entry) };
+  });
+}
+
+/** The paths of the items of the list at `path`; none when it is no list. */
+export function itemsAt(document: YamlDocument, path: Path): Path[] {
+  const list = valueAt(document, path);
+  return Array.isArray(list) ? list.map((_item, index) => [...path, index]) : [];
+}
+
+/** A text; a number or boolean counts as the text that the file has. */
+export function textAt(document: YamlDocument, path: Path): string | undefined {
+  const value = valueAt(document, path);
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'number' && typeof value !== 'boolean') return undefined;
+  return document.sourceOf(path) ?? String(value);
+}
+
+/** A text that says something: an empty one counts as absent. */
+export function wordAt(document: YamlDocument, path: Path): string | undefined {
+  return textAt(document, path) || undefined;
+}
+
+/** One of `words`, or undefined. */
+export function choiceAt<Word extends string>(
+  document: YamlDocument,
+  path: Path,
+  words: readonly Word[],
+): Word | undefined {
+  const text = textAt(document, path);
+  return words.find((word) => word === text);
+}
+
+/** A whole number of at least `least`, rounded down. */
+export function wholeAt(document: YamlDocument, path: Path, least = 1): number | undefined {
+  const value = valueAt(document, path);
+  if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
+  const whole = Math.trunc(value);
+  return whole < least ? undefined : whole;
+}
+
+/** A number that JSON has. */
+export function finiteAt(document: YamlDocument, path: Path): number | undefined {
+  const value = valueAt(document, path);
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+/** The tree at `path`, in which numbers too long for a double keep the digits that the file has. */
+export function exactAt(document: YamlDocument, path: Path, value = valueAt(document, path)): unknown {
+  if (typeof value === 'number') return exactNumber(value, document.sourceOf(path));
+  if (Array.isArray(value)) return value.map((item, index) => exactAt(document, [...path, index], item));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, exactAt(document, [...path, key], member)]),
+  );
+}
+
+/** The number, or its digits (`JSON.rawJSON`) where the source spells more of them than a double holds. */
+export function exactNumber(value: number, source: string | undefined): unknown {
+  const isJson = source !== undefined && /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(source);
+  return isJson ? parseLossless(source) : value;
+}
+
+/** Where numbers stand in the tree at `path` that JSON does not have: `.inf` and `.nan`. */
+export function infiniteNumbersAt(document: YamlDocument, path: Path): Path[] {
+  const value = valueAt(document, path);
+  if (typeof value === 'number') return Number.isFinite(value) ? [] : [path];
+  if (typeof value !== 'object' || value === null) return [];
+  const keys: readonly (string | number)[] = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
+  return keys.flatMap((key) => infiniteNumbersAt(document, [...path, key]));
+}
+
+/** A duration in milliseconds, never longer than a timer can wait. */
+export function millisecondsAt(document: YamlDocument, path: Path, least = 1): number | undefined {
+  const whole = wholeAt(document, path, least);
+  return whole === undefined ? undefined : Math.min(whole, longestMs);
+}
+
+/** Whether `path` fits one of the patterns: dotted words, `*` for any segment. */
+export function isAt(path: Path, ...patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => {
+    const words = pattern.split('.');
+    return words.length === path.length && words.every((word, index) => word === '*' || word === path[index]);
+  });
+}
+
+/** The pattern of one key of every entry that starts a process. */
+export function execKey(key: string): string[] {
+  return [`spec.tools.*.exec.${key}`, `spec.evals.*.${key}`, `spec.hooks.*.${key}`];
+}

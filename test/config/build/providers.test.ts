@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import type { ProviderConfig } from '../../../src/config/config.ts';
+import { stringifyJson } from '../../../src/json/json.ts';
+import { configText, native, promptkit, told } from '../told.ts';
+
+/** The providers of that list, without their positions, and every problem. */
+function read(providers: string, apiVersion: string = native) {
+  const { config, problems } = told(configText(apiVersion, `\nproviders:\n  ${providers}`));
+  const found = config?.providers.map(({ position: _position, ...provider }) => provider);
+  return { found, problems };
+}
+
+const bare = { headers: {}, credential: {}, defaults: {}, additionalConfig: {} };
+const minimal = { ...bare, id: 'openai', type: 'openai', model: 'm' };
+
+const readings: readonly {
+  readonly title: string;
+  readonly yaml: string;
+  readonly provider: Omit<ProviderConfig, 'position'>;
+}[] = [
+  { title: 'is called by its type without an id', yaml: '{type: openai, model: m}', provider: minimal },
+  {
+    title: 'is read with everything it may say',
+    yaml: `{id: main, type: claude, model: opus, base_url: 'http://127.0.0.1/v1', headers: {X-Team: 7, X-Beta: true},
+     credential: {api_key: k, credential_file: keys/main, credential_env: KEY},
+     defaults: {temperature: 0, top_p: 0.5, max_tokens: 64},
+     pricing: {input_cost_per_1k: 0.003, output_cost_per_1k: 0.015}, request_timeout: 1m30s,
+     additional_config: {responses: [{text: hi}]}}`,
+    provider: {
+      id: 'main',
+      type: 'claude',
+      model: 'opus',
+      baseUrl: 'http://127.0.0.1/v1',
+      headers: { 'X-Team': '7', 'X-Beta': 'true' },
+      credential: { apiKey: 'k', file: 'keys/main', env: 'KEY' },
+      defaults: { temperature: 0, topP: 0.5, maxTokens: 64 },
+      pricing: { input: 0.003, output: 0.015 },
+      requestTimeoutMs: 90_000,
+      additionalConfig: { responses: [{ text: 'hi' }] },
+    },
+  },
+  {
+    title: 'may have a price on one side only',
+    yaml: '{type: openai, model: m, pricing: {output_cost_per_1k: 1}}',
+    provider: { ...minimal, pricing: { input: 0, output: 1 } },
+  },
+  {
+    title: 'waits no longer than a timer can',
+    yaml: '{type: openai, model: m, request_timeout: 365d}',
+    provider: { ...minimal, requestTimeoutMs: 2_147_483_647 },
+  },
+  {
+    title: 'may have the role that every provider has',
+    yaml: '{type: openai, model: m, role: llm}',
+    provider: minimal,
+  },
+];
+
+test.each(readings)('a provider $title', ({ yaml, provider }) => {
+  expect(read(`- ${yaml}`)).toEqual({ found: [provider], problems: [] });
+});
+
+test.each([
+  { title: 'a platform', key: 'platform: {type: bedrock}', refused: 'its platform bedrock is not supported' },
+  { title: 'a platform without a type', key: 'platform: {}', refused: 'its platform is not supported' },
+  { title: 'another role', key: 'role: tts', refused: 'its role is tts, and only llm is supported' },
+])('a provider with $title is refused when it is used, in both versions', ({ key, refused }) => {
+  const place = key.split(':', 1)[0];
+  const expected = {
+    found: [{ ...minimal, refused }],
+    problems: [`warning 5:33 providers[0].${place}: the provider is refused when it is used: ${refused}`],
+  };
+  expect(read(`-  {type: openai, model: m, ${key}}`)).toEqual(expected);
+  expect(read(`-  {type: openai, model: m, ${key}}`, promptkit)).toEqual(expected);
+});
+
+test('of providers with one id v1alpha1 has the first', () => {
+  const { found } = read(
+    '- {id: main, type: a, model: one}\n  - {type: main, model: two}\n  - {type: b, model: three}',
+    promptkit,
+  );
+  expect(found?.map(({ id, model }) => [id, model])).toEqual([
+    ['main', 'one'],
+    ['b', 'three'],
+  ]);
+});
+
+test('settings keep the digits of their numbers', () => {
+  const { found } = read(
+    '- {type: openai, model: m, additional_config: {seed: 12345678901234567890, list: [0.1]}}',
+  );
+  expect(stringifyJson(found?.[0]?.additionalConfig)).toBe('{"seed":12345678901234567890,"list":[0.1]}');
+});

@@ -1,0 +1,76 @@
+import type { ChibiSettings } from '../../../src/config/foreign.ts';
+import { type Answer, answers } from '../../../src/contract/hook.ts';
+import { bareScene, type Scene } from '../../../src/contract/turn.ts';
+import { chibi } from '../../../src/dialects/chibi/dialect.ts';
+import { requirePoint } from '../../../src/dialects/chibi/points.ts';
+import { type Composed, compose, type Spoken } from '../../../src/dialects/compose.ts';
+import type { Payload, Question, Seat } from '../../../src/dialects/foreign.ts';
+import { RuntimeError, toFault } from '../../../src/errors.ts';
+import type { ProcessReply, Reply } from '../../../src/transport/transport.ts';
+
+export const scene: Scene = { ...bareScene('s1'), context_name: 'desk', fuel: { remaining: 30, total: 40 } };
+
+export function seatOf(name: string, onFailure: 'own' | 'deny' = 'own'): Seat<ChibiSettings> {
+  const points = Object.keys(chibi.points);
+  const settings = { tool: `${name}_tool`, points, chibiHome: '/home/me/.chibi', projectRoot: '/project' };
+  return { name, onFailure, cwd: '/project', settings };
+}
+
+export function questionAt(point: string, payload: Payload = {}, where: Scene = scene): Question {
+  return { point, payload, scene: where };
+}
+
+/** What a plugin left that exited 0. */
+export function printed(stdout: string | Uint8Array, exit: Partial<ProcessReply> = {}): ProcessReply {
+  return { via: 'process', exitCode: 0, signal: null, stdout: Buffer.from(stdout), stderr: '', ...exit };
+}
+
+/** One plugin's answer; a throw is the denial that it becomes. */
+export function readAt(
+  point: string,
+  reply: Reply | RuntimeError,
+  onFailure: 'own' | 'deny' = 'own',
+): Answer {
+  return readAs(seatOf('guard', onFailure), questionAt(point), reply);
+}
+
+function readAs(seat: Seat<ChibiSettings>, question: Question, reply: Reply | RuntimeError): Answer {
+  try {
+    return chibi.read(seat, question, reply).output;
+  } catch (thrown) {
+    // Whatever else it throws is a defect, and ends the test.
+    if (!(thrown instanceof RuntimeError)) throw thrown;
+    const error = toFault(thrown);
+    return answers.deny(error.code, { error });
+  }
+}
+
+/** What plugins a, b, c, … came to: each is asked, until one aborts. */
+export function ask(question: Question, replies: readonly (string | RuntimeError)[]): Composed {
+  const point = requirePoint(question.point);
+  const spoken: Spoken[] = [];
+  for (const [index, says] of replies.entries()) {
+    const hook = 'abc'.charAt(index);
+    const reply = typeof says === 'string' ? printed(says) : says;
+    const answer = readAs(seatOf(hook), question, reply);
+    spoken.push({ hook, answer });
+    if (point.ends?.includes(answer.verdict)) break;
+  }
+  const composed = compose(spoken, point.composition);
+  return chibi.conclude?.(question, spoken, composed) ?? composed;
+}
+
+/** Everything of an answer in one line. */
+export function say(answer: Answer): string {
+  const { verdict, reason, metadata } = answer;
+  const parts = [verdict, JSON.stringify(reason)];
+  if (verdict === 'modify') parts.push(answer.replace.text);
+  if (verdict === 'respond') parts.push(answer.result.text);
+  if (verdict === 'abort') parts.push(answer.scope);
+  if (metadata.text !== '{}') parts.push(metadata.text);
+  return parts.join(' ');
+}
+
+export function sayComposed({ hook, answer }: Composed): string {
+  return `${hook ?? '-'}: ${say(answer)}`;
+}

@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest';
+import { answers, type HookEvent } from '../../../src/contract/hook.ts';
+import { claude } from '../../../src/dialects/claude/dialect.ts';
+import { RuntimeError } from '../../../src/errors.ts';
+import type { Reply } from '../../../src/transport/transport.ts';
+import { titled } from '../../cite.ts';
+import { left, questionAt, say, specific, together } from './handler.ts';
+
+interface Row {
+  readonly title: string;
+  readonly cites: string;
+  readonly point: string;
+  readonly replies: readonly (Reply | RuntimeError)[];
+  readonly means: string;
+}
+
+const pre = (members: object) => left(specific('PreToolUse', { ...members }));
+const decide = (permissionDecision: string, members: object = {}) => pre({ permissionDecision, ...members });
+const approve = (members: object = {}) =>
+  left(specific('PermissionRequest', { decision: { behavior: 'allow', ...members } }));
+const reject = left(specific('PermissionRequest', { decision: { behavior: 'deny', message: 'no' } }));
+const block = (reason: string) => left(JSON.stringify({ decision: 'block', reason }));
+const silent = left();
+const reason = (permissionDecisionReason: string) => ({ permissionDecisionReason });
+
+const rows: readonly Row[] = [
+  {
+    title: 'deny beats ask and defer, and keeps all contexts',
+    cites: 'CC-7-09',
+    point: 'PreToolUse',
+    replies: [
+      decide('ask', { additionalContext: 'a' }),
+      decide('deny', reason('no')),
+      decide('defer'),
+      decide('allow', { additionalContext: 'b' }),
+    ],
+    means: 'h2 deny "no" +["a","b"] #{"deferred":true}',
+  },
+  {
+    title: 'defer beats ask and takes no rewrite',
+    cites: 'CC-7-09 CC-7-06',
+    point: 'PreToolUse',
+    replies: [
+      decide('ask', { ...reason('sure?'), updatedInput: { a: 1 } }),
+      decide('defer', reason('later')),
+    ],
+    means: 'h2 ask "later" #{"deferred":true}',
+  },
+  {
+    title: 'ask beats allow, of the rewritten call',
+    cites: 'CC-7-09',
+    point: 'PreToolUse',
+    replies: [decide('allow', { updatedInput: { a: 1 } }), decide('ask', reason('sure?'))],
+    means: 'h2 ask "sure?" {"args":{"a":1}}',
+  },
+  {
+    title: 'a rewrite survives silence',
+    cites: 'CC-11-01 CC-7-07',
+    point: 'PreToolUse',
+    replies: [pre({ updatedInput: { a: 1 } }), silent],
+    means: 'h1 modify {"args":{"a":1}}',
+  },
+  {
+    title: 'the last rewrite wins, with a warning',
+    cites: 'CC-7-10',
+    point: 'PreToolUse',
+    replies: [pre({ updatedInput: { a: 1 } }), pre({ updatedInput: { b: 2 } })],
+    means:
+      'h2 modify {"args":{"b":2}} #{"warnings":["several hooks replaced the arguments; \\"h2\\" stands last in the file and wins"]}',
+  },
+  {
+    title: 'continue false beats all',
+    cites: 'CC-7-01',
+    point: 'PreToolUse',
+    replies: [decide('deny'), left('{"continue":false,"stopReason":"end"}')],
+    means: 'h2 abort "end"',
+  },
+  {
+    title: 'messages stand below one another',
+    cites: 'CC-7-04',
+    point: 'PreToolUse',
+    replies: [left('{"systemMessage":"a"}'), left('{"systemMessage":"b"}')],
+    means: '- allow #{"system_message":"a\\nb"}',
+  },
+  { title: 'nobody approves', cites: 'CC-7-13', point: 'PermissionRequest', replies: [], means: '- ask' },
+  {
+    title: 'silence approves nothing',
+    cites: 'CC-7-13',
+    point: 'PermissionRequest',
+    replies: [silent],
+    means: '- ask',
+  },
+  {
+    title: 'one approval suffices, on record as its hook’s',
+    cites: 'CC-7-13',
+    point: 'PermissionRequest',
+    replies: [silent, approve(), silent],
+    means: 'h2 allow',
+  },
+  {
+    title: 'an approval changes the call',
+    cites: 'CC-7-13',
+    point: 'PermissionRequest',
+    replies: [approve(), approve({ updatedInput: { a: 1 } })],
+    means: 'h2 modify {"args":{"a":1}}',
+  },
+  {
+    title: 'a rejection beats an approval',
+    cites: 'CC-7-13',
+    point: 'PermissionRequest',
+    replies: [approve(), reject],
+    means: 'h2 deny "no"',
+  },
+  {
+    title: 'blocks and contexts are joined in file order',
+    cites: 'CC-8-03 CC-8-01',
+    point: 'Stop',
+    replies: [block('a'), left(specific('Stop', { additionalContext: 'b' })), silent, block('c')],
+    means: 'h4 modify {"follow_up":"a\\n\\nb\\n\\nc"}',
+  },
+  {
+    title: 'continue false beats blocks',
+    cites: 'CC-8-05',
+    point: 'Stop',
+    replies: [block('a'), left('{"continue":false}')],
+    means: 'h2 abort "Stop hook \\"h2\\" ended the turn without a message"',
+  },
+  { title: 'silence ends the turn', cites: 'CC-8-01', point: 'Stop', replies: [silent], means: '- allow' },
+  {
+    title: 'a failure lifts no denial',
+    cites: 'CC-9-01',
+    point: 'UserPromptSubmit',
+    replies: [block('a'), new RuntimeError('PROCESS_TIMEOUT', '')],
+    means: 'h1 deny "a" #{"failed_open":{"hook":"h2","cause":"claude.timeout"}}',
+  },
+];
+
+test.each(titled(rows))('$title', ({ point, replies, means }) => {
+  const { hook, answer } = together(point, replies);
+  expect(`${hook ?? '-'} ${say(answer)}`).toBe(means);
+});
+
+const call = { name: 'run', args: {}, call_id: 'c1' };
+const response = { name: 'run', call_id: 'c1', content: '', error: '', latency_ms: 0 };
+const after: HookEvent = { hook: 'tool', phase: 'after_execution', request: call, response };
+const before: HookEvent = { hook: 'tool', phase: 'before_execution', request: call };
+const approval: HookEvent = {
+  hook: 'tool',
+  phase: 'approval',
+  request: call,
+  asked: { hook: 'a', reason: 'sure?' },
+};
+const turn = {
+  prompt: '',
+  system_prompt: '',
+  messages: [],
+  tools: [],
+  provider_id: '',
+  model: '',
+  options: {},
+};
+const batch: HookEvent = { hook: 'turn', phase: 'batch', turn, calls: [] };
+
+test.each([
+  [
+    'contexts become reminders',
+    before,
+    answers.deny('no', { context: ['a', 'b'] }),
+    'deny "no" +["<system-reminder>\\na\\n</system-reminder>","<system-reminder>\\nb\\n</system-reminder>"]',
+  ],
+  [
+    'a new result becomes text',
+    after,
+    answers.modify({ content: { a: 1 } }),
+    'modify {"content":"{\\"a\\":1}"}',
+  ],
+  ['a text stays one', after, answers.modify({ content: 'a' }), 'modify {"content":"a"}'],
+  ['arguments stay', before, answers.modify({ args: { a: 1 } }), 'modify {"args":{"a":1}}'],
+  ['a denied batch ends the turn', batch, answers.deny('no'), 'abort "no"'],
+  ['a person who is still asked is no answer', approval, answers.ask(''), 'allow'],
+])('%s [CC-5-05 CC-7-12 CC-7-13]', (_title, event, answer, means) => {
+  expect(say(claude.settle(event, questionAt('PreToolUse'), answer))).toBe(means);
+});

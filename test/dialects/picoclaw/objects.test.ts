@@ -1,0 +1,368 @@
+import { expect, test } from 'vitest';
+import type { PicoclawSettings } from '../../../src/config/foreign.ts';
+import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
+import { RuntimeError } from '../../../src/errors.ts';
+import { Json } from '../../../src/json/json.ts';
+import { titled } from '../../cite.ts';
+import { answered, answerTo, ask, say, sayReply, seatOf } from './seat.ts';
+
+interface Row {
+  readonly title: string;
+  readonly cites: string;
+  readonly point: string;
+  /** The object beside `modify`. */
+  readonly object: string;
+  readonly doc: string;
+  readonly head: string;
+}
+
+const big = '12345678901234567890';
+const bad = 'allow by picoclaw.bad_result';
+
+const rows: readonly Row[] = [
+  {
+    title: 'arguments keep their bytes',
+    cites: 'PC-4-08 PC-6-13',
+    point: 'before_tool',
+    object: `"call":{"tool":"echo","arguments":{"n":${big}}}`,
+    doc: `modify {"args":{"n":${big}}}`,
+    head: `modify {"args":{"n":${big}}}`,
+  },
+  {
+    title: 'a name that changes is a rename',
+    cites: 'PC-6-13',
+    point: 'before_tool',
+    object: '"call":{"tool":"other","arguments":{}}',
+    doc: 'modify {"args":{},"name":"other"}',
+    head: 'modify {"args":{},"name":"other"}',
+  },
+  {
+    title: 'a call without a name or arguments',
+    cites: 'PC-1-06 PC-1-07 PC-6-13',
+    point: 'before_tool',
+    object: '"call":{}',
+    doc: 'allow',
+    head: 'modify {"args":{},"name":""}',
+  },
+  ...['[]', '1', '{"tool":1}', '{"arguments":[]}', '{"arguments":"{}"}'].map((call) => ({
+    title: `the call ${call} fits no form`,
+    cites: 'PC-6-15',
+    point: 'before_tool',
+    object: `"call":${call}`,
+    doc: bad,
+    head: bad,
+  })),
+  {
+    title: 'a nested result',
+    cites: 'PC-6-14',
+    point: 'after_tool',
+    object: '"result":{"tool":"echo","result":{"for_llm":"***"}}',
+    doc: 'modify {"content":"***"}',
+    head: 'modify {"content":"***"}',
+  },
+  {
+    title: 'a flat result',
+    cites: 'PC-1-08 PC-1-09 PC-6-14',
+    point: 'after_tool',
+    object: '"result":{"for_llm":"***"}',
+    doc: 'modify {"content":"***"}',
+    head: bad,
+  },
+  ...['{"is_error":true}', '{}', '{"for_llm":null}', '{"For_LLM":""}'].map((result) => ({
+    title: `the result ${result} is empty`,
+    cites: 'PC-6-43',
+    point: 'after_tool',
+    object: `"result":{"result":${result}}`,
+    doc: 'modify {"content":""}',
+    head: 'modify {"content":""}',
+  })),
+  {
+    title: 'a result in other letters',
+    cites: 'PC-6-45',
+    point: 'after_tool',
+    object: '"Result":{"RESULT":{"For_Llm":"first","for_llm":"***"}}',
+    doc: 'modify {"content":"***"}',
+    head: 'modify {"content":"***"}',
+  },
+  {
+    title: 'a call in other letters',
+    cites: 'PC-6-45',
+    point: 'before_tool',
+    object: '"Call":{"Tool":"other","ARGUMENTS":{"B":2}}',
+    doc: 'modify {"args":{"B":2},"name":"other"}',
+    head: 'modify {"args":{"B":2},"name":"other"}',
+  },
+  {
+    title: 'a request in other letters',
+    cites: 'PC-6-45',
+    point: 'before_llm',
+    object: '"Request":{"Model":"n","Messages":[{"Role":"user","Content":"***"}]}',
+    doc: 'modify {"model":"n","messages":[{"Role":"user","Content":"***"}]}',
+    head: 'modify {"model":"n","options":{}}',
+  },
+  {
+    title: 'cleared arguments',
+    cites: 'PC-6-44',
+    point: 'before_tool',
+    object: '"call":{"tool":"echo","arguments":null}',
+    doc: 'modify {"args":{}}',
+    head: 'modify {"args":{}}',
+  },
+  ...['{}', '"***"', '{"result":"***"}', '{"result":{"for_llm":1}}', '{"result":null}'].map((result) => ({
+    title: `the result ${result} fits no form`,
+    cites: 'PC-1-08 PC-6-15',
+    point: 'after_tool',
+    object: `"result":${result}`,
+    doc: 'deny',
+    head: bad,
+  })),
+  {
+    title: 'a nested response',
+    cites: 'PC-6-12 PC-1-06 PC-1-07',
+    point: 'after_llm',
+    object: '"response":{"model":"x","response":{"content":"***"}}',
+    doc: 'modify {"response":{"role":"assistant","finish_reason":"stop","reasoning":"","reasoning_details":null,"content":"***","reasoning_content":"hm"}}',
+    head: 'modify {"response":{"content":"***"}}',
+  },
+  {
+    title: 'a flat response',
+    cites: 'PC-1-08 PC-1-09',
+    point: 'after_llm',
+    object: '"response":{"content":"***","reasoning_content":"","model":"m"}',
+    doc: 'modify {"response":{"role":"assistant","finish_reason":"stop","reasoning":"","reasoning_details":null,"content":"***","reasoning_content":""}}',
+    head: bad,
+  },
+  ...['{}', '{"content":null}', '{"Content":""}'].map((response) => ({
+    title: `the response ${response} is empty`,
+    cites: 'PC-6-43',
+    point: 'after_llm',
+    object: `"response":{"response":${response}}`,
+    doc: 'modify {"response":{"role":"assistant","finish_reason":"stop","reasoning":"","reasoning_details":null,"content":"","reasoning_content":"hm"}}',
+    head: 'modify {"response":{"content":""}}',
+  })),
+  {
+    title: 'a response in other letters',
+    cites: 'PC-6-45',
+    point: 'after_llm',
+    object: '"Response":{"Response":{"Content":"***","Reasoning_Content":""}}',
+    doc: 'modify {"response":{"role":"assistant","finish_reason":"stop","reasoning":"","reasoning_details":null,"content":"***","reasoning_content":""}}',
+    head: 'modify {"response":{"content":"***","reasoning_content":""}}',
+  },
+  ...[
+    '{}',
+    '"x"',
+    '{"response":null}',
+    '{"response":{"content":1}}',
+    '{"content":null}',
+    '{"response":{"content":"a","tool_calls":[{"id":"1"}]}}',
+  ].map((response) => ({
+    title: `the response ${response} fits no form`,
+    cites: 'PC-1-08 PC-6-15',
+    point: 'after_llm',
+    object: `"response":${response}`,
+    doc: 'deny',
+    head: bad,
+  })),
+  {
+    title: 'a request with another system prompt',
+    cites: 'PC-1-04 PC-1-05 PC-1-06 PC-1-07',
+    point: 'before_llm',
+    object: '"request":{"model":"m2","messages":[{"role":"system","content":"x"}]}',
+    doc: 'modify {"model":"m2","messages":[{"role":"system","content":"x"}]}',
+    head: 'modify {"model":"m2","options":{}}',
+  },
+  {
+    title: 'a request with other messages and tools',
+    cites: 'PC-1-04 PC-1-05 PC-6-10',
+    point: 'before_llm',
+    object:
+      '"request":{"model":"m","messages":[{"content":"Be kind.","role":"system"}],"tools":[{"type":"function","function":{"name":"t"}}],"options":{"temperature":0}}',
+    doc: 'modify {"model":"m","messages":[{"content":"Be kind.","role":"system"}],"tools":[{"type":"function","function":{"name":"t"}}],"options":{"max_tokens":5,"temperature":0}}',
+    head: 'modify {"model":"m","messages":[{"content":"Be kind.","role":"system"}],"options":{"temperature":0}}',
+  },
+  {
+    title: 'a request without a model',
+    cites: 'PC-6-11 PC-1-06',
+    point: 'before_llm',
+    object: '"request":{"options":{"temperature":1}}',
+    doc: 'modify {"options":{"max_tokens":5,"temperature":1}}',
+    head: 'deny',
+  },
+  ...[
+    '[]',
+    '{"messages":1}',
+    '{"messages":[{"role":"x"}]}',
+    '{"model":1}',
+    '{"tools":[{}]}',
+    '{"options":{"max_tokens":"5"}}',
+  ].map((request) => ({
+    title: `the request ${request} fits no form`,
+    cites: 'PC-6-15',
+    point: 'before_llm',
+    object: `"request":${request}`,
+    doc: bad,
+    head: bad,
+  })),
+];
+
+const versions: readonly PicoclawSettings['version'][] = ['0.2.8-doc', 'head'];
+
+test.each(titled(rows))('$title', ({ point, object, doc, head }) => {
+  for (const action of ['continue', 'modify']) {
+    const said = versions.map((version) => sayReply(point, `{"action":"${action}",${object}}`, { version }));
+    expect(said.map((text) => text.replace(/^deny .*/, 'deny'))).toEqual([doc, head]);
+  }
+});
+
+test('a change without an action counts, and is told [PC-5-09]', () => {
+  expect(sayReply('after_tool', '{"result":{"for_llm":"***"}}')).toBe(
+    'modify {"content":"***"} by picoclaw.no_action',
+  );
+  expect(sayReply('after_tool', '{"result":{}}')).toMatch(/^deny /);
+});
+
+test('at head a request without messages denies where there was no system prompt [PC-6-11]', () => {
+  const question = {
+    ...ask('before_llm'),
+    payload: { ...ask('before_llm').payload, messages: [{ role: 'user', content: 'a' }] },
+  };
+  const { output } = picoclaw.read(
+    seatOf({ version: 'head' }),
+    question,
+    answered('{"action":"modify","request":{"model":"m"}}'),
+  );
+  expect(say(output)).toBe('deny "hook "gate" left no messages"');
+});
+
+test('what is undone or has no effect is warned of [PC-1-05 PC-6-10]', () => {
+  const request =
+    '{"model":"m","messages":[],"tools":[{"function":{"name":"t"}}],"options":{"top_p":1,"constructor":1}}';
+  const { notes } = picoclaw.read(
+    seatOf({ version: 'head' }),
+    ask('before_llm'),
+    answered(`{"action":"modify","request":${request}}`),
+  );
+  expect(notes.map(({ level, message }) => `${level} ${message}`)).toEqual([
+    'warn it changed system messages, so all messages are as they were',
+    'warn its changes to `tools` are undone',
+    'warn its `request.options.top_p` has no effect here',
+    'warn its `request.options.constructor` has no effect here',
+  ]);
+});
+
+const responds = [
+  { title: 'a result', cites: 'PC-6-07', says: '"result":{"for_llm":"r"}', means: 'respond "r"' },
+  {
+    title: 'a hook_result',
+    cites: 'PC-6-07',
+    says: '"call":{"hook_result":{"for_llm":"h"}}',
+    means: 'respond "h"',
+  },
+  {
+    title: 'both: the result',
+    cites: 'PC-6-07',
+    says: '"call":{"hook_result":{"for_llm":"h"}},"result":{"for_llm":"r"}',
+    means: 'respond "r"',
+  },
+  ...[
+    '',
+    '"result":null',
+    '"result":"r"',
+    '"result":{}',
+    '"result":{"for_llm":1}',
+    '"result":{"for_llm":"r","is_error":"no"}',
+    '"call":{}',
+  ].map((says) => ({ title: `{${says}}: denies`, cites: 'PC-5-12 PC-6-17', says, means: 'deny' })),
+];
+
+test.each(titled(responds))('respond with $title', ({ says, means }) => {
+  const text = `{"action":"respond"${says === '' ? '' : `,${says}`}}`;
+  expect(sayReply('before_tool', text).replace(/^deny .*/, 'deny')).toBe(means);
+});
+
+test('a respond tells of all else that it has [PC-6-17 PC-6-18]', () => {
+  const result = '{"for_llm":"r","for_user":"u","is_error":true,"response_handled":true,"media":[1]}';
+  const answer = answerTo('before_tool', answered(`{"action":"respond","message":"m","result":${result}}`));
+  expect(answer).toEqual({
+    verdict: 'respond',
+    result: new Json('"r"'),
+    reason: 'm',
+    metadata: new Json(
+      '{"picoclaw":{"message":"m","is_error":true,"for_user":"u","response_handled":true,"media":[1]}}',
+    ),
+    isError: true,
+    handled: 'u',
+  });
+});
+
+test('the next hook sees what the last one made of it, and the rest as it is [PC-6-02]', () => {
+  const next = (point: string, says: string) => {
+    const { payload } = ask(point);
+    const carried = picoclaw.carry(ask(point), answerTo(point, answered(says)));
+    const changed = Object.entries(carried).filter(
+      ([key, value]) => Json.from(value).text !== Json.from(payload[key]).text,
+    );
+    return Json.from(Object.fromEntries(changed)).value;
+  };
+  expect(
+    next('before_tool', '{"action":"modify","call":{"tool":"b","arguments":{"c":2},"meta":{}}}'),
+  ).toEqual({
+    tool: 'b',
+    arguments: { c: 2 },
+  });
+  expect(
+    next('after_tool', '{"action":"modify","result":{"duration":9,"result":{"for_llm":"x","for_user":"y"}}}'),
+  ).toEqual({
+    result: {
+      for_llm: 'x',
+      for_user: 'y',
+      silent: false,
+      is_error: false,
+      async: false,
+      media: [],
+      artifact_tags: [],
+      response_handled: false,
+    },
+  });
+  expect(
+    next(
+      'before_llm',
+      '{"action":"modify","request":{"model":"z","messages":[{"role":"user","content":"a"}]}}',
+    ),
+  ).toEqual({
+    model: 'z',
+    messages: [{ role: 'user', content: 'a' }],
+  });
+  expect(next('before_tool', '{"action":"continue"}')).toEqual({});
+});
+
+test('an empty list of messages denies by the page too [PC-1-04]', () => {
+  expect(sayReply('before_llm', '{"action":"modify","request":{"messages":[]}}')).toBe(
+    'deny "hook "gate" left no messages"',
+  );
+});
+
+const lead = (content: string) => `{"role":"user","content":"Hi"},{"role":"system","content":${content}}`;
+const system = '{"role":"system","content":"Be kind."}';
+
+test.each([
+  { title: 'moved', messages: lead('"Be kind."') },
+  { title: 'added', messages: `${system},${lead('"More."')}` },
+  {
+    title: 'given a number with other last digits',
+    messages: `{"role":"system","content":"Be kind.","n":${big}}`,
+  },
+])('at head a system message that is $title brings all messages back [PC-1-05]', ({ messages }) => {
+  const { payload } = ask('before_llm');
+  const numbered = new Json(`[{"role":"system","content":"Be kind.","n":12345678901234567891}]`);
+  const sent = messages.includes('"n"') ? { ...payload, messages: numbered } : payload;
+  const says = `{"action":"modify","request":{"model":"m","messages":[${messages}]}}`;
+  const question = { ...ask('before_llm'), payload: sent };
+  const { output } = picoclaw.read(seatOf({ version: 'head' }), question, answered(says));
+  expect(say(output)).toBe('modify {"model":"m","options":{}}');
+});
+
+test('a start that failed names its stage [PC-3-08]', () => {
+  const error = new RuntimeError('PROCESS_START', 'no such file');
+  expect(say(answerTo('before_tool', error))).toBe('deny "hook "gate" could not be started: no such file"');
+});

@@ -1,0 +1,76 @@
+import type { PicoclawSettings } from '../../../src/config/foreign.ts';
+import { type Answer, answers } from '../../../src/contract/hook.ts';
+import { bareScene, type Scene } from '../../../src/contract/turn.ts';
+import type { Payload, Question, Seat } from '../../../src/dialects/foreign.ts';
+import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
+import { RuntimeError, toFault } from '../../../src/errors.ts';
+import { Json } from '../../../src/json/json.ts';
+import type { Reply } from '../../../src/transport/transport.ts';
+
+export const settings: PicoclawSettings = {
+  version: '0.2.8-doc',
+  eventKind: 'number',
+  intercept: ['before_llm', 'after_llm', 'before_tool', 'after_tool', 'approve_tool'],
+  observe: ['*'],
+  isLenient: false,
+  helloTimeoutMs: 11,
+  interceptorTimeoutMs: 12,
+  approvalTimeoutMs: 13,
+  observerTimeoutMs: 14,
+};
+
+type Change = Partial<PicoclawSettings> & { readonly onFailure?: 'deny' };
+
+export function seatOf({ onFailure, ...change }: Change = {}): Seat<PicoclawSettings> {
+  return { name: 'gate', onFailure: onFailure ?? 'own', cwd: '/', settings: { ...settings, ...change } };
+}
+
+export const scene: Scene = { ...bareScene('sk'), turn_id: 'main-turn-1', round: 1 };
+
+const system = '{"role":"system","content":"Be kind."}';
+const user = '{"role":"user","content":"Hi"}';
+
+/** A payload of each point as a host would give it. */
+export const given: Readonly<Record<string, Payload>> = {
+  before_llm: { model: 'm', messages: new Json(`[${system},${user}]`), options: { max_tokens: 5 } },
+  after_llm: {
+    model: 'm',
+    response: new Json(
+      '{"content":"Hi","reasoning_content":"hm","tool_calls":[{"id":"1","type":"function","function":{"name":"echo","arguments":"{}"}}]}',
+    ),
+  },
+  before_tool: { tool: 'echo', arguments: new Json('{"a":1}') },
+  approve_tool: { tool: 'echo', arguments: new Json('{"a":1}') },
+  after_tool: { tool: 'echo', arguments: {}, result: { for_llm: 'out' } },
+};
+
+export function ask(point: string): Question {
+  return { point, payload: picoclaw.complete(point, given[point] ?? {}, scene), scene };
+}
+
+export const answered = (result: string): Reply => ({ via: 'rpc', result: new Json(result) });
+
+/** What the dialect makes of a reply, a throw as the denial that it becomes. */
+export function answerTo(point: string, reply: Reply | RuntimeError, change: Change = {}): Answer {
+  try {
+    return picoclaw.read(seatOf(change), ask(point), reply).output;
+  } catch (thrown) {
+    if (!(thrown instanceof RuntimeError)) throw thrown;
+    return answers.deny(`threw ${thrown.code}`, { error: toFault(thrown) });
+  }
+}
+
+/** An answer in one line: verdict, what it replaces or answers, reason, and the rule by which it passed. */
+export function say(answer: Answer): string {
+  const { failed_open } = JSON.parse(answer.metadata.text) as { failed_open?: { cause: string } };
+  const rule = failed_open === undefined ? '' : ` by ${failed_open.cause}`;
+  const verdict = answer.verdict === 'abort' ? `abort ${answer.scope}` : answer.verdict;
+  const what = answer.verdict === 'modify' ? ` ${answer.replace.text}` : '';
+  const result = answer.verdict === 'respond' ? ` ${answer.result.text}` : '';
+  const reason = answer.reason === '' ? '' : ` "${answer.reason}"`;
+  return `${verdict}${what}${result}${reason}${rule}`;
+}
+
+export function sayReply(point: string, result: string, change: Change = {}): string {
+  return say(answerTo(point, answered(result), change));
+}

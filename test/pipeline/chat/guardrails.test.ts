@@ -1,0 +1,304 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { recorded } from '../../runtime/open.ts';
+import { type Desk, hookRecording, openDesk, recording } from '../desk.ts';
+
+/** `judge` gives 1 to an answer that says `good`, else 0; `asked` has one line for every model call. */
+function specOf(responses: readonly string[], more = ''): string {
+  return `
+state_store: {type: memory}
+tools: {note: {exec: ${recording('answers', 'notes', '{"result": "noted"}')}}}
+evals:
+  judge: ${recording('judges-text.sh', 'judged', 'good')}
+  asleep: {command: $bin/crash.sh}
+providers:
+  - id: main
+    type: mock
+    model: scripted
+    additional_config:
+      responses:
+${responses.map((response) => `        - {${response}}\n`).join('')}
+hooks:
+  asked: {hook: provider, phases: [before_call], ${hookRecording('answers', 'asked', '{"allow": true}')}}
+  session: {hook: session, ${hookRecording('record-event', 'session')}}
+${more}
+`;
+}
+
+const chat = (more: string) => `
+steps: [{id: answer, on_error: continue, chat: {provider: main, messages: Hello., tools: [note], ${more}}}]
+output: \${steps.answer}
+`;
+
+const secret = 'text: The secret is swordfish.';
+const fine = 'text: All good.';
+const withheld = 'This response was withheld by a guardrail.';
+
+/** Everything that anybody was told, once the runtime is closed. */
+async function allTold(desk: Desk, end: unknown): Promise<string> {
+  await desk.runtime.close();
+  return JSON.stringify([end, desk.events, recorded(join(desk.folder, 'session'))]);
+}
+
+const enforce = 'guardrails: [{eval: judge}]';
+
+const streams = ['', 'stream: hold, ', 'stream: windowed, '];
+
+test.each(streams)('an answer that fails a guardrail reaches nobody (%s) [DS-CHAT-02]', async (stream) => {
+  const desk = await openDesk(specOf([secret]));
+  const end = await desk.run(chat(`${stream}${enforce}`));
+  expect(end.output).toEqual({
+    status: 'denied',
+    text: withheld,
+    rounds: 1,
+    finish_reason: 'stop',
+    usage: { input_tokens: null, output_tokens: null },
+    tool_calls: [],
+    messages: [{ role: 'user', content: 'Hello.' }],
+    guardrails: [{ id: 'judge', action: 'enforce', score: 0, passed: false, detail: 'says nothing good' }],
+    metadata: expect.objectContaining({ phase: 'after_call', verdict: 'allow' }),
+    error: {
+      code: 'THRESHOLD_MISSED',
+      message: 'eval "judge" scored 0, which is not at least 1: says nothing good',
+      hint: 'The message has the score and the eval’s own detail.',
+    },
+  });
+  expect(await allTold(desk, end)).not.toMatch(/secret|swordfish/);
+});
+
+test('a denied answer denies the run', async () => {
+  const desk = await openDesk(specOf([secret]));
+  const end = await desk.run(chat(enforce).replace('on_error: continue, ', ''));
+  expect(end).toMatchObject({ status: 'denied', output: null, error: { code: 'THRESHOLD_MISSED' } });
+});
+
+test.each(streams)('an answer that passes is the turn’s, and is told of (%s)', async (stream) => {
+  const desk = await openDesk(specOf([fine]));
+  const end = await desk.run(chat(`${stream}${enforce}`));
+  expect(end.output).toMatchObject({
+    status: 'ok',
+    text: 'All good.',
+    guardrails: [{ id: 'judge', action: 'enforce', score: 1, passed: true, detail: '' }],
+  });
+  const texts = desk.events.flatMap((event) => (event.type === 'text' ? [event.text] : []));
+  expect(texts.join('')).toBe(stream === '' ? '' : 'All good.');
+});
+
+test.each(streams)(
+  'an answer that failed is asked for again, and only the good one is seen (%s) [DS-CHAT-02]',
+  async (stream) => {
+    const desk = await openDesk(specOf([secret, secret, fine]));
+    const end = await desk.run(chat(`${stream}${enforce}, retries: 2`));
+    expect(end.output).toMatchObject({
+      status: 'ok',
+      text: 'All good.',
+      rounds: 3,
+      messages: [
+        { role: 'user', content: 'Hello.' },
+        { role: 'assistant', content: 'All good.' },
+      ],
+      guardrails: [{ passed: true }],
+    });
+    expect(desk.lines('asked').map((line) => JSON.parse(line).request.messages.length)).toEqual([1, 3, 5]);
+    const last = JSON.parse(desk.lines('asked')[2] ?? '').request.messages;
+    const feedback =
+      'Your answer did not pass these checks. Answer again, so that it does.\n- judge: says nothing good';
+    expect(last.map(({ content }: { content: string }) => content)).toEqual([
+      'Hello.',
+      'The secret is swordfish.',
+      feedback,
+      'The secret is swordfish.',
+      feedback,
+    ]);
+    expect(await allTold(desk, end)).not.toMatch(/secret|swordfish|did not pass/);
+  },
+);
+
+test('when no attempt passes, none is seen [DS-CHAT-02]', async () => {
+  const desk = await openDesk(specOf([secret]));
+  const end = await desk.run(chat(`${enforce}, retries: 1`));
+  expect(end.output).toMatchObject({
+    status: 'denied',
+    text: withheld,
+    rounds: 2,
+    messages: [{ role: 'user' }],
+  });
+  expect(await allTold(desk, end)).not.toMatch(/secret|swordfish|did not pass/);
+});
+
+test('an answer that failed stays unseen when the next one cannot be had [DS-CHAT-02]', async () => {
+  const desk = await openDesk(specOf([secret, 'error: {status: 400, message: overloaded}']));
+  const end = await desk.run(chat(`${enforce}, retries: 1`));
+  expect(end.output).toMatchObject({ status: 'failed', text: '', error: { code: 'PROVIDER_FAILED' } });
+  expect(await allTold(desk, end)).not.toMatch(/secret|swordfish|did not pass/);
+});
+
+test('an answer that failed stays unseen when the rounds run out [DS-CHAT-02]', async () => {
+  const desk = await openDesk(specOf([secret, 'text: once more, tool_calls: [{name: note}]']));
+  const end = await desk.run(chat(`${enforce}, retries: 1, max_rounds: 2`));
+  expect(end.output).toMatchObject({ status: 'failed', text: '', error: { code: 'ROUNDS_EXHAUSTED' } });
+  expect(await allTold(desk, end)).not.toMatch(/secret|swordfish|did not pass/);
+});
+
+test('a guardrail that only monitors lets the answer pass, and says so', async () => {
+  const desk = await openDesk(specOf([secret]));
+  const end = await desk.run(chat('guardrails: [{id: tone, eval: judge, action: monitor}]'));
+  expect(end.output).toMatchObject({
+    status: 'ok',
+    text: 'The secret is swordfish.',
+    guardrails: [{ id: 'tone', action: 'monitor', score: 0, passed: false, detail: 'says nothing good' }],
+  });
+});
+
+test('all guardrails judge the answer, and the first that enforces and fails is the error', async () => {
+  const desk = await openDesk(specOf([secret]));
+  const guardrails = [
+    '{id: first, eval: judge, action: monitor}',
+    '{id: second, eval: judge, threshold: {max_score: 0.5}}',
+    '{id: third, eval: judge, threshold: {min_score: 0.5}}',
+    '{id: fourth, eval: judge}',
+  ];
+  const end = await desk.run(chat(`guardrails: [${guardrails.join(', ')}]`));
+  expect(end.output).toMatchObject({
+    status: 'denied',
+    guardrails: [
+      { id: 'first', passed: false },
+      { id: 'second', passed: true },
+      { id: 'third', passed: false },
+      { id: 'fourth', passed: false },
+    ],
+    error: { message: 'eval "third" scored 0, which is not at least 0.5: says nothing good' },
+  });
+});
+
+test('an answer that could not be judged is withheld', async () => {
+  const desk = await openDesk(specOf([fine]));
+  const end = await desk.run(chat('guardrails: [{eval: asleep, threshold: {min_score: 0}}]'));
+  expect(end.output).toMatchObject({
+    status: 'denied',
+    text: withheld,
+    guardrails: [{ id: 'asleep', score: null, passed: false }],
+    error: { code: 'THRESHOLD_MISSED', message: expect.stringContaining('could not be scored') },
+  });
+});
+
+test('a guardrail sees the conversation and the tool calls of the turn', async () => {
+  const desk = await openDesk(
+    specOf(['when: round == 1, text: Wait., tool_calls: [{name: note, args: {n: 7}}]', fine]),
+  );
+  const end = await desk.run(chat('guardrails: [{eval: judge, params: {city: "${input.city}"}}]'), {
+    city: 'Oslo',
+  });
+  expect(end.output).toMatchObject({ status: 'ok' });
+  const [line = ''] = desk.lines('judged');
+  expect(JSON.parse(line)).toMatchObject({
+    type: 'judge',
+    params: { city: 'Oslo' },
+    content: 'All good.',
+    context: {
+      session_id: end.run_id,
+      turn_index: 0,
+      messages: [
+        { role: 'user', content: 'Hello.' },
+        { role: 'assistant', content: 'Wait.' },
+        { role: 'tool', content: 'noted' },
+        { role: 'assistant', content: 'All good.' },
+      ],
+      tool_calls: [{ name: 'note', args: { n: 7 }, result: 'noted', error: '', index: 1 }],
+    },
+  });
+});
+
+async function run(reply: string, phase: 'before_call' | 'after_call', stream = '') {
+  const hook = `  gate: {hook: provider, phases: [${phase}], command: $bin/answers, args: ['${reply}']}`;
+  const desk = await openDesk(
+    specOf(['text: The secret is swordfish., tool_calls: [{name: note}]', fine], hook),
+  );
+  const end = await desk.run(chat(stream));
+  return { desk, end, told: await allTold(desk, end) };
+}
+
+test.each(streams)('a model call that a hook denies is not made (%s)', async (stream) => {
+  const { end, told } = await run('{"allow": false, "reason": "no cards"}', 'before_call', stream);
+  expect(end.output).toMatchObject({
+    status: 'denied',
+    text: '',
+    rounds: 0,
+    error: { code: 'DENIED', message: expect.stringContaining('no cards') },
+  });
+  expect(told).not.toContain('swordfish');
+});
+
+const standIn = '"enforced": true, "reason": "no cards", "metadata": {"replacement": "Ask me later."}';
+
+test.each(
+  streams.flatMap((stream) => [
+    { stream, phase: 'before_call' as const },
+    { stream, phase: 'after_call' as const },
+  ]),
+)(
+  'an answer that a hook enforces at $phase is its stand-in, and no tool is run ($stream)',
+  async ({ phase, stream }) => {
+    const { desk, end, told } = await run(`{"allow": false, ${standIn}}`, phase, stream);
+    expect(end.output).toMatchObject({
+      status: 'ok',
+      text: 'Ask me later.',
+      rounds: 1,
+      tool_calls: [],
+      messages: [
+        { role: 'user', content: 'Hello.' },
+        { role: 'assistant', content: 'Ask me later.' },
+      ],
+      metadata: { phase, verdict: 'deny', hook: 'gate', enforced: true },
+    });
+    expect(told).not.toContain('swordfish');
+    expect(desk.lines('notes')).toEqual([]);
+  },
+);
+
+test.each(streams)('an answer that a hook denies ends the chat, and no tool is run (%s)', async (stream) => {
+  const { desk, end, told } = await run('{"allow": false, "reason": "no cards"}', 'after_call', stream);
+  expect(end.output).toMatchObject({ status: 'denied', text: '', error: { code: 'DENIED' } });
+  expect(told).not.toContain('swordfish');
+  expect(desk.lines('notes')).toEqual([]);
+});
+
+test.each(streams)(
+  'an answer that a hook replaces is what the conversation goes on with (%s) [DS-CHAT-03]',
+  async (stream) => {
+    const message = '{"role": "assistant", "content": "It is good.", "tool_calls": []}';
+    const { desk, end, told } = await run(
+      `{"allow": true, "replace": {"message": ${message}}}`,
+      'after_call',
+      stream,
+    );
+    expect(end.output).toMatchObject({ status: 'ok', text: 'It is good.', rounds: 1, tool_calls: [] });
+    expect(told).not.toContain('swordfish');
+    expect(desk.lines('notes')).toEqual([]);
+  },
+);
+
+test('messages that a hook replaces are what the model is sent, and not what the conversation holds [DS-CHAT-03]', async () => {
+  const replaced = '{"messages": [{"role": "user", "content": "masked"}], "system_prompt": "Be brief."}';
+  const hook = `  gate: {hook: provider, phases: [before_call], command: $bin/answers, args: ['{"allow": true, "replace": ${replaced}}']}`;
+  const desk = await openDesk(specOf(["text: 'good: ${system} ${messages.map(m, m.content)}'"], hook));
+  const end = await desk.run(chat('system: Be kind.'));
+  expect(end.output).toMatchObject({
+    text: 'good: Be brief. ["masked"]',
+    messages: [{ role: 'user', content: 'Hello.' }, { role: 'assistant' }],
+  });
+});
+
+test('the journal is the one place that has an answer that nobody may see', async () => {
+  const desk = await openDesk(specOf([secret]).replace('{type: memory}', '{type: sqlite, path: state.db}'));
+  const { run_id } = await desk.run(chat(enforce));
+  const shown = JSON.stringify([
+    await desk.runtime.runs.show(run_id),
+    await desk.runtime.runs.list(),
+    await desk.runtime.runs.resume(run_id),
+  ]);
+  expect(shown).not.toContain('swordfish');
+  await desk.runtime.close();
+  expect(readFileSync(join(desk.folder, 'state.db')).includes('swordfish')).toBe(true);
+});

@@ -1,0 +1,235 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { validateFile } from '../../src/project/validate-file.ts';
+import { formatProblem } from '../../src/yaml/problem.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'check-'));
+
+function write(name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+const fallback = write(
+  'runtime.yaml',
+  `apiVersion: signalbox/v1
+kind: RuntimeConfig
+spec:
+  tools: {lookup: {exec: {command: sh}}}
+  evals: {polite: {command: sh}}
+  providers: [{id: main, type: openai, model: scripted}]
+`,
+);
+write('broken.yaml', 'apiVersion: signalbox/v1\nkind: RuntimeConfig\nspec: {concurrency: 0}\n');
+
+function problemsOf(text: string): readonly string[] {
+  const file = write('x.yaml', text);
+  return validateFile(file, fallback).map((problem) =>
+    formatProblem(problem)
+      .replaceAll(`${file}:`, '')
+      .replaceAll(`${folder}/`, '')
+      .replace('\n    hint: ', ' | '),
+  );
+}
+
+const head = (kind: string) => `apiVersion: signalbox/v1\nkind: ${kind}\nspec:\n`;
+
+describe('a pipeline', () => {
+  const steps = '  steps: [{id: a, tool: lokup}, {id: b, eval: polite, content: x}]\n';
+
+  test('is checked against the runtime that it names, or else the one given', () => {
+    const expected = 'steps[0].tool: no tool named lokup is declared | did you mean `lookup`?';
+    expect(problemsOf(`${head('Pipeline')}${steps}`)).toEqual([`4:25 ${expected}`]);
+    expect(problemsOf(`${head('Pipeline')}  runtime: ./runtime.yaml\n${steps}`)).toEqual([
+      `5:25 ${expected}`,
+    ]);
+  });
+
+  test('whose runtime is broken is told of that, and its names are unchecked', () => {
+    expect(problemsOf(`${head('Pipeline')}  runtime: ./broken.yaml\n${steps}`)).toEqual([
+      '4:12 warning: runtime: broken.yaml has an error, so the names in its steps are unchecked | Run `signalbox validate ' +
+        'broken.yaml`.',
+    ]);
+  });
+
+  test('whose runtime cannot be read is refused for that, once', () => {
+    const hint = 'Check the path; it starts at the folder of this file.';
+    expect(problemsOf(`${head('Pipeline')}  runtime: ./nowhere.yaml\n${steps}`)).toEqual([
+      `4:12 runtime: nowhere.yaml does not exist | ${hint}`,
+    ]);
+    expect(problemsOf(`${head('EvalSuite')}  runtime: ./nowhere.yaml\n${ofSuite}`)).toEqual([
+      `4:12 runtime: nowhere.yaml does not exist | ${hint}`,
+    ]);
+    expect(problemsOf(`${head('Pipeline')}  runtime: .\n${steps}`)).toEqual([
+      expect.stringMatching(/^4:12 runtime: .* is a folder \| Check the path/),
+    ]);
+  });
+});
+
+const ofSuite =
+  '  cases: [{content: x}]\n  case: {content: "${case.content}"}\n  evals: [{id: a, type: polite}]\n';
+const literal = 'is taken as it stands: no expression is evaluated here | Write the value itself.';
+
+describe('what is written as if it were filled in', () => {
+  test('and is not, in a pipeline', () => {
+    const steps = [
+      '  steps:',
+      '    - {id: a, tool: lookup, args: {q: "{{ input.q }} and ${input.q}"}}',
+      '    - {id: b, eval: "${input.type}", content: "{{}}"}',
+      '    - {id: c, chat: {provider: main, system: "You are {{name}}.", messages: "${input.all}", tools: ["${input.tool}"]}}',
+      '  output: {text: "{{steps.c.text}}"}',
+      '  input: {type: object, properties: {q: {description: "as ${this}"}}}',
+      '',
+    ].join('\n');
+    expect(problemsOf(`${head('Pipeline')}${steps}`)).toEqual([
+      '5:39 warning: steps[0].args.q: `{{ input.q }}` is taken as it stands | Expressions are `${input.q}`.',
+      '6:21 steps[1].eval: no eval named ${input.type} is declared | declared evals: polite; docs/checks.md lists those that are built in',
+      `6:21 steps[1].eval: ${literal}`,
+      '6:47 warning: steps[1].content: `{{}}` is taken as it stands | Expressions are `${…}`.',
+      '7:46 warning: steps[2].chat.system: `{{name}}` is taken as it stands | Expressions are `${name}`.',
+      '7:101 steps[2].chat.tools[0]: no tool named ${input.tool} is declared | known tools: lookup',
+      `7:101 steps[2].chat.tools[0]: ${literal}`,
+      '8:18 warning: output.text: `{{steps.c.text}}` is taken as it stands | Expressions are `${steps.c.text}`.',
+    ]);
+  });
+
+  test('and is not, in a suite', () => {
+    const suite = [
+      '  dataset: {path: "${case.file}"}',
+      '  case: {id: "{{case.id}}", content: "${case.content}", tags: ["${case.tag}"]}',
+      '  subject: {chat: {provider: main, messages: [{role: user, content: "Say {{ case.word }}"}]}}',
+      '  evals: [{id: a, type: polite, params: {words: ["{{x}}"]}, threshold: {min_score: "${case.least}"}}]',
+      '',
+    ].join('\n');
+    expect(problemsOf(`${head('EvalSuite')}${suite}`)).toEqual([
+      `4:19 dataset.path: ${literal}`,
+      '5:14 warning: case.id: `{{case.id}}` is taken as it stands | Expressions are `${case.id}`.',
+      '6:69 warning: subject.chat.messages[0].content: `{{ case.word }}` is taken as it stands | Expressions are `${case.word}`.',
+      '7:50 warning: evals[0].params.words[0]: `{{x}}` is taken as it stands | Expressions are `${x}`.',
+    ]);
+  });
+
+  test('and is data, in the cases of a suite', () => {
+    const cases = '  cases: [{content: "${HOME} {{name}}"}]\n';
+    const suite = ofSuite.slice(ofSuite.indexOf('  case:'));
+    expect(problemsOf(`${head('EvalSuite')}${cases}${suite}`)).toEqual([]);
+  });
+
+  test('and is not, in a RuntimeConfig', () => {
+    const spec = [
+      '  providers:',
+      '    - {id: main, type: openai, model: "${MODEL}", credential: {api_key: "${OPENAI_API_KEY}"}, headers: {X: "a ${B}"}}',
+      '    - {id: script, type: mock, model: m, additional_config: {responses: [{text: "${input}"}]}}',
+      '  tools:',
+      '    a: {description: "gives ${HOME}", exec: {command: sh, args: [-c, "echo ${HOME}"], env: ["A=${B}"]}}',
+      '    b: {exec: {command: "${HOME}/b", cwd: "${HOME}"}}',
+      '    c: {exec: {command: sh, args: ["${SCRIPT}"]}}',
+      '    d: {exec: {command: sh}, approval: {when: "${args.n > 1}", message: "${args.n}"}}',
+      '  hooks:',
+      '    h: {dialect: claude, command: "${CLAUDE_PROJECT_DIR}/x ${A}", claude: {event: Stop}}',
+      '',
+    ].join('\n');
+    const stray = (name: string) => `\`\${${name}}\` is not filled in here; it is taken as it stands`;
+    const alone = 'Name the variable alone, as in `env: [HOME_PAGE]`: its value is passed on.';
+    const path = 'Write the path itself; a relative one starts at the config file’s folder.';
+    const found = problemsOf(`${head('RuntimeConfig')}${spec}`).filter((problem) =>
+      /not filled in/.test(problem),
+    );
+    expect(found).toEqual([
+      `5:39 providers[0].model: ${stray('MODEL')} | Write the value itself.`,
+      `5:73 providers[0].credential.api_key: ${stray('OPENAI_API_KEY')} | Write \`credential: {credential_env: NAME}\`.`,
+      `5:108 providers[0].headers[X]: ${stray('B')} | Write the value itself.`,
+      `8:93 tools[a].exec.env[0]: ${stray('B')} | ${alone}`,
+      `9:25 tools[b].exec.command: ${stray('HOME')} | ${path}`,
+      `9:43 tools[b].exec.cwd: ${stray('HOME')} | ${path}`,
+      `10:36 warning: tools[c].exec.args[0]: ${stray('SCRIPT')} | Pass the variable on with \`env: [NAME]\`, and read it in the program.`,
+    ]);
+  });
+});
+
+describe('a type of provider that there is not', () => {
+  const spec =
+    '  providers: [{id: main, type: opanai, model: m}, {id: far, type: bedrock, model: m, platform: {type: aws}}]\n';
+
+  test('is refused with the nearest one', () => {
+    expect(problemsOf(`${head('RuntimeConfig')}${spec}`)).toEqual([
+      '4:32 providers[0].type: there is no provider type opanai | did you mean `openai`?',
+      expect.stringContaining('the provider is refused when it is used: its platform aws is not supported'),
+    ]);
+  });
+
+  test('is a warning in a file of PromptKit, whose loader takes it', () => {
+    const text = `${head('RuntimeConfig')}${spec}`.replace(
+      'signalbox/v1',
+      'promptkit.altairalabs.ai/v1alpha1',
+    );
+    expect(problemsOf(text)[0]).toBe(
+      '4:32 warning: providers[0].type: there is no provider type opanai; a call of the provider fails | did you mean `openai`?',
+    );
+  });
+});
+
+describe('the kind of a file', () => {
+  test.each([
+    {
+      title: 'that is unknown is told with those that there are',
+      text: 'apiVersion: signalbox/v1\nkind: Arena\nspec: {anything: 1}\n',
+      problems: ['2:7 kind: must be one of: RuntimeConfig, EvalSuite, Pipeline (got: Arena)'],
+    },
+    {
+      title: 'that is missing is told with those that there are',
+      text: 'apiVersion: signalbox/v1\n',
+      problems: ['1:1 kind: must be one of: RuntimeConfig, EvalSuite, Pipeline'],
+    },
+    {
+      title: 'that is unknown does not hide what else is wrong with the YAML',
+      text: 'kind: Arena\na: 1\na: 2\n',
+      problems: [
+        '1:7 kind: must be one of: RuntimeConfig, EvalSuite, Pipeline (got: Arena)',
+        '3:1 the key `a` stands twice in one mapping',
+      ],
+    },
+    {
+      title: 'that is misspelt decides what the file is checked as: a pipeline',
+      text: `${head('pipelines')}  steps: [{id: a}]\n`,
+      problems: [
+        '2:7 kind: must be Pipeline (got: pipelines)',
+        '4:11 steps[0]: needs one of: tool, eval, chat, parallel, steps',
+      ],
+    },
+    {
+      title: 'that is misspelt decides what the file is checked as: a suite',
+      text: `${head('EvalSuit')}  cases: [{content: x}]\n  evals: [{id: a, type: polit}]\n`,
+      problems: [
+        '2:7 kind: must be EvalSuite (got: EvalSuit)',
+        '5:25 evals[0].type: no eval named polit is declared | did you mean `polite`?',
+      ],
+    },
+    {
+      title: 'that is misspelt decides what the file is checked as: a config',
+      text: `${head('RuntimeConfg')}  concurrency: 0\n`,
+      problems: ['2:7 kind: must be RuntimeConfig', '4:16 concurrency: must be at least 1 (got: 0)'],
+    },
+    {
+      title: 'of no mapping at all is no matter',
+      text: '- a\n',
+      problems: ['1:1 must be a mapping, not a list'],
+    },
+  ])('$title', ({ text, problems }) => {
+    expect(problemsOf(text)).toEqual(problems);
+  });
+});
+
+test('a file that is not there is one problem', () => {
+  expect(validateFile(join(folder, 'none.yaml'), fallback)).toEqual([
+    expect.objectContaining({
+      severity: 'error',
+      line: 1,
+      column: 1,
+      message: expect.stringContaining('does not exist'),
+    }),
+  ]);
+});
