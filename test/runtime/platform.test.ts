@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { toFault } from '../../src/errors.ts';
 import { requirePlatform } from '../../src/runtime/platform.ts';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../..');
 
 test.each([
   { title: 'the oldest Node that will do', versions: { node: '22.18.0' }, says: undefined },

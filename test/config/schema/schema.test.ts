@@ -6,7 +6,7 @@ import { runtimeSchema, schemas } from '../../../src/config/schema/schema.ts';
 import { isObject } from '../../../src/json/json.ts';
 import { told } from '../told.ts';
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 
 describe('the published schemas', () => {
   test.each(Object.entries(schemas))(

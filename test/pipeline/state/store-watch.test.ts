@@ -111,8 +111,8 @@ test.runIf(mayLimitWatches)('a run goes on also where the machine has no watches
   const file = newFile();
   const store = await withCall(await openAt(file));
   const script = `
-    import { openLookout } from '${import.meta.dirname}/../../src/pipeline/state/store-watch.ts';
-    import { openSqliteStore } from '${import.meta.dirname}/../../src/store/sqlite.ts';
+    import { openLookout } from '${import.meta.dirname}/../../../src/pipeline/state/store-watch.ts';
+    import { openSqliteStore } from '${import.meta.dirname}/../../../src/store/sqlite.ts';
     const store = await openSqliteStore(process.argv[1]);
     const watch = store.watch(() => {});
     console.log(watch.isLive() ? 'watches' : 'looks');
