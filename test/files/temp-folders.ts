@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort } from 'node:worker_threads';
-import { makeTempFolder, removeTempFolder } from '../src/files/temp-folder.ts';
+import { makeTempFolder, removeTempFolder } from '../../src/files/temp-folder.ts';
 
 // A program, or a thread of one, that makes two temporary folders, gives one back, and stays.
 const folder = makeTempFolder('demo');

@@ -1,4 +1,4 @@
-import { openSink } from '../src/files/sink.ts';
+import { openSink } from '../../src/files/sink.ts';
 
 // Writes more to stderr than any pipe holds, then says on stdout that it is done.
 const lines = Number(process.argv[2]);
