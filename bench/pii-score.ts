@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { createDetector } from '../src/pii/detect.ts';
+import { createDetector } from '../src/pii/detector.ts';
 import { defaultEntities, type Entity, entityNames } from '../src/pii/entity.ts';
 
 /** A labelled corpus of sentences: `{"text", "spans": [{"type", "start", "end", "value"}]}`, in code points. */

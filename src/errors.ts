@@ -201,8 +201,8 @@ export class RuntimeError extends Error {
 }
 
 /**
- * Turns anything thrown into the one error class; what already is one passes unchanged. A stack that overflows says
- * that a value from outside is nested too deeply: nothing else here goes down without end.
+ * Turns anything thrown into the one error class; a RuntimeError is returned unchanged. A stack overflow
+ * becomes NESTING_TOO_DEEP, since only a deeply nested value from outside can cause one.
  */
 export function toRuntimeError(thrown: unknown, code: ErrorCode = 'INTERNAL'): RuntimeError {
   if (thrown instanceof RuntimeError) return thrown;
@@ -215,12 +215,12 @@ export function toRuntimeError(thrown: unknown, code: ErrorCode = 'INTERNAL'): R
   return new RuntimeError(code, message, { cause: thrown });
 }
 
-/** Whether this says that there is no room on the stack. */
+/** Whether this is the error of a stack overflow. */
 export function isOverflow(thrown: unknown): boolean {
   return thrown instanceof RangeError && thrown.message.startsWith('Maximum call stack size exceeded');
 }
 
-/** Does the work; a stack that overflows in it is thrown as an error with a code. */
+/** Does the work. Throws NESTING_TOO_DEEP in place of a stack overflow. */
 export async function withoutOverflow<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

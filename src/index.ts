@@ -22,7 +22,7 @@ export {
   type LooseEvent,
   loadResults,
   openRuntime,
-  type Pause,
+  type PendingCallNotice as Pause,
   type PendingFilter,
   type PointEvent,
   type Reporter,

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../src/config/load.ts';
 import { answers } from '../src/contract/hook.ts';
-import { bareScene } from '../src/contract/turn.ts';
+import { createHookContext } from '../src/contract/turn.ts';
 import { agentao } from '../src/dialects/agentao/dialect.ts';
-import type { Cause } from '../src/dialects/picoclaw/failure.ts';
+import type { FailureCause } from '../src/dialects/picoclaw/failure.ts';
 import { foreignChecks } from '../src/project/foreign-checks.ts';
 import { newProject, openProject, runtimeYaml } from './dialects/project.ts';
 import { readModules } from './source.ts';
@@ -31,13 +31,16 @@ test('docs/dialects.md has the moments of a turn and the points that each reache
 test.each(dialects)(
   'docs/dialects.md has every point of $name, and whether it is asked',
   ({ name, points }) => {
-    const wanted = Object.entries(points).map(([point, { isAsked }]) => [point, isAsked ? 'asked' : 'told']);
+    const wanted = Object.entries(points).map(([point, { isFilter }]) => [
+      point,
+      isFilter ? 'asked' : 'told',
+    ]);
     expect(rowsBelow(name)).toEqual(wanted);
   },
 );
 
 /** A cause that is new in the code does not compile here. */
-const picoclawCauses: Readonly<Record<Cause, true>> = {
+const picoclawCauses: Readonly<Record<FailureCause, true>> = {
   timeout: true,
   rpc_error: true,
   dead: true,
@@ -62,7 +65,7 @@ test('docs/dialects.md has every member that plugin_hook_fired may have', () => 
   );
   const answer = answers.allow();
   const told = Object.keys(agentao.points).flatMap((point) => {
-    const question = { point, payload: { data: { toolName: 'Bash' } }, scene: bareScene('s') };
+    const question = { point, payload: { data: { toolName: 'Bash' } }, hookContext: createHookContext('s') };
     return Object.keys(agentao.report?.(question, { selected: 1, answer }) ?? {});
   });
   expect(shown.toSorted()).toEqual([...new Set(told)].toSorted());

@@ -1,17 +1,17 @@
 import type { DialectName } from '../config/config.ts';
 import type { Capability } from '../contract/event.ts';
 
-/** How a dead server comes back; times are milliseconds. */
+/** How a server that exited is restarted; times are milliseconds. */
 export interface RestartPolicy {
   /** Pause before the second restart in a row; the first is immediate, each later pause doubles. */
   readonly firstDelayMs: number;
   readonly maxDelayMs: number;
-  /** Deaths without a good reply between them that open the circuit. */
+  /** The exits without a good reply in between after which the circuit opens. */
   readonly circuitDeaths: number;
   readonly circuitPauseMs: number;
 }
 
-/** A config entry with nothing left to look up: below this type there is no default and no environment. */
+/** A fully resolved config entry: every default, path, environment value and limit is final. */
 export interface Binding {
   /** The entry's name in the file. */
   readonly name: string;
@@ -29,10 +29,10 @@ export interface Binding {
   readonly timeoutMs: number;
   /** Between SIGTERM and SIGKILL, and between the end of stdin and SIGTERM. */
   readonly graceMs: number;
-  /** How long outputs are read on after the process has exited. */
+  /** How long outputs are still read after the process has exited. */
   readonly drainMs: number;
   readonly maxOutputBytes: number;
-  /** What becomes of processes that a one-shot child leaves in its group. */
+  /** What happens to processes that a finished one-shot child leaves in its process group. */
   readonly leftovers: 'kill' | 'keep';
   /** Exchanges of this entry that may run at once; Infinity when only the global limit counts. */
   readonly concurrency: number;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { RuntimeConfig } from '../config/config.ts';
 
-/** What chibi tells every plugin of its surroundings. Source: docs/plugins.md. */
+/** The environment variables that chibi sets for every plugin. Source: docs/plugins.md. */
 export function chibiVariables(
   { chibiHome, projectRoot }: { readonly chibiHome: string; readonly projectRoot: string },
   { logging }: Pick<RuntimeConfig, 'logging'>,
@@ -15,12 +15,12 @@ export function chibiVariables(
   };
 }
 
-/** `env` without the names that chibi sets for one call, or no longer sets at all: plugins test for their absence. */
+/** `env` without the variables that chibi sets per call or has retired: plugins test for their absence. */
 export function withoutChibiNames(env: readonly string[]): string[] {
-  return env.filter((entry) => !callNames.has(entry.split('=', 1)[0] ?? ''));
+  return env.filter((entry) => !callVariables.has(entry.split('=', 1)[0] ?? ''));
 }
 
-const callNames: ReadonlySet<string> = new Set([
+const callVariables: ReadonlySet<string> = new Set([
   'CHIBI_HOOK',
   'CHIBI_TOOL_NAME',
   'CHIBI_TOOL_ARGS',

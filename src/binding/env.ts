@@ -11,8 +11,8 @@ export type HostEnv = Readonly<Record<string, string | undefined>>;
 const alwaysForwarded = new Set(['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR', 'USER']);
 
 /**
- * Closes the environment over `entries`: a name forwards the host's value, `NAME=value` sets a literal.
- * Forwarded values are secrets; literals stand in the file for all to read.
+ * The closed environment for `entries`: a name forwards the host's value, `NAME=value` sets a literal.
+ * Forwarded values are secrets, literals are not.
  */
 export function closeEnv(entries: readonly string[], host: HostEnv): ClosedEnv {
   const read = (name: string) => (Object.hasOwn(host, name) ? host[name] : undefined);
@@ -38,7 +38,7 @@ function isAlwaysForwarded(name: string): boolean {
   return alwaysForwarded.has(name) || name.startsWith('LC_');
 }
 
-/** The environment of this process, read in this one place. */
+/** `process.env`; read here and in the surfaces only. */
 export function hostEnv(): HostEnv {
   return process.env;
 }

@@ -1,7 +1,7 @@
 import type { ForeignHookConfig, RuntimeConfig } from '../config/config.ts';
 
-/** The limit of a hook that names none, in milliseconds. Sources: the four systems’ own documents. */
-export function foreignTimeoutMs(hook: ForeignHookConfig): number {
+/** The default timeout of a foreign hook in milliseconds. Sources: the documents of the four systems. */
+export function defaultTimeoutMs(hook: ForeignHookConfig): number {
   switch (hook.dialect) {
     case 'claude':
       return claudeTimeouts[hook.settings.event] ?? 600_000;
@@ -24,8 +24,8 @@ const claudeTimeouts: Readonly<Record<string, number>> = {
 };
 
 /**
- * What all SessionEnd handlers of Claude Code have together: 1.5 seconds, raised to the longest limit that one outside
- * plugins names, and 60 seconds at most.
+ * The time in milliseconds that all SessionEnd handlers of Claude Code share: the longest timeout of one
+ * outside plugins, at least 1.5 and at most 60 seconds.
  */
 export function sessionEndBudget({ foreign }: Pick<RuntimeConfig, 'foreign'>): number {
   const named = foreign.flatMap((hook) => {
@@ -37,8 +37,8 @@ export function sessionEndBudget({ foreign }: Pick<RuntimeConfig, 'foreign'>): n
   return Math.min(60_000, Math.max(sessionEndMs, ...named));
 }
 
-/** The handler’s limit within what all of its event may take. */
+/** The timeout of the handler, at most the SessionEnd budget where that applies. */
 export function capTimeout(hook: ForeignHookConfig, timeoutMs: number, config: RuntimeConfig): number {
-  const isLast = hook.dialect === 'claude' && hook.settings.event === 'SessionEnd';
-  return isLast ? Math.min(timeoutMs, sessionEndBudget(config)) : timeoutMs;
+  const isSessionEnd = hook.dialect === 'claude' && hook.settings.event === 'SessionEnd';
+  return isSessionEnd ? Math.min(timeoutMs, sessionEndBudget(config)) : timeoutMs;
 }

@@ -1,6 +1,6 @@
 import type { ClaudeHttp } from '../config/config.ts';
 
-/** An endpoint that stands in a process's place, with nothing left to look up. */
+/** A fully resolved HTTP endpoint of an http handler. */
 export interface HttpBinding {
   /** The entry's name. */
   readonly name: string;

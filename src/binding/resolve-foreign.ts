@@ -1,14 +1,14 @@
 import type { ClaudeHookConfig, ExecConfig, ForeignHookConfig, RuntimeConfig } from '../config/config.ts';
-import { fillPlaceholders, placeVariables } from '../config/placeholders.ts';
+import { claudeVariables, fillPlaceholders } from '../config/placeholders.ts';
 import type { Binding } from './binding.ts';
 import { chibiVariables, withoutChibiNames } from './chibi-env.ts';
 import { closeEnv, type HostEnv } from './env.ts';
-import { capTimeout, foreignTimeoutMs } from './foreign-limits.ts';
+import { capTimeout, defaultTimeoutMs } from './foreign-limits.ts';
 import { fillHeaders, type HttpBinding } from './http.ts';
 import { limits, resolveEntry } from './resolve.ts';
 
-/** A foreign hook with nothing left to look up; neither binding is there for what needs no process. */
-export interface ForeignResolved {
+/** A foreign hook with all values resolved; a hook that needs no process has neither binding. */
+export interface ResolvedForeignHook {
   readonly binding?: Binding;
   readonly http?: HttpBinding;
   /** Absolute; of a hook without a process, the folder that it belongs to. */
@@ -21,17 +21,17 @@ export function resolveForeign(
   hook: ForeignHookConfig,
   config: RuntimeConfig,
   host: HostEnv,
-): ForeignResolved {
+): ResolvedForeignHook {
   if (hook.dialect === 'claude' && hook.settings.http !== undefined) return resolveHttp(hook, config, host);
-  if (hook.exec === undefined) return { cwd: homeOf(hook, config), missingEnv: [] };
+  if (hook.exec === undefined) return { cwd: defaultFolderOf(hook, config), missingEnv: [] };
   const { name } = hook;
-  const { exec, variables } = prepare(hook, hook.exec, { config, host });
+  const { exec, variables } = toProcessCommand(hook, hook.exec, { config, host });
   const { binding, missingEnv } = resolveEntry(
     {
       name,
       capability: 'hook',
       exec,
-      timeoutMs: foreignTimeoutMs(hook),
+      timeoutMs: defaultTimeoutMs(hook),
       leftovers: 'keep',
       ...(variables === undefined ? {} : { variables }),
     },
@@ -45,23 +45,27 @@ export function resolveForeign(
   };
 }
 
-/** Where a hook that starts nothing belongs. */
-function homeOf({ settings }: ForeignHookConfig, { folder }: RuntimeConfig): string {
+/** The folder of a hook that starts no process: its project, else that of the config file. */
+function defaultFolderOf({ settings }: ForeignHookConfig, { folder }: RuntimeConfig): string {
   return 'projectDir' in settings ? settings.projectDir : folder;
 }
 
-interface Prepared {
+interface ProcessCommand {
   readonly exec: ExecConfig;
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-interface Context {
+interface ResolveContext {
   readonly config: RuntimeConfig;
   readonly host: HostEnv;
 }
 
-/** The entry as a program with arguments, and the variables that its system sets. */
-function prepare(hook: ForeignHookConfig, exec: ExecConfig, context: Context): Prepared {
+/** The program and arguments for the entry, and the environment variables that its system sets. */
+function toProcessCommand(
+  hook: ForeignHookConfig,
+  exec: ExecConfig,
+  context: ResolveContext,
+): ProcessCommand {
   switch (hook.dialect) {
     case 'picoclaw':
       return { exec: { ...exec, runtime: 'server' } };
@@ -73,14 +77,14 @@ function prepare(hook: ForeignHookConfig, exec: ExecConfig, context: Context): P
         variables: chibiVariables(hook.settings, context.config),
       };
     case 'claude':
-      return prepareClaude(hook, exec, context.host);
+      return toClaudeCommand(hook, exec, context.host);
   }
 }
 
-function prepareClaude({ settings }: ClaudeHookConfig, exec: ExecConfig, host: HostEnv): Prepared {
-  const variables = placeVariables(settings);
+function toClaudeCommand({ settings }: ClaudeHookConfig, exec: ExecConfig, host: HostEnv): ProcessCommand {
+  const variables = claudeVariables(settings);
   const { shell } = settings;
-  if (shell === undefined) return { exec: fillExec(exec, settings, host), variables };
+  if (shell === undefined) return { exec: fillPluginOptions(exec, settings, host), variables };
   const line = fillPlaceholders(exec.command, settings, shell !== 'powershell');
   const [command, flag] = shells[shell];
   return { exec: { ...exec, command, args: [flag, line] }, variables };
@@ -93,7 +97,11 @@ const shells = {
 } as const;
 
 /** The exec form, in which options of a plugin are filled too: from `CLAUDE_PLUGIN_OPTION_<KEY>`. */
-function fillExec(exec: ExecConfig, settings: ClaudeHookConfig['settings'], host: HostEnv): ExecConfig {
+function fillPluginOptions(
+  exec: ExecConfig,
+  settings: ClaudeHookConfig['settings'],
+  host: HostEnv,
+): ExecConfig {
   const { variables } = closeEnv(exec.env, host);
   const missing: string[] = [];
   const fill = (text: string) =>
@@ -108,12 +116,12 @@ function fillExec(exec: ExecConfig, settings: ClaudeHookConfig['settings'], host
   return { ...filled, refused: exec.refused ?? `its \`env\` has no CLAUDE_PLUGIN_OPTION_${key}` };
 }
 
-function resolveHttp(hook: ClaudeHookConfig, config: RuntimeConfig, host: HostEnv): ForeignResolved {
+function resolveHttp(hook: ClaudeHookConfig, config: RuntimeConfig, host: HostEnv): ResolvedForeignHook {
   const { http, projectDir: cwd } = hook.settings;
   if (http === undefined) return { cwd, missingEnv: [] };
   const env = closeEnv(http.env, host);
   const { defaults } = config;
-  const timeoutMs = http.timeoutMs ?? defaults.timeoutMs ?? foreignTimeoutMs(hook);
+  const timeoutMs = http.timeoutMs ?? defaults.timeoutMs ?? defaultTimeoutMs(hook);
   return {
     http: {
       name: hook.name,

@@ -7,7 +7,7 @@ import { chibiVariables, withoutChibiNames } from './chibi-env.ts';
 import { closeEnv, type HostEnv } from './env.ts';
 
 /** A binding, and the names in its `env` that the host lacks. */
-export interface Resolved {
+export interface ResolvedEntry {
   readonly binding: Binding;
   readonly missingEnv: readonly string[];
 }
@@ -30,7 +30,7 @@ export function resolveExec(
   entry: { readonly name: string; readonly capability: Capability; readonly exec: ExecConfig },
   config: RuntimeConfig,
   host: HostEnv,
-): Resolved {
+): ResolvedEntry {
   const timeoutMs = limits[entry.capability === 'eval' ? 'evalTimeoutMs' : 'toolTimeoutMs'];
   if (entry.exec.dialect !== 'chibi') return resolveEntry({ ...entry, timeoutMs }, config, host);
   const chibiHome = chibiHomeOf(entry.exec, config.folder);
@@ -40,24 +40,24 @@ export function resolveExec(
 }
 
 /** Makes every default, path and environment value of a hook's entry final. */
-export function resolveHook(hook: HookConfig, config: RuntimeConfig, host: HostEnv): Resolved {
+export function resolveHook(hook: HookConfig, config: RuntimeConfig, host: HostEnv): ResolvedEntry {
   const timeoutMs = hook.hook === 'eval' ? limits.evalHookTimeoutMs : limits.hookTimeoutMs;
   return resolveEntry({ name: hook.name, capability: 'hook', exec: hook.exec, timeoutMs }, config, host);
 }
 
-/** An entry, and what holds for it where the file says nothing. */
-export interface Entry {
+/** A process entry with the defaults of its kind. */
+export interface ProcessEntry {
   readonly name: string;
   readonly capability: Capability;
   readonly exec: ExecConfig;
   readonly timeoutMs: number;
   readonly leftovers?: 'kill' | 'keep';
-  /** Set beside its `env`, and stronger. */
+  /** Set in addition to `env`; these win. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** Makes an entry final, with defaults of its own kind. */
-export function resolveEntry(entry: Entry, config: RuntimeConfig, host: HostEnv): Resolved {
+export function resolveEntry(entry: ProcessEntry, config: RuntimeConfig, host: HostEnv): ResolvedEntry {
   const { exec } = entry;
   const { defaults } = config;
   const env = closeEnv(exec.env, host);

@@ -1,11 +1,11 @@
 import { type EvalOutcome, type EvalRequest, unscored } from '../contract/eval.ts';
 import { toFault } from '../errors.ts';
-import type { Took } from '../time/stopwatch.ts';
+import type { Timing } from '../time/stopwatch.ts';
 import type { Reply } from '../transport/transport.ts';
-import { announce, type Invocation, invoke, type Port } from './invoke.ts';
+import { type Invocation, invoke, type Port, trackCall } from './invoke.ts';
 
 /** An outcome, the milliseconds it took, and what was said beside it. */
-export interface TimedOutcome extends Took {
+export interface TimedOutcome extends Timing {
   readonly outcome: EvalOutcome;
   /** The end of what a one-shot process said on stderr, when it replied. */
   readonly stderr: string;
@@ -16,7 +16,7 @@ export async function runEval(
   port: Port<EvalRequest, EvalOutcome>,
   invocation: Invocation<EvalRequest>,
 ): Promise<TimedOutcome> {
-  const call = announce(port.emit, 'eval', { name: port.binding.name, call: invocation.call });
+  const call = trackCall(port.emit, 'eval', { name: port.binding.name, call: invocation.call });
   let stderr = '';
   const onReply = (reply: Reply) => {
     if (reply.via === 'process') stderr = reply.stderr;

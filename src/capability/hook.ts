@@ -21,8 +21,8 @@ export interface FilterPort extends Port<NativeEvent, Answer> {
 export type Accept = (answer: Allow | Modify) => void;
 
 /**
- * Asks a hook for its verdict. This is where filters fail closed: whatever goes wrong between the question
- * and the acceptance of a documented affirmative is a denial that names the hook. Never rejects.
+ * Asks a hook for its verdict. This is where filters fail closed: any error between the question and
+ * `accept` of a documented affirmative is a denial that names the hook. Never rejects.
  */
 export async function askHook(
   port: FilterPort,
@@ -55,7 +55,7 @@ async function ask(port: FilterPort, invocation: Invocation<NativeEvent>, accept
     const answer = await invoke(port, invocation);
     if (answer.verdict === 'deny') return { ...answer, reason: answer.reason || `hook "${name}" denied` };
     if (answer.verdict === 'ask') return { ...answer, reason: answer.reason || `hook "${name}" asks` };
-    // The native dialects have no other verdict; one that comes nevertheless must not pass.
+    // The native dialects have no other verdict; any other one is denied.
     if (answer.verdict !== 'allow' && answer.verdict !== 'modify') {
       throw new RuntimeError('REPLY_MALFORMED', `its verdict "${answer.verdict}" has no meaning here`);
     }

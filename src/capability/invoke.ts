@@ -1,29 +1,29 @@
 import type { Binding } from '../binding/binding.ts';
 import type { Capability, Emit } from '../contract/event.ts';
-import { noScrub, type Scrubber, scrubError } from '../contract/scrub.ts';
+import { noopScrubber, type Scrubber, scrubError } from '../contract/scrub.ts';
 import type { Codec } from '../dialects/dialect.ts';
 import { toRuntimeError } from '../errors.ts';
-import { startStopwatch, type Took, wholeMs } from '../time/stopwatch.ts';
+import { startStopwatch, type Timing, wholeMs } from '../time/stopwatch.ts';
 import type { Reply, Transport } from '../transport/transport.ts';
 import { readReply } from './read-reply.ts';
 
-/** A bound entry that can be asked: where to send, how to say it, and whom to tell. */
+/** A bound entry that can be invoked: its transport, codec and event sink. */
 export interface Port<Input, Output> {
   readonly binding: Binding;
   readonly transport: Transport;
   readonly codec: Codec<Input, Output>;
   readonly emit: Emit;
-  /** What is said of a reply passes it; what a reply gives does not. */
+  /** Scrubs messages about a reply; the data of a reply is not changed. */
   readonly scrubber?: Scrubber | undefined;
 }
 
-/** One question to one entry. */
+/** One invocation of one entry. */
 export interface Invocation<Input> {
   readonly input: Input;
   /** Names the call in events. */
   readonly call: string;
   readonly signal?: AbortSignal | undefined;
-  /** Told the reply before it is decoded. */
+  /** Called with the reply before it is decoded. */
   readonly onReply?: ((reply: Reply) => void) | undefined;
 }
 
@@ -32,7 +32,7 @@ export async function invoke<Input, Output extends object>(
   port: Port<Input, Output>,
   { input, signal, onReply }: Invocation<Input>,
 ): Promise<Output> {
-  const { scrubber = noScrub } = port;
+  const { scrubber = noopScrubber } = port;
   try {
     const reply = await port.transport.exchange(port.codec.encode(input), signal);
     onReply?.(reply);
@@ -46,23 +46,23 @@ export async function invoke<Input, Output extends object>(
   }
 }
 
-/** A call that has been told of. */
-export interface Announced {
-  /** Does the work of the call, which is measured. */
+/** A call whose start has been emitted. */
+export interface TrackedCall {
+  /** Runs the work of the call and measures it. */
   run<Result>(work: () => Result): Result;
-  /** Tells of the call's end, and gives how long it took, in whole milliseconds. */
+  /** Emits the call's end, and returns how long it took, in whole milliseconds. */
   finish(end: {
     readonly status: string;
     readonly error?: { readonly code: string; readonly message: string } | undefined;
-  }): Took;
+  }): Timing;
 }
 
-/** Tells of a call's start now, and of its end when it is finished. */
-export function announce(
+/** Emits `call.started` now, and `call.finished` when `finish` is called. */
+export function trackCall(
   emit: Emit,
   capability: Capability,
   { name, call }: { readonly name: string; readonly call: string },
-): Announced {
+): TrackedCall {
   const watch = startStopwatch();
   emit({ type: 'call.started', capability, name, call });
   return {

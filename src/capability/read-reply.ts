@@ -1,22 +1,22 @@
 import { isUtf8 } from 'node:buffer';
-import { type Scrubber, saidAs, scrubError, scrubSaid } from '../contract/scrub.ts';
+import { type Scrubber, scrubError, scrubMessages, withMessagesOf } from '../contract/scrub.ts';
 import type { Decoded } from '../dialects/dialect.ts';
 import { type RuntimeError, toRuntimeError } from '../errors.ts';
 import { Json } from '../json/json.ts';
 import type { Reply } from '../transport/transport.ts';
 
 /**
- * Reads a reply so that what is said about it, the words of an error included, shows no secret, not even half of one
- * that an excerpt cuts. What the reply gives stays exactly as it is. Throws what `read` throws.
+ * Reads a reply with secrets hidden in all messages about it (reasons, notes, errors), also where an excerpt
+ * cuts a secret. Data of the reply stays exact. Throws what `read` throws, scrubbed.
  */
 export function readReply<Output extends object>(
   reply: Reply,
   scrubber: Scrubber,
   read: (reply: Reply) => Decoded<Output>,
 ): Decoded<Output> {
-  const hidden = hideInReply(reply, scrubber);
+  const hidden = redactReply(reply, scrubber);
   const exact = attempt(() => read(reply));
-  // Words are cut to excerpts while a reply is read, so they are taken from one without secrets.
+  // Messages quote excerpts of the reply, so they are taken from a second reading of the redacted reply.
   const clean = hidden === reply ? exact : attempt(() => read(hidden));
   if (!exact.ok) {
     const { error } = clean.ok || clean.error.code !== exact.error.code ? exact : clean;
@@ -24,18 +24,18 @@ export function readReply<Output extends object>(
   }
   const { output } = exact.value;
   const { notes } = clean.ok ? clean.value : exact.value;
-  const said = clean.ok && clean !== exact ? saidAs(output, clean.value.output) : output;
+  const scrubbedOutput = clean.ok && clean !== exact ? withMessagesOf(output, clean.value.output) : output;
   return {
-    output: scrubSaid(said, scrubber),
+    output: scrubMessages(scrubbedOutput, scrubber),
     notes: notes.map((note) => ({ ...note, message: scrubber.text(note.message) })),
   };
 }
 
-/** The reply without known secrets; the very reply when there are none in it. */
-export function hideInReply(reply: Reply, scrubber: Scrubber): Reply {
+/** The reply with known secrets hidden; the same object if there are none in it. */
+export function redactReply(reply: Reply, scrubber: Scrubber): Reply {
   if (reply.via === 'rpc') {
     const { result, error } = reply;
-    const [cleanResult, cleanError] = [hideInJson(result, scrubber), hideInJson(error, scrubber)];
+    const [cleanResult, cleanError] = [redactJson(result, scrubber), redactJson(error, scrubber)];
     if (cleanResult === result && cleanError === error) return reply;
     return {
       via: 'rpc',
@@ -51,7 +51,7 @@ export function hideInReply(reply: Reply, scrubber: Scrubber): Reply {
   return shown === text ? reply : { ...reply, stdout: Buffer.from(shown) };
 }
 
-function hideInJson(json: Json | undefined, scrubber: Scrubber): Json | undefined {
+function redactJson(json: Json | undefined, scrubber: Scrubber): Json | undefined {
   if (json === undefined) return undefined;
   const shown = scrubber.values(json.text);
   return shown === json.text ? json : new Json(shown);

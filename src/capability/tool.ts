@@ -1,6 +1,6 @@
 import { failed, type ToolCall, type ToolOutcome } from '../contract/tool.ts';
 import { type Fault, toFault } from '../errors.ts';
-import { announce, type Invocation, invoke, type Port } from './invoke.ts';
+import { type Invocation, invoke, type Port, trackCall } from './invoke.ts';
 
 /**
  * Runs a tool's process once. A fault of any kind is a failed outcome; never rejects. `tellable` is what events may
@@ -9,13 +9,13 @@ import { announce, type Invocation, invoke, type Port } from './invoke.ts';
 export async function runTool(
   port: Port<ToolCall, ToolOutcome>,
   invocation: Invocation<ToolCall>,
-  tellable: (error: Fault) => Fault = (error) => error,
+  toReportable: (error: Fault) => Fault = (error) => error,
 ): Promise<ToolOutcome> {
-  const call = announce(port.emit, 'tool', { name: port.binding.name, call: invocation.call });
+  const call = trackCall(port.emit, 'tool', { name: port.binding.name, call: invocation.call });
   const outcome = await call.run(() => ask(port, invocation));
   call.finish({
     status: outcome.status,
-    error: outcome.status === 'failed' ? tellable(outcome.error) : undefined,
+    error: outcome.status === 'failed' ? toReportable(outcome.error) : undefined,
   });
   return outcome;
 }

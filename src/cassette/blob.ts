@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import type { Redact } from './request.ts';
+import type { Redact } from './recorded-request.ts';
 
-/** Bytes under their name, which is their SHA-256 in hexadecimal. */
+/** Content under its id, the SHA-256 of its bytes in hexadecimal. */
 export interface Blob {
   readonly id: string;
   /** Its line, without the end. */

@@ -2,10 +2,14 @@ import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { RuntimeError } from '../errors.ts';
 import type { Transport } from '../transport/transport.ts';
-import { openLibrary } from './index.ts';
-import { openRecorder, type Recorder, type RecorderContext } from './record.ts';
-import { replayTransport } from './replay.ts';
-import type { Entry, Redact } from './request.ts';
+import { openCassetteIndex } from './cassette-index.ts';
+import {
+  type ExchangeRecorder,
+  type ExchangeRecorderContext,
+  openExchangeRecorder,
+} from './exchange-recorder.ts';
+import type { Entry, Redact } from './recorded-request.ts';
+import { createReplayTransport } from './replay-transport.ts';
 
 /** The files that the exchanges of a runtime go to and come from. */
 export interface CassetteOptions {
@@ -13,31 +17,31 @@ export interface CassetteOptions {
   readonly record?: string | undefined;
   /** Every exchange is answered from this file, and no process is started. */
   readonly replay?: string | undefined;
-  /** Entries and providers that are asked for real in spite of `replay`. */
+  /** Entries and providers that are really called in spite of `replay`. */
   readonly live?: readonly string[] | undefined;
 }
 
-export interface CassetteContext extends RecorderContext {
-  /** All that `live` may name. */
+export interface CassetteContext extends ExchangeRecorderContext {
+  /** Every name that `live` may contain. */
   readonly names: readonly string[];
 }
 
-/** Stands between the entries of a runtime and their processes. */
+/** Records or replays the exchanges between the entries of a runtime and their processes. */
 export interface Cassette {
   /**
-   * An entry's transport, recorded or replayed; `open` is not called for what is replayed. Of an entry that is only
-   * told things, a miss does not count.
+   * An entry's transport, recorded or replayed; `open` is not called when it is replayed. For an entry that
+   * is only notified (`isNotifyOnly`), a miss does not count.
    */
   wrap(binding: Entry, open: () => Transport, isToldOnly?: boolean): Transport;
-  /** Whether what has that name is asked for real in spite of the replay. */
+  /** Whether the entry or provider of that name is really called in spite of the replay. */
   isLive(name: string): boolean;
-  /** What the recorder of model calls takes out of them. */
+  /** Takes secrets out of recorded model calls. */
   readonly redact: Redact;
   /** Counts a model call that was not found. */
   readonly onMiss: () => void;
-  /** How many requests were not found: a run with any has proved nothing. */
+  /** How many requests were not found in the replayed cassette. */
   misses(): number;
-  /** Writes what is left. Never rejects. */
+  /** Writes pending lines and closes the files. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -47,9 +51,9 @@ export interface Cassette {
  */
 export async function openCassette(options: CassetteOptions, context: CassetteContext): Promise<Cassette> {
   const { record, replay, live = [] } = options;
-  await requireSense(options, context.names);
-  const library = replay === undefined ? undefined : await openLibrary(replay);
-  const recorder = await openRecorderOr(record, context, async () => library?.close());
+  await validateOptions(options, context.names);
+  const index = replay === undefined ? undefined : await openCassetteIndex(replay);
+  const recorder = await openOptionalRecorder(record, context, async () => index?.close());
   let misses = 0;
   const onMiss = () => {
     misses += 1;
@@ -57,14 +61,14 @@ export async function openCassette(options: CassetteOptions, context: CassetteCo
   const isLive = (name: string) => live.includes(name);
   const { redact } = context;
   return {
-    wrap: (binding, open, isToldOnly = false) => {
+    wrap: (binding, open, isNotifyOnly = false) => {
       const source =
-        library === undefined || isLive(binding.name)
+        index === undefined || isLive(binding.name)
           ? open()
-          : replayTransport(binding, {
-              library,
+          : createReplayTransport(binding, {
+              index,
               redact,
-              onMiss: isToldOnly ? () => {} : onMiss,
+              onMiss: isNotifyOnly ? () => {} : onMiss,
             });
       return recorder?.wrap(binding, source) ?? source;
     },
@@ -73,12 +77,12 @@ export async function openCassette(options: CassetteOptions, context: CassetteCo
     onMiss,
     misses: () => misses,
     close: async () => {
-      await Promise.all([recorder?.close(), library?.close()]);
+      await Promise.all([recorder?.close(), index?.close()]);
     },
   };
 }
 
-async function requireSense(
+async function validateOptions(
   { record, replay, live = [] }: CassetteOptions,
   names: readonly string[],
 ): Promise<void> {
@@ -87,37 +91,37 @@ async function requireSense(
       hint: 'Name a cassette with --replay FILE, or leave --live away.',
     });
   }
-  const stranger = live.find((name) => !names.includes(name));
-  if (stranger !== undefined) {
-    throw new RuntimeError('NAME_UNKNOWN', `there is no entry "${stranger}" that could be live`, {
+  const unknownName = live.find((name) => !names.includes(name));
+  if (unknownName !== undefined) {
+    throw new RuntimeError('NAME_UNKNOWN', `there is no entry "${unknownName}" that could be live`, {
       hint: `known entries: ${names.join(', ')}`,
     });
   }
-  if (record !== undefined && replay !== undefined && (await areSame(record, replay))) {
+  if (record !== undefined && replay !== undefined && (await isSameFile(record, replay))) {
     throw new RuntimeError('USAGE', `the cassette ${record} cannot be recorded while it is replayed`, {
       hint: 'Record into another file.',
     });
   }
 }
 
-async function areSame(one: string, other: string): Promise<boolean> {
+async function isSameFile(one: string, other: string): Promise<boolean> {
   const [left, right] = [await statOf(one), await statOf(other)];
   return left !== undefined && left.dev === right?.dev && left.ino === right.ino;
 }
 
-/** Undefined where there is none, or nobody may look. */
+/** Undefined where the file does not exist or cannot be read. */
 async function statOf(file: string): Promise<Stats | undefined> {
   return await stat(file).catch(() => undefined);
 }
 
-async function openRecorderOr(
+async function openOptionalRecorder(
   file: string | undefined,
-  context: RecorderContext,
+  context: ExchangeRecorderContext,
   onFailure: () => Promise<void> | undefined,
-): Promise<Recorder | undefined> {
+): Promise<ExchangeRecorder | undefined> {
   if (file === undefined) return undefined;
   try {
-    return await openRecorder(file, context);
+    return await openExchangeRecorder(file, context);
   } catch (thrown) {
     await onFailure();
     throw thrown;

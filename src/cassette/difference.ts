@@ -4,13 +4,13 @@ import { isObject, stringifyJson } from '../json/json.ts';
 export function findDifference(one: unknown, other: unknown, path = ''): string | undefined {
   if (Array.isArray(one) && Array.isArray(other)) {
     const longer = one.length > other.length ? one : other;
-    return firstOf(
+    return firstDefined(
       longer.map((_, index) => () => findDifference(one[index], other[index], `${path}[${index}]`)),
     );
   }
-  if (isPlain(one) && isPlain(other)) {
+  if (isPlainObject(one) && isPlainObject(other)) {
     const keys = [...new Set([...Object.keys(one), ...Object.keys(other)])].toSorted();
-    return firstOf(
+    return firstDefined(
       keys.map((key) => () => findDifference(one[key], other[key], path === '' ? key : `${path}.${key}`)),
     );
   }
@@ -18,17 +18,17 @@ export function findDifference(one: unknown, other: unknown, path = ''): string 
 }
 
 /** How many characters two texts have in common at their beginnings. */
-export function countShared(one: string, other: string): number {
+export function sharedPrefixLength(one: string, other: string): number {
   let at = 0;
   while (at < one.length && one[at] === other[at]) at += 1;
   return at;
 }
 
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return isObject(value) && !JSON.isRawJSON(value);
 }
 
-function firstOf(searches: readonly (() => string | undefined)[]): string | undefined {
+function firstDefined(searches: readonly (() => string | undefined)[]): string | undefined {
   for (const search of searches) {
     const found = search();
     if (found !== undefined) return found;

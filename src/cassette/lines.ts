@@ -1,15 +1,18 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** Where a line stands in its file, in bytes and without its end. */
-export interface Place {
+/** The position of a line in its file, in bytes, without its line end. */
+export interface ByteRange {
   readonly offset: number;
   readonly length: number;
 }
 
-/** Takes the lines that are not blank, in order, with their numbers from 1. The bytes are valid until it returns. */
-export type OnLine = (line: Buffer, place: Place, number: number) => void;
+/**
+ * Called with each line that is not blank, in order, and its number from 1. The bytes are valid until it
+ * returns.
+ */
+export type OnLine = (line: Buffer, place: ByteRange, number: number) => void;
 
-/** Reads what stands at a position, in bytes, and gives how many bytes that were; 0 is the end. */
+/** Reads bytes at a position into a buffer; resolves to how many, 0 at the end. */
 export type ReadAt = (into: Buffer, position: number) => Promise<number>;
 
 export function readerOf(source: FileHandle | Buffer): ReadAt {
@@ -17,38 +20,38 @@ export function readerOf(source: FileHandle | Buffer): ReadAt {
   return async (into, position) => (await source.read(into, 0, into.length, position)).bytesRead;
 }
 
-/** Reads everything from the beginning, line by line; holds no more than a piece of it and the longest line. */
+/** Reads a file from its beginning, line by line; holds one chunk and the longest line in memory. */
 export async function scanLines(read: ReadAt, onLine: OnLine): Promise<void> {
-  let held: Buffer[] = [];
+  let partial: Buffer[] = [];
   let offset = 0;
   let number = 0;
-  const end = (tail: Buffer) => {
-    const line = held.length === 0 ? tail : Buffer.concat([...held, tail]);
-    held = [];
+  const endLine = (tail: Buffer) => {
+    const line = partial.length === 0 ? tail : Buffer.concat([...partial, tail]);
+    partial = [];
     number += 1;
     if (!isBlank(line)) onLine(line, { offset, length: line.length }, number);
     offset += line.length + 1;
   };
-  const buffer = Buffer.allocUnsafe(PIECE);
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   for (let position = 0; ; ) {
-    const piece = buffer.subarray(0, await read(buffer, position));
-    if (piece.length === 0) break;
-    position += piece.length;
+    const chunk = buffer.subarray(0, await read(buffer, position));
+    if (chunk.length === 0) break;
+    position += chunk.length;
     let start = 0;
-    for (let at = piece.indexOf(NEWLINE); at !== -1; at = piece.indexOf(NEWLINE, start)) {
-      end(piece.subarray(start, at));
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, start)) {
+      endLine(chunk.subarray(start, at));
       start = at + 1;
     }
-    if (start < piece.length) held.push(Buffer.from(piece.subarray(start)));
+    if (start < chunk.length) partial.push(Buffer.from(chunk.subarray(start)));
   }
-  if (held.length > 0) end(Buffer.alloc(0));
+  if (partial.length > 0) endLine(Buffer.alloc(0));
 }
 
-const PIECE = 1024 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
 const NEWLINE = 0x0a;
 
-/** The bytes that stand there. Throws an Error when there are fewer. */
-export async function readPlace(read: ReadAt, { offset, length }: Place): Promise<Buffer> {
+/** Reads the bytes of a range. Rejects with an Error when the file has fewer. */
+export async function readRange(read: ReadAt, { offset, length }: ByteRange): Promise<Buffer> {
   const bytes = Buffer.alloc(length);
   for (let done = 0; done < length; ) {
     const count = await read(bytes.subarray(done), offset + done);

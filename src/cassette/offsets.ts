@@ -1,16 +1,16 @@
-import type { Place } from './lines.ts';
+import type { ByteRange } from './lines.ts';
 
-/** Places by number, in as little memory as very many of them allow. */
-export interface Places {
-  /** Keeps a place and gives its number. */
-  add(place: Place): number;
-  /** The place of that number, which `add` gave. */
-  at(number: number): Place;
+/** Byte ranges by number, in two typed arrays, since a cassette may have millions of lines. */
+export interface OffsetTable {
+  /** Adds a range and returns its number. */
+  add(place: ByteRange): number;
+  /** The range of a number that `add` returned. */
+  get(number: number): ByteRange;
 }
 
-export function createPlaces(): Places {
-  let offsets = new Float64Array(FIRST_ROOM);
-  let lengths = new Float64Array(FIRST_ROOM);
+export function createOffsetTable(): OffsetTable {
+  let offsets = new Float64Array(INITIAL_CAPACITY);
+  let lengths = new Float64Array(INITIAL_CAPACITY);
   let count = 0;
   return {
     add: ({ offset, length }) => {
@@ -23,11 +23,11 @@ export function createPlaces(): Places {
       count += 1;
       return count - 1;
     },
-    at: (number) => ({ offset: offsets[number] ?? 0, length: lengths[number] ?? 0 }),
+    get: (number) => ({ offset: offsets[number] ?? 0, length: lengths[number] ?? 0 }),
   };
 }
 
-const FIRST_ROOM = 64;
+const INITIAL_CAPACITY = 64;
 
 function doubled(numbers: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
   const larger = new Float64Array(2 * numbers.length);
@@ -35,7 +35,7 @@ function doubled(numbers: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> 
   return larger;
 }
 
-/** Half of a SHA-256 in a quarter of its characters: enough to tell apart what one file holds. */
-export function shorten(digest: string): string {
+/** The first 16 bytes of a SHA-256 as Latin-1: unique enough within one file, a quarter of its characters. */
+export function shortDigest(digest: string): string {
   return Buffer.from(digest, 'hex').toString('latin1', 0, 16);
 }

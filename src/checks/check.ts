@@ -15,10 +15,13 @@ export interface Check {
   /** Of each group at least one must be given. */
   readonly anyOf?: readonly (readonly string[])[];
   readonly example: CheckExample;
-  /** Says what is wrong with complete params beyond their types, such as a pattern that cannot be compiled. */
+  /** Problems of complete params beyond their types, such as a pattern that cannot be compiled. */
   readonly findProblems?: (params: Params) => readonly ParamProblem[];
-  /** `params` are valid and under their own names. Never rejects; what it lacks to judge makes it unscored. */
-  run(asked: Asked): EvalOutcome | Promise<EvalOutcome>;
+  /**
+   * Scores a request; `params` are valid and under their own names. Never rejects: missing evidence is
+   * unscored.
+   */
+  run(asked: CheckInput): EvalOutcome | Promise<EvalOutcome>;
 }
 
 export type Params = Readonly<Record<string, unknown>>;
@@ -44,19 +47,22 @@ export interface CheckExample {
   readonly params: Params;
   readonly content?: string;
   readonly context?: Partial<EvalRequest['context']>;
-  /** What the judge answers, for those who ask one. */
+  /** The judge's answer, for judge checks. */
   readonly judge?: string;
   readonly score: number;
 }
 
-export interface Asked {
+export interface CheckInput {
   readonly params: Params;
   readonly request: EvalRequest;
   readonly signal: AbortSignal;
   readonly judge: Judge;
 }
 
-/** Asks a model for a judgement and gives its text. Throws PROVIDER_UNUSABLE, PROVIDER_FAILED, NAME_UNKNOWN, ABORTED. */
+/**
+ * Asks a model and resolves to its text. Rejects with PROVIDER_UNUSABLE, PROVIDER_FAILED, NAME_UNKNOWN,
+ * ABORTED.
+ */
 export type Judge = (question: {
   /** The id of a declared provider; undefined for the one that judges by default. */
   readonly provider: string | undefined;

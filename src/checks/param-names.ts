@@ -31,7 +31,7 @@ export function nameParams(check: Check, tree: unknown): NamedParams {
     const name = nameOf(check, key);
     const other = name === undefined ? undefined : written.get(name);
     if (name === undefined) findings.push(unknownParam(check, key));
-    else if (other !== undefined) findings.push(givenTwice(key, other));
+    else if (other !== undefined) findings.push(duplicateParam(key, other));
     else {
       written.set(name, key);
       params.push([name, value]);
@@ -58,7 +58,7 @@ function unknownParam(check: Check, key: string): ParamFinding {
   return { path: [key], message: 'unknown param', hint };
 }
 
-function givenTwice(key: string, other: string): ParamFinding {
+function duplicateParam(key: string, other: string): ParamFinding {
   return {
     path: [key],
     message: `is another name of \`${other}\`, which is there too`,
@@ -66,20 +66,21 @@ function givenTwice(key: string, other: string): ParamFinding {
   };
 }
 
-/** What is missing because it is misspelt is one mistake, told where it stands. */
+/** The missing params; a misspelt one counts as given, since its finding stands at the misspelt key. */
 function findMissing(
   check: Check,
   written: ReadonlyMap<string, string>,
   findings: readonly ParamFinding[],
 ): ParamFinding[] {
-  const meant = findings.map(({ path }) => findNearest(String(path[0]), allNames(check)));
-  const isMeant = (name: string) => meant.some((word) => word !== undefined && nameOf(check, word) === name);
-  const isThere = (name: string) => written.has(name) || isMeant(name);
+  const suggestions = findings.map(({ path }) => findNearest(String(path[0]), allNames(check)));
+  const isMisspelt = (name: string) =>
+    suggestions.some((word) => word !== undefined && nameOf(check, word) === name);
+  const isGiven = (name: string) => written.has(name) || isMisspelt(name);
   const required = Object.entries(check.params)
-    .filter(([name, spec]) => spec.required && !isThere(name))
+    .filter(([name, spec]) => spec.required && !isGiven(name))
     .map(([name]) => ({ path: [name], message: 'is required' }));
   const groups = (check.anyOf ?? [])
-    .filter((group) => !group.some(isThere))
+    .filter((group) => !group.some(isGiven))
     .map((group) => ({ path: [], message: `needs one of: ${group.join(', ')}` }));
   return [...required, ...groups];
 }

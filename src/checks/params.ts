@@ -4,18 +4,18 @@ import { isObject } from '../json/json.ts';
 import { findViolations, type Violation } from '../yaml/violation.ts';
 import type { Check, Params } from './check.ts';
 import { type NamedParams, nameParams, type ParamFinding } from './param-names.ts';
-import { toPlainTree } from './plain.ts';
+import { toPlainTree } from './plain-tree.ts';
 import { findCheck } from './registry.ts';
 
 /**
  * What is wrong with params as a file has them, where a string with `${…}` stands for a value that is not known
- * yet. Nothing of a type that is not built in.
+ * yet. Empty for a type that is not built in.
  */
 export function findParamProblems(type: string, tree: unknown): readonly ParamFinding[] {
   const check = findCheck(type);
   if (check === undefined) return [];
-  const known = knownPart(tree === undefined || tree === null ? {} : tree);
-  return known === UNKNOWN ? [] : judge(check, nameParams(check, known));
+  const known = replaceExpressions(tree === undefined || tree === null ? {} : tree);
+  return known === UNKNOWN ? [] : findParamFindings(check, nameParams(check, known));
 }
 
 /** The params of a request as its check wants them: under their own names, plain and complete. */
@@ -24,13 +24,16 @@ export function readParams(
   tree: EvalRequest['params'],
 ): { readonly params: Params } | { readonly problems: readonly ParamFinding[] } {
   const named = nameParams(check, toPlainTree(tree));
-  const problems = judge(check, named);
+  const problems = findParamFindings(check, named);
   return problems.length > 0 ? { problems } : { params: withDefaults(check, named.params) };
 }
 
-function judge(check: Check, { params, written, findings }: NamedParams): readonly ParamFinding[] {
+function findParamFindings(
+  check: Check,
+  { params, written, findings }: NamedParams,
+): readonly ParamFinding[] {
   const violations = findViolations(params, schemaOf(check)).filter(
-    ({ path, keyword }) => !restsOnUnknown(valueAt(params, path), keyword),
+    ({ path, keyword }) => !dependsOnUnknown(valueAt(params, path), keyword),
   );
   const asWritten = ({ path: [name, ...rest], message, hint }: Violation): ParamFinding => ({
     path: [written.get(String(name)) ?? String(name), ...rest],
@@ -38,7 +41,7 @@ function judge(check: Check, { params, written, findings }: NamedParams): readon
     ...(hint !== undefined && { hint }),
   });
   const problems = [...findings, ...violations.map(asWritten)];
-  if (problems.length > 0 || holdsUnknown(params)) return problems;
+  if (problems.length > 0 || containsUnknown(params)) return problems;
   const others = check.findProblems?.(withDefaults(check, params)) ?? [];
   return others.map(({ param, message }) => ({ path: [written.get(param) ?? param], message }));
 }
@@ -60,33 +63,33 @@ function schemaOf(check: Check): object {
 
 const schemas = new WeakMap<Check, object>();
 
-/** Stands where an expression will give a value. */
+/** Placeholder for the value of an expression. */
 const UNKNOWN = Symbol('unknown');
 
 /** The tree with `UNKNOWN` in place of each text with an expression, and `$${` as the `${` that it means. */
-function knownPart(tree: unknown): unknown {
-  if (typeof tree === 'string') return tree.includes('${') ? knownText(tree) : tree;
-  if (Array.isArray(tree)) return tree.map(knownPart);
+function replaceExpressions(tree: unknown): unknown {
+  if (typeof tree === 'string') return tree.includes('${') ? replaceInText(tree) : tree;
+  if (Array.isArray(tree)) return tree.map(replaceExpressions);
   if (!isObject(tree)) return tree;
-  return Object.fromEntries(Object.entries(tree).map(([key, value]) => [key, knownPart(value)]));
+  return Object.fromEntries(Object.entries(tree).map(([key, value]) => [key, replaceExpressions(value)]));
 }
 
-function knownText(text: string): unknown {
+function replaceInText(text: string): unknown {
   try {
     const parts = splitTemplate(text, []);
     return parts.some((part) => typeof part !== 'string') ? UNKNOWN : parts.join('');
   } catch {
-    return UNKNOWN; // Without its closing brace, which whoever compiles expressions says.
+    return UNKNOWN; // Without its closing brace: reported when the expression is compiled.
   }
 }
 
 /** Whether the violation might be none once the expressions have their values. */
-function restsOnUnknown(value: unknown, keyword: string): boolean {
+function dependsOnUnknown(value: unknown, keyword: string): boolean {
   if (value === UNKNOWN) return true;
-  return !aboutShape.has(keyword) && holdsUnknown(value);
+  return !shapeKeywords.has(keyword) && containsUnknown(value);
 }
 
-const aboutShape: ReadonlySet<string> = new Set([
+const shapeKeywords: ReadonlySet<string> = new Set([
   'type',
   'required',
   'additionalProperties',
@@ -96,10 +99,10 @@ const aboutShape: ReadonlySet<string> = new Set([
   'maxProperties',
 ]);
 
-function holdsUnknown(value: unknown): boolean {
+function containsUnknown(value: unknown): boolean {
   if (value === UNKNOWN) return true;
-  if (Array.isArray(value)) return value.some(holdsUnknown);
-  return isObject(value) && Object.values(value).some(holdsUnknown);
+  if (Array.isArray(value)) return value.some(containsUnknown);
+  return isObject(value) && Object.values(value).some(containsUnknown);
 }
 
 function valueAt(tree: unknown, path: readonly (string | number)[]): unknown {

@@ -1,6 +1,6 @@
-import { isMembers } from './tools/exact.ts';
+import { isMembers } from './tools/exact-values.ts';
 
-/** Whether two exact values are the same JSON value: numbers by what they amount to, objects in any order of keys. */
+/** Whether two exact values are the same JSON value: numbers by value, objects in any order of keys. */
 export function isSameValue(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other)) {
     return one.length === other.length && one.every((item, index) => isSameValue(item, other[index]));
@@ -19,7 +19,7 @@ function isSameNumber(one: unknown, other: unknown): boolean {
   const text = numberText(one);
   const otherText = numberText(other);
   if (text === undefined || otherText === undefined) return false;
-  return text === otherText || amountOf(text) === amountOf(otherText);
+  return text === otherText || canonicalNumber(text) === canonicalNumber(otherText);
 }
 
 function numberText(value: unknown): string | undefined {
@@ -28,7 +28,7 @@ function numberText(value: unknown): string | undefined {
 }
 
 /** One text for all spellings of a number: its digits without zeros at either end, and a power of ten. */
-function amountOf(text: string): string {
+function canonicalNumber(text: string): string {
   const [, sign, whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');

@@ -10,7 +10,7 @@ export const agentaoEvents = [
   'PreCompact',
 ] as const;
 
-/** Events at which a rule that fails lets something pass that it could have stopped. */
+/** Events at which a failed rule lets something pass that it could have denied. */
 export const agentaoGuardEvents: ReadonlySet<string> = new Set([
   'UserPromptSubmit',
   'PreToolUse',
@@ -18,5 +18,5 @@ export const agentaoGuardEvents: ReadonlySet<string> = new Set([
   'Stop',
 ]);
 
-/** Events whose rules are the guards that must not be dropped where `on_failure: deny` is asked for. */
-export const agentaoEntryEvents: ReadonlySet<string> = new Set(['UserPromptSubmit', 'PreToolUse']);
+/** Events at which dropping a rule on import is an error under `on_failure: deny`. */
+export const agentaoMandatoryEvents: ReadonlySet<string> = new Set(['UserPromptSubmit', 'PreToolUse']);

@@ -44,7 +44,7 @@ export const claudeConditionEvents: ReadonlySet<string> = new Set([
   'PermissionDenied',
 ]);
 
-/** Events at which a handler that fails lets something pass that it could have stopped. */
+/** Events at which a failed handler lets something pass that it could have denied. */
 export const claudeGuardEvents: ReadonlySet<string> = new Set([
   'UserPromptSubmit',
   'UserPromptExpansion',

@@ -6,11 +6,11 @@ import type { ForeignHookConfig, ImportConfig } from './foreign.ts';
 export type * from './entry.ts';
 export type * from './foreign.ts';
 
-/** When a person must consent before a tool runs. */
+/** When a tool call needs the approval of a person. */
 export interface ApprovalRule {
-  /** CEL that sees `args`, a whole `${…}`; absent: every call. What cannot be evaluated asks. */
+  /** A CEL expression over `args`, a whole `${…}`; absent: every call. A failed evaluation needs approval. */
   readonly when?: string;
-  /** What the person is told; may hold `${…}` over `args`. */
+  /** The message for the person; may contain `${…}` over `args`. */
   readonly message?: string;
   /** How long a decision may take, from the moment that the call is pending; absent: for ever. */
   readonly expiresMs?: number;
@@ -29,11 +29,11 @@ export interface ToolConfig {
    * `idempotency_key`; false: never without a person; absent: yes.
    */
   readonly idempotent?: boolean;
-  /** What kind of work the tool does: fs_read, fs_write, shell, network, … Some hooks are asked by it. */
+  /** The kind of work: fs_read, fs_write, shell, network, …; it selects permission hooks. */
   readonly category?: string;
   /** Runs alone, after the other calls of its response. */
   readonly isExclusive?: boolean;
-  /** Never started: the call itself says how the conversation goes on. */
+  /** A flow-control tool, which starts no process; `endsTurn`: its call ends the turn. */
   readonly flow?: { readonly endsTurn: boolean };
   /** Names that other systems have for the tool. */
   readonly aliases?: readonly string[];
@@ -65,7 +65,7 @@ export interface ProviderConfig {
   readonly requestTimeoutMs?: number;
   /** Settings of one kind of provider, as the file has them. */
   readonly additionalConfig: Readonly<Record<string, unknown>>;
-  /** Why this provider must never be used, when the file says something that cannot be honoured. */
+  /** Why this provider must not be used: the file asks for something unsupported. */
   readonly refused?: string;
   readonly position: Position;
 }
@@ -75,7 +75,7 @@ export type StateStoreConfig =
   | { readonly type: 'memory' }
   /** Absolute path of the database. */
   | { readonly type: 'sqlite'; readonly file: string }
-  /** Declared, but nothing that can be used: whatever needs the store fails with this reason. */
+  /** A declared store that is not supported: whatever needs the store fails with this reason. */
   | { readonly type: 'refused'; readonly reason: string };
 
 export interface EvalConfig {
@@ -85,8 +85,8 @@ export interface EvalConfig {
 
 export interface HookConfig {
   readonly name: string;
-  /** Its place among all hooks of the file, foreign ones too; from 0. */
-  readonly place: number;
+  /** Its index among all hooks of the file, foreign ones included; from 0. */
+  readonly fileIndex: number;
   readonly exec: ExecConfig;
   readonly hook: HookKind;
   /** Never empty: an entry without `phases` has every phase of its kind. */
@@ -102,7 +102,7 @@ export interface LoggingConfig {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** `spec.defaults`: what an entry has where it says nothing itself. */
+/** `spec.defaults`: the defaults of every entry. */
 export interface DefaultsConfig {
   readonly timeoutMs?: number;
   readonly maxOutputBytes?: number;

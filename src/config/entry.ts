@@ -5,7 +5,7 @@ export type ForeignName = 'picoclaw' | 'chibi' | 'claude' | 'agentao';
 export type NativeName = 'promptkit' | 'promptkit-go';
 export type DialectName = NativeName | ForeignName;
 
-/** What every process entry declares, as the file has it: absent keys are absent, nothing is resolved. */
+/** A process entry as the file declares it: no defaults, nothing resolved. */
 export interface ExecConfig {
   readonly command: string;
   readonly args: readonly string[];
@@ -22,7 +22,7 @@ export interface ExecConfig {
   readonly maxOutputBytes?: number;
   readonly graceMs?: number;
   readonly leftovers?: 'kill' | 'keep';
-  /** Why this entry must never start, when the file says something that cannot be honoured. */
+  /** Why this entry must not start: the file asks for something invalid or unsupported. */
   readonly refused?: string;
   /** Where the entry's `command` stands. */
   readonly position: Position;

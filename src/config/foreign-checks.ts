@@ -1,19 +1,19 @@
-/** Something a dialect has to say about one of its own words. */
-export interface Finding {
+/** A finding of a dialect about one of its matchers or conditions. */
+export interface DialectFinding {
   readonly severity: 'error' | 'warning';
   readonly message: string;
   readonly hint?: string;
 }
 
-/** What only a dialect can tell of its entries before anything runs; handed in from above. */
-export interface ForeignChecks {
-  claudeMatcher(event: string, matcher: string): readonly Finding[];
-  claudeCondition(rule: string): readonly Finding[];
-  agentaoMatcher(event: string, matcher: Readonly<Record<string, unknown>>): readonly Finding[];
+/** Checks of matchers and conditions that only the dialects can do; passed in from above. */
+export interface DialectChecks {
+  claudeMatcher(event: string, matcher: string): readonly DialectFinding[];
+  claudeCondition(rule: string): readonly DialectFinding[];
+  agentaoMatcher(event: string, matcher: Readonly<Record<string, unknown>>): readonly DialectFinding[];
 }
 
-/** Nothing to say: for whoever wants the config alone. */
-export const noChecks: ForeignChecks = {
+/** Checks that find nothing, for callers that only need the config. */
+export const noDialectChecks: DialectChecks = {
   claudeMatcher: () => [],
   claudeCondition: () => [],
   agentaoMatcher: () => [],

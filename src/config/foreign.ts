@@ -4,9 +4,9 @@ import type { ExecConfig } from './entry.ts';
 interface ForeignBase {
   /** The entry's name; of an imported hook the plugin's, the process's, or `<event>-<n>`. */
   readonly name: string;
-  /** Its place among all hooks of the file, native ones too; imported ones come last. */
-  readonly place: number;
-  /** Absent: what the foreign system lets pass when the hook fails, passes. */
+  /** Its index among all hooks of the file, native ones included; imported ones come last. */
+  readonly fileIndex: number;
+  /** deny: a failure of the hook denies; absent: the rules of the foreign system apply. */
   readonly onFailure?: 'deny';
   /** Where the hook is declared: in the foreign file, if it was imported. */
   readonly source: Position;
@@ -52,7 +52,7 @@ export type PicoclawMethod = (typeof picoclawMethods)[number];
 
 /** A PicoClaw process. Times are milliseconds. Source: hook-json-protocol.md. */
 export interface PicoclawSettings {
-  /** Decides the few points in which the published page and the code of the head differ. */
+  /** Which protocol applies where the published page and the code of the head differ. */
   readonly version: '0.2.8-doc' | 'head';
   /** What legacy events have in `Kind`: the number of the release, or the name of the page. */
   readonly eventKind: 'number' | 'name';
@@ -119,11 +119,11 @@ export interface AgentaoSettings {
   readonly projectDir: string;
 }
 
-/** A folder of chibi plugins, each of which says itself what it is. */
+/** A folder of chibi plugins, each of which describes itself with `--schema`. */
 export interface ImportConfig {
   readonly dialect: 'chibi';
-  /** Its place among all hooks, as a hook has one: several imports stand in the order of the file. */
-  readonly place: number;
+  /** Its index among all hooks and imports, in file order. */
+  readonly fileIndex: number;
   /** Absolute. */
   readonly pluginsDir: string;
   readonly env: readonly string[];

@@ -5,8 +5,8 @@ import type { Problem } from '../yaml/problem.ts';
 import { sortProblems } from '../yaml/problem.ts';
 import { buildConfig } from './build/build.ts';
 import type { RuntimeConfig } from './config.ts';
-import { readForeign } from './foreign/read.ts';
-import { type ForeignChecks, noChecks } from './foreign-checks.ts';
+import { readForeignHooks } from './foreign/read.ts';
+import { type DialectChecks, noDialectChecks } from './foreign-checks.ts';
 import { validate } from './validate.ts';
 
 export interface LoadedConfig {
@@ -22,19 +22,19 @@ export interface LoadOptions {
 }
 
 /**
- * Reads and checks a RuntimeConfig and the files that it imports; commands are looked up on `searchPath`, a PATH, and
- * `checks` know the words of foreign dialects. What a file says is never thrown; throws FILE_UNREADABLE.
+ * Reads and checks a RuntimeConfig and its imports. Commands are looked up on `searchPath`, a PATH; `checks`
+ * check matchers and conditions. Faults in the file are problems, not thrown. Throws FILE_UNREADABLE.
  */
 export function loadConfig(
   file: string,
   searchPath: string,
-  checks: ForeignChecks = noChecks,
+  checks: DialectChecks = noDialectChecks,
   { refusesUnusable = false }: LoadOptions = {},
 ): LoadedConfig {
   const folder = dirname(resolve(file));
   const document = readDocument(file);
   const surroundings = { folder, searchPath, refusesUnusable };
-  const foreign = readForeign(document, surroundings, checks);
+  const foreign = readForeignHooks(document, surroundings, checks);
   const problems = sortProblems([...validate(document, surroundings, checks), ...foreign.problems]);
   const isValid = problems.every(({ severity }) => severity !== 'error');
   return { config: isValid ? buildConfig(document, folder, foreign) : undefined, problems };
@@ -44,7 +44,7 @@ export function loadConfig(
 export function requireConfig(
   file: string,
   searchPath: string,
-  checks: ForeignChecks = noChecks,
+  checks: DialectChecks = noDialectChecks,
 ): RuntimeConfig {
   const { config, problems } = loadConfig(file, searchPath, checks);
   if (config) return config;

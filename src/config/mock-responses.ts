@@ -96,7 +96,7 @@ export function checkMock(additionalConfig: Readonly<Record<string, unknown>>): 
     return violations.map(({ path, message, hint }) => (hint ? { path, message, hint } : { path, message }));
   }
   return listOf(additionalConfig['responses']).flatMap((response, position) =>
-    [...checkWhen(response), ...checkTemplates(response), ...checkPieces(response)].map((problem) => ({
+    [...checkWhen(response), ...checkTemplates(response), ...checkCombinations(response)].map((problem) => ({
       ...problem,
       path: ['responses', position, ...problem.path],
     })),
@@ -133,7 +133,7 @@ function toProblem({ path, message }: ExpressionError): MockProblem {
   return { path, message };
 }
 
-function checkPieces(response: Readonly<Record<string, unknown>>): MockProblem[] {
+function checkCombinations(response: Readonly<Record<string, unknown>>): MockProblem[] {
   const problems: MockProblem[] = [];
   if (response['text'] !== undefined && response['chunks'] !== undefined) {
     problems.push({ path: ['chunks'], message: 'stands beside `text`; write one of them' });

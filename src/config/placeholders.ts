@@ -1,12 +1,16 @@
-/** Where a Claude Code handler comes from: what the placeholders of its command stand for. */
-export interface HandlerPlace {
+/** The folders of a Claude Code handler, for which the placeholders of its command stand. */
+export interface HandlerFolders {
   readonly projectDir: string;
   readonly pluginRoot?: string;
   readonly pluginData?: string;
 }
 
-/** The variables of a handler’s place, which its placeholders and its environment share. */
-export function placeVariables({ projectDir, pluginRoot, pluginData }: HandlerPlace): Record<string, string> {
+/** The environment variables for the folders of a handler; its placeholders have the same names. */
+export function claudeVariables({
+  projectDir,
+  pluginRoot,
+  pluginData,
+}: HandlerFolders): Record<string, string> {
   return {
     CLAUDE_PROJECT_DIR: projectDir,
     ...(pluginRoot === undefined ? {} : { CLAUDE_PLUGIN_ROOT: pluginRoot }),
@@ -15,15 +19,15 @@ export function placeVariables({ projectDir, pluginRoot, pluginData }: HandlerPl
 }
 
 /**
- * Puts a handler’s place into `${CLAUDE_…}`. In a shell’s line a path that the shell would read as more than text stays
- * a placeholder, which the shell itself fills from the environment.
+ * Replaces each `${CLAUDE_…}` by its folder. In a shell line a path with shell syntax in it is not inserted:
+ * the shell expands the placeholder from the environment.
  */
-export function fillPlaceholders(text: string, place: HandlerPlace, isLine: boolean): string {
-  const variables = placeVariables(place);
+export function fillPlaceholders(text: string, folders: HandlerFolders, isLine: boolean): string {
+  const variables = claudeVariables(folders);
   return text.replaceAll(/\$\{(CLAUDE_[A-Z_]+)\}/g, (placeholder, name: string) => {
     const value = variables[name];
-    return value === undefined || (isLine && unsafe.test(value)) ? placeholder : value;
+    return value === undefined || (isLine && shellSyntax.test(value)) ? placeholder : value;
   });
 }
 
-const unsafe = /[^\w\s./@%+=:,-]/;
+const shellSyntax = /[^\w\s./@%+=:,-]/;

@@ -1,17 +1,17 @@
 import { isObject } from '../json/json.ts';
 import type { Path, YamlDocument } from '../yaml/document.ts';
 import type { Problem } from '../yaml/problem.ts';
-import { type Entry, entriesAt, textAt, valueAt, wordAt } from '../yaml/read.ts';
+import { entriesAt, type MappingEntry, nonEmptyTextAt, textAt, valueAt } from '../yaml/read.ts';
 import { suggest } from '../yaml/suggest.ts';
 import { checkApprovals } from './build/approval.ts';
 import { checkProviders } from './build/providers.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/refused.ts';
 import { findSandbox } from './build/sandbox.ts';
 import { checkStateStore } from './build/state-store.ts';
-import { type Report, report } from './report.ts';
+import { type Finding, locateFinding } from './report.ts';
 
 /** An entry that starts a process. */
-export interface ExecEntry extends Entry {
+export interface ExecEntry extends MappingEntry {
   readonly capability: 'tool' | 'eval' | 'hook';
 }
 
@@ -34,33 +34,37 @@ export function execEntries(document: YamlDocument): ExecEntry[] {
   return [...tools, ...evals, ...hooks].filter(({ value }) => isObject(value));
 }
 
-/** What no schema can see: names that lead nowhere, ids that stand twice, schemas that cannot be used. */
+/** Checks beyond the schema: undeclared names, duplicate ids, unusable JSON Schemas. */
 export function checkReferences(document: YamlDocument, tolerant: boolean): Problem[] {
-  const refusable = tolerant ? 'warning' : 'error';
+  const toleratedSeverity = tolerant ? 'warning' : 'error';
   const reports = [
     ...execEntries(document).flatMap((entry) => [
-      ...checkSandbox(document, entry, refusable),
-      ...checkNul(document, entry, refusable),
+      ...checkSandbox(document, entry, toleratedSeverity),
+      ...checkNul(document, entry, toleratedSeverity),
     ]),
     ...checkSelectors(document),
-    ...checkProviders(document, refusable),
+    ...checkProviders(document, toleratedSeverity),
     ...checkApprovals(document),
     ...checkStateStore(document),
-    ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => checkTool(document, tool, refusable)),
+    ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => checkTool(document, tool, toleratedSeverity)),
   ];
-  return reports.map((each) => report(document, each));
+  return reports.map((each) => locateFinding(document, each));
 }
 
-type Refusable = 'error' | 'warning';
-const callsFail = {
+type ToleratedSeverity = 'error' | 'warning';
+const failureConsequences = {
   tool: 'a call of the tool fails',
   eval: 'the eval stays unscored',
   hook: 'a filter denies',
 };
 
-function checkSandbox(document: YamlDocument, entry: ExecEntry, refusable: Refusable): Report[] {
+function checkSandbox(
+  document: YamlDocument,
+  entry: ExecEntry,
+  toleratedSeverity: ToleratedSeverity,
+): Finding[] {
   const path = [...entry.path, 'sandbox'];
-  const name = wordAt(document, path);
+  const name = nonEmptyTextAt(document, path);
   const sandbox = name === undefined ? undefined : findSandbox(document, name);
   if (name === undefined || sandbox === undefined || sandbox.status === 'direct') return [];
   if (sandbox.status === 'unsupported') {
@@ -68,52 +72,58 @@ function checkSandbox(document: YamlDocument, entry: ExecEntry, refusable: Refus
       {
         severity: 'warning',
         path,
-        message: `${sandbox.reason}; it never starts: ${callsFail[entry.capability]}`,
+        message: `${sandbox.reason}; it never starts: ${failureConsequences[entry.capability]}`,
       },
     ];
   }
-  const severity = entry.capability === 'hook' ? 'error' : refusable;
-  const consequence = severity === 'error' ? '' : `; it never starts: ${callsFail[entry.capability]}`;
+  const severity = entry.capability === 'hook' ? 'error' : toleratedSeverity;
+  const consequence =
+    severity === 'error' ? '' : `; it never starts: ${failureConsequences[entry.capability]}`;
   const known = entriesAt(document, ['spec', 'sandboxes']).map((sandboxEntry) => sandboxEntry.name);
   const message = `references a sandbox not declared under spec.sandboxes${consequence}`;
   return [{ severity, path, message, ...suggest(name, known) }];
 }
 
-function checkNul(document: YamlDocument, entry: ExecEntry, refusable: Refusable): Report[] {
+function checkNul(document: YamlDocument, entry: ExecEntry, toleratedSeverity: ToleratedSeverity): Finding[] {
   const path = findNul(document, entry.path);
   if (path === undefined) return [];
-  const consequence = refusable === 'error' ? '' : `; it never starts: ${callsFail[entry.capability]}`;
-  return [{ severity: refusable, path, message: `must not contain a NUL character${consequence}` }];
+  const consequence =
+    toleratedSeverity === 'error' ? '' : `; it never starts: ${failureConsequences[entry.capability]}`;
+  return [{ severity: toleratedSeverity, path, message: `must not contain a NUL character${consequence}` }];
 }
 
-function checkSelectors(document: YamlDocument): Report[] {
+function checkSelectors(document: YamlDocument): Finding[] {
   const known = entriesAt(document, ['spec', 'selectors']).map(({ name }) => name);
   const references: Path[] = [
     ['spec', 'skills', 'selector'],
     ['spec', 'tool_selector'],
   ];
-  return references.flatMap((path): Report[] => {
-    const name = wordAt(document, path);
+  return references.flatMap((path): Finding[] => {
+    const name = nonEmptyTextAt(document, path);
     if (name === undefined || known.includes(name)) return [];
     const message = 'references a selector not declared under spec.selectors';
     return [{ severity: 'error', path, message, ...suggest(name, known) }];
   });
 }
 
-function checkTool(document: YamlDocument, tool: Entry, refusable: Refusable): Report[] {
-  const consequence = refusable === 'error' ? '' : '; a call of the tool fails';
+function checkTool(
+  document: YamlDocument,
+  tool: MappingEntry,
+  toleratedSeverity: ToleratedSeverity,
+): Finding[] {
+  const consequence = toleratedSeverity === 'error' ? '' : '; a call of the tool fails';
   const mode = findWrongMode(document, tool.path);
-  const wrongMode: Report[] =
+  const wrongMode: Finding[] =
     mode === undefined
       ? []
       : [
           {
-            severity: refusable,
+            severity: toleratedSeverity,
             path: [...tool.path, 'mode'],
             message: `must be exec where the tool has an exec binding (got: ${mode})${consequence}`,
           },
         ];
-  const wrongSchemas = schemaKeys.flatMap((key): Report[] => {
+  const wrongSchemas = schemaKeys.flatMap((key): Finding[] => {
     const path = [...tool.path, key];
     const schema = valueAt(document, path);
     const fault =
@@ -122,7 +132,7 @@ function checkTool(document: YamlDocument, tool: Entry, refusable: Refusable): R
       ? []
       : [
           {
-            severity: refusable,
+            severity: toleratedSeverity,
             path,
             message: `is no JSON Schema that can be used: ${fault}${consequence}`,
           },
@@ -131,7 +141,7 @@ function checkTool(document: YamlDocument, tool: Entry, refusable: Refusable): R
   return [...wrongMode, ...wrongSchemas, ...checkDialect(document, tool.path)];
 }
 
-function checkDialect(document: YamlDocument, path: Path): Report[] {
+function checkDialect(document: YamlDocument, path: Path): Finding[] {
   const [outer, inner] = [
     [...path, 'dialect'],
     [...path, 'exec', 'dialect'],

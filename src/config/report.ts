@@ -3,7 +3,7 @@ import type { Problem } from '../yaml/problem.ts';
 import { describePath } from '../yaml/schema-path.ts';
 import { runtimeSchema } from './schema/schema.ts';
 
-export interface Report {
+export interface Finding {
   readonly severity: Problem['severity'];
   readonly path: Path;
   readonly message: string;
@@ -12,8 +12,11 @@ export interface Report {
   readonly atKey?: boolean;
 }
 
-/** Something to say about a RuntimeConfig, put in its place. */
-export function report(document: YamlDocument, { severity, path, message, hint, atKey }: Report): Problem {
+/** A finding as a problem of the RuntimeConfig file, with its location. */
+export function locateFinding(
+  document: YamlDocument,
+  { severity, path, message, hint, atKey }: Finding,
+): Problem {
   const place = describePath(path, runtimeSchema);
   return {
     severity,

@@ -3,17 +3,17 @@ import { isAt, itemsAt, textAt, valueAt } from '../yaml/read.ts';
 import { takesInlineCode } from './command/script.ts';
 import { foreignAt } from './foreign/entries.ts';
 import { type ExecEntry, execEntries } from './references.ts';
-import type { Report } from './report.ts';
+import type { Finding } from './report.ts';
 
 /** A text of a file, and where it stands. */
-export interface Text {
+export interface LocatedText {
   readonly path: Path;
   readonly text: string;
 }
 
 /** Every text of the tree at `path`, but what stands at or below one of `except`. */
-export function textsAt(document: YamlDocument, path: Path, except: readonly Path[] = []): Text[] {
-  if (except.some((other) => isSame(other, path))) return [];
+export function textsAt(document: YamlDocument, path: Path, except: readonly Path[] = []): LocatedText[] {
+  if (except.some((other) => isSamePath(other, path))) return [];
   const value = valueAt(document, path);
   if (typeof value === 'string') return [{ path, text: value }];
   if (typeof value !== 'object' || value === null) return [];
@@ -21,7 +21,7 @@ export function textsAt(document: YamlDocument, path: Path, except: readonly Pat
   return keys.flatMap((key) => textsAt(document, [...path, key], except));
 }
 
-function isSame(a: Path, b: Path): boolean {
+function isSamePath(a: Path, b: Path): boolean {
   return a.length === b.length && a.every((segment, index) => segment === b[index]);
 }
 
@@ -31,16 +31,16 @@ export function holdsExpression(text: string): boolean {
 }
 
 /**
- * Values of a RuntimeConfig in which `${…}` stands as if a variable were filled in there. Nothing is filled in: the process
- * or the API would get it as it is. Of arguments, which may be code of another language, it is a warning.
+ * A report for each value of a RuntimeConfig with `${…}` where no variable is expanded. In arguments, which
+ * may be code of another language, it is always a warning.
  */
-export function findStrayVariables(document: YamlDocument, unusable: 'error' | 'warning'): Report[] {
+export function findUnfilledVariables(document: YamlDocument, unusable: 'error' | 'warning'): Finding[] {
   const owned = execEntries(document).flatMap((entry) => textsOfEntry(document, entry));
   const others = ['providers', 'imports'].flatMap((key) => itemsAt(document, ['spec', key]));
   const declared = [...others, ['spec', 'state_store']].flatMap((path) =>
     textsAt(document, path, [[...path, 'additional_config']]),
   );
-  return [...owned, ...declared].flatMap(({ path, text }): Report[] => {
+  return [...owned, ...declared].flatMap(({ path, text }): Finding[] => {
     if (!holdsExpression(text)) return [];
     const isArgument = isAt(path, 'spec.tools.*.exec.args.*', 'spec.evals.*.args.*', 'spec.hooks.*.args.*');
     const message = `\`${/\$\{[^}]*\}/.exec(text)?.[0]}\` is not filled in here; it is taken as it stands`;
@@ -48,18 +48,21 @@ export function findStrayVariables(document: YamlDocument, unusable: 'error' | '
   });
 }
 
-export interface Evaluated {
-  /** Trees whose texts are expressions. */
+export interface ExpressionPaths {
+  /** The paths below which texts are expressions. */
   readonly evaluated: readonly Path[];
-  /** Trees of data, in which anything may stand. */
+  /** The paths of data, which is not checked. */
   readonly data: readonly Path[];
 }
 
 /** Of a suite or pipeline: `${…}` where no expression is evaluated, and `{{…}}` where `${…}` is what is filled in. */
-export function findStrayExpressions(document: YamlDocument, { evaluated, data }: Evaluated): Report[] {
+export function findUnevaluatedExpressions(
+  document: YamlDocument,
+  { evaluated, data }: ExpressionPaths,
+): Finding[] {
   const literal = textsAt(document, ['spec'], [...evaluated, ...data]);
   return [
-    ...literal.flatMap(({ path, text }): Report[] => {
+    ...literal.flatMap(({ path, text }): Finding[] => {
       if (!holdsExpression(text)) return [];
       const message = 'is taken as it stands: no expression is evaluated here';
       return [{ severity: 'error', path, message, hint: 'Write the value itself.' }];
@@ -69,7 +72,7 @@ export function findStrayExpressions(document: YamlDocument, { evaluated, data }
 }
 
 /** What templates of Jinja, Nunjucks, Handlebars and Mustache look like. */
-function findForeignTemplate({ path, text }: Text): Report[] {
+function findForeignTemplate({ path, text }: LocatedText): Finding[] {
   const [template, inner = ''] = /\{\{\s*([^{}]*?)\s*\}\}/.exec(text) ?? [];
   if (template === undefined) return [];
   const message = `\`${template}\` is taken as it stands`;
@@ -77,8 +80,11 @@ function findForeignTemplate({ path, text }: Text): Report[] {
   return [{ severity: 'warning', path, message, hint }];
 }
 
-/** What of an entry Signalbox itself reads; commands and arguments of other systems have words of their own. */
-function textsOfEntry(document: YamlDocument, { path }: ExecEntry): Text[] {
+/**
+ * The texts of an entry that Signalbox interprets; commands and arguments of foreign hooks are not among
+ * them.
+ */
+function textsOfEntry(document: YamlDocument, { path }: ExecEntry): LocatedText[] {
   const variables = textsAt(document, [...path, 'env']);
   if (foreignAt(document, path) !== undefined) return variables;
   const args = itemsAt(document, [...path, 'args']);

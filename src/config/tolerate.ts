@@ -1,18 +1,21 @@
 import { longestMs } from '../time/longest-timer.ts';
 import type { YamlDocument } from '../yaml/document.ts';
-import { execKey, isAt, textAt, valueAt } from '../yaml/read.ts';
+import { execKeyPatterns, isAt, textAt, valueAt } from '../yaml/read.ts';
 import type { Violation } from '../yaml/violation.ts';
 
-/** How PromptKit’s own loader’s files are read where `signalbox/v1` would refuse them. */
+/**
+ * How a violation in a PromptKit file is treated: as an error, as fine, or as a warning with the value
+ * assumed.
+ */
 export type Tolerance =
   | { readonly as: 'error' }
-  /** Means the same to everybody, so there is nothing to say. */
+  /** Read alike by PromptKit and Signalbox, so there is no warning. */
   | { readonly as: 'fine' }
   | { readonly as: 'warning'; readonly reading: string };
 
 /**
- * What a violation comes to in a `promptkit.altairalabs.ai/v1alpha1` file. PromptKit’s loader would have
- * taken it; the reading is the closed one, and `read.ts` and `build.ts` read it that way.
+ * How a violation is treated in a `promptkit.altairalabs.ai/v1alpha1` file. PromptKit’s loader accepts many;
+ * the value that is then assumed is the safe one, and the config is built with it.
  */
 export function tolerate(document: YamlDocument, violation: Violation): Tolerance {
   const { kind, path, keyword, params } = violation;
@@ -35,7 +38,7 @@ const warning = (reading: string): Tolerance => ({ as: 'warning', reading });
 const neverNull = ['spec.hooks.*', 'spec.evals.*', 'spec.providers.*'];
 
 const emptyIsAbsent = [
-  ...execKey('sandbox'),
+  ...execKeyPatterns('sandbox'),
   'spec.providers.*.id',
   'spec.providers.*.request_timeout',
   'spec.state_store.type',
@@ -69,8 +72,8 @@ function readScalar(document: YamlDocument, violation: Violation, value: unknown
   if (value !== '' && isAt(path, 'spec.providers.*.request_timeout')) return 'the default applies';
   if (value !== '' && isAt(path, 'spec.state_store.type')) return 'whatever needs the store fails';
   if (isAt(path, 'spec.hooks.*.mode')) return `it is read as ${defaultMode(document, path)}`;
-  if (isAt(path, ...execKey('runtime'))) return 'it is read as exec';
-  if (isAt(path, ...execKey('env.*'))) return 'it is left out';
+  if (isAt(path, ...execKeyPatterns('runtime'))) return 'it is read as exec';
+  if (isAt(path, ...execKeyPatterns('env.*'))) return 'it is left out';
   return typeof value === 'number' && Number.isFinite(value) ? readNumber(path, value) : undefined;
 }
 
@@ -83,7 +86,7 @@ function readNumber(path: Violation['path'], value: number): string | undefined 
   if (isAt(path, 'spec.providers.*.defaults.max_tokens')) {
     return value < 1 ? 'the default applies' : `it is read as ${Math.trunc(value)}`;
   }
-  if (!isAt(path, ...execKey('timeout_ms'), 'spec.tools.*.timeout_ms')) return undefined;
+  if (!isAt(path, ...execKeyPatterns('timeout_ms'), 'spec.tools.*.timeout_ms')) return undefined;
   const whole = Math.min(Math.trunc(value), longestMs);
   return whole < 1 ? 'the default applies' : `it is read as ${whole}`;
 }

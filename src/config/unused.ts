@@ -1,13 +1,13 @@
 import { isObject } from '../json/json.ts';
 import type { YamlDocument } from '../yaml/document.ts';
 import type { Problem } from '../yaml/problem.ts';
-import { type Entry, entriesAt, itemsAt, valueAt } from '../yaml/read.ts';
+import { entriesAt, itemsAt, type MappingEntry, valueAt } from '../yaml/read.ts';
 import { whyProviderRefused } from './build/providers.ts';
-import { type Report, report } from './report.ts';
+import { type Finding, locateFinding } from './report.ts';
 import { unusedProviderKeys } from './schema/provider.ts';
 import { promptkitVersion, unusedSections } from './schema/schema.ts';
 
-/** What the file says and nobody acts on: one warning for each, so that nothing is passed over silently. */
+/** A warning for each key that is accepted and not used. */
 export function findUnused(document: YamlDocument): Problem[] {
   const reports = [
     ...unusedSections.flatMap((key) => unusedAt(document, ['spec', key])),
@@ -16,21 +16,21 @@ export function findUnused(document: YamlDocument): Problem[] {
     ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => unusedInTool(document, tool)),
     ...entriesAt(document, ['spec', 'hooks']).flatMap((hook) => noteDialect(document, hook)),
   ];
-  return reports.map((each) => report(document, { ...each, atKey: true }));
+  return reports.map((each) => locateFinding(document, { ...each, atKey: true }));
 }
 
-function unusedAt(document: YamlDocument, path: Report['path']): Report[] {
+function unusedAt(document: YamlDocument, path: Finding['path']): Finding[] {
   const value = valueAt(document, path);
   return value === undefined || value === null
     ? []
     : [{ severity: 'warning', path, message: 'is accepted and not used' }];
 }
 
-function unusedInProvider(document: YamlDocument, path: Report['path']): Report[] {
+function unusedInProvider(document: YamlDocument, path: Finding['path']): Finding[] {
   const refused = whyProviderRefused(document, path);
   const guilty = isObject(valueAt(document, [...path, 'platform'])) ? 'platform' : 'role';
   const message = `is refused when it is used: ${refused}`;
-  const warning: Report = {
+  const warning: Finding = {
     severity: 'warning',
     path: [...path, guilty],
     message: `the provider ${message}`,
@@ -44,7 +44,7 @@ function unusedInProvider(document: YamlDocument, path: Report['path']): Report[
 
 const unusedToolKeys = ['mock_result', 'mock_template', 'mock_parts', 'http', 'client'] as const;
 
-function unusedInTool(document: YamlDocument, { name, path }: Entry): Report[] {
+function unusedInTool(document: YamlDocument, { name, path }: MappingEntry): Finding[] {
   const unused = unusedToolKeys.flatMap((key) => unusedAt(document, [...path, key]));
   const ownName = valueAt(document, [...path, 'name']);
   if (typeof ownName === 'string' && ownName !== '' && ownName !== name) {
@@ -63,7 +63,7 @@ function unusedInTool(document: YamlDocument, { name, path }: Entry): Report[] {
 }
 
 /** PromptKit’s page and its program print different payload keys; a hook that finds none usually allows. */
-function noteDialect(document: YamlDocument, { path, value }: Entry): Report[] {
+function noteDialect(document: YamlDocument, { path, value }: MappingEntry): Finding[] {
   if (valueAt(document, ['apiVersion']) !== promptkitVersion || !isObject(value)) return [];
   if (value['hook'] === 'eval' || (value['dialect'] !== undefined && value['dialect'] !== null)) return [];
   return [

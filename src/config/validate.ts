@@ -1,55 +1,55 @@
-import { locate } from '../yaml/check.ts';
+import { locateViolation } from '../yaml/check.ts';
 import type { YamlDocument } from '../yaml/document.ts';
 import type { Problem } from '../yaml/problem.ts';
 import { sortProblems } from '../yaml/problem.ts';
 import { valueAt } from '../yaml/read.ts';
 import { findViolations, type Violation } from '../yaml/violation.ts';
 import { checkProviderTypes } from './build/providers.ts';
-import { checkCommands, type Surroundings } from './command/commands.ts';
+import { type CommandLookup, checkCommands } from './command/commands.ts';
 import { checkForeignEntries } from './foreign/check-entries.ts';
-import { type ForeignChecks, noChecks } from './foreign-checks.ts';
+import { type DialectChecks, noDialectChecks } from './foreign-checks.ts';
 import { checkReferences } from './references.ts';
-import { report } from './report.ts';
+import { locateFinding } from './report.ts';
 import { promptkitVersion, runtimeSchema } from './schema/schema.ts';
-import { findStrayVariables } from './stray.ts';
+import { findUnfilledVariables } from './stray.ts';
 import { tolerate } from './tolerate.ts';
 import { findUnused } from './unused.ts';
 import { wordViolation } from './words.ts';
 
-/** Everything there is to say about a RuntimeConfig, in the order of the file. */
+/** All problems of a RuntimeConfig document, in file order. */
 export function validate(
   document: YamlDocument,
-  surroundings: Surroundings,
-  checks: ForeignChecks = noChecks,
+  lookup: CommandLookup,
+  checks: DialectChecks = noDialectChecks,
 ): Problem[] {
   const tolerant = valueAt(document, ['apiVersion']) === promptkitVersion;
-  const reading = document.problems.map((problem) =>
-    tolerant && problem === document.secondDocument ? lessSerious(problem) : problem,
+  const documentProblems = document.problems.map((problem) =>
+    tolerant && problem === document.secondDocument ? asWarning(problem) : problem,
   );
-  if (document.value === undefined) return sortProblems(reading);
+  if (document.value === undefined) return sortProblems(documentProblems);
   const violations = findViolations(document.value, runtimeSchema);
-  // What can never work is no reason not to open the rest, but one not to pass the file.
-  const unusable = surroundings.refusesUnusable && !tolerant ? 'error' : 'warning';
-  const uses = [...checkProviderTypes(document, unusable), ...findStrayVariables(document, unusable)];
+  // An unusable entry does not keep the rest from opening, but the file does not validate.
+  const unusable = lookup.refusesUnusable && !tolerant ? 'error' : 'warning';
+  const uses = [...checkProviderTypes(document, unusable), ...findUnfilledVariables(document, unusable)];
   return sortProblems([
-    ...reading,
-    ...violations.flatMap((violation) => judge(document, violation, tolerant)),
+    ...documentProblems,
+    ...violations.flatMap((violation) => toProblems(document, violation, tolerant)),
     ...checkReferences(document, tolerant),
-    ...checkForeignEntries(document, surroundings, checks),
+    ...checkForeignEntries(document, lookup, checks),
     ...findUnused(document),
-    ...uses.map((each) => report(document, each)),
-    ...checkCommands(document, surroundings, unusable),
+    ...uses.map((each) => locateFinding(document, each)),
+    ...checkCommands(document, lookup, unusable),
   ]);
 }
 
-function lessSerious(problem: Problem): Problem {
+function asWarning(problem: Problem): Problem {
   return { ...problem, severity: 'warning', message: `${problem.message}; it is ignored` };
 }
 
-function judge(document: YamlDocument, violation: Violation, tolerant: boolean): Problem[] {
+function toProblems(document: YamlDocument, violation: Violation, tolerant: boolean): Problem[] {
   const worded = wordViolation(document, violation);
-  const problem = locate(document, worded, runtimeSchema);
-  if (!tolerant || worded.always) return [problem];
+  const problem = locateViolation(document, worded, runtimeSchema);
+  if (!tolerant || worded.isStrict) return [problem];
   const tolerance = tolerate(document, violation);
   if (tolerance.as === 'error') return [problem];
   if (tolerance.as === 'fine') return [];

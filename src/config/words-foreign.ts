@@ -5,8 +5,8 @@ import { foreignAt } from './foreign/entries.ts';
 import { describeRefusedType } from './import/refused-type.ts';
 
 /**
- * A violation of what a foreign hook or an import may say; undefined where it is none. PromptKit knows neither, so these
- * hold whatever the apiVersion says: a guard that is half understood guards nothing.
+ * The message and hint for a violation in a foreign hook or an import; undefined for any other. PromptKit has
+ * neither, so these violations are errors whatever the apiVersion says.
  */
 export function wordForeign(
   document: YamlDocument,
@@ -41,19 +41,22 @@ function wordHook(
   const { path, keyword } = violation;
   const dialect = foreignAt(document, path.slice(0, 3));
   const key = String(path[3]);
-  if (path.length === 4 && blocks.has(key) && keyword === 'false schema') {
+  if (path.length === 4 && blockKeys.has(key) && keyword === 'false schema') {
     return { message: `needs \`dialect: ${key}\`` };
   }
-  if (dialect === undefined) return blocks.has(key) ? {} : undefined;
-  if (path.length === 4 && keyword === 'false schema' && key in beside[dialect]) {
-    return { message: `has no place beside \`dialect: ${dialect}\``, hint: beside[dialect][key] ?? '' };
+  if (dialect === undefined) return blockKeys.has(key) ? {} : undefined;
+  if (path.length === 4 && keyword === 'false schema' && key in misplacedKeyHints[dialect]) {
+    return {
+      message: `has no place beside \`dialect: ${dialect}\``,
+      hint: misplacedKeyHints[dialect][key] ?? '',
+    };
   }
   if (isAt(path, 'spec.hooks.*.runtime')) return { hint: runtimeHints[dialect] };
   if (isAt(path, 'spec.hooks.*.claude.type')) {
     const refused = describeRefusedType(textAt(document, path) ?? '');
     return refused === undefined ? {} : { message: refused };
   }
-  if (violation.kind === 'missing' && path.length === 4 && blocks.has(key)) {
+  if (violation.kind === 'missing' && path.length === 4 && blockKeys.has(key)) {
     return { hint: `Name the event: ${key}: {event: PreToolUse}.` };
   }
   if (keyword === 'enum') return wordName(document, violation);
@@ -61,16 +64,16 @@ function wordHook(
   return violation.kind === 'key' && path.length === 4 ? undefined : {};
 }
 
-const blocks: ReadonlySet<string> = new Set(['picoclaw', 'claude', 'agentao']);
+const blockKeys: ReadonlySet<string> = new Set(['picoclaw', 'claude', 'agentao']);
 
-const block = (name: string, what: string) => `\`${name}.event\` says when ${what} runs.`;
-const besideEvent = (name: string, what: string): Record<string, string> => ({
-  hook: block(name, what),
-  phases: block(name, what),
-  mode: block(name, what),
+const eventHint = (name: string, what: string) => `\`${name}.event\` says when ${what} runs.`;
+const eventKeyHints = (name: string, what: string): Record<string, string> => ({
+  hook: eventHint(name, what),
+  phases: eventHint(name, what),
+  mode: eventHint(name, what),
 });
 
-const beside: Readonly<
+const misplacedKeyHints: Readonly<
   Record<'picoclaw' | 'chibi' | 'claude' | 'agentao', Readonly<Record<string, string>>>
 > = {
   picoclaw: { mode: '`picoclaw.intercept` and `picoclaw.observe` say what it is asked and told.' },
@@ -79,8 +82,11 @@ const beside: Readonly<
     phases: 'The plugin’s own --schema says at which points it runs.',
     mode: 'The plugin’s own --schema says at which points it runs.',
   },
-  claude: besideEvent('claude', 'the handler'),
-  agentao: { ...besideEvent('agentao', 'the rule'), args: '`command` is a shell line: write them into it.' },
+  claude: eventKeyHints('claude', 'the handler'),
+  agentao: {
+    ...eventKeyHints('agentao', 'the rule'),
+    args: '`command` is a shell line: write them into it.',
+  },
 };
 
 const runtimeHints = {

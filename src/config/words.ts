@@ -1,61 +1,64 @@
 import { isObject } from '../json/json.ts';
 import type { YamlDocument } from '../yaml/document.ts';
-import { execKey, isAt, textAt, valueAt } from '../yaml/read.ts';
+import { execKeyPatterns, isAt, textAt, valueAt } from '../yaml/read.ts';
 import type { Violation } from '../yaml/violation.ts';
 import { nativeVersion, promptkitVersion } from './schema/schema.ts';
 import { wordForeign } from './words-foreign.ts';
 
-/** A violation in RuntimeConfig’s own words. */
-export interface Worded extends Violation {
-  /** It holds whatever the apiVersion says. */
-  readonly always: boolean;
+/** A violation with the message and hint of a RuntimeConfig. */
+export interface WordedViolation extends Violation {
+  /** It is an error whatever the apiVersion says. */
+  readonly isStrict: boolean;
 }
 
-/** Says a violation as PromptKit says it, where PromptKit has words for it, and otherwise with its reason. */
-export function wordViolation(document: YamlDocument, violation: Violation): Worded {
-  const always = (message: string, hint?: string): Worded => ({
+/** The violation worded as PromptKit words it, where it does, else in our own words. */
+export function wordViolation(document: YamlDocument, violation: Violation): WordedViolation {
+  const strictViolation = (message: string, hint?: string): WordedViolation => ({
     ...withoutHint(violation),
     message,
-    always: true,
+    isStrict: true,
     ...(hint === undefined ? {} : { hint }),
   });
   const { path } = violation;
-  if (isAt(path, 'apiVersion')) return always(`must be ${nativeVersion} or ${promptkitVersion}`);
-  if (isAt(path, 'kind')) return always('must be RuntimeConfig');
-  if (violation.kind === 'key' && isAt(path, ...execKey('limits'))) {
-    return always('`limits` is not supported by this version');
+  if (isAt(path, 'apiVersion')) return strictViolation(`must be ${nativeVersion} or ${promptkitVersion}`);
+  if (isAt(path, 'kind')) return strictViolation('must be RuntimeConfig');
+  if (violation.kind === 'key' && isAt(path, ...execKeyPatterns('limits'))) {
+    return strictViolation('`limits` is not supported by this version');
   }
   const foreign = wordForeign(document, violation);
-  if (foreign !== undefined) return { ...violation, ...foreign, always: true };
-  const required = isUnsaid(document, violation)
+  if (foreign !== undefined) return { ...violation, ...foreign, isStrict: true };
+  const required = isAbsent(document, violation)
     ? requiredWords.find(([pattern]) => isAt(path, pattern))
     : undefined;
-  if (required) return always(required[1]);
-  if (isAt(path, 'spec.tools.*.exec.command') && isUnsaid(document, violation)) {
-    return { ...violation, message: 'exec command is required', always: false };
+  if (required) return strictViolation(required[1]);
+  if (isAt(path, 'spec.tools.*.exec.command') && isAbsent(document, violation)) {
+    return { ...violation, message: 'exec command is required', isStrict: false };
   }
-  if (violation.keyword === 'pattern' && isAt(path, ...execKey('env.*'))) {
+  if (violation.keyword === 'pattern' && isAt(path, ...execKeyPatterns('env.*'))) {
     const message = `must be a name or NAME=value (got: ${valueAt(document, path)})`;
-    return { ...violation, message, always: false };
+    return { ...violation, message, isStrict: false };
   }
-  if (violation.keyword === 'false schema' && isAt(path, ...execKey('instances'), ...execKey('warm'))) {
-    return always(
+  if (
+    violation.keyword === 'false schema' &&
+    isAt(path, ...execKeyPatterns('instances'), ...execKeyPatterns('warm'))
+  ) {
+    return strictViolation(
       'needs `runtime: server`',
       'A one-shot process has nothing to keep; add `runtime: server` or remove the key.',
     );
   }
   if (isAt(path, 'spec.state_store.type') && textAt(document, path) === 'redis') {
-    return { ...violation, message: 'redis is not supported', hint: redisHint, always: false };
+    return { ...violation, message: 'redis is not supported', hint: redisHint, isStrict: false };
   }
   if (violation.keyword === 'pattern' && isAt(path, 'spec.providers.*.request_timeout', expiresKey)) {
     const message = `must be a duration such as 90s, 1m30s or 24h (got: ${valueAt(document, path)})`;
-    return { ...violation, message, always: isGuard(path) };
+    return { ...violation, message, isStrict: isGuard(path) };
   }
   if (violation.keyword === 'pattern' && isAt(path, 'spec.tools.*.approval')) {
     const message = `must be required, or a mapping of when, message and expires (got: ${valueAt(document, path)})`;
-    return { ...violation, message, always: true };
+    return { ...violation, message, isStrict: true };
   }
-  return { ...violation, ...wordMode(document, violation), always: isGuard(path) };
+  return { ...violation, ...wordMode(document, violation), isStrict: isGuard(path) };
 }
 
 const requiredWords = [
@@ -70,12 +73,12 @@ const requiredWords = [
 const redisHint = 'Use `type: sqlite`, which several processes on one machine may share.';
 const expiresKey = 'spec.tools.*.approval.expires';
 
-/** What guards a tool is never passed over, whatever PromptKit’s loader would do with it. */
+/** Whether the key guards a tool (`approval`, `idempotent`): its violations are always errors. */
 function isGuard(path: Violation['path']): boolean {
   return path[0] === 'spec' && path[1] === 'tools' && (path[3] === 'approval' || path[3] === 'idempotent');
 }
 
-function isUnsaid(document: YamlDocument, { kind, path }: Violation): boolean {
+function isAbsent(document: YamlDocument, { kind, path }: Violation): boolean {
   const value = valueAt(document, path);
   return kind === 'missing' || value === null || value === '';
 }

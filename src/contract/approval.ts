@@ -1,7 +1,7 @@
 import type { Fault } from '../errors.ts';
 import type { Json } from '../json/json.ts';
 
-/** A person's consent, sent beside `args` when a pending tool is called again. */
+/** The record of a person's approval, sent beside `args` when a pending tool is called again. */
 export interface Approval {
   readonly id: string;
   readonly decision: 'approved';
@@ -12,7 +12,7 @@ export interface Approval {
 
 /**
  * Why a call waits: `tool` the tool answered pending, `hook` a filter asked, `approval` the config requires
- * consent, `interrupted` a call that must not be repeated was cut off and nobody knows whether it acted.
+ * approval, `interrupted` a call that must not be repeated was cut off and nobody knows whether it acted.
  */
 export type PendingOrigin = 'tool' | 'hook' | 'approval' | 'interrupted';
 
@@ -41,8 +41,8 @@ export interface PendingCall {
   readonly expiresAt: number | null;
 }
 
-/** What was decided about a pending call. Exactly one ruling wins. */
-export type Ruling =
+/** The decision about a pending call. Of several, the first one stored counts. */
+export type PendingDecision =
   /** Run it, with these arguments instead if there are any. */
   | { readonly kind: 'approved'; readonly args: Json | null; readonly by: string; readonly reason: string }
   | { readonly kind: 'rejected'; readonly by: string; readonly reason: string }
@@ -53,14 +53,14 @@ export type Ruling =
   /** The run was cancelled. */
   | { readonly kind: 'cancelled'; readonly by: string; readonly reason: string };
 
-/** A pending call and what became of it; `ruling` and `decidedAt` are null while it is open. */
+/** A pending call and its decision; `ruling` and `decidedAt` are null while it is open. */
 export interface PendingRecord extends PendingCall {
-  readonly ruling: Ruling | null;
+  readonly ruling: PendingDecision | null;
   /** Milliseconds since 1970. */
   readonly decidedAt: number | null;
 }
 
-/** What a call that is now pending tells its caller. */
+/** The notice about a pending call that its caller gets. */
 export interface PendingNotice {
   readonly id: string;
   readonly tool: string;
@@ -81,7 +81,7 @@ export interface PendingDocument extends PendingNotice {
   readonly members: unknown;
   readonly previous: string | null;
   readonly created_at: string;
-  readonly status: 'open' | Ruling['kind'];
+  readonly status: 'open' | PendingDecision['kind'];
   readonly by: string | null;
   readonly decision_reason: string | null;
   /** Edited arguments of an approval; null otherwise. */

@@ -1,6 +1,6 @@
 import type { Fault } from '../errors.ts';
 
-/** What a tool call came to, as `tool call --json` prints it. */
+/** The result of a tool call, as `tool call --json` prints it. */
 export type ToolDocument =
   | {
       readonly status: 'ok';
@@ -22,7 +22,7 @@ export type ToolDocument =
       readonly metadata: Readonly<Record<string, unknown>>;
       /** How much more than the call the hook ended. */
       readonly abort?: 'turn' | 'session';
-      /** Set when a fault of the hook, rather than its word, denied. */
+      /** Set when the hook failed, rather than answered deny. */
       readonly error?: Fault;
     }
   | {
@@ -35,7 +35,7 @@ export type ToolDocument =
       };
     };
 
-/** What an eval call came to, as `eval call --json` prints it. */
+/** The result of an eval call, as `eval call --json` prints it. */
 export type EvalDocument =
   | {
       readonly status: 'scored';
@@ -47,7 +47,7 @@ export type EvalDocument =
     }
   | { readonly status: 'unscored'; readonly reason: string; readonly passed: false; readonly error?: Fault };
 
-/** What a chain of hooks came to, as `hook fire --json` prints it. */
+/** The decision of a hook chain, as `hook fire --json` prints it. */
 export interface DecisionDocument {
   readonly verdict: 'allow' | 'modify' | 'deny' | 'ask' | 'respond' | 'abort';
   /** The hook that decided, or the last one that modified. */
@@ -57,7 +57,7 @@ export interface DecisionDocument {
   readonly enforced: boolean;
   /** The replaced members, final. */
   readonly replace: Readonly<Record<string, unknown>> | null;
-  /** What stands in for the work itself: the text of an enforced denial, the result of a `respond`. */
+  /** The replacement for the work itself: the text of an enforced denial, or the result of a `respond`. */
   readonly result: unknown;
   /** Texts for the model, in the order of the hooks. */
   readonly context: readonly string[];
@@ -85,7 +85,7 @@ export interface ProviderInfo {
   readonly model: string;
 }
 
-/** A hook as it stands in the file. */
+/** A hook as it is declared. */
 export interface HookInfo {
   readonly name: string;
   readonly dialect: string;

@@ -8,7 +8,7 @@ export interface EvalToolCall {
   readonly args: unknown;
   readonly result: string;
   readonly error: string;
-  /** PromptKit's word for the kind of error, where it is known: `validation` of arguments that the tool refused. */
+  /** PromptKit's error type, where it is known: `validation` for arguments that the tool refused. */
   readonly error_type?: string;
   readonly index: number;
 }
@@ -32,7 +32,7 @@ export interface EvalRequest {
   readonly context: EvalContext;
 }
 
-/** A score in 0..1, with whatever the eval had to say about it. */
+/** A score in 0..1, with the detail and data of the eval. */
 export interface EvalScored {
   readonly status: 'scored';
   readonly score: number;
@@ -40,11 +40,11 @@ export interface EvalScored {
   readonly data?: Json;
 }
 
-/** No score could be had: counted, never averaged, and a failure wherever a threshold stands. */
+/** The eval gave no score. Such results are counted, never averaged, and fail any threshold. */
 export interface EvalUnscored {
   readonly status: 'unscored';
   readonly reason: string;
-  /** Set when a fault, rather than the eval's own word, is the reason. */
+  /** Set when the eval failed, rather than declined to score. */
   readonly error?: Fault;
 }
 

@@ -1,12 +1,12 @@
 import type { Fault } from '../errors.ts';
 import type { Json } from '../json/json.ts';
-import type { Ruling } from './approval.ts';
+import type { PendingDecision } from './approval.ts';
 import type { EventKind, HookMode, Verdict } from './hook.ts';
 import type { RunStatus, StepDocument } from './run.ts';
 
 export type Capability = 'tool' | 'eval' | 'hook';
 
-/** Everything a runtime tells about itself, in the order in which it happened. Durations are milliseconds. */
+/** The events of a runtime, in the order in which they happened. Durations are milliseconds. */
 export type RuntimeEvent =
   | CallStarted
   | CallFinished
@@ -40,16 +40,16 @@ export interface CallFinished {
   readonly capability: Capability;
   readonly name: string;
   readonly call: string;
-  /** The outcome's own word: ok, failed, pending, denied, scored, unscored, allow, modify, deny, told or untold. */
+  /** The outcome: ok, failed, pending, denied, scored, unscored, allow, modify, deny, told or untold. */
   readonly status: string;
-  /** From when it had its slot of the pool. */
+  /** Without the time in the queue. */
   readonly durationMs: number;
-  /** How long it waited for that. */
+  /** Time spent waiting for a slot of the pool. */
   readonly queueMs: number;
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** One hook's verdict; in shadow mode nobody obeyed it. */
+/** One hook's verdict; in shadow mode it had no effect. */
 export interface DecisionMade {
   readonly type: 'decision';
   readonly hook: string;
@@ -58,7 +58,7 @@ export interface DecisionMade {
   readonly dialect: string;
   /** What the event is about; `host` when a host fired a dialect's own point. */
   readonly kind: EventKind | 'host';
-  /** The event's moment; the point where a host fired it. */
+  /** The event's phase, or the point if a host fired it. */
   readonly phase: string;
   /** The dialect's own name for it, of a foreign one. */
   readonly point?: string;
@@ -66,9 +66,9 @@ export interface DecisionMade {
   readonly verdict: Verdict;
   readonly reason: string;
   readonly metadata: Json;
-  /** From when it had its slot of the pool. */
+  /** Without the time in the queue. */
   readonly durationMs: number;
-  /** How long it waited for that. */
+  /** Time spent waiting for a slot of the pool. */
   readonly queueMs: number;
   readonly error?: Fault;
 }
@@ -110,7 +110,7 @@ export interface CircuitOpened {
   readonly pauseMs: number;
 }
 
-/** Something a process wrote, or an event that an observer was owed, went nowhere. */
+/** Output of a process that was not used, or an observer event that was not delivered. */
 export interface Dropped {
   readonly type: 'dropped';
   readonly name: string;
@@ -125,7 +125,7 @@ export interface StderrLine {
   readonly line: string;
 }
 
-/** A remark that changes nothing by itself. */
+/** A log note without effect on the run. */
 export interface NoteTaken {
   readonly type: 'note';
   readonly name: string;
@@ -133,7 +133,7 @@ export interface NoteTaken {
   readonly message: string;
 }
 
-/** A call waits for a person, and the store has it. */
+/** A pending call has been stored. */
 export interface PendingOpened {
   readonly type: 'pending.opened';
   readonly id: string;
@@ -144,17 +144,17 @@ export interface PendingOpened {
   readonly message: string;
 }
 
-/** A waiting call has its ruling, and the run goes on by it. */
+/** A pending call has been decided, and the run continues with the decision. */
 export interface PendingDecided {
   readonly type: 'pending.decided';
   readonly id: string;
   readonly run: string;
   readonly step: string;
   readonly tool: string;
-  readonly ruling: Ruling['kind'];
+  readonly ruling: PendingDecision['kind'];
 }
 
-/** A step of a pipeline is worked on now; steps that the journal has already are not told of. */
+/** A step of a pipeline begins; steps that the journal has already emit no event. */
 export interface StepStarted {
   readonly type: 'step.started';
   readonly run: string;
@@ -181,7 +181,7 @@ export interface TextReleased {
   readonly text: string;
 }
 
-/** A run begins, or goes on where it was set down. */
+/** A run begins or is resumed. */
 export interface RunStarted {
   readonly type: 'run.started';
   readonly run: string;

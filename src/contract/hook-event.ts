@@ -12,9 +12,9 @@ export interface ToolHookRequest {
   readonly tool_use_id?: string | undefined;
   /** What kind of work the tool does, as the config has it: fs_read, fs_write, shell, network, … */
   readonly category?: string | undefined;
-  /** Names that other systems have for the tool; the first is the one that they are told. */
+  /** Names that other systems have for the tool; foreign hooks are given the first. */
   readonly aliases?: readonly string[] | undefined;
-  /** There is no such tool, and no hook has answered in its place. */
+  /** The tool does not exist, and no hook has answered in its place. */
   readonly isUnknown?: boolean | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface EvalEvent {
   readonly turn_index?: number;
 }
 
-/** What native hooks are asked about or told. Members are those of the native payload. */
+/** The events of native hooks. Members are those of the native payload. */
 export type NativeEvent =
   | { readonly hook: 'provider'; readonly phase: 'before_call'; readonly request: ProviderRequest }
   | {
@@ -74,7 +74,7 @@ export type NativeEvent =
     }
   | { readonly hook: 'eval'; readonly phase: 'scored'; readonly event: EvalEvent };
 
-/** A call that is over, and what the model reads of it. `asked` are the arguments as the model wrote them. */
+/** A finished call, and what the model reads of it. `asked` are the arguments as the model wrote them. */
 export interface EndedCall {
   readonly hook: 'tool';
   readonly request: ToolHookRequest;
@@ -85,11 +85,11 @@ export interface EndedCall {
   readonly denial?:
     | { readonly reason: string; readonly stage: 'before_execution' | 'approval' | 'after_execution' }
     | undefined;
-  /** The call was the conversation's own business: no process ran. */
+  /** A flow control call: no process ran. */
   readonly isFlow: boolean;
 }
 
-/** A moment of a tool call that only foreign dialects have hooks for. */
+/** A phase of a tool call that only foreign dialects have hooks for. */
 export type CallEvent =
   /** Asked after all filters, of the call as they left it. `asked`: a hook wants a person to decide. */
   | {
@@ -108,13 +108,13 @@ export type CallEvent =
       /** Where it was denied; absent: not known. */
       readonly stage?: 'before_execution' | 'approval' | undefined;
     }
-  /** Told: the process is about to be given these arguments. */
+  /** Notified: the process is about to run with these arguments. */
   | { readonly hook: 'tool'; readonly phase: 'started'; readonly request: ToolHookRequest }
-  /** Told: the call is over. */
+  /** Notified: the call has ended. */
   | (EndedCall & { readonly phase: 'finished' })
-  /** Told: all calls of its response are over, in their order. */
+  /** Notified, in call order: all calls of the response have ended. */
   | (EndedCall & { readonly phase: 'returned' })
-  /** Told: a person has to decide. */
+  /** Notified: the call is pending, a person has to decide. */
   | {
       readonly hook: 'tool';
       readonly phase: 'pending';
@@ -124,7 +124,10 @@ export type CallEvent =
       readonly message: string;
     };
 
-/** A moment of a turn that only foreign dialects have hooks for. The first seven are asked, the rest told. */
+/**
+ * A phase of a turn that only foreign dialects have hooks for. Hooks of the first seven are asked, the rest
+ * notified.
+ */
 export type TurnEvent =
   /** A person's message begins the turn. `replace` may have `prompt`. */
   | { readonly hook: 'turn'; readonly phase: 'prompt'; readonly turn: Turn }
@@ -152,7 +155,10 @@ export type TurnEvent =
       readonly end: 'final_response' | 'max_iterations';
     }
   | { readonly hook: 'turn'; readonly phase: 'turn_start'; readonly turn: Turn }
-  /** Told: an answer without tool calls stands, be it the last of the turn or not; `prompt` is what it answers. */
+  /**
+   * Notified: an answer without tool calls was accepted, the last of the turn or not; `prompt` is what it
+   * answers.
+   */
   | {
       readonly hook: 'turn';
       readonly phase: 'answered';
@@ -186,7 +192,7 @@ export type TurnEvent =
       /** The final answer; '' when there is none. */
       readonly response: string;
       readonly status: 'completed' | 'failed' | 'denied';
-      /** A tool, not the model, has given the word back. */
+      /** A flow control tool, not the model, ended the turn. */
       readonly isHandedBack: boolean;
       readonly original_prompt: string;
       readonly duration_ms: number;
@@ -199,7 +205,7 @@ export type TurnEvent =
       readonly error: Fault;
     };
 
-/** Something that hooks are asked about or told. */
+/** An event that hooks are asked about or notified of. */
 export type HookEvent = NativeEvent | CallEvent | TurnEvent;
 export type EventKind = HookEvent['hook'];
-export type Moment = HookEvent['phase'];
+export type EventPhase = HookEvent['phase'];

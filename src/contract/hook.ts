@@ -3,7 +3,7 @@ import { Json } from '../json/json.ts';
 
 export type * from './hook-event.ts';
 
-/** The phases of each kind of hook. An eval hook has the one moment that an eval was scored. */
+/** The phases of each kind of hook. An eval hook has one: an eval was scored. */
 export const phasesOf = {
   provider: ['before_call', 'after_call'],
   tool: ['before_execution', 'after_execution'],
@@ -13,54 +13,54 @@ export const phasesOf = {
 
 export type HookKind = keyof typeof phasesOf;
 export type Phase = (typeof phasesOf)[HookKind][number];
-/** filter: asked and obeyed; observe: told; shadow: asked beside the path, its verdict only recorded. */
+/** filter: asked, its verdict counts; observe: only notified; shadow: asked, its verdict only recorded. */
 export type HookMode = 'filter' | 'observe' | 'shadow';
 
-interface Said {
+interface AnswerBase {
   readonly reason: string;
   readonly metadata: Json;
-  /** Texts that the model is to be given beside what it gets anyway. */
+  /** Further texts for the model. */
   readonly context?: readonly string[];
 }
 
 /** One hook lets the event pass. */
-export interface Allow extends Said {
+export interface Allow extends AnswerBase {
   readonly verdict: 'allow';
-  /** It has nothing to say at this point, and need not be asked there again as long as its process lives. */
-  readonly isUnheard?: boolean;
+  /** The hook does not handle this point, and need not be asked there again while its process lives. */
+  readonly isUnsubscribed?: boolean;
 }
 
 /** One hook lets the event pass with parts of it replaced; `replace` has the shape of the phase or point. */
-export interface Modify extends Said {
+export interface Modify extends AnswerBase {
   readonly verdict: 'modify';
   readonly replace: Json;
 }
 
-/** One hook stops the event. `enforced` asks for a stand-in text; `error` is set when a fault denied. */
-export interface Deny extends Said {
+/** One hook stops the event. `enforced` asks for a stand-in text; `error` is set when a fault caused it. */
+export interface Deny extends AnswerBase {
   readonly verdict: 'deny';
   readonly enforced: boolean;
   readonly error?: Fault;
 }
 
 /** One hook wants a person to decide whether a tool runs; with `replace`, of the call as it then is. */
-export interface Ask extends Said {
+export interface Ask extends AnswerBase {
   readonly verdict: 'ask';
   readonly replace?: Json;
 }
 
 /** One hook answers in the place of the work itself. */
-export interface Respond extends Said {
+export interface Respond extends AnswerBase {
   readonly verdict: 'respond';
   readonly result: Json;
   /** The answer is that of a tool that failed. */
   readonly isError?: boolean;
-  /** What the caller is to be told; when all calls of a round have one, the model is not asked again. */
+  /** A text for the caller; when all calls of a round have one, the model is not called again. */
   readonly handled?: string;
 }
 
 /** One hook ends the whole turn, or the session with it; `error` is set when a fault did. */
-export interface Abort extends Said {
+export interface Abort extends AnswerBase {
   readonly verdict: 'abort';
   readonly scope: 'turn' | 'session';
   readonly error?: Fault;
@@ -70,7 +70,7 @@ export interface Abort extends Said {
 export type Answer = Allow | Modify | Deny | Ask | Respond | Abort;
 export type Verdict = Answer['verdict'];
 
-/** What a whole chain of filters came to, and who decided. */
+/** The decision of a whole chain of filters, and the hook that took it. */
 export interface Decision {
   readonly verdict: Verdict;
   /** The hook that decided, or the last one that modified; null when every hook merely allowed. */
@@ -80,7 +80,10 @@ export interface Decision {
   readonly enforced: boolean;
   /** All replacements together, by member, the last one of each; null when there is none. */
   readonly replace: Json | null;
-  /** What stands in for the work itself: the text of an enforced denial, the result of a `respond`; else null. */
+  /**
+   * The replacement for the work itself: the text of an enforced denial, or the result of a `respond`; else
+   * null.
+   */
   readonly result: Json | null;
   /** Texts for the model, in the order of the hooks. */
   readonly context: readonly string[];
@@ -91,14 +94,14 @@ export interface Decision {
   readonly error?: Fault;
 }
 
-/** What a hook may say beside its verdict. */
-export interface Beside {
+/** The optional members of an answer. */
+export interface AnswerDetails {
   readonly reason?: string;
   readonly metadata?: Json;
   readonly context?: readonly string[];
 }
 
-const said = ({ reason = '', metadata = new Json('{}'), context }: Beside): Said => ({
+const answerBase = ({ reason = '', metadata = new Json('{}'), context }: AnswerDetails): AnswerBase => ({
   reason,
   metadata,
   ...(context !== undefined && context.length > 0 && { context }),
@@ -119,39 +122,39 @@ export const deny = (reason: string, enforced: boolean, metadata: Json): Deny =>
   metadata,
 });
 
-/** The same answers with what foreign dialects can say beside them. */
+/** Constructors of answers with the optional members that foreign dialects use. */
 export const answers = {
-  allow: (beside: Beside = {}): Allow => ({ verdict: 'allow', ...said(beside) }),
-  modify: (replace: unknown, beside: Beside = {}): Modify => ({
+  allow: (beside: AnswerDetails = {}): Allow => ({ verdict: 'allow', ...answerBase(beside) }),
+  modify: (replace: unknown, beside: AnswerDetails = {}): Modify => ({
     verdict: 'modify',
     replace: Json.from(replace),
-    ...said(beside),
+    ...answerBase(beside),
   }),
   deny: (
     reason: string,
-    { error, ...beside }: Omit<Beside, 'reason'> & { readonly error?: Fault } = {},
+    { error, ...beside }: Omit<AnswerDetails, 'reason'> & { readonly error?: Fault } = {},
   ): Deny => ({
     verdict: 'deny',
     enforced: false,
-    ...said({ ...beside, reason }),
+    ...answerBase({ ...beside, reason }),
     ...(error && { error }),
   }),
   ask: (
     reason: string,
-    { replace, ...beside }: Omit<Beside, 'reason'> & { readonly replace?: Json } = {},
+    { replace, ...beside }: Omit<AnswerDetails, 'reason'> & { readonly replace?: Json } = {},
   ): Ask => ({
     verdict: 'ask',
-    ...said({ ...beside, reason }),
+    ...answerBase({ ...beside, reason }),
     ...(replace && { replace }),
   }),
-  respond: (result: unknown, beside: Beside = {}): Respond => ({
+  respond: (result: unknown, beside: AnswerDetails = {}): Respond => ({
     verdict: 'respond',
     result: Json.from(result),
-    ...said(beside),
+    ...answerBase(beside),
   }),
   abort: (
     reason: string,
     scope: Abort['scope'],
-    { error, ...beside }: Omit<Beside, 'reason'> & { readonly error?: Fault } = {},
-  ): Abort => ({ verdict: 'abort', scope, ...said({ ...beside, reason }), ...(error && { error }) }),
+    { error, ...beside }: Omit<AnswerDetails, 'reason'> & { readonly error?: Fault } = {},
+  ): Abort => ({ verdict: 'abort', scope, ...answerBase({ ...beside, reason }), ...(error && { error }) }),
 } as const;

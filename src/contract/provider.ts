@@ -13,7 +13,7 @@ export interface ProviderRequest {
   readonly provider_id: string;
   readonly model: string;
   readonly messages: readonly ChatMessage[];
-  /** Stands here only, never as a message. */
+  /** The system prompt; `messages` never contain it. */
   readonly system_prompt: string;
   readonly round: number;
   readonly metadata: Readonly<Record<string, unknown>>;

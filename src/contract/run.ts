@@ -1,22 +1,22 @@
 import type { Fault } from '../errors.ts';
 import type { PendingNotice } from './approval.ts';
 
-/** `running` is also what a run that was cut off says, until somebody resumes it. */
+/** A run whose process was killed stays `running` until it is resumed. */
 export type RunStatus = 'running' | 'pending' | 'completed' | 'failed' | 'denied' | 'cancelled';
 
-/** What one step came to. `outcome` has the members that expressions see as `steps.ID`. */
+/** The result of one step in a run document. */
 export interface StepDocument {
   /** Path of the step: ids joined with `/`, positions in brackets, as in `orders[2]/refund`. */
   readonly step: string;
   readonly kind: 'tool' | 'eval' | 'chat' | 'parallel' | 'steps' | 'for_each';
   readonly status: 'ok' | 'failed' | 'denied' | 'skipped' | 'pending';
   readonly duration_ms: number;
-  /** Hooks that failed, and what they were asked about passed by the rules of their dialects. */
+  /** Hooks that failed open by the rules of their dialects. */
   readonly failed_open?: readonly { readonly hook: string; readonly cause: string }[];
   readonly error?: Fault;
 }
 
-/** What a run came to, as `run --json` prints it. */
+/** The result of a run, as `run --json` prints it. */
 export interface RunDocument {
   readonly run_id: string;
   readonly status: 'completed' | 'failed' | 'denied' | 'pending' | 'cancelled';

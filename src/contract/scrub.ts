@@ -1,51 +1,51 @@
 import { type Fault, RuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json/json.ts';
 
-/** Takes out of texts what nobody may read there. */
+/** Removes secrets from texts. */
 export interface Scrubber {
-  /** A text about something: known values, and what follows the names of credentials. */
+  /** For messages and logs: hides known values, and whatever follows the name of a credential. */
   text(text: string): string;
-  /** A text that is data: known values alone. The very text when there is none in it. */
+  /** For data: hides known values only. Returns the same string if there are none in it. */
   values(text: string): string;
-  /** As `text`, for a text that comes in pieces. */
+  /** As `text`, for a streamed text. */
   stream(): ScrubStream;
-  /** Looks for these values too from now on. */
+  /** Adds values to hide from now on. */
   add(secrets: Iterable<string>): void;
 }
 
 export interface ScrubStream {
-  /** What can be shown by now: whole lines, as a rule. */
+  /** Returns what can be shown by now, usually whole lines. */
   push(text: string): string;
-  /** What is held back now, were this the end. Changes nothing. */
+  /** The held-back text as it would be shown if the stream ended now. Changes nothing. */
   rest(): string;
 }
 
-/** Where nobody knows of a secret, such as in a test of a part. */
-export const noScrub: Scrubber = {
+/** A scrubber without secrets, for tests and parts that have none. */
+export const noopScrubber: Scrubber = {
   text: (text) => text,
   values: (text) => text,
   stream: () => ({ push: (text) => text, rest: () => '' }),
   add: () => {},
 };
 
-/** The error with its words and details scrubbed; the very error when there was nothing to hide. */
+/** The error with message, hint and details scrubbed; the same object if there was nothing to hide. */
 export function scrubError(error: RuntimeError, scrubber: Scrubber): RuntimeError {
   const { code, message, hint, details } = error;
   const clean = scrubFault({ code, message, hint, details }, scrubber);
   if (clean.message === message && clean.hint === hint && clean.details === details) return error;
-  // Without its cause, whose words are the same.
+  // The cause is dropped, since its message may hold the same secret.
   const scrubbed = new RuntimeError(code, clean.message, { hint: clean.hint, details: clean.details });
   const stack = error.stack;
   if (stack !== undefined) scrubbed.stack = scrubber.text(stack);
   return scrubbed;
 }
 
-/** The fault with its words and details scrubbed. */
+/** The fault with message, hint and details scrubbed; the same object if there was nothing to hide. */
 export function scrubFault(fault: Fault, scrubber: Scrubber): Fault {
   const { code, message, hint, details } = fault;
   const clean = details === undefined ? undefined : scrubMembers(details, (text) => scrubber.text(text));
-  const words = [scrubber.text(message), scrubber.text(hint)];
-  if (clean === details && words[0] === message && words[1] === hint) return fault;
+  const texts = [scrubber.text(message), scrubber.text(hint)];
+  if (clean === details && texts[0] === message && texts[1] === hint) return fault;
   return {
     code,
     message: scrubber.text(message),
@@ -54,36 +54,39 @@ export function scrubFault(fault: Fault, scrubber: Scrubber): Fault {
   };
 }
 
-/** What is said about an outcome, an answer or a document; the rest of it is data and stays exactly as it is. */
-export function scrubSaid<Value extends object>(value: Value, scrubber: Scrubber): Value {
-  const said = Object.entries(value).map(([key, member]: [string, unknown]) => {
+/**
+ * Scrubs the messages and the fault of an outcome, answer or document; all other members are data and stay
+ * exact.
+ */
+export function scrubMessages<Value extends object>(value: Value, scrubber: Scrubber): Value {
+  const members = Object.entries(value).map(([key, member]: [string, unknown]) => {
     if (key === 'error' && isFault(member)) return [key, scrubFault(member, scrubber)];
-    return [key, words.has(key) && typeof member === 'string' ? scrubber.text(member) : member];
+    return [key, messageKeys.has(key) && typeof member === 'string' ? scrubber.text(member) : member];
   });
-  const changed = said.filter(([key, member]) => Reflect.get(value, String(key)) !== member);
+  const changed = members.filter(([key, member]) => Reflect.get(value, String(key)) !== member);
   // A document knows the exact text of its parts, and a copy of it does not.
   return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) };
 }
 
-/** What is said in the first as it is said in the second, wherever both say something. */
-export function saidAs<Value extends object>(value: Value, other: object): Value {
-  const said = Object.entries(value).map(([key, member]: [string, unknown]) => {
-    const instead: unknown = Reflect.get(other, key);
-    const areWords = words.has(key) && typeof member === 'string' && typeof instead === 'string';
-    const areFaults = key === 'error' && isFault(member) && isFault(instead);
-    return [key, areWords || areFaults ? instead : member];
+/** The value with the messages and the fault of `other`, for each that both have. */
+export function withMessagesOf<Value extends object>(value: Value, other: object): Value {
+  const members = Object.entries(value).map(([key, member]: [string, unknown]) => {
+    const otherMember: unknown = Reflect.get(other, key);
+    const areMessages = messageKeys.has(key) && typeof member === 'string' && typeof otherMember === 'string';
+    const areFaults = key === 'error' && isFault(member) && isFault(otherMember);
+    return [key, areMessages || areFaults ? otherMember : member];
   });
-  return { ...value, ...Object.fromEntries(said) };
+  return { ...value, ...Object.fromEntries(members) };
 }
 
-/** Members that are about something. */
-const words: ReadonlySet<string> = new Set(['reason', 'detail', 'message', 'stderr']);
+/** Members that hold a message, not data. */
+const messageKeys: ReadonlySet<string> = new Set(['reason', 'detail', 'message', 'stderr']);
 
 function isFault(value: unknown): value is Fault {
   return isObject(value) && typeof value['code'] === 'string' && typeof value['message'] === 'string';
 }
 
-/** A tree with its strings, keys included, rewritten; the very tree when none of them changed. */
+/** The tree with its strings, keys included, rewritten; the same tree if none of them changed. */
 export function scrubMembers<Value>(value: Value, rewrite: (text: string) => string): Value {
   const changed = rewriteAny(value, rewrite, 0);
   // The shape is the same: only texts were rewritten.

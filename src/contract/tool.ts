@@ -8,7 +8,7 @@ export interface ToolCall {
   readonly callId: string;
   readonly args: Json;
   readonly approval?: Approval;
-  /** The same for every repetition of one call; only tools that are declared idempotent are given one. */
+  /** The same for every repetition of one call; sent only to tools that are declared idempotent. */
   readonly idempotencyKey?: string;
 }
 

@@ -1,6 +1,6 @@
 import type { ChatMessage, ModelOptions, ToolListing } from './provider.ts';
 
-/** A turn of a conversation as it stands. */
+/** The current state of a turn of a conversation. */
 export interface Turn {
   /** The newest message of a person; '' when the turn does not begin with one. */
   readonly prompt: string;
@@ -22,8 +22,8 @@ export interface FinishedCall {
   readonly content: string;
 }
 
-/** Where an event happens: what foreign payloads tell of beside the event itself. */
-export interface Scene {
+/** The session and turn of an event: what foreign payloads contain besides the event itself. */
+export interface HookContext {
   readonly session_id: string;
   /** One for each message of a person. */
   readonly turn_id: string;
@@ -41,24 +41,24 @@ export interface Scene {
   readonly transcript: string | null;
   /** Rounds of tool calls that are left and that there were; null without a limit. */
   readonly fuel: { readonly remaining: number; readonly total: number } | null;
-  /** How often hooks of the dialect that is asked have made the turn go on after its answer. */
-  readonly stops: number;
-  /** No model call comes after this one, whatever hooks want. */
+  /** How often hooks of the asked dialect have forced a further model call after an answer. */
+  readonly forcedTurns: number;
+  /** Whether this is the last model call: hooks cannot force another. */
   readonly isLastRound?: boolean | undefined;
-  /** The same by dialect. */
-  readonly forces?: Readonly<Record<string, number>> | undefined;
-  /** Whether the conversation is kept, and may go on in another process. */
+  /** How often hooks have forced a further model call, by dialect. */
+  readonly forcedTurnsByDialect?: Readonly<Record<string, number>> | undefined;
+  /** Whether the run is stored and may be resumed in another process. */
   readonly isKept?: boolean | undefined;
   /** Whether the session began in an earlier process. */
   readonly isResumed: boolean;
-  /** Where the file that a call names really lies, all links followed; absent: not known. */
+  /** The real path, links resolved, of the file that a call names; absent: not known. */
   readonly realPath?: string | undefined;
-  /** What the host says of its own: channel, chat_id, sender_id, … */
+  /** Members that the host adds: channel, chat_id, sender_id, … */
   readonly host: Readonly<Record<string, unknown>>;
 }
 
-/** A scene about which nothing is known but the session. */
-export function bareScene(session: string): Scene {
+/** A hook context with only its session known. */
+export function createHookContext(session: string): HookContext {
   return {
     session_id: session,
     turn_id: `${session}-turn-1`,
@@ -69,7 +69,7 @@ export function bareScene(session: string): Scene {
     messages: [],
     transcript: null,
     fuel: null,
-    stops: 0,
+    forcedTurns: 0,
     isResumed: false,
     host: {},
   };

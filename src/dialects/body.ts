@@ -41,7 +41,7 @@ export function toBody(json: Json, hint: () => string | undefined = () => undefi
   return { json, members, get: (key) => memberOf(json.text, members, key) };
 }
 
-/** The error of a reply that says nothing usable. */
+/** A REPLY_MALFORMED error with that message, hint and details. */
 export function malformed(
   message: string,
   hint?: string,
@@ -51,8 +51,8 @@ export function malformed(
 }
 
 /**
- * Lets a one-shot reply pass only when the process exited 0. Throws PROCESS_EXIT or PROCESS_SIGNAL, whose
- * message is the `error` text that stdout carries, else the code or signal and the last stderr line.
+ * Throws PROCESS_EXIT or PROCESS_SIGNAL unless the process exited with 0. The message is the `error` text on
+ * stdout, else the exit code or signal and the last line of stderr.
  */
 function requireCleanExit(reply: ProcessReply): void {
   if (reply.exitCode === 0) return;
@@ -90,8 +90,8 @@ export function readReply(reply: Reply): Body {
   return reply.via === 'rpc' ? toBody(requireResult(reply)) : readPrinted(reply);
 }
 
-/** A member that is there: null counts as absent. */
-export function present(json: Json | undefined): Json | undefined {
+/** The member, or undefined where it is absent or null. */
+export function nonNull(json: Json | undefined): Json | undefined {
   return json === undefined || json.text === 'null' ? undefined : json;
 }
 
@@ -102,7 +102,7 @@ export function excerpt(text: string): string {
 
 const MESSAGE_CHARACTERS = 500;
 
-/** At most that many, and no half of a character. */
+/** The first MESSAGE_CHARACTERS UTF-16 units, without a lone surrogate at the end. */
 function firstCharacters(text: string): string {
   return text.slice(0, MESSAGE_CHARACTERS).replace(/[\ud800-\udbff]$/, '');
 }
@@ -124,7 +124,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   );
 }
 
-/** Where the first sequence of bytes begins that is no character: what stands before it decodes. */
+/** The offset of the first invalid UTF-8 sequence: all bytes before it decode. */
 function invalidOffset(bytes: Uint8Array): number {
   let valid = 0;
   let invalid = bytes.length + 1;
@@ -136,7 +136,7 @@ function invalidOffset(bytes: Uint8Array): number {
   return Buffer.byteLength(wholeCharacters(bytes.subarray(0, valid)) ?? '');
 }
 
-/** The characters that a prefix completes; undefined when it cannot begin any text. */
+/** The whole characters in a prefix of UTF-8; undefined when a byte in it is invalid. */
 function wholeCharacters(prefix: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(prefix, { stream: true });

@@ -1,47 +1,50 @@
 import { type Answer, answers, type Verdict } from '../contract/hook.ts';
 import { Json } from '../json/json.ts';
-import { elementsOf, partsOf } from '../json/scan.ts';
+import { elementsOf, membersOf } from '../json/scan.ts';
 import type { Composition, Merge } from './composition.ts';
 import { mergeMetadata } from './metadata.ts';
 
 /** What one hook of a point answered. */
-export interface Spoken {
+export interface HookAnswer {
   readonly hook: string;
   readonly answer: Answer;
 }
 
-/** What several hooks of a point came to, and which of them decided. */
+/** The composed answer of all hooks of a point, and the hook that decided. */
 export interface Composed {
   /** Null when every hook merely allowed. */
   readonly hook: string | null;
   readonly answer: Answer;
 }
 
-/** One answer out of several, in the order of the hooks, by the rule of their point. */
-export function compose(spoken: readonly Spoken[], { verdict, members = {} }: Composition): Composed {
-  const decider = verdict === 'first' ? spoken.find(stops) : strictestOf(spoken);
-  const beside = {
+/** Composes several answers, given in the order of the hooks, into one by the rules of their point. */
+export function compose(
+  hookAnswers: readonly HookAnswer[],
+  { verdict, members = {} }: Composition,
+): Composed {
+  const decider = verdict === 'first' ? hookAnswers.find(stops) : strictestOf(hookAnswers);
+  const extras = {
     metadata: mergeMetadata(
-      (decider === undefined ? spoken : [...spoken, decider]).map(({ answer }) => answer.metadata),
+      (decider === undefined ? hookAnswers : [...hookAnswers, decider]).map(({ answer }) => answer.metadata),
     ),
-    context: spoken.flatMap(({ answer }) => answer.context ?? []),
+    context: hookAnswers.flatMap(({ answer }) => answer.context ?? []),
   };
-  const modifiers = spoken.filter(({ answer }) => replaceOf(answer) !== undefined);
+  const modifiers = hookAnswers.filter(({ answer }) => replaceOf(answer) !== undefined);
   const replace = mergeReplace(
     modifiers.map(({ answer }) => replaceOf(answer) ?? new Json('{}')),
     members,
   );
   if (decider !== undefined && stops(decider)) {
     const { answer } = decider;
-    const carried = answer.verdict === 'ask' && replace !== undefined ? { replace } : {};
+    const replacement = answer.verdict === 'ask' && replace !== undefined ? { replace } : {};
     return {
       hook: decider.hook,
-      answer: { ...answer, ...contextOf(beside), metadata: beside.metadata, ...carried },
+      answer: { ...answer, ...contextOf(extras), metadata: extras.metadata, ...replacement },
     };
   }
-  const reason = spoken.findLast(({ answer }) => answer.reason !== '')?.answer.reason ?? '';
-  if (replace === undefined) return { hook: null, answer: answers.allow({ ...beside, reason }) };
-  return { hook: modifiers.at(-1)?.hook ?? null, answer: answers.modify(replace, { ...beside, reason }) };
+  const reason = hookAnswers.findLast(({ answer }) => answer.reason !== '')?.answer.reason ?? '';
+  if (replace === undefined) return { hook: null, answer: answers.allow({ ...extras, reason }) };
+  return { hook: modifiers.at(-1)?.hook ?? null, answer: answers.modify(replace, { ...extras, reason }) };
 }
 
 function contextOf({ context }: { readonly context: readonly string[] }) {
@@ -50,15 +53,15 @@ function contextOf({ context }: { readonly context: readonly string[] }) {
 
 const ranks: readonly Verdict[] = ['allow', 'modify', 'respond', 'ask', 'deny', 'abort'];
 
-function strictestOf(spoken: readonly Spoken[]): Spoken | undefined {
-  const rank = ({ answer }: Spoken) => ranks.indexOf(answer.verdict);
-  return spoken.reduce<Spoken | undefined>(
+function strictestOf(hookAnswers: readonly HookAnswer[]): HookAnswer | undefined {
+  const rank = ({ answer }: HookAnswer) => ranks.indexOf(answer.verdict);
+  return hookAnswers.reduce<HookAnswer | undefined>(
     (best, next) => (best === undefined || rank(next) > rank(best) ? next : best),
     undefined,
   );
 }
 
-function stops({ answer: { verdict } }: Spoken): boolean {
+function stops({ answer: { verdict } }: HookAnswer): boolean {
   return verdict !== 'allow' && verdict !== 'modify';
 }
 
@@ -69,12 +72,12 @@ function replaceOf(answer: Answer): Json | undefined {
 /** All replacements in one; undefined when there is none. */
 function mergeReplace(replaces: readonly Json[], rules: Readonly<Record<string, Merge>>): Json | undefined {
   if (replaces.length === 0) return undefined;
-  const given = new Map<string, Json[]>();
+  const valuesByKey = new Map<string, Json[]>();
   for (const replace of replaces) {
-    for (const [key, value] of Object.entries(partsOf(replace)))
-      given.set(key, [...(given.get(key) ?? []), value]);
+    for (const [key, value] of Object.entries(membersOf(replace)))
+      valuesByKey.set(key, [...(valuesByKey.get(key) ?? []), value]);
   }
-  const merged = [...given].map(([key, values]) => [key, merge(values, rules[key] ?? 'last')]);
+  const merged = [...valuesByKey].map(([key, values]) => [key, merge(values, rules[key] ?? 'last')]);
   return Json.from(Object.fromEntries(merged));
 }
 
@@ -95,7 +98,7 @@ function merge(values: readonly Json[], rule: Merge): Json {
       return Json.from(unique(first.filter(isEverywhere)));
     }
     case 'shallow':
-      return Json.from(Object.fromEntries(values.flatMap((value) => Object.entries(partsOf(value)))));
+      return Json.from(Object.fromEntries(values.flatMap((value) => Object.entries(membersOf(value)))));
     case 'paragraphs':
       return Json.from(values.map(({ value }) => String(value)).join('\n\n'));
   }

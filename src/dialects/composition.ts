@@ -1,12 +1,14 @@
-/** How several answers become one. */
+/** How the answers of several hooks of a point are composed into one. */
 export interface Composition {
   /** strictest: abort, deny, ask, respond, modify, allow; first: the first that is neither allow nor modify. */
   readonly verdict: 'strictest' | 'first';
-  /** What becomes of a member of `replace` that several hooks gave; a member that is not listed: `last`. */
+  /** How a member of `replace` is merged when several hooks gave it; a member not listed: `last`. */
   readonly members?: Readonly<Record<string, Merge>>;
 }
 
-/** last: the last one's. list: lists one after another. reversed: the same from the last to the first. */
+/**
+ * last: the last hook's value. list: all lists concatenated. reversed: concatenated from the last hook on.
+ */
 export type Merge =
   | 'last'
   | 'list'

@@ -4,7 +4,7 @@ import type { Answer, NativeEvent } from '../contract/hook.ts';
 import type { ToolCall, ToolOutcome } from '../contract/tool.ts';
 import type { Message, Reply } from '../transport/transport.ts';
 
-/** Something worth telling about a reply that was nevertheless understood. */
+/** A remark for the log about a reply that could be decoded. */
 export interface Note {
   readonly level: 'debug' | 'warn';
   readonly message: string;
@@ -15,11 +15,11 @@ export interface Decoded<Output> {
   readonly notes: readonly Note[];
 }
 
-/** A pure translation between a neutral question and its answer, and what goes over the wire. */
+/** Pure functions that encode a neutral request for the wire and decode the reply. */
 export interface Codec<Input, Output> {
-  /** Throws RuntimeError when the question cannot be put. */
+  /** The message for a request. Throws RuntimeError when the request cannot be encoded. */
   encode(input: Input): Message;
-  /** Throws RuntimeError when the reply is no answer: PROCESS_EXIT, PROCESS_SIGNAL, REPLY_MALFORMED, TOOL_ERROR. */
+  /** The outcome in a reply. Throws PROCESS_EXIT, PROCESS_SIGNAL, REPLY_MALFORMED, TOOL_ERROR. */
   decode(reply: Reply, input: Input): Decoded<Output>;
 }
 
@@ -31,7 +31,7 @@ export interface Dialect {
   readonly hook: Codec<NativeEvent, Answer>;
 }
 
-/** Shorthand for a decoder that found nothing to remark. */
+/** A decoded output with its notes, by default none. */
 export function decoded<Output>(output: Output, notes: readonly Note[] = []): Decoded<Output> {
   return { output, notes };
 }

@@ -1,4 +1,4 @@
-/** The likely cause of an exit code that shells give, or of line ends that they stumbled over; undefined: nobody knows. */
+/** A hint for exit codes 126 and 127 and for CRLF errors in stderr; undefined for everything else. */
 export function hintOfExit(exitCode: number | null, stderr: string): string | undefined {
   // What a shell calls by a name that ends in a carriage return, as dash, bash, env and the kernel's loader print it.
   if (exitCode !== 0 && /\r['’"]?: |\\r['’"]|\^M/.test(stderr)) {

@@ -2,7 +2,7 @@ import { type Answer, answers } from '../contract/hook.ts';
 import { type RuntimeError, toFault } from '../errors.ts';
 import { Json } from '../json/json.ts';
 import { type Decoded, decoded, type Note } from './dialect.ts';
-import type { Seat } from './foreign.ts';
+import type { HookEntry } from './foreign-dialect.ts';
 
 /** A rule of a foreign system by which a failure passes. */
 export interface FailureRule {
@@ -14,21 +14,21 @@ export interface FailureRule {
 }
 
 /**
- * What a failure means where the foreign system lets it pass: an allow that says so, or with `on_failure: deny` a
- * denial that names the hook and the rule. Either way there is a warning.
+ * The answer for a failure that the foreign system lets pass: an allow with `failed_open` in its metadata and
+ * a warning, or, with `on_failure: deny`, a denial with `failed_closed` that names the hook and the rule.
  */
 export function failOpen(
-  seat: Pick<Seat<unknown>, 'name' | 'onFailure'>,
+  entry: Pick<HookEntry<unknown>, 'name' | 'onFailure'>,
   { cause, what, error }: FailureRule,
-  beside: {
+  options: {
     readonly notes?: readonly Note[];
     readonly answer?: Answer;
-    /** False where there is nothing to deny. */
+    /** False where the event cannot be denied, so that `on_failure: deny` has no effect. */
     readonly isClosable?: boolean;
   } = {},
 ): Decoded<Answer> {
-  const { name: hook, onFailure } = seat;
-  const { notes = [], isClosable = true } = beside;
+  const { name: hook, onFailure } = entry;
+  const { notes = [], isClosable = true } = options;
   if (onFailure === 'deny' && isClosable) {
     const fault = error === undefined ? {} : { error: toFault(error) };
     const metadata = Json.from({ failed_closed: { hook, cause } });
@@ -37,6 +37,6 @@ export function failOpen(
   const advice = isClosable ? '; `on_failure: deny` would stop it' : '';
   const message = `it ${what}, and the event passes by the rule ${cause}${advice}`;
   const metadata = Json.from({ failed_open: { hook, cause } });
-  const answer = beside.answer === undefined ? answers.allow({ metadata }) : { ...beside.answer, metadata };
+  const answer = options.answer === undefined ? answers.allow({ metadata }) : { ...options.answer, metadata };
   return decoded(answer, [...notes, { level: 'warn', message }]);
 }

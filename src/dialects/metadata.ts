@@ -1,5 +1,5 @@
 import { isObject, Json } from '../json/json.ts';
-import { partsOf } from '../json/scan.ts';
+import { membersOf } from '../json/scan.ts';
 
 /** A failure that a rule of a foreign system let pass. */
 export interface FailedOpen {
@@ -8,23 +8,23 @@ export interface FailedOpen {
 }
 
 /**
- * What several hooks said beside their verdicts, in one object: later members win, each with the text it had. Of
- * `failed_open` the first stays, and those after it stand in its `more`: none of them may hide another.
+ * Merges the metadata of several hooks into one object: the last value of a key wins, with its exact text. Of
+ * `failed_open` the first is kept, and the others are listed in its `more`.
  */
 export function mergeMetadata(list: readonly Json[]): Json {
   const merged = new Map<string, Json>();
   for (const metadata of list) {
-    for (const [key, value] of Object.entries(partsOf(metadata))) merged.set(key, value);
+    for (const [key, value] of Object.entries(membersOf(metadata))) merged.set(key, value);
   }
-  const [first, ...more] = unique(list.flatMap(failuresIn));
+  const [first, ...more] = unique(list.flatMap(failedOpenIn));
   if (first !== undefined) {
     merged.set('failed_open', Json.from({ ...first, ...(more.length > 0 && { more }) }));
   }
   return Json.from(Object.fromEntries(merged));
 }
 
-/** Every failure that metadata tells of, in order. */
-export function failuresIn({ value }: Json): FailedOpen[] {
+/** Every `failed_open` entry in the metadata, in order. */
+export function failedOpenIn({ value }: Json): FailedOpen[] {
   const failed = isObject(value) ? value['failed_open'] : undefined;
   if (!isObject(failed)) return [];
   const { more, ...first } = failed;

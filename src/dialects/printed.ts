@@ -1,22 +1,22 @@
 import { isUtf8 } from 'node:buffer';
-import { findUtf16 } from '../transport/utf16.ts';
+import { detectUtf16 } from '../transport/utf16.ts';
 
 /** What a process printed, as text. */
 export interface PrintedText {
   readonly text: string;
-  /** Whether bytes were no characters, and were replaced. */
+  /** Whether invalid bytes were replaced by U+FFFD. */
   readonly isGarbled: boolean;
 }
 
 /**
- * Reads bytes as UTF-16 where they begin with its mark, as PowerShell writes it, else as UTF-8. A mark is no part of the
- * text, but that of UTF-8 is where `keepsMark` says so.
+ * Decodes bytes as UTF-16 when they begin with its byte order mark, as PowerShell writes it, else as UTF-8.
+ * The mark is removed, except that of UTF-8 with `keepsMark`.
  */
 export function decodePrinted(
   bytes: Uint8Array,
   { keepsMark = false }: { readonly keepsMark?: boolean } = {},
 ): PrintedText {
-  const form = findUtf16(bytes);
+  const form = detectUtf16(bytes);
   if (form === undefined) {
     return {
       text: new TextDecoder('utf-8', { ignoreBOM: keepsMark }).decode(bytes),

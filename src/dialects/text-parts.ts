@@ -4,8 +4,9 @@ import { isObject, Json, parseLossless } from '../json/json.ts';
 type Holder = Readonly<Record<string, unknown>>;
 
 /**
- * The message as native hooks are sent it: its text stands in parts too, those of the result where it is a tool's.
- * That is where PromptKit's own programs look for it. The message itself where it has parts already.
+ * The message as it is sent to native hooks: its text is also in `parts` (in those of `tool_result` for a
+ * tool message), where PromptKit's own programs read it. A message that has parts already is returned as it
+ * is.
  */
 export function withTextParts(message: ChatMessage): ChatMessage {
   const { content } = message;
@@ -16,7 +17,7 @@ export function withTextParts(message: ChatMessage): ChatMessage {
 export function withoutTextParts(message: ChatMessage, original: ChatMessage): ChatMessage {
   if (withTextParts(original) === original) return message;
   const before = holderOf(original);
-  return changeParts(message, (holder) => takeText(holder, before));
+  return changeParts(message, (holder) => removeText(holder, before));
 }
 
 function changeParts(message: ChatMessage, change: (holder: Holder) => Holder): ChatMessage {
@@ -27,10 +28,10 @@ function changeParts(message: ChatMessage, change: (holder: Holder) => Holder): 
   return message.role === 'tool' ? { ...message, tool_result: changed } : (changed as ChatMessage);
 }
 
-/** What has the parts of a message. */
+/** The object that holds the `parts`: the tool result of a tool message, else the message itself. */
 function holderOf(message: ChatMessage): Holder {
   if (message.role !== 'tool') return message;
-  const result = exact(message['tool_result']);
+  const result = toExactValue(message['tool_result']);
   return isObject(result) ? result : {};
 }
 
@@ -38,16 +39,16 @@ function addText(holder: Holder, text: string): Holder {
   return partsOf(holder)?.length === 0 ? { ...holder, parts: [{ type: 'text', text }] } : holder;
 }
 
-function takeText(holder: Holder, before: Holder): Holder {
+function removeText(holder: Holder, before: Holder): Holder {
   const given = partsOf(holder) ?? [];
   if (given.length === 0 || !given.every(isPlainText)) return holder;
   const { parts: _, ...others } = holder;
   return 'parts' in before ? { ...others, parts: before['parts'] } : others;
 }
 
-/** Empty where there is no list, undefined where something else stands in its place. */
+/** The parts; empty when there are none, undefined when `parts` is not a list. */
 function partsOf(holder: Holder): readonly unknown[] | undefined {
-  const parts = exact(holder['parts']);
+  const parts = toExactValue(holder['parts']);
   if (parts === undefined || parts === null) return [];
   return Array.isArray(parts) ? parts : undefined;
 }
@@ -56,6 +57,6 @@ function isPlainText(part: unknown): boolean {
   return isObject(part) && Object.keys(part).length === 2 && part['type'] === 'text' && 'text' in part;
 }
 
-function exact(value: unknown): unknown {
+function toExactValue(value: unknown): unknown {
   return value instanceof Json ? parseLossless(value.text) : value;
 }

@@ -6,16 +6,23 @@ import { compileSafe } from '../text/safe-pattern.ts';
 import { withinLimit } from '../time/time-limit.ts';
 
 /**
- * Registers functions of CEL's that no text can keep busy, beside those of the library. Expressions call them once they have
- * gone through `callBounded`.
+ * Registers variants of CEL's string functions whose running time is bounded for any text. Expressions use
+ * them after `useBoundedFunctions`.
  */
-export function registerBounded(environment: Environment): void {
+export function registerBoundedFunctions(environment: Environment): void {
   const register = (signature: string, handler: (text: string, ...rest: never[]) => unknown): void => {
     const [, receiver, name = '', takes = '', returnType = ''] =
       /^(?:(\w+)\.)?(\w+)\((.*)\): (\S+)$/.exec(signature) ?? [];
     const params = takes.split(', ').map((type, index) => ({ name: `arg${index}`, type }));
     const place = receiver === undefined ? {} : { receiverType: receiver };
-    environment.registerFunction({ name: name + mark, ...place, params, returnType, handler, async: false });
+    environment.registerFunction({
+      name: name + boundedSuffix,
+      ...place,
+      params,
+      returnType,
+      handler,
+      async: false,
+    });
   };
   register('string.matches(string): bool', matches);
   register('string.contains(string): bool', (text, wanted: string) => findText(text, wanted) !== -1);
@@ -32,21 +39,23 @@ export function registerBounded(environment: Environment): void {
   register('duration(string): google.protobuf.Duration', readDuration);
 }
 
-/** Lets a parsed expression call those functions wherever it calls the library's. */
-export function callBounded(node: ASTNode): void {
+/**
+ * Changes the calls in a parsed expression from the library's functions to the bounded variants, in place.
+ */
+export function useBoundedFunctions(node: ASTNode): void {
   if ((node.op === 'call' || node.op === 'rcall') && names.has(node.args[0])) {
-    Reflect.set(node.args, 0, node.args[0] + mark);
+    Reflect.set(node.args, 0, node.args[0] + boundedSuffix);
   }
-  for (const part of partsOf(node)) callBounded(part);
+  for (const part of childNodesOf(node)) useBoundedFunctions(part);
 }
 
-/** A message of the library's, in which those functions have the names that the expression has for them. */
-export function nameBounded(message: string): string {
-  return message.replaceAll(marked, '$1');
+/** The message with the original function names in place of those of the bounded variants. */
+export function restoreFunctionNames(message: string): string {
+  return message.replaceAll(boundedNames, '$1');
 }
 
-/** The nodes that a node is made of. */
-export function partsOf(node: ASTNode): readonly ASTNode[] {
+/** The direct child nodes of a syntax node. */
+export function childNodesOf(node: ASTNode): readonly ASTNode[] {
   const parts: readonly unknown[] = Array.isArray(node.args) ? node.args.flat(2) : [node.args];
   return parts.filter(isNode);
 }
@@ -56,7 +65,7 @@ function isNode(part: unknown): part is ASTNode {
 }
 
 /** No name in an expression can end like this. */
-const mark = '!';
+const boundedSuffix = '!';
 const names: ReadonlySet<string> = new Set([
   'matches',
   'contains',
@@ -65,27 +74,29 @@ const names: ReadonlySet<string> = new Set([
   'split',
   'duration',
 ]);
-const marked = new RegExp(`\\b(${[...names].join('|')})${mark}`, 'g');
+const boundedNames = new RegExp(`\\b(${[...names].join('|')})${boundedSuffix}`, 'g');
 
-/** The standard's patterns are RE2's; what only JavaScript has, such as `(?=`, is tried for a second. */
+/**
+ * CEL's `matches`, with RE2 patterns; patterns that only JavaScript has, such as `(?=`, get at most a second.
+ */
 function matches(text: string, pattern: string): boolean {
   const compiled = patterns.get(pattern) ?? compilePattern(pattern);
-  if (patterns.size >= MOST_KEPT) patterns.clear();
+  if (patterns.size >= MAX_CACHED) patterns.clear();
   patterns.set(pattern, compiled);
   if (compiled.size * text.length <= STEPS) return compiled.test(text);
   return withinLimit('looking for a pattern', () => compiled.test(text));
 }
 
 const patterns = new Map<string, LinearPattern>();
-const MOST_KEPT = 100;
-const SHORT = 200;
+const MAX_CACHED = 100;
+const SHORT_PATTERN = 200;
 /** Some hundred milliseconds of the linear engine. */
 const STEPS = 10_000_000;
 
 function compilePattern(pattern: string): LinearPattern {
   try {
-    if (pattern.length <= SHORT) return compileLinear(pattern);
-    // A pattern may come from outside, too.
+    if (pattern.length <= SHORT_PATTERN) return compileLinear(pattern);
+    // The pattern may be input, too. The engine is loaded before the time limit starts.
     loadEngine();
     return withinLimit('compiling a pattern', () => compileLinear(pattern));
   } catch (thrown) {
@@ -119,9 +130,9 @@ function splitSome(text: string, separator: string, limit: bigint): string[] {
 
 /** The library reads the digits of a duration again and again. */
 function readDuration(text: string): unknown {
-  if (text.length > LONGEST_DURATION)
+  if (text.length > MAX_DURATION_LENGTH)
     throw new RangeError('a duration has no more than a hundred characters');
   return evaluate('duration(text)', { text });
 }
 
-const LONGEST_DURATION = 100;
+const MAX_DURATION_LENGTH = 100;

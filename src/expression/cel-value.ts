@@ -1,7 +1,7 @@
 import { Optional } from '@marcbachmann/cel-js';
 import { isObject } from '../json/json.ts';
 
-/** Long numbers become CEL's own, and objects that CEL would take for class instances become maps. */
+/** Converts a plain JSON value for CEL: raw integers to bigint, objects with a `constructor` key to maps. */
 export function celFromPlain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (JSON.isRawJSON(value)) {
@@ -16,7 +16,7 @@ export function celFromPlain(value: unknown): unknown {
   return known;
 }
 
-/** What frozen values have become: a large view is read once, not for every expression that names it. */
+/** The converted forms of frozen values, so that a large view is converted once for all expressions. */
 const converted = new WeakMap<object, unknown>();
 
 /** A plain JSON value, in which long integers keep their digits (`JSON.rawJSON`). Throws RangeError. */

@@ -2,40 +2,45 @@ import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-j
 import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
 import { boundLoops } from './cel-cost.ts';
-import { callBounded, nameBounded, partsOf, registerBounded } from './cel-functions.ts';
+import {
+  childNodesOf,
+  registerBoundedFunctions,
+  restoreFunctionNames,
+  useBoundedFunctions,
+} from './cel-functions.ts';
 import { celFromPlain, plainFromCel } from './cel-value.ts';
 import { ExpressionError, type TreePath } from './error.ts';
 
 /** Values of variables, by name. */
-export type Scope = Readonly<Record<string, unknown>>;
+export type Variables = Readonly<Record<string, unknown>>;
 
 /** One compiled expression. */
-export interface Code {
-  /** The type that CEL expects it to have, such as `bool`; `dyn` where only the evaluation can tell. */
+export interface CompiledCode {
+  /** Its static CEL type, such as `bool`; `dyn` if it is known only when evaluated. */
   readonly type: string;
   /** A plain JSON value. Throws EXPRESSION_FAILED. */
-  evaluate(scope: Scope): unknown;
+  evaluate(scope: Variables): unknown;
 }
 
-/** A language of these variables, whose types are not known. */
+/** A CEL environment with these variables, all of unknown type. */
 export function withVariables(variables: readonly string[]): Environment {
   return variables.reduce((made, name) => made.registerVariable(name, 'dyn'), language.clone());
 }
 
-/** The syntax tree of an expression, whatever variables it names. Throws Error. */
+/** The syntax tree of an expression, without checking its variables. Throws Error. */
 export function parseCode(code: string): ASTNode {
   return language.parse(code).ast;
 }
 
 /** Compiles one expression. Throws ExpressionError with `path`; unknown variables and functions are such. */
-export function compileCode(code: string, environment: Environment, path: TreePath): Code {
+export function compileCode(code: string, environment: Environment, path: TreePath): CompiledCode {
   const { run, type } = check(code, environment, path);
-  const steps = asSteps(run.ast);
+  const steps = staticPathOf(run.ast);
   const names = namesIn(run.ast);
   const runBounded = boundLoops(run.ast, run);
-  const evaluate = (scope: Scope): unknown => {
+  const evaluate = (scope: Variables): unknown => {
     try {
-      return plainFromCel(steps === undefined ? runBounded(celScope(scope, names)) : follow(steps, scope));
+      return plainFromCel(steps === undefined ? runBounded(celScope(scope, names)) : readPath(steps, scope));
     } catch (cause) {
       const reason = summaryOf(cause);
       throw new RuntimeError('EXPRESSION_FAILED', `\`\${${code}}\` failed: ${reason}`, {
@@ -56,7 +61,7 @@ interface Checked {
 function check(code: string, environment: Environment, path: TreePath): Checked {
   try {
     const run = environment.parse(code);
-    callBounded(run.ast);
+    useBoundedFunctions(run.ast);
     const { error, type } = run.check();
     if (error === undefined) return { run, type: type ?? 'dyn' };
     throw error;
@@ -68,24 +73,27 @@ function check(code: string, environment: Environment, path: TreePath): Checked 
 /** CEL's own errors carry a drawing of the source in `message`, and the bare sentence in `summary`. */
 function summaryOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
-  return nameBounded(
+  return restoreFunctionNames(
     'summary' in thrown && typeof thrown.summary === 'string' ? thrown.summary : thrown.message,
   );
 }
 
-/** The keys of a mere path such as `case.user.ids[0]`, which needs no interpreter and copies nothing. */
-function asSteps(node: ASTNode): TreePath | undefined {
+/**
+ * The keys of an expression that is a plain path, such as `case.user.ids[0]`, to be read without CEL; else
+ * undefined.
+ */
+function staticPathOf(node: ASTNode): TreePath | undefined {
   if (node.op === 'id') return [node.args];
   if (node.op !== '.' && node.op !== '[]') return undefined;
   const [parent, key] = node.args;
-  const steps = asSteps(parent);
+  const steps = staticPathOf(parent);
   const step = typeof key === 'string' ? key : key.op === 'value' ? key.args : undefined;
   if (steps === undefined) return undefined;
   if (typeof step === 'bigint') return [...steps, Number(step)];
   return typeof step === 'string' ? [...steps, step] : undefined;
 }
 
-function follow(steps: TreePath, scope: Scope): unknown {
+function readPath(steps: TreePath, scope: Variables): unknown {
   let value: unknown = scope;
   for (const step of steps) {
     const next = memberOf(value, step);
@@ -103,11 +111,11 @@ function memberOf(value: unknown, step: string | number): unknown {
 /** Every name in an expression, those that its macros bind included. */
 function namesIn(node: ASTNode): ReadonlySet<string> {
   if (node.op === 'id') return new Set([node.args]);
-  return new Set(partsOf(node).flatMap((part) => [...namesIn(part)]));
+  return new Set(childNodesOf(node).flatMap((part) => [...namesIn(part)]));
 }
 
-/** What an expression does not name it need not be given: the views of many steps may be large. */
-function celScope(scope: Scope, names: ReadonlySet<string>): Record<string, unknown> {
+/** The named variables converted for CEL; others are left out, since views of steps may be large. */
+function celScope(scope: Variables, names: ReadonlySet<string>): Record<string, unknown> {
   const needed = Object.entries(scope).filter(([name]) => names.has(name));
   return Object.fromEntries(needed.map(([name, value]) => [name, celFromPlain(value)]));
 }
@@ -129,7 +137,7 @@ for (const [operator, apply] of Object.entries<(left: number, right: number) => 
   );
 }
 language.registerOperator('double % double: double', (left: number, right: number) => left % right);
-registerBounded(language);
+registerBoundedFunctions(language);
 
 function asDouble(integer: bigint): number {
   const double = Number(integer);

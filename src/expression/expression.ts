@@ -1,11 +1,11 @@
 import { stringifyJson } from '../json/json.ts';
-import { type Code, compileCode, type Scope, withVariables } from './cel.ts';
+import { type CompiledCode, compileCode, type Variables, withVariables } from './cel.ts';
 import { ExpressionError, type TreePath } from './error.ts';
 import { splitTemplate } from './template.ts';
 
 export { ExpressionError, type TreePath } from './error.ts';
 
-type Evaluate = (scope: Scope) => unknown;
+type Evaluate = (scope: Variables) => unknown;
 
 /** A tree whose `${…}` are compiled. */
 export interface Expression {
@@ -13,7 +13,7 @@ export interface Expression {
    * The tree for these variables, as plain JSON values in which long integers keep their digits
    * (`JSON.rawJSON`). Throws EXPRESSION_FAILED.
    */
-  evaluate(scope: Scope): unknown;
+  evaluate(scope: Variables): unknown;
 }
 
 /**
@@ -23,37 +23,37 @@ export interface Expression {
  * `.?field` gives null. Throws the first ExpressionError; unknown variables and functions are such.
  */
 export function compileExpressions(value: unknown, variables: readonly string[]): Expression {
-  const compiler = newCompiler(variables);
+  const compiler = createCompiler(variables);
   const evaluate = compileNode(value, [], compiler) ?? (() => value);
   if (compiler.errors[0] !== undefined) throw compiler.errors[0];
   return { evaluate };
 }
 
-/** Everything that `compileExpressions` would refuse, in the order of the tree. */
+/** All errors that `compileExpressions` would throw, in the order of the tree. */
 export function findExpressionErrors(
   value: unknown,
   variables: readonly string[],
 ): readonly ExpressionError[] {
-  const compiler = newCompiler(variables);
+  const compiler = createCompiler(variables);
   compileNode(value, [], compiler);
   return compiler.errors;
 }
 
-/** What a whole expression may have to give. */
-export type Wanted = 'bool' | 'number' | 'list' | 'map';
+/** The type that a whole expression must have. */
+export type ExpectedType = 'bool' | 'number' | 'list' | 'map';
 
 /**
- * Everything that `compileExpressions` would refuse; and of a text, that it is not one whole `${…}`, or that it
- * can never give what is wanted.
+ * The errors that `compileExpressions` would throw; for a text also that it is not one whole `${…}`, or
+ * that its type can never be the expected one.
  */
 export function findTypeErrors(
   value: unknown,
   variables: readonly string[],
-  wanted: Wanted,
+  wanted: ExpectedType,
 ): readonly ExpressionError[] {
   const errors = findExpressionErrors(value, variables);
   if (errors.length > 0 || typeof value !== 'string') return errors;
-  const { words, types } = wantedWords[wanted];
+  const { words, types } = expectedTypes[wanted];
   const hint = hintOf(value, variables, wanted);
   const refuse = (message: string) => [new ExpressionError(value, message, { path: [], hint })];
   const [part, ...rest] = splitTemplate(value, []);
@@ -64,22 +64,22 @@ export function findTypeErrors(
   return isPossible ? [] : refuse(`must give ${words}, and \`${value}\` gives a value of type ${type}`);
 }
 
-/** A text that is an expression but for its `${…}` was meant as one. */
-function hintOf(text: string, variables: readonly string[], wanted: Wanted): string {
+/** The hint for a text of the wrong form: to wrap it in `${…}` if that makes it valid. */
+function hintOf(text: string, variables: readonly string[], wanted: ExpectedType): string {
   const whole = `\${${text.trim()}}`;
   const isBare = !text.includes('${') && findExpressionErrors(whole, variables).length === 0;
   if (isBare && findTypeErrors(whole, variables, wanted).length === 0) return `Write \`${whole}\`.`;
-  return `Write one whole expression, such as \`\${${variables[0] ?? ''}${wantedWords[wanted].example}}\`.`;
+  return `Write one whole expression, such as \`\${${variables[0] ?? ''}${expectedTypes[wanted].example}}\`.`;
 }
 
-interface WantedWords {
+interface ExpectedTypeInfo {
   readonly words: string;
   readonly example: string;
   /** How the types of CEL that will do begin. */
   readonly types: readonly string[];
 }
 
-const wantedWords: Readonly<Record<Wanted, WantedWords>> = {
+const expectedTypes: Readonly<Record<ExpectedType, ExpectedTypeInfo>> = {
   bool: { words: 'true or false', example: '.amount > 100', types: ['bool'] },
   number: { words: 'a number', example: '.amount', types: ['int', 'uint', 'double'] },
   list: { words: 'a list', example: '.orders', types: ['list'] },
@@ -89,12 +89,12 @@ const wantedWords: Readonly<Record<Wanted, WantedWords>> = {
 interface Compiler {
   readonly errors: ExpressionError[];
   /** Throws ExpressionError. */
-  compile(code: string, path: TreePath): Code;
+  compile(code: string, path: TreePath): CompiledCode;
 }
 
-function newCompiler(variables: readonly string[]): Compiler {
+function createCompiler(variables: readonly string[]): Compiler {
   let environment: ReturnType<typeof withVariables> | undefined;
-  const compile = (code: string, path: TreePath): Code => {
+  const compile = (code: string, path: TreePath): CompiledCode => {
     environment ??= withVariables(variables);
     return compileCode(code, environment, path);
   };

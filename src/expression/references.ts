@@ -5,7 +5,7 @@ import { splitTemplate } from './template.ts';
 
 /** One place where an expression reads a variable. */
 export interface Reference {
-  /** The variable and the keys behind it, as far as they stand there in letters: `steps`, `answer`, `text`. */
+  /** The variable and its literal keys, up to the first computed one: `steps`, `answer`, `text`. */
   readonly path: readonly string[];
   /** Leads to the string inside the tree. */
   readonly at: TreePath;
@@ -13,8 +13,8 @@ export interface Reference {
 
 /**
  * What the expressions of a tree read of these variables, in its order: `steps.a`, `steps["a"]`, `steps.?a` and
- * `has(steps.a)` alike. What a macro binds, as `map` binds its first argument, is no variable inside of it. A
- * string that cannot be compiled reads nothing.
+ * `has(steps.a)` alike. A name that a macro such as `map` binds is not a reference inside it. A string that
+ * cannot be compiled has no references.
  */
 export function findReferences(value: unknown, variables: readonly string[]): readonly Reference[] {
   return findCode(value, []).flatMap(({ code, at }) => {
@@ -54,10 +54,10 @@ function referencesOf(code: string, variables: readonly string[]): readonly Keys
 }
 
 type Keys = readonly string[];
-/** The variables that are not hidden by those of a macro. */
-type Visible = ReadonlySet<string>;
+/** The variables that no macro shadows. */
+type UnshadowedNames = ReadonlySet<string>;
 
-function findReads(node: ASTNode, visible: Visible): readonly Keys[] {
+function findReads(node: ASTNode, visible: UnshadowedNames): readonly Keys[] {
   switch (node.op) {
     case 'value':
       return [];
@@ -80,7 +80,7 @@ function findReads(node: ASTNode, visible: Visible): readonly Keys[] {
 }
 
 /** A path from a variable; the keys that are computed on its way are reads of their own. */
-function readsOfPath(node: ASTNode, visible: Visible): readonly Keys[] {
+function readsOfPath(node: ASTNode, visible: UnshadowedNames): readonly Keys[] {
   const { root, keys, computed } = unfold(node);
   const inner = computed.flatMap((each) => findReads(each, visible));
   if (root.op !== 'id') return [...findReads(root, visible), ...inner];
@@ -109,7 +109,7 @@ function unfold(node: ASTNode): Unfolded {
 
 type CallArgs = Extract<ASTNode, { op: 'rcall' }>['args'];
 
-const binding: ReadonlySet<string> = new Set([
+const bindingMacros: ReadonlySet<string> = new Set([
   'all',
   'exists',
   'exists_one',
@@ -119,7 +119,7 @@ const binding: ReadonlySet<string> = new Set([
   'optFlatMap',
 ]);
 
-function readsOfCall([name, receiver, args]: CallArgs, visible: Visible): readonly Keys[] {
+function readsOfCall([name, receiver, args]: CallArgs, visible: UnshadowedNames): readonly Keys[] {
   const [variable, second, ...rest] = args;
   if (variable?.op !== 'id' || second === undefined) {
     return [receiver, ...args].flatMap((each) => findReads(each, visible));
@@ -128,6 +128,8 @@ function readsOfCall([name, receiver, args]: CallArgs, visible: Visible): readon
   if (name === 'bind' && receiver.op === 'id' && receiver.args === 'cel') {
     return [...findReads(second, visible), ...rest.flatMap((each) => findReads(each, inside))];
   }
-  const scope = binding.has(name) ? { own: [second, ...rest], names: inside } : { own: args, names: visible };
+  const scope = bindingMacros.has(name)
+    ? { own: [second, ...rest], names: inside }
+    : { own: args, names: visible };
   return [...findReads(receiver, visible), ...scope.own.flatMap((each) => findReads(each, scope.names))];
 }

@@ -25,13 +25,16 @@ export function splitTemplate(text: string, path: TreePath): TemplatePart[] {
   return literal === '' ? parts : [...parts, literal];
 }
 
-/** CEL's tokens that may hide a brace: strings of three quotes or one, and comments. */
-const opaque = /('''|""")(?:\\.|(?!\1).)*\1|"(?:\\.|[^"\\\n\r])*"|'(?:\\.|[^'\\\n\r])*'|\/\/[^\n]*|[{}]/gs;
+/**
+ * CEL's tokens that may contain a brace (triple and single quoted strings, comments), and braces themselves.
+ */
+const braceTokens =
+  /('''|""")(?:\\.|(?!\1).)*\1|"(?:\\.|[^"\\\n\r])*"|'(?:\\.|[^'\\\n\r])*'|\/\/[^\n]*|[{}]/gs;
 
 /** The position of the brace that closes the expression which starts at `start`. */
 function endOfCode(text: string, start: number, path: TreePath): number {
   let depth = 1;
-  for (const match of text.slice(start).matchAll(opaque)) {
+  for (const match of text.slice(start).matchAll(braceTokens)) {
     if (match[0] === '{') depth += 1;
     if (match[0] === '}') depth -= 1;
     if (depth === 0) return start + match.index;

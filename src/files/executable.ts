@@ -9,7 +9,7 @@ export type Executable =
       readonly found: false;
       readonly reason: string;
       readonly hint: string;
-      /** There is a script, and its first line cannot be understood: no later call will find it otherwise. */
+      /** The script exists and its first line is wrong, so that no later call can succeed either. */
       readonly isMisspelt: boolean;
     };
 
@@ -36,12 +36,12 @@ function findOnPath(command: string, folder: string, searchPath: string): Execut
   }
   if (refusal) return refusal;
   const hint =
-    splitHint(command) ?? hereHint(command, folder) ?? 'Install it, or give a path with a / in it.';
+    splitHint(command) ?? sameFolderHint(command, folder) ?? 'Install it, or give a path with a / in it.';
   return missing(`"${command}" is not on PATH`, hint);
 }
 
-/** Bare names mean programs on PATH, also where a file of that name stands in the folder. */
-function hereHint(command: string, folder: string): string | undefined {
+/** The hint that a bare name is looked up on PATH, if the folder has a file of that name. */
+function sameFolderHint(command: string, folder: string): string | undefined {
   if (!isFile(resolve(folder, command))) return undefined;
   return `A file ${command} is in ${folder}: write \`./${command}\`.`;
 }

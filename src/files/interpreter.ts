@@ -5,7 +5,7 @@ import { delimiter, resolve } from 'node:path';
 export interface LoadFault {
   readonly reason: string;
   readonly hint: string;
-  /** The file says how it is to be run, and says it wrongly. */
+  /** The file has a `#!` line or an encoding that is wrong, rather than none. */
   readonly isMisspelt: boolean;
 }
 
@@ -20,9 +20,12 @@ export function readHead(path: string): Buffer {
   }
 }
 
-/** What of the first bytes of `path` keeps the system from knowing how to run it: no `#!` line, or one that it misreads. */
+/**
+ * Why the system cannot run `path`, judged by its first bytes: no `#!` line, or a wrong one; undefined if it
+ * can.
+ */
 export function findHeadFault(path: string, head: Buffer): LoadFault | undefined {
-  const mark = marks.find(({ bytes }) => head.subarray(0, bytes.length).equals(bytes));
+  const mark = encodingMarks.find(({ bytes }) => head.subarray(0, bytes.length).equals(bytes));
   if (mark !== undefined) {
     return {
       reason: `${path} begins with ${mark.what}, so the system sees no #! line`,
@@ -43,22 +46,24 @@ export function findHeadFault(path: string, head: Buffer): LoadFault | undefined
   if (!line.endsWith('\r')) return undefined;
   return {
     reason: `${path} has Windows line ends (CRLF): its #! line names "${line.trim()}\\r", which is no program`,
-    hint: toLineFeeds(path),
+    hint: lineEndHint(path),
     isMisspelt: true,
   };
 }
 
-/** That a script for `shell` has Windows line ends; undefined also of one that cannot be read. */
-export function findReturnsFault(path: string, shell: string): LoadFault | undefined {
+/**
+ * The fault of a script for `shell` with Windows line ends; undefined without them or if it cannot be read.
+ */
+export function findLineEndFault(path: string, shell: string): LoadFault | undefined {
   if (tryReadHead(path)?.includes('\r\n') !== true) return undefined;
   return {
     reason: `${path} has Windows line ends (CRLF), which ${shell} takes for parts of its commands`,
-    hint: toLineFeeds(path),
+    hint: lineEndHint(path),
     isMisspelt: true,
   };
 }
 
-/** The first bytes of a file; undefined of a folder, or of a file that only the system may read. */
+/** The first bytes of a file; undefined for a folder or an unreadable file. */
 export function tryReadHead(path: string): Buffer | undefined {
   try {
     return readHead(path);
@@ -67,12 +72,14 @@ export function tryReadHead(path: string): Buffer | undefined {
   }
 }
 
-/** How a file with Windows line ends is mended. */
-function toLineFeeds(path: string): string {
+/** The hint how to convert a file to LF line ends. */
+function lineEndHint(path: string): string {
   return `Save it with LF line ends: \`sed -i 's/\\r$//' ${path}\`.`;
 }
 
-/** That the program which the `#!` line of `path` names is not there. A relative one starts at `cwd`. */
+/**
+ * The fault of a missing interpreter in the `#!` line of `path`; undefined if it exists. Relative to `cwd`.
+ */
 export function findInterpreterFault(
   path: string,
   { cwd, searchPath }: { readonly cwd: string; readonly searchPath: string },
@@ -122,13 +129,13 @@ export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** What stands behind `#!`, up to the line end or to where the system stops reading; undefined without one. */
+/** The `#!` line without `#!`, as far as the system reads it; undefined if there is none. */
 function shebangOf(head: Buffer): string | undefined {
   const text = head.toString('latin1');
   return text.startsWith('#!') ? (text.slice(2).split('\n', 1)[0] ?? '') : undefined;
 }
 
-const marks = [
+const encodingMarks = [
   { bytes: Buffer.from([0xef, 0xbb, 0xbf]), what: 'a byte order mark' },
   { bytes: Buffer.from([0xff, 0xfe]), what: 'the mark of UTF-16' },
   { bytes: Buffer.from([0xfe, 0xff]), what: 'the mark of UTF-16' },

@@ -10,7 +10,7 @@ export function makeFolders(folder: string): void {
   try {
     mkdirSync(folder);
   } catch (error) {
-    // Somebody else may have made it since.
+    // Another process may have created it meanwhile.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
 }

@@ -5,24 +5,24 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Makes a folder for temporary files, for this user's eyes only, whose name says who owns it. It is gone when this
- * process exits, or once `removeTempFolder` was told; what a killed process left is for `sweepTempFolders`. `purpose`
- * is a word of small letters. Throws what the system says.
+ * Creates a temporary folder, readable by this user only, whose name identifies its owner. It is removed at
+ * exit or by `removeTempFolder`; folders of killed processes are removed by `sweepTempFolders`. `purpose` is
+ * a lower-case word. Throws the system error.
  */
 export function makeTempFolder(purpose: string): string {
-  const { pid, thread, startedAt, place } = ownSelf();
-  const owner = [pid, thread, startedAt, place].join('.');
+  const { pid, thread, startedAt, hostId } = thisOwner();
+  const owner = [pid, thread, startedAt, hostId].join('.');
   const folder = mkdtempSync(join(tmpdir(), `signalbox-${purpose}-${owner}-`));
-  if (made.size === 0) process.once('exit', removeAll);
-  made.add(folder);
+  if (createdFolders.size === 0) process.once('exit', removeAll);
+  createdFolders.add(folder);
   return folder;
 }
 
 /** Removes a folder that `makeTempFolder` made, and all in it. Throws what the system says. */
 export function removeTempFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
-  made.delete(folder);
-  if (made.size === 0) process.off('exit', removeAll);
+  createdFolders.delete(folder);
+  if (createdFolders.size === 0) process.off('exit', removeAll);
 }
 
 /**
@@ -42,30 +42,30 @@ interface Owner {
   readonly thread: number;
   /** When the thread began, in clock ticks since the start of the system; 0 where there is no telling. */
   readonly startedAt: number;
-  /** Where its numbers mean something. */
-  readonly place: string;
+  /** A hash of host, boot and pid namespace, in which the pid is valid. */
+  readonly hostId: string;
 }
 
-const made = new Set<string>();
+const createdFolders = new Set<string>();
 let self: Owner | undefined;
 let sweeping: Promise<void> | undefined;
 
 function removeAll(): void {
-  for (const folder of made) rmSync(folder, { recursive: true, force: true });
+  for (const folder of createdFolders) rmSync(folder, { recursive: true, force: true });
 }
 
-function ownSelf(): Owner {
-  self ??= readSelf();
+function thisOwner(): Owner {
+  self ??= readThisOwner();
   return self;
 }
 
-function readSelf(): Owner {
-  const stat = orNothing(() => readFileSync('/proc/thread-self/stat', 'utf8'));
-  const boot = orNothing(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'));
-  const space = orNothing(() => readlinkSync('/proc/self/ns/pid'));
-  const place = createHash('sha256').update([hostname(), boot, space].join('\n')).digest('hex').slice(0, 8);
+function readThisOwner(): Owner {
+  const stat = readOrEmpty(() => readFileSync('/proc/thread-self/stat', 'utf8'));
+  const boot = readOrEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'));
+  const space = readOrEmpty(() => readlinkSync('/proc/self/ns/pid'));
+  const hostId = createHash('sha256').update([hostname(), boot, space].join('\n')).digest('hex').slice(0, 8);
   const { startedAt } = readStat(stat);
-  return { pid: process.pid, thread: Number.parseInt(stat, 10) || process.pid, startedAt, place };
+  return { pid: process.pid, thread: Number.parseInt(stat, 10) || process.pid, startedAt, hostId };
 }
 
 async function sweep(): Promise<void> {
@@ -75,7 +75,7 @@ async function sweep(): Promise<void> {
     const owner = ownerOf(name);
     if (owner === undefined || !(await isGone(owner))) continue;
     const folder = join(root, name);
-    // Whoever sweeps at the same time may be quicker.
+    // Another process may remove it at the same time.
     const stat = await lstat(folder).catch(() => undefined);
     if (stat?.isDirectory() && stat.uid === process.getuid?.()) {
       await rm(folder, { recursive: true, force: true }).catch(() => {});
@@ -86,13 +86,13 @@ async function sweep(): Promise<void> {
 const ownedName = /^signalbox-[a-z]+-(\d{1,10})\.(\d{1,10})\.(\d{1,15})\.([0-9a-f]{8})-\w+$/;
 
 function ownerOf(name: string): Owner | undefined {
-  const [, pid, thread, startedAt, place] = ownedName.exec(name) ?? [];
-  if (place === undefined) return undefined;
-  return { pid: Number(pid), thread: Number(thread), startedAt: Number(startedAt), place };
+  const [, pid, thread, startedAt, hostId] = ownedName.exec(name) ?? [];
+  if (hostId === undefined) return undefined;
+  return { pid: Number(pid), thread: Number(thread), startedAt: Number(startedAt), hostId };
 }
 
-async function isGone({ pid, thread, startedAt, place }: Owner): Promise<boolean> {
-  if (place !== ownSelf().place) return false;
+async function isGone({ pid, thread, startedAt, hostId }: Owner): Promise<boolean> {
+  if (hostId !== thisOwner().hostId) return false;
   if (startedAt === 0) return !isThere(pid);
   try {
     const stat = readStat(await readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8'));
@@ -117,7 +117,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-function orNothing(read: () => string): string {
+function readOrEmpty(read: () => string): string {
   try {
     return read();
   } catch {

@@ -11,7 +11,7 @@ export interface ToolDenied {
   readonly reason: string;
   /** How much more than the call the hook ended. */
   readonly abort?: 'turn' | 'session';
-  /** Set when a fault of the hook, rather than its word, denied. */
+  /** Set when the hook failed, rather than answered deny. */
   readonly error?: Fault;
 }
 
@@ -26,21 +26,21 @@ export interface CallPaused {
   readonly message: string;
   /** The tool's whole pending object; `{}` for other origins. */
   readonly members: Json;
-  /** How long a decision may take; null: for ever. */
+  /** How long a decision may take; null: no limit. */
   readonly expiresMs: number | null;
 }
 
-/** What a tool call came to, hooks included. */
+/** The result of a tool call after its hooks. */
 export interface CallResult {
   readonly outcome: ToolOk | ToolFailed | ToolDenied | CallPaused;
   readonly callId: string;
   /** The text that a model is given for it. */
   readonly content: string;
-  /** What the hooks had to say, merged in order; a denying hook's alone. */
+  /** The metadata of all hooks, merged in order; of a denied call that of the denying hook. */
   readonly metadata: Json;
-  /** What hooks gave the model to read beside the result; it stands in `content` already. */
+  /** Texts that hooks added for the model; `content` includes them already. */
   readonly context?: readonly string[];
-  /** What a hook that answered in the tool's place wants the caller to be told. */
+  /** The text for the caller of a hook that answered in the tool's place. */
   readonly handled?: string;
 }
 
@@ -52,7 +52,7 @@ export interface CallNames {
 
 export const noMetadata = new Json('{}');
 
-export function settled(
+export function resultOf(
   { tool, callId }: CallNames,
   outcome: ToolOk | ToolFailed,
   metadata = noMetadata,
@@ -60,11 +60,11 @@ export function settled(
   return { outcome, callId, content: modelText(tool, outcome), metadata };
 }
 
-export function paused({ callId }: CallNames, outcome: CallPaused, metadata = noMetadata): CallResult {
+export function pendingResult({ callId }: CallNames, outcome: CallPaused, metadata = noMetadata): CallResult {
   return { outcome, callId, content: outcome.message, metadata };
 }
 
-export function denied({ tool, callId }: CallNames, decision: Decision): CallResult {
+export function deniedResult({ tool, callId }: CallNames, decision: Decision): CallResult {
   const hook = decision.hook ?? '';
   const { reason, metadata, error, abort } = decision;
   const outcome: ToolDenied = {
@@ -75,24 +75,26 @@ export function denied({ tool, callId }: CallNames, decision: Decision): CallRes
   return { outcome, callId, content: `Tool "${tool}" was blocked by hook "${hook}": ${reason}`, metadata };
 }
 
-/** A person said no: the model reads who was asked and why not. */
-export function rejected({ tool, callId }: CallNames, error: Fault, reason: string): CallResult {
-  const said = reason === '' ? '' : `: ${reason}`;
+/** The result of a call that a person rejected, with the reason for the model. */
+export function rejectedResult({ tool, callId }: CallNames, error: Fault, reason: string): CallResult {
+  const suffix = reason === '' ? '' : `: ${reason}`;
   return {
     outcome: failed(error),
     callId,
-    content: `Tool "${tool}" was rejected${said}`,
+    content: `Tool "${tool}" was rejected${suffix}`,
     metadata: noMetadata,
   };
 }
 
-/** What a model reads of an outcome: text as it is, any other result as its JSON text. */
+/** The text that the model reads of an outcome: a string as it is, any other result as its JSON text. */
 export function modelText(tool: string, outcome: ToolOk | ToolFailed): string {
   if (outcome.status === 'failed') return `Tool "${tool}" failed: ${outcome.error.message}`;
   return typeof outcome.result.value === 'string' ? outcome.result.value : outcome.result.text;
 }
 
-/** An outcome whose text a filter replaced. A failure stays one, and its message gives nothing away. */
+/**
+ * The outcome with the text of a filter. A failure stays a failure, without its original message and details.
+ */
 export function withContent(outcome: ToolOk | ToolFailed, content: string): ToolOk | ToolFailed {
   if (outcome.status === 'failed') {
     const { code, hint } = outcome.error;
@@ -101,7 +103,7 @@ export function withContent(outcome: ToolOk | ToolFailed, content: string): Tool
   return ok(resultFrom(outcome.result, content));
 }
 
-/** The result that a new text of it stands for. */
+/** The result for a replaced text: a string if the old one was, else parsed as JSON, or the text itself. */
 export function resultFrom(old: Json, content: string): Json {
   return typeof old.value === 'string' ? Json.from(content) : parsedOrText(content);
 }

@@ -1,7 +1,7 @@
 import type { Decision } from '../contract/hook.ts';
-import { bareScene, type Scene } from '../contract/turn.ts';
-import { type Composed, compose, type Spoken } from '../dialects/compose.ts';
-import type { ForeignDialect, Payload } from '../dialects/foreign.ts';
+import { createHookContext, type HookContext } from '../contract/turn.ts';
+import { type Composed, compose, type HookAnswer } from '../dialects/compose.ts';
+import type { ForeignDialect, Payload } from '../dialects/foreign-dialect.ts';
 import { invalidPayload } from '../dialects/invalid-payload.ts';
 import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
@@ -17,69 +17,83 @@ export interface PointEvent {
   readonly payload: unknown;
 }
 
-export interface Firing {
+export interface FirePointOptions {
   /** The dialect of that name; undefined for any other name. */
   readonly find: (name: string) => ForeignDialect | undefined;
   readonly dialects: readonly string[];
   readonly groups: readonly Group[];
   readonly call: string;
-  /** What payloads tell of the runtime, where the host leaves it out. */
-  readonly host: Scene['host'];
+  /** Default host members of the payload, where the host leaves them out. */
+  readonly host: HookContext['host'];
   readonly signal?: AbortSignal | undefined;
-  /** Told of each hook that is asked or told. */
+  /** Called with the name of each hook that is asked or notified. */
   readonly onHear?: ((hook: string) => void) | undefined;
 }
 
 /**
- * Takes a point of one dialect through that dialect's hooks, composed by its own rules. Hooks of a point that asks
- * nobody are told, and it is allowed at once. Throws EVENT_INVALID.
+ * Passes a dialect's point through the hooks of that dialect and composes their answers by its rules. At a
+ * point where answers do not count, the hooks are notified and the decision is allow. Throws EVENT_INVALID.
  */
-export async function firePoint(event: PointEvent, firing: Firing): Promise<Decision> {
-  const dialect = requireDialect(event.dialect, firing);
+export async function firePoint(event: PointEvent, options: FirePointOptions): Promise<Decision> {
+  const dialect = requireDialect(event.dialect, options);
   requirePoint(dialect, event.point);
   const { point } = event;
   const given = requirePayload(event);
   const { session_id: session } = given;
   const now = new Date().toISOString();
-  const scene = {
-    ...bareScene(typeof session === 'string' ? session : firing.call),
+  const hookContext = {
+    ...createHookContext(typeof session === 'string' ? session : options.call),
     now,
-    host: firing.host,
+    host: options.host,
   };
-  const payload = dialect.complete(point, given, scene);
-  const groups = firing.groups.filter((group) => group.dialect.name === dialect.name);
-  if (dialect.points[point]?.isAsked === true) {
-    return toDecision(dialect, await askGroups(groups, { dialect, point, payload, scene }, firing));
+  const payload = dialect.complete(point, given, hookContext);
+  const groups = options.groups.filter((group) => group.dialect.name === dialect.name);
+  if (dialect.points[point]?.isFilter === true) {
+    return toDecision(dialect, await askGroups(groups, { dialect, point, payload, hookContext }, options));
   }
-  for (const group of groups) await group.tell(roundOf({ dialect, point, payload, scene }, firing));
+  for (const group of groups)
+    await group.notify(hookCallOf({ dialect, point, payload, hookContext }, options));
   return toDecision(dialect, compose([], { verdict: 'first' }));
 }
 
-interface Fired {
+interface FiredPoint {
   readonly dialect: ForeignDialect;
   readonly point: string;
   readonly payload: Payload;
-  readonly scene: Scene;
+  readonly hookContext: HookContext;
 }
 
-function roundOf({ point, payload, scene }: Fired, { call, signal, onHear }: Firing) {
-  return { point, payload, scene, call, kind: 'host', phase: point, signal, onHear } as const;
+function hookCallOf({ point, payload, hookContext }: FiredPoint, { call, signal, onHear }: FirePointOptions) {
+  return {
+    point,
+    payload,
+    hookContext: hookContext,
+    call,
+    kind: 'host',
+    phase: point,
+    signal,
+    onHear,
+  } as const;
 }
 
-/** Each group sees what the last one made of the payload, until one does not let it pass. */
-async function askGroups(groups: readonly Group[], fired: Fired, firing: Firing): Promise<Composed> {
-  const { dialect, point, scene } = fired;
+/** Asks the groups in order, each with the payload as the last one changed it, until one stops it. */
+async function askGroups(
+  groups: readonly Group[],
+  fired: FiredPoint,
+  firing: FirePointOptions,
+): Promise<Composed> {
+  const { dialect, point, hookContext } = fired;
   const [only] = groups;
-  if (groups.length === 1 && only !== undefined) return await only.ask(roundOf(fired, firing));
-  const spoken: Spoken[] = [];
+  if (groups.length === 1 && only !== undefined) return await only.ask(hookCallOf(fired, firing));
+  const hookAnswers: HookAnswer[] = [];
   let { payload } = fired;
   for (const group of groups) {
-    const { hook, answer } = await group.ask(roundOf({ ...fired, payload }, firing));
-    spoken.push({ hook: hook ?? '', answer });
+    const { hook, answer } = await group.ask(hookCallOf({ ...fired, payload }, firing));
+    hookAnswers.push({ hook: hook ?? '', answer });
     if (answer.verdict !== 'allow' && answer.verdict !== 'modify') break;
-    payload = dialect.carry({ point, payload, scene }, answer);
+    payload = dialect.nextPayload({ point, payload, hookContext }, answer);
   }
-  const composed = compose(spoken, dialect.points[point]?.composition ?? { verdict: 'first' });
+  const composed = compose(hookAnswers, dialect.points[point]?.composition ?? { verdict: 'first' });
   return { ...composed, hook: composed.hook === '' ? null : composed.hook };
 }
 
@@ -102,7 +116,7 @@ function toDecision({ name }: ForeignDialect, { hook, answer }: Composed): Decis
   };
 }
 
-function requireDialect(name: string, { find, dialects }: Firing): ForeignDialect {
+function requireDialect(name: string, { find, dialects }: FirePointOptions): ForeignDialect {
   const dialect = find(name);
   if (dialect !== undefined) return dialect;
   throw new RuntimeError('EVENT_INVALID', `there is no dialect "${name}" with points of its own`, {

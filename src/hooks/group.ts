@@ -1,43 +1,43 @@
-import { wasCutOff } from '../capability/cut-off.ts';
+import { isCancelledAnswer } from '../capability/cancellation.ts';
 import { type Answer, answers, type HookEvent } from '../contract/hook.ts';
-import { type Composed, compose, type Spoken } from '../dialects/compose.ts';
-import type { ForeignDialect, Point, Question } from '../dialects/foreign.ts';
+import { type Composed, compose, type HookAnswer } from '../dialects/compose.ts';
+import type { ForeignDialect, Point, Question } from '../dialects/foreign-dialect.ts';
 import { toFault } from '../errors.ts';
-import { openTeller } from './background-hooks.ts';
-import { askMember, type GroupContext, type Member, pointOf, type Round } from './member.ts';
+import { openBackgroundHooks } from './background-hooks.ts';
+import { askMember, type GroupContext, type HookCall, type Member, pointOf } from './member.ts';
 
-export type { GroupContext, Member, Round } from './member.ts';
+export type { GroupContext, HookCall as Round, Member } from './member.ts';
 
-/** Hooks of one foreign dialect that are one link of a chain. */
+/** The hooks of one foreign dialect that form one link of a chain. */
 export interface Group {
   readonly dialect: ForeignDialect;
   readonly members: readonly Member[];
-  /** The points that this event reaches and that some member may hear of. */
+  /** The dialect's points that this event reaches. */
   pointsAt(event: HookEvent): readonly string[];
   /** Asks the hooks of a point and composes what they say by the dialect's rule. Never rejects. */
-  ask(round: Round): Promise<Composed>;
+  ask(round: HookCall): Promise<Composed>;
   /**
-   * Tells the hooks of a point. Resolves at once, unless their own system waits for them there: then when all have been
-   * told, or the caller gives up; they are told nevertheless. Never rejects.
+   * Notifies the hooks of a point. Resolves at once; at a point that the dialect awaits, when all were
+   * notified or the caller's signal aborts (they are notified nevertheless). Never rejects.
    */
-  tell(round: Round): Promise<void>;
-  /** Texts for the model that hooks in the background have given since the last time. */
-  takeLate(session: string): readonly string[];
-  /** Waits for what is still being told, at most the hooks' timeouts. Never rejects. */
+  notify(round: HookCall): Promise<void>;
+  /** Takes the texts for the model that background hooks have given since the last call. */
+  takeLateContext(session: string): readonly string[];
+  /** Waits for queued notifications, at most the hooks' timeouts. Never rejects. */
   close(): Promise<void>;
 }
 
 export function openGroup(dialect: ForeignDialect, members: readonly Member[], context: GroupContext): Group {
-  const teller = openTeller(dialect, members, context);
-  const gaveUp = rememberSilence();
-  /** Who hears of it. What hooks read from files is written down only where somebody does. */
-  const select = ({ point, payload, scene }: Round): Selected => {
-    const question: Question = { point, payload, scene };
-    const selected = members.filter(({ seat }) => dialect.selects(seat, question));
+  const backgroundHooks = openBackgroundHooks(dialect, members, context);
+  const unsubscribed = trackUnsubscribed();
+  /** The selected hooks, and the question; files for hooks are written only if a hook is selected. */
+  const select = ({ point, payload, hookContext }: HookCall): Selected => {
+    const question: Question = { point, payload, hookContext };
+    const selected = members.filter(({ entry }) => dialect.selects(entry, question));
     const isRead = dialect.readsTranscript && selected.length > 0;
     return {
       selected,
-      question: isRead ? { ...question, scene: context.prepare(scene, dialect) } : question,
+      question: isRead ? { ...question, hookContext: context.prepare(hookContext, dialect) } : question,
     };
   };
   const report = (question: Question, outcome: { selected: number; answer: Answer }) => {
@@ -48,44 +48,51 @@ export function openGroup(dialect: ForeignDialect, members: readonly Member[], c
     dialect,
     members,
     pointsAt: (event) => dialect.pointsAt(event),
-    ask: async (round) => {
-      const point = pointOf(dialect, round.point);
-      const { question, selected } = select(round);
-      const inBackground = (member: Member) => dialect.isBackground(member.seat, round.point);
-      for (const member of selected.filter(inBackground)) void teller.tell(member, round, question);
-      const asked = selected.filter((member) => !inBackground(member) && !gaveUp.has(member, round.point));
-      const asking = { round, question, point, onSilence: gaveUp.watch };
-      const spoken = await askInOrder(dialect, asked, asking, context);
-      // What the dialect makes of its hooks' answers it may not make of our own doing.
-      const cut = spoken.find(({ answer }) => wasCutOff(answer));
+    ask: async (hookCall) => {
+      const point = pointOf(dialect, hookCall.point);
+      const { question, selected } = select(hookCall);
+      const inBackground = (member: Member) => dialect.isBackground(member.entry, hookCall.point);
+      for (const member of selected.filter(inBackground))
+        void backgroundHooks.enqueue(member, hookCall, question);
+      const askedMembers = selected.filter(
+        (member) => !inBackground(member) && !unsubscribed.has(member, hookCall.point),
+      );
+      const asking = { hookCall, question, point, onUnsubscribe: unsubscribed.watch };
+      const hookAnswers = await askInOrder(dialect, askedMembers, asking, context);
+      // A cancelled hook has not answered, so the rules of the dialect do not apply to it.
+      const cut = hookAnswers.find(({ answer }) => isCancelledAnswer(answer));
       if (cut !== undefined) return cut;
-      const composed = composeOrDeny(dialect, spoken, { question, point, selected: asked.length });
+      const composed = composeOrDeny(dialect, hookAnswers, {
+        question,
+        point,
+        selected: askedMembers.length,
+      });
       report(question, { selected: selected.length, answer: composed.answer });
       return composed;
     },
-    tell: async (round) => {
-      const { question, selected } = select(round);
-      const isAwaited = pointOf(dialect, round.point).isAwaited === true;
-      const telling = isAwaited
-        ? tellInOrder(selected, (member) => teller.tell(member, round, question))
-        : Promise.all(selected.map((member) => teller.tell(member, round, question)));
-      if (isAwaited) await unlessGivenUp(telling, round.signal);
+    notify: async (hookCall) => {
+      const { question, selected } = select(hookCall);
+      const isAwaited = pointOf(dialect, hookCall.point).isAwaited === true;
+      const notifications = isAwaited
+        ? notifyInOrder(selected, (member) => backgroundHooks.enqueue(member, hookCall, question))
+        : Promise.all(selected.map((member) => backgroundHooks.enqueue(member, hookCall, question)));
+      if (isAwaited) await untilAborted(notifications, hookCall.signal);
       report(question, { selected: selected.length, answer: answers.allow() });
     },
-    takeLate: teller.takeLate,
-    close: teller.close,
+    takeLateContext: backgroundHooks.takeLateContext,
+    close: backgroundHooks.close,
   };
 }
 
-/** Each hook is told when those before it have been. */
-async function tellInOrder(
+/** Notifies the hooks one after another. */
+async function notifyInOrder(
   members: readonly Member[],
-  tell: (member: Member) => Promise<void>,
+  notify: (member: Member) => Promise<void>,
 ): Promise<void> {
-  for (const member of members) await tell(member);
+  for (const member of members) await notify(member);
 }
 
-async function unlessGivenUp(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+async function untilAborted(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
   const { promise: givenUp, resolve } = Promise.withResolvers<void>();
   const leave = () => resolve();
   if (signal?.aborted) leave();
@@ -94,18 +101,21 @@ async function unlessGivenUp(work: Promise<unknown>, signal: AbortSignal | undef
   signal?.removeEventListener('abort', leave);
 }
 
-/** Which hooks have said that they have nothing to say at a point; a process that is started again is asked anew. */
-function rememberSilence() {
+/** Remembers the hooks that do not handle a point, until their process is restarted. */
+function trackUnsubscribed() {
   const silent = new Map<Member, Map<string, number>>();
-  const lifeOf = ({ transport }: Member) => transport?.lives?.() ?? 0;
+  const lifeOf = ({ transport }: Member) => transport?.startCount?.() ?? 0;
   return {
     has: (member: Member, point: string) => silent.get(member)?.get(point) === lifeOf(member),
-    /** To be called before a member is asked; the returned function when it has said that it has nothing to say. */
+    /**
+     * Call before asking a member; call the returned function if it answers that it does not handle the
+     * point.
+     */
     watch: (member: Member, point: string) => {
       const before = lifeOf(member);
       return () => {
         const life = lifeOf(member);
-        // Of several processes one was started anew meanwhile: there is no telling which of them has answered.
+        // A process was restarted meanwhile, so it is unknown which one answered.
         if (before !== 0 && before !== life) return;
         silent.set(member, (silent.get(member) ?? new Map<string, number>()).set(point, life));
       };
@@ -118,52 +128,52 @@ interface Selected {
   readonly selected: readonly Member[];
 }
 
-interface Asking {
-  readonly round: Round;
+interface GroupCall {
+  readonly hookCall: HookCall;
   readonly question: Question;
   readonly point: Point;
-  /** Gives what is to be called when that member has nothing to say at that point. */
-  readonly onSilence: (member: Member, point: string) => () => void;
+  /** Returns the function to call if the member does not handle the point. */
+  readonly onUnsubscribe: (member: Member, point: string) => () => void;
 }
 
 async function askInOrder(
   dialect: ForeignDialect,
   members: readonly Member[],
-  { round, question, point, onSilence }: Asking,
+  { hookCall, question, point, onUnsubscribe }: GroupCall,
   context: GroupContext,
-): Promise<Spoken[]> {
-  const ask = async (member: Member, asked: Question): Promise<Spoken> => {
-    const remember = onSilence(member, round.point);
-    const answer = await askMember(dialect, member, { round, question: asked, mode: 'filter' }, context);
-    if (answer.verdict === 'allow' && answer.isUnheard === true) remember();
-    return { hook: member.seat.name, answer };
+): Promise<HookAnswer[]> {
+  const ask = async (member: Member, asked: Question): Promise<HookAnswer> => {
+    const remember = onUnsubscribe(member, hookCall.point);
+    const answer = await askMember(dialect, member, { hookCall, question: asked, mode: 'filter' }, context);
+    if (answer.verdict === 'allow' && answer.isUnsubscribed === true) remember();
+    return { hook: member.entry.name, answer };
   };
   if (point.order === 'parallel') return await Promise.all(members.map((member) => ask(member, question)));
-  const spoken: Spoken[] = [];
+  const hookAnswers: HookAnswer[] = [];
   let current = question;
   for (const member of members) {
     const one = await ask(member, current);
-    spoken.push(one);
+    hookAnswers.push(one);
     const { answer } = one;
     const isEnd = point.ends?.includes(answer.verdict) ?? false;
     if (isEnd || (point.order === 'chain' && answer.verdict !== 'allow' && answer.verdict !== 'modify'))
       break;
-    if (point.order === 'chain') current = { ...current, payload: dialect.carry(current, answer) };
+    if (point.order === 'chain') current = { ...current, payload: dialect.nextPayload(current, answer) };
   }
-  return spoken;
+  return hookAnswers;
 }
 
 function composeOrDeny(
   dialect: ForeignDialect,
-  spoken: readonly Spoken[],
-  { question, point, selected }: Pick<Asking, 'question' | 'point'> & { readonly selected: number },
+  hookAnswers: readonly HookAnswer[],
+  { question, point, selected }: Pick<GroupCall, 'question' | 'point'> & { readonly selected: number },
 ): Composed {
   try {
-    const composed = compose(spoken, point.composition);
-    return dialect.conclude?.(question, spoken, composed, selected) ?? composed;
+    const composed = compose(hookAnswers, point.composition);
+    return dialect.conclude?.(question, hookAnswers, composed, selected) ?? composed;
   } catch (thrown) {
     const error = toFault(thrown);
-    const hook = spoken.at(-1)?.hook ?? null;
+    const hook = hookAnswers.at(-1)?.hook ?? null;
     const reason = `what the hooks answered could not be composed: ${error.message}`;
     return { hook, answer: answers.deny(reason, { error }) };
   }

@@ -1,12 +1,12 @@
 import type { FilterPort } from '../capability/hook.ts';
 import type { Answer, Decision, HookEvent, HookKind, Phase } from '../contract/hook.ts';
-import type { Scene } from '../contract/turn.ts';
-import type { Took } from '../time/stopwatch.ts';
-import type { Check } from './chain.ts';
+import type { HookContext } from '../contract/turn.ts';
+import type { Timing } from '../time/stopwatch.ts';
 import type { Group } from './group.ts';
-import type { Follower } from './observer-queue.ts';
+import type { EventCheck } from './hook-chain.ts';
+import type { ObserverQueue } from './observer-queue.ts';
 
-/** A native hook in its place in the chain. */
+/** A native hook as one link of the chain. */
 export interface NativeLink {
   readonly name: string;
   readonly dialect: string;
@@ -14,43 +14,47 @@ export interface NativeLink {
   readonly phases: readonly Phase[];
   readonly listener:
     | { readonly mode: 'filter'; readonly port: FilterPort }
-    | { readonly mode: 'observe'; readonly follower: Follower }
-    | { readonly mode: 'shadow'; readonly follower: Follower; readonly port: FilterPort };
+    | { readonly mode: 'observe'; readonly follower: ObserverQueue }
+    | { readonly mode: 'shadow'; readonly follower: ObserverQueue; readonly port: FilterPort };
 }
 
-/** Hooks of one foreign dialect in their place: together one link of the chain. */
+/** All hooks of one foreign dialect as one link of the chain. */
 export interface ForeignLink {
   readonly group: Group;
 }
 
 export type Link = NativeLink | ForeignLink;
 
-export interface Passage {
+export interface GateOptions {
   readonly call: string;
   readonly signal?: AbortSignal | undefined;
-  /** Where the event happens. */
-  readonly scene?: Scene | undefined;
+  /** The session and turn in which the event happens. */
+  readonly hookContext?: HookContext | undefined;
   /** Says what is wrong with an event that a filter has changed; undefined when nothing is. */
-  readonly check?: Check | undefined;
-  /** Whether a person has answered this hook's question about the event as it stands: it then counts as allowed. */
-  readonly hasConsent?: ((hook: string, event: HookEvent) => boolean) | undefined;
+  readonly check?: EventCheck | undefined;
   /**
-   * Told what a filter asks, before anybody else is: hooks may answer in a person's place. A decision of allow that
-   * names its hook, and a modify, answer it; deny and abort stop the event; anything else leaves it asked.
+   * Whether a person has approved this hook's question about the event as it is; the hook then counts as
+   * allowing.
    */
-  readonly onAsk?: ((asked: Asked) => Promise<Decision>) | undefined;
-  /** Leaves observers and shadows out, which hear of the event another time. */
+  readonly isApproved?: ((hook: string, event: HookEvent) => boolean) | undefined;
+  /**
+   * Called with a filter's question first, since hooks may answer in a person's place. A modify, or an
+   * allow with a hook, answers the question; deny and abort stop the event; anything else leaves the
+   * question to a person.
+   */
+  readonly onAsk?: ((asked: FilterQuestion) => Promise<Decision>) | undefined;
+  /** Skips observers and shadows, which get the event another time. */
   readonly filtersOnly?: boolean | undefined;
-  /** Told of each hook that is asked or told. */
+  /** Called with the name of each hook that is asked or notified. */
   readonly onHear?: ((hook: string) => void) | undefined;
-  /** Told what each filter answered, and how long it took. */
-  readonly onAnswer?: ((hook: string, verdict: Answer['verdict'], took: Took) => void) | undefined;
+  /** Called with each filter's verdict and how long it took. */
+  readonly onAnswer?: ((hook: string, verdict: Answer['verdict'], took: Timing) => void) | undefined;
 }
 
 /** A filter's question. */
-export interface Asked {
+export interface FilterQuestion {
   readonly hook: string;
   readonly reason: string;
-  /** As the filters before have left it. */
+  /** The event as the filters before left it. */
   readonly event: HookEvent;
 }

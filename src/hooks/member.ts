@@ -1,46 +1,49 @@
-import { type Ending, requireUncut } from '../capability/cut-off.ts';
+import { type CancelSignals, requireNotCancelled } from '../capability/cancellation.ts';
 import { readReply } from '../capability/read-reply.ts';
 import type { Emit } from '../contract/event.ts';
 import { type Answer, answers, type EventKind, type HookMode } from '../contract/hook.ts';
-import { noScrub, type Scrubber, scrubError } from '../contract/scrub.ts';
-import type { Scene } from '../contract/turn.ts';
+import { noopScrubber, type Scrubber, scrubError } from '../contract/scrub.ts';
+import type { HookContext } from '../contract/turn.ts';
 import type { Decoded } from '../dialects/dialect.ts';
-import type { ForeignDialect, Payload, Point, Question, Seat } from '../dialects/foreign.ts';
+import type { ForeignDialect, HookEntry, Payload, Point, Question } from '../dialects/foreign-dialect.ts';
 import { RuntimeError, toFault, toRuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json/json.ts';
-import { partsOf } from '../json/scan.ts';
-import { startStopwatch, type Took, wholeMs } from '../time/stopwatch.ts';
+import { membersOf } from '../json/scan.ts';
+import { startStopwatch, type Timing, wholeMs } from '../time/stopwatch.ts';
 import type { Transport } from '../transport/transport.ts';
 
-/** One hook of a foreign dialect: what the dialect knows of it, and where it can be asked. */
+/** One hook of a foreign dialect: its entry and its transports. */
 export interface Member {
-  readonly seat: Seat<unknown>;
+  readonly entry: HookEntry<unknown>;
   /** How long an answer may take; 0 for a hook that needs no process. */
   readonly timeoutMs: number;
   readonly transport: Transport | undefined;
-  /** The same for what nobody waits for: it takes no slot that somebody does. */
-  readonly aside: Transport | undefined;
+  /** The transport for calls that are not awaited, in a pool of its own. */
+  readonly backgroundTransport: Transport | undefined;
 }
 
 export interface GroupContext {
   readonly emit: Emit;
-  /** Writes down what hooks read from files, and says where. */
-  readonly prepare: (scene: Scene, reader: Pick<ForeignDialect, 'name' | 'toldName'>) => Scene;
-  /** Puts a long text into a file, and gives what stands in its place. */
-  readonly spill: (text: string, scene: Scene) => string;
-  /** What is said of an answer passes it. */
+  /** Writes the files that hooks read, and returns the context with their paths. */
+  readonly prepare: (
+    scene: HookContext,
+    reader: Pick<ForeignDialect, 'name' | 'toolNameForHooks'>,
+  ) => HookContext;
+  /** Writes a long text to a file, and returns the excerpt with the path that replaces it. */
+  readonly writeLongText: (text: string, scene: HookContext) => string;
+  /** Scrubs messages about an answer. */
   readonly scrubber?: Scrubber | undefined;
-  /** When aborted, what is still to be told is dropped. */
+  /** When aborted, queued notifications are dropped. */
   readonly stop?: AbortSignal | undefined;
   /** Aborted when the runtime closes its processes. */
-  readonly leaving?: AbortSignal | undefined;
+  readonly closing?: AbortSignal | undefined;
 }
 
-/** What is asked, by whom, for whom. */
-export interface Round {
+/** One call of the hooks of a point. */
+export interface HookCall {
   readonly point: string;
   readonly payload: Payload;
-  readonly scene: Scene;
+  readonly hookContext: HookContext;
   /** Names the event to all hooks that are asked about it. */
   readonly call: string;
   /** What the event is about; `host` when a host fired the point itself. */
@@ -48,10 +51,10 @@ export interface Round {
   /** The event's moment; the point where a host fired it. */
   readonly phase: string;
   readonly signal?: AbortSignal | undefined;
-  /** Told of each hook that is asked or told. */
+  /** Called with the name of each hook that is asked or notified. */
   readonly onHear?: ((hook: string) => void) | undefined;
-  /** Told what each hook answered, and how long it took. */
-  readonly onAnswer?: ((hook: string, verdict: Answer['verdict'], took: Took) => void) | undefined;
+  /** Called with each hook's verdict and how long it took. */
+  readonly onAnswer?: ((hook: string, verdict: Answer['verdict'], took: Timing) => void) | undefined;
 }
 
 export function pointOf({ points, name }: ForeignDialect, point: string): Point {
@@ -60,39 +63,43 @@ export function pointOf({ points, name }: ForeignDialect, point: string): Point 
   return known;
 }
 
-export interface MemberAsking {
-  readonly round: Round;
+export interface MemberCall {
+  readonly hookCall: HookCall;
   readonly question: Question;
   readonly mode: HookMode;
 }
 
 /**
- * One hook's answer. A fault goes to the dialect, whose rules say what it means; what goes wrong in reading it
- * is a denial that names the hook. Never rejects.
+ * Asks one hook and emits its decision. The dialect decides what a fault of the process means; an error while
+ * reading the reply is a denial that names the hook. Never rejects.
  */
 export async function askMember(
   dialect: ForeignDialect,
   member: Member,
-  { round, question, mode }: MemberAsking,
+  { hookCall, question, mode }: MemberCall,
   context: GroupContext,
 ): Promise<Answer> {
-  const { seat } = member;
-  round.onHear?.(seat.name);
+  const { entry } = member;
+  hookCall.onHear?.(entry.name);
   const watch = startStopwatch();
-  const ending = { signal: round.signal, leaving: context.leaving };
-  const { output, notes } = await watch.run(() => exchange(dialect, member, { question, ending }, context));
-  const answer = spill(dialect, output, (text) => context.spill(text, round.scene));
-  for (const { level, message } of notes) context.emit({ type: 'note', name: seat.name, level, message });
+  const signals = { signal: hookCall.signal, closing: context.closing };
+  const { output, notes } = await watch.run(() =>
+    exchange(dialect, member, { question, ending: signals }, context),
+  );
+  const answer = moveLongContext(dialect, output, (text) =>
+    context.writeLongText(text, hookCall.hookContext),
+  );
+  for (const { level, message } of notes) context.emit({ type: 'note', name: entry.name, level, message });
   const took = watch.read();
-  round.onAnswer?.(seat.name, answer.verdict, took);
+  hookCall.onAnswer?.(entry.name, answer.verdict, took);
   context.emit({
     type: 'decision',
-    hook: seat.name,
-    call: round.call,
+    hook: entry.name,
+    call: hookCall.call,
     dialect: dialect.name,
-    kind: round.kind,
-    phase: round.phase,
-    point: round.point,
+    kind: hookCall.kind,
+    phase: hookCall.phase,
+    point: hookCall.point,
     mode,
     verdict: answer.verdict,
     reason: answer.reason,
@@ -105,49 +112,53 @@ export async function askMember(
 
 async function exchange(
   dialect: ForeignDialect,
-  { seat, transport }: Member,
-  { question, ending }: { readonly question: Question; readonly ending: Ending },
-  { scrubber = noScrub }: Pick<GroupContext, 'scrubber'>,
+  { entry, transport }: Member,
+  { question, ending }: { readonly question: Question; readonly ending: CancelSignals },
+  { scrubber = noopScrubber }: Pick<GroupContext, 'scrubber'>,
 ): Promise<Decoded<Answer>> {
   try {
-    const own = dialect.answer(seat, question);
+    const own = dialect.staticAnswer(entry, question);
     if (own !== undefined) return { output: own, notes: [] };
-    if (transport === undefined) throw new RuntimeError('INTERNAL', `hook "${seat.name}" has no process`);
-    const message = dialect.encode(seat, question);
+    if (transport === undefined) throw new RuntimeError('INTERNAL', `hook "${entry.name}" has no process`);
+    const message = dialect.encode(entry, question);
     const reply = await transport.exchange(message, ending.signal).catch((error) => toRuntimeError(error));
-    const uncut = requireUncut(reply, ending);
-    if (uncut instanceof RuntimeError) return dialect.read(seat, question, scrubError(uncut, scrubber));
-    return readReply(uncut, scrubber, (given) => dialect.read(seat, question, given));
+    const uncut = requireNotCancelled(reply, ending);
+    if (uncut instanceof RuntimeError) return dialect.decode(entry, question, scrubError(uncut, scrubber));
+    return readReply(uncut, scrubber, (given) => dialect.decode(entry, question, given));
   } catch (thrown) {
     const error = toFault(scrubError(toRuntimeError(thrown), scrubber));
-    const output = answers.deny(`hook "${seat.name}" failed: ${error.message}`, { error });
+    const output = answers.deny(`hook "${entry.name}" failed: ${error.message}`, { error });
     return { output, notes: [] };
   }
 }
 
 export async function notifyMember(
   dialect: ForeignDialect,
-  { seat, transport }: Member,
-  { round, question }: { readonly round: Round; readonly question: Question },
+  { entry, transport }: Member,
+  { round: hookCall, question }: { readonly round: HookCall; readonly question: Question },
   emit: Emit,
 ): Promise<void> {
   try {
-    await transport?.notify?.(dialect.encode(seat, question), round.signal);
+    await transport?.notify?.(dialect.encode(entry, question), hookCall.signal);
   } catch (thrown) {
     const { message } = toRuntimeError(thrown);
     emit({
       type: 'note',
-      name: seat.name,
+      name: entry.name,
       level: 'warn',
-      message: `${round.point} was not told: ${message}`,
+      message: `${hookCall.point} was not told: ${message}`,
     });
   }
 }
 
-function spill({ contextLimit }: ForeignDialect, answer: Answer, write: (text: string) => string): Answer {
+function moveLongContext(
+  { maxContextCharacters }: ForeignDialect,
+  answer: Answer,
+  write: (text: string) => string,
+): Answer {
   const { context: texts, metadata } = answer;
-  if (contextLimit === undefined) return answer;
-  const shorten = (text: string) => (text.length > contextLimit ? write(text) : text);
+  if (maxContextCharacters === undefined) return answer;
+  const shorten = (text: string) => (text.length > maxContextCharacters ? write(text) : text);
   return {
     ...answer,
     metadata: mapMessage(metadata, shorten),
@@ -155,11 +166,11 @@ function spill({ contextLimit }: ForeignDialect, answer: Answer, write: (text: s
   };
 }
 
-/** What the hook says to the user is as long as what it says to the model. */
+/** The metadata with a long `system_message` (the text for the user) shortened too. */
 function mapMessage(metadata: Json, shorten: (text: string) => string): Json {
-  const said = isObject(metadata.value) ? metadata.value['system_message'] : undefined;
-  if (typeof said !== 'string') return metadata;
-  const short = shorten(said);
-  if (short === said) return metadata;
-  return Json.from({ ...partsOf(metadata), system_message: short });
+  const message = isObject(metadata.value) ? metadata.value['system_message'] : undefined;
+  if (typeof message !== 'string') return metadata;
+  const short = shorten(message);
+  if (short === message) return metadata;
+  return Json.from({ ...membersOf(metadata), system_message: short });
 }

@@ -10,44 +10,44 @@ export function completeMessage(message: Readonly<Record<string, unknown>>): Cha
   return { ...(message as ChatMessage), content: text as string };
 }
 
-/** A message that a filter wrote: its members keep their bytes, but for `role` and `content`, which are plain. */
+/** Parses a message: `role` and `content` are plain strings, all other members keep their exact text. */
 export function parseMessage(text: string): ChatMessage {
   const members = scanMembers(text).map(({ key, start, end }) => [key, new Json(text.slice(start, end))]);
   const { role, content } = JSON.parse(text) as ChatMessage;
   return { ...Object.fromEntries(members), role, content };
 }
 
-/** Where a message's text stands a second time. */
-export const partPlaces = ['parts', 'tool_result'] as const;
-export type PartPlace = (typeof partPlaces)[number];
+/** The members that may hold a message's text a second time, beside `content`. */
+export const partFields = ['parts', 'tool_result'] as const;
+export type PartField = (typeof partFields)[number];
 
-/** The texts of the parts that stand there; undefined without a list of parts. */
-export function textsAt(message: Readonly<Record<string, unknown>>, place: PartPlace): string[] | undefined {
-  const parts = partsOf(plain(message[place]), place);
+/** The texts of the parts in that member; undefined if it has no list of parts. */
+export function textsAt(message: Readonly<Record<string, unknown>>, field: PartField): string[] | undefined {
+  const parts = partsOf(plain(message[field]), field);
   if (!Array.isArray(parts)) return undefined;
   return parts.flatMap((part) => (isObject(part) && typeof part['text'] === 'string' ? [part['text']] : []));
 }
 
-/** The message with all text of the parts that stand there in the first part that has any. */
-export function withTextAt(message: ChatMessage, place: PartPlace, text: string): ChatMessage {
-  const holder = exact(message[place]);
-  const parts = placeText(partsOf(holder, place), text);
-  return { ...message, [place]: isObject(holder) ? { ...holder, parts } : parts };
+/** The message with `text` in the first text part of that member, and its other text parts removed. */
+export function withTextAt(message: ChatMessage, field: PartField, text: string): ChatMessage {
+  const holder = exact(message[field]);
+  const parts = putText(partsOf(holder, field), text);
+  return { ...message, [field]: isObject(holder) ? { ...holder, parts } : parts };
 }
 
 /** A message's own parts, or where they hold no text those of its tool result. */
 function partTexts(message: Readonly<Record<string, unknown>>): string[] {
-  const [texts = []] = partPlaces
+  const [texts = []] = partFields
     .map((place) => textsAt(message, place))
     .filter((found) => found !== undefined && found.length > 0);
   return texts;
 }
 
-function partsOf(holder: unknown, place: PartPlace): unknown {
-  return place === 'tool_result' ? isObject(holder) && holder['parts'] : holder;
+function partsOf(holder: unknown, field: PartField): unknown {
+  return field === 'tool_result' ? isObject(holder) && holder['parts'] : holder;
 }
 
-function placeText(parts: unknown, text: string): unknown[] {
+function putText(parts: unknown, text: string): unknown[] {
   let isPlaced = false;
   return (Array.isArray(parts) ? parts : []).flatMap((part) => {
     if (!isObject(part) || typeof part['text'] !== 'string') return [part];

@@ -1,26 +1,29 @@
 import PQueue from 'p-queue';
 import { askHook, type FilterPort } from '../capability/hook.ts';
-import { announce, type Port } from '../capability/invoke.ts';
+import { type Port, trackCall } from '../capability/invoke.ts';
 import type { Answer, NativeEvent } from '../contract/hook.ts';
 import { toRuntimeError } from '../errors.ts';
 import { unwatched } from '../time/stopwatch.ts';
 
-/** Takes events to a hook that nobody waits for. */
-export interface Follower {
-  /** Queues the event and returns at once; with a full queue the event is dropped and said to be. */
-  tell(event: NativeEvent, call: string): void;
+/** Delivers events to a hook that is not awaited. */
+export interface ObserverQueue {
+  /**
+   * Queues the event and returns at once; if the queue is full, the event is dropped and a `dropped` event
+   * emitted.
+   */
+  enqueue(event: NativeEvent, call: string): void;
   /** Waits for what is queued, at most the hook's timeout; the rest is dropped. Never rejects. */
   close(): Promise<void>;
 }
 
-/** A hook in `observe` mode: told, never asked. `stop` drops whatever is still to be told. */
-export function openObserver(port: Port<NativeEvent, Answer>, stop?: AbortSignal): Follower {
-  return openFollower(port, stop, (telling) => tellOne(port, telling));
+/** The queue of a hook in `observe` mode, whose replies are ignored. `stop` drops the queued events. */
+export function openObserver(port: Port<NativeEvent, Answer>, stop?: AbortSignal): ObserverQueue {
+  return openQueue(port, stop, (queued) => notifyObserver(port, queued));
 }
 
-/** A hook in `shadow` mode: asked as a filter is, and its verdict only recorded. */
-export function openShadow(port: FilterPort, stop?: AbortSignal): Follower {
-  return openFollower(port, stop, async ({ event, call, signal }) => {
+/** The queue of a hook in `shadow` mode, which is asked like a filter; its verdict is only emitted. */
+export function openShadow(port: FilterPort, stop?: AbortSignal): ObserverQueue {
+  return openQueue(port, stop, async ({ event, call, signal }) => {
     await askHook(port, { input: event, call, signal });
   });
 }
@@ -28,26 +31,29 @@ export function openShadow(port: FilterPort, stop?: AbortSignal): Follower {
 /** Events a hook may be behind before the newest are dropped. */
 const QUEUE_LENGTH = 1024;
 
-/** Handles events in order, one at a time, behind the caller's back. */
-function openFollower(
+/** Handles events in order, one at a time, without the caller waiting. */
+function openQueue(
   port: Port<NativeEvent, Answer>,
   stop: AbortSignal | undefined,
-  handle: (telling: Telling) => Promise<void>,
-): Follower {
+  handle: (telling: QueuedEvent) => Promise<void>,
+): ObserverQueue {
   const { name } = port.binding;
   const queue = new PQueue({ concurrency: 1 });
-  const giveUp = new AbortController();
+  const abortController = new AbortController();
   const drop = (detail: string) => port.emit({ type: 'dropped', name, what: 'observer event', detail });
   const abandon = () => {
     if (queue.size > 0) drop(`${queue.size} events were still waiting when the runtime closed`);
     queue.clear();
-    giveUp.abort();
+    abortController.abort();
   };
   stop?.addEventListener('abort', abandon, { once: true });
   return {
-    tell: (event, call) => {
+    enqueue: (event, call) => {
       if (queue.size >= QUEUE_LENGTH) drop(`${event.phase}: ${QUEUE_LENGTH} events are waiting already`);
-      else queue.add(() => unwatched(() => handle({ event, call, signal: giveUp.signal }))).catch(() => {});
+      else
+        queue
+          .add(() => unwatched(() => handle({ event, call, signal: abortController.signal })))
+          .catch(() => {});
     },
     close: async () => {
       const timer = setTimeout(abandon, port.binding.timeoutMs);
@@ -58,15 +64,18 @@ function openFollower(
   };
 }
 
-interface Telling {
+interface QueuedEvent {
   readonly event: NativeEvent;
   readonly call: string;
   readonly signal: AbortSignal;
 }
 
-/** The reply is not read; a failure is told as an event and swallowed. */
-async function tellOne(port: Port<NativeEvent, Answer>, { event, call, signal }: Telling): Promise<void> {
-  const { run, finish: finished } = announce(port.emit, 'hook', { name: port.binding.name, call });
+/** Sends the event to the observer; a failure is only reported as `call.finished`. Never rejects. */
+async function notifyObserver(
+  port: Port<NativeEvent, Answer>,
+  { event, call, signal }: QueuedEvent,
+): Promise<void> {
+  const { run, finish: finished } = trackCall(port.emit, 'hook', { name: port.binding.name, call });
   try {
     const reply = await run(() => port.transport.exchange(port.codec.encode(event), signal));
     const clean = reply.via === 'rpc' || reply.exitCode === 0;

@@ -5,7 +5,7 @@ import { isObject, type Json } from '../json/json.ts';
 
 type Parts = ReadonlyMap<string, Json>;
 
-/** The turn as the hooks of one of its moments left it. Throws Error when a part has the wrong shape. */
+/** Applies the replacements of a turn event to its turn. Throws Error when a part has the wrong shape. */
 export function applyToTurn(event: TurnEvent, parts: Parts): TurnEvent {
   const { turn } = event;
   switch (event.phase) {
@@ -25,7 +25,9 @@ export function applyToTurn(event: TurnEvent, parts: Parts): TurnEvent {
   }
 }
 
-/** What a hook of a model call changed beside the messages. Throws Error when a part has the wrong shape. */
+/**
+ * Reads a replaced model, tools and options of a model call. Throws Error when a part has the wrong shape.
+ */
 export function readModelChanges(
   parts: Parts,
 ): Partial<Pick<ProviderRequest, 'tools' | 'model' | 'options'>> {
@@ -39,7 +41,7 @@ export function readModelChanges(
   };
 }
 
-/** The conversation with the newest message of a person replaced. */
+/** The conversation with its newest user message replaced. */
 export function withPrompt(messages: readonly ChatMessage[], prompt: string): ChatMessage[] {
   const newest = messages.findLastIndex(({ role }) => role === 'user');
   return messages.map((message, index) => (index === newest ? { role: 'user', content: prompt } : message));

@@ -4,10 +4,10 @@ import { isObject, Json } from '../json/json.ts';
 import { findDuplicateKey, scanElements, scanMembers } from '../json/scan.ts';
 import { resultFrom } from './call-result.ts';
 import { parseMessage } from './message.ts';
-import { reconcileMessages } from './reconcile.ts';
+import { reconcileMessages } from './reconcile-messages.ts';
 import { applyToTurn, readModelChanges } from './replace-turn.ts';
 
-/** An event with parts of it replaced, and the text of those parts as they now stand in it. */
+/** An event with parts of it replaced, and the replaced parts as JSON. */
 export interface Replaced {
   readonly event: HookEvent;
   readonly parts: ReadonlyMap<string, Json>;
@@ -39,8 +39,8 @@ export function applyReplace(event: HookEvent, replace: Json): Replaced {
     case 'approval': {
       const args = parts.get('args');
       const name = parts.get('name')?.value;
-      const twice = args === undefined ? undefined : findDuplicateKey(args.text);
-      if (twice !== undefined) throw new Error(`the replaced argument "${twice}" stands twice`);
+      const duplicate = args === undefined ? undefined : findDuplicateKey(args.text);
+      if (duplicate !== undefined) throw new Error(`the replaced argument "${duplicate}" stands twice`);
       const changes = { ...(args && { args }), ...(typeof name === 'string' && { name }) };
       return { event: { ...event, request: { ...event.request, ...changes } }, parts };
     }
@@ -55,13 +55,13 @@ export function applyReplace(event: HookEvent, replace: Json): Replaced {
   }
 }
 
-/** A result that only its old text fits is gone with that text. */
+/** The response with the new content; its result is derived from that content, not kept. */
 function withText({ result, ...response }: ToolHookResponse, content: string): ToolHookResponse {
   if (result === undefined) return { ...response, content };
   return { ...response, content, result: resultFrom(result, content) };
 }
 
-/** What a filter changed of a model call; a text that stands twice in a message is brought together in `parts`. */
+/** The changes of a filter to a model call. Reconciled messages are written back to `parts`. */
 function changeRequest({ messages: sent }: Pick<ProviderRequest, 'messages'>, parts: Map<string, Json>) {
   const prompt = parts.get('system_prompt');
   const given = parseMessages(parts.get('messages'));

@@ -6,7 +6,7 @@ export type Shape = (name: string, value: unknown) => string[];
 
 const ajv = new Ajv2020({ allErrors: true, strict: false, logger: false });
 
-/** The shape that a schema of ours describes; compiled on first use. */
+/** The shape check of a JSON Schema; compiled on first use. */
 export function createShape(schema: object): Shape {
   let validate: ValidateFunction | undefined;
   return (name, value) => {
@@ -20,6 +20,6 @@ function describe({
   message,
   params,
 }: NonNullable<ValidateFunction['errors']>[number]): string {
-  const stray = 'additionalProperty' in params ? ` (${params['additionalProperty']})` : '';
-  return `${instancePath.replaceAll('/', '.')} ${message ?? ''}${stray}`;
+  const unexpected = 'additionalProperty' in params ? ` (${params['additionalProperty']})` : '';
+  return `${instancePath.replaceAll('/', '.')} ${message ?? ''}${unexpected}`;
 }

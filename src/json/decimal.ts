@@ -1,9 +1,11 @@
-/** The number with twelve digits: what binary sums and products leave behind those is no part of what was meant. */
+/**
+ * The number rounded to twelve significant digits, which removes binary rounding noise of sums and products.
+ */
 export function toDecimal(number: number): number {
   return Number(number.toPrecision(12));
 }
 
-/** A number for people: four decimals, or as many more as it takes to tell it from each of `others` that it is not. */
+/** The number as text with four decimals, or as many more as it takes to differ from each of `others`. */
 export function formatNumber(number: number, others: readonly number[] = []): string {
   const isTold = (short: number) =>
     short === number || (!others.includes(short) && (short !== 0 || number === 0));

@@ -7,8 +7,8 @@ declare global {
 }
 
 /**
- * JSON that keeps its bytes. A peer's value travels as the text it wrote: `JSON.parse` may round a long
- * integer, so whoever writes the value down again splices the text and never re-serializes the parsed form.
+ * A JSON value with its exact text. `JSON.parse` may round long integers, so a peer's value is written out
+ * again as its text, never re-serialized from the parsed form.
  */
 export class Json {
   /** The exact JSON text, without surrounding white space. */
@@ -59,8 +59,8 @@ export function stringifyJson(value: unknown): string {
 }
 
 /**
- * The tree as plain values, for those who want to read it. `stringifyJson` of what this returns, or of what was
- * a `Json` in it, still gives the exact text.
+ * The tree with each `Json` replaced by its parsed value. `stringifyJson` of the result, or of such a value
+ * in it, still gives the exact text.
  */
 export function toPlain(tree: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const plain = Object.fromEntries(Object.entries(tree).map(([key, member]) => [key, plainValue(member)]));

@@ -1,13 +1,16 @@
-/** What makes a plain value costly to look at again and again. */
+/** The size of a plain value, as far as it was counted. */
 export interface Measure {
-  /** It has more parts than were allowed, or its parts stand too far inside of one another to be counted. */
+  /** Whether it has more parts than allowed, or is nested too deeply to be counted. */
   readonly isLarge: boolean;
-  /** How far its parts stand inside of one another, as far as they were counted. */
+  /** Its depth of nesting, as far as it was counted. */
   readonly depth: number;
 }
 
-/** Counts the parts of a plain value, and looks at no more of it than it must; so many letters are one more part. */
-export function measure(value: unknown, most: number, letters = 1000): Measure {
+/**
+ * Counts the parts of a plain value up to `most`; every `letters` characters of a text count as one more
+ * part.
+ */
+export function measureValue(value: unknown, most: number, letters = 1000): Measure {
   const tally: Tally = { most, letters, parts: 0, depth: 0 };
   const isLarge = overflows(value, tally, 1);
   return { isLarge, depth: tally.depth };
@@ -25,7 +28,7 @@ function overflows(value: unknown, tally: Tally, depth: number): boolean {
   if (tally.parts > tally.most) return true;
   if (typeof value !== 'object' || value === null) return false;
   if (depth > tally.depth) tally.depth = depth;
-  if (depth > DEEPEST) return true;
+  if (depth > MAX_DEPTH) return true;
   for (const key in value) {
     if (overflows(Reflect.get(value, key), tally, depth + 1)) return true;
   }
@@ -33,4 +36,4 @@ function overflows(value: unknown, tally: Tally, depth: number): boolean {
 }
 
 /** Far from the end of the stack. */
-const DEEPEST = 500;
+const MAX_DEPTH = 500;

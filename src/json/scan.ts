@@ -55,8 +55,8 @@ export function memberOf(text: string, members: readonly Member[], key: string):
   return member && new Json(text.slice(member.start, member.end));
 }
 
-/** The members of an object, each with the text it had, of each key the last; none of what is no object. */
-export function partsOf(json: Json): Readonly<Record<string, Json>> {
+/** The members of an object with their exact text, the last of each key; empty for any other value. */
+export function membersOf(json: Json): Readonly<Record<string, Json>> {
   if (!isObject(json.value)) return {};
   const { text } = json;
   const parts = scanMembers(text).map(({ key, start, end }) => [key, new Json(text.slice(start, end))]);
@@ -69,8 +69,8 @@ export function elementsOf({ text }: Json): Json[] {
 }
 
 /**
- * The path of the first key that stands twice in one object, at any depth, such as `user.name`. One pass and
- * no recursion: the text may come from a model, nested as deeply as it likes.
+ * The path of the first duplicate key of an object, at any depth, such as `user.name`. One pass and no
+ * recursion, since the text may be nested to any depth.
  */
 export function findDuplicateKey(text: string): string | undefined {
   const open: Container[] = [];
@@ -79,7 +79,7 @@ export function findDuplicateKey(text: string): string | undefined {
     const inner = open.at(-1);
     if (code === QUOTE) {
       const end = endOfString(text, at);
-      if (inner?.awaitsKey && takesTwice(inner, decodeKey(text, at, end))) return pathOf(open);
+      if (inner?.awaitsKey && isDuplicateKey(inner, decodeKey(text, at, end))) return pathOf(open);
       at = end;
       continue;
     }
@@ -92,16 +92,16 @@ export function findDuplicateKey(text: string): string | undefined {
   return undefined;
 }
 
-/** An object or array that the walk is inside of. */
+/** An open object or array of the scan. */
 interface Container {
   readonly keys?: Set<string>;
   /** Whether the next string is a key. */
   awaitsKey: boolean;
-  /** The key or the index at which the walk stands. */
+  /** The current key or index. */
   label: string | number;
 }
 
-function takesTwice(object: Container, key: string): boolean {
+function isDuplicateKey(object: Container, key: string): boolean {
   object.label = key;
   object.awaitsKey = false;
   if (object.keys?.has(key)) return true;

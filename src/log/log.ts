@@ -4,16 +4,16 @@ import type { PrettyOptions } from 'pino-pretty';
 import type { LoggingConfig } from '../config/config.ts';
 import type { RuntimeEvent } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';
-import { openSink } from '../files/sink.ts';
+import { openOutputSink } from '../files/output-sink.ts';
 import { Json, parseLossless } from '../json/json.ts';
-import { visible } from '../text/escape-invisible.ts';
+import { escapeInvisible } from '../text/escape-invisible.ts';
 import { createRedact, isCredentialName, type Redact } from './redact.ts';
 
 /** Where log lines go, and how they look there. */
 export interface LogTarget {
   /** A file descriptor; 2 is stderr. */
   readonly fd: number;
-  /** Lines for people rather than programs, unless the config says what is wanted. */
+  /** Whether text is the default format, rather than JSON. */
   readonly isTerminal: boolean;
   readonly hasColour: boolean;
 }
@@ -22,9 +22,9 @@ export interface LogOptions {
   readonly logging: LoggingConfig;
   /** The config's name, on every line. */
   readonly name: string;
-  /** Takes out what no line may show. */
+  /** Takes secrets out of every line. */
   readonly scrubber?: Pick<Scrubber, 'text'> | undefined;
-  /** Values that no line may show, where there is no scrubber. */
+  /** Secret values to hide where there is no scrubber. */
   readonly secrets?: Iterable<string>;
   readonly target: LogTarget;
 }
@@ -33,7 +33,7 @@ export interface LogOptions {
 export function openLog(options: LogOptions): (event: RuntimeEvent) => void {
   const hide = options.scrubber?.text ?? createRedact(options.secrets ?? []);
   // A person's terminal obeys what a program only reads; JSON spells most of it out.
-  const redact = isText(options) ? (text: string) => visible(hide(text)) : hide;
+  const redact = isText(options) ? (text: string) => escapeInvisible(hide(text)) : hide;
   const { level, fields } = options.logging;
   const logger = pino(
     { level, base: { ...(options.name === '' ? {} : { config: options.name }), ...fields } },
@@ -44,12 +44,12 @@ export function openLog(options: LogOptions): (event: RuntimeEvent) => void {
 
 function openStream({ logging, target }: LogOptions): DestinationStream {
   const { fd, hasColour } = target;
-  const sink = openSink(fd);
+  const sink = openOutputSink(fd);
   if (!isText({ logging, target })) return sink;
   const pretty = loadPretty()({
     colorize: hasColour,
     singleLine: true,
-    ignore: inTheMessage.join(),
+    ignore: membersInMessage.join(),
     translateTime: 'SYS:HH:MM:ss.l',
   });
   return { write: (line) => sink.write(pretty(line)) };
@@ -59,14 +59,14 @@ function isText({ logging, target }: Pick<LogOptions, 'logging' | 'target'>): bo
   return logging.format === undefined ? target.isTerminal : logging.format === 'text';
 }
 
-/** Loaded only for people, who are seldom the readers of a log. */
+/** Loads pino-pretty, only for the text format. */
 function loadPretty(): (options: PrettyOptions) => (line: string) => string {
   const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty');
   return prettyFactory;
 }
 
 /** Members that the message of an event repeats, or that only a program has a use for. */
-const inTheMessage = [
+const membersInMessage = [
   'pid',
   'hostname',
   'config',
@@ -102,7 +102,7 @@ function write(logger: Logger, redact: Redact, event: RuntimeEvent): void {
 
 function membersOf(event: RuntimeEvent): Readonly<Record<string, unknown>> {
   const { type, ...members } = event;
-  // A conversation is no business of the log.
+  // The text of a conversation is not logged.
   if (event.type === 'text') return { event: type, run: event.run, step: event.step };
   // A note's level and message are those of the line itself, which must not have two of either.
   return event.type === 'note' ? { event: type, name: event.name } : { event: type, ...members };
@@ -180,23 +180,23 @@ function afterQueue({ queueMs }: { readonly queueMs: number }): string {
 }
 
 /**
- * The tree with credentials gone, by the name of the member and by value in every text. Long numbers stay as
- * they are; what is nested more deeply than anybody reads is left out.
+ * The tree with credentials gone, by the name of the member and by value in every text. Long numbers keep
+ * their digits; what is nested more than 64 levels deep is left out.
  */
 export function redactTree(value: unknown, redact: Redact, depth = 0): unknown {
   if (typeof value === 'string') return redact(value);
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
-  if (depth === DEEPEST) return '[nested too deeply]';
+  if (depth === MAX_DEPTH) return '[nested too deeply]';
   if (value instanceof Json) return redactTree(parseJson(value), redact, depth);
   if (Array.isArray(value)) return value.map((element) => redactTree(element, redact, depth + 1));
   const members = Object.entries(value).map(([key, member]) => [
     redact(key),
-    isCredentialName(key) && tellsSomething(member) ? '[redacted]' : redactTree(member, redact, depth + 1),
+    isCredentialName(key) && isCredentialValue(member) ? '[redacted]' : redactTree(member, redact, depth + 1),
   ]);
   return Object.fromEntries(members);
 }
 
-const DEEPEST = 64;
+const MAX_DEPTH = 64;
 
 function parseJson({ text }: Json): unknown {
   try {
@@ -207,7 +207,7 @@ function parseJson({ text }: Json): unknown {
   }
 }
 
-/** Null and booleans say whether there is a credential, never which. */
-function tellsSomething(member: unknown): boolean {
+/** Whether the member may hold a credential: null and booleans do not. */
+function isCredentialValue(member: unknown): boolean {
   return member !== null && member !== undefined && typeof member !== 'boolean';
 }

@@ -1,17 +1,17 @@
-import { createHider, mark } from '../text/hide.ts';
+import { createSecretHider, redactedMark } from '../text/hide-secrets.ts';
 
-/** Replaces what must not be read: whole text in, whole text out. */
+/** Replaces secrets in a complete text. */
 export type Redact = (text: string) => string;
 
 /** Hides these values wherever they stand, and what follows the names of credentials. */
 export function createRedact(secrets: Iterable<string>): Redact {
-  const hide = createHide(secrets);
+  const hide = createValueRedact(secrets);
   return (text) => hideCredentials(hide(text));
 }
 
 /** Hides these values wherever they stand. */
-export function createHide(secrets: Iterable<string>): Redact {
-  const hider = createHider(secrets);
+export function createValueRedact(secrets: Iterable<string>): Redact {
+  const hider = createSecretHider(secrets);
   return (text) => hider.text(text);
 }
 
@@ -45,8 +45,8 @@ const addressText = /(:\/\/[^\s/?#:@"'<>]{0,200}:)[^\s/?#"'<>@]{1,500}(?=@)/g;
 /** Hides what follows the names of credentials, and the password in the address of a server. */
 export function hideCredentials(text: string): string {
   return text
-    .replace(headerText, `$1$2${mark}`)
-    .replace(credentialText, `$1$2${mark}`)
-    .replace(bearerText, `$1${mark}`)
-    .replace(addressText, `$1${mark}`);
+    .replace(headerText, `$1$2${redactedMark}`)
+    .replace(credentialText, `$1$2${redactedMark}`)
+    .replace(bearerText, `$1${redactedMark}`)
+    .replace(addressText, `$1${redactedMark}`);
 }

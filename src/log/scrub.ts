@@ -1,78 +1,79 @@
 import type { Scrubber, ScrubStream } from '../contract/scrub.ts';
 import { endOfString, endOfValue, skipSpace } from '../json/scan.ts';
-import { createHider, type Hider, mark } from '../text/hide.ts';
+import { createSecretHider, redactedMark, type SecretHider } from '../text/hide-secrets.ts';
 import { hideCredentials, isCredentialName, type Redact } from './redact.ts';
 
 /**
- * Hides what no log shows, also where it is encoded, in texts that are kept to be used again: JSON stays JSON, and
- * what of it is no secret stays as it was written.
+ * A redaction for stored texts that are used again: hides secrets, also encoded ones; JSON stays valid JSON,
+ * and everything else keeps its spelling.
  */
-export function createScrub(secrets: Iterable<string>): Redact {
-  return scrubWith(createHider(secrets));
+export function createStoredTextRedact(secrets: Iterable<string>): Redact {
+  return createJsonRedact(createSecretHider(secrets));
 }
 
-/** The one scrubber of a runtime, for every door that a text leaves it by. */
-export function createScrubber(secrets: Iterable<string>): OwnScrubber {
-  const hider = createHider(secrets);
-  const text = redactWith(hider);
+/** Creates the scrubber of a runtime, which takes secrets out of every text that leaves it. */
+export function createScrubber(secrets: Iterable<string>): RuntimeScrubber {
+  const hider = createSecretHider(secrets);
+  const text = createTextRedact(hider);
   return {
     text,
     values: (given) => hider.text(given),
     stream: () => openStream(hider),
     add: (more) => hider.add(more),
-    kept: scrubWith(hider),
+    storedText: createJsonRedact(hider),
   };
 }
 
-export interface OwnScrubber extends Scrubber {
-  /** For texts that are kept to be used again: JSON stays JSON. */
-  readonly kept: Redact;
+export interface RuntimeScrubber extends Scrubber {
+  /** Redacts stored texts that are used again: JSON stays valid JSON. */
+  readonly storedText: Redact;
 }
 
-function redactWith(hider: Hider): Redact {
-  return orNothing((text) => hideCredentials(hider.text(text)));
+function createTextRedact(hider: SecretHider): Redact {
+  return hideOnOverflow((text) => hideCredentials(hider.text(text)));
 }
 
-function scrubWith(hider: Hider): Redact {
-  const redact = redactWith(hider);
+function createJsonRedact(hider: SecretHider): Redact {
+  const redact = createTextRedact(hider);
   return (text) => {
     if (!isJson(text)) return redact(text);
     const scrubbed = scrubJson(text, redact);
     // A secret that is itself JSON may stand there as several tokens.
     const hidden = hider.text(scrubbed);
-    return hidden === scrubbed || isJson(hidden) ? hidden : nothing;
+    return hidden === scrubbed || isJson(hidden) ? hidden : hiddenToken;
   };
 }
 
 /** Names of credentials and what follows them are looked for line by line. */
-function openStream(hider: Hider): ScrubStream {
+function openStream(hider: SecretHider): ScrubStream {
   const values = hider.stream();
-  const redact = orNothing(hideCredentials);
-  let held = '';
+  const redact = hideOnOverflow(hideCredentials);
+  let buffered = '';
   return {
     push: (text) => {
-      held += values.push(text);
-      const end = held.length > LONGEST_HELD ? held.length : held.lastIndexOf('\n') + 1;
-      const shown = redact(held.slice(0, end));
-      held = held.slice(end);
+      buffered += values.push(text);
+      const end =
+        buffered.length > MAX_BUFFERED_CHARACTERS ? buffered.length : buffered.lastIndexOf('\n') + 1;
+      const shown = redact(buffered.slice(0, end));
+      buffered = buffered.slice(end);
       return shown;
     },
-    rest: () => redact(held + values.rest()),
+    rest: () => redact(buffered + values.rest()),
   };
 }
 
-/** A line without end is let go bit by bit. */
-const LONGEST_HELD = 64 * 1024;
+/** How much of an unfinished line is buffered before it is passed on. */
+const MAX_BUFFERED_CHARACTERS = 64 * 1024;
 
-const nothing = JSON.stringify(mark);
+const hiddenToken = JSON.stringify(redactedMark);
 
-/** Text that is too much for the patterns is not shown at all. */
-function orNothing(redact: Redact): Redact {
+/** The redaction; a text that overflows the patterns is hidden completely. */
+function hideOnOverflow(redact: Redact): Redact {
   return (text) => {
     try {
       return redact(text);
     } catch (thrown) {
-      if (thrown instanceof RangeError) return mark;
+      if (thrown instanceof RangeError) return redactedMark;
       throw thrown;
     }
   };
@@ -107,7 +108,7 @@ function scrubJson(text: string, redact: Redact): string {
     }
     const end = isString ? endOfString(text, at) : endOfValue(text, at);
     const token = text.slice(at, end);
-    const shown = isString ? scrubString(token, redact) : redact(token) === token ? token : nothing;
+    const shown = isString ? scrubString(token, redact) : redact(token) === token ? token : hiddenToken;
     if (shown !== token) put(at, end, shown);
     const colon = skipSpace(text, end);
     const isKey = isString && text[colon] === ':';
@@ -115,7 +116,7 @@ function scrubJson(text: string, redact: Redact): string {
     if (!isKey || !isCredentialName(decode(token)) || /[tfn]/.test(text[at] ?? '')) continue;
     // Whatever a credential is made of; true, false and null only say whether there is one.
     const after = endOfValue(text, at);
-    put(at, after, nothing);
+    put(at, after, hiddenToken);
     at = after;
   }
   return parts.join('') + text.slice(kept);

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Entity } from './entity.ts';
 
-/** What is done with personal data that was found. */
+/** The actions that can be taken on personal data. */
 export const actions = ['block', 'redact', 'mask', 'hash', 'pseudonymise'] as const;
 export type Action = (typeof actions)[number];
 
@@ -13,7 +13,7 @@ export function redact(entity: Entity): string {
 /** `[EMAIL_ADDRESS:0f3a…]`, 64 bits of a keyed hash; spellings of one value have one hash. */
 export function hash(entity: Entity, value: string, key: Uint8Array): string {
   const digest = createHmac('sha256', key)
-    .update(`${entity}\0${canonical(value)}`)
+    .update(`${entity}\0${canonicalValue(value)}`)
     .digest('hex');
   return `[${entity}:${digest.slice(0, 16)}]`;
 }
@@ -35,12 +35,12 @@ export function mask(entity: Entity, value: string): string {
     case 'LOCATION':
       return value.replaceAll(/(\p{L})[\p{L}\p{M}]*/gu, '$1***');
     default:
-      // Not even its length is told.
+      // Hides the length as well.
       return '********';
   }
 }
 
-/** Too short a value is not half a secret: it is masked as a whole. */
+/** Masks all but the last four characters; a value under eight characters is masked completely. */
 function keepLastFour(value: string): string {
   let left = value.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
   const shown = left >= 8 ? 4 : 0;
@@ -50,7 +50,7 @@ function keepLastFour(value: string): string {
   });
 }
 
-function canonical(value: string): string {
+function canonicalValue(value: string): string {
   const plain = value.normalize('NFKC').toLowerCase().replaceAll('%40', '@');
   return /^[\d\s().+/-]+$/.test(plain) || /^[a-z]{2}\d{2}[a-z\d -]+$/.test(plain)
     ? plain.replaceAll(/[^a-z\d+]/g, '')

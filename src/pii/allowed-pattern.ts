@@ -1,1 +1,1 @@
-export { compileExemption as compileAllowed } from '../text/safe-pattern.ts';
+export { compileExclusivePattern as compileAllowed } from '../text/safe-pattern.ts';

@@ -1,13 +1,13 @@
 import { isObject } from '../json/json.ts';
+import type { Anonymizer, TextSource } from './anonymizer.ts';
 import { applyEdits } from './edit.ts';
-import type { Ledger } from './ledger.ts';
-import { markKey } from './members.ts';
-import type { Memory, Revealer } from './memory.ts';
-import { type MessageRewriting, rewriteMessage } from './message.ts';
-import { editText } from './rewrite.ts';
+import { markKey } from './message-members.ts';
+import { type MessageRewriteOptions, rewriteMessage } from './message-rewrite.ts';
+import { type JsonObject, requireList, requireObject, requireText } from './payload.ts';
+import type { PseudonymMemory, PseudonymResolver } from './pseudonym-memory.ts';
+import type { Pseudonyms } from './pseudonyms.ts';
 import type { PiiSettings } from './settings.ts';
-import { type JsonObject, requireList, requireObject, requireText } from './shape.ts';
-import type { Treatment, Voice } from './treatment.ts';
+import { editText } from './text-rewrite.ts';
 
 /** The members of a provider request that had to be changed. */
 export interface RewrittenRequest {
@@ -16,27 +16,27 @@ export interface RewrittenRequest {
 }
 
 /**
- * Rewrites what a model is about to read: the system prompt first, then the messages in their order, so that
- * pseudonyms are numbered the same whoever does it. Throws EVENT_INVALID.
+ * Rewrites a provider request: the system prompt first, then the messages in their order, so that every
+ * process numbers the pseudonyms alike. Throws EVENT_INVALID.
  */
 export function rewriteRequest(
   request: JsonObject,
-  treatment: Treatment,
+  anonymizer: Anonymizer,
   { restore }: PiiSettings,
 ): RewrittenRequest {
-  const original: MessageRewriting['said'] = { treatment, voice: 'original', isExecuted: false };
+  const original: MessageRewriteOptions['texts'] = { anonymizer, textSource: 'original', isExecuted: false };
   const prompt = requireText(request['system_prompt'], 'system_prompt');
   const promptEdits = editText(prompt, original);
   const given = requireList(request['messages'], 'messages');
   const messages = given.map((message) => {
     const { role } = requireObject(message, 'a message');
-    // What was turned back when it came is an original again; what was not still speaks in pseudonyms.
-    const args: Voice = restore.has('args') ? 'original' : 'echo';
-    const answer: Voice = restore.has('answer') ? 'original' : 'echo';
-    const said: Voice = role === 'assistant' ? answer : role === 'tool' ? args : 'original';
+    // Text that was restored on its way back has real values again; other text still has pseudonyms.
+    const args: TextSource = restore.has('args') ? 'original' : 'echo';
+    const answer: TextSource = restore.has('answer') ? 'original' : 'echo';
+    const textSource: TextSource = role === 'assistant' ? answer : role === 'tool' ? args : 'original';
     return rewriteMessage(message, {
-      said: { ...original, voice: said },
-      args: { ...original, voice: args },
+      texts: { ...original, textSource: textSource },
+      args: { ...original, textSource: args },
     });
   });
   return {
@@ -45,7 +45,7 @@ export function rewriteRequest(
   };
 }
 
-/** The messages with the mark of their conversation on the last one of those that were changed. */
+/** The messages with the mark of their conversation on the last changed one. */
 export function markMessages(
   messages: readonly JsonObject[],
   given: readonly unknown[],
@@ -59,29 +59,31 @@ export function markMessages(
   });
 }
 
-/** Where the values of a request's pseudonyms may be found, and how a request says which conversation it is. */
-export interface Recall {
-  readonly memory: Memory;
+/** Where the values behind a request's pseudonyms may be found. */
+export interface RevealerContext {
+  readonly memory: PseudonymMemory;
   readonly now: number;
-  /** Numbers the pseudonyms of the request anew. */
-  rebuild(): Ledger;
+  /** Numbers the pseudonyms of the request again from its texts. */
+  rebuild(): Pseudonyms;
 }
 
 /**
- * What knows the values behind the pseudonyms of this request's answer. A request that has come back as it was
- * sent carries the mark of its conversation; one with the real values tells them itself; else its session may
- * know. Never the values of another conversation.
+ * The source of the values behind the pseudonyms of this request's answer: the conversation whose mark the
+ * request carries; else the real values in the request itself, then its session. Never another conversation.
  */
-export function recall(request: JsonObject, { memory, now, rebuild }: Recall): Revealer {
-  const marked = markOf(request);
+export function findRevealer(
+  request: JsonObject,
+  { memory, now, rebuild }: RevealerContext,
+): PseudonymResolver {
+  const marked = markInRequest(request);
   const conversation = marked === undefined ? undefined : memory.conversation(marked, now);
   if (conversation !== undefined) return conversation;
   const session = sessionOf(request);
-  const known = session === undefined ? undefined : memory.session(session, now);
-  return { reveal: (mention) => rebuild().reveal(mention) ?? known?.reveal(mention) };
+  const sessionValues = session === undefined ? undefined : memory.session(session, now);
+  return { reveal: (mention) => rebuild().reveal(mention) ?? sessionValues?.reveal(mention) };
 }
 
-function markOf(request: JsonObject): string | undefined {
+function markInRequest(request: JsonObject): string | undefined {
   const messages = requireList(request['messages'], 'messages');
   for (const message of messages.toReversed()) {
     const meta = isObject(message) ? message['meta'] : undefined;

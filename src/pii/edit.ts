@@ -18,16 +18,16 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
 }
 
 /**
- * Makes edits of the joined text in its parts. What an edit puts in stands in the part where it begins; what it
- * takes out is taken from every part that it reaches.
+ * Applies edits of the joined text to its parts. An edit's new text goes into the part where the edit begins;
+ * its old text is removed from every part that it covers.
  */
-export function applyToParts(parts: readonly string[], joint: string, edits: readonly Edit[]): string[] {
+export function applyToParts(parts: readonly string[], separator: string, edits: readonly Edit[]): string[] {
   let offset = 0;
   let next = 0;
   return parts.map((part) => {
     const from = offset;
     const to = from + part.length;
-    offset = to + joint.length;
+    offset = to + separator.length;
     // Edits are in order, as the parts are: what ends before this part has no place in the ones behind it either.
     while (endOf(edits[next]) <= from) next += 1;
     const within: Edit[] = [];
@@ -36,7 +36,7 @@ export function applyToParts(parts: readonly string[], joint: string, edits: rea
   });
 }
 
-/** Behind everything for what is not there. */
+/** The start of an edit; infinity without one. */
 function startOf(edit: Edit | undefined): number {
   return edit?.start ?? Number.POSITIVE_INFINITY;
 }
@@ -45,7 +45,7 @@ function endOf(edit: Edit | undefined): number {
   return edit?.end ?? Number.POSITIVE_INFINITY;
 }
 
-/** What of the edit lies between the two places, counted from the first. */
+/** The part of the edit between two positions, relative to the first. */
 function cut(edit: Edit | undefined, from: number, to: number): Edit[] {
   if (edit === undefined || edit.end <= from) return [];
   const { start, end, text } = edit;

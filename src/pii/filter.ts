@@ -1,49 +1,49 @@
-import { markMessages, recall, rewriteRequest, sessionOf } from './conversation.ts';
-import { createDetector } from './detect.ts';
+import { Anonymizer, type TextSource } from './anonymizer.ts';
+import { findRevealer, markMessages, rewriteRequest, sessionOf } from './conversation.ts';
+import { createDetector } from './detector.ts';
 import { applyEdits } from './edit.ts';
 import { describeCounts } from './entity.ts';
-import { Ledger } from './ledger.ts';
-import { Memory, type Revealer } from './memory.ts';
-import { rewriteMessage } from './message.ts';
-import { editText, rewriteTree } from './rewrite.ts';
+import { rewriteMessage } from './message-rewrite.ts';
+import { invalidEventError, type JsonObject, requireList, requireObject, requireText } from './payload.ts';
+import { PseudonymMemory, type PseudonymResolver } from './pseudonym-memory.ts';
+import { Pseudonyms } from './pseudonyms.ts';
 import { isPseudonymising, type PiiSettings, type RestorePlace } from './settings.ts';
-import { type JsonObject, refuse, requireList, requireObject, requireText } from './shape.ts';
-import { Treatment, type Voice } from './treatment.ts';
+import { editText, rewriteTree } from './text-rewrite.ts';
 
 /** A filter's reply in the native dialect. */
-export type Reply = Readonly<Record<string, unknown>>;
+export type FilterReply = Readonly<Record<string, unknown>>;
 
 export interface PiiFilter {
   /** Answers one payload at that time, in ms. Throws EVENT_INVALID for a payload that it does not know. */
-  answer(payload: unknown, now: number): Reply;
-  /** Forgets the values of conversations that have been idle for too long. */
+  answer(payload: unknown, now: number): FilterReply;
+  /** Removes the values of conversations that have been idle for too long. */
   sweep(now: number): void;
 }
 
 /** Sessions are bounded, so that values do not pile up: an hour without a call, or a thousand newer ones. */
-const limits = { most: 1000, idleMs: 3_600_000 };
+const limits = { maxEntries: 1000, idleMs: 3_600_000 };
 
 /** A filter for the provider and tool hooks of the native dialect. */
 export function createPiiFilter(settings: PiiSettings): PiiFilter {
   const detect = createDetector(settings);
-  const memory = new Memory(settings.key, limits);
-  const treat = (ledger?: Ledger, revealer?: Revealer) =>
-    new Treatment({ settings, detect, ledger, revealer });
-  const desk: Desk = { settings, memory, treat };
+  const memory = new PseudonymMemory(settings.key, limits);
+  const treat = (ledger?: Pseudonyms, revealer?: PseudonymResolver) =>
+    new Anonymizer({ settings, detect, pseudonyms: ledger, resolver: revealer });
+  const context: FilterContext = { settings, memory, createAnonymizer: treat };
   return {
-    answer: (payload, now) => answer(requireObject(payload, 'the payload'), desk, now),
+    answer: (payload, now) => answer(requireObject(payload, 'the payload'), context, now),
     sweep: (now) => memory.sweep(now),
   };
 }
 
-/** What every phase works with. */
-interface Desk {
+/** What the handler of every phase needs. */
+interface FilterContext {
   readonly settings: PiiSettings;
-  readonly memory: Memory;
-  treat(ledger?: Ledger, revealer?: Revealer): Treatment;
+  readonly memory: PseudonymMemory;
+  createAnonymizer(ledger?: Pseudonyms, revealer?: PseudonymResolver): Anonymizer;
 }
 
-function answer(payload: JsonObject, desk: Desk, now: number): Reply {
+function answer(payload: JsonObject, desk: FilterContext, now: number): FilterReply {
   const request = requireObject(payload['request'], 'request');
   switch (`${payload['hook']} ${payload['phase']}`) {
     case 'provider before_call':
@@ -55,84 +55,102 @@ function answer(payload: JsonObject, desk: Desk, now: number): Reply {
     case 'tool after_execution':
       return afterExecution(requireObject(payload['response'], 'response'), desk);
     default:
-      throw refuse('its hook and phase are not those of a provider or tool hook');
+      throw invalidEventError('its hook and phase are not those of a provider or tool hook');
   }
 }
 
-function beforeCall(request: JsonObject, { settings, memory, treat }: Desk, now: number): Reply {
-  if (request['messages'] === undefined) throw refuse('request has no messages');
-  const ledger = new Ledger();
-  const treatment = treat(ledger);
-  const { messages, ...rest } = rewriteRequest(request, treatment, settings);
-  if (ledger.size === 0 || settings.restore.size === 0 || messages === undefined) {
-    return reply(treatment, 'the request', { ...(messages && { messages }), ...rest });
+function beforeCall(
+  request: JsonObject,
+  { settings, memory, createAnonymizer }: FilterContext,
+  now: number,
+): FilterReply {
+  if (request['messages'] === undefined) throw invalidEventError('request has no messages');
+  const pseudonyms = new Pseudonyms();
+  const anonymizer = createAnonymizer(pseudonyms);
+  const { messages, ...rest } = rewriteRequest(request, anonymizer, settings);
+  if (pseudonyms.size === 0 || settings.restore.size === 0 || messages === undefined) {
+    return reply(anonymizer, 'the request', { ...(messages && { messages }), ...rest });
   }
-  const mark = memory.keep(ledger, sessionOf(request), now);
+  const mark = memory.keep(pseudonyms, sessionOf(request), now);
   const given = requireList(request['messages'], 'messages');
-  return reply(treatment, 'the request', { messages: markMessages(messages, given, mark), ...rest });
+  return reply(anonymizer, 'the request', { messages: markMessages(messages, given, mark), ...rest });
 }
 
 function afterCall(
   request: JsonObject,
   response: JsonObject,
-  { desk, now }: { readonly desk: Desk; readonly now: number },
-): Reply {
-  const { settings, memory, treat } = desk;
+  { desk: context, now }: { readonly desk: FilterContext; readonly now: number },
+): FilterReply {
+  const { settings, memory, createAnonymizer } = context;
   const message = requireObject(response['message'], 'response.message');
-  const rebuild = rebuildOnce(request, desk);
-  // Where nothing is turned back, what is new gets the next numbers.
-  const ledger = isPseudonymising(settings) && settings.restore.size < 2 ? rebuild() : undefined;
-  const treatment = treat(ledger, recall(request, { memory, now, rebuild }));
-  const [said, args] = [voiceOf('answer', settings), voiceOf('args', settings)];
+  const rebuild = createPseudonymRebuild(request, context);
+  // Where nothing is restored, new values get the next numbers.
+  const pseudonyms = isPseudonymising(settings) && settings.restore.size < 2 ? rebuild() : undefined;
+  const anonymizer = createAnonymizer(pseudonyms, findRevealer(request, { memory, now, rebuild }));
+  const [textSource, args] = [textSourceFor('answer', settings), textSourceFor('args', settings)];
   const changed = rewriteMessage(message, {
-    said: { treatment, voice: said, isExecuted: false },
-    args: { treatment, voice: args, isExecuted: true },
+    texts: { anonymizer, textSource: textSource, isExecuted: false },
+    args: { anonymizer, textSource: args, isExecuted: true },
   });
-  return reply(treatment, 'the answer', changed === message ? {} : { message: complete(changed) });
+  return reply(anonymizer, 'the answer', changed === message ? {} : { message: complete(changed) });
 }
 
-/** The ledger of a request, made when first asked for: it takes as long as filtering the request does. */
-function rebuildOnce(request: JsonObject, { settings, treat }: Desk): () => Ledger {
-  let ledger: Ledger | undefined;
+/**
+ * A function that gives the pseudonyms of a request, computed on first use, since that costs a full
+ * filtering.
+ */
+function createPseudonymRebuild(
+  request: JsonObject,
+  { settings, createAnonymizer }: FilterContext,
+): () => Pseudonyms {
+  let pseudonyms: Pseudonyms | undefined;
   return () => {
-    if (ledger === undefined) {
-      ledger = new Ledger();
-      rewriteRequest(request, treat(ledger), settings);
+    if (pseudonyms === undefined) {
+      pseudonyms = new Pseudonyms();
+      rewriteRequest(request, createAnonymizer(pseudonyms), settings);
     }
-    return ledger;
+    return pseudonyms;
   };
 }
 
-/** What a replaced message must have. */
+/** The message with the members that a replaced message must have. */
 function complete(message: JsonObject): JsonObject {
   return { ...message, role: message['role'] ?? 'assistant', content: message['content'] ?? '' };
 }
 
-function beforeExecution(request: JsonObject, { settings, memory, treat }: Desk, now: number): Reply {
+function beforeExecution(
+  request: JsonObject,
+  { settings, memory, createAnonymizer }: FilterContext,
+  now: number,
+): FilterReply {
   const session = sessionOf(request);
   const revealer = session === undefined ? undefined : memory.session(session, now);
-  const treatment = treat(undefined, revealer);
+  const anonymizer = createAnonymizer(undefined, revealer);
   const given = request['args'] ?? {};
   requireObject(given, 'args');
-  const args = rewriteTree(given, { treatment, voice: voiceOf('args', settings), isExecuted: true });
-  return reply(treatment, 'the arguments', args === given ? {} : { args });
+  const args = rewriteTree(given, {
+    anonymizer,
+    textSource: textSourceFor('args', settings),
+    isExecuted: true,
+  });
+  return reply(anonymizer, 'the arguments', args === given ? {} : { args });
 }
 
-/** Nothing says whose conversation a result belongs to: what would get a pseudonym is hashed. */
-function afterExecution(response: JsonObject, { treat }: Desk): Reply {
-  const treatment = treat();
+/** A result names no conversation, so values that would get a pseudonym are hashed. */
+function afterExecution(response: JsonObject, { createAnonymizer }: FilterContext): FilterReply {
+  const anonymizer = createAnonymizer();
   const content = requireText(response['content'], 'response.content');
-  const edits = editText(content, { treatment, voice: 'original', isExecuted: false });
-  return reply(treatment, 'the result', edits.length === 0 ? {} : { content: applyEdits(content, edits) });
+  const edits = editText(content, { anonymizer, textSource: 'original', isExecuted: false });
+  return reply(anonymizer, 'the result', edits.length === 0 ? {} : { content: applyEdits(content, edits) });
 }
 
-/** A model's words: turned back for their reader, or left in pseudonyms. */
-function voiceOf(place: RestorePlace, { restore }: PiiSettings): Voice {
-  return restore.has(place) ? 'restored' : 'echo';
+/** How a model's text is treated: restored for its reader, or left with pseudonyms. */
+function textSourceFor(restorePlace: RestorePlace, { restore }: PiiSettings): TextSource {
+  return restore.has(restorePlace) ? 'restored' : 'echo';
 }
 
-/** Counts, never values, go into the reason and the metadata. */
-function reply({ changed, blocked, restored }: Treatment, what: string, replace: JsonObject): Reply {
+/** The reply; its reason and metadata hold counts, never values. */
+function reply({ changed, blocked, restored }: Anonymizer, what: string, replace: JsonObject): FilterReply {
   if (Object.keys(blocked).length > 0) {
     const reason = `${what} holds ${describeCounts(blocked)}`.replace('arguments holds', 'arguments hold');
     return { allow: false, reason, metadata: { pii: blocked } };

@@ -1,5 +1,5 @@
 import type { Entity } from './entity.ts';
-import type { Scan } from './scan.ts';
+import type { ScannedText } from './scanned-text.ts';
 
 /** Personal data in a text: from `start` up to, not including, `end`, in UTF-16 units. */
 export interface Finding {
@@ -11,4 +11,4 @@ export interface Finding {
 }
 
 /** Finds one kind of personal data; in time linear in the length of the text, whatever the text. */
-export type Finder = (scan: Scan) => Iterable<Finding>;
+export type Finder = (scan: ScannedText) => Iterable<Finding>;

@@ -1,9 +1,9 @@
-import { spelledAt } from './spelled.ts';
+import { decodeEscapeAt } from './character-escapes.ts';
 
-/** A text as the finders read it, and the way back. */
+/** A text as the finders read it, and the positions in the original. */
 export interface Folded {
   readonly text: string;
-  /** The place in the original of a place in the folded text. */
+  /** Maps a position in the folded text to one in the original. */
   toOriginal(at: number): number;
 }
 
@@ -13,36 +13,36 @@ export interface Folded {
  * controls reads as the number that a person sees.
  */
 export function fold(text: string): Folded {
-  if (!peculiar.test(text)) return { text, toOriginal: (at) => at };
-  const places: number[] = [];
+  if (!mayNeedFolding.test(text)) return { text, toOriginal: (at) => at };
+  const positions: number[] = [];
   const pieces: string[] = [];
   const put = (plain: string, at: number, length: number) => {
-    for (let unit = 0; unit < plain.length; unit++) places.push(at + Math.min(unit, length - 1));
+    for (let unit = 0; unit < plain.length; unit++) positions.push(at + Math.min(unit, length - 1));
     pieces.push(plain);
   };
   for (let at = 0; at < text.length; ) {
-    const spelled = spelledAt(text, at);
-    if (spelled !== undefined) {
-      // A place within it is its beginning: what is found goes as a whole.
-      put(foldCharacter(spelled.character), at, 1);
-      at = spelled.end;
+    const decoded = decodeEscapeAt(text, at);
+    if (decoded !== undefined) {
+      // Every position inside an escape maps to its beginning, so that a finding covers the whole escape.
+      put(foldCharacter(decoded.character), at, 1);
+      at = decoded.end;
       continue;
     }
     const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
     put(foldCharacter(character), at, character.length);
     at += character.length;
   }
-  places.push(text.length);
-  return { text: pieces.join(''), toOriginal: (at) => places[at] ?? text.length };
+  positions.push(text.length);
+  return { text: pieces.join(''), toOriginal: (at) => positions[at] ?? text.length };
 }
 
-/** The text with a space for each control: what controls do not tear apart they may hold apart. */
+/** The text with each control as a space, since a control may separate words as well as split one. */
 export function separateControls(text: string): string {
   return text.replaceAll(/[^\P{Cc}\t\n\r]/gu, ' ');
 }
 
 /** Whether folding may change anything; most texts are left as they are. */
-const peculiar =
+const mayNeedFolding =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
   /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|&(?:#|[a-z]{2,8};)|\\[ux]|(?![\0-\x7f])[\p{DI}\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\p{Pd}\p{Nd}\u2212\u2043\uff01-\uff5e]/iu;
 

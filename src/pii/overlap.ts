@@ -1,9 +1,9 @@
 import type { Finding } from './finding.ts';
 
 /**
- * Findings that do not overlap, in the order of the text. What is confirmed goes before what is guessed; then
- * the longer one, the earlier one. Of a loser that sticks out, the part outside stays found: nothing that a
- * finder saw is left visible because another one saw something beside it.
+ * Findings that do not overlap, in the order of the text. Confirmed findings win over guesses; then the
+ * longer, then the earlier one. The part of a losing finding outside the winner remains a finding, so that
+ * nothing that was found stays visible.
  */
 export function resolveOverlaps(findings: readonly Finding[], text: string): Finding[] {
   if (findings.length < 2) return [...findings];
@@ -29,7 +29,7 @@ function* clustersOf(sorted: readonly Finding[]): Generator<Finding[]> {
 function resolveCluster(cluster: readonly Finding[], text: string): Finding[] {
   const { start: origin } = cluster[0] ?? { start: 0 };
   const end = cluster.reduce((latest, finding) => Math.max(latest, finding.end), origin);
-  // Who holds each place of the cluster; the best go first, the others get what is left.
+  // The finding at each position of the cluster; findings of higher priority take their positions first.
   const holders: (Finding | undefined)[] = Array.from({ length: end - origin });
   for (const finding of cluster.toSorted(byPriority)) {
     for (let at = finding.start; at < finding.end; at++) holders[at - origin] ??= finding;

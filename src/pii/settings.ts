@@ -2,11 +2,11 @@ import type { CountryCode } from 'libphonenumber-js/max';
 import type { Action } from './action.ts';
 import type { Entity } from './entity.ts';
 
-/** Where pseudonyms are turned back: in what people read, and in what tools are called with. */
+/** Where pseudonyms become values again: in answers, and in the arguments of tool calls. */
 export const restorePlaces = ['answer', 'args'] as const;
 export type RestorePlace = (typeof restorePlaces)[number];
 
-/** Everything that a filter can be told; nothing is left to look up. */
+/** The complete settings of a filter, defaults included. */
 export interface PiiSettings {
   readonly entities: readonly Entity[];
   readonly actions: Readonly<Record<Entity, Action>>;

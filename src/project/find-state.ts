@@ -4,27 +4,28 @@ import { hostEnv } from '../binding/env.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Store } from '../store/store.ts';
 
-/** A state store, one of the RuntimeConfigs that work with it, and what the store keeps for that one. */
+/** A state store, one RuntimeConfig that uses it, and the ids of the runs that belong to that config. */
 export interface FoundState {
   /** The database file, absolute. */
   readonly store: string;
-  /** The RuntimeConfig file, absolute: where it was when it worked, or beside the store if that was moved or copied. */
+  /** The RuntimeConfig file, absolute: as recorded, or beside the store if that was moved or copied. */
   readonly config: string;
-  /** Whether that file is there and works with this store. */
+  /** Whether that file exists and uses this store. */
   readonly isUsable: boolean;
-  /** Of its runs and their pending calls. */
+  /** The ids of its runs and their pending calls. */
   readonly ids: readonly string[];
 }
 
 /**
- * What the state stores in and below `folder`, an absolute path, have kept; those that worked last come first
- * within one store. Throws STORE_FAILED when there are stores and none of them can be read.
+ * Finds the state stores in and below `folder`, an absolute path; within one store the configs that ran last
+ * come first. Stores that cannot be read are skipped. Throws STORE_FAILED when there are stores and none can
+ * be read.
  */
 export async function findStates(folder: string): Promise<FoundState[]> {
   return await readAll(findFiles(folder, 'state.db'), readStates);
 }
 
-/** The same of the results of suites, which lie beside state stores. Throws STORE_FAILED likewise. */
+/** Finds the result stores of suites, which are beside state stores. Throws STORE_FAILED likewise. */
 export async function findResults(folder: string): Promise<FoundState[]> {
   return await readAll(findFiles(folder, 'evals.db'), readResults);
 }
@@ -33,35 +34,35 @@ async function readAll(
   files: readonly string[],
   read: (file: string) => Promise<FoundState[]>,
 ): Promise<FoundState[]> {
-  const settled = await Promise.allSettled(files.map(read));
-  const failed = settled.find((each) => each.status === 'rejected');
-  if (failed !== undefined && settled.every(({ status }) => status === 'rejected')) throw failed.reason;
-  return settled.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+  const results = await Promise.allSettled(files.map(read));
+  const failed = results.find((each) => each.status === 'rejected');
+  if (failed !== undefined && results.every(({ status }) => status === 'rejected')) throw failed.reason;
+  return results.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
 }
 
-/** How far down stores are looked for, and in how many folders: a home folder has no end. */
-const DEEPEST = 5;
-const MOST = 5_000;
+/** The limits of the search: depth and number of folders. */
+const MAX_DEPTH = 5;
+const MAX_FOLDERS = 5_000;
 
 function findFiles(folder: string, name: string): string[] {
   const found: string[] = [];
   let level = [folder];
   let visited = 0;
-  for (let depth = 0; depth <= DEEPEST && level.length > 0; depth += 1) {
+  for (let depth = 0; depth <= MAX_DEPTH && level.length > 0; depth += 1) {
     const next: string[] = [];
-    for (const place of level) {
+    for (const current of level) {
       visited += 1;
-      if (visited > MOST) return found;
-      const store = join(place, '.signalbox', name);
+      if (visited > MAX_FOLDERS) return found;
+      const store = join(current, '.signalbox', name);
       if (existsSync(store)) found.push(store);
-      next.push(...foldersIn(place));
+      next.push(...foldersIn(current));
     }
     level = next;
   }
   return found;
 }
 
-/** Links are not followed, so there are no circles. */
+/** The subfolders of a folder, none if it cannot be read. Links are not followed, so there are no cycles. */
 function foldersIn(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
@@ -69,13 +70,13 @@ function foldersIn(folder: string): string[] {
       .map(({ name }) => join(folder, name))
       .toSorted();
   } catch {
-    // What may not be read is nobody's workplace.
+    // A folder that cannot be read holds no state of this user.
     return [];
   }
 }
 
 async function readStates(file: string): Promise<FoundState[]> {
-  const { openSqliteStore } = await import('../store/sqlite.ts');
+  const { openSqliteStore } = await import('../store/sqlite-store.ts');
   const store = await openSqliteStore(file);
   try {
     return await statesOf(store);
@@ -97,14 +98,14 @@ async function statesOf(store: Store): Promise<FoundState[]> {
     ids.get(configOf.get(runId) ?? '')?.push(id);
   }
   return [...ids].map(([recorded, known]) => {
-    const beside = join(dirname(dirname(store.place)), basename(recorded));
-    const config = [recorded, beside].find((each) => worksWith(each, store.place));
-    return { store: store.place, config: config ?? recorded, isUsable: config !== undefined, ids: known };
+    const besideStore = join(dirname(dirname(store.location)), basename(recorded));
+    const config = [recorded, besideStore].find((each) => worksWith(each, store.location));
+    return { store: store.location, config: config ?? recorded, isUsable: config !== undefined, ids: known };
   });
 }
 
 async function readResults(file: string): Promise<FoundState[]> {
-  const { openSqliteResults } = await import('../store/sqlite-results.ts');
+  const { openSqliteResults } = await import('../store/sqlite-result-store.ts');
   const results = await openSqliteResults(file);
   try {
     const state = join(dirname(file), 'state.db');
@@ -117,21 +118,24 @@ async function readResults(file: string): Promise<FoundState[]> {
   }
 }
 
-/** The RuntimeConfigs of a folder, whether or not the usual one is there: a suite's run does not say which it had. */
+/**
+ * The RuntimeConfigs of a folder, `runtime.yaml` first even if missing, since a suite run does not record its
+ * config.
+ */
 function configsIn(folder: string): readonly [string, ...string[]] {
   const others = readdirSync(folder)
-    .filter((name) => /(?<!\.(suite|pipeline))\.ya?ml$/.test(name) && name !== USUAL)
+    .filter((name) => /(?<!\.(suite|pipeline))\.ya?ml$/.test(name) && name !== DEFAULT_CONFIG)
     .map((name) => join(folder, name))
     .filter((file) => loadConfig(file, '').config !== undefined)
     .toSorted();
-  return [join(folder, USUAL), ...others];
+  return [join(folder, DEFAULT_CONFIG), ...others];
 }
 
-const USUAL = 'runtime.yaml';
+const DEFAULT_CONFIG = 'runtime.yaml';
 
 function worksWith(config: string, store: string): boolean {
   if (!existsSync(config)) return false;
   const { stateStore } = loadConfig(config, hostEnv()['PATH'] ?? '').config ?? {};
-  // What is wrong with a config is told by whoever opens it.
+  // A config with problems counts as usable: they are reported when it is opened.
   return stateStore === undefined || (stateStore.type === 'sqlite' && stateStore.file === store);
 }

@@ -11,7 +11,7 @@ import { isObject } from '../json/json.ts';
 import type { Problem } from '../yaml/problem.ts';
 import { foreignChecks } from './foreign-checks.ts';
 
-/** What a file of another system comes to in a config. */
+/** The hooks of a foreign file as entries of a config. */
 export interface HooksImport {
   readonly entries: readonly ImportedEntry[];
   /** The entries as the `spec` of a config has them; '' without any. */
@@ -20,7 +20,7 @@ export interface HooksImport {
 }
 
 export interface HooksImportOptions {
-  /** The config that the entries are for: their paths start at its folder. It need not be there. */
+  /** The target config, which need not exist: paths of the entries are relative to its folder. */
   readonly config: string;
   readonly dialect?: ForeignName | undefined;
 }
@@ -37,7 +37,7 @@ export function readHooks(file: string, { config, dialect }: HooksImportOptions)
   return { entries, yaml: entries.length === 0 ? '' : mergeEntries('', entries), problems };
 }
 
-/** What has been written. */
+/** The result of `writeHooks`. */
 export interface HooksWritten {
   /** The names of hooks, and the folders of imports, that the config did not have. */
   readonly added: readonly string[];
@@ -46,8 +46,9 @@ export interface HooksWritten {
 }
 
 /**
- * Writes the entries of a file into the config, its comments kept, or into a new one. What it has already, or reads from
- * that very file when it opens, is not written again. Throws CONFIG_INVALID where the file is no RuntimeConfig that could take them, and USAGE where it cannot be written.
+ * Merges the entries of a file into the config, with comments kept, or into a new one. Entries that the
+ * config has, or imports from that file when it opens, are not written again. Throws CONFIG_INVALID if the
+ * config cannot take them, FILE_UNREADABLE, and USAGE if it cannot be written.
  */
 export function writeHooks(
   file: string,

@@ -9,7 +9,7 @@ import { runtimeOfSuite } from './validate-file.ts';
 export type { PlannedRow, SuitePlan } from '../suite/run/plan.ts';
 
 export interface SuitePlanOptions extends PlanOptions {
-  /** The RuntimeConfig to run it on, in the place of the suite's own. */
+  /** The RuntimeConfig to run it on, instead of the suite's own. */
   readonly config?: string | undefined;
   /** Read instead of the suite's own `dataset.path`. */
   readonly dataset?: string | undefined;

@@ -8,7 +8,7 @@ import { requireConfig } from '../config/load.ts';
 import { findFiles } from '../suite/dataset/files.ts';
 import { requireSuite } from '../suite/file/load.ts';
 import { type Suite, withDataset } from '../suite/file/model.ts';
-import type { InputFile } from '../suite/report/inputs.ts';
+import type { InputFile } from '../suite/report/input-files.ts';
 import { foreignChecks } from './foreign-checks.ts';
 
 /** What a run of a suite is asked for, as far as it names files. */

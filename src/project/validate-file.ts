@@ -61,14 +61,17 @@ export function runtimeOfPipeline(file: string, fallback: string): string {
 const kinds = ['RuntimeConfig', 'EvalSuite', 'Pipeline'] as const;
 type Kind = (typeof kinds)[number];
 
-/** A file is checked as the kind that it probably means; one that has no mapping at all as any. */
+/**
+ * The kind nearest to the `kind` of the file; RuntimeConfig for a file that is no mapping, undefined for
+ * none.
+ */
 function kindOf(document: YamlDocument): Kind | undefined {
   if (!isObject(document.value)) return 'RuntimeConfig';
   const nearest = findNearest(textAt(document, ['kind']) ?? '', kinds);
   return kinds.find((kind) => kind === nearest);
 }
 
-/** Without a kind nothing else about the file can be said. */
+/** The problems of a file of unknown kind: those of its YAML, and the kind. */
 function refuseKind(document: YamlDocument): readonly Problem[] {
   const kind = textAt(document, ['kind']);
   const got = kind === undefined ? '' : ` (got: ${kind})`;
@@ -90,10 +93,10 @@ function checkPipeline(file: string, config: Config): readonly Problem[] {
 }
 
 interface CheckedWithRuntime {
-  /** What a run takes and is not meant. */
+  /** Finds expressions in fields that are never evaluated. */
   readonly findStray: (document: YamlDocument) => readonly Problem[];
   readonly check: (file: string, config: Config) => readonly Problem[];
-  /** What nobody can tell where the runtime is broken. */
+  /** What stays unchecked when the runtime has errors, for the message. */
   readonly unchecked: string;
 }
 
@@ -104,15 +107,15 @@ function checkWithRuntime(
 ): readonly Problem[] {
   const { file } = document;
   const path = ['spec', 'runtime'];
-  const named = valueAt(document, path);
-  const isNamed = typeof named === 'string' && named !== '';
-  const runtime = isNamed ? besideFile(file, named) : fallback;
+  const runtimeName = valueAt(document, path);
+  const isNamed = typeof runtimeName === 'string' && runtimeName !== '';
+  const runtime = isNamed ? besideFile(file, runtimeName) : fallback;
   const loaded = loadIfReadable(runtime);
   const config = loaded instanceof RuntimeError ? undefined : loaded.config;
-  const place = document.positionOf(path);
-  // Whoever runs the file may name another runtime, so what is run is only warned of one that is not there.
+  const position = document.positionOf(path);
+  // A missing runtime is a warning of the file itself; here it is reported as an error instead.
   const isOfRuntime = ({ line, column, severity }: Problem) =>
-    severity === 'warning' && line === place.line && column === place.column;
+    severity === 'warning' && line === position.line && column === position.column;
   const problems = check(file, config).filter((problem) => !isNamed || !isOfRuntime(problem));
   const ofRuntime =
     loaded instanceof RuntimeError
@@ -121,7 +124,7 @@ function checkWithRuntime(
   return sortProblems([
     ...problems,
     ...(document.value === undefined ? [] : findStray(document)),
-    ...(ofRuntime ? [{ ...place, ...ofRuntime }] : []),
+    ...(ofRuntime ? [{ ...position, ...ofRuntime }] : []),
   ]);
 }
 
@@ -142,7 +145,7 @@ function loadIfReadable(file: string): LoadedConfig | RuntimeError {
   }
 }
 
-/** No error of the file: it may yet be run on another runtime. */
+/** A warning, since the file may be run on another runtime. */
 function warnOfRuntime(file: string, loaded: LoadedConfig, unchecked: string) {
   const errors = loaded.problems.filter(({ severity }) => severity === 'error').length;
   if (errors === 0) return undefined;

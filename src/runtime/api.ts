@@ -14,16 +14,16 @@ import type {
 import type { Threshold } from '../contract/eval.ts';
 import type { RuntimeEvent } from '../contract/event.ts';
 import type { RunDetails, RunDocument, RunInfo, RunStatus } from '../contract/run.ts';
-import type { LooseEvent } from '../hooks/event.ts';
+import type { EventInput } from '../hooks/event-input.ts';
 import type { PointEvent } from '../hooks/fire-point.ts';
 import type { LogTarget } from '../log/log.ts';
+import type { EvalInput } from '../pipeline/run/eval-request.ts';
 import type { RunOptions } from '../pipeline/run/runs.ts';
-import type { EvalInput } from '../pipeline/run/score.ts';
 import type { SuiteProgress } from '../suite/file/model.ts';
 import type { Reporter } from '../suite/report/reporter.ts';
 import type { CaseRecord, RunHeader, RunSource, SuiteReport } from '../suite/run/record.ts';
 import type { Selection } from '../suite/select/select.ts';
-import type { Decider } from '../tool-call/decider.ts';
+import type { DecisionInput } from '../tool-call/decider.ts';
 import type { LauncherName } from '../transport/launch/open.ts';
 
 export interface RuntimeOptions {
@@ -33,9 +33,9 @@ export interface RuntimeOptions {
   readonly log?: Partial<LogTarget> | false | undefined;
   /** Overrides `spec.logging.defaultLevel`. */
   readonly logLevel?: LoggingConfig['level'] | undefined;
-  /** Is told everything that happens, in order. */
+  /** Called with every event, in order. */
   readonly onEvent?: ((event: RuntimeEvent) => void) | undefined;
-  /** When aborted, what observers and shadows are still owed is dropped. */
+  /** When aborted, queued events for observers and shadows are dropped. */
   readonly signal?: AbortSignal | undefined;
   /** The environment that processes are given parts of. Default: this process's own. */
   readonly env?: HostEnv | undefined;
@@ -43,14 +43,14 @@ export interface RuntimeOptions {
   readonly concurrency?: number | undefined;
   /** A file to which every exchange with a model is added. */
   readonly record?: string | undefined;
-  /** A recording that answers in the place of every provider. */
+  /** A recording that answers instead of every provider. */
   readonly replay?: string | undefined;
   /** Records or replays every exchange, with processes as with models. */
   readonly cassette?: CassetteOptions | undefined;
 }
 
-/** A pending call that somebody may consent to on the spot. */
-export interface Pause {
+/** A pending call, as the `approve` callback gets it. */
+export interface PendingCallNotice {
   readonly id: string;
   readonly tool: string;
   readonly callId: string;
@@ -62,7 +62,7 @@ export interface CallOptions {
   readonly callId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Decides a pending call on the spot; undefined leaves it pending. */
-  readonly approve?: ((pause: Pause) => Promise<Approval | undefined>) | undefined;
+  readonly approve?: ((pause: PendingCallNotice) => Promise<Approval | undefined>) | undefined;
 }
 
 export interface EvalOptions {
@@ -82,7 +82,7 @@ export interface SuiteRunOptions {
   /** How often each case is run, and how its scores become one. Default: what the suite says. */
   readonly epochs?: number | undefined;
   readonly reducer?: string | undefined;
-  /** How often is asked again after a fault of the infrastructure. Default: what the suite says. */
+  /** Retries after an infrastructure fault. Default: what the suite says. */
   readonly retries?: number | undefined;
   /** Milliseconds that one run of a case may take. */
   readonly timeoutMs?: number | undefined;
@@ -92,15 +92,17 @@ export interface SuiteRunOptions {
   readonly keepGoing?: boolean | undefined;
   /** Whether answers of the subject are kept and used again. Default: what the suite says. */
   readonly cache?: boolean | undefined;
-  /** Goes on with the run of that id, or with the last one of the suite that was begun alike and did not come to its end. */
+  /**
+   * Resumes the run of that id, or with `true` the last unfinished run of the suite with the same options.
+   */
   readonly resume?: true | string | undefined;
   /** false: the run is kept nowhere, and cannot be resumed, shown or compared later. */
   readonly keep?: boolean | undefined;
-  /** Writes the run down. */
+  /** Reports the run. */
   readonly reporter?: Reporter | undefined;
-  /** Told once the run has its id. */
+  /** Called once the run has its id. */
   readonly onStart?: ((header: RunHeader) => void) | undefined;
-  /** Told after each case, in the order of the dataset; must not throw. */
+  /** Called after each case, in the order of the dataset; must not throw. */
   readonly onProgress?: ((progress: SuiteProgress, record: CaseRecord | undefined) => void) | undefined;
 }
 
@@ -171,10 +173,10 @@ export interface Runtime extends AsyncDisposable {
      * dialect. Throws EVENT_INVALID, RUNTIME_CLOSED.
      */
     fire(
-      event: LooseEvent | PointEvent,
+      event: EventInput | PointEvent,
       options?: {
         readonly signal?: AbortSignal | undefined;
-        /** Told of each hook that hears of the event, asked or only told, by its name. */
+        /** Called with the name of each hook that is asked or notified. */
         readonly onHear?: ((hook: string) => void) | undefined;
       },
     ): Promise<DecisionDocument>;
@@ -194,11 +196,11 @@ export interface Runtime extends AsyncDisposable {
       readonly limit?: number | undefined;
     }): Promise<RunInfo[]>;
     show(id: string): Promise<RunDetails>;
-    /** Goes on with a run that waits or was cut off. Throws RUN_BUSY, CONFIG_INVALID, ABORTED. */
+    /** Resumes a run that is pending or was cut off. Throws RUN_BUSY, CONFIG_INVALID, ABORTED. */
     resume(id: string, options?: RunOptions): Promise<RunDocument>;
     /** Throws RUN_ENDED. */
-    cancel(id: string, decider: Decider): Promise<RunDocument>;
-    /** Removes ended runs that nothing has happened to for so long. Returns how many. */
+    cancel(id: string, decider: DecisionInput): Promise<RunDocument>;
+    /** Removes runs that ended longer ago than that. Returns how many. */
     prune(options: { readonly olderThanMs: number }): Promise<number>;
   };
   /** Calls that wait for a person. All throw STORE_FAILED, and RUN_UNKNOWN for an id that is not there. */
@@ -206,12 +208,12 @@ export interface Runtime extends AsyncDisposable {
     list(filter?: PendingFilter): Promise<PendingDocument[]>;
     show(id: string): Promise<PendingDocument>;
     /** Throws ARGS_INVALID, PENDING_DECIDED, PENDING_EXPIRED. */
-    approve(id: string, ruling: Decider & { readonly args?: unknown }): Promise<PendingDocument>;
+    approve(id: string, decision: DecisionInput & { readonly args?: unknown }): Promise<PendingDocument>;
     /** Throws PENDING_DECIDED, PENDING_EXPIRED. */
-    reject(id: string, ruling: Decider): Promise<PendingDocument>;
+    reject(id: string, decision: DecisionInput): Promise<PendingDocument>;
     /** Throws RESULT_INVALID, PENDING_DECIDED, PENDING_EXPIRED. */
-    respond(id: string, ruling: Decider & { readonly result: unknown }): Promise<PendingDocument>;
+    respond(id: string, decision: DecisionInput & { readonly result: unknown }): Promise<PendingDocument>;
   };
-  /** Sets runs down where they are, waits for observers, then ends every process. Never rejects. */
+  /** Suspends active runs, waits for observers, then ends every process. Never rejects. */
   close(): Promise<void>;
 }

@@ -3,101 +3,107 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StateStoreConfig } from '../config/config.ts';
 import type { ChatMessage } from '../contract/provider.ts';
-import type { Scene } from '../contract/turn.ts';
+import type { HookContext } from '../contract/turn.ts';
 import { toRuntimeError } from '../errors.ts';
 import { toFileName } from '../files/file-name.ts';
 import { makeTempFolder, removeTempFolder } from '../files/temp-folder.ts';
 import type { GroupContext } from '../hooks/group.ts';
 import { stringifyJson } from '../json/json.ts';
-import { argsObject, toolCallsOf } from '../pipeline/chat/tool-calls.ts';
+import { argsObject, toolCallsOf } from '../pipeline/chat/requested-calls.ts';
 
-/** Writes down what hooks want to read from files, and what a model is to read from one. */
-export interface Scribe extends Pick<GroupContext, 'prepare' | 'spill'> {
-  /** Removes the files, but for those of conversations that are kept. Never rejects. */
+/** Writes the files that hooks read (transcript, env file), and long texts that a model reads from a file. */
+export interface HookFiles extends Pick<GroupContext, 'prepare' | 'writeLongText'> {
+  /** Removes the files, except long texts of stored runs. Never throws. */
   close(): void;
 }
 
-/** What a scribe is opened with. */
-export interface ScribeContext {
-  /** Told what could not be written; must not throw. */
-  readonly tell: (problem: string) => void;
+/** The options of `openHookFiles`. */
+export interface HookFilesOptions {
+  /** Called with a message when a file cannot be written; must not throw. */
+  readonly report: (problem: string) => void;
   /** The names that other systems have for a tool. */
   readonly aliasesOf?: (tool: string) => readonly string[] | undefined;
-  /** Where long texts of conversations lie that are kept, a folder for each; absent: with the rest. */
-  readonly kept?: string | undefined;
+  /** The folder for long texts of stored runs, with a subfolder for each; absent: they are temporary too. */
+  readonly textsFolder?: string | undefined;
 }
 
-/** Files of one runtime, for its owner's eyes only; nothing is written before the first hook wants it. */
-export function openScribe({ tell, aliasesOf = () => undefined, kept }: ScribeContext): Scribe {
+/**
+ * Opens the hook files of one runtime, readable by its user only; nothing is written before the first use.
+ */
+export function openHookFiles({
+  report,
+  aliasesOf = () => undefined,
+  textsFolder: keptTexts,
+}: HookFilesOptions): HookFiles {
   let folder: string | undefined;
-  const home = () => {
+  const tempFolder = () => {
     folder ??= makeTempFolder('hooks');
     return folder;
   };
-  let spilt = 0;
+  let textCount = 0;
   const attempt = <Result>(write: () => Result, otherwise: Result): Result => {
     try {
       return write();
     } catch (thrown) {
-      tell(`a file for hooks could not be written: ${toRuntimeError(thrown).message}`);
+      report(`a file for hooks could not be written: ${toRuntimeError(thrown).message}`);
       return otherwise;
     }
   };
-  /** A run that goes on elsewhere finds there what its messages name. */
-  const shelf = ({ isKept, session_id }: Scene): string => {
-    if (isKept !== true || kept === undefined) return home();
-    const place = join(kept, session_id);
-    mkdirSync(place, { recursive: true, mode: 0o700 });
-    return place;
+  /** The folder of a session's long texts: for a stored run one that outlives this process. */
+  const textFolder = ({ isKept, session_id }: HookContext): string => {
+    if (isKept !== true || keptTexts === undefined) return tempFolder();
+    const sessionFolder = join(keptTexts, session_id);
+    mkdirSync(sessionFolder, { recursive: true, mode: 0o700 });
+    return sessionFolder;
   };
   return {
     prepare: (scene, reader) =>
       attempt(() => {
-        const place = join(home(), toFileName(scene.session_id));
-        const own = join(place, reader.name);
-        mkdirSync(own, { recursive: true, mode: 0o700 });
-        const transcript = join(own, 'transcript.jsonl');
-        // Outside of a turn nothing is known of its messages; what stands there stays.
+        const sessionFolder = join(tempFolder(), toFileName(scene.session_id));
+        const hookFolder = join(sessionFolder, reader.name);
+        mkdirSync(hookFolder, { recursive: true, mode: 0o700 });
+        const transcript = join(hookFolder, 'transcript.jsonl');
+        // Outside of a turn the messages are unknown, so an existing transcript is kept.
         if (scene.messages.length > 0 || !existsSync(transcript)) {
-          const toldName = (tool: string) => reader.toldName?.(tool, aliasesOf(tool)) ?? tool;
-          // Somebody may be reading it.
-          const lines = scene.messages.map((message) => toLine(message, toldName));
+          const toldName = (tool: string) => reader.toolNameForHooks?.(tool, aliasesOf(tool)) ?? tool;
+          // Written to a new file and renamed, since a hook may be reading it.
+          const lines = scene.messages.map((message) => toTranscriptLine(message, toldName));
           writeFileSync(`${transcript}.new`, lines.join(''), { mode: 0o600 });
           renameSync(`${transcript}.new`, transcript);
         }
-        const envFile = join(place, 'env');
+        const envFile = join(sessionFolder, 'env');
         writeFileSync(envFile, '', { flag: 'a', mode: 0o600 });
         return { ...scene, transcript, host: { env_file: envFile, ...scene.host } };
       }, scene),
-    spill: (text, scene) =>
+    writeLongText: (text, scene) =>
       attempt(() => {
-        const file = nextFile(shelf(scene), () => {
-          spilt += 1;
-          return spilt;
+        const file = nextFile(textFolder(scene), () => {
+          textCount += 1;
+          return textCount;
         });
         writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
         return `${text.slice(0, PREVIEW)}…\n[${text.length} characters, the whole text is in ${file}]`;
       }, text),
     close: () => {
-      const own = folder;
-      if (own !== undefined) attempt(() => removeTempFolder(own), undefined);
+      const hookFolder = folder;
+      if (hookFolder !== undefined) attempt(() => removeTempFolder(hookFolder), undefined);
     },
   };
 }
 
-/** Removes the long texts of those conversations that are kept no more. Never rejects. */
+/** Removes the long texts of sessions that `isThere` does not know. Never rejects, unless `isThere` does. */
 export async function removeTexts(
-  kept: string,
+  folder: string,
   isThere: (session: string) => Promise<boolean>,
 ): Promise<void> {
-  for (const session of await readdir(kept).catch(() => [])) {
+  for (const session of await readdir(folder).catch(() => [])) {
     if (!(await isThere(session)))
-      await rm(join(kept, session), { recursive: true, force: true }).catch(() => {});
+      await rm(join(folder, session), { recursive: true, force: true }).catch(() => {});
   }
 }
 
-/** Where long texts lie of the conversations that a store keeps; undefined where it keeps none. */
-export function textsBeside(store: StateStoreConfig): string | undefined {
+/** The folder for long texts beside a SQLite store; undefined for other stores. */
+export function textsFolderOf(store: StateStoreConfig): string | undefined {
   return store.type === 'sqlite' ? `${store.file}.texts` : undefined;
 }
 
@@ -112,14 +118,14 @@ function nextFile(folder: string, count: () => number): string {
 }
 
 /** One message as Claude Code's transcripts have it. Source: claude.md, section 4. */
-function toLine(message: ChatMessage, toldName: (tool: string) => string): string {
+function toTranscriptLine(message: ChatMessage, toldName: (tool: string) => string): string {
   const { role, content } = message;
   const result = message['tool_result'];
   const text = content === '' ? [] : [{ type: 'text', text: content }];
   const type = role === 'tool' ? 'user' : role;
   const parts =
     role === 'tool'
-      ? [{ type: 'tool_result', tool_use_id: idOf(result), content }]
+      ? [{ type: 'tool_result', tool_use_id: toolUseIdOf(result), content }]
       : [
           ...text,
           ...toolCallsOf(message).map(({ id, name, args }) => {
@@ -129,7 +135,7 @@ function toLine(message: ChatMessage, toldName: (tool: string) => string): strin
   return `${stringifyJson({ type, message: { role: type, content: parts } })}\n`;
 }
 
-function idOf(result: unknown): string {
+function toolUseIdOf(result: unknown): string {
   const id: unknown = typeof result === 'object' && result !== null ? Reflect.get(result, 'id') : undefined;
   return typeof id === 'string' ? id : '';
 }

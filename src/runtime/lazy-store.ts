@@ -1,5 +1,5 @@
 import type { StateStoreConfig } from '../config/config.ts';
-import type { ResultStore } from '../store/results.ts';
+import type { ResultStore } from '../store/result-store.ts';
 import type { Store } from '../store/store.ts';
 
 /** Something that is opened when it is first needed. */
@@ -14,15 +14,15 @@ export type LazyStore = Lazy<Store>;
 
 export function lazyStore(config: StateStoreConfig): LazyStore {
   return lazy(async () => {
-    const { openStore } = await import('../store/open.ts');
+    const { openStore } = await import('../store/open-store.ts');
     return await openStore(config);
   });
 }
 
-/** The results of suites, which lie beside the state store. */
+/** The result store of suites, beside the state store, opened on first use. */
 export function lazyResults(config: StateStoreConfig): Lazy<ResultStore> {
   return lazy(async () => {
-    const { openResultStore } = await import('../store/open-results.ts');
+    const { openResultStore } = await import('../store/open-result-store.ts');
     return await openResultStore(config);
   });
 }

@@ -1,11 +1,11 @@
-import type { Suites, SuitesContext } from './suites.ts';
+import type { Suites, SuitesContext } from './suites-api.ts';
 
-/** What only suites need is read from disk when the first one runs. */
+/** The suites API, whose modules are imported on first use. */
 export function lazySuites(context: SuitesContext): Suites {
   let opening: Promise<Suites> | undefined;
   const open = () => {
     context.requireOpen();
-    opening ??= import('./suites.ts').then(({ openSuites }) => openSuites(context));
+    opening ??= import('./suites-api.ts').then(({ openSuites }) => openSuites(context));
     return opening;
   };
   return {

@@ -1,7 +1,7 @@
 import type { RuntimeConfig } from '../config/config.ts';
-import type { askPlugins } from './chibi-plugins.ts';
-import type { Durable, DurableContext } from './durable.ts';
 import type { Models, ModelsContext } from './models.ts';
+import type { loadPlugins } from './plugins.ts';
+import type { RunsApi, RunsApiContext } from './runs-api.ts';
 
 // What most calls never need is neither read from disk nor opened before it is first used.
 
@@ -16,20 +16,22 @@ export function lazyModels(context: ModelsContext): Models {
   };
 }
 
-/** The config with every plugin asked what it is. Throws CONFIG_INVALID. */
+/**
+ * The config with the schemas of all chibi plugins read, if there are any. Throws CONFIG_INVALID, ABORTED.
+ */
 export async function lazyPlugins(
   config: RuntimeConfig,
-  ...given: Parameters<typeof askPlugins> extends [unknown, ...infer Rest] ? Rest : never
+  ...given: Parameters<typeof loadPlugins> extends [unknown, ...infer Rest] ? Rest : never
 ): Promise<RuntimeConfig> {
   const isAsked = config.imports.length > 0 || config.foreign.some(({ dialect }) => dialect === 'chibi');
-  return isAsked ? await (await import('./chibi-plugins.ts')).askPlugins(config, ...given) : config;
+  return isAsked ? await (await import('./plugins.ts')).loadPlugins(config, ...given) : config;
 }
 
-export function lazyDurable(context: DurableContext): Durable {
-  let opening: Promise<Durable> | undefined;
+export function lazyRunsApi(context: RunsApiContext): RunsApi {
+  let opening: Promise<RunsApi> | undefined;
   const open = () => {
     context.requireOpen();
-    opening ??= import('./durable.ts').then(({ openDurable }) => openDurable(context));
+    opening ??= import('./runs-api.ts').then(({ openRunsApi }) => openRunsApi(context));
     return opening;
   };
   return {
@@ -48,6 +50,6 @@ export function lazyDurable(context: DurableContext): Durable {
       reject: async (...given) => await (await open()).pending.reject(...given),
       respond: async (...given) => await (await open()).pending.respond(...given),
     },
-    setDown: async () => await (await opening)?.setDown(),
+    suspendRuns: async () => await (await opening)?.suspendRuns(),
   };
 }

@@ -3,17 +3,17 @@ import type { HostEnv } from '../binding/env.ts';
 import type { Cassette } from '../cassette/cassette.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import type { Scrubber } from '../contract/scrub.ts';
-import type { AskedTurn, Equipment, ModelRequest } from '../pipeline/state/run-context.ts';
+import type { ModelCallParameters, ModelRequest, Services } from '../pipeline/state/run-context.ts';
 import { createGuard } from '../provider/guard/guard.ts';
-import type { Fire } from '../provider/guard/verdict.ts';
+import type { Fire } from '../provider/guard/guard-outcome.ts';
+import { guardModel } from '../provider/guarded-model.ts';
 import { fromPrompt } from '../provider/messages/prompt.ts';
 import { listTools, toModelOptions } from '../provider/messages/tools.ts';
-import { openProvider } from '../provider/open/open.ts';
-import { hearRetries } from '../provider/open/retries.ts';
-import { standIn } from '../provider/open/stand-in.ts';
+import { replaceMock } from '../provider/open/mock-replacement.ts';
+import { openProvider } from '../provider/open/open-provider.ts';
+import { withRetryListener } from '../provider/open/retry-listener.ts';
 import type { Provider } from '../provider/provider.ts';
-import { openRecorder } from '../provider/recording/record.ts';
-import { guardModel } from '../provider/wrap.ts';
+import { openCallRecorder } from '../provider/recording/call-recorder.ts';
 import { unknownName } from '../yaml/unknown-name.ts';
 
 export interface ModelsContext {
@@ -21,7 +21,7 @@ export interface ModelsContext {
   readonly env: HostEnv;
   readonly record: string | undefined;
   readonly replay: string | undefined;
-  /** Where the calls stand beside the exchanges of processes. */
+  /** The cassette that records or replays model calls too. */
   readonly cassette?: Cassette | undefined;
   readonly scrubber?: Scrubber | undefined;
   readonly fire: Fire;
@@ -30,42 +30,46 @@ export interface ModelsContext {
 /** The models of the declared providers, each behind the guard. */
 export interface Models {
   /** The provider's model, or another of its models by name. Throws PROVIDER_UNUSABLE, NAME_UNKNOWN. */
-  model(...asked: Parameters<Equipment['model']>): ReturnType<Equipment['model']>;
+  model(...asked: Parameters<Services['model']>): ReturnType<Services['model']>;
   /** Never rejects. */
   close(): Promise<void>;
 }
 
 export function openModels(parts: ModelsContext): Models {
   const { config, env, record, replay, cassette, scrubber, fire } = parts;
-  const recorder = record === undefined ? undefined : openRecorder(record, cassette?.redact);
-  const context = { env, folder: config.folder, recorder, replayed: cassette, scrubber };
+  const recorder = record === undefined ? undefined : openCallRecorder(record, cassette?.redact);
+  const context = { env, folder: config.folder, recorder, replayContext: cassette, scrubber };
   const opened = new Map<string, Provider>();
   const ids = () => config.providers.map((each) => each.id);
-  const bare = async (id: string, name?: string) => {
+  const openModel = async (id: string, name?: string) => {
     const declared = config.providers.find((each) => each.id === id) ?? unknownName('provider', id, ids());
-    const asked = name === undefined ? declared : { ...declared, model: name };
-    const key = JSON.stringify([id, asked.model]);
+    const requested = name === undefined ? declared : { ...declared, model: name };
+    const key = JSON.stringify([id, requested.model]);
     const provider =
       opened.get(key) ??
-      openProvider(standIn(asked, env), { ...context, replay: cassette?.isLive(id) ? undefined : replay });
+      openProvider(replaceMock(requested, env), {
+        ...context,
+        replay: cassette?.isLive(id) ? undefined : replay,
+      });
     opened.set(key, provider);
     return { declared, model: await provider.model() };
   };
-  /** A provider by its id or model; any other name is a model of the provider at hand. */
-  const named = (id: string, name: string) => {
+  /** Opens a provider by its id or model; any other name is another model of the given provider. */
+  const openNamedModel = (id: string, name: string) => {
     const other = config.providers.find((each) => each.id === name || each.model === name);
-    return other === undefined ? bare(id, name) : bare(other.id);
+    return other === undefined ? openModel(id, name) : openModel(other.id);
   };
   return {
-    model: async (id, stream, { name, scene, ...told } = {}) => {
-      const { declared, model } = name === undefined ? await bare(id) : await named(id, name);
+    model: async (id, stream, { name, hookContext, ...callbacks } = {}) => {
+      const { declared, model } = name === undefined ? await openModel(id) : await openNamedModel(id, name);
       const guard = createGuard({
         providerId: declared.id,
-        fire: (event, passage) => fire(event, { ...passage, ...(scene && { scene }) }),
+        fire: (event, passage) => fire(event, { ...passage, ...(hookContext && { hookContext }) }),
         stream,
-        select: async (wanted) => announced((await named(declared.id, wanted)).model, told),
+        select: async (wanted) =>
+          withCallCallbacks((await openNamedModel(declared.id, wanted)).model, callbacks),
       });
-      return { model: guardModel(announced(model, told), guard), pricing: declared.pricing };
+      return { model: guardModel(withCallCallbacks(model, callbacks), guard), pricing: declared.pricing };
     },
     close: async () => {
       await recorder?.close();
@@ -73,8 +77,8 @@ export function openModels(parts: ModelsContext): Models {
   };
 }
 
-/** A model that says when it is asked, and asked again. */
-function announced(
+/** The model with callbacks before each call and each retry. */
+function withCallCallbacks(
   model: LanguageModelV4,
   { onCall = () => {}, onRetry = () => {} }: Pick<ModelRequest, 'onCall' | 'onRetry'>,
 ): LanguageModelV4 {
@@ -82,16 +86,16 @@ function announced(
     specificationVersion: 'v4',
     wrapGenerate: async ({ doGenerate, model: asked, params }) => {
       onCall(describeCall(asked, params));
-      return await hearRetries(onRetry, doGenerate);
+      return await withRetryListener(onRetry, doGenerate);
     },
     wrapStream: async ({ doStream, model: asked, params }) => {
       onCall(describeCall(asked, params));
-      return await hearRetries(onRetry, doStream);
+      return await withRetryListener(onRetry, doStream);
     },
   });
 }
 
-function describeCall({ modelId }: LanguageModelV4, params: LanguageModelV4CallOptions): AskedTurn {
+function describeCall({ modelId }: LanguageModelV4, params: LanguageModelV4CallOptions): ModelCallParameters {
   const { messages, system_prompt } = fromPrompt(params.prompt);
   return {
     messages,

@@ -1,8 +1,8 @@
 import { RuntimeError } from '../errors.ts';
 
 /**
- * Throws PLATFORM_UNSUPPORTED where Signalbox would fail later and in stranger words: on an older Node, which `imports`
- * nothing that it lacks before it comes here, and on Bun, whose child processes are never heard.
+ * Throws PLATFORM_UNSUPPORTED on an older Node and on Bun, where child processes do not work, instead of a
+ * later obscure failure. Must run before anything is imported that an older Node lacks.
  */
 export function requirePlatform(
   versions: Readonly<Record<string, string | undefined>> = process.versions,
@@ -12,9 +12,9 @@ export function requirePlatform(
     throw new RuntimeError('PLATFORM_UNSUPPORTED', `Signalbox does not run on Bun (this is Bun ${bun})`);
   }
   const [major = 0, minor = 0] = node.split('.').map(Number);
-  const isOld = major < LEAST[0] || (major === LEAST[0] && minor < LEAST[1]);
+  const isOld = major < MIN_NODE_VERSION[0] || (major === MIN_NODE_VERSION[0] && minor < MIN_NODE_VERSION[1]);
   if (!isOld) return;
-  const least = LEAST.join('.');
+  const least = MIN_NODE_VERSION.join('.');
   throw new RuntimeError(
     'PLATFORM_UNSUPPORTED',
     `Signalbox needs Node.js ${least} or newer, and this is ${node} (${process.execPath})`,
@@ -22,4 +22,4 @@ export function requirePlatform(
 }
 
 /** The same as `engines` of package.json. */
-const LEAST = [22, 18] as const;
+const MIN_NODE_VERSION = [22, 18] as const;

@@ -3,7 +3,10 @@ import type { ForeignHookConfig } from '../config/config.ts';
 import type { Emit } from '../contract/event.ts';
 import { toRuntimeError } from '../errors.ts';
 
-/** Makes the folder that CLAUDE_PLUGIN_DATA names, which is the plugin's own and stays. Never throws. */
+/**
+ * Creates the plugin's folder that CLAUDE_PLUGIN_DATA names; it is never removed. Emits a note on failure;
+ * never throws.
+ */
 export function providePluginData(hook: ForeignHookConfig, emit: Emit): void {
   const folder = hook.dialect === 'claude' ? hook.settings.pluginData : undefined;
   if (folder === undefined) return;

@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { HostEnv } from '../binding/env.ts';
 import { runEval, type TimedOutcome } from '../capability/eval.ts';
-import { announce, type Port } from '../capability/invoke.ts';
+import { type Port, trackCall } from '../capability/invoke.ts';
 import { meetsThreshold, requireThreshold } from '../capability/threshold.ts';
 import type { Cassette } from '../cassette/cassette.ts';
-import type { Asked } from '../checks/check.ts';
+import type { CheckInput } from '../checks/check.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
 import type { Emit } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';
-import { bareScene } from '../contract/turn.ts';
+import { createHookContext } from '../contract/turn.ts';
 import { RuntimeError } from '../errors.ts';
 import { type Link, passGate } from '../hooks/gate.ts';
-import { toScoredEvent } from '../pipeline/run/score.ts';
-import type { Equipment, OfferedTool } from '../pipeline/state/run-context.ts';
-import { openJudge } from './judge.ts';
+import { toScoredEvent } from '../pipeline/run/eval-request.ts';
+import type { OfferedTool, Services } from '../pipeline/state/run-context.ts';
 import { lazyModels } from './lazy.ts';
+import { openJudge } from './model-judge.ts';
 
-/** What the parts of a runtime are put together from. */
-export interface EquipmentParts {
+/** What the services of a runtime are built from. */
+export interface ServicesContext {
   readonly config: RuntimeConfig;
   readonly tools: ReadonlyMap<string, OfferedTool>;
   readonly evals: ReadonlyMap<string, Port<EvalRequest, EvalOutcome>>;
@@ -33,23 +33,23 @@ export interface EquipmentParts {
   readonly requireOpen: () => void;
 }
 
-/** Equipment, with what the runtime itself needs of it. */
-export interface OwnEquipment extends Equipment {
+/** Services with the members that only the runtime itself uses. */
+export interface RuntimeServices extends Services {
   readonly fire: ReturnType<typeof openFire>;
   /** Never rejects. */
   close(): Promise<void>;
 }
 
-/** Everything that a call, an eval, a guard or a step of a pipeline may use. */
-export function openEquipment(parts: EquipmentParts): OwnEquipment {
-  const { config, evals, links, emit, requireOpen } = parts;
+/** Opens the services that calls, evals, guards and pipeline steps use. */
+export function openServices(context: ServicesContext): RuntimeServices {
+  const { config, evals, links, emit, requireOpen } = context;
   const fire = openFire(links);
-  const groups = links.filter((link) => 'group' in link);
-  const { env, record, replay, cassette, scrubber } = parts;
+  const foreignLinks = links.filter((link) => 'group' in link);
+  const { env, record, replay, cassette, scrubber } = context;
   const models = lazyModels({ config, env, record, replay, cassette, scrubber, fire });
   const judge = openJudge(config, models);
   return {
-    tools: parts.tools,
+    tools: context.tools,
     emit,
     fire,
     model: async (id, stream, options) => {
@@ -62,7 +62,7 @@ export function openEquipment(parts: EquipmentParts): OwnEquipment {
       const port = evals.get(type);
       if (threshold !== undefined) requireThreshold(threshold);
       const call = randomUUID();
-      // An entry of the config stands in the place of a built-in check of its name.
+      // An eval of the config takes precedence over a built-in check of the same name.
       const timed = port
         ? await runEval(port, { input: request, call, signal })
         : await askCheck({ request, signal, judge, emit, call, declared: evals.keys() });
@@ -70,28 +70,32 @@ export function openEquipment(parts: EquipmentParts): OwnEquipment {
       void passGate(links, toScoredEvent({ id, request, passed }, timed), { call });
       return { ...timed, passed };
     },
-    links: groups,
-    takeLate: (session) => groups.flatMap(({ group }) => group.takeLate(session)),
-    tell: async (phase, event, signal) => {
-      // Foreign hooks of a session's start are asked, by the run itself.
-      const told = phase === 'session_start' ? links.filter((link) => !('group' in link)) : links;
+    links: foreignLinks,
+    takeLateContext: (session) => foreignLinks.flatMap(({ group }) => group.takeLateContext(session)),
+    notifySession: async (phase, event, signal) => {
+      // The run itself asks the foreign hooks of session_start.
+      const notified = phase === 'session_start' ? links.filter((link) => !('group' in link)) : links;
       const { session_id, messages } = event;
-      const host = { tool_count: parts.tools.size };
-      const scene = { ...bareScene(session_id), messages, now: new Date().toISOString(), host };
-      await passGate(told, { hook: 'session', phase, event }, { call: randomUUID(), scene, signal });
+      const host = { tool_count: context.tools.size };
+      const hookContext = { ...createHookContext(session_id), messages, now: new Date().toISOString(), host };
+      await passGate(
+        notified,
+        { hook: 'session', phase, event },
+        { call: randomUUID(), hookContext, signal },
+      );
     },
     close: () => models.close(),
   };
 }
 
-interface CheckCall extends Pick<Asked, 'request' | 'signal' | 'judge'> {
+interface CheckCall extends Pick<CheckInput, 'request' | 'signal' | 'judge'> {
   readonly emit: Emit;
   readonly call: string;
-  /** What could have been meant by a type that is not built in. */
+  /** The declared evals, for a suggestion when the type is unknown. */
   readonly declared: Iterable<string>;
 }
 
-/** Asks a built-in check; their code is loaded when the first one is asked. Throws NAME_UNKNOWN. */
+/** Runs a built-in check; the checks are loaded on first use. Throws NAME_UNKNOWN. */
 async function askCheck({ emit, call, declared, ...asked }: CheckCall): Promise<TimedOutcome> {
   const { type } = asked.request;
   const { findCheck, runCheck, suggestEval } = await import('../checks/all.ts');
@@ -99,7 +103,7 @@ async function askCheck({ emit, call, declared, ...asked }: CheckCall): Promise<
     const message = `there is no eval "${type}"`;
     throw new RuntimeError('NAME_UNKNOWN', message, { hint: suggestEval(type, [...declared]) });
   }
-  const { run, finish } = announce(emit, 'eval', { name: type, call });
+  const { run, finish } = trackCall(emit, 'eval', { name: type, call });
   const outcome = await run(() => runCheck(type, asked.request, asked));
   const error = outcome.status === 'unscored' ? outcome.error : undefined;
   return { outcome, ...finish({ status: outcome.status, error }), stderr: '' };

@@ -3,30 +3,30 @@ import type { RuntimeConfig } from '../config/config.ts';
 import type { DecisionMade, Emit } from '../contract/event.ts';
 import { catalogue, type Fault, toRuntimeError } from '../errors.ts';
 import { stringifyJson } from '../json/json.ts';
-import type { ResultStore } from '../store/results.ts';
+import type { ResultStore } from '../store/result-store.ts';
 import { readConfidence } from '../suite/guard/confidence.ts';
 import type { EpochRecord, EvalResult, RunHeader } from '../suite/run/record.ts';
 
-/** Keeps what hooks in shadow mode would have decided, so that it can be shown and compared. */
-export interface ShadowBook {
+/** Records the decisions of hooks in shadow mode as results of a suite run. */
+export interface ShadowRecorder {
   readonly listen: Emit;
   /** Waits for what is being kept. Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * One collection for each shadow as it is declared: another command or other arguments begin a new one. Texts of the
- * traffic are not kept, only verdicts and their reasons. A store that fails is told of once, and disturbs nobody.
+ * Opens the recorder, with one result run for each shadow hook and its exec settings. Stores verdicts and
+ * reasons, no texts of the traffic. A failing store is noted once, and recording then stops.
  */
-export function openShadowBook(
+export function openShadowRecorder(
   { hooks, stateStore }: Pick<RuntimeConfig, 'hooks' | 'stateStore'>,
   results: () => Promise<ResultStore>,
   emit: Emit,
-): ShadowBook {
+): ShadowRecorder {
   const collections = new Map(
     hooks.filter(({ mode }) => mode === 'shadow').map((hook) => [hook.name, toId(hook)]),
   );
-  let kept: Promise<void> = Promise.resolve();
+  let lastWrite: Promise<void> = Promise.resolve();
   let isBroken = false;
   const keep = async (decision: DecisionMade, id: string, at: number) => {
     if (isBroken) return;
@@ -47,12 +47,12 @@ export function openShadowBook(
     listen: (event) => {
       if (event.type !== 'decision' || event.mode !== 'shadow') return;
       const id = collections.get(event.hook);
-      // What is in memory alone is gone before anybody can ask for it.
+      // A store in memory is gone before the results could be read.
       if (id === undefined || isBroken || stateStore.type === 'memory') return;
       const at = Date.now();
-      kept = kept.then(() => keep(event, id, at));
+      lastWrite = lastWrite.then(() => keep(event, id, at));
     },
-    close: () => kept,
+    close: () => lastWrite,
   };
 }
 
@@ -64,7 +64,7 @@ function toId({ name, exec }: RuntimeConfig['hooks'][number]): string {
   return `shadow-${name.replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(0, 80)}-${digest.slice(0, 8)}`;
 }
 
-/** Another process may begin the collection at the same moment. */
+/** Creates the result run, unless another process has created it meanwhile. */
 function begin(store: ResultStore, id: string, { name, at }: { readonly name: string; readonly at: number }) {
   const header: RunHeader = {
     run_id: id,
@@ -95,7 +95,7 @@ function toResult(decision: DecisionMade, runId: string) {
 
 function toEvalResult(decision: DecisionMade): EvalResult {
   const { hook, kind, phase, verdict, reason, metadata, durationMs, queueMs } = decision;
-  const error = decision.error && withoutQuotes(decision.error);
+  const error = decision.error && withoutMessage(decision.error);
   const flagged = verdict !== 'allow';
   return {
     eval: 'would_deny',
@@ -124,7 +124,7 @@ function describe(verdict: string, reason: string): string {
   return reason === '' ? verdict : `${verdict}: ${reason}`;
 }
 
-/** A hook that broke may have spilt what it was asked about: into what it printed, and so into the fault. */
-function withoutQuotes({ code }: Fault): Fault {
+/** The fault without its message, which may quote the traffic that the hook was asked about. */
+function withoutMessage({ code }: Fault): Fault {
   return { code, message: `the hook failed with ${code}`, hint: catalogue[code].hint };
 }

@@ -1,12 +1,12 @@
 import { catalogue, type ErrorCode, type Fault } from '../errors.ts';
 import { isObject, parseLossless, stringifyJson } from '../json/json.ts';
 
-/** A fault as the text that is kept. */
+/** A fault as stored text. */
 export function encodeFault(fault: Fault): string {
   return stringifyJson(fault);
 }
 
-/** The fault that was kept; a code that this version does not know becomes INTERNAL. Throws when the text is no fault. */
+/** Reads a stored fault; an unknown code becomes INTERNAL. Throws when the text is no fault. */
 export function decodeFault(text: string): Fault {
   const value = parseLossless(text);
   if (!isObject(value)) throw new Error('a kept fault is no object');

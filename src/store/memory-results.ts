@@ -1,27 +1,27 @@
-import type { NewResult, NewResultRun, ResultRun, ResultStore, StoredResult } from './results.ts';
-import { checkRunId, runExists, runGone, storeClosed } from './rules.ts';
+import type { NewResult, NewResultRun, ResultRun, ResultStore, StoredResult } from './result-store.ts';
+import { checkRunId, closedStoreError, duplicateRunError, missingRunError } from './store-rules.ts';
 
-/** Results that end with their process. */
+/** A result store in memory, lost at the end of the process. */
 export function createMemoryResults(): ResultStore {
   const state: State = { runs: new Map(), answers: new Map(), claimed: new Set(), closed: false };
-  const open = <Result>(work: () => Result): Result => {
-    if (state.closed) throw storeClosed(place);
+  const ifOpen = <Result>(work: () => Result): Result => {
+    if (state.closed) throw closedStoreError(storeLocation);
     return work();
   };
   return {
-    place,
-    createRun: (run) => open(() => createRun(state, run)),
-    findRun: (id) => open(() => state.runs.get(id)?.run),
-    listRuns: (filter) => open(() => listRuns(state, filter)),
+    location: storeLocation,
+    createRun: (run) => ifOpen(() => createRun(state, run)),
+    findRun: (id) => ifOpen(() => state.runs.get(id)?.run),
+    listRuns: (filter) => ifOpen(() => listRuns(state, filter)),
     setRunEnd: (id, { status, report }) =>
-      open(() => {
+      ifOpen(() => {
         const kept = requireRun(state, id);
         kept.run = { ...kept.run, status, report };
       }),
-    claimRun: async (id) => open(() => claimRun(state, id)),
-    put: (record) => open(() => put(requireRun(state, record.runId), record)),
+    claimRun: async (id) => ifOpen(() => claimRun(state, id)),
+    put: (record) => ifOpen(() => put(requireRun(state, record.runId), record)),
     putAll: (records) =>
-      open(() => {
+      ifOpen(() => {
         for (const { kept, record } of records.map((each) => ({
           kept: requireRun(state, each.runId),
           record: each,
@@ -29,13 +29,13 @@ export function createMemoryResults(): ResultStore {
           put(kept, record);
         }
       }),
-    append: (record) => open(() => append(state.runs.get(record.runId), record)),
-    get: (runId, number, epoch) => open(() => state.runs.get(runId)?.records.get(keyOf({ number, epoch }))),
-    records: (runId, filter) => readRecords(() => open(() => sortRecords(state, runId, filter?.caseId))),
-    countRecords: (runId) => open(() => state.runs.get(runId)?.records.size ?? 0),
-    findAnswer: (key) => open(() => state.answers.get(key)?.text),
-    keepAnswer: (key, text) => open(() => void state.answers.set(key, { text, at: Date.now() })),
-    prune: (before) => open(() => prune(state, before)),
+    append: (record) => ifOpen(() => append(state.runs.get(record.runId), record)),
+    get: (runId, number, epoch) => ifOpen(() => state.runs.get(runId)?.records.get(keyOf({ number, epoch }))),
+    records: (runId, filter) => readRecords(() => ifOpen(() => sortRecords(state, runId, filter?.caseId))),
+    countRecords: (runId) => ifOpen(() => state.runs.get(runId)?.records.size ?? 0),
+    findAnswer: (key) => ifOpen(() => state.answers.get(key)?.text),
+    keepAnswer: (key, text) => ifOpen(() => void state.answers.set(key, { text, at: Date.now() })),
+    prune: (before) => ifOpen(() => prune(state, before)),
     close: () => {
       state.closed = true;
       state.claimed.clear();
@@ -43,23 +43,23 @@ export function createMemoryResults(): ResultStore {
   };
 }
 
-const place = 'in memory';
+const storeLocation = 'in memory';
 
 interface State {
-  readonly runs: Map<string, Kept>;
+  readonly runs: Map<string, StoredRun>;
   readonly answers: Map<string, { readonly text: string; readonly at: number }>;
   readonly claimed: Set<string>;
   closed: boolean;
 }
 
-interface Kept {
+interface StoredRun {
   run: ResultRun;
   readonly records: Map<string, StoredResult>;
 }
 
 function createRun({ runs }: State, run: NewResultRun): void {
   checkRunId(run.id);
-  if (runs.has(run.id)) throw runExists(run.id, place);
+  if (runs.has(run.id)) throw duplicateRunError(run.id, storeLocation);
   const { id, kind, name, file, fingerprint, createdAt, header } = run;
   const begun = { id, kind, name, file, fingerprint, createdAt, header };
   runs.set(id, { run: { ...begun, status: 'running', report: null }, records: new Map() });
@@ -84,18 +84,18 @@ function claimRun({ claimed }: State, id: string): { release(): Promise<void> } 
   let held = true;
   return {
     release: async () => {
-      // A second release must not take the run from whoever claimed it since.
+      // A second release must not release a later claim of the run.
       if (held) claimed.delete(id);
       held = false;
     },
   };
 }
 
-function put({ records }: Kept, { number, epoch, caseId, digest, text }: NewResult): void {
+function put({ records }: StoredRun, { number, epoch, caseId, digest, text }: NewResult): void {
   records.set(keyOf({ number, epoch }), { number, epoch, caseId, digest, text });
 }
 
-function append(kept: Kept | undefined, record: Omit<NewResult, 'number'>): boolean {
+function append(kept: StoredRun | undefined, record: Omit<NewResult, 'number'>): boolean {
   if (kept === undefined) return false;
   const numbers = [...kept.records.values()].map(({ number }) => number);
   put(kept, { ...record, number: 1 + numbers.reduce((most, number) => Math.max(most, number), 0) });
@@ -106,7 +106,7 @@ function keyOf({ number, epoch }: Pick<StoredResult, 'number' | 'epoch'>): strin
   return `${number} ${epoch}`;
 }
 
-/** Nothing is looked up before somebody reads. */
+/** Defers the lookup to the first read, as the SQLite store does. */
 function* readRecords(find: () => readonly StoredResult[]): Iterable<StoredResult> {
   yield* find();
 }
@@ -126,8 +126,8 @@ function prune({ runs, answers, claimed }: State, before: number): number {
   return old.length;
 }
 
-function requireRun({ runs }: State, id: string): Kept {
+function requireRun({ runs }: State, id: string): StoredRun {
   const kept = runs.get(id);
-  if (kept === undefined) throw runGone(id, place);
+  if (kept === undefined) throw missingRunError(id, storeLocation);
   return kept;
 }

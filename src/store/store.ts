@@ -1,4 +1,4 @@
-import type { PendingCall, PendingRecord, Ruling } from '../contract/approval.ts';
+import type { PendingCall, PendingDecision, PendingRecord } from '../contract/approval.ts';
 import type { RunStatus } from '../contract/run.ts';
 import type { Fault } from '../errors.ts';
 import type { Json } from '../json/json.ts';
@@ -10,8 +10,8 @@ import type { Json } from '../json/json.ts';
  * effect in the order in which they were made.
  */
 export interface Store {
-  /** Where it is, as an error message may name it. */
-  readonly place: string;
+  /** The file or place of the store, for error messages. */
+  readonly location: string;
 
   /**
    * Keeps a run, which is `running` from now on. Throws USAGE when its id is not up to 128 letters, digits, points,
@@ -27,28 +27,29 @@ export interface Store {
     readonly limit?: number | undefined;
   }): Promise<RunRecord[]>;
   /**
-   * A run that has ended (completed, failed, denied, cancelled) stays as it ended: false then, and nothing is changed;
-   * false too when there is no such run. What still waits for a person when a run ends is ruled `cancelled` with it.
+   * A run that has ended (completed, failed, denied, cancelled) stays as it ended: false then, and nothing is
+   * changed; false too when there is no such run. What still waits for a person when a run ends is decided as
+   * `cancelled` with it.
    */
   setRunStatus(id: string, change: RunChange): Promise<boolean>;
   /**
-   * The right to execute a run, which one holder at a time has, across processes; it falls back by itself
-   * when its holder dies, however it dies. Undefined while somebody else has it, in this process or another. The run
-   * need not be kept yet. Throws USAGE when the id can be no run's.
+   * The right to execute a run, which one holder at a time has, across processes; it is released when its
+   * holder dies. Undefined while it is held, in this process or another. The run need not exist yet. Throws
+   * USAGE for an invalid id.
    */
   claimRun(id: string): Promise<Claim | undefined>;
   /**
-   * The ids of runs that have not ended and wait for nobody any more, because what waited in them has expired at
-   * `at` (ms since 1970), which is carried out.
+   * Decides due calls as `expired` at `at` (ms since 1970); returns the ids of runs that have not ended and
+   * whose calls are all decided, at least one of them as `expired`.
    */
   listExpired(at: number): Promise<string[]>;
   /**
-   * Removes ended runs that were last changed before `before` (ms since 1970), with all they left, except those that
-   * somebody has claimed. Returns how many.
+   * Removes ended runs that were last changed before `before` (ms since 1970), with all their records, except
+   * claimed ones. Returns how many.
    */
   prune(before: number): Promise<number>;
 
-  /** Says that a step is about to be worked on; counts how often that was said. Throws RUN_UNKNOWN. */
+  /** Records that a step begins; returns the number of this attempt. Throws RUN_UNKNOWN. */
   beginStep(runId: string, step: string, at: number): Promise<{ readonly attempt: number }>;
   /**
    * Keeps a step's outcome. The first one stays: a second call changes nothing. A step that was never begun
@@ -57,45 +58,48 @@ export interface Store {
   endStep(runId: string, step: string, outcome: Json, at: number): Promise<void>;
   /** All steps of a run, in the order in which they began; none when there is no such run. */
   listSteps(runId: string): Promise<StepRecord[]>;
-  /** What happened to the steps and calls of a run in the order in which it was kept, whatever clocks said meanwhile. */
-  listMoments(runId: string): Promise<RunMoment[]>;
+  /**
+   * The history of a run's steps and calls in the order in which it was written, whatever the clocks said.
+   */
+  listHistory(runId: string): Promise<RunHistoryEntry[]>;
 
   /**
-   * Keeps a pending call, unless one of this id is there already. Returns what is kept, decided or not: a
-   * repetition after a crash finds the first, and a call of a run that has ended is `cancelled` already. Throws RUN_UNKNOWN.
+   * Adds a pending call, unless there is one of this id already. Returns the stored record, decided or not: a
+   * repetition after a crash gets the first one, and a call of a run that has ended is `cancelled` already.
+   * Throws RUN_UNKNOWN.
    */
   addPending(call: PendingCall): Promise<PendingRecord>;
   /**
    * Decides an open pending call. Exactly one caller wins, across processes. An expired call cannot be
-   * decided any more: it is ruled `expired` first, as of `expiresAt`, which is expired itself. Undefined when there is no
-   * such call.
+   * decided any more: it is decided as `expired` first, as of `expiresAt` (inclusive). Undefined when there
+   * is no such call.
    */
-  decide(id: string, ruling: Ruling, at: number): Promise<Decided | undefined>;
-  /** With its expiry carried out if it is due at `at` (ms since 1970). */
+  decide(id: string, ruling: PendingDecision, at: number): Promise<DecideResult | undefined>;
+  /** The record; first decided as `expired` if it is due at `at` (ms since 1970). */
   findPending(id: string, at: number): Promise<PendingRecord | undefined>;
-  /** In the order in which they were kept; expiries that are due at `at` are carried out. */
+  /** In the order in which they were added; those that are due at `at` are first decided as `expired`. */
   listPendings(
     filter: { readonly runId?: string | undefined; readonly open?: boolean | undefined },
     at: number,
   ): Promise<PendingRecord[]>;
 
-  /** Calls `tell` when something may have been decided, by whatever process; now and then for nothing. Never throws. */
-  watch(tell: () => void): Watch;
+  /** Calls `onChange` when a call may have been decided, by any process; also spuriously. Never throws. */
+  watch(tell: () => void): StoreWatch;
 
   /** Releases the claims that were made here. Never rejects; may be called again. */
   close(): Promise<void>;
 }
 
 /** A store that is being watched. */
-export interface Watch {
-  /** Whether changes are told; otherwise whoever wants to know has to look. */
+export interface StoreWatch {
+  /** Whether changes are reported; otherwise the caller has to poll. */
   isLive(): boolean;
   close(): void;
 }
 
-/** Whether this caller's ruling is the one that stands in `record`. */
-export interface Decided {
-  readonly won: boolean;
+/** The record, and whether it holds this caller's decision. */
+export interface DecideResult {
+  readonly isAccepted: boolean;
   readonly record: PendingRecord;
 }
 
@@ -139,7 +143,7 @@ export interface RunChange {
 }
 
 /** That a step began for the first time, or a step ended (`subject` is its path), that a call waits or is decided (its id). */
-export interface RunMoment {
+export interface RunHistoryEntry {
   readonly what: 'began' | 'ended' | 'pending' | 'decided';
   readonly subject: string;
 }

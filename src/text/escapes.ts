@@ -1,4 +1,4 @@
-/** A UTF-16 unit that is written as an escape: which one, and where what stands for it ends. */
+/** A UTF-16 unit that is written as an escape: its code, and the position after the escape. */
 export interface Escape {
   readonly code: number;
   readonly end: number;
@@ -14,10 +14,10 @@ export function escapeAt(text: string, at: number): Escape | 'cut' | undefined {
 const BACKSLASH = 0x5c;
 const AMPERSAND = 0x26;
 
-/** Also within JSON within JSON. */
+/** Any number of backslashes up to the limit, as in JSON within JSON. */
 function backslashAt(text: string, start: number): Escape | 'cut' | undefined {
   let at = start;
-  while (at - start < MOST_BACKSLASHES && text.charCodeAt(at) === BACKSLASH) at += 1;
+  while (at - start < MAX_BACKSLASHES && text.charCodeAt(at) === BACKSLASH) at += 1;
   const letter = text[at];
   if (letter === undefined) return 'cut';
   const digits = letter === 'u' ? 4 : letter === 'x' ? 2 : 0;
@@ -27,27 +27,29 @@ function backslashAt(text: string, start: number): Escape | 'cut' | undefined {
     if (!/^[\da-f]*$/i.test(written)) return undefined;
     return written.length < digits ? 'cut' : { code: Number.parseInt(written, 16), end };
   }
-  const code = controls.get(letter) ?? (/[^\p{L}\p{N}]/u.test(letter) ? letter.charCodeAt(0) : undefined);
+  const code =
+    controlLetters.get(letter) ?? (/[^\p{L}\p{N}]/u.test(letter) ? letter.charCodeAt(0) : undefined);
   return code === undefined ? undefined : { code, end: at + 1 };
 }
 
-const MOST_BACKSLASHES = 8;
-const controls = new Map([...'nrtbf'].map((letter, index) => [letter, '\n\r\t\b\f'.charCodeAt(index)]));
+const MAX_BACKSLASHES = 8;
+const controlLetters = new Map([...'nrtbf'].map((letter, index) => [letter, '\n\r\t\b\f'.charCodeAt(index)]));
 
 function entityAt(text: string, at: number): Escape | 'cut' | undefined {
-  const written = text.slice(at, at + LONGEST_ENTITY);
+  const written = text.slice(at, at + MAX_ENTITY_LENGTH);
   const match = /^&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,4}));/i.exec(written);
-  if (match === null) return written.length < LONGEST_ENTITY && /^&#?\w*$/.test(written) ? 'cut' : undefined;
+  if (match === null)
+    return written.length < MAX_ENTITY_LENGTH && /^&#?\w*$/.test(written) ? 'cut' : undefined;
   const [whole, decimal, hexadecimal = '', name = ''] = match;
   const code =
     decimal === undefined
-      ? (named.get(name.toLowerCase()) ?? Number.parseInt(hexadecimal, 16))
+      ? (namedEntities.get(name.toLowerCase()) ?? Number.parseInt(hexadecimal, 16))
       : Number(decimal);
   return Number.isNaN(code) ? undefined : { code, end: at + whole.length };
 }
 
-const LONGEST_ENTITY = 11;
-const named = new Map([
+const MAX_ENTITY_LENGTH = 11;
+const namedEntities = new Map([
   ['amp', AMPERSAND],
   ['lt', 0x3c],
   ['gt', 0x3e],

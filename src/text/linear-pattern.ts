@@ -1,23 +1,23 @@
 import { createRequire } from 'node:module';
 
-/** A pattern on an engine whose time grows no faster than the text. */
+/** A pattern on an engine whose time is linear in the text. */
 export interface LinearPattern {
   /** How many states a match may be in at once: a match takes no more than so many steps a character. */
   readonly size: number;
   test(text: string): boolean;
 }
 
-/** Compiles a pattern of RE2's, as CEL has them. Throws Error when it is none. */
+/** Compiles an RE2 pattern, as CEL has them. Throws Error for an invalid one. */
 export function compileLinear(pattern: string): LinearPattern {
   const compiled = loadEngine().RE2JS.compile(pattern);
   return { size: compiled.programSize(), test: (text) => compiled.matcher(text).find() };
 }
 
 /**
- * The same for a pattern of JavaScript's without flags, or with `u` or `s`; undefined of one that says what only JavaScript can,
- * such as what stands before or behind, or that this cannot carry over to the letter.
+ * Compiles a JavaScript pattern with no flags, or with `u` or `s`, on the linear engine; undefined for one
+ * that uses lookaround or anything else that cannot be translated exactly.
  */
-export function carryOver(source: string, flags: string): LinearPattern | undefined {
+export function compileLinearFromJs(source: string, flags: string): LinearPattern | undefined {
   if (/[^us]/.test(flags) || (!flags.includes('u') && needsUnicode.test(source))) return undefined;
   const translated = translate(source, flags.includes('s'));
   if (translated === undefined) return undefined;
@@ -28,7 +28,7 @@ export function carryOver(source: string, flags: string): LinearPattern | undefi
   }
 }
 
-/** What reads otherwise without the flag `u`. */
+/** Patterns whose meaning depends on the flag `u`. */
 const needsUnicode = /\\[pPu]\{|[\ud800-\udfff]/;
 
 let engine: typeof import('re2js') | undefined;
@@ -40,7 +40,7 @@ export function loadEngine(): typeof import('re2js') {
   return loaded;
 }
 
-/** The pattern in RE2's words, where they mean the same. */
+/** The pattern in RE2 syntax; undefined if it has no exact equivalent. */
 function translate(source: string, isDotAll: boolean): string | undefined {
   let isClass = false;
   let translated = '';

@@ -1,4 +1,4 @@
-/** Whether a match on a text of so many UTF-16 units cannot take long, however unlucky the text. */
+/** Whether a match on any text of that many UTF-16 units is quick. */
 export type IsQuick = (length: number) => boolean;
 
 /**
@@ -7,9 +7,9 @@ export type IsQuick = (length: number) => boolean;
  * pattern of p characters, there are no more than (n + 1)^(q + 1) * p steps, times what the bounded quantifiers and the
  * alternatives allow. A pattern that repeats a group, or refers back to one, is never said to be quick.
  */
-export function readCost(source: string, flags = ''): IsQuick {
+export function estimateCost(source: string, flags = ''): IsQuick {
   const isReferring = /\\(?:[1-9]|k<)/.test(source);
-  const bare = withoutLetters(source).replaceAll(/\((?=\?)\?(?:<?[=!]|:|<\w+>)/g, '(');
+  const bare = maskLiterals(source).replaceAll(/\((?=\?)\?(?:<?[=!]|:|<\w+>)/g, '(');
   if (isReferring || /\)(?:[*+]|\{)/.test(bare)) return () => false;
   const ends = bare.match(/[*+]|\{\d*,\}/g)?.length ?? 0;
   const starts = /^\^[^|]*$/.test(bare) && !flags.includes('m') ? 0 : 1;
@@ -17,8 +17,11 @@ export function readCost(source: string, flags = ''): IsQuick {
   return (length) => (length + 1) ** (ends + starts) * choices * source.length <= STEPS;
 }
 
-/** The pattern with an `x` for each escape and each class, so that what is left of its signs has a meaning. */
-export function withoutLetters(source: string): string {
+/**
+ * The pattern with an `x` for each escape and each class, so that all remaining special characters are
+ * operators.
+ */
+export function maskLiterals(source: string): string {
   return source.replaceAll(/\\.|\[(?:\\.|[^\]\\])*\]/gsu, 'x');
 }
 

@@ -1,8 +1,8 @@
 import { withinLimit } from '../time/time-limit.ts';
-import { carryOver, type LinearPattern } from './linear-pattern.ts';
-import { readCost } from './pattern-cost.ts';
+import { compileLinearFromJs, type LinearPattern } from './linear-pattern.ts';
+import { estimateCost } from './pattern-cost.ts';
 
-/** A regular expression of JavaScript's that no text can keep busy. */
+/** A JavaScript regular expression whose running time is bounded for any text. */
 export interface SafePattern {
   /** Whether it is found in the text. Throws RangeError when that takes longer than a second. */
   test(text: string): boolean;
@@ -10,16 +10,16 @@ export interface SafePattern {
 }
 
 /**
- * Compiles it. Where the text is so short that no text could take long, JavaScript's own engine looks; else one whose time
- * grows with the text only; and where the pattern needs JavaScript's own, it is given a second. Throws SyntaxError.
+ * Compiles a safe pattern. Short texts are matched by JavaScript's own engine, longer ones by the linear
+ * engine; a pattern that needs JavaScript's engine gets at most a second. Throws SyntaxError.
  */
 export function compileSafe(source: string, flags = ''): SafePattern {
   const native = new RegExp(source, flags);
-  const isQuick = readCost(source, flags);
+  const isQuick = estimateCost(source, flags);
   let linear: { readonly engine: LinearPattern | undefined } | undefined;
   const testSlowly = (text: string): boolean => {
-    linear ??= { engine: carryOver(source, flags) };
-    const engine = readsAlike(text, flags) ? (linear.engine ?? native) : native;
+    linear ??= { engine: compileLinearFromJs(source, flags) };
+    const engine = matchesAlike(text, flags) ? (linear.engine ?? native) : native;
     if ('size' in engine && engine.size * text.length <= STEPS) return engine.test(text);
     return withinLimit('looking for a pattern', () => engine.test(text));
   };
@@ -29,22 +29,25 @@ export function compileSafe(source: string, flags = ''): SafePattern {
   };
 }
 
-/** Without the flag `u` JavaScript sees the halves of a character; with it, halves that stand alone. */
-function readsAlike(text: string, flags: string): boolean {
+/** Whether both engines match the text alike: without `u` no surrogates at all, with `u` no lone ones. */
+function matchesAlike(text: string, flags: string): boolean {
   return flags.includes('u') ? !/\p{Surrogate}/u.test(text) : !/[\ud800-\udfff]/.test(text);
 }
 
 /** Some hundred milliseconds of the linear engine. */
 const STEPS = 10_000_000;
 
-/** A pattern that says who hears of something; where it takes longer than a second, it is taken to be found. Undefined of none. */
-export function compileGuard(source: string, flags = ''): Pick<SafePattern, 'test'> | undefined {
+/**
+ * A pattern that selects a hook; a match that takes too long counts as found. Undefined for an invalid
+ * pattern.
+ */
+export function compileInclusivePattern(source: string, flags = ''): Pick<SafePattern, 'test'> | undefined {
   const pattern = tryCompile(source, flags);
   return pattern && { test: (text) => testOr(true, pattern, text) };
 }
 
-/** A pattern that says what may pass; where it takes longer than a second, it is taken not to be found. Throws SyntaxError. */
-export function compileExemption(source: string, flags = ''): Pick<SafePattern, 'test'> {
+/** A pattern that exempts something; a match that takes too long counts as not found. Throws SyntaxError. */
+export function compileExclusivePattern(source: string, flags = ''): Pick<SafePattern, 'test'> {
   const pattern = compileSafe(source, flags);
   return { test: (text) => testOr(false, pattern, text) };
 }

@@ -1,23 +1,23 @@
-/** One spelling of a secret: UTF-16 units that are met one after another, each as it is or escaped. */
-export interface Form {
-  readonly units: readonly Unit[];
+/** One spelling of a secret: a sequence of UTF-16 units, each matched plain or escaped. */
+export interface SecretForm {
+  readonly units: readonly SecretUnit[];
   /** Base64 and the like, into which line breaks may have been put. */
   readonly isEncoded: boolean;
 }
 
-export interface Unit {
+export interface SecretUnit {
   readonly code: number;
-  /** Its bytes as a URL has them, in small letters; empty where it has none by itself. */
+  /** Its percent-encoding in lower case; empty for a surrogate, which has none by itself. */
   readonly percent: string;
 }
 
 /** Shorter values are left: hiding every "on" or "1" would hide the text itself. */
 const SHORTEST_SECRET = 4;
-/** Shorter lines of a secret, and shorter secrets encoded, would be found where they are not. */
+/** Shorter lines, and shorter secrets when encoded, would match by accident. */
 const SHORTEST_PIECE = 8;
 
 /** Every spelling in which these values are looked for. */
-export function formsOf(secrets: Iterable<string>): Form[] {
+export function formsOf(secrets: Iterable<string>): SecretForm[] {
   const values = [...secrets].flatMap((secret) => [secret, secret.trim(), ...passwordIn(secret)]);
   const texts = new Set(
     [...new Set(values)]
@@ -48,7 +48,7 @@ function linesOf(text: string): string[] {
   return lines.length === 1 && lines[0] === text ? [] : lines;
 }
 
-/** What cannot be read unit by unit, because it holds a sign that begins an escape, is spelled out. */
+/** The spellings of a text; one with escape characters is also listed in its JSON, URL and HTML forms. */
 function spellings(text: string): string[] {
   if (!/[\\%&\ud800-\udfff]/.test(text)) return [text];
   const json = JSON.stringify(text).slice(1, -1);
@@ -72,12 +72,12 @@ function encodings(secret: string): string[] {
   return [...shifted, hex, hex.toUpperCase(), bytes.toString('latin1')];
 }
 
-function toForm(text: string, isEncoded: boolean): Form {
+function toForm(text: string, isEncoded: boolean): SecretForm {
   const units = Array.from({ length: text.length }, (_, at) => toUnit(text.charCodeAt(at)));
   return { units, isEncoded };
 }
 
-function toUnit(code: number): Unit {
+function toUnit(code: number): SecretUnit {
   if (code >= 0xd800 && code <= 0xdfff) return { code, percent: '' };
   const bytes = Buffer.from(String.fromCharCode(code));
   return { code, percent: bytes.toString('hex').replaceAll(/../g, '%$&') };

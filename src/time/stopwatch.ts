@@ -1,21 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** How long a piece of work took, and how long it only waited for its turn among others, which is no part of that. */
-export interface Took {
+/** How long work took, and how long it waited in queues, which is not included in `durationMs`. */
+export interface Timing {
   readonly durationMs: number;
   readonly queueMs: number;
 }
 
 /** Measures a piece of work from now on. */
 export interface Stopwatch {
-  /** Does a part of the work; whatever it waits for in queues is known to the stopwatch. */
+  /** Runs a part of the work; its time in queues is counted as queue time. */
   run<Result>(work: () => Result): Result;
-  read(): Took;
+  read(): Timing;
 }
 
-/** A stopwatch that those around this work, if any, hear of too. */
+/** Starts a stopwatch; its queue times also count for the stopwatches around it. */
 export function startStopwatch(): Stopwatch {
-  const watch = newWatch(running.getStore());
+  const watch = createWatch(running.getStore());
   const startedAt = performance.now();
   return {
     run: (work) => running.run(watch, work),
@@ -27,32 +27,32 @@ export function startStopwatch(): Stopwatch {
 }
 
 /** To the nearest millisecond. */
-export function wholeMs({ durationMs, queueMs }: Took): Took {
+export function wholeMs({ durationMs, queueMs }: Timing): Timing {
   return { durationMs: Math.round(durationMs), queueMs: Math.round(queueMs) };
 }
 
-/** Work that takes a slot of a queue: until then it waits. */
+/** Runs work in a queue whose slot it occupies: its time in the queue counts as waiting. */
 export async function inSlot<Result>(
   work: () => Promise<Result>,
   enqueue: (work: () => Promise<Result>) => Promise<Result>,
 ): Promise<Result> {
-  return await inTurn(work, enqueue, { isWork: true });
+  return await trackQueue(work, enqueue, { isWork: true });
 }
 
-/** Work that has to wait for its turn, and may take slots of other queues then. */
-export async function inLine<Result>(
+/** Runs work in a queue that only orders it: it may then wait for slots of other queues. */
+export async function inQueue<Result>(
   work: () => Promise<Result>,
   enqueue: (work: () => Promise<Result>) => Promise<Result>,
 ): Promise<Result> {
-  return await inTurn(work, enqueue, { isWork: false });
+  return await trackQueue(work, enqueue, { isWork: false });
 }
 
-/** Work that nobody waits for: no stopwatch hears of it. */
+/** Runs work that is not awaited, outside of any stopwatch. */
 export function unwatched<Result>(work: () => Result): Result {
   return running.run(undefined, work);
 }
 
-async function inTurn<Result>(
+async function trackQueue<Result>(
   work: () => Promise<Result>,
   enqueue: (work: () => Promise<Result>) => Promise<Result>,
   { isWork }: { readonly isWork: boolean },
@@ -60,8 +60,8 @@ async function inTurn<Result>(
   const watch = running.getStore();
   if (watch === undefined) return await enqueue(() => unwatched(work));
   watch.change('waiting', 1);
-  let held: Held | undefined = 'waiting';
-  const pass = (next: Held | undefined) => {
+  let held: PartState | undefined = 'waiting';
+  const pass = (next: PartState | undefined) => {
     if (next !== undefined) watch.change(next, 1);
     if (held !== undefined) watch.change(held, -1);
     held = next;
@@ -69,7 +69,7 @@ async function inTurn<Result>(
   try {
     return await enqueue(async () => {
       pass(isWork ? 'working' : undefined);
-      // A queue begins work in the context of whoever has left it.
+      // A queue starts work in the async context of the work before it.
       return await running.run(watch, work);
     });
   } finally {
@@ -77,21 +77,21 @@ async function inTurn<Result>(
   }
 }
 
-type Held = 'waiting' | 'working';
+type PartState = 'waiting' | 'working';
 
 interface Watch {
-  change(held: Held, by: 1 | -1): void;
+  change(held: PartState, by: 1 | -1): void;
   queueMs(): number;
 }
 
 const running = new AsyncLocalStorage<Watch | undefined>();
 
-/** Time counts as waiting while a part of the work waits and none has a slot: what others wait for meanwhile costs nothing. */
-function newWatch(parent: Watch | undefined): Watch {
+/** Time counts as queue time while at least one part of the work waits and none has a slot. */
+function createWatch(parent: Watch | undefined): Watch {
   const parts = { waiting: 0, working: 0 };
   let total = 0;
   let since: number | undefined;
-  const settle = () => {
+  const update = () => {
     const now = performance.now();
     if (since !== undefined) total += now - since;
     since = parts.waiting > 0 && parts.working === 0 ? now : undefined;
@@ -99,11 +99,11 @@ function newWatch(parent: Watch | undefined): Watch {
   return {
     change(held, by) {
       parts[held] += by;
-      settle();
+      update();
       parent?.change(held, by);
     },
     queueMs() {
-      settle();
+      update();
       return total;
     },
   };

@@ -3,8 +3,8 @@ import { createContext, Script } from 'node:vm';
 import { isObject } from '../json/json.ts';
 
 /**
- * Does work that a value from outside could drag out, and gives it up after a second. It must keep no state of its own:
- * it may be cut off anywhere, and is done again where it had no processor. Throws RangeError that says what took so long,
+ * Runs synchronous work for at most a second. The work must have no side effects: it may be interrupted
+ * anywhere, and is repeated if it got too little processor time. Throws RangeError naming `what` on timeout,
  * and what the work throws.
  */
 export function withinLimit<T>(what: string, work: () => T): T {
@@ -14,24 +14,27 @@ export function withinLimit<T>(what: string, work: () => T): T {
     const done = attempt(work);
     if (done !== undefined) return done.value;
     const { user, system } = process.cpuUsage(before);
-    if (limits === PATIENCE || (user + system) / 1000 >= LIMIT_MS / 4) {
+    if (limits === MAX_ATTEMPTS || (user + system) / 1000 >= LIMIT_MS / 4) {
       throw new RangeError(`${what} took longer than ${LIMIT_MS / 1000} s`);
     }
   }
 }
 
-/** Lets signals and timers be heard where such work has held them up since the last time; whoever does it in a row waits for this. */
-export async function catchUp(): Promise<void> {
-  if (!hasHeldUp) return;
-  hasHeldUp = false;
+/**
+ * Yields to signals and timers if such work has blocked the event loop since the last call; for callers in a
+ * loop.
+ */
+export async function yieldAfterLongWork(): Promise<void> {
+  if (!hasBlocked) return;
+  hasBlocked = false;
   await nextTurn();
 }
 
-let hasHeldUp = false;
+let hasBlocked = false;
 
 const LIMIT_MS = 1000;
-/** Work that has had no processor has not taken long; it is given this many times the limit to get one. */
-const PATIENCE = 3;
+/** How often work is tried again that got too little processor time. */
+const MAX_ATTEMPTS = 3;
 
 let isRunning = false;
 
@@ -44,7 +47,7 @@ function attempt<T>(work: () => T): { readonly value: T } | undefined {
     done = { value: work() };
   };
   isRunning = true;
-  hasHeldUp = true;
+  hasBlocked = true;
   try {
     script.runInContext(scope, { timeout: LIMIT_MS, displayErrors: false });
     return done;

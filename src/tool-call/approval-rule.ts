@@ -3,26 +3,26 @@ import { toRuntimeError } from '../errors.ts';
 import { compileExpressions } from '../expression/expression.ts';
 import { type Json, parseLossless, stringifyJson } from '../json/json.ts';
 
-/** What a person is asked before a tool runs; `expiresMs` null: for ever. */
-export interface ApprovalNeeded {
+/** The approval a call needs: reason, message for the person, and time limit (`expiresMs` null: none). */
+export interface RequiredApproval {
   readonly reason: string;
   readonly message: string;
   readonly expiresMs: number | null;
 }
 
-/** Says whether these arguments need a person's consent. Never throws: what cannot be told needs it. */
-export interface AskApproval {
-  (args: Json): ApprovalNeeded | undefined;
-  /** How long a decision about this tool may take; null: for ever. */
+/** The approval these arguments need, or undefined. Never throws: a rule that fails to evaluate needs one. */
+export interface ApprovalCheck {
+  (args: Json): RequiredApproval | undefined;
+  /** How long a decision about this tool may take; null: no limit. */
   readonly expiresMs: number | null;
 }
 
 /** The rule of one tool, its expressions compiled. Throws ExpressionError. */
-export function compileApproval(tool: string, rule: ApprovalRule): AskApproval {
+export function compileApproval(tool: string, rule: ApprovalRule): ApprovalCheck {
   const expiresMs = rule.expiresMs ?? null;
   const condition = rule.when === undefined ? undefined : compileExpressions(rule.when, ['args']);
   const text = compileExpressions(rule.message ?? `Tool "${tool}" needs approval.`, ['args']);
-  const ask = (args: Json): ApprovalNeeded | undefined => {
+  const ask = (args: Json): RequiredApproval | undefined => {
     const scope = { args: parseLossless(args.text) };
     let reason = 'the config requires approval';
     try {

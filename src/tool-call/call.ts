@@ -1,53 +1,53 @@
 import { randomUUID } from 'node:crypto';
 import { failed } from '../contract/tool.ts';
 import { toFault } from '../errors.ts';
-import { type CallResult, settled } from '../hooks/call-result.ts';
+import { type CallResult, resultOf } from '../hooks/call-result.ts';
 import type { Json } from '../json/json.ts';
-import { execute } from './after.ts';
-import { askConsent, passBefore } from './before.ts';
-import { type CallableTool, type CallContext, namesOf, readCheckedArgs } from './callable.ts';
+import { executeCall } from './after-execution.ts';
+import { findRequiredApproval, passBeforeHooks } from './before-execution.ts';
+import { type CallableTool, type CallContext, namesOf, readCheckedArgs } from './callable-tool.ts';
 
-/** A call whose hooks have been asked. */
-export interface Judged {
-  /** What it came to where it goes no further. */
+/** A call after its before_execution hooks, ready to be made. */
+export interface PreparedCall {
+  /** The result, if a hook or a required approval stopped the call. */
   readonly stopped?: CallResult | undefined;
-  /** Makes the call, or gives what stopped it. Never rejects. */
+  /** Makes the call, or returns what stopped it. Never rejects. */
   readonly finish: () => Promise<CallResult>;
 }
 
 /**
- * One tool call up to the point where it is made: schema, before_execution filters, schema again if one changed the
- * arguments, the hooks that must approve. What follows are the consent that the config requires, process, output
- * schema, and after_execution filters (for failures too, not for a call that waits for a person). Never rejects.
+ * Prepares one tool call: input schema, before_execution filters, schema again if one changed the arguments,
+ * approver hooks, the approval that the config requires. `finish` then runs the process, checks the output
+ * schema, and passes the after_execution filters (for failures too, not for a pending call). Never rejects.
  */
-export async function judgeCall(
+export async function prepareCall(
   tool: CallableTool,
   args: unknown,
   context: CallContext = {},
-): Promise<Judged> {
+): Promise<PreparedCall> {
   const call = { ...context, tool, callId: context.callId ?? `call_${randomUUID()}` };
   let json: Json;
   try {
     json = readCheckedArgs(tool, args, context.isByHost);
   } catch (error) {
-    return stoppedAt(settled(namesOf(call), failed(toFault(error))));
+    return stoppedCall(resultOf(namesOf(call), failed(toFault(error))));
   }
-  const before = await passBefore(call, json);
-  const stopped = before.stopped ?? askConsent(before);
-  return stopped === undefined ? { finish: async () => await execute(before) } : stoppedAt(stopped);
+  const before = await passBeforeHooks(call, json);
+  const stopped = before.stopped ?? findRequiredApproval(before);
+  return stopped === undefined ? { finish: async () => await executeCall(before) } : stoppedCall(stopped);
 }
 
-/** One tool call, judged and made. Never rejects. */
+/** Prepares and makes one tool call. Never rejects. */
 export async function callTool(
   tool: CallableTool,
   args: unknown,
   context: CallContext = {},
 ): Promise<CallResult> {
-  const { finish } = await judgeCall(tool, args, context);
+  const { finish } = await prepareCall(tool, args, context);
   return await finish();
 }
 
-/** A call that goes no further. */
-export function stoppedAt(stopped: CallResult): Judged {
+/** A prepared call that is not made: `finish` returns this result. */
+export function stoppedCall(stopped: CallResult): PreparedCall {
   return { stopped, finish: async () => stopped };
 }

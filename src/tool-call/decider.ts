@@ -1,15 +1,17 @@
 import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
-import { visible } from '../text/escape-invisible.ts';
+import { escapeInvisible } from '../text/escape-invisible.ts';
 
-/** Who decides, and why. */
-export interface Decider {
+/** Who takes a decision about a pending call or a run, and why. */
+export interface DecisionInput {
   readonly by: string;
   readonly reason?: string | undefined;
 }
 
-/** A decision whose `by` and `reason` can be kept; a caller without types may hand in anything. Throws USAGE. */
-export function requireDecision<Decision extends Decider>(given: Decision): Decision & { reason: string } {
+/** The decision with `by` and `reason` checked, `reason` '' by default. Throws USAGE for anything else. */
+export function requireDecision<Decision extends DecisionInput>(
+  given: Decision,
+): Decision & { reason: string } {
   if (!isObject(given)) throw unusable('a decision is an object with `by`: who decides');
   const { reason = '' } = given;
   if (typeof reason !== 'string') throw unusable('`reason` is no text');
@@ -18,13 +20,13 @@ export function requireDecision<Decision extends Decider>(given: Decision): Deci
 }
 
 /**
- * The name of whoever decides, as it was given. Throws USAGE unless it is one line in which there is something to read,
- * and nothing that cannot be seen: it stands in the record for good.
+ * Returns the name of the person who decides, unchanged. Throws USAGE unless it is one non-blank line without
+ * control or invisible characters, since the record keeps it.
  */
 export function requireDecider(by: unknown): string {
   if (typeof by !== 'string') throw unusable('a decision needs `by`, a text: who decides');
   if (by.trim() === '') throw unusable('`by` is empty, and a decision needs somebody who takes it');
-  if (/[\n\t]/.test(by) || visible(by) !== by || !by.isWellFormed()) {
+  if (/[\n\t]/.test(by) || escapeInvisible(by) !== by || !by.isWellFormed()) {
     throw unusable('`by` has control characters, line breaks or marks that nobody can see');
   }
   return by;

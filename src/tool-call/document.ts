@@ -9,24 +9,24 @@ import type {
 import type { EvalOutcome } from '../contract/eval.ts';
 import type { Decision } from '../contract/hook.ts';
 import type { CallPaused, CallResult } from '../hooks/call-result.ts';
-import { document } from '../json/exact-document.ts';
+import { toDocument } from '../json/document-builder.ts';
 
-/** A call that has its outcome. */
-export interface EndedCall extends Pick<CallResult, 'metadata' | 'context'> {
+/** A call result that is not pending. */
+export interface FinishedCallResult extends Pick<CallResult, 'metadata' | 'context'> {
   readonly outcome: Exclude<CallResult['outcome'], CallPaused>;
 }
 
-/** The document of a tool call. */
-export function toToolDocument({ outcome, metadata, context }: EndedCall): ToolDocument {
-  const said = { ...(context && { context }), ...(metadata.text !== '{}' && { metadata }) };
+/** A tool call as `tool call --json` prints it. */
+export function toToolDocument({ outcome, metadata, context }: FinishedCallResult): ToolDocument {
+  const extra = { ...(context && { context }), ...(metadata.text !== '{}' && { metadata }) };
   switch (outcome.status) {
     case 'ok':
-      return document<ToolDocument>({ status: 'ok', result: outcome.result, ...said });
+      return toDocument<ToolDocument>({ status: 'ok', result: outcome.result, ...extra });
     case 'failed':
-      return document<ToolDocument>({ status: 'failed', error: outcome.error, ...said });
+      return toDocument<ToolDocument>({ status: 'failed', error: outcome.error, ...extra });
     case 'denied': {
       const { hook, reason, abort, error } = outcome;
-      return document<ToolDocument>({
+      return toDocument<ToolDocument>({
         ...{ status: 'denied', hook, reason, metadata },
         ...(abort && { abort }),
         ...(error && { error }),
@@ -39,15 +39,15 @@ export function toToolDocument({ outcome, metadata, context }: EndedCall): ToolD
 export function toEvalDocument(outcome: EvalOutcome, passed: boolean): EvalDocument {
   if (outcome.status === 'unscored') {
     const { reason, error } = outcome;
-    return document<EvalDocument>({ status: 'unscored', reason, passed: false, ...(error && { error }) });
+    return toDocument<EvalDocument>({ status: 'unscored', reason, passed: false, ...(error && { error }) });
   }
   const { score, detail, data } = outcome;
-  return document<EvalDocument>({ status: 'scored', score, passed, detail, data: data ?? null });
+  return toDocument<EvalDocument>({ status: 'scored', score, passed, detail, data: data ?? null });
 }
 
 /** The document of a decision. */
 export function toDecisionDocument(decision: Decision): DecisionDocument {
-  return document<DecisionDocument>({ ...decision });
+  return toDocument<DecisionDocument>({ ...decision });
 }
 
 /** A tool as it is listed. */
@@ -64,9 +64,9 @@ export function toToolInfo({ name, description, exec, inputSchema, outputSchema 
 
 /** All hooks as they are listed, in the order in which they run. */
 export function toHookInfos({ hooks, foreign }: Pick<RuntimeConfig, 'hooks' | 'foreign'>): HookInfo[] {
-  const natives = hooks.map((hook) => ({ place: hook.place, info: toHookInfo(hook) }));
-  const strangers = foreign.map((hook) => ({ place: hook.place, info: toForeignInfo(hook) }));
-  const all = [...natives, ...strangers].toSorted((one, other) => one.place - other.place);
+  const nativeHooks = hooks.map((hook) => ({ place: hook.fileIndex, info: toHookInfo(hook) }));
+  const foreignHooks = foreign.map((hook) => ({ place: hook.fileIndex, info: toForeignInfo(hook) }));
+  const all = [...nativeHooks, ...foreignHooks].toSorted((one, other) => one.place - other.place);
   return all.map(({ info }) => info);
 }
 

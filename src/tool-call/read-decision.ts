@@ -1,14 +1,14 @@
-import type { PendingCall, Ruling } from '../contract/approval.ts';
+import type { PendingCall, PendingDecision } from '../contract/approval.ts';
 import { RuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json/json.ts';
-import { readGivenArgs } from './args.ts';
 import { requireDecider } from './decider.ts';
+import { readGivenArgs } from './tool-args.ts';
 
 /**
- * The ruling of somebody who was asked on the spot: approved (with arguments as an object or JSON text, if they
- * were edited), rejected, or responded. Throws USAGE for anything else, and ARGS_INVALID.
+ * Reads the decision that the `ask` callback returned: approved (with edited arguments as an object or JSON
+ * text, if any), rejected, or responded. Throws USAGE for anything else, and ARGS_INVALID.
  */
-export function readRuling({ tool }: PendingCall, given: unknown): Ruling {
+export function readPendingDecision({ tool }: PendingCall, given: unknown): PendingDecision {
   if (!isObject(given)) throw unusable('it is no object');
   const { kind, reason = '', args, result } = given;
   const by = requireDecider(given['by']);

@@ -1,7 +1,9 @@
 import { RuntimeError } from '../errors.ts';
 
-/** What fetch is given; headers of an endpoint's own replace ours. Throws CONFIG_INVALID. */
-export function createRequest({ name, url: text, headers: given }: Addressed): {
+/**
+ * The URL and headers for fetch; the endpoint's own headers replace the default ones. Throws CONFIG_INVALID.
+ */
+export function createRequest({ name, url: text, headers: given }: RequestTarget): {
   url: URL;
   headers: Headers;
 } {
@@ -11,26 +13,27 @@ export function createRequest({ name, url: text, headers: given }: Addressed): {
   }
   const headers = new Headers({ 'content-type': 'application/json' });
   const { username, password } = url;
-  if (username !== '' || password !== '') headers.set('authorization', basic(username, password));
+  if (username !== '' || password !== '')
+    headers.set('authorization', basicAuthorization(username, password));
   url.username = '';
   url.password = '';
-  for (const [key, value] of Object.entries(given)) setOrExplain(headers, { name, key, value });
+  for (const [key, value] of Object.entries(given)) setHeader(headers, { name, key, value });
   return { url, headers };
 }
 
-/** A URL without what may be secret in it. */
-export function nameUrl({ origin, pathname }: URL): string {
+/** The URL without query, fragment and credentials, for messages. */
+export function urlForMessages({ origin, pathname }: URL): string {
   return `${origin}${pathname}`;
 }
 
-interface Addressed {
+interface RequestTarget {
   readonly name: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Fetch refuses a URL with credentials. Source: RFC 7617. */
-function basic(username: string, password: string): string {
+function basicAuthorization(username: string, password: string): string {
   const pair = `${decode(username)}:${decode(password)}`;
   return `Basic ${Buffer.from(pair).toString('base64')}`;
 }
@@ -44,7 +47,7 @@ function decode(part: string): string {
 }
 
 /** The platform's own error shows the value, which may be a secret. */
-function setOrExplain(
+function setHeader(
   headers: Headers,
   { name, key, value }: { readonly name: string; readonly key: string; readonly value: string },
 ): void {

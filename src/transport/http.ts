@@ -1,16 +1,16 @@
 import { RuntimeError } from '../errors.ts';
 import { startDeadline } from './deadline.ts';
-import { createRequest, nameUrl } from './http-request.ts';
+import { createRequest, urlForMessages } from './http-request.ts';
 import { closedError } from './oneshot.ts';
-import { type Pool, pooled } from './pool.ts';
+import { type Pool, withPool } from './pool.ts';
 import type { ProcessReply, Transport } from './transport.ts';
 
-/** Where a hook is asked that is no process of ours. */
+/** An HTTP endpoint that serves a hook in place of a process. */
 export interface Endpoint {
   /** The entry's name. */
   readonly name: string;
   readonly url: string;
-  /** Their final values, which no message may show. */
+  /** The resolved values; they may be secret and stand in no message. */
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
@@ -19,7 +19,7 @@ export interface Endpoint {
 /** The transport of an endpoint, behind its pool. Connects to nothing. */
 export function openHttpTransport(endpoint: Endpoint, pool: Pool): Transport {
   const { name } = endpoint;
-  return pooled(openHttp(endpoint), { name, concurrency: Number.POSITIVE_INFINITY }, pool);
+  return withPool(openHttp(endpoint), { name, concurrency: Number.POSITIVE_INFINITY }, pool);
 }
 
 /**
@@ -38,14 +38,14 @@ export function openHttp(endpoint: Endpoint): Transport {
         name,
         timeoutMs,
         signal: either,
-        expiry: () => lateError(name, timeoutMs),
+        createError: () => timeoutError(name, timeoutMs),
       });
-      const over = new AbortController();
+      const fetchAbort = new AbortController();
       try {
-        return await Promise.race([post(endpoint, message.body, over.signal), deadline.expired]);
+        return await Promise.race([post(endpoint, message.body, fetchAbort.signal), deadline.expired]);
       } finally {
         deadline.clear();
-        over.abort();
+        fetchAbort.abort();
       }
     },
     warm: () => {},
@@ -62,7 +62,7 @@ async function post(endpoint: Endpoint, body: string, signal: AbortSignal): Prom
     if (stdout === undefined) throw limitError(endpoint);
     return { via: 'process', exitCode: null, signal: null, stdout, stderr: '', httpStatus: response.status };
   } catch (thrown) {
-    throw thrown instanceof RuntimeError ? thrown : unreachedError(name, url, thrown);
+    throw thrown instanceof RuntimeError ? thrown : unreachableError(name, url, thrown);
   }
 }
 
@@ -85,19 +85,27 @@ function limitError({ name, maxOutputBytes }: Endpoint): RuntimeError {
   return new RuntimeError('OUTPUT_LIMIT', message, { details });
 }
 
-function lateError(name: string, timeoutMs: number): RuntimeError {
+function timeoutError(name: string, timeoutMs: number): RuntimeError {
   return new RuntimeError('PROCESS_TIMEOUT', `"${name}" did not answer within ${timeoutMs} ms`, { details });
 }
 
-/** Fetch has limits of its own, 300 s each, and says so in the code of the cause. */
-function unreachedError(name: string, url: URL, thrown: unknown): RuntimeError {
+/**
+ * PROCESS_START, or PROCESS_TIMEOUT where fetch's own limits of 300 s, named by the cause's code, ended the
+ * call.
+ */
+function unreachableError(name: string, url: URL, thrown: unknown): RuntimeError {
   const cause: unknown = thrown instanceof Error ? thrown.cause : undefined;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'the connection failed';
-  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return lateError(name, 300_000);
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
+    return timeoutError(name, 300_000);
   const hint = 'Check that the server runs and that the url is its own.';
-  return new RuntimeError('PROCESS_START', `"${name}" could not be reached at ${nameUrl(url)}: ${code}`, {
-    hint,
-    details,
-    cause: thrown,
-  });
+  return new RuntimeError(
+    'PROCESS_START',
+    `"${name}" could not be reached at ${urlForMessages(url)}: ${code}`,
+    {
+      hint,
+      details,
+      cause: thrown,
+    },
+  );
 }

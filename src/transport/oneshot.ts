@@ -1,10 +1,10 @@
 import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
 import { drain, startDeadline } from './deadline.ts';
-import { hintOfLateEnd, withHint } from './hints.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from './process.ts';
-import { type Collected, collect } from './read.ts';
+import { lateExitHint, withHint } from './server-hints.ts';
 import { withStderr } from './stderr.ts';
+import { type CollectedOutput, collect } from './stream-reader.ts';
 import type { Message, ProcessReply, Transport } from './transport.ts';
 
 /** One process per exchange: the request on stdin, then its end; the reply is all of stdout. No `notify`. */
@@ -31,17 +31,17 @@ export function openOneshot(binding: Binding, context: ProcessContext): Transpor
   };
 }
 
-/** The error of an exchange that comes after `close`. */
+/** RUNTIME_CLOSED, for an exchange that is begun after `close`. */
 export function closedError(name: string): RuntimeError {
   return new RuntimeError('RUNTIME_CLOSED', `"${name}" cannot be called: the runtime is closed`);
 }
 
-/** The error of an exchange that `close` has cut off. */
+/** RUNTIME_CLOSED, for an exchange that `close` interrupted. */
 export function unansweredError(name: string): RuntimeError {
   return new RuntimeError('RUNTIME_CLOSED', `"${name}" had not answered when the runtime was closed`);
 }
 
-/** The binding as it is for this exchange alone. */
+/** The binding with the message's own environment and time limit. */
 function forMessage(binding: Binding, { env: changes, timeoutMs = binding.timeoutMs }: Message): Binding {
   if (changes === undefined) return { ...binding, timeoutMs };
   const env = Object.fromEntries(Object.entries({ ...binding.env, ...changes }).filter(hasValue));
@@ -52,47 +52,53 @@ function hasValue(variable: [string, string | undefined]): variable is [string, 
   return variable[1] !== undefined;
 }
 
-interface Run {
+interface RunOptions {
   readonly message: Message;
   readonly signal: AbortSignal;
   readonly track: (work: Promise<unknown>) => void;
 }
 
-async function runOnce(binding: Binding, context: ProcessContext, run: Run): Promise<ProcessReply> {
+async function runOnce(binding: Binding, context: ProcessContext, run: RunOptions): Promise<ProcessReply> {
   const { name, timeoutMs } = binding;
-  const { body, ending = '\n' } = run.message;
+  const { body, terminator = '\n' } = run.message;
   const deadline = startDeadline({ name, timeoutMs, signal: run.signal });
-  const starting = startProcess(binding, context, Buffer.from(body + ending));
+  const starting = startProcess(binding, context, Buffer.from(body + terminator));
   let child: WatchedProcess | undefined;
-  let stdout: Collected | undefined;
+  let stdout: CollectedOutput | undefined;
   try {
     child = await Promise.race([starting, deadline.expired]);
     stdout = collect(child.stdout, binding.maxOutputBytes);
     const reply = await Promise.race([takeReply(binding, child, stdout), deadline.expired]);
-    run.track(finish(binding, child));
+    run.track(releaseProcess(binding, child));
     return reply;
   } catch (error) {
-    // The caller has its answer now; the ending of the process goes on behind it.
-    const ending = starting.then(endWith, () => {});
+    // The caller gets its error now; ending the process goes on in the background.
+    const ending = starting.then(terminateProcess, () => {});
     run.track(ending);
-    if (child === undefined || !isFaultOfChild(error)) throw error;
-    const told = withStderr(error, child.stderr());
-    throw error.code === 'PROCESS_TIMEOUT' ? withHint(told, hintOfLateEnd(stdout?.length() ?? 0)) : told;
+    if (child === undefined || !isProcessFault(error)) throw error;
+    const described = withStderr(error, child.stderr());
+    throw error.code === 'PROCESS_TIMEOUT'
+      ? withHint(described, lateExitHint(stdout?.length() ?? 0))
+      : described;
   } finally {
     deadline.clear();
   }
 }
 
-function isFaultOfChild(error: unknown): error is RuntimeError {
+function isProcessFault(error: unknown): error is RuntimeError {
   return error instanceof RuntimeError && (error.code === 'PROCESS_TIMEOUT' || error.code === 'OUTPUT_LIMIT');
 }
 
-async function endWith(child: WatchedProcess): Promise<void> {
+async function terminateProcess(child: WatchedProcess): Promise<void> {
   await child.terminate();
   child.release();
 }
 
-async function takeReply(binding: Binding, child: WatchedProcess, stdout: Collected): Promise<ProcessReply> {
+async function takeReply(
+  binding: Binding,
+  child: WatchedProcess,
+  stdout: CollectedOutput,
+): Promise<ProcessReply> {
   const ended = await Promise.race([child.ended, stdout.overflowed.then(() => undefined)]);
   if (ended === undefined) throw outputLimitError(binding);
   // Read on for a while: a grandchild may hold the pipes for as long as it likes. What stderr says matters
@@ -104,8 +110,8 @@ async function takeReply(binding: Binding, child: WatchedProcess, stdout: Collec
   return { via: 'process', ...ended, stdout: bytes, stderr: child.stderr() };
 }
 
-/** Lets go of an answered process, once the log has the rest of its stderr. */
-async function finish(binding: Binding, child: WatchedProcess): Promise<void> {
+/** Releases a process that has replied, once the rest of its stderr is read or `drainMs` have passed. */
+async function releaseProcess(binding: Binding, child: WatchedProcess): Promise<void> {
   if (binding.leftovers === 'kill') child.killGroup();
   await drain(child.stderrClosed, binding.drainMs);
   child.release();

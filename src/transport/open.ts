@@ -1,34 +1,40 @@
 import type { Binding } from '../binding/binding.ts';
-import { holdWatcher } from './groups.ts';
 import { openOneshot } from './oneshot.ts';
-import { type Pool, pooled } from './pool.ts';
+import { type Pool, withPool } from './pool.ts';
 import type { ProcessContext } from './process.ts';
+import { acquireWatcher } from './process-groups.ts';
 import { openServer } from './server/server.ts';
-import type { Greeting, Transport } from './transport.ts';
+import type { Handshake, Transport } from './transport.ts';
 
-/** The transport of a binding, behind its pool. Starts nothing. A greeting is for servers. */
+/** The transport of a binding, behind its pool. Starts no process. Only servers use the handshake. */
 export function openTransport(
   binding: Binding,
   context: ProcessContext,
   pool: Pool,
-  greeting?: Greeting,
+  handshake?: Handshake,
 ): Transport {
-  return pooled(openAlone(binding, context, greeting), binding, pool);
+  return withPool(openUnpooled(binding, context, handshake), binding, pool);
 }
 
-/** The same, which waits for no slot. */
-export function openAlone(binding: Binding, context: ProcessContext, greeting?: Greeting): Transport {
-  return watched(openUnwatched(binding, context, greeting), binding, context);
+/** The transport of a binding without a pool: exchanges wait for no slot. */
+export function openUnpooled(binding: Binding, context: ProcessContext, handshake?: Handshake): Transport {
+  return withWatcher(openBindingTransport(binding, context, handshake), binding, context);
 }
 
-function openUnwatched(binding: Binding, context: ProcessContext, greeting: Greeting | undefined): Transport {
+function openBindingTransport(
+  binding: Binding,
+  context: ProcessContext,
+  handshake: Handshake | undefined,
+): Transport {
   if (binding.mode === 'oneshot') return openOneshot(binding, context);
-  return spread(Array.from({ length: binding.instances }, () => openServer(binding, context, greeting)));
+  return balanceLoad(
+    Array.from({ length: binding.instances }, () => openServer(binding, context, handshake)),
+  );
 }
 
 /** The transport, with the watcher of processes kept until it is closed. */
-function watched(transport: Transport, { name }: Binding, { emit }: ProcessContext): Transport {
-  const drop = holdWatcher((reason) => {
+function withWatcher(transport: Transport, { name }: Binding, { emit }: ProcessContext): Transport {
+  const releaseWatcher = acquireWatcher((reason) => {
     const message = `its processes would outlive a kill of this one: there is no watcher (${reason})`;
     emit({ type: 'note', name, level: 'warn', message });
   });
@@ -36,13 +42,13 @@ function watched(transport: Transport, { name }: Binding, { emit }: ProcessConte
     ...transport,
     close: async () => {
       await transport.close();
-      await drop();
+      await releaseWatcher();
     },
   };
 }
 
 /** Several processes of one entry: each exchange goes to the one with the fewest in flight. */
-function spread(transports: readonly Transport[]): Transport {
+function balanceLoad(transports: readonly Transport[]): Transport {
   const [first] = transports;
   if (transports.length === 1 && first !== undefined) return first;
   const load = new Map(transports.map((transport) => [transport, 0]));
@@ -51,19 +57,19 @@ function spread(transports: readonly Transport[]): Transport {
   };
   return {
     exchange: async (message, signal) => {
-      const idlest = transports.reduce((best, next) =>
+      const leastLoaded = transports.reduce((best, next) =>
         (load.get(next) ?? 0) < (load.get(best) ?? 0) ? next : best,
       );
-      count(idlest, 1);
+      count(leastLoaded, 1);
       try {
-        return await idlest.exchange(message, signal);
+        return await leastLoaded.exchange(message, signal);
       } finally {
-        count(idlest, -1);
+        count(leastLoaded, -1);
       }
     },
-    // Any of them may answer next, so a new life of one is news of all.
-    lives: () => transports.reduce((sum, { lives }) => sum + (lives?.() ?? 0), 0),
-    // What is only told goes to one of them, which so hears of everything, and in order.
+    // Any of them may answer next, so a restart of one counts for all.
+    startCount: () => transports.reduce((sum, { startCount }) => sum + (startCount?.() ?? 0), 0),
+    // Notifications go to the first process, which so gets all of them, in order.
     ...(first?.notify && { notify: first.notify }),
     warm: () => {
       for (const transport of transports) transport.warm();

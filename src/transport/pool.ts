@@ -5,7 +5,7 @@ import { inSlot } from '../time/stopwatch.ts';
 import { abortedError } from './deadline.ts';
 import type { Transport } from './transport.ts';
 
-/** The slots that all entries of one lane share. */
+/** The slots that all entries of one kind share. */
 export type Pool = PQueue;
 
 /** A pool in which at most `concurrency` exchanges run at once. */
@@ -15,9 +15,9 @@ export function createPool(concurrency: number): Pool {
 
 /**
  * The transport behind the pool: an exchange takes a slot of its entry, then one of the pool, and its
- * timeout starts only there. A caller that gives up while waiting leaves the queue. What has no reply takes no slot.
+ * timeout starts only there. A caller that aborts while waiting leaves the queue. Notifications take no slot.
  */
-export function pooled(
+export function withPool(
   transport: Transport,
   binding: Pick<Binding, 'name' | 'concurrency'>,
   pool: Pool,

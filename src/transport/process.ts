@@ -5,34 +5,34 @@ import type { Scrubber } from '../contract/scrub.ts';
 import { RuntimeError } from '../errors.ts';
 import { findExecutable } from '../files/executable.ts';
 import { findInterpreterFault } from '../files/interpreter.ts';
-import { settlesWithin, sleep } from './deadline.ts';
-import { letGo, signalGroup, watch } from './groups.ts';
-import type { Ended, Launch } from './launch/launch.ts';
-import { whenClosed } from './read.ts';
+import { sleep, waitForSettled } from './deadline.ts';
+import type { ExitStatus, Launcher } from './launch/launch.ts';
+import { launchListener, releaseGroup, signalGroup } from './process-groups.ts';
 import { watchStderr } from './stderr.ts';
+import { whenClosed } from './stream-reader.ts';
 
-/** A running process under watch: its stderr is drained and told line by line, its group can be ended. */
+/** A running process: its stderr is drained and emitted line by line, its process group can be ended. */
 export interface WatchedProcess {
   readonly pid: number;
   readonly stdin: Writable | null;
   readonly stdout: Readable;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<ExitStatus>;
   /** Settles at the end of stderr. */
   readonly stderrClosed: Promise<void>;
   /** The last 64 KiB of stderr. */
   stderr(): string;
   /** SIGTERM to the group, grace, SIGKILL to what is left of it. Safe to call again. */
   terminate(): Promise<void>;
-  /** Ends at once whatever is left in the group. */
+  /** SIGKILL to the group, at once. */
   killGroup(): void;
-  /** Closes our ends of the streams; what still holds the other ends is on its own. */
+  /** Closes our ends of the streams and stops watching the group. */
   release(): void;
 }
 
 export interface ProcessContext {
-  readonly launch: Launch;
+  readonly launch: Launcher;
   readonly emit: Emit;
-  /** What processes say beside their replies passes it before anything of it is cut. */
+  /** Takes secrets out of stderr and of lines that are no replies, before they are truncated. */
   readonly scrubber?: Scrubber | undefined;
 }
 
@@ -42,7 +42,7 @@ export async function startProcess(
   context: ProcessContext,
   input: Uint8Array | null,
 ): Promise<WatchedProcess> {
-  const launched = await launchOrExplain(binding, context.launch, input);
+  const launched = await launchProcess(binding, context.launch, input);
   const { pid, stdin, stdout, stderr, ended } = launched;
   const { name } = binding;
   context.emit({ type: 'process.started', name, pid });
@@ -54,9 +54,9 @@ export async function startProcess(
     scrubber: context.scrubber,
     ...(binding.mode === 'server' && { windowMs: SERVER_WINDOW_MS }),
   });
-  const watched = ended.then((end) => {
-    // What it leaves is none of ours, even if we end before we have read all that it said.
-    if (binding.leftovers === 'keep') letGo(pid);
+  const endReported = ended.then((end) => {
+    // Processes that it leaves behind are kept, even if this process ends before all outputs are read.
+    if (binding.leftovers === 'keep') releaseGroup(pid);
     context.emit({ type: 'process.ended', name, pid, ...end });
     return end;
   });
@@ -65,7 +65,7 @@ export async function startProcess(
     pid,
     stdin,
     stdout,
-    ended: watched,
+    ended: endReported,
     stderrClosed: whenClosed(stderr),
     stderr: tail,
     terminate: () => {
@@ -74,19 +74,19 @@ export async function startProcess(
     },
     killGroup: () => {
       signalGroup(pid, 'SIGKILL');
-      letGo(pid);
+      releaseGroup(pid);
     },
     release: () => {
-      letGo(pid);
+      releaseGroup(pid);
       for (const stream of [stdin, stdout, stderr]) stream?.destroy();
     },
   };
 }
 
-/** So often a server that floods its stderr is heard again. */
+/** How often a server that floods its stderr gets new lines into the log. */
 const SERVER_WINDOW_MS = 1_000;
 
-async function launchOrExplain(binding: Binding, launch: Launch, input: Uint8Array | null) {
+async function launchProcess(binding: Binding, launch: Launcher, input: Uint8Array | null) {
   const { name, args, cwd, env } = binding;
   if (binding.refused !== null) throw startError(name, binding.refused);
   if ([binding.command, cwd, ...args, ...Object.entries(env).flat()].some((text) => text.includes('\0'))) {
@@ -95,10 +95,10 @@ async function launchOrExplain(binding: Binding, launch: Launch, input: Uint8Arr
   const executable = findExecutable(binding.command, cwd, env['PATH'] ?? '');
   if (!executable.found) throw startError(name, executable.reason, { hint: executable.hint });
   try {
-    return await launch({ command: executable.path, args, cwd, env, input }, watch);
+    return await launch({ command: executable.path, args, cwd, env, input }, launchListener);
   } catch (error) {
     const fault = findMissingInterpreter(error, executable.path, binding);
-    const reason = fault?.reason ?? explain(error, cwd, executable.path);
+    const reason = fault?.reason ?? describeLaunchError(error, cwd, executable.path);
     throw startError(name, reason, { cause: error, ...(fault && { hint: fault.hint }) });
   }
 }
@@ -117,12 +117,12 @@ function findMissingInterpreter(error: unknown, path: string, { cwd, env }: Bind
   try {
     return findInterpreterFault(path, { cwd, searchPath: env['PATH'] ?? '' });
   } catch {
-    return undefined; // It can be run and not be read.
+    return undefined; // A file that can be executed but not read.
   }
 }
 
 /** The file passed every check, so what is left is its interpreter, its folder or the system's limits. */
-function explain(error: unknown, cwd: string, path: string): string {
+function describeLaunchError(error: unknown, cwd: string, path: string): string {
   const text = error instanceof Error ? error.message : String(error);
   if (text.includes('ENOENT'))
     return `the interpreter that ${path} names, or the folder ${cwd}, does not exist`;
@@ -134,20 +134,20 @@ function explain(error: unknown, cwd: string, path: string): string {
   return text;
 }
 
-async function terminateGroup(pid: number, ended: Promise<Ended>, graceMs: number): Promise<void> {
+async function terminateGroup(pid: number, ended: Promise<ExitStatus>, graceMs: number): Promise<void> {
   signalGroup(pid, 'SIGTERM');
-  await groupGone(pid, ended, graceMs);
+  await waitForGroupEnd(pid, ended, graceMs);
   signalGroup(pid, 'SIGKILL');
-  letGo(pid);
+  releaseGroup(pid);
   // SIGKILL cannot be refused, but a process in an uninterruptible wait takes its time.
-  await settlesWithin(ended, KILL_TAKES_MS);
+  await waitForSettled(ended, KILL_WAIT_MS);
 }
 
-const KILL_TAKES_MS = 5_000;
+const KILL_WAIT_MS = 5_000;
 
 /** Waits until nobody is left in the group, at most `graceMs`. */
-async function groupGone(pid: number, ended: Promise<Ended>, graceMs: number): Promise<void> {
+async function waitForGroupEnd(pid: number, ended: Promise<ExitStatus>, graceMs: number): Promise<void> {
   const until = performance.now() + graceMs;
-  if (!(await settlesWithin(ended, graceMs))) return;
+  if (!(await waitForSettled(ended, graceMs))) return;
   while (signalGroup(pid, 0) && performance.now() < until) await sleep(20);
 }

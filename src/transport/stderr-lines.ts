@@ -1,17 +1,17 @@
 import { OmittedText } from './server/omitted-text.ts';
 
-/** Told of what a process says on stderr, as far as that goes into a log. */
+/** Receives the lines of a process's stderr that go into the log. */
 export interface StderrListener {
   onLine(line: string): void;
-  /** So much was left out at this place. */
+  /** Called with how much was left out at this point. */
   onOmitted(omitted: { readonly lines: number; readonly bytes: number }): void;
 }
 
-/** How many lines, and bytes of them, are told at the beginning, and again at the end. */
+/** How many lines, and bytes of them, are emitted at the beginning, and again at the end. */
 export interface StderrLimits {
   readonly lines: number;
   readonly bytes: number;
-  /** After that time there is a new beginning; infinite: all of it is one. */
+  /** The limits start anew after this time; infinite: they hold for the whole stream. */
   readonly windowMs: number;
 }
 
@@ -22,14 +22,14 @@ export interface StderrLines {
 }
 
 /**
- * Cuts stderr into lines and tells the first and the last of them, and how much lay between, so that a flood costs
- * little more than its reading. A line that is longer than all that may be told is told as far as that goes.
+ * Cuts stderr into lines and emits the first and the last of them, and how much lay between, so that a flood
+ * costs little more than its reading. A line over the byte limit is truncated to it.
  */
 export function createStderrLines(limits: StderrLimits, listener: StderrListener): StderrLines {
   /** The line that has not ended yet. */
-  let held: Buffer[] = [];
-  let heldBytes = 0;
-  let left = { lines: limits.lines, bytes: limits.bytes };
+  let partial: Buffer[] = [];
+  let partialBytes = 0;
+  let remaining = { lines: limits.lines, bytes: limits.bytes };
   let openedAt = performance.now();
   let omitted: OmittedText | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -39,28 +39,28 @@ export function createStderrLines(limits: StderrLimits, listener: StderrListener
     if (!Number.isFinite(limits.windowMs)) return;
     timer = setTimeout(openWindow, Math.max(0, openedAt + limits.windowMs - performance.now())).unref();
   };
-  const takeHeld = (end: Buffer = nothing): Buffer => {
-    const line = heldBytes === 0 ? end : Buffer.concat([...held, end]);
-    held = [];
-    heldBytes = 0;
+  const takePartial = (end: Buffer = emptyBuffer): Buffer => {
+    const line = partialBytes === 0 ? end : Buffer.concat([...partial, end]);
+    partial = [];
+    partialBytes = 0;
     return line;
   };
-  const tell = (line: Buffer) => {
+  const emitLine = (line: Buffer) => {
     listener.onLine(decode(line));
-    left = { lines: left.lines - 1, bytes: left.bytes - line.length };
-    if (left.lines <= 0 || left.bytes <= 0) omit(false);
+    remaining = { lines: remaining.lines - 1, bytes: remaining.bytes - line.length };
+    if (remaining.lines <= 0 || remaining.bytes <= 0) omit(false);
   };
-  const hold = (part: Buffer) => {
-    held.push(part);
-    heldBytes += part.length;
-    if (heldBytes <= limits.bytes) return;
-    const line = takeHeld();
+  const addPartial = (part: Buffer) => {
+    partial.push(part);
+    partialBytes += part.length;
+    if (partialBytes <= limits.bytes) return;
+    const line = takePartial();
     listener.onLine(`${decode(line.subarray(0, limits.bytes))} …`);
     omit(true);
     omitted?.push(line.subarray(limits.bytes));
   };
-  const tellOmitted = (isEnd: boolean): Buffer => {
-    if (omitted === undefined) return nothing;
+  const emitOmitted = (isEnd: boolean): Buffer => {
+    if (omitted === undefined) return emptyBuffer;
     const { lines, count, rest } = omitted.close(limits.lines, isEnd);
     omitted = undefined;
     if (count.bytes > 0) listener.onOmitted(count);
@@ -69,10 +69,10 @@ export function createStderrLines(limits: StderrLimits, listener: StderrListener
   };
   const openWindow = () => {
     clearTimeout(timer);
-    left = { lines: limits.lines, bytes: limits.bytes };
+    remaining = { lines: limits.lines, bytes: limits.bytes };
     openedAt = performance.now();
-    const rest = tellOmitted(false);
-    if (rest.length > 0) hold(rest);
+    const rest = emitOmitted(false);
+    if (rest.length > 0) addPartial(rest);
   };
 
   return {
@@ -82,25 +82,25 @@ export function createStderrLines(limits: StderrLimits, listener: StderrListener
       while (omitted === undefined) {
         const end = chunk.indexOf('\n', start);
         if (end === -1) {
-          if (start < chunk.length) hold(chunk.subarray(start));
+          if (start < chunk.length) addPartial(chunk.subarray(start));
           return;
         }
-        tell(takeHeld(chunk.subarray(start, end)));
+        emitLine(takePartial(chunk.subarray(start, end)));
         start = end + 1;
       }
       omitted.push(chunk.subarray(start));
     },
     end: () => {
       clearTimeout(timer);
-      if (heldBytes > 0) tell(takeHeld());
-      tellOmitted(true);
+      if (partialBytes > 0) emitLine(takePartial());
+      emitOmitted(true);
     },
   };
 }
 
-const nothing = Buffer.alloc(0);
+const emptyBuffer = Buffer.alloc(0);
 
-/** The text of a line, or of the beginning of one; what it was cut inside of is left out. */
+/** The text of a line or of its beginning; a character that was cut in two is left out. */
 function decode(line: Buffer): string {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(line, { stream: true });
   return text.endsWith('\r') ? text.slice(0, -1) : text;

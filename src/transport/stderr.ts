@@ -4,26 +4,26 @@ import { RuntimeError } from '../errors.ts';
 import { createStderrLines, type StderrListener } from './stderr-lines.ts';
 import { createTranscoder } from './utf16.ts';
 
-/** What of a process's stderr is told line by line. */
-export interface Telling extends Partial<StderrListener> {
-  /** A process that answers one request says it once; one that lives on begins anew after so long. */
+/** How a process's stderr is emitted line by line. */
+export interface StderrOptions extends Partial<StderrListener> {
+  /** For a server: the line limits start anew after this time; default: never. */
   readonly windowMs?: number;
-  /** What is said passes it before anything is cut. */
+  /** Takes secrets out before anything is truncated. */
   readonly scrubber?: Scrubber | undefined;
 }
 
 /**
- * Drains a process's stderr as fast as it is written, tells its first and last lines, and returns a function that gives
- * the last 64 KiB of it.
+ * Drains a process's stderr as fast as it is written, emits its first and last lines, and returns a function
+ * that gives the last 64 KiB of it.
  */
 export function watchStderr(
   stderr: Readable,
   onLine: (line: string) => void,
-  { onOmitted = () => {}, windowMs = Number.POSITIVE_INFINITY, scrubber }: Telling = {},
+  { onOmitted = () => {}, windowMs = Number.POSITIVE_INFINITY, scrubber }: StderrOptions = {},
 ): () => string {
   let chunks: Buffer[] = [];
   let length = 0;
-  const lines = createStderrLines({ lines: MOST_LINES, bytes: TAIL_BYTES, windowMs }, { onLine, onOmitted });
+  const lines = createStderrLines({ lines: MAX_LINES, bytes: TAIL_BYTES, windowMs }, { onLine, onOmitted });
   const take = (chunk: Buffer) => {
     lines.push(chunk);
     chunks.push(chunk);
@@ -33,21 +33,22 @@ export function watchStderr(
     length = TAIL_BYTES;
   };
   const transcoder = createTranscoder();
-  const clean = scrubber && scrubBytes(scrubber);
-  let isOver = false;
-  const scrub = (chunk: Buffer) => clean?.push(chunk) ?? chunk;
+  const scrubbing = scrubber && scrubBytes(scrubber);
+  let isClosed = false;
+  const scrub = (chunk: Buffer) => scrubbing?.push(chunk) ?? chunk;
   stderr.on('data', (chunk: Buffer) => take(scrub(transcoder.push(chunk))));
   stderr.on('error', () => {});
   stderr.once('close', () => {
-    isOver = true;
+    isClosed = true;
     take(scrub(transcoder.end()));
-    if (clean !== undefined) take(clean.rest());
+    if (scrubbing !== undefined) take(scrubbing.rest());
     lines.end();
   });
-  return () => tailOf(Buffer.concat(isOver || clean === undefined ? chunks : [...chunks, clean.rest()]));
+  return () =>
+    tailOf(Buffer.concat(isClosed || scrubbing === undefined ? chunks : [...chunks, scrubbing.rest()]));
 }
 
-/** Bytes in pieces without secrets; what is no UTF-8 is marked on the way. */
+/** Takes secrets out of a stream of bytes; bytes that are not UTF-8 become U+FFFD. */
 function scrubBytes(scrubber: Scrubber) {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const stream = scrubber.stream();
@@ -66,7 +67,7 @@ function tailOf(bytes: Buffer): string {
   return bytes.toString('utf8', start);
 }
 
-const MOST_LINES = 500;
+const MAX_LINES = 500;
 const TAIL_BYTES = 64 * 1024;
 
 /** The error with the last non-empty line of stderr in its message and all of it in `details.stderr`. */

@@ -8,12 +8,14 @@ export interface Message {
   /** Variables of this exchange alone, beside the binding's; undefined takes one away. One-shot only. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** What stands after the body on stdin; default: a newline. One-shot only. */
-  readonly ending?: '' | '\n';
+  readonly terminator?: '' | '\n';
   /** Overrides the binding's limit. */
   readonly timeoutMs?: number;
 }
 
-/** What a one-shot process left: its whole stdout, and how it ended. What that means is the dialect's business. */
+/**
+ * The outcome of a one-shot process: its whole stdout, and how it ended. The dialect's codec interprets it.
+ */
 export interface ProcessReply {
   readonly via: 'process';
   readonly exitCode: number | null;
@@ -21,7 +23,7 @@ export interface ProcessReply {
   readonly stdout: Uint8Array;
   /** The last 64 KiB. */
   readonly stderr: string;
-  /** Of an HTTP endpoint, which stands in a process's place: `stdout` is the body, `exitCode` null. */
+  /** The status of an HTTP endpoint's reply: `stdout` is its body, `exitCode` null. Absent for a process. */
   readonly httpStatus?: number;
 }
 
@@ -31,19 +33,20 @@ export interface RpcReply {
   readonly result?: Json;
   /** A JSON object. */
   readonly error?: Json;
-  /** The result that stood beside an error, which counts in its place. */
-  readonly beside?: Json;
+  /** The result of a reply that has an error as well; the error counts. */
+  readonly ignoredResult?: Json;
 }
 
 export type Reply = ProcessReply | RpcReply;
 
-/** The first exchange of every life of a server, before which it is asked nothing. */
-export interface Greeting {
+/** The first exchange with every new process of a server; requests are sent only after it. */
+export interface Handshake {
   /** Its limit is apart from those of the calls that wait for it. */
   readonly message: Message;
   /**
-   * Why the server may not be used, if so; it is then killed and its callers are given the error. Given REPLY_MALFORMED,
-   * it decides too; any other fault in the place of a reply refuses whatever it says.
+   * Returns the error if the server may not be used; the server is then killed and its callers get that
+   * error. It decides about REPLY_MALFORMED too; with any other error in place of a reply the server is
+   * refused anyway.
    */
   readonly check: (reply: Reply | RuntimeError) => RuntimeError | undefined;
 }
@@ -61,9 +64,9 @@ export interface Transport {
    */
   notify?(message: Message, signal?: AbortSignal): Promise<void>;
   /** How many processes there have been so far, of all instances together. Servers only. */
-  lives?(): number;
-  /** Starts what can be started ahead of the first exchange; failures wait for that exchange. */
+  startCount?(): number;
+  /** Starts processes ahead of the first exchange; that exchange reports their failures. */
   warm(): void;
-  /** Ends every process, the politest way that works. Never rejects. */
+  /** Ends every process: end of stdin, SIGTERM, SIGKILL, each after a grace period. Never rejects. */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 /** The form of UTF-16 that a byte order mark at the beginning names; undefined without one. PowerShell writes both. */
-export function findUtf16(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+export function detectUtf16(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
 }
@@ -7,7 +7,7 @@ export function findUtf16(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefine
 /** Turns a stream into UTF-8. */
 export interface Transcoder {
   push(chunk: Buffer): Buffer;
-  /** What was held back for a character that never became whole. */
+  /** The bytes that were held back for an incomplete character. */
   end(): Buffer;
 }
 
@@ -28,7 +28,7 @@ export function createTranscoder(): Transcoder {
       }
       isDecided = true;
       held = Buffer.alloc(0);
-      const form = findUtf16(start);
+      const form = detectUtf16(start);
       if (form === undefined) return start;
       decoder = new TextDecoder(form);
       return Buffer.from(decoder.decode(start, { stream: true }));

@@ -12,7 +12,7 @@ import {
 } from 'yaml';
 
 /** What an alias stands for: the last node of that name above it. All of a document are found in one walk. */
-export function targetOf(document: Document.Parsed, alias: Alias): Node | undefined {
+export function aliasTargetOf(document: Document.Parsed, alias: Alias): Node | undefined {
   const known = targets.get(document) ?? findTargets(document);
   targets.set(document, known);
   return known.get(alias);
@@ -58,13 +58,13 @@ function addMerged(index: Map<string, Pair>, document: Document.Parsed, { value 
 
 /** What a merge key takes its keys from. */
 export function mergeSources(document: Document.Parsed, value: unknown): (Node | undefined)[] {
-  const target = follow(document, value);
-  return isSeq(target) ? target.items.map((item) => follow(document, item)) : [target];
+  const target = resolveAlias(document, value);
+  return isSeq(target) ? target.items.map((item) => resolveAlias(document, item)) : [target];
 }
 
 /** The node itself, or what it stands for. */
-export function follow(document: Document.Parsed, value: unknown): Node | undefined {
-  if (isAlias(value)) return targetOf(document, value);
+export function resolveAlias(document: Document.Parsed, value: unknown): Node | undefined {
+  if (isAlias(value)) return aliasTargetOf(document, value);
   return isScalar(value) || isMap(value) || isSeq(value) ? value : undefined;
 }
 

@@ -6,16 +6,16 @@ import { findViolations, type Violation } from './violation.ts';
 
 export { formatProblem } from './problem.ts';
 
-/** Everything in which the document differs from a JSON Schema (2020-12), in the order of the file. */
+/** The violations of a JSON Schema (2020-12) in the document, as problems in file order. */
 export function checkSchema(document: YamlDocument, schema: object): Problem[] {
   if (document.value === undefined) return [];
   return sortProblems(
-    findViolations(document.value, schema).map((violation) => locate(document, violation, schema)),
+    findViolations(document.value, schema).map((violation) => locateViolation(document, violation, schema)),
   );
 }
 
 /** A violation as an error: unknown keys and names at the key, what is missing at the name of its parent. */
-export function locate(document: YamlDocument, violation: Violation, schema: object): Problem {
+export function locateViolation(document: YamlDocument, violation: Violation, schema: object): Problem {
   const { path, kind, message, hint } = violation;
   const place = describePath(path, schema);
   return {

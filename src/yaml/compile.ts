@@ -9,7 +9,8 @@ import { isObject } from '../json/json.ts';
 export function compile(schema: object): ValidateFunction {
   const known = compiled.get(schema);
   if (known) return known;
-  const validate = '$defs' in schema ? newAjv(schema).compile(schema) : shared().compile(defer(schema));
+  const validate =
+    '$defs' in schema ? newAjv(schema).compile(schema) : sharedCompiler().compile(deferParts(schema));
   compiled.set(schema, validate);
   return validate;
 }
@@ -18,21 +19,31 @@ function newAjv(root: object): Ajv2020 {
   const ajv = new Ajv2020(options);
   for (const keyword of ['anyOf', 'oneOf'] as const) {
     ajv.removeKeyword(keyword);
-    ajv.addKeyword({ keyword, schemaType: 'array', errors: 'full', validate: judgeUnion(root, keyword) });
+    ajv.addKeyword({
+      keyword,
+      schemaType: 'array',
+      errors: 'full',
+      validate: createUnionValidator(root, keyword),
+    });
   }
-  ajv.addKeyword({ keyword: 'later', schemaType: 'object', errors: 'full', validate: judgeLater() });
+  ajv.addKeyword({
+    keyword: 'later',
+    schemaType: 'object',
+    errors: 'full',
+    validate: createDeferredValidator(),
+  });
   return ajv;
 }
 
 let sharedAjv: Ajv2020 | undefined;
 
-function shared(): Ajv2020 {
+function sharedCompiler(): Ajv2020 {
   sharedAjv ??= newAjv({});
   return sharedAjv;
 }
 
-/** The schema with the objects inside it left for later. */
-function defer(schema: object): object {
+/** The schema with its object subschemas replaced by a keyword that compiles them on first use. */
+function deferParts(schema: object): object {
   const { properties, additionalProperties, items } = isObject(schema) ? schema : {};
   const isMap = isObject(properties);
   return {
@@ -47,24 +58,24 @@ function defer(schema: object): object {
 
 function deferPart(part: unknown): unknown {
   if (!isObject(part)) return part;
-  return isObject(part['properties']) ? { later: part } : defer(part);
+  return isObject(part['properties']) ? { later: part } : deferParts(part);
 }
 
-function judgeLater(): Judge<object> {
-  const judge: Judge<object> = (part, data, _parent, context) => {
+function createDeferredValidator(): KeywordValidator<object> {
+  const validateKeyword: KeywordValidator<object> = (part, data, _parent, context) => {
     const validate = compile(part);
     if (validate(data)) return true;
     const at = context?.instancePath ?? '';
-    judge.errors = (validate.errors ?? []).map((error) => ({
+    validateKeyword.errors = (validate.errors ?? []).map((error) => ({
       ...error,
       instancePath: at + error.instancePath,
     }));
     return false;
   };
-  return judge;
+  return validateKeyword;
 }
 
-/** The meta-schema has unions of its own, which the judges below could not serve. */
+/** `validateSchema` is off: the meta-schema has unions that the validators below do not support. */
 const options = {
   allErrors: true,
   strict: true,
@@ -78,14 +89,14 @@ const options = {
 const compiled = new WeakMap<object, ValidateFunction>();
 
 type Keyword = 'anyOf' | 'oneOf';
-interface Judge<Schema = readonly unknown[]> {
+interface KeywordValidator<Schema = readonly unknown[]> {
   (schema: Schema, data: unknown, parent: unknown, context?: { instancePath: string }): boolean;
   errors?: ErrorObject[];
 }
 
-function judgeUnion(root: object, keyword: Keyword): Judge {
+function createUnionValidator(root: object, keyword: Keyword): KeywordValidator {
   const branchOf = new Map<unknown, object>();
-  const judge: Judge = (branches, data, _parent, context) => {
+  const validateKeyword: KeywordValidator = (branches, data, _parent, context) => {
     const failures = branches.flatMap((branch) => {
       const schema = branchOf.get(branch) ?? asRoot(branch, root);
       branchOf.set(branch, schema);
@@ -95,11 +106,11 @@ function judgeUnion(root: object, keyword: Keyword): Judge {
     const passed = branches.length - failures.length;
     if (passed === 1 || (passed > 1 && keyword === 'anyOf')) return true;
     const at = context?.instancePath ?? '';
-    const errors = passed > 1 ? [unionError(ambiguous(branches))] : chooseBranch(failures);
-    judge.errors = errors.map((error) => ({ ...error, instancePath: at + error.instancePath }));
+    const errors = passed > 1 ? [unionError(describeAmbiguity(branches))] : chooseBranch(failures);
+    validateKeyword.errors = errors.map((error) => ({ ...error, instancePath: at + error.instancePath }));
     return false;
   };
-  return judge;
+  return validateKeyword;
 }
 
 /** A branch as a schema of its own, in which references to the root's definitions still lead somewhere. */
@@ -109,7 +120,7 @@ function asRoot(branch: unknown, root: object): object {
   return branch === true ? definitions : { not: {} };
 }
 
-/** The errors worth telling: those of the branch that fits the value's type and fails least. */
+/** The errors of the branch that accepts the type of the value and has the fewest errors. */
 function chooseBranch(failures: readonly ErrorObject[][]): ErrorObject[] {
   const fitting = failures.filter((errors) => !errors.some((error) => isRootType(error)));
   if (fitting.length === 0) return [wrongType(failures)];
@@ -148,7 +159,7 @@ function onlyChoices(error: ErrorObject | undefined): string[] | undefined {
   return error.keyword === 'enum' && Array.isArray(allowed) ? allowed.map(String) : undefined;
 }
 
-function ambiguous(branches: readonly unknown[]): string {
+function describeAmbiguity(branches: readonly unknown[]): string {
   const keys = branches.flatMap((branch) =>
     isObject(branch) && Array.isArray(branch['required']) ? branch['required'] : [],
   );

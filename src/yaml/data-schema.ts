@@ -9,14 +9,14 @@ type DataSchema = Readonly<Record<string, unknown>> | boolean;
 
 /**
  * Compiles a schema that a user wrote for data: JSON Schema 2020-12, 2019-09 or draft-07 by its `$schema`,
- * without one the first of 2020-12 and draft-07 that it fits. Unknown keywords and formats are passed over. No text
- * keeps its patterns busy, and no list its `uniqueItems`; what refers to itself may take for ever. `isFirstOnly`: the
- * first violation ends it. Throws Error when it cannot be used.
+ * without one the first of 2020-12 and draft-07 that it fits. Unknown keywords and formats are ignored.
+ * Patterns and `uniqueItems` take linear time, a recursive schema may take very long. `isFirstOnly`:
+ * stop at the first violation. Throws Error when the schema cannot be used.
  */
 export function compileDataSchema(schema: DataSchema, { isFirstOnly = false } = {}): ValidateFunction {
   const { $schema: declared, ...rest } = isObject(schema) ? schema : { $schema: undefined };
   const body = isObject(schema) ? rest : schema;
-  const drafts = draftsOf(declared, isFirstOnly ? firstOnly : thorough);
+  const drafts = draftsOf(declared, isFirstOnly ? firstErrorDrafts : allErrorsDrafts);
   const failures: unknown[] = [];
   for (const compile of drafts) {
     try {
@@ -96,5 +96,5 @@ function openDrafts(allErrors: boolean): Drafts {
   };
 }
 
-const thorough = openDrafts(true);
-const firstOnly = openDrafts(false);
+const allErrorsDrafts = openDrafts(true);
+const firstErrorDrafts = openDrafts(false);

@@ -2,7 +2,7 @@ import { type Document, LineCounter, parseAllDocuments } from 'yaml';
 import type { Position, Problem } from './problem.ts';
 import { lowerFirst, syntaxProblems, tooDeep } from './syntax.ts';
 import { readText } from './text-file.ts';
-import { findDuplicates, findMistakes, keysAt, lookUp, type Place, type TreeMistake } from './tree.ts';
+import { findDuplicates, findMistakes, keysAt, lookUp, type NodeOffsets, type TreeMistake } from './tree.ts';
 
 /** The way to a value: mapping keys and list indices from the root. */
 export type Path = readonly (string | number)[];
@@ -11,10 +11,10 @@ export type Path = readonly (string | number)[];
 export interface YamlDocument {
   /** As the user gave it. */
   readonly file: string;
-  /** Plain values; undefined when the file is so broken that `problems` says all there is to say. */
+  /** Plain values; undefined when the file cannot be parsed; then `problems` says why. */
   readonly value: unknown;
   readonly problems: readonly Problem[];
-  /** The one of `problems` that reports further documents; a tolerant loader may take it less seriously. */
+  /** The one of `problems` that reports further documents; a tolerant loader may treat it as a warning. */
   readonly secondDocument: Problem | undefined;
   /** Where the value stands; that of its nearest existing ancestor when there is none. */
   positionOf(path: Path): Position;
@@ -32,7 +32,9 @@ export function readDocument(file: string): YamlDocument {
   return typeof text === 'string' ? parseDocument(file, text) : brokenDocument(file, text);
 }
 
-/** The document in a text; `file` is what its problems are said to be in. All that is wrong is a problem. */
+/**
+ * Parses a text; `file` is its name in problems. Syntax errors are problems of the document, never thrown.
+ */
 export function parseDocument(file: string, text: string): YamlDocument {
   const lines = new LineCounter();
   const documents = tryParse(text, lines);
@@ -42,7 +44,7 @@ export function parseDocument(file: string, text: string): YamlDocument {
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
   };
   if (documents === undefined)
-    return brokenDocument(file, { ...at(deepestIn(text)), severity: 'error', message: tooDeep });
+    return brokenDocument(file, { ...at(deepestOffset(text)), severity: 'error', message: tooDeep });
   if (first === undefined)
     return brokenDocument(file, { ...at(0), severity: 'error', message: 'the file is empty' });
   return toYamlDocument(file, first, { at, second });
@@ -59,12 +61,12 @@ function tryParse(text: string, lines: LineCounter): readonly Document.Parsed[] 
 }
 
 /** Where the line with the widest indentation begins. */
-function deepestIn(text: string): number {
-  let place = { offset: 0, width: 0 };
+function deepestOffset(text: string): number {
+  let deepest = { offset: 0, width: 0 };
   for (const { index, 1: indent = '' } of text.matchAll(/^( +)\S/gm)) {
-    if (indent.length > place.width) place = { offset: index, width: indent.length };
+    if (indent.length > deepest.width) deepest = { offset: index, width: indent.length };
   }
-  return place.offset + place.width;
+  return deepest.offset + deepest.width;
 }
 
 function brokenDocument(file: string, problem: Problem): YamlDocument {
@@ -99,26 +101,31 @@ export function parseYaml(text: string, lineCounter: LineCounter): readonly Docu
   return 'empty' in documents ? [] : documents;
 }
 
-interface Source {
+interface DocumentContext {
   readonly at: (offset: number) => Position;
   readonly second: Document.Parsed | undefined;
 }
 
-function toYamlDocument(file: string, document: Document.Parsed, { at, second }: Source): YamlDocument {
+function toYamlDocument(
+  file: string,
+  document: Document.Parsed,
+  { at, second }: DocumentContext,
+): YamlDocument {
   const { value, mistakes } =
     document.errors.length === 0 ? toValue(document) : { value: undefined, mistakes: [] };
   const located = mistakes.map(
     ({ offset, message }): Problem => ({ ...at(offset), severity: 'error', message }),
   );
   const secondDocument = second && hasContents(second) ? reportSecond(second, at) : undefined;
-  const atPlace = (pick: (place: Place) => number) => (path: Path) => at(pick(lookUp(document, path)));
+  const positionAt = (pick: (offsets: NodeOffsets) => number) => (path: Path) =>
+    at(pick(lookUp(document, path)));
   return {
     file,
     value,
     problems: [...syntaxProblems(document, at), ...located, ...(secondDocument ? [secondDocument] : [])],
     secondDocument,
-    positionOf: atPlace((place) => place.valueOffset),
-    keyPositionOf: atPlace((place) => place.keyOffset),
+    positionOf: positionAt((offsets) => offsets.valueOffset),
+    keyPositionOf: positionAt((offsets) => offsets.keyOffset),
     sourceOf: (path) => lookUp(document, path).source,
     keysOf: (path) => keysAt(document, path),
   };
@@ -129,7 +136,7 @@ function hasContents(document: Document.Parsed): boolean {
   return document.errors.length > 0 || (range !== undefined && range !== null && range[1] > range[0]);
 }
 
-function reportSecond(second: Document.Parsed, at: Source['at']): Problem {
+function reportSecond(second: Document.Parsed, at: DocumentContext['at']): Problem {
   return {
     ...at(second.contents?.range?.[0] ?? second.range[0]),
     severity: 'error',

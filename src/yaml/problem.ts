@@ -34,7 +34,7 @@ function isProblem(value: unknown): value is Problem {
   return isObject(value) && typeof value['file'] === 'string' && typeof value['message'] === 'string';
 }
 
-/** By file, then line, then column; what stands at one place keeps its order. */
+/** Sorted by file, line and column; problems at one location keep their order. */
 export function sortProblems(problems: readonly Problem[]): Problem[] {
   return problems.toSorted((a, b) => compare(a.file, b.file) || a.line - b.line || a.column - b.column);
 }

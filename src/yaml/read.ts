@@ -3,7 +3,7 @@ import { longestMs } from '../time/longest-timer.ts';
 import type { Path, YamlDocument } from './document.ts';
 
 /** One entry of a mapping, in the order of the file. */
-export interface Entry {
+export interface MappingEntry {
   readonly name: string;
   readonly path: Path;
   readonly value: unknown;
@@ -18,7 +18,7 @@ export function valueAt(document: YamlDocument, path: Path): unknown {
 }
 
 /** The entries of the mapping at `path`; none when it is no mapping. */
-export function entriesAt(document: YamlDocument, path: Path): Entry[] {
+export function entriesAt(document: YamlDocument, path: Path): MappingEntry[] {
   if (!isObject(valueAt(document, path))) return [];
   return document.keysOf(path).map((name) => {
     const entry = [...path, name];
@@ -40,8 +40,8 @@ export function textAt(document: YamlDocument, path: Path): string | undefined {
   return document.sourceOf(path) ?? String(value);
 }
 
-/** A text that says something: an empty one counts as absent. */
-export function wordAt(document: YamlDocument, path: Path): string | undefined {
+/** The text at `path`; undefined when it is empty or absent. */
+export function nonEmptyTextAt(document: YamlDocument, path: Path): string | undefined {
   return textAt(document, path) || undefined;
 }
 
@@ -56,26 +56,26 @@ export function choiceAt<Word extends string>(
 }
 
 /** A whole number of at least `least`, rounded down. */
-export function wholeAt(document: YamlDocument, path: Path, least = 1): number | undefined {
+export function integerAt(document: YamlDocument, path: Path, least = 1): number | undefined {
   const value = valueAt(document, path);
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined;
   const whole = Math.trunc(value);
   return whole < least ? undefined : whole;
 }
 
-/** A number that JSON has. */
-export function finiteAt(document: YamlDocument, path: Path): number | undefined {
+/** The finite number at `path`; undefined when there is none. */
+export function numberAt(document: YamlDocument, path: Path): number | undefined {
   const value = valueAt(document, path);
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
 /** The tree at `path`, in which numbers too long for a double keep the digits that the file has. */
-export function exactAt(document: YamlDocument, path: Path, value = valueAt(document, path)): unknown {
+export function exactValueAt(document: YamlDocument, path: Path, value = valueAt(document, path)): unknown {
   if (typeof value === 'number') return exactNumber(value, document.sourceOf(path));
-  if (Array.isArray(value)) return value.map((item, index) => exactAt(document, [...path, index], item));
+  if (Array.isArray(value)) return value.map((item, index) => exactValueAt(document, [...path, index], item));
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, exactAt(document, [...path, key], member)]),
+    Object.entries(value).map(([key, member]) => [key, exactValueAt(document, [...path, key], member)]),
   );
 }
 
@@ -96,7 +96,7 @@ export function infiniteNumbersAt(document: YamlDocument, path: Path): Path[] {
 
 /** A duration in milliseconds, never longer than a timer can wait. */
 export function millisecondsAt(document: YamlDocument, path: Path, least = 1): number | undefined {
-  const whole = wholeAt(document, path, least);
+  const whole = integerAt(document, path, least);
   return whole === undefined ? undefined : Math.min(whole, longestMs);
 }
 
@@ -109,6 +109,6 @@ export function isAt(path: Path, ...patterns: readonly string[]): boolean {
 }
 
 /** The pattern of one key of every entry that starts a process. */
-export function execKey(key: string): string[] {
+export function execKeyPatterns(key: string): string[] {
   return [`spec.tools.*.exec.${key}`, `spec.evals.*.${key}`, `spec.hooks.*.${key}`];
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../json/json.ts';
 
-/** Whether a JSON Schema may come back to itself, so that a deep value may be compared again and again. */
+/** Whether a JSON Schema refers to itself, so that validation may take very long. */
 export function isRecursive(schema: unknown): boolean {
   const trail = new Set<unknown>();
   const done = new Set<unknown>();
@@ -16,7 +16,7 @@ export function isRecursive(schema: unknown): boolean {
   return visit(schema);
 }
 
-/** What the references of a node lead to; of one that cannot be told, the whole schema. */
+/** The targets of the references of a node; the whole schema for one that cannot be resolved. */
 function targetsOf(node: object, root: unknown): unknown[] {
   if (!isObject(node)) return [];
   const { $ref, $dynamicRef, $recursiveRef } = node;

@@ -3,8 +3,8 @@ import { isObject } from '../json/json.ts';
 type Subschema = Readonly<Record<string, unknown>>;
 
 /**
- * A path as people read it: `hooks[guard].phases[0]`. Names that the user chose and list indices stand in
- * brackets; which those are is the schema's word. A leading `spec` is left out.
+ * A path for messages: `hooks[guard].phases[0]`. Names that the user chose (by the schema) and list indices
+ * stand in brackets. A leading `spec` is left out.
  */
 export function describePath(path: readonly (string | number)[], schema: object): string {
   let text = '';
@@ -41,7 +41,7 @@ function propertiesOf(candidate: Subschema): Readonly<Record<string, unknown>> {
   return isObject(candidate['properties']) ? candidate['properties'] : {};
 }
 
-/** All subschemas that may speak about the member; unions and conditions count as one bag. */
+/** All subschemas that may apply to the member, in any branch of unions and conditions. */
 function stepInto(candidates: readonly Subschema[], segment: string | number, root: object): Subschema[] {
   const inner = candidates.flatMap((candidate): unknown[] => {
     if (typeof segment === 'number') return [candidate['items']];

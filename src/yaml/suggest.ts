@@ -10,7 +10,7 @@ export function suggest(word: string, known: readonly string[], title?: string):
 
 /** The known word that `word` was probably meant to be: at most a third of its letters differ. */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
-  if (word.length > LONGEST) return undefined;
+  if (word.length > MAX_LENGTH) return undefined;
   const ranked = known
     .map((candidate) => ({ candidate, steps: countSteps(fold(word), fold(candidate)) }))
     .toSorted((a, b) => a.steps - b.steps);
@@ -20,8 +20,8 @@ export function findNearest(word: string, known: readonly string[]): string | un
     : undefined;
 }
 
-/** Nobody misspells what is longer, and comparing it takes long. */
-const LONGEST = 200;
+/** The longest word for which a suggestion is looked for; comparing longer ones is slow. */
+const MAX_LENGTH = 200;
 
 /** Two letters that changed places are one slip, not two. */
 function countSteps(word: string, candidate: string): number {

@@ -1,7 +1,7 @@
 import type { Document, YAMLError } from 'yaml';
 import type { Position, Problem } from './problem.ts';
 
-/** Said where the nesting passes what this file may have, or what the parser can follow. */
+/** The message for nesting beyond our limit or that of the parser. */
 export const tooDeep = 'the YAML is nested too deeply';
 
 /** What the parser found. One error per line: what follows on the same line is nearly always the echo of the first. */

@@ -1,9 +1,17 @@
 import { type Document, isAlias, isCollection, isMap, isScalar, isSeq, type Node, visit } from 'yaml';
-import { countMerged, follow, isMergeKey, keyText, mergeSources, pairsOf, targetOf } from './anchors.ts';
+import {
+  aliasTargetOf,
+  countMerged,
+  isMergeKey,
+  keyText,
+  mergeSources,
+  pairsOf,
+  resolveAlias,
+} from './anchors.ts';
 import { tooDeep } from './syntax.ts';
 
-/** Where a value and its key stand, as offsets into the text, and a scalar's own spelling. */
-export interface Place {
+/** The offsets of a value and its key in the text, and the source text of a scalar. */
+export interface NodeOffsets {
   readonly valueOffset: number;
   readonly keyOffset: number;
   /** Undefined for what is no scalar or is not there. */
@@ -16,45 +24,46 @@ export interface TreeMistake {
 }
 
 /** Finds the value at `path`, through aliases and merge keys; its nearest ancestor when there is none. */
-export function lookUp(document: Document.Parsed, path: readonly (string | number)[]): Place {
+export function lookUp(document: Document.Parsed, path: readonly (string | number)[]): NodeOffsets {
   let node = asNode(document.contents);
-  let place = placeOf(document, node, offsetOf(node) ?? 0);
+  let offsets = offsetsOf(document, node, offsetOf(node) ?? 0);
   for (const segment of path) {
     const step = stepInto(document, node, segment);
-    if (step === undefined) return { ...place, source: undefined };
+    if (step === undefined) return { ...offsets, source: undefined };
     node = step.value;
-    place = placeOf(document, node, step.keyOffset ?? offsetOf(node) ?? place.keyOffset);
+    offsets = offsetsOf(document, node, step.keyOffset ?? offsetOf(node) ?? offsets.keyOffset);
   }
-  return place;
+  return offsets;
 }
 
 /** The keys of the mapping at `path` in the order of the file, merged ones where their `<<` stands. */
 export function keysAt(document: Document.Parsed, path: readonly (string | number)[]): string[] {
   let node = asNode(document.contents);
   for (const segment of path) node = stepInto(document, node, segment)?.value;
-  const map = follow(document, node);
+  const map = resolveAlias(document, node);
   return isMap(map) ? [...pairsOf(document, map).keys()] : [];
 }
 
-/** What the parser lets pass but no plain value can express: dangling or circular aliases, odd merge keys. */
+/** Mistakes that the parser accepts: dangling or circular aliases, wrong merge keys, too deep nesting. */
 export function findMistakes(document: Document.Parsed): TreeMistake[] {
   const mistakes: TreeMistake[] = [];
   let aliases = 0;
   visit(document, {
     Collection(_key, collection, ancestors) {
-      const isDeep = ancestors.filter(isCollection).length >= deepest;
-      if (!isDeep && !(isMap(collection) && countMerged(document, collection) > mostMerged)) return undefined;
+      const isDeep = ancestors.filter(isCollection).length >= maxDepth;
+      if (!isDeep && !(isMap(collection) && countMerged(document, collection) > maxMergedKeys))
+        return undefined;
       const message = isDeep ? tooDeep : 'its merge keys stand for too many keys';
       mistakes.push({ offset: offsetOf(collection) ?? 0, message });
       return visit.BREAK;
     },
     Alias(_key, alias, ancestors) {
       aliases += 1;
-      if (aliases > mostAliases) {
-        mistakes.push({ offset: offsetOf(alias) ?? 0, message: `it has more than ${mostAliases} aliases` });
+      if (aliases > maxAliases) {
+        mistakes.push({ offset: offsetOf(alias) ?? 0, message: `it has more than ${maxAliases} aliases` });
         return visit.BREAK;
       }
-      const target = targetOf(document, alias);
+      const target = aliasTargetOf(document, alias);
       if (target === undefined) {
         mistakes.push({
           offset: offsetOf(alias) ?? 0,
@@ -100,12 +109,12 @@ export function findDuplicates(document: Document.Parsed): TreeMistake[] {
   return mistakes;
 }
 
-/** Far beyond any real file, and far below what overflows a stack. */
-const deepest = 100;
-/** Each is looked up among all that stands above it. */
-const mostAliases = 1000;
-/** Merge keys of merge keys can make a short text mean more than any memory holds. */
-const mostMerged = 100_000;
+/** The deepest nesting: far beyond any real file, and far below what overflows a stack. */
+const maxDepth = 100;
+/** The most aliases in a document; each is looked up among all anchors above it. */
+const maxAliases = 1000;
+/** The most keys that merge keys may expand to: nested ones grow exponentially. */
+const maxMergedKeys = 100_000;
 
 function asNode(value: unknown): Node | undefined {
   return isScalar(value) || isMap(value) || isSeq(value) || isAlias(value) ? value : undefined;
@@ -115,11 +124,11 @@ function offsetOf(node: Node | undefined): number | undefined {
   return node?.range?.[0];
 }
 
-/** A value that is not written at all (`key:` and nothing more) stands where its key does. */
-function placeOf(document: Document.Parsed, node: Node | undefined, keyOffset: number): Place {
+/** The offsets of a node; an empty value (`key:` and nothing more) has the offset of its key. */
+function offsetsOf(document: Document.Parsed, node: Node | undefined, keyOffset: number): NodeOffsets {
   const range = node?.range;
   const valueOffset = range && range[1] > range[0] ? range[0] : keyOffset;
-  const target = follow(document, node);
+  const target = resolveAlias(document, node);
   return { valueOffset, keyOffset, source: isScalar(target) ? target.source : undefined };
 }
 
@@ -133,7 +142,7 @@ function stepInto(
   parent: Node | undefined,
   segment: string | number,
 ): Step | undefined {
-  const node = follow(document, parent);
+  const node = resolveAlias(document, parent);
   if (isSeq(node)) {
     const value = asNode(node.items[Number(segment)]);
     return value && { value, keyOffset: undefined };

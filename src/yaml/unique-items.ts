@@ -10,35 +10,35 @@ export function makeUniqueItemsLinear(compiler: Pick<Ajv, 'addKeyword' | 'remove
     schemaType: 'boolean',
     errors: 'full',
     compile: (isAsked: boolean) => {
-      const judge: Judge = (items) => {
-        const twins = isAsked && items.length > 1 ? findTwins(items) : undefined;
-        judge.errors = twins === undefined ? [] : [errorOf(twins)];
-        return twins === undefined;
+      const validateItems: UniqueItemsValidator = (items) => {
+        const duplicates = isAsked && items.length > 1 ? findDuplicatePair(items) : undefined;
+        validateItems.errors = duplicates === undefined ? [] : [toValidationError(duplicates)];
+        return duplicates === undefined;
       };
-      return judge;
+      return validateItems;
     },
   });
 }
 
-interface Judge {
+interface UniqueItemsValidator {
   (items: readonly unknown[]): boolean;
-  errors?: Partial<ReturnType<typeof errorOf>>[];
+  errors?: Partial<ReturnType<typeof toValidationError>>[];
 }
 
-interface Twins {
+interface DuplicatePair {
   readonly i: number;
   readonly j: number;
 }
 
-/** The last item that there was before, and where. */
-function findTwins(items: readonly unknown[]): Twins | undefined {
-  return items.length <= FEW && items.every(isScalar) ? findAmongFew(items) : findAmongMany(items);
+/** The indices of the last item that equals an earlier one, and of that one; undefined when all differ. */
+function findDuplicatePair(items: readonly unknown[]): DuplicatePair | undefined {
+  return items.length <= MAX_SCANNED && items.every(isScalar) ? findAmongFew(items) : findAmongMany(items);
 }
 
-/** So few scalars are compared sooner than looked up. */
-const FEW = 16;
+/** The longest list of scalars for which scanning is faster than a map. */
+const MAX_SCANNED = 16;
 
-function findAmongFew(items: readonly unknown[]): Twins | undefined {
+function findAmongFew(items: readonly unknown[]): DuplicatePair | undefined {
   for (let i = items.length - 1; i > 0; i--) {
     const j = items.lastIndexOf(items[i], i - 1);
     if (j !== -1) return { i, j };
@@ -46,18 +46,18 @@ function findAmongFew(items: readonly unknown[]): Twins | undefined {
   return undefined;
 }
 
-function findAmongMany(items: readonly unknown[]): Twins | undefined {
+function findAmongMany(items: readonly unknown[]): DuplicatePair | undefined {
   const scalars = new Map<unknown, number>();
   const composites = new Map<unknown, number>();
-  let twins: Twins | undefined;
+  let duplicates: DuplicatePair | undefined;
   for (const [i, item] of items.entries()) {
     const seen = isScalar(item) ? scalars : composites;
-    const key = isScalar(item) ? item : textOf(item);
+    const key = isScalar(item) ? item : canonicalText(item);
     const j = seen.get(key);
-    if (j !== undefined) twins = { i, j };
+    if (j !== undefined) duplicates = { i, j };
     seen.set(key, i);
   }
-  return twins;
+  return duplicates;
 }
 
 function isScalar(item: unknown): boolean {
@@ -65,14 +65,14 @@ function isScalar(item: unknown): boolean {
 }
 
 /** JSON text with the members of each object in one order. */
-function textOf(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(textOf).join(',')}]`;
+function canonicalText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? 'null';
   const keys = Object.keys(value).toSorted();
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${textOf(value[key])}`).join(',')}}`;
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalText(value[key])}`).join(',')}}`;
 }
 
-function errorOf({ i, j }: Twins) {
+function toValidationError({ i, j }: DuplicatePair) {
   return {
     keyword: 'uniqueItems',
     message: `must NOT have duplicate items (items ## ${j} and ${i} are identical)`,

@@ -24,12 +24,12 @@ export interface Violation {
 export function findViolations(value: unknown, schema: object): Violation[] {
   const validate = compile(schema);
   if (validate(value)) return [];
-  const errors = (validate.errors ?? []).filter(({ keyword }) => !echoes.has(keyword));
+  const errors = (validate.errors ?? []).filter(({ keyword }) => !derivedKeywords.has(keyword));
   return withoutMisspelt(withoutRepeats(errors.map((error) => toViolation(error, value, schema))));
 }
 
 /** Keywords whose failure only repeats that of a part. */
-const echoes: ReadonlySet<string> = new Set(['if', 'propertyNames']);
+const derivedKeywords: ReadonlySet<string> = new Set(['if', 'propertyNames']);
 
 function toViolation(error: ErrorObject, root: unknown, schema: object): Violation {
   const { keyword, params } = error;
@@ -87,7 +87,7 @@ function walk(root: unknown, pointer: string): { path: (string | number)[]; valu
   return { path, value };
 }
 
-/** Of several complaints about one value the most telling one stays: a list of choices, the narrowest first. */
+/** Keeps one violation for each path: an `enum` or `const` first, the shortest list of choices of these. */
 function withoutRepeats(violations: readonly Violation[]): Violation[] {
   const byPlace = new Map<string, Violation>();
   for (const violation of violations) {
@@ -102,7 +102,7 @@ function weigh({ keyword, message }: Violation): number {
   return keyword === 'enum' || keyword === 'const' ? message.length : 1_000_000;
 }
 
-/** A key that is missing because it is misspelt is one mistake, told at the misspelt key. */
+/** Drops a missing key where an unknown key beside it is probably its misspelling. */
 function withoutMisspelt(violations: readonly Violation[]): Violation[] {
   return violations.filter(({ kind, path }) => {
     if (kind !== 'missing') return true;

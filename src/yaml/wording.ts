@@ -57,7 +57,7 @@ const typeNames: Readonly<Record<string, string | undefined>> = {
   boolean: 'true or false',
 };
 
-/** `null` among the types is not told: nobody is asked to write it. */
+/** The expected types in words; `null` is left out. */
 function listTypes(type: unknown): string {
   const types = (Array.isArray(type) ? type : [type]).map(String).filter((name) => name !== 'null');
   const names = types.map((name) => typeNames[name] ?? name);
@@ -65,7 +65,7 @@ function listTypes(type: unknown): string {
   return names.length === 1 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }
 
-/** An empty word is taken, and nobody is asked to write it. */
+/** The allowed values as a list; the empty string is left out. */
 function listWords(words: unknown): string {
   if (!Array.isArray(words)) return String(words);
   return words

@@ -36,7 +36,7 @@ function tool(keys: Partial<ExecConfig> = {}, defaults: DefaultsConfig = {}): Bi
 function hook(kind: HookKind, keys: Partial<ExecConfig> = {}, defaults: DefaultsConfig = {}): Binding {
   const entry: HookConfig = {
     name: 'guard',
-    place: 0,
+    fileIndex: 0,
     exec: exec(keys),
     hook: kind,
     phases: [],

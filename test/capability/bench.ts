@@ -21,8 +21,8 @@ import type { ToolCall, ToolOutcome } from '../../src/contract/tool.ts';
 import type { Codec } from '../../src/dialects/dialect.ts';
 import { requireNative } from '../../src/dialects/registry.ts';
 import type { NativeLink } from '../../src/hooks/gate.ts';
-import { type Follower, openObserver, openShadow } from '../../src/hooks/observer-queue.ts';
-import { openLaunch } from '../../src/transport/launch/open.ts';
+import { type ObserverQueue, openObserver, openShadow } from '../../src/hooks/observer-queue.ts';
+import { openLauncher } from '../../src/transport/launch/open.ts';
 import { openTransport } from '../../src/transport/open.ts';
 import { createPool } from '../../src/transport/pool.ts';
 import type { Transport as Carrier } from '../../src/transport/transport.ts';
@@ -56,15 +56,15 @@ export interface Bench {
   tool(entry: Entry): Port<ToolCall, ToolOutcome>;
   evaluation(entry: Entry): Port<EvalRequest, EvalOutcome>;
   filter(entry: Entry): FilterPort;
-  observer(entry: Entry): Follower;
-  shadow(entry: Entry): Follower;
+  observer(entry: Entry): ObserverQueue;
+  shadow(entry: Entry): ObserverQueue;
   /** The same as links of a chain; without `phases` in every phase of the kind, which is `tool` by default. */
   links: Record<'filter' | 'observe' | 'shadow', (entry: HookEntry) => NativeLink>;
   /** The names of the processes started so far, in order. */
   started(): string[];
 }
 
-const launch = await openLaunch('auto');
+const launch = await openLauncher('auto');
 const fixtures = resolve(import.meta.dirname, '../fixtures/bin');
 
 /** A bench whose processes end with the test. */

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { Binding } from '../../src/binding/binding.ts';
 import { type Cassette, type CassetteOptions, openCassette } from '../../src/cassette/cassette.ts';
 import type { RuntimeEvent } from '../../src/contract/event.ts';
-import { createScrub } from '../../src/log/scrub.ts';
+import { createStoredTextRedact } from '../../src/log/scrub.ts';
 import type { Message, Reply, Transport } from '../../src/transport/transport.ts';
 import { open } from '../transport/harness.ts';
 
@@ -28,7 +28,7 @@ export async function openTape({
   ...options
 }: OpenOptions): Promise<Cassette> {
   const emit = onEvent ?? (() => {});
-  const cassette = await openCassette(options, { names, emit, redact: createScrub(secrets) });
+  const cassette = await openCassette(options, { names, emit, redact: createStoredTextRedact(secrets) });
   onTestFinished(() => cassette.close());
   return cassette;
 }

@@ -1,7 +1,7 @@
 import { appendFileSync, linkSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { appendLines, openToAppend } from '../../src/cassette/append.ts';
+import { appendLines, openToAppend } from '../../src/cassette/append-file.ts';
 import { openCassette } from '../../src/cassette/cassette.ts';
 import type { RuntimeEvent } from '../../src/contract/event.ts';
 import type { Transport } from '../../src/transport/transport.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { describeRequest, digestRequest, type Entry } from '../../src/cassette/request.ts';
-import { withoutChance } from '../../src/cassette/volatile.ts';
+import { describeRequest, digestRequest, type Entry } from '../../src/cassette/recorded-request.ts';
+import { withoutVolatileFields } from '../../src/cassette/volatile-fields.ts';
 import type { Message, ProcessReply, Transport } from '../../src/transport/transport.ts';
 import { bind, bindPuppet, open } from '../transport/harness.ts';
 import { bare, linesOf, neverOpened, newFile, openTape, record, replay } from './bench.ts';
@@ -95,7 +95,7 @@ const chances = [
 ] as const;
 
 test.each(chances)('$title does not count', ({ dialect, body, left }) => {
-  expect(withoutChance(body, dialect)).toBe(left);
+  expect(withoutVolatileFields(body, dialect)).toBe(left);
 });
 
 test('what is asked in variables is answered from the cassette, and a miss names them', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createScrub } from '../../src/log/scrub.ts';
-import { openRecorder } from '../../src/provider/recording/record.ts';
+import { createStoredTextRedact } from '../../src/log/scrub.ts';
+import { openCallRecorder } from '../../src/provider/recording/call-recorder.ts';
 import { ask as askModel, faultOf, openModel, textOf } from '../provider/bench.ts';
 import { bindQuick } from '../transport/harness.ts';
 import { ask, newFile, openTape, record, replay } from './bench.ts';
@@ -13,7 +13,7 @@ const entry = bindQuick();
 async function recorded(): Promise<string> {
   const file = newFile();
   await record(file, entry, [ask({ x: 1 })]);
-  const recorder = openRecorder(file, createScrub(['hunter-2222']));
+  const recorder = openCallRecorder(file, createStoredTextRedact(['hunter-2222']));
   const model = await openModel(scripted, { recorder });
   await textOf(model, askModel('My key is hunter-2222, my password=geheim1.'));
   await recorder.close();
@@ -26,7 +26,7 @@ test('a model call and an exchange stand in one file, and each finds its own', a
   expect(text).toContain('My key is [redacted], my password=[redacted]');
   expect(text).not.toMatch(/hunter-2222|geheim1/);
   const tape = await openTape({ replay: file, secrets: ['another-value'] });
-  const model = await openModel({}, { replay: file, replayed: tape });
+  const model = await openModel({}, { replay: file, replayContext: tape });
   const asked = 'My key is another-value, my password=other.';
   expect(await textOf(model, askModel(asked))).toBe('Your key is [redacted].');
   expect(await replay(file, entry, [ask({ x: 1 })])).toMatchObject([{ result: '{"x":1}' }]);
@@ -42,7 +42,7 @@ test('a call that is not among the exchanges is a miss', async () => {
   const file = newFile();
   await record(file, entry, [ask({ x: 1 })]);
   const tape = await openTape({ replay: file });
-  const model = await openModel({}, { replay: file, replayed: tape });
+  const model = await openModel({}, { replay: file, replayContext: tape });
   expect(await faultOf(model.doGenerate(askModel('hi')))).toMatchObject({
     code: 'REPLAY_MISS',
     message: 'no recorded answer to this call of provider "main": none of its calls is recorded',
@@ -52,10 +52,10 @@ test('a call that is not among the exchanges is a miss', async () => {
 
 test('a recording that was made without a redaction is found with one', async () => {
   const file = newFile();
-  const recorder = openRecorder(file);
+  const recorder = openCallRecorder(file);
   await textOf(await openModel(scripted, { recorder }), askModel('My password=geheim1.'));
   await recorder.close();
   const tape = await openTape({ replay: file });
-  const model = await openModel({}, { replay: file, replayed: tape });
+  const model = await openModel({}, { replay: file, replayContext: tape });
   expect(await textOf(model, askModel('My password=geheim1.'))).toBe('Your key is hunter-2222.');
 });

@@ -1,5 +1,5 @@
 import type { Judge } from '../../src/checks/check.ts';
-import { runCheck } from '../../src/checks/run.ts';
+import { runCheck } from '../../src/checks/run-check.ts';
 import type { EvalOutcome, EvalRequest } from '../../src/contract/eval.ts';
 
 /** What is asked of a check; the rest of the request is empty. */

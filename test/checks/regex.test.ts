@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { isQuick } from '../../src/checks/regex/cost.ts';
-import { findPatternProblem, matchPattern } from '../../src/checks/regex/match.ts';
 import { readPattern } from '../../src/checks/regex/pattern.ts';
+import { findPatternProblem, matchPattern } from '../../src/checks/regex/pattern-match.ts';
 import { ask, scoreOf } from './asking.ts';
 
 const { signal } = new AbortController();
@@ -47,7 +47,7 @@ test('whoever gives up has an answer at once, and the next one is judged', async
 });
 
 test('a program that has had a pattern matched ends by itself', async () => {
-  const match = new URL('../../src/checks/regex/match.ts', import.meta.url);
+  const match = new URL('../../src/checks/regex/pattern-match.ts', import.meta.url);
   const program = `
     import { matchPattern } from ${JSON.stringify(match.href)};
     const { signal } = new AbortController();

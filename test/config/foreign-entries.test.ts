@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { ForeignChecks } from '../../src/config/foreign-checks.ts';
+import type { DialectChecks } from '../../src/config/foreign-checks.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { configText, folder, line, native, promptkit, searchPath, told, write } from './told.ts';
 
@@ -163,9 +163,9 @@ describe('an entry of spec.hooks', () => {
         '\nhooks:\n  a: {command: sh, hook: tool}\n  b: {dialect: chibi, command: sh}\n  c: {command: sh, hook: tool}',
       ),
     );
-    const places = [...(config?.hooks ?? []), ...(config?.foreign ?? [])].map(({ name, place }) => [
+    const places = [...(config?.hooks ?? []), ...(config?.foreign ?? [])].map(({ name, fileIndex }) => [
       name,
-      place,
+      fileIndex,
     ]);
     expect(places).toEqual([
       ['a', 0],
@@ -411,7 +411,7 @@ describe('what fails open is told', () => {
 
 describe('the dialect’s own checks', () => {
   const bad = [{ severity: 'error', message: 'is bad', hint: 'Mend it.' }] as const;
-  const checks: ForeignChecks = {
+  const checks: DialectChecks = {
     claudeMatcher: (event, matcher) => (event === 'PreToolUse' && matcher === '(' ? bad : []),
     claudeCondition: (rule) => (rule === 'a && b' ? bad : []),
     agentaoMatcher: (event, matcher) => (event === 'PreToolUse' && 'x' in matcher ? bad : []),

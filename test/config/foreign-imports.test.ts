@@ -216,7 +216,9 @@ describe('a settings file of Claude Code', () => {
       '{file: a.json, env: [A]}\n  - {file: b.json, env: [B], on_failure: deny}\n  - {file: plug}',
       { 'a.json': file, 'b.json': file, 'plug/hooks/hooks.json': file },
     );
-    expect(hooks.map(({ name, place, onFailure, exec }) => [name, place, onFailure, exec?.env])).toEqual([
+    expect(
+      hooks.map(({ name, fileIndex, onFailure, exec }) => [name, fileIndex, onFailure, exec?.env]),
+    ).toEqual([
       ['Stop-1', 0, 'deny', ['A', 'B']],
       ['Stop-2', 1, undefined, []],
     ]);
@@ -477,7 +479,7 @@ describe('files that cannot be read, and plugins', () => {
       { 'plugins/x': '', 'h.json': settings('Stop', command('cat')) },
       '\nhooks:\n  Stop-1: {command: sh, hook: tool}',
     );
-    expect([config?.imports, config?.foreign.map(({ name, place }) => [name, place])]).toEqual([
+    expect([config?.imports, config?.foreign.map(({ name, fileIndex }) => [name, fileIndex])]).toEqual([
       [
         {
           dialect: 'chibi',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { NativeEvent } from '../../src/contract/hook.ts';
-import { readEvent } from '../../src/hooks/event.ts';
+import { readEvent } from '../../src/hooks/event-input.ts';
 import { isObject } from '../../src/json/json.ts';
 import type { ProcessReply } from '../../src/transport/transport.ts';
 import { anySample, objectSample, type Sample } from '../json-texts.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readEvent } from '../../src/hooks/event.ts';
+import { readEvent } from '../../src/hooks/event-input.ts';
 import { callHook } from '../capability/asking.ts';
 import { answering, openBench } from '../capability/bench.ts';
 import { onTransports } from '../cite.ts';

@@ -7,9 +7,9 @@ import { scored, unscored } from '../../src/contract/eval.ts';
 import type { NativeEvent } from '../../src/contract/hook.ts';
 import type { ToolCall } from '../../src/contract/tool.ts';
 import { requireNative } from '../../src/dialects/registry.ts';
-import { type LooseEvent, readEvent } from '../../src/hooks/event.ts';
+import { type EventInput, readEvent } from '../../src/hooks/event-input.ts';
 import { Json } from '../../src/json/json.ts';
-import { type EvalInput, toEvalRequest, toScoredEvent } from '../../src/pipeline/run/score.ts';
+import { type EvalInput, toEvalRequest, toScoredEvent } from '../../src/pipeline/run/eval-request.ts';
 import { answering, type Bench, type Entry, newRecord, openBench } from '../capability/bench.ts';
 import { onTransports, type Transport } from '../cite.ts';
 
@@ -106,7 +106,7 @@ const scoredText =
 const unscoredText =
   '{"eval_id":"tone","type":"sentiment_check","passed":false,"duration_ms":30,"error":"it timed out","turn_index":0}';
 
-const events: readonly (Row & { readonly event: LooseEvent | NativeEvent })[] = [
+const events: readonly (Row & { readonly event: EventInput | NativeEvent })[] = [
   {
     title: 'provider before_call',
     cites: 'PK-6-01@both',

@@ -4,9 +4,9 @@ import { failed, type ToolCall, type ToolOutcome } from '../../src/contract/tool
 import type { Note } from '../../src/dialects/dialect.ts';
 import { promptkit } from '../../src/dialects/promptkit/dialect.ts';
 import { type Fault, RuntimeError, toFault } from '../../src/errors.ts';
-import { readEvent } from '../../src/hooks/event.ts';
+import { readEvent } from '../../src/hooks/event-input.ts';
 import { Json } from '../../src/json/json.ts';
-import { toEvalRequest } from '../../src/pipeline/run/score.ts';
+import { toEvalRequest } from '../../src/pipeline/run/eval-request.ts';
 import type { Reply } from '../../src/transport/transport.ts';
 
 /** A question for each capability, where it does not matter which. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HookEvent, NativeEvent } from '../../src/contract/hook.ts';
-import { type LooseEvent, readEvent } from '../../src/hooks/event.ts';
+import { type EventInput, readEvent } from '../../src/hooks/event-input.ts';
 import { type Link, type Passage, passGate } from '../../src/hooks/gate.ts';
 import { Json } from '../../src/json/json.ts';
 import {
@@ -13,33 +13,33 @@ import {
 } from '../capability/bench.ts';
 import { onTransports } from '../cite.ts';
 
-const beforeCall: LooseEvent = {
+const beforeCall: EventInput = {
   hook: 'provider',
   phase: 'before_call',
   request: { messages: [{ role: 'user', content: 'My card is 4111' }], system_prompt: 'Be kind.' },
 };
-const afterCall: LooseEvent = {
+const afterCall: EventInput = {
   ...beforeCall,
   phase: 'after_call',
   response: { message: { content: 'secret' } },
 };
-const beforeExecution: LooseEvent = {
+const beforeExecution: EventInput = {
   hook: 'tool',
   phase: 'before_execution',
   request: { name: 'w', args: new Json('{"city":"NYC"}'), call_id: 'call_1' },
 };
-const afterExecution: LooseEvent = {
+const afterExecution: EventInput = {
   ...beforeExecution,
   phase: 'after_execution',
   response: { content: 'secret' },
 };
 
-function pass(links: readonly Link[], event: LooseEvent | NativeEvent, passage: Partial<Passage> = {}) {
+function pass(links: readonly Link[], event: EventInput | NativeEvent, passage: Partial<Passage> = {}) {
   return passGate(links, readEvent(event), { call: 'c', ...passage });
 }
 
 /** Filters of that event's kind, named a, b, c … in the order of the file, each with its reply. */
-function filters(bench: Bench, { hook: kind }: LooseEvent, replies: readonly string[]): Link[] {
+function filters(bench: Bench, { hook: kind }: EventInput, replies: readonly string[]): Link[] {
   return replies.map((reply, index) =>
     bench.links.filter({ ...answering('oneshot', reply), name: nameOf(index), kind }),
   );
@@ -536,7 +536,7 @@ test('a question that was answered lets pass; later hooks are asked, and may den
     asks('two'),
     '{"allow": false, "reason": "no"}',
   ]);
-  const consented = (names: string) => ({ hasConsent: (hook: string) => names.includes(hook) });
+  const consented = (names: string) => ({ isApproved: (hook: string) => names.includes(hook) });
   const verdicts = [];
   for (const names of ['', 'a', 'ac', 'c', 'd', 'acd']) {
     const { decision } = await pass(links, beforeExecution, consented(names));
@@ -551,7 +551,7 @@ test('a consent never turns a denial or a fault into an allow', async () => {
   const said = [];
   for (const reply of ['{"allow": false}', 'babble', '{"ask": true}', '{"allow": true, "ask": true}']) {
     const { decision } = await pass(filters(bench, beforeExecution, [reply]), beforeExecution, {
-      hasConsent,
+      isApproved: hasConsent,
     });
     said.push(decision.verdict);
   }
@@ -563,7 +563,7 @@ test('the metadata of an answered question comes with that of the others', async
     allowWith('{"a": 1, "b": 1}'),
     asks('unsure', '{"b": 2}'),
   ]);
-  const { decision } = await pass(links, beforeExecution, { hasConsent: () => true });
+  const { decision } = await pass(links, beforeExecution, { isApproved: () => true });
   expect(decision).toMatchObject({ verdict: 'allow', hook: null, metadata: new Json('{"a":1,"b":2}') });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RuntimeEvent } from '../../src/contract/event.ts';
 import type { NativeEvent } from '../../src/contract/hook.ts';
-import { readEvent } from '../../src/hooks/event.ts';
+import { readEvent } from '../../src/hooks/event-input.ts';
 import { passGate } from '../../src/hooks/gate.ts';
 import { openLog } from '../../src/log/log.ts';
 import { answering, type Bench, type Entry, eventually, newRecord, openBench } from '../capability/bench.ts';
@@ -40,7 +40,7 @@ test.each(on('PK-6-53@both PK-5-05@server'))(
     const told = (['session_start', 'session_update', 'session_end'] as const).map((phase) =>
       sessionEvent(phase),
     );
-    for (const each of told) observer.tell(each, 'c');
+    for (const each of told) observer.enqueue(each, 'c');
     await observer.close();
     expect(lines().map((line) => JSON.parse(line))).toEqual(
       told.map((each) => ({ ...each, event: 'event' in each && each.event })),
@@ -95,7 +95,7 @@ test.each(uselessRows)('$title, which delays and changes nothing', async ({ entr
 test.each(on('DS-OUT-02@both'))('a failing observer is logged at warn $title', async ({ on }) => {
   const bench = openBench();
   const observer = bench.observer({ on, runs: ['no-such-file'], name: 'audit' });
-  observer.tell(event, 'c');
+  observer.enqueue(event, 'c');
   await observer.close();
   expect(logged(bench.events).filter(({ level }) => level >= 40)).toMatchObject([
     { level: 40, msg: expect.stringContaining('audit: untold') },
@@ -123,7 +123,7 @@ test.each(on('DS-HOOK-03@both'))(
     const { env, lines } = newRecord();
     const observer = bench.observer({ ...answering(on, '{}'), env });
     const turns = [1, 2, 3, 4, 5, 6, 7, 8];
-    for (const turn of turns) observer.tell(sessionEvent('session_update', turn), `turn ${turn}`);
+    for (const turn of turns) observer.enqueue(sessionEvent('session_update', turn), `turn ${turn}`);
     await observer.close();
     expect(lines().map((line) => JSON.parse(line).event.turn_index)).toEqual(turns);
     const calls = bench.events.flatMap((event) =>
@@ -139,10 +139,10 @@ test('a full queue drops what is new, and says so [DS-HOOK-04@oneshot]', async (
   const bench = openBench();
   const observer = bench.observer({ runs: ['hang.sh'], timeoutMs: 300 });
   // One is underway and 1024 wait.
-  for (let turn = 0; turn < 1025; turn++) observer.tell(sessionEvent('session_update', turn), 'c');
+  for (let turn = 0; turn < 1025; turn++) observer.enqueue(sessionEvent('session_update', turn), 'c');
   expect(dropsOf(bench)).toEqual([]);
-  observer.tell(sessionEvent('session_end'), 'c');
-  observer.tell(sessionEvent('session_end'), 'c');
+  observer.enqueue(sessionEvent('session_end'), 'c');
+  observer.enqueue(sessionEvent('session_end'), 'c');
   const full = 'session_end: 1024 events are waiting already';
   expect(dropsOf(bench)).toEqual([full, full]);
   await observer.close();
@@ -157,7 +157,7 @@ const late: Record<Transport, Entry> = {
 test.each(on('DS-HOOK-05@both'))('close() waits for what an observer is owed $title', async ({ on }) => {
   const bench = openBench();
   const observer = bench.observer(late[on]);
-  for (const turn of [1, 2, 3]) observer.tell(sessionEvent('session_update', turn), 'c');
+  for (const turn of [1, 2, 3]) observer.enqueue(sessionEvent('session_update', turn), 'c');
   await observer.close();
   expect(endsOf(bench)).toEqual(['told', 'told', 'told']);
   expect(dropsOf(bench)).toEqual([]);
@@ -166,7 +166,7 @@ test.each(on('DS-HOOK-05@both'))('close() waits for what an observer is owed $ti
 test.each(on('DS-HOOK-05@both'))('close() waits no longer than the timeout $title', async ({ on }) => {
   const bench = openBench();
   const observer = bench.observer({ on, runs: ['hang.sh'], timeoutMs: 300 });
-  for (const turn of [1, 2, 3, 4, 5]) observer.tell(sessionEvent('session_update', turn), 'c');
+  for (const turn of [1, 2, 3, 4, 5]) observer.enqueue(sessionEvent('session_update', turn), 'c');
   await observer.close();
   // Its own deadline and that of close() are as good as one: the second event may have been begun.
   const [drop, ...more] = dropsOf(bench);
@@ -184,8 +184,11 @@ test('an event that cannot be put into words is not told, and disturbs nobody', 
   const metadata: Record<string, unknown> = {};
   metadata['itself'] = metadata;
   const [first, second] = [sessionEvent('session_start'), sessionEvent('session_end')];
-  observer.tell({ ...first, event: { ...('event' in first && first.event), metadata } } as NativeEvent, 'c');
-  observer.tell(second, 'c');
+  observer.enqueue(
+    { ...first, event: { ...('event' in first && first.event), metadata } } as NativeEvent,
+    'c',
+  );
+  observer.enqueue(second, 'c');
   await observer.close();
   expect(endsOf(bench)).toEqual(['untold NESTING_TOO_DEEP', 'told']);
   expect(lines()).toHaveLength(1);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createScrub } from '../../src/log/scrub.ts';
+import { createStoredTextRedact } from '../../src/log/scrub.ts';
 import { anySample, stringText } from '../json-texts.ts';
 
 const secret = 'tr0ub4dor&3 "x"\\ß';
@@ -67,23 +67,23 @@ const hidden = [
 ];
 
 test.each(hidden)('it hides $title', ({ secrets = [secret], text, shown }) => {
-  expect(createScrub(secrets)(text)).toBe(shown);
+  expect(createStoredTextRedact(secrets)(text)).toBe(shown);
 });
 
 test.each(['', 'u:', 'us:', 'use:'])('it hides a secret in Base64 behind %j', (user) => {
   const inner = Buffer.from(`${user}${secret}`).toString('base64');
-  const shown = createScrub([secret])(`Basic ${inner}`);
+  const shown = createStoredTextRedact([secret])(`Basic ${inner}`);
   expect(shown).toContain('[redacted]');
   expect(Buffer.from(shown.replace('[redacted]', ''), 'base64').toString()).not.toContain(secret.slice(1, 8));
 });
 
 test('a text that is too much for the patterns is not shown', () => {
   const text = `"token":"${'x\\n'.repeat(5_000_000)}`;
-  expect(createScrub([])(JSON.stringify([text])) === '["[redacted]"]').toBe(true);
+  expect(createStoredTextRedact([])(JSON.stringify([text])) === '["[redacted]"]').toBe(true);
 });
 
 test('JSON without a secret stays as it was written, byte for byte', () => {
-  const scrub = createScrub(['never-there']);
+  const scrub = createStoredTextRedact(['never-there']);
   fc.assert(
     fc.property(anySample, ({ text }) => {
       expect(scrub(text)).toBe(text);
@@ -95,7 +95,7 @@ test('JSON stays JSON, shows no secret in any spelling, and is the same when it 
   const secrets = fc.array(fc.string({ minLength: 4, maxLength: 9 }), { minLength: 1, maxLength: 3 });
   fc.assert(
     fc.property(secrets, fc.array(fc.tuple(stringText, fc.nat()), { minLength: 1 }), (given, strings) => {
-      const scrub = createScrub(given);
+      const scrub = createStoredTextRedact(given);
       const plain = strings.map(([text, pick]) => JSON.parse(text) + given[pick % given.length]);
       const text = scrub(JSON.stringify(Object.fromEntries(plain.map((each, index) => [`k${index}`, each]))));
       const texts: unknown[] = typeof JSON.parse(text) === 'string' ? [] : Object.values(JSON.parse(text));

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { parseLossless, stringifyJson } from '../../src/json/json.ts';
-import type { Reply } from '../../src/pii/filter.ts';
+import type { FilterReply } from '../../src/pii/filter.ts';
 import { actionsOf, answering, asking, everyAction, executed, executing, filter, user } from './support.ts';
 
 const text = 'I am ada@example.org, card 4111 1111 1111 1111';
-const answer = (payload: object, subject = filter()): Reply => subject.answer(payload, 0);
+const answer = (payload: object, subject = filter()): FilterReply => subject.answer(payload, 0);
 
 test.each([
   { action: 'redact' as const, becomes: 'I am [EMAIL_ADDRESS], card [CREDIT_CARD]' },

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { isObject } from '../../src/json/json.ts';
 import { actions } from '../../src/pii/action.ts';
 import { entityNames } from '../../src/pii/entity.ts';
-import type { Reply } from '../../src/pii/filter.ts';
+import type { FilterReply } from '../../src/pii/filter.ts';
 import { answering, asking, detector, executed, executing, filter, user } from './support.ts';
 
 /** The check digit that makes `digits` pass Luhn's formula. */
@@ -136,7 +136,7 @@ function sameJson(content: unknown): unknown {
   }
 }
 
-function contentOf({ replace }: Reply): unknown {
+function contentOf({ replace }: FilterReply): unknown {
   return isObject(replace) && isObject(replace['message']) ? replace['message']['content'] : undefined;
 }
 

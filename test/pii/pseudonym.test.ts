@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isObject } from '../../src/json/json.ts';
-import type { PiiFilter, Reply } from '../../src/pii/filter.ts';
+import type { FilterReply, PiiFilter } from '../../src/pii/filter.ts';
 import { actionsOf, answering, asking, executing, filter, user } from './support.ts';
 
 const ada = 'ada@example.org';
@@ -8,7 +8,7 @@ const bob = 'bob@example.org';
 const hour = 3_600_000;
 
 /** The request as the filter has left it. */
-function sent(payload: ReturnType<typeof asking>, reply: Reply): Readonly<Record<string, unknown>> {
+function sent(payload: ReturnType<typeof asking>, reply: FilterReply): Readonly<Record<string, unknown>> {
   const { replace } = reply;
   return { ...payload.request, ...(isObject(replace) ? replace : {}) };
 }
@@ -70,7 +70,7 @@ describe('the way back', () => {
   const payload = asking([user(`I am ${ada}, friend of ${bob}`)]);
 
   test.each([
-    { title: 'the request as it was sent', of: (reply: Reply) => sent(payload, reply) },
+    { title: 'the request as it was sent', of: (reply: FilterReply) => sent(payload, reply) },
     { title: 'the request with the real values', of: () => payload.request },
   ])('knows the values from $title', ({ of }) => {
     const subject = filter('pseudonymise');

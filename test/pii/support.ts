@@ -1,5 +1,5 @@
 import { type Action, actions } from '../../src/pii/action.ts';
-import { createDetector, type Detector } from '../../src/pii/detect.ts';
+import { createDetector, type Detector } from '../../src/pii/detector.ts';
 import { defaultEntities, type Entity, entityNames } from '../../src/pii/entity.ts';
 import { createPiiFilter, type PiiFilter } from '../../src/pii/filter.ts';
 import type { PiiSettings } from '../../src/pii/settings.ts';

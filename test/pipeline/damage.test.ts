@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../../src/errors.ts';
-import { loadSqlite } from '../../src/store/sqlite/module.ts';
+import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import { type Desk, openDesk, recording } from './desk.ts';
 
 const spec = `

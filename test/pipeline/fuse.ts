@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { loadSqlite } from '../../src/store/sqlite/module.ts';
+import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 
 /** A state store whose disk is full after so many writes, until somebody makes room. */
 export interface Fuse {

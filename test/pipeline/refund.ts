@@ -1,7 +1,7 @@
 import type { CallResult } from '../../src/hooks/call-result.ts';
 import type { Link } from '../../src/hooks/gate.ts';
-import type { CallableTool } from '../../src/tool-call/callable.ts';
-import { compileSchema } from '../../src/yaml/check-value.ts';
+import type { CallableTool } from '../../src/tool-call/callable-tool.ts';
+import { compileSchema } from '../../src/yaml/schema-check.ts';
 import { answering, type Bench, type Entry } from '../capability/bench.ts';
 import type { Transport } from '../cite.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stringifyJson } from '../../src/index.ts';
-import { loadSqlite } from '../../src/store/sqlite/module.ts';
+import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import { story } from '../runtime/open.ts';
 import { openDesk, pendingOf, recording } from './desk.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadPipeline } from '../../src/pipeline/file/load.ts';
-import type { Pipeline } from '../../src/pipeline/file/model.ts';
+import type { Pipeline } from '../../src/pipeline/file/pipeline.ts';
 import type { PipelineRuntime } from '../../src/pipeline/file/validate-names.ts';
 import { formatProblem } from '../../src/yaml/problem.ts';
 

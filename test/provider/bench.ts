@@ -6,7 +6,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { ProviderConfig } from '../../src/config/config.ts';
 import { toFault } from '../../src/errors.ts';
-import { openProvider, type ProviderContext } from '../../src/provider/open/open.ts';
+import { openProvider, type ProviderContext } from '../../src/provider/open/open-provider.ts';
 
 /** A declared provider as the config gives it. */
 export function declare(fields: Partial<ProviderConfig>): ProviderConfig {

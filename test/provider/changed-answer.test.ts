@@ -5,9 +5,9 @@ import { streamText } from 'ai';
 import { expect, onTestFinished, test } from 'vitest';
 import { Json, stringifyJson } from '../../src/json/json.ts';
 import { createGuard, type GuardOptions } from '../../src/provider/guard/guard.ts';
-import { rebuildAnswer } from '../../src/provider/messages/answer-rebuild.ts';
-import { keepMetadata, type Place } from '../../src/provider/messages/kept-metadata.ts';
-import { guardModel } from '../../src/provider/wrap.ts';
+import { guardModel } from '../../src/provider/guarded-model.ts';
+import { rebuildAnswer } from '../../src/provider/messages/rebuilt-answer.ts';
+import { keepTextlessMetadata, type MetadataOwner } from '../../src/provider/messages/textless-metadata.ts';
 import { ask, collect } from './bench.ts';
 import { fireHook } from './guard-bench.ts';
 import { openFake } from './wire/fake.ts';
@@ -162,7 +162,7 @@ test('a title and other members that no hook reads do not stay in a changed answ
 const sealed = randomBytes(64).toString('base64url');
 const text = Buffer.from('It is SECRET, and nobody may read it.').toString('base64');
 
-test.each<{ title: string; place: Place; given: SharedV4ProviderMetadata; left: object }>([
+test.each<{ title: string; place: MetadataOwner; given: SharedV4ProviderMetadata; left: object }>([
   {
     title: 'a signature that is base64 of a text goes',
     place: 'reasoning',
@@ -204,5 +204,5 @@ test.each<{ title: string; place: Place; given: SharedV4ProviderMetadata; left: 
   },
   { title: 'an odd shape goes', place: 'answer', given: { anthropic: { container: [1] } }, left: {} },
 ])('of metadata, $title', ({ place, given, left }) => {
-  expect(keepMetadata(place, given)).toEqual(left);
+  expect(keepTextlessMetadata(place, given)).toEqual(left);
 });

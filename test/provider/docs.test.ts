@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { mockSchema } from '../../src/config/mock-responses.ts';
 import { isObject } from '../../src/json/json.ts';
-import { kinds } from '../../src/provider/open/kinds.ts';
+import { providerKinds } from '../../src/provider/open/provider-kinds.ts';
 import { ask, declare, openModel, textOf } from './bench.ts';
 
 const page = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
@@ -29,10 +29,10 @@ test('the page has every type, with its address and its variables', () => {
   const told = rowsOf('type').flatMap(([types, , address, key]) =>
     wordsOf(types).map((type) => [type, wordsOf(address)[0], wordsOf(key)]),
   );
-  const known = [...kinds].map(([type, kind]) => [
+  const known = [...providerKinds].map(([type, kind]) => [
     type,
     type === 'openai-compatible' ? undefined : kind.baseUrl(declare({ type })),
-    kind.variables,
+    kind.keyVariables,
   ]);
   expect(told).toStrictEqual([...known, ['mock', undefined, []], ['replay', undefined, []]]);
 });

@@ -11,7 +11,7 @@ import { type Link, passGate } from '../../src/hooks/gate.ts';
 import { applyReplace } from '../../src/hooks/replace.ts';
 import { Json } from '../../src/json/json.ts';
 import { createGuard, type GuardOptions } from '../../src/provider/guard/guard.ts';
-import type { Fire, Fired, FireOptions } from '../../src/provider/guard/verdict.ts';
+import type { Fire, FireOptions, FireResult } from '../../src/provider/guard/guard-outcome.ts';
 
 type Part = LanguageModelV4StreamPart;
 
@@ -36,7 +36,7 @@ export type Say = (event: HookEvent, options: FireOptions) => Partial<Decision> 
 
 /** Asks a function instead of a process; what it replaces goes the way of a real replacement. */
 export function fireHook(say: Say): Fire {
-  return async (event, options): Promise<Fired> => {
+  return async (event, options): Promise<FireResult> => {
     const said = await say(event, options);
     const decision: Decision = {
       verdict: 'allow',

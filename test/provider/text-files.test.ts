@@ -3,7 +3,7 @@ import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
 import { Json, stringifyJson } from '../../src/json/json.ts';
 import { createGuard } from '../../src/provider/guard/guard.ts';
-import { guardModel } from '../../src/provider/wrap.ts';
+import { guardModel } from '../../src/provider/guarded-model.ts';
 import { answeringModel, fireHook } from './guard-bench.ts';
 
 const row = 'Müller;4111 1111 1111 1111;café\r\n';

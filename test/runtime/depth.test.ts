@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Ruling } from '../../src/contract/approval.ts';
+import type { PendingDecision } from '../../src/contract/approval.ts';
 import { type Runtime, RuntimeError } from '../../src/index.ts';
 import { isTextTooDeep, isTooDeep } from '../../src/json/depth.ts';
 import { Json } from '../../src/json/json.ts';
@@ -92,7 +92,12 @@ async function doorsOf(runtime: Runtime, folder: string): Promise<Doors> {
     'edited args': (value) => pending.approve(id, { by: 'mara', args: { value } }),
     'a result': (value) => pending.respond(id, { by: 'mara', result: value }),
     'a ruling on the spot': async (value) => {
-      const ruling = { kind: 'responded', result: value as Json, by: 'mara', reason: '' } satisfies Ruling;
+      const ruling = {
+        kind: 'responded',
+        result: value as Json,
+        by: 'mara',
+        reason: '',
+      } satisfies PendingDecision;
       return await runtime.run(file, {}, { ask: async () => ruling });
     },
   };

@@ -5,11 +5,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { RuntimeEvent } from '../../src/contract/event.ts';
 import { RuntimeError } from '../../src/errors.ts';
 import { stringifyJson } from '../../src/json/json.ts';
-import type { CallOptions, Pause } from '../../src/runtime/api.ts';
-import { callAlone } from '../../src/runtime/direct-call.ts';
+import type { CallOptions, PendingCallNotice } from '../../src/runtime/api.ts';
+import { callDirectly } from '../../src/runtime/direct-call.ts';
 import { type LazyStore, lazyStore } from '../../src/runtime/lazy-store.ts';
 import { compileApproval } from '../../src/tool-call/approval-rule.ts';
-import type { CallableTool } from '../../src/tool-call/callable.ts';
+import type { CallableTool } from '../../src/tool-call/callable-tool.ts';
 import { answering, newRecord, openBench } from '../capability/bench.ts';
 import { onTransports } from '../cite.ts';
 import { asking, giving, refund } from '../pipeline/refund.ts';
@@ -17,7 +17,7 @@ import { asking, giving, refund } from '../pipeline/refund.ts';
 interface Alone {
   readonly store: LazyStore;
   readonly told: readonly RuntimeEvent[];
-  call(tool: CallableTool, args: unknown, options?: CallOptions): ReturnType<typeof callAlone>;
+  call(tool: CallableTool, args: unknown, options?: CallOptions): ReturnType<typeof callDirectly>;
 }
 
 function openAlone(store: LazyStore = lazyStore({ type: 'memory' })): Alone {
@@ -27,12 +27,12 @@ function openAlone(store: LazyStore = lazyStore({ type: 'memory' })): Alone {
   };
   onTestFinished(() => store.close());
   const place = { store, config: '/etc/desk/runtime.yaml', emit, isDurable: false };
-  return { store, told, call: (tool, args, options = {}) => callAlone({ tool, ...place }, args, options) };
+  return { store, told, call: (tool, args, options = {}) => callDirectly({ tool, ...place }, args, options) };
 }
 
 const consent = { decision: 'approved', by: 'mara', reason: 'looks fine' } as const;
 
-function approving(pauses: Pause[]): CallOptions['approve'] {
+function approving(pauses: PendingCallNotice[]): CallOptions['approve'] {
   return async (pause) => {
     pauses.push(pause);
     return { id: pause.id, ...consent };
@@ -43,7 +43,7 @@ test.each(onTransports([{ title: 'beside the args', cites: 'PK-4-02@both' }]))(
   'an approved tool is called again with the approval $title',
   async ({ on }) => {
     const bench = openBench();
-    const pauses: Pause[] = [];
+    const pauses: PendingCallNotice[] = [];
     const after = newRecord();
     const links = [
       bench.links.filter({
@@ -120,7 +120,7 @@ test.each(unapproved)('where $title, the tool is not called again', async ({ app
 });
 
 test('an approved tool that asks again is pending', async () => {
-  const pauses: Pause[] = [];
+  const pauses: PendingCallNotice[] = [];
   const tool = refund(openBench(), answering('oneshot', '{"pending": {"message": "Really?"}}'));
   const document = await openAlone().call(tool, '{}', { approve: approving(pauses) });
   expect(document).toEqual({
@@ -131,7 +131,7 @@ test('an approved tool that asks again is pending', async () => {
 });
 
 test('nobody is asked about a tool that does not ask', async () => {
-  const pauses: Pause[] = [];
+  const pauses: PendingCallNotice[] = [];
   const options = { approve: approving(pauses) };
   const bench = openBench();
   const { call } = openAlone();
@@ -190,7 +190,7 @@ test('a person is asked of each question of one call, and once of each', async (
       name,
       phases: ['before_execution'],
     });
-  const pauses: Pause[] = [];
+  const pauses: PendingCallNotice[] = [];
   const tool = refund(bench, giving('oneshot', '1'), { links: [ask('one'), ask('two')] });
   const document = await openAlone().call(tool, '{}', { approve: approving(pauses) });
   expect(document).toEqual({ status: 'ok', result: 1 });

@@ -1,15 +1,16 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { bareScene } from '../../src/contract/turn.ts';
-import { openScribe } from '../../src/runtime/hook-files.ts';
+import { createHookContext } from '../../src/contract/turn.ts';
+import { openHookFiles } from '../../src/runtime/hook-files.ts';
 
 function write(sessions: readonly string[]): (string | null | undefined)[] {
   const problems: string[] = [];
-  const scribe = openScribe({ tell: (problem) => problems.push(problem) });
+  const scribe = openHookFiles({ report: (problem) => problems.push(problem) });
   onTestFinished(() => scribe.close());
   const files = sessions.map(
-    (session) => scribe.prepare({ ...bareScene('c'), session_id: session }, { name: 'claude' }).transcript,
+    (session) =>
+      scribe.prepare({ ...createHookContext('c'), session_id: session }, { name: 'claude' }).transcript,
   );
   expect(problems).toEqual([]);
   return files;

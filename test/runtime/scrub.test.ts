@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toFailure } from '../../src/provider/open/failure.ts';
+import { toProviderError } from '../../src/provider/open/provider-error.ts';
 import { open } from './open.ts';
 
 const key = 'sk-desk-4f9A+x/Qm2Zr8kTb7Lw1';
@@ -56,7 +56,7 @@ test.each([
   JSON.stringify(JSON.stringify(key)),
   `${'y'.repeat(470)}${key}`,
 ])('what an API says of a key is told without the key, however it writes it', (written) => {
-  const { message } = toFailure(new Error(`401: ${written} is no key`), { id: 'desk', secrets: [key] });
+  const { message } = toProviderError(new Error(`401: ${written} is no key`), { id: 'desk', secrets: [key] });
   expect(shows(message) || shows(Buffer.from(message.replace(/.*401: /, ''), 'base64').toString())).toBe(
     false,
   );

@@ -1,15 +1,15 @@
 import { requireConfig } from '../../src/config/load.ts';
 import type { DecisionMade } from '../../src/contract/event.ts';
 import { Json } from '../../src/json/json.ts';
-import { openShadowBook } from '../../src/runtime/shadow-recorder.ts';
-import { openResultStore } from '../../src/store/open-results.ts';
+import { openShadowRecorder } from '../../src/runtime/shadow-recorder.ts';
+import { openResultStore } from '../../src/store/open-result-store.ts';
 
 // A process of its own that has a shadow decide so many times: `node shadow-writer.ts CONFIG SHADOW PREFIX COUNT`.
 
 const [file = '', hook = '', prefix = '', count = ''] = process.argv.slice(2);
 const config = requireConfig(file, '');
 const store = await openResultStore(config.stateStore);
-const book = openShadowBook(
+const book = openShadowRecorder(
   config,
   async () => store,
   (event) => {

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openRuntime, type Runtime } from '../../src/index.ts';
 import { compareRuns } from '../../src/suite/compare/compare.ts';
 import { renderComparisonMarkdown } from '../../src/suite/compare/markdown.ts';
-import { findRegressions } from '../../src/suite/compare/regressed.ts';
+import { findRegressions } from '../../src/suite/compare/regressions.ts';
 import { renderComparison } from '../../src/suite/compare/render.ts';
 import { summarize } from '../../src/suite/stats/summarize.ts';
 import { run } from '../surface/cli/command-line.ts';

@@ -5,9 +5,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { RuntimeError } from '../../src/errors.ts';
 import { Json } from '../../src/json/json.ts';
-import { openStore } from '../../src/store/open.ts';
-import { openResultStore } from '../../src/store/open-results.ts';
-import { loadSqlite } from '../../src/store/sqlite/module.ts';
+import { openResultStore } from '../../src/store/open-result-store.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newCall, newResult, newResultRun, newRun } from './examples.ts';
 
@@ -42,7 +42,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
       const [id = '', by = ''] = rest;
       await waitForGo();
       const decided = await store.decide(id, { kind: 'approved', args: null, by, reason: '' }, 3_000);
-      say({ by, won: decided?.won, ruling: decided?.record.ruling });
+      say({ by, won: decided?.isAccepted, ruling: decided?.record.ruling });
     }),
 
   /** begin FILE RUN: everything that the first moment of a store needs. */

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { PendingCall, PendingRecord, Ruling } from '../../src/contract/approval.ts';
+import type { PendingCall, PendingDecision, PendingRecord } from '../../src/contract/approval.ts';
 import { Json } from '../../src/json/json.ts';
 import { ends, exactText, faultOf, hardStrings, newCall, newRun, type Open } from './examples.ts';
 
-const approved = { kind: 'approved', args: null, by: 'ann', reason: 'fine' } satisfies Ruling;
-const rejected = { kind: 'rejected', by: 'bob', reason: 'no' } satisfies Ruling;
+const approved = { kind: 'approved', args: null, by: 'ann', reason: 'fine' } satisfies PendingDecision;
+const rejected = { kind: 'rejected', by: 'bob', reason: 'no' } satisfies PendingDecision;
 
-const rulings: readonly Ruling[] = [
+const rulings: readonly PendingDecision[] = [
   approved,
   { kind: 'approved', args: new Json(exactText), by: 'ann', reason: '' },
   { kind: 'approved', args: new Json('null'), by: 'ann', reason: '' },
@@ -92,7 +92,7 @@ export function pendingContract(open: Open): void {
     const store = await openWith(newCall('p1', 'r1'));
     const people = Array.from({ length: 20 }, (_, index) => `person ${index}`);
     const decided = await Promise.all(people.map((by) => store.decide('p1', { ...rejected, by }, 3_000)));
-    expect(decided.filter((one) => one?.won)).toHaveLength(1);
+    expect(decided.filter((one) => one?.isAccepted)).toHaveLength(1);
     expect(new Set(decided.map((one) => JSON.stringify(one?.record))).size).toBe(1);
   });
 

@@ -375,6 +375,6 @@ function closeContract(open: Open): void {
     await Promise.all([store.close(), store.close()]);
     await store.close();
     await claim?.release();
-    expect(store.place).not.toBe('');
+    expect(store.location).not.toBe('');
   });
 }

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
-import { loadSqlite } from '../../src/store/sqlite/module.ts';
-import { decodeText, encodeText } from '../../src/store/sqlite/text.ts';
+import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
+import { decodeText, encodeText } from '../../src/store/sqlite/text-encoding.ts';
 import { hardStrings } from './examples.ts';
 import { newFile, openAt, start } from './processes.ts';
 
@@ -58,7 +58,7 @@ test('a plain text is kept as itself', () => {
 });
 
 test('a program that opens a store says nothing about SQLite', () => {
-  const module = new URL('../../src/store/open.ts', import.meta.url).href;
+  const module = new URL('../../src/store/open-store.ts', import.meta.url).href;
   const program = `import { openStore } from ${JSON.stringify(module)};
     process.emitWarning('mine');
     const store = await openStore({ type: 'sqlite', file: ${JSON.stringify(newFile())} });

@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Json } from '../../src/json/json.ts';
-import { openStore } from '../../src/store/open.ts';
-import { loadSqlite } from '../../src/store/sqlite/module.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import { faultOf, newCall, newRun } from './examples.ts';
 import { mayMount, newFile, openAt, start, withDisk } from './processes.ts';
 
@@ -267,7 +267,7 @@ test('a store without the additions of this version gets them, with what they sa
   const again = await openAt(file);
   await again.beginStep('r1', 'b', 1);
   // Of what was kept before, the clock is all that there is.
-  expect(await again.listMoments('r1')).toEqual([
+  expect(await again.listHistory('r1')).toEqual([
     { what: 'ended', subject: 'a' },
     { what: 'pending', subject: 'p1' },
     { what: 'began', subject: 'a' },

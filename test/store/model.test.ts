@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Ruling } from '../../src/contract/approval.ts';
+import type { PendingDecision } from '../../src/contract/approval.ts';
 import type { RunStatus } from '../../src/contract/run.ts';
 import { Json } from '../../src/json/json.ts';
-import { createMemoryStore } from '../../src/store/memory.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { createMemoryStore } from '../../src/store/memory-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import type { Claim, Store } from '../../src/store/store.ts';
 import { faultOf, newCall, newRun } from './examples.ts';
 import { newFile } from './processes.ts';
@@ -29,7 +29,7 @@ const time = fc.integer({ min: 0, max: 40 });
 const words = fc.oneof(fc.string({ maxLength: 5 }), fc.string({ unit: 'binary', maxLength: 5 }));
 const json = fc.json({ maxDepth: 2 }).map((text) => new Json(text));
 
-const ruling: fc.Arbitrary<Ruling> = fc.oneof(
+const ruling: fc.Arbitrary<PendingDecision> = fc.oneof(
   fc.record({ kind: fc.constant('approved' as const), args: fc.option(json), by: words, reason: words }),
   fc.record({ kind: fc.constant('rejected' as const), by: words, reason: words }),
   fc.record({ kind: fc.constant('responded' as const), result: json, by: words, reason: words }),

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Json } from '../../src/json/json.ts';
-import { loadSqlite } from '../../src/store/sqlite/module.ts';
+import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import { expectOrphan } from '../leaks.ts';
 import { newCall, newRun } from './examples.ts';
 import { newFile, openAt, race, start } from './processes.ts';

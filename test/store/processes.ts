@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite.ts';
+import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** A path in a folder of its own, where nothing is yet. */

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { meetsThreshold } from '../../src/capability/threshold.ts';
 import { type EvalOutcome, scored } from '../../src/contract/eval.ts';
 import { requireSuite } from '../../src/suite/file/load.ts';
-import type { Evaluation, Suite, Verdict } from '../../src/suite/file/model.ts';
+import type { EvalHostReply, EvalHostRequest, Suite } from '../../src/suite/file/model.ts';
 import { toHeader } from '../../src/suite/run/header.ts';
 import type { SuiteReport } from '../../src/suite/run/record.ts';
-import { runSuite, type SuiteOptions } from '../../src/suite/run/run-suite.ts';
+import { runSuite, type SuiteOptions } from '../../src/suite/run/suite-run.ts';
 
 /** Writes files into a new folder below TMPDIR and gives its path. */
 export function writeFiles(files: Readonly<Record<string, string | Uint8Array>>): string {
@@ -32,7 +32,7 @@ export function toLines(rows: readonly unknown[]): string {
 }
 
 /** Passes what the threshold lets pass. */
-export function judge({ threshold }: Evaluation, outcome: EvalOutcome): Asked {
+export function judge({ threshold }: EvalHostRequest, outcome: EvalOutcome): Asked {
   return {
     outcome,
     passed: meetsThreshold(outcome, threshold),
@@ -43,10 +43,10 @@ export function judge({ threshold }: Evaluation, outcome: EvalOutcome): Asked {
   };
 }
 
-export type Asked = Verdict & { readonly attempts: number };
+export type Asked = EvalHostReply & { readonly attempts: number };
 
 /** Scores every request with the `score` among its params. */
-export async function scoreByParam(evaluation: Evaluation): Promise<Asked> {
+export async function scoreByParam(evaluation: EvalHostRequest): Promise<Asked> {
   const { params } = evaluation.request;
   return judge(evaluation, scored('score' in params ? Number(params.score) : Number.NaN, ''));
 }

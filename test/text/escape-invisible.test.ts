@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { visible, visibleLine } from '../../src/text/escape-invisible.ts';
+import { escapeInvisible, escapeInvisibleLine } from '../../src/text/escape-invisible.ts';
 
 const words = [
   { title: 'an escape sequence', text: '\u001b[2Kgone', shown: '\\u001b[2Kgone' },
@@ -28,7 +28,7 @@ const words = [
 ];
 
 test.each(words)('$title', ({ text, shown }) => {
-  expect(visible(text)).toBe(shown);
+  expect(escapeInvisible(text)).toBe(shown);
 });
 
 test('nothing that a terminal obeys is left', () => {
@@ -36,7 +36,7 @@ test('nothing that a terminal obeys is left', () => {
     fc.property(
       fc.array(fc.integer({ max: 0x10ffff, min: 0 }).map((code) => String.fromCodePoint(code))),
       (characters) => {
-        expect(visibleLine(characters.join(''))).not.toMatch(
+        expect(escapeInvisibleLine(characters.join(''))).not.toMatch(
           /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u,
         );
       },

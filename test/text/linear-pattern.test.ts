@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { carryOver, compileLinear } from '../../src/text/linear-pattern.ts';
-import { readCost } from '../../src/text/pattern-cost.ts';
-import { compileExemption, compileGuard, compileSafe } from '../../src/text/safe-pattern.ts';
+import { compileLinear, compileLinearFromJs } from '../../src/text/linear-pattern.ts';
+import { estimateCost } from '../../src/text/pattern-cost.ts';
+import {
+  compileExclusivePattern,
+  compileInclusivePattern,
+  compileSafe,
+} from '../../src/text/safe-pattern.ts';
 
 const atoms = String.raw`a|b|\d|\w|\s|\S|\W|\D|.|[a-c]|[^a]|[\s-]|\b|^|$|\n|\v|\u2028|\u{1F600}|\p{L}|\p{Lu}|\/|\-|[\w.-]|(?:ab)|(a)|[[]|[&&]|x{2}|\.|[\b]|[^\d\s]|😀|é|[à-ü]|(?<n>a)|[(?:a)]|{|a]`;
 const quantifiers = ['', '', '', '*', '+', '?', '{1,3}', '{2}', '*?', '+?', '{0,2}?', '{2,}'];
@@ -37,7 +41,7 @@ test('a pattern that is carried over finds what JavaScript finds', () => {
         const source = parts.flat().join('');
         const text = characters.join('');
         const native = tryPattern(source, flags);
-        const carried = native && carryOver(source, flags);
+        const carried = native && compileLinearFromJs(source, flags);
         const isAlike = flags.includes('u') || !/[\ud800-\udfff]/.test(text);
         if (native === undefined || carried === undefined || !isAlike) return;
         expect({ source, flags, text, found: carried.test(text) }).toEqual({
@@ -72,7 +76,7 @@ test.each([
   '[\\S]',
   'a{2000}',
 ])('what only JavaScript has is not carried over: %s', (source) => {
-  expect(carryOver(source, 'u')).toBeUndefined();
+  expect(compileLinearFromJs(source, 'u')).toBeUndefined();
 });
 
 test.each([
@@ -91,9 +95,9 @@ test('what only JavaScript can match is given up after a second', () => {
   expect(() => compileSafe(hostile[0], 'u').test(hostile[1])).toThrow(
     new RangeError('looking for a pattern took longer than 1 s'),
   );
-  expect(compileGuard(hostile[0])?.test(hostile[1])).toBe(true);
-  expect(compileExemption(hostile[0]).test(hostile[1])).toBe(false);
-  expect(compileGuard('(')).toBeUndefined();
+  expect(compileInclusivePattern(hostile[0])?.test(hostile[1])).toBe(true);
+  expect(compileExclusivePattern(hostile[0]).test(hostile[1])).toBe(false);
+  expect(compileInclusivePattern('(')).toBeUndefined();
 });
 
 test.each([
@@ -104,7 +108,7 @@ test.each([
   ['a reference back', '(a)\\1', 2, false],
   ['many choices', 'a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?a?', 40, false],
 ])('of %s it is known whether it is quick', (_title, source, length, quick) => {
-  expect(readCost(source)(length)).toBe(quick);
+  expect(estimateCost(source)(length)).toBe(quick);
 });
 
 test('a pattern of RE2’s that is none is refused', () => {

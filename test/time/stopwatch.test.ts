@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { expect, test } from 'vitest';
-import { inLine, inSlot, startStopwatch, unwatched } from '../../src/time/stopwatch.ts';
+import { inQueue, inSlot, startStopwatch, unwatched } from '../../src/time/stopwatch.ts';
 
 const slotOf = (queue: PQueue) => (work: () => Promise<unknown>) =>
   inSlot(work, (slotted) => queue.add(slotted));
@@ -46,7 +46,7 @@ test('a stopwatch within another one has it hear of its waiting, and a turn in a
   const inner = await outer.run(async () => {
     const watch = startStopwatch();
     const done = watch.run(() =>
-      inLine(
+      inQueue(
         () => slotOf(queue)(async () => {}),
         (work) => line.add(work),
       ),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Approval, Ruling } from '../../src/contract/approval.ts';
+import type { Approval, PendingDecision } from '../../src/contract/approval.ts';
 import { openDesk, pendingOf } from '../pipeline/desk.ts';
 
 const spec = `
@@ -30,7 +30,7 @@ test.each(nobodies.map((by) => ({ by })))(
     ]) {
       await expect(decide()).rejects.toMatchObject({ code: 'USAGE' });
     }
-    const onTheSpot = { kind: 'approved', args: null, by, reason: '' } as const satisfies Ruling;
+    const onTheSpot = { kind: 'approved', args: null, by, reason: '' } as const satisfies PendingDecision;
     expect(await runs.resume(paused.run_id, { ask: async () => onTheSpot })).toMatchObject({
       status: 'pending',
     });

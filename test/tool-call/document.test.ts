@@ -5,7 +5,7 @@ import { failed, ok } from '../../src/contract/tool.ts';
 import type { Fault } from '../../src/errors.ts';
 import { Json, stringifyJson } from '../../src/json/json.ts';
 import {
-  type EndedCall,
+  type FinishedCallResult,
   toDecisionDocument,
   toEvalDocument,
   toHookInfos,
@@ -19,7 +19,7 @@ const fault: Fault = { code: 'TOOL_ERROR', message: 'no', hint: 'ask', details: 
 const faultText = `{"code":"TOOL_ERROR","message":"no","hint":"ask","details":{"rpc":${exact}}}`;
 const plainFault = { code: 'TOOL_ERROR', message: 'no', hint: 'ask', details: { rpc: rounded } };
 
-function called(outcome: EndedCall['outcome'], metadata = '{}'): EndedCall {
+function called(outcome: FinishedCallResult['outcome'], metadata = '{}'): FinishedCallResult {
   return { outcome, metadata: new Json(metadata) };
 }
 
@@ -193,8 +193,8 @@ test('hooks are listed in the order in which they run, with what they are asked 
   const settings = { event: 'Stop', stopReentryCap: 5, projectDir: '/desk' };
   const rule = { name: 'Stop-1', dialect: 'agentao', source: position, settings } as const;
   const hooks = [
-    { ...native, place: 0 },
-    { ...native, name: 'last', place: 2 },
+    { ...native, fileIndex: 0 },
+    { ...native, name: 'last', fileIndex: 2 },
   ];
   const own = {
     ...{ hook: 'tool', phases: ['before_execution'], mode: 'shadow', dialect: 'promptkit-go' },
@@ -204,11 +204,11 @@ test('hooks are listed in the order in which they run, with what they are asked 
     ...{ name: 'Stop-1', dialect: 'agentao', hook: null, phases: [], mode: null },
     ...{ points: ['Stop'], on_failure: 'own', source: position },
   };
-  expect(toHookInfos({ hooks, foreign: [{ ...rule, place: 1 }] })).toStrictEqual([
+  expect(toHookInfos({ hooks, foreign: [{ ...rule, fileIndex: 1 }] })).toStrictEqual([
     { name: 'h', ...own },
     strange,
     { name: 'last', ...own },
   ]);
-  const closed = toHookInfos({ hooks: [], foreign: [{ ...rule, place: 0, onFailure: 'deny' }] });
+  const closed = toHookInfos({ hooks: [], foreign: [{ ...rule, fileIndex: 0, onFailure: 'deny' }] });
   expect(closed).toStrictEqual([{ ...strange, on_failure: 'deny' }]);
 });

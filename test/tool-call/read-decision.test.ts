@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Ruling } from '../../src/contract/approval.ts';
+import type { PendingDecision } from '../../src/contract/approval.ts';
 import type { RunOptions } from '../../src/runtime/open-runtime.ts';
 import { openDesk, pendingOf } from '../pipeline/desk.ts';
 
@@ -11,7 +11,7 @@ const step = 'steps: [{id: paid, tool: pay, args: {amount: 900}}]\noutput: "${st
 
 /** What somebody who is asked on the spot gives, typed or not. */
 function saying(given: unknown): RunOptions {
-  return { ask: async () => given as Ruling };
+  return { ask: async () => given as PendingDecision };
 }
 
 const said = { by: 'mara', reason: 'fine' };

@@ -1,6 +1,6 @@
-import type { HookEvent, Moment } from '../../src/contract/hook.ts';
+import type { EventPhase, HookEvent } from '../../src/contract/hook.ts';
 import type { FinishedCall, Turn } from '../../src/contract/turn.ts';
-import type { ForeignDialect } from '../../src/dialects/foreign.ts';
+import type { ForeignDialect } from '../../src/dialects/foreign-dialect.ts';
 import { foreignDialects } from '../../src/dialects/foreign-registry.ts';
 
 /** One moment of a turn, with an event of every kind that it can be. */
@@ -211,7 +211,7 @@ export const everyMoment = Object.keys({
   session_update: true,
   turn_end: true,
   session_end: true,
-} satisfies Readonly<Record<Exclude<Moment, 'scored'>, true>>);
+} satisfies Readonly<Record<Exclude<EventPhase, 'scored'>, true>>);
 
 /** Every foreign dialect, in the order of the registry. */
 export const dialects: readonly ForeignDialect[] = Object.values(foreignDialects);
@@ -231,7 +231,7 @@ export function renderMoments(): string {
 
 function pointsOf(dialect: ForeignDialect, events: readonly HookEvent[]): string[] {
   const names = new Set(events.flatMap((event) => dialect.pointsAt(event)));
-  return [...names].map((name) => (dialect.points[name]?.isAsked === true ? name : `*${name}*`));
+  return [...names].map((name) => (dialect.points[name]?.isFilter === true ? name : `*${name}*`));
 }
 
 /** The points that no event of a pipeline reaches. */

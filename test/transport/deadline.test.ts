@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { RuntimeError, toFault } from '../../src/errors.ts';
-import { settlesWithin, sleep, startDeadline } from '../../src/transport/deadline.ts';
+import { sleep, startDeadline, waitForSettled } from '../../src/transport/deadline.ts';
 import { faultOf } from './harness.ts';
 
 test('a deadline expires with PROCESS_TIMEOUT', async () => {
@@ -16,7 +16,7 @@ test('a deadline expires with PROCESS_TIMEOUT', async () => {
 
 test('a deadline expires with the error of its own, if it has one', async () => {
   const expiry = (ms: number) => new RuntimeError('PROCESS_START', `not within ${ms}`);
-  const { expired } = startDeadline({ name: 'slow', timeoutMs: 20, expiry });
+  const { expired } = startDeadline({ name: 'slow', timeoutMs: 20, createError: expiry });
   expect(await faultOf(expired)).toMatchObject({ code: 'PROCESS_START', message: 'not within 20' });
 });
 
@@ -38,7 +38,7 @@ test('a cleared deadline never expires and holds on to nothing', async () => {
   const { expired, clear } = startDeadline({ name: 'slow', timeoutMs: 10, signal: caller.signal });
   clear();
   caller.abort();
-  expect(await settlesWithin(expired, 50)).toBe(false);
+  expect(await waitForSettled(expired, 50)).toBe(false);
   expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
 });
 
@@ -47,7 +47,7 @@ test.each([2 ** 31, 2 ** 40])('%d ms, longer than any timer of Node, do not pass
   const first = await Promise.race([
     expired.catch(() => 'expired'),
     sleep(ms).then(() => 'slept'),
-    settlesWithin(new Promise(() => {}), ms).then(() => 'gave up'),
+    waitForSettled(new Promise(() => {}), ms).then(() => 'gave up'),
     sleep(50).then(() => 'the test went on'),
   ]);
   clear();
@@ -74,7 +74,7 @@ test.each([
   { title: 'one that was rejected', open: () => Promise.reject(new Error('no')), settles: true },
   { title: 'one that never does', open: () => new Promise<never>(() => {}), settles: false },
 ])('$title settles in no time: $settles', async ({ open, settles }) => {
-  expect(await settlesWithin(open(), 0)).toBe(settles);
+  expect(await waitForSettled(open(), 0)).toBe(settles);
 });
 
 test('a program that waits for nothing but a deadline lives until it expires', () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Binding } from '../../src/binding/binding.ts';
 import { RuntimeError, toFault } from '../../src/errors.ts';
-import type { Greeting, Reply } from '../../src/transport/transport.ts';
+import type { Handshake, Reply } from '../../src/transport/transport.ts';
 import { allOf, bind, isRunning, launchers, numberAfter, open, stderrOf, textOf, until } from './harness.ts';
 
 const accepted = '{"ok":true}';
@@ -13,8 +13,8 @@ function checkOk(reply: Reply | RuntimeError): RuntimeError | undefined {
 }
 
 const message = { method: 'hook.hello', body: '{"version":1}' };
-const greeting: Greeting = { message: { ...message, timeoutMs: 10_000 }, check: checkOk };
-const impatient: Greeting = { message: { ...message, timeoutMs: 300 }, check: checkOk };
+const greeting: Handshake = { message: { ...message, timeoutMs: 10_000 }, check: checkOk };
+const impatient: Handshake = { message: { ...message, timeoutMs: 300 }, check: checkOk };
 const hello = '{"jsonrpc":"2.0","id":1,"method":"hook.hello","params":{"version":1}}\n';
 
 const request = (id: number, args: object) =>

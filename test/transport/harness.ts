@@ -5,10 +5,10 @@ import type { Binding } from '../../src/binding/binding.ts';
 import { closeEnv, hostEnv } from '../../src/binding/env.ts';
 import type { RuntimeEvent } from '../../src/contract/event.ts';
 import { RuntimeError } from '../../src/errors.ts';
-import { type LauncherName, openLaunch } from '../../src/transport/launch/open.ts';
+import { type LauncherName, openLauncher } from '../../src/transport/launch/open.ts';
 import { openTransport } from '../../src/transport/open.ts';
 import { createPool, type Pool } from '../../src/transport/pool.ts';
-import type { Greeting, Reply, Transport } from '../../src/transport/transport.ts';
+import type { Handshake, Reply, Transport } from '../../src/transport/transport.ts';
 
 /** The launchers that this machine must have. */
 export const launchers: readonly LauncherName[] =
@@ -85,7 +85,7 @@ export interface OpenOptions {
   readonly launcher?: LauncherName;
   readonly pool?: Pool;
   /** The first exchange of every life of a server. */
-  readonly greeting?: Greeting;
+  readonly greeting?: Handshake;
   /** Whoever says so closes the transport, which several tests share. */
   readonly shared?: boolean;
   /** Is told each event as it happens. */
@@ -96,7 +96,7 @@ export interface OpenOptions {
 export async function open(binding: Binding, options: OpenOptions = {}): Promise<Opened> {
   const events: RuntimeEvent[] = [];
   const context = {
-    launch: await openLaunch(options.launcher ?? 'auto'),
+    launch: await openLauncher(options.launcher ?? 'auto'),
     emit: (event: RuntimeEvent) => {
       events.push(event);
       options.onEvent?.(event);

@@ -67,7 +67,7 @@ const endsWith =
 test('a message is one POST, its body byte for byte, its headers final', async () => {
   const { port, heard } = await serve(endsWith(200, '{"decision": "block"}'));
   const headers = { 'X-Token': 'topsecret', Authorization: 'Bearer abc' };
-  const reply = await open(port, { headers }).exchange({ ...message, ending: '\n' });
+  const reply = await open(port, { headers }).exchange({ ...message, terminator: '\n' });
   expect(reply).toEqual({
     via: 'process',
     exitCode: null,

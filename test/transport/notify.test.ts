@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Binding } from '../../src/binding/binding.ts';
 import { createPool } from '../../src/transport/pool.ts';
-import type { Greeting } from '../../src/transport/transport.ts';
+import type { Handshake } from '../../src/transport/transport.ts';
 import {
   allOf,
   bind,
@@ -16,7 +16,7 @@ import {
   stderrOf,
 } from './harness.ts';
 
-const greeting: Greeting = { message: { method: 'hook.hello', body: '{}' }, check: () => undefined };
+const greeting: Handshake = { message: { method: 'hook.hello', body: '{}' }, check: () => undefined };
 const hello = '{"jsonrpc":"2.0","id":1,"method":"hook.hello","params":{}}\n';
 
 function bindGreeted(overrides: Partial<Binding> = {}): Binding {

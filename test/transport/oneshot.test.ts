@@ -50,7 +50,9 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
       ['{"n":1}', ''],
       ['', ''],
     ] as const) {
-      seen.push(JSON.parse(textOf(await transport.exchange({ method: 'call', body, ending }))).result);
+      seen.push(
+        JSON.parse(textOf(await transport.exchange({ method: 'call', body, terminator: ending }))).result,
+      );
     }
     expect(seen).toEqual(['{"n":1}\n', '{"n":1}', '']);
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../../src/errors.ts';
-import { createPool, pooled } from '../../src/transport/pool.ts';
+import { createPool, withPool } from '../../src/transport/pool.ts';
 import type { Reply, Transport } from '../../src/transport/transport.ts';
 import { onTransports } from '../cite.ts';
 import { allOf, bind, bindQuick, faultOf, open, readOverlap, until } from './harness.ts';
@@ -34,7 +34,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('no more exchanges run at once than the pool has slots', async () => {
   const { transport, running, end } = openManual();
-  const behind = pooled(transport, bind('hang.sh'), createPool(2));
+  const behind = withPool(transport, bind('hang.sh'), createPool(2));
   const all = Promise.all([1, 2, 3, 4, 5].map(() => behind.exchange(message)));
   const counts: number[] = [];
   for (let round = 0; round < 5; round++) {
@@ -49,8 +49,8 @@ test('no more exchanges run at once than the pool has slots', async () => {
 test('an entry’s own limit holds inside a larger pool, and leaves the others their slots', async () => {
   const pool = createPool(3);
   const [narrow, wide] = [openManual(), openManual()];
-  const one = pooled(narrow.transport, bind('hang.sh', { concurrency: 1 }), pool);
-  const many = pooled(wide.transport, bind('hang.sh'), pool);
+  const one = withPool(narrow.transport, bind('hang.sh', { concurrency: 1 }), pool);
+  const many = withPool(wide.transport, bind('hang.sh'), pool);
   const asked = [
     ...[1, 2, 3].map(() => one.exchange(message)),
     ...[1, 2, 3].map(() => many.exchange(message)),
@@ -66,7 +66,7 @@ test('an entry’s own limit holds inside a larger pool, and leaves the others t
 
 test('a failed exchange gives its slots back', async () => {
   const { transport, end } = openManual();
-  const behind = pooled(transport, bind('hang.sh', { concurrency: 1 }), createPool(1));
+  const behind = withPool(transport, bind('hang.sh', { concurrency: 1 }), createPool(1));
   const first = behind.exchange(message);
   const second = behind.exchange(message);
   const failure = faultOf(first);
@@ -87,7 +87,7 @@ test.each(waits)(
   'a caller that gives up while it waits $title leaves the queue',
   async ({ concurrency, slots }) => {
     const { transport, running, end } = openManual();
-    const behind = pooled(transport, bind('hang.sh', { concurrency }), createPool(slots));
+    const behind = withPool(transport, bind('hang.sh', { concurrency }), createPool(slots));
     const first = behind.exchange(message);
     const caller = new AbortController();
     const second = faultOf(behind.exchange(message, caller.signal));
@@ -105,7 +105,7 @@ test.each(waits)(
 
 test('a caller that gave up before gets no slot', async () => {
   const { transport, running } = openManual();
-  const behind = pooled(transport, bind('hang.sh'), createPool(1));
+  const behind = withPool(transport, bind('hang.sh'), createPool(1));
   expect((await faultOf(behind.exchange(message, AbortSignal.abort()))).code).toBe('ABORTED');
   expect(running).toEqual([]);
 });

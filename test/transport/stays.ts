@@ -1,5 +1,5 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { type LauncherName, openLaunch } from '../../src/transport/launch/open.ts';
+import { type LauncherName, openLauncher } from '../../src/transport/launch/open.ts';
 import { openTransport } from '../../src/transport/open.ts';
 import { createPool } from '../../src/transport/pool.ts';
 import { bind } from './harness.ts';
@@ -28,7 +28,7 @@ if (isMainThread && plan.thread === 'worker') {
     parentPort === null ? process.stdout.write(`${line}\n`) : parentPort.postMessage(line);
   const { command, launcher, mode, leftovers } = plan;
   const context = {
-    launch: await openLaunch(launcher),
+    launch: await openLauncher(launcher),
     emit: (event: { readonly type: string; readonly line?: string }) => {
       if (event.type === 'stderr') say(event.line ?? '');
     },

@@ -1,6 +1,6 @@
 import type { Pattern } from '../regex/pattern.ts';
 
-/** Work that a text from outside could drag out, so that it is done in a thread that can be ended. */
+/** Work that hostile input can make take too long, so that it runs in a thread that can be ended. */
 export interface Jobs {
   /** Looks for a pattern. */
   readonly match: { readonly pattern: Pattern; readonly text: string };
@@ -11,34 +11,34 @@ export interface Jobs {
 }
 
 /** What each job gives. */
-export interface Answers {
+export interface JobResults {
   readonly match: boolean;
-  readonly search: SearchAnswer;
-  readonly schema: SchemaAnswer;
+  readonly search: SearchResult;
+  readonly schema: SchemaResult;
 }
 
-export type Kind = keyof Jobs;
+export type JobKind = keyof Jobs;
 
-export type SearchAnswer =
+export type SearchResult =
   /** As JSON text: a value may hold one part a million times over. */
   | { readonly found: string }
-  /** What stands in the text is nothing that the expression can work with. */
-  | { readonly misfit: string }
+  /** The expression is valid but cannot be applied to this text. */
+  | { readonly mismatch: string }
   /** The expression is wrong by itself. */
-  | { readonly wrong: string };
+  | { readonly invalid: string };
 
 /** How the text differs from the schema, one sentence each: the first few, and how many there are. */
-export interface SchemaAnswer {
+export interface SchemaResult {
   readonly violations: readonly string[];
   readonly count: number;
 }
 
 /** What is sent to the thread. */
-export type Order = { readonly [K in Kind]: { readonly kind: K; readonly job: Jobs[K] } }[Kind];
+export type WorkerRequest = { readonly [K in JobKind]: { readonly kind: K; readonly job: Jobs[K] } }[JobKind];
 
-/** What the thread sends back; the first one only says that it listens. */
-export type Reply<K extends Kind = Kind> =
+/** What the thread sends back; the first reply, `ready`, says that it accepts requests. */
+export type WorkerReply<K extends JobKind = JobKind> =
   | { readonly status: 'ready' }
-  | { readonly status: 'done'; readonly answer: Answers[K] }
+  | { readonly status: 'done'; readonly answer: JobResults[K] }
   | { readonly status: 'exceeded'; readonly exceeded: string }
   | { readonly status: 'failed'; readonly message: string };

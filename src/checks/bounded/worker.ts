@@ -1,15 +1,15 @@
 import { parentPort } from 'node:worker_threads';
-import type { Order, Reply } from './job.ts';
-import { perform } from './perform.ts';
+import type { WorkerReply, WorkerRequest } from './job.ts';
+import { performJob } from './perform-job.ts';
 
 // The thread that `thread.ts` starts: one order at a time comes in, and one reply goes out.
 
-parentPort?.on('message', async (order: Order) => reply(await answer(order)));
+parentPort?.on('message', async (order: WorkerRequest) => reply(await answer(order)));
 reply({ status: 'ready' });
 
-async function answer(order: Order): Promise<Reply> {
+async function answer(order: WorkerRequest): Promise<WorkerReply> {
   try {
-    return { status: 'done', answer: await perform(order) };
+    return { status: 'done', answer: await performJob(order) };
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     if (!(thrown instanceof RangeError)) return { status: 'failed', message };
@@ -22,6 +22,6 @@ function isTooDeep(message: string): boolean {
   return message.includes('call stack');
 }
 
-function reply(message: Reply): void {
+function reply(message: WorkerReply): void {
   parentPort?.postMessage(message);
 }

@@ -41,8 +41,8 @@ export const costBudget: Check = {
     score: 0.8,
   },
   run: ({ params: given, request }) => {
-    const asked = budgets.filter(({ param }) => given[param] !== undefined);
-    const uses = asked.map(({ param, unit, read }) => {
+    const limited = budgets.filter(({ param }) => given[param] !== undefined);
+    const uses = limited.map(({ param, unit, read }) => {
       return { param, unit, limit: Number(given[param]), measure: read(request.context) };
     });
     const missing = uses.flatMap(({ measure }) => ('missing' in measure ? [measure.missing] : []));

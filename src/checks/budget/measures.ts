@@ -6,7 +6,7 @@ export type Measure = { readonly value: number } | { readonly missing: string };
 
 /** The first of these members of the metadata that is there: a number of at least 0. */
 export function readMeasure({ metadata }: EvalContext, names: readonly string[]): Measure {
-  const name = names.find((candidate) => isThere(metadata[candidate]));
+  const name = names.find((candidate) => isPresent(metadata[candidate]));
   if (name === undefined) return { missing: `metadata.${names.join(' or metadata.')} is not there` };
   const value = toNumber(metadata[name]);
   return value === undefined ? { missing: `metadata.${name} is not a number of at least 0` } : { value };
@@ -17,7 +17,7 @@ export function scoreLimit(used: number, limit: number): number {
   return used <= limit ? 1 : limit / used;
 }
 
-function isThere(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   const plain = value instanceof Json ? value.value : value;
   return plain !== undefined && plain !== null;
 }

@@ -1,10 +1,10 @@
 import { type EvalOutcome, scored, unscored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
-import { runBounded } from '../bounded/run.ts';
-import type { Asked, Check } from '../check.ts';
-import { findMisses } from './conditions.ts';
-import { findExpressionProblem } from './search.ts';
-import { readContent, whereParams } from './where.ts';
+import { runBounded } from '../bounded/run-bounded.ts';
+import type { Check, CheckInput } from '../check.ts';
+import { findUnmetConditions } from './conditions.ts';
+import { findContentJson, jsonLocationParams } from './json-location-params.ts';
+import { findExpressionProblem } from './json-search.ts';
 
 export const jsonPath: Check = {
   type: 'json_path',
@@ -38,7 +38,7 @@ export const jsonPath: Check = {
       schema: { type: 'integer', minimum: 0 },
       description: 'What is found is a list with so many elements or fewer; null counts as an empty one.',
     },
-    ...whereParams,
+    ...jsonLocationParams,
   },
   example: {
     params: { expression: 'items[?price > `10`].name', expected: ['lamp'] },
@@ -49,24 +49,24 @@ export const jsonPath: Check = {
     const message = findExpressionProblem(String(expression));
     return message === undefined ? [] : [{ param: 'expression', message }];
   },
-  run: judge,
+  run: scoreJsonPath,
 };
 
-async function judge({ params, request, signal }: Asked): Promise<EvalOutcome> {
-  const found = readContent(request.content, params);
+async function scoreJsonPath({ params, request, signal }: CheckInput): Promise<EvalOutcome> {
+  const found = findContentJson(request.content, params);
   if ('problem' in found) return scored(0, `no JSON: ${found.problem}`);
   const job = { expression: String(params['expression']), text: found.text };
   const done = await runBounded('search', job, signal);
   if ('exceeded' in done) return unscored(`evaluating the expression ${done.exceeded}`);
   const { answer } = done;
-  if ('wrong' in answer) return unscored(`the expression is wrong: ${answer.wrong}`);
-  if ('misfit' in answer) return scored(0, `the expression does not fit the content: ${answer.misfit}`);
-  const misses = findMisses(JSON.parse(answer.found), params);
-  const data = tellFound(answer.found);
-  return misses.length === 0 ? scored(1, 'found as wanted', data) : scored(0, misses.join('; '), data);
+  if ('invalid' in answer) return unscored(`the expression is wrong: ${answer.invalid}`);
+  if ('mismatch' in answer) return scored(0, `the expression does not fit the content: ${answer.mismatch}`);
+  const unmet = findUnmetConditions(JSON.parse(answer.found), params);
+  const data = foundData(answer.found);
+  return unmet.length === 0 ? scored(1, 'found as wanted', data) : scored(0, unmet.join('; '), data);
 }
 
 /** What was found, unless it is so long that it would swell every report. */
-function tellFound(found: string): Json | undefined {
+function foundData(found: string): Json | undefined {
   return found.length <= 2000 ? Json.from({ found: new Json(found) }) : undefined;
 }

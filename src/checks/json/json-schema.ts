@@ -1,9 +1,9 @@
 import { type EvalOutcome, scored, unscored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
-import { runBounded } from '../bounded/run.ts';
-import type { Asked, Check } from '../check.ts';
-import { findSchemaProblem } from './compare.ts';
-import { readContent, whereParams } from './where.ts';
+import { runBounded } from '../bounded/run-bounded.ts';
+import type { Check, CheckInput } from '../check.ts';
+import { findContentJson, jsonLocationParams } from './json-location-params.ts';
+import { findSchemaProblem } from './schema-comparison.ts';
 
 export const jsonSchema: Check = {
   type: 'json_schema',
@@ -18,7 +18,7 @@ export const jsonSchema: Check = {
       description:
         'Draft-07, or what its `$schema` names of 2019-09 and 2020-12. References lead nowhere but into itself.',
     },
-    ...whereParams,
+    ...jsonLocationParams,
   },
   example: {
     params: { schema: { type: 'object', required: ['city'], properties: { city: { type: 'string' } } } },
@@ -29,11 +29,11 @@ export const jsonSchema: Check = {
     const message = findSchemaProblem(JSON.stringify(schema));
     return message === undefined ? [] : [{ param: 'schema', message }];
   },
-  run: judge,
+  run: scoreJsonSchema,
 };
 
-async function judge({ params, request, signal }: Asked): Promise<EvalOutcome> {
-  const found = readContent(request.content, params);
+async function scoreJsonSchema({ params, request, signal }: CheckInput): Promise<EvalOutcome> {
+  const found = findContentJson(request.content, params);
   if ('problem' in found) return scored(0, `no JSON: ${found.problem}`);
   const job = { schema: JSON.stringify(params['schema']), text: found.text };
   const done = await runBounded('schema', job, signal);

@@ -1,8 +1,8 @@
 import { type EvalContext, type EvalToolCall, unscored } from '../../contract/eval.ts';
 import type { Check } from '../check.ts';
-import { textsOf, textsParam } from '../text/words.ts';
-import { askJudge } from './ask-judge.ts';
-import { judgeParams, saysWhatToJudge } from './judge-params.ts';
+import { textsOf, textsParam } from '../text/text-params.ts';
+import { askJudge } from './judge-call.ts';
+import { judgeParams, requiredJudgeParams } from './judge-params.ts';
 
 const llmJudge: Check = {
   type: 'llm_judge',
@@ -11,14 +11,14 @@ const llmJudge: Check = {
   summary: 'The score that a model gives the content.',
   range: '0..1',
   params: judgeParams,
-  anyOf: saysWhatToJudge,
+  anyOf: requiredJudgeParams,
   example: {
     params: { criteria: 'The answer is polite.' },
     content: 'I would be glad to help.',
     judge: '{"score": 0.9, "reasoning": "Courteous throughout."}',
     score: 0.9,
   },
-  run: (asked) => askJudge(asked, { content: asked.request.content }),
+  run: (input) => askJudge(input, { content: input.request.content }),
 };
 
 const llmJudgeSession: Check = {
@@ -29,7 +29,7 @@ const llmJudgeSession: Check = {
     'The score that a model gives the whole conversation: the messages of user and assistant, all tool calls, and the content unless it is the last answer.',
   range: '0..1',
   params: judgeParams,
-  anyOf: saysWhatToJudge,
+  anyOf: requiredJudgeParams,
   example: {
     params: { criteria: 'The customer got what they asked for.' },
     context: {
@@ -41,12 +41,12 @@ const llmJudgeSession: Check = {
     judge: '```json\n{"score": 1, "reasoning": "The question is answered."}\n```',
     score: 1,
   },
-  run: (asked) => {
-    const { content, context } = asked.request;
+  run: (input) => {
+    const { content, context } = input.request;
     const conversation = toConversation(context, content);
     const tool_calls = context.tool_calls.map(toEvidence);
     if (conversation.length + tool_calls.length === 0) return unscored('there is no conversation to judge');
-    return askJudge(asked, { conversation, ...(tool_calls.length > 0 && { tool_calls }) });
+    return askJudge(input, { conversation, ...(tool_calls.length > 0 && { tool_calls }) });
   },
 };
 
@@ -60,7 +60,7 @@ const llmJudgeToolCalls: Check = {
     ...judgeParams,
     tools: { schema: textsParam, description: 'The tools whose calls are judged. Default: every tool.' },
   },
-  anyOf: saysWhatToJudge,
+  anyOf: requiredJudgeParams,
   example: {
     params: { criteria: 'Every search is narrow.', tools: ['search'] },
     context: {
@@ -69,26 +69,30 @@ const llmJudgeToolCalls: Check = {
     judge: 'The query finds everything. {"score": 0, "reasoning": "A search for *."}',
     score: 0,
   },
-  run: (asked) => {
-    const tools = textsOf(asked.params, 'tools');
-    const calls = asked.request.context.tool_calls.filter(
+  run: (input) => {
+    const tools = textsOf(input.params, 'tools');
+    const calls = input.request.context.tool_calls.filter(
       ({ name }) => tools.length === 0 || tools.includes(name),
     );
     if (calls.length === 0) return unscored('there are no tool calls to judge');
-    return askJudge(asked, { tool_calls: calls.map(toEvidence) });
+    return askJudge(input, { tool_calls: calls.map(toEvidence) });
   },
 };
 
 /** Checks that ask a model. */
 export const judgeChecks: readonly Check[] = [llmJudge, llmJudgeSession, llmJudgeToolCalls];
 
-/** What user and assistant said; instructions are no part of it, and results stand with their calls. */
+/**
+ * The texts of user and assistant; without instructions, and without results, which stand with their calls.
+ */
 function toConversation({ messages }: EvalContext, answer: string) {
-  const said = messages
+  const spoken = messages
     .filter(({ role, content }) => (role === 'user' || role === 'assistant') && content !== '')
     .map(({ role, content }) => ({ role, content }));
-  const last = said.findLast(({ role }) => role === 'assistant');
-  return answer === '' || last?.content === answer ? said : [...said, { role: 'assistant', content: answer }];
+  const last = spoken.findLast(({ role }) => role === 'assistant');
+  return answer === '' || last?.content === answer
+    ? spoken
+    : [...spoken, { role: 'assistant', content: answer }];
 }
 
 function toEvidence({ name, args, result, error, index }: EvalToolCall) {

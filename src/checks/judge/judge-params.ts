@@ -2,7 +2,7 @@ import type { ParamSpec } from '../check.ts';
 
 const text = { type: 'string', minLength: 1 };
 
-/** What every judge takes. */
+/** The params of every judge check. */
 export const judgeParams = {
   criteria: { schema: text, description: 'What to judge.' },
   rubric: { schema: text, description: 'Which score stands for what.' },
@@ -22,5 +22,5 @@ export const judgeParams = {
   },
 } as const satisfies Readonly<Record<string, ParamSpec>>;
 
-/** One of these says what is wanted of the judge. */
-export const saysWhatToJudge = [['criteria', 'rubric', 'system_prompt']] as const;
+/** At least one of these must be given. */
+export const requiredJudgeParams = [['criteria', 'rubric', 'system_prompt']] as const;

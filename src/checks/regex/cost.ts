@@ -1,7 +1,7 @@
-import { readCost, withoutLetters } from '../../text/pattern-cost.ts';
+import { estimateCost, maskLiterals } from '../../text/pattern-cost.ts';
 import type { Pattern } from './pattern.ts';
 
 /** Whether the pattern has no groups, and cannot take long on the text. */
 export function isQuick({ source, flags }: Pattern, text: string): boolean {
-  return !withoutLetters(source).includes('(') && readCost(source, flags)(text.length);
+  return !maskLiterals(source).includes('(') && estimateCost(source, flags)(text.length);
 }

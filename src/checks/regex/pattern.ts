@@ -12,13 +12,13 @@ export function readPattern(text: string): Pattern {
   const lead = /^(?:\(\?[ims]+\))+/.exec(text)?.[0] ?? '';
   const flags = [...new Set(lead.replaceAll(/[^ims]/g, ''))].join('');
   const source = text.slice(lead.length);
-  const foreign = findForeign(source);
-  if (foreign !== undefined) throw new SyntaxError(foreign);
-  const failure = whyRefused(source, `${flags}u`);
+  const unsupported = findUnsupportedSyntax(source);
+  if (unsupported !== undefined) throw new SyntaxError(unsupported);
+  const failure = compileError(source, `${flags}u`);
   if (failure === undefined) return { source, flags: `${flags}u` };
   // Outside of Unicode mode `\-` and a lone `{` are what they look like; but there `\p{L}` is the letter p.
   if (needsUnicode(source)) throw new SyntaxError(failure);
-  const second = whyRefused(source, flags);
+  const second = compileError(source, flags);
   if (second !== undefined) throw new SyntaxError(second);
   return { source, flags };
 }
@@ -33,12 +33,12 @@ export function findPatternProblem(text: string): string | undefined {
   }
 }
 
-/** Whether the pattern is found in the text. It may take for ever. */
+/** Whether the pattern is found in the text, without a time limit. */
 export function testPattern({ source, flags }: Pattern, text: string): boolean {
   return new RegExp(source, flags).test(text);
 }
 
-function whyRefused(source: string, flags: string): string | undefined {
+function compileError(source: string, flags: string): string | undefined {
   try {
     new RegExp(source, flags);
     return undefined;
@@ -48,17 +48,19 @@ function whyRefused(source: string, flags: string): string | undefined {
   }
 }
 
-/** What JavaScript would take without a word, and in another meaning. */
-function findForeign(source: string): string | undefined {
+/**
+ * Syntax of other engines that JavaScript would silently read with another meaning; undefined without any.
+ */
+function findUnsupportedSyntax(source: string): string | undefined {
   if (source.includes('(?P<')) return 'a named group is written (?<name>…), not (?P<name>…)';
   if (/\[\[:\^?\w+:\]/.test(source)) return 'classes such as [:alpha:] are written \\p{L}, \\d, \\s …';
-  const letter = escapesOf(source).find((escaped) => /[a-zA-Z]/.test(escaped) && !known.test(escaped));
-  return letter === undefined ? undefined : `JavaScript has no \\${letter}${insteadOf[letter] ?? ''}`;
+  const letter = escapesOf(source).find((escaped) => /[a-zA-Z]/.test(escaped) && !knownEscapes.test(escaped));
+  return letter === undefined ? undefined : `JavaScript has no \\${letter}${alternatives[letter] ?? ''}`;
 }
 
-const known = /[bBcdDfknpPrsStuvwWx]/;
+const knownEscapes = /[bBcdDfknpPrsStuvwWx]/;
 
-const insteadOf: Readonly<Record<string, string | undefined>> = {
+const alternatives: Readonly<Record<string, string | undefined>> = {
   A: '; the beginning is ^',
   z: '; the end is $',
   Z: '; the end is $',

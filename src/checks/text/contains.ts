@@ -1,8 +1,8 @@
 import { scored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
 import type { Check } from '../check.ts';
-import { judgedTexts, scopeParam } from './answers.ts';
-import { foldCase, quoteAll, scorePresent, textsOf, textsParam } from './words.ts';
+import { judgedTexts, scopeParam } from './judged-texts.ts';
+import { foldCase, quoteAll, scorePresent, textsOf, textsParam } from './text-params.ts';
 
 export const contains: Check = {
   type: 'contains',

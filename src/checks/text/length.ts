@@ -1,7 +1,7 @@
 import { scored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
 import type { Check, ParamSpec } from '../check.ts';
-import { countCharacters } from './words.ts';
+import { countCharacters } from './text-params.ts';
 
 export const minLength: Check = {
   type: 'min_length',

@@ -1,7 +1,7 @@
 import { scored, unscored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
 import type { Check } from '../check.ts';
-import { findPatternProblem, matchPattern } from '../regex/match.ts';
+import { findPatternProblem, matchPattern } from '../regex/pattern-match.ts';
 
 export const regex: Check = {
   type: 'regex',

@@ -1,7 +1,7 @@
 import { type EvalOutcome, scored, unscored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
-import type { Asked, Check } from '../check.ts';
-import { toPlainTree } from '../plain.ts';
+import type { Check, CheckInput } from '../check.ts';
+import { toPlainTree } from '../plain-tree.ts';
 
 export const cosineSimilarity: Check = {
   type: 'cosine_similarity',
@@ -22,10 +22,10 @@ export const cosineSimilarity: Check = {
     },
   },
   example: { params: { reference: [1, 0] }, context: { metadata: { embedding: [3, 4] } }, score: 0.6 },
-  run: judge,
+  run: scoreSimilarity,
 };
 
-function judge({ params: { reference, min_similarity }, request }: Asked): EvalOutcome {
+function scoreSimilarity({ params: { reference, min_similarity }, request }: CheckInput): EvalOutcome {
   if (typeof reference === 'string') {
     return unscored('`reference` is a text, and there is nothing to embed it with; give a list of numbers');
   }
@@ -38,9 +38,9 @@ function judge({ params: { reference, min_similarity }, request }: Asked): EvalO
   }
   const similarity = cosine(one, other);
   if (!Number.isFinite(similarity)) return unscored('one of the embeddings has no direction');
-  const beside = min_similarity === undefined ? '' : `, at least ${min_similarity}`;
+  const wanted = min_similarity === undefined ? '' : `, at least ${min_similarity}`;
   const score = Math.min(1, Math.max(0, similarity));
-  return scored(score, `similarity ${similarity.toFixed(4)}${beside}`, Json.from({ similarity }));
+  return scored(score, `similarity ${similarity.toFixed(4)}${wanted}`, Json.from({ similarity }));
 }
 
 function toVector(value: unknown): readonly number[] | undefined {

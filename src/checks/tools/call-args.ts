@@ -1,12 +1,12 @@
 import { type EvalOutcome, type EvalToolCall, scored } from '../../contract/eval.ts';
 import { Json, parseLossless } from '../../json/json.ts';
-import type { Asked, Check, ParamSpec } from '../check.ts';
+import type { Check, CheckInput, ParamSpec } from '../check.ts';
 import { isSameValue } from '../same-value.ts';
-import { argsOf, findMismatches, wordValue } from './args.ts';
-import { judgedCalls, scopeParam } from './calls.ts';
-import { exactParam, type Members } from './exact.ts';
+import { argsOf, findMismatches, formatValue } from './call-arguments.ts';
+import { exactParam, type Members } from './exact-values.ts';
+import { judgedCalls, scopeParam } from './judged-calls.ts';
 import { toolName } from './tool-params.ts';
-import { listCalled } from './words.ts';
+import { listCalled } from './wording.ts';
 
 const someMembers = { type: 'object', minProperties: 1 };
 
@@ -31,7 +31,7 @@ export const toolArgs: Check = {
     context: { tool_calls: [refund] },
     score: 1,
   },
-  run: (asked) => scoreArgs(asked, judgedCalls(asked)),
+  run: (input) => scoreArgs(input, judgedCalls(input)),
 };
 
 export const toolArgsSession: Check = {
@@ -46,7 +46,7 @@ export const toolArgsSession: Check = {
     context: { tool_calls: [refund] },
     score: 0,
   },
-  run: (asked) => scoreArgs(asked, asked.request.context.tool_calls),
+  run: (input) => scoreArgs(input, input.request.context.tool_calls),
 };
 
 export const toolArgsExcludedSession: Check = {
@@ -73,19 +73,19 @@ export const toolArgsExcludedSession: Check = {
     context: { tool_calls: [refund] },
     score: 0,
   },
-  run: (asked) => {
-    const calls = asked.request.context.tool_calls.filter(({ name }) => name === asked.params['tool_name']);
-    const violations = calls.flatMap((call) => findExcluded(argsOf(call), listExcluded(asked)));
+  run: (input) => {
+    const calls = input.request.context.tool_calls.filter(({ name }) => name === input.params['tool_name']);
+    const violations = calls.flatMap((call) => findExcluded(argsOf(call), listExcluded(input)));
     const data = Json.from({ violations });
     return violations.length > 0
-      ? scored(0, `${asked.params['tool_name']} was called with ${violations.join('; ')}`, data)
-      : scored(1, `no call of ${asked.params['tool_name']} has them`, data);
+      ? scored(0, `${input.params['tool_name']} was called with ${violations.join('; ')}`, data)
+      : scored(1, `no call of ${input.params['tool_name']} has them`, data);
   },
 };
 
-function scoreArgs(asked: Asked, calls: readonly EvalToolCall[]): EvalOutcome {
-  const name = String(asked.params['tool_name']);
-  const expected = exactParam(asked, 'expected_args');
+function scoreArgs(input: CheckInput, calls: readonly EvalToolCall[]): EvalOutcome {
+  const name = String(input.params['tool_name']);
+  const expected = exactParam(input, 'expected_args');
   const named = calls.filter((call) => call.name === name);
   const differences = named.map((call) => findMismatches(argsOf(call), expected));
   const data = Json.from({ matched: differences.some(({ length }) => length === 0), calls: named.length });
@@ -97,10 +97,10 @@ function scoreArgs(asked: Asked, calls: readonly EvalToolCall[]): EvalOutcome {
 
 type Excluded = readonly (readonly [name: string, value: unknown])[];
 
-function listExcluded(asked: Asked): Excluded {
-  const values = Object.entries(exactParam(asked, 'forbidden_args'));
+function listExcluded(input: CheckInput): Excluded {
+  const values = Object.entries(exactParam(input, 'forbidden_args'));
   return [
-    ...Object.entries(exactParam(asked, 'excluded_args')),
+    ...Object.entries(exactParam(input, 'excluded_args')),
     ...values.flatMap(([name, value]) => [value].flat().map((one): [string, unknown] => [name, one])),
   ];
 }
@@ -108,7 +108,7 @@ function listExcluded(asked: Asked): Excluded {
 function findExcluded(args: Members, excluded: Excluded): string[] {
   return excluded
     .filter(([name, value]) => Object.hasOwn(args, name) && isSpelledAlike(args[name], value))
-    .map(([name]) => `${name} ${wordValue(args[name])}`);
+    .map(([name]) => `${name} ${formatValue(args[name])}`);
 }
 
 /** A model that writes a number as text must not get past. */

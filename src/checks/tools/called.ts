@@ -1,11 +1,11 @@
 import { type EvalOutcome, type EvalToolCall, scored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
-import type { Asked, Check, Params } from '../check.ts';
-import { textsOf } from '../text/words.ts';
-import { argsOf } from './args.ts';
-import { judgedCalls, scopeParam } from './calls.ts';
+import type { Check, CheckInput, Params } from '../check.ts';
+import { textsOf } from '../text/text-params.ts';
+import { argsOf } from './call-arguments.ts';
+import { judgedCalls, scopeParam } from './judged-calls.ts';
 import { countParam, flagParam, toolNames } from './tool-params.ts';
-import { countCalls, listCalled, wordCalls } from './words.ts';
+import { countCalls, formatCallCount, listCalled } from './wording.ts';
 
 const minCalls = { ...countParam('How often each of them must be called.'), default: 1 };
 
@@ -33,9 +33,9 @@ export const toolsCalled: Check = {
     max_calls !== undefined && Number(max_calls) < Number(min_calls)
       ? [{ param: 'max_calls', message: `is below min_calls, which is ${min_calls}` }]
       : [],
-  run: (asked) => {
-    const calls = judgedCalls(asked);
-    return scoreCalled(asked.params, { calls, counted: calls.filter((call) => counts(call, asked.params)) });
+  run: (input) => {
+    const calls = judgedCalls(input);
+    return scoreCalled(input.params, { calls, counted: calls.filter((call) => counts(call, input.params)) });
   },
 };
 
@@ -67,7 +67,7 @@ export const toolsNotCalled: Check = {
     context: { tool_calls: [{ name: 'refund', args: {}, result: '', error: 'denied', index: 1 }] },
     score: 0,
   },
-  run: (asked) => scoreNotCalled(asked, judgedCalls(asked)),
+  run: (input) => scoreNotCalled(input, judgedCalls(input)),
 };
 
 export const toolsNotCalledSession: Check = {
@@ -78,7 +78,7 @@ export const toolsNotCalledSession: Check = {
   range: '0 or 1',
   params: { tool_names: toolNames },
   example: { params: { tool_names: ['refund'] }, context: { tool_calls: [] }, score: 1 },
-  run: (asked) => scoreNotCalled(asked, asked.request.context.tool_calls),
+  run: (input) => scoreNotCalled(input, input.request.context.tool_calls),
 };
 
 function counts(call: EvalToolCall, { ignore_validation, require_args }: Params): boolean {
@@ -86,12 +86,12 @@ function counts(call: EvalToolCall, { ignore_validation, require_args }: Params)
   return !isFailed && (require_args !== true || Object.keys(argsOf(call)).length > 0);
 }
 
-interface Calls {
+interface CountedCalls {
   readonly calls: readonly EvalToolCall[];
   readonly counted: readonly EvalToolCall[];
 }
 
-function scoreCalled(params: Params, { calls, counted }: Calls): EvalOutcome {
+function scoreCalled(params: Params, { calls, counted }: CountedCalls): EvalOutcome {
   const names = textsOf(params, 'tool_names');
   const [min, max] = [Number(params['min_calls']), Number(params['max_calls'] ?? Number.POSITIVE_INFINITY)];
   const [all, good] = [countCalls(calls), countCalls(counted)];
@@ -99,7 +99,7 @@ function scoreCalled(params: Params, { calls, counted }: Calls): EvalOutcome {
   const missing = names.filter((name) => countOf(name) < min);
   const over = names.filter((name) => countOf(name) > max);
   const complaints = [
-    ...missing.map((name) => wordMissing(name, { count: countOf(name), all: all.get(name) ?? 0, min })),
+    ...missing.map((name) => describeMissing(name, { count: countOf(name), all: all.get(name) ?? 0, min })),
     ...over.map((name) => `${name} was called ${countOf(name)} times, at most ${max} wanted`),
   ];
   const found = names.length - missing.length;
@@ -111,12 +111,17 @@ function scoreCalled(params: Params, { calls, counted }: Calls): EvalOutcome {
   );
 }
 
-function wordMissing(name: string, { count, all, min }: { count: number; all: number; min: number }): string {
-  const said = min === 1 ? `${name} was not called` : `${name} was called ${count} of ${min} times`;
-  return all > count ? `${said} (${wordCalls(all - count)} failed or had no arguments)` : said;
+function describeMissing(
+  name: string,
+  { count, all, min }: { count: number; all: number; min: number },
+): string {
+  const description = min === 1 ? `${name} was not called` : `${name} was called ${count} of ${min} times`;
+  return all > count
+    ? `${description} (${formatCallCount(all - count)} failed or had no arguments)`
+    : description;
 }
 
-function scoreNotCalled({ params }: Asked, calls: readonly EvalToolCall[]): EvalOutcome {
+function scoreNotCalled({ params }: CheckInput, calls: readonly EvalToolCall[]): EvalOutcome {
   const forbidden = new Set(textsOf(params, 'tool_names'));
   const called = [...countCalls(calls.filter(({ name }) => forbidden.has(name))).keys()];
   const data = Json.from({ forbidden_called: called });

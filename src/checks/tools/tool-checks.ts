@@ -1,12 +1,12 @@
 import type { Check } from '../check.ts';
 import { toolArgs, toolArgsExcludedSession, toolArgsSession } from './call-args.ts';
+import { toolCallChain } from './call-chain.ts';
+import { noToolErrors, toolCallCount, toolEfficiency, toolNoRepeat } from './call-counts.ts';
+import { toolResultIncludes, toolResultMatches } from './call-results.ts';
+import { toolAntiPattern, toolCallSequence } from './call-sequence.ts';
 import { toolsCalled, toolsCalledSession, toolsNotCalled, toolsNotCalledSession } from './called.ts';
-import { toolCallChain } from './chain.ts';
-import { noToolErrors, toolCallCount, toolEfficiency, toolNoRepeat } from './counts.ts';
-import { invariantFieldsPreserved } from './invariant.ts';
-import { toolResultHasMedia, toolResultMediaType } from './media.ts';
-import { toolResultIncludes, toolResultMatches } from './results.ts';
-import { toolAntiPattern, toolCallSequence } from './sequence.ts';
+import { invariantFieldsPreserved } from './preserved-arguments.ts';
+import { toolResultHasMedia, toolResultMediaType } from './result-media.ts';
 import { toolCallsWithArgs } from './with-args.ts';
 
 /** Checks of the tool calls around an answer; they need nothing but the context. */

@@ -1,5 +1,5 @@
 import type { ParamSpec } from '../check.ts';
-import { textsParam } from '../text/words.ts';
+import { textsParam } from '../text/text-params.ts';
 
 /** PromptKit names one tool `tool` here and `tool_name` there; each check takes both. */
 export const toolName: ParamSpec = {

@@ -1,12 +1,12 @@
 import { scored, unscored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
-import type { Asked, Check } from '../check.ts';
-import { argsOf, findMismatches } from './args.ts';
-import { judgedCalls, judgedCallsOf, scopeParam } from './calls.ts';
-import { conditionParams, findPatternProblems, judgeCall } from './conditions.ts';
-import { exactParam, type Members } from './exact.ts';
+import type { Check, CheckInput } from '../check.ts';
+import { argsOf, findMismatches } from './call-arguments.ts';
+import { checkCall, conditionParams, findPatternProblems } from './call-conditions.ts';
+import { exactParam, type Members } from './exact-values.ts';
+import { judgedCalls, judgedCallsOf, scopeParam } from './judged-calls.ts';
 import { anyToolName } from './tool-params.ts';
-import { listCalled } from './words.ts';
+import { listCalled } from './wording.ts';
 
 export const toolCallsWithArgs: Check = {
   type: 'tool_calls_with_args',
@@ -41,39 +41,39 @@ export const toolCallsWithArgs: Check = {
     score: 1,
   },
   findProblems: (params) => findPatternProblems(params),
-  run: async (asked) => {
-    const calls = judgedCallsOf(asked, 'tool_name');
-    const name = asked.params['tool_name'];
+  run: async (input) => {
+    const calls = judgedCallsOf(input, 'tool_name');
+    const name = input.params['tool_name'];
     if (name !== undefined && calls.length === 0) {
-      const called = listCalled(judgedCalls(asked));
+      const called = listCalled(judgedCalls(input));
       return scored(0, `${name} was not called; ${called}`, Json.from({ matching_calls: 0, violations: [] }));
     }
-    return scoreCalls(asked, calls);
+    return scoreCalls(input, calls);
   },
 };
 
-async function scoreCalls(asked: Asked, calls: ReturnType<typeof judgedCallsOf>) {
-  const expected = exactParam(asked, 'expected_args');
+async function scoreCalls(input: CheckInput, calls: ReturnType<typeof judgedCallsOf>) {
+  const expected = exactParam(input, 'expected_args');
   const violations: { tool: string; index: number; failure: string }[] = [];
   for (const call of calls) {
-    const judged = await judgeCall(call, asked.params, asked.signal);
+    const judged = await checkCall(call, input.params, input.signal);
     if ('timedOut' in judged) return unscored(judged.timedOut);
-    const failures = [...findMismatchesBut(argsOf(call), expected), ...judged.failures];
+    const failures = [...findMismatchesWithNull(argsOf(call), expected), ...judged.failures];
     violations.push(...failures.map((failure) => ({ tool: call.name, index: call.index, failure })));
   }
   const data = Json.from({ matching_calls: calls.length, violations });
   if (violations.length === 0) {
     return scored(1, `every call is as wanted; ${listCalled(calls)}`, data);
   }
-  const told = violations.slice(0, MOST_TOLD).map(({ tool, failure }) => `${tool}: ${failure}`);
-  const rest = violations.length - told.length;
-  return scored(0, `${told.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`, data);
+  const shown = violations.slice(0, MAX_VIOLATIONS).map(({ tool, failure }) => `${tool}: ${failure}`);
+  const rest = violations.length - shown.length;
+  return scored(0, `${shown.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`, data);
 }
 
-const MOST_TOLD = 10;
+const MAX_VIOLATIONS = 10;
 
-/** Null asks for no more than the argument. */
-function findMismatchesBut(args: Members, expected: Members): readonly string[] {
+/** Mismatches where an expected null accepts any value of an argument that is present. */
+function findMismatchesWithNull(args: Members, expected: Members): readonly string[] {
   const entries = Object.entries(expected);
   const missing = entries.filter(([name, value]) => value === null && !Object.hasOwn(args, name));
   const valued = Object.fromEntries(entries.filter(([, value]) => value !== null));

@@ -2,16 +2,16 @@ import { basename } from 'node:path';
 import { type HookKind, type HookMode, type Phase, phasesOf } from '../../contract/hook.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { present } from '../../yaml/present.ts';
+import { omitUndefined } from '../../yaml/present.ts';
 import {
   choiceAt,
   entriesAt,
+  integerAt,
   itemsAt,
   millisecondsAt,
+  nonEmptyTextAt,
   textAt,
   valueAt,
-  wholeAt,
-  wordAt,
 } from '../../yaml/read.ts';
 import type {
   EvalConfig,
@@ -41,16 +41,16 @@ export function buildConfig(
     file: document.file,
     folder,
     apiVersion: choiceAt(document, ['apiVersion'], [promptkitVersion]) ?? nativeVersion,
-    name: wordAt(document, ['metadata', 'name']) ?? basename(document.file).replace(/\.ya?ml$/, ''),
+    name: nonEmptyTextAt(document, ['metadata', 'name']) ?? basename(document.file).replace(/\.ya?ml$/, ''),
     providers: readProviders(document),
     tools: entriesAt(document, [...spec, 'tools']).map(({ name, path }) => readTool(document, name, path)),
     evals: entriesAt(document, [...spec, 'evals']).map(({ name, path }) => readEval(document, name, path)),
-    hooks: entriesAt(document, [...spec, 'hooks']).flatMap(({ name, path }, place) =>
-      foreignAt(document, path) === undefined ? [{ ...readHook(document, name, path), place }] : [],
+    hooks: entriesAt(document, [...spec, 'hooks']).flatMap(({ name, path }, fileIndex) =>
+      foreignAt(document, path) === undefined ? [{ ...readHook(document, name, path), fileIndex }] : [],
     ),
     foreign: foreign.foreign,
     imports: foreign.imports,
-    ...present({ concurrency: wholeAt(document, [...spec, 'concurrency']) }),
+    ...omitUndefined({ concurrency: integerAt(document, [...spec, 'concurrency']) }),
     defaults: readDefaults(document),
     stateStore: readStateStore(document, folder),
     logging: readLogging(document, [...spec, 'logging']),
@@ -65,7 +65,7 @@ function readTool(document: YamlDocument, name: string, path: Path): ToolConfig 
   return {
     name,
     description: textAt(document, [...path, 'description']) ?? '',
-    ...present({
+    ...omitUndefined({
       inputSchema: readSchema(document, [...path, 'input_schema']),
       outputSchema: readSchema(document, [...path, 'output_schema']),
       exec: isObject(valueAt(document, exec))
@@ -73,7 +73,7 @@ function readTool(document: YamlDocument, name: string, path: Path): ToolConfig 
         : undefined,
       approval: readApproval(document, path),
       idempotent: typeof idempotent === 'boolean' ? idempotent : undefined,
-      category: wordAt(document, [...path, 'category']),
+      category: nonEmptyTextAt(document, [...path, 'category']),
       aliases: readAliases(document, [...path, 'aliases']),
     }),
     position: document.keyPositionOf(path),
@@ -82,7 +82,7 @@ function readTool(document: YamlDocument, name: string, path: Path): ToolConfig 
 
 function readAliases(document: YamlDocument, path: Path): ToolConfig['aliases'] {
   const items = itemsAt(document, path);
-  return items.length === 0 ? undefined : items.flatMap((item) => wordAt(document, item) ?? []);
+  return items.length === 0 ? undefined : items.flatMap((item) => nonEmptyTextAt(document, item) ?? []);
 }
 
 /** `dialect` may stand on the tool as well as on its `exec`. */
@@ -101,7 +101,7 @@ function readEval(document: YamlDocument, name: string, path: Path): EvalConfig 
   return { name, exec: readExec(document, path, { refused: whyRefused(document, path) }) };
 }
 
-function readHook(document: YamlDocument, name: string, path: Path): Omit<HookConfig, 'place'> {
+function readHook(document: YamlDocument, name: string, path: Path): Omit<HookConfig, 'fileIndex'> {
   const hook = choiceAt(document, [...path, 'hook'], hookKinds) ?? 'provider';
   return {
     name,
@@ -131,7 +131,7 @@ function readLogging(document: YamlDocument, path: Path): LoggingConfig {
   return {
     level:
       choiceAt(document, [...path, 'defaultLevel'], ['trace', 'debug', 'info', 'warn', 'error']) ?? 'info',
-    ...present({ format: choiceAt(document, [...path, 'format'], ['text', 'json']) }),
+    ...omitUndefined({ format: choiceAt(document, [...path, 'format'], ['text', 'json']) }),
     fields: Object.fromEntries(fields.map((field) => [field.name, textAt(document, field.path) ?? ''])),
   };
 }

@@ -1,43 +1,51 @@
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { present } from '../../yaml/present.ts';
-import { choiceAt, itemsAt, millisecondsAt, textAt, valueAt, wholeAt, wordAt } from '../../yaml/read.ts';
+import { omitUndefined } from '../../yaml/present.ts';
+import {
+  choiceAt,
+  integerAt,
+  itemsAt,
+  millisecondsAt,
+  nonEmptyTextAt,
+  textAt,
+  valueAt,
+} from '../../yaml/read.ts';
 import type { DefaultsConfig, ExecConfig } from '../config.ts';
 import { dialectNames, execProperties } from '../schema/exec.ts';
 
-/** The process entry at `path`; `refused` says why it must never start, `timeoutMs` what holds without its own. */
+/** The process entry at `path`; `refused`: why it must never start; `timeoutMs`: its default timeout. */
 export function readExec(
   document: YamlDocument,
   path: Path,
   { refused, timeoutMs }: { refused: string | undefined; timeoutMs?: number | undefined },
 ): ExecConfig {
-  const at = (key: string): Path => [...path, key];
-  const warm = valueAt(document, at('warm'));
+  const pathOf = (key: string): Path => [...path, key];
+  const warm = valueAt(document, pathOf('warm'));
   const limits = readLimits(document, path);
   return {
-    command: textAt(document, at('command')) ?? '',
-    args: itemsAt(document, at('args')).map((item) => textAt(document, item) ?? ''),
-    runtime: choiceAt(document, at('runtime'), ['server']) ?? 'exec',
-    env: itemsAt(document, at('env')).flatMap((item) => readVariable(document, item)),
-    dialect: choiceAt(document, at('dialect'), dialectNames) ?? 'promptkit',
+    command: textAt(document, pathOf('command')) ?? '',
+    args: itemsAt(document, pathOf('args')).map((item) => textAt(document, item) ?? ''),
+    runtime: choiceAt(document, pathOf('runtime'), ['server']) ?? 'exec',
+    env: itemsAt(document, pathOf('env')).flatMap((item) => readVariable(document, item)),
+    dialect: choiceAt(document, pathOf('dialect'), dialectNames) ?? 'promptkit',
     ...limits,
-    ...present({
+    ...omitUndefined({
       timeoutMs: limits.timeoutMs ?? timeoutMs,
-      sandbox: wordAt(document, at('sandbox')),
-      cwd: wordAt(document, at('cwd')),
-      concurrency: wholeAt(document, at('concurrency')),
-      instances: wholeAt(document, at('instances')),
+      sandbox: nonEmptyTextAt(document, pathOf('sandbox')),
+      cwd: nonEmptyTextAt(document, pathOf('cwd')),
+      concurrency: integerAt(document, pathOf('concurrency')),
+      instances: integerAt(document, pathOf('instances')),
       warm: typeof warm === 'boolean' ? warm : undefined,
       refused,
     }),
-    position: document.positionOf(at('command')),
+    position: document.positionOf(pathOf('command')),
   };
 }
 
 /** The limits that stand in the mapping at `path`. */
 export function readLimits(document: YamlDocument, path: Path): DefaultsConfig {
-  return present({
+  return omitUndefined({
     timeoutMs: millisecondsAt(document, [...path, 'timeout_ms']),
-    maxOutputBytes: wholeAt(document, [...path, 'max_output_bytes']),
+    maxOutputBytes: integerAt(document, [...path, 'max_output_bytes']),
     graceMs: millisecondsAt(document, [...path, 'grace_ms'], 0),
     leftovers: choiceAt(document, [...path, 'leftovers'], ['kill', 'keep']),
   });
@@ -57,6 +65,6 @@ export function readDefaults(document: YamlDocument): DefaultsConfig {
   const path = ['spec', 'defaults'];
   return {
     ...readLimits(document, path),
-    ...present({ onFailure: choiceAt(document, [...path, 'on_failure'], ['deny']) }),
+    ...omitUndefined({ onFailure: choiceAt(document, [...path, 'on_failure'], ['deny']) }),
   };
 }

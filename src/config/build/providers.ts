@@ -1,14 +1,23 @@
 import { isObject } from '../../json/json.ts';
 import { longestMs } from '../../time/longest-timer.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { present } from '../../yaml/present.ts';
-import { entriesAt, exactAt, finiteAt, itemsAt, textAt, valueAt, wholeAt, wordAt } from '../../yaml/read.ts';
+import { omitUndefined } from '../../yaml/present.ts';
+import {
+  entriesAt,
+  exactValueAt,
+  integerAt,
+  itemsAt,
+  nonEmptyTextAt,
+  numberAt,
+  textAt,
+  valueAt,
+} from '../../yaml/read.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import type { ProviderConfig } from '../config.ts';
 import { parseDuration } from '../duration.ts';
 import { checkMock } from '../mock-responses.ts';
 import { providerTypes } from '../provider-types.ts';
-import type { Report } from '../report.ts';
+import type { Finding } from '../report.ts';
 
 /** The providers of a checked document; of those with one id the first. */
 export function readProviders(document: YamlDocument): ProviderConfig[] {
@@ -20,25 +29,25 @@ const providersPath = ['spec', 'providers'] as const;
 
 function readProvider(document: YamlDocument, path: Path): ProviderConfig {
   const at = (...keys: readonly string[]): Path => [...path, ...keys];
-  const additional = exactAt(document, at('additional_config'));
+  const additional = exactValueAt(document, at('additional_config'));
   const headers = entriesAt(document, at('headers'));
   return {
     id: idAt(document, path) ?? '',
-    type: wordAt(document, at('type')) ?? '',
-    model: wordAt(document, at('model')) ?? '',
-    ...present({ baseUrl: wordAt(document, at('base_url')) }),
+    type: nonEmptyTextAt(document, at('type')) ?? '',
+    model: nonEmptyTextAt(document, at('model')) ?? '',
+    ...omitUndefined({ baseUrl: nonEmptyTextAt(document, at('base_url')) }),
     headers: Object.fromEntries(headers.map((header) => [header.name, textAt(document, header.path) ?? ''])),
-    credential: present({
-      apiKey: wordAt(document, at('credential', 'api_key')),
-      file: wordAt(document, at('credential', 'credential_file')),
-      env: wordAt(document, at('credential', 'credential_env')),
+    credential: omitUndefined({
+      apiKey: nonEmptyTextAt(document, at('credential', 'api_key')),
+      file: nonEmptyTextAt(document, at('credential', 'credential_file')),
+      env: nonEmptyTextAt(document, at('credential', 'credential_env')),
     }),
-    defaults: present({
-      temperature: finiteAt(document, at('defaults', 'temperature')),
-      topP: finiteAt(document, at('defaults', 'top_p')),
-      maxTokens: wholeAt(document, at('defaults', 'max_tokens')),
+    defaults: omitUndefined({
+      temperature: numberAt(document, at('defaults', 'temperature')),
+      topP: numberAt(document, at('defaults', 'top_p')),
+      maxTokens: integerAt(document, at('defaults', 'max_tokens')),
     }),
-    ...present({
+    ...omitUndefined({
       pricing: readPricing(document, at('pricing')),
       requestTimeoutMs: readTimeout(document, at('request_timeout')),
       refused: whyProviderRefused(document, path),
@@ -50,41 +59,41 @@ function readProvider(document: YamlDocument, path: Path): ProviderConfig {
 
 /** The id of a provider, which without one of its own is called by its type. */
 function idAt(document: YamlDocument, path: Path): string | undefined {
-  return wordAt(document, [...path, 'id']) ?? wordAt(document, [...path, 'type']);
+  return nonEmptyTextAt(document, [...path, 'id']) ?? nonEmptyTextAt(document, [...path, 'type']);
 }
 
 function readPricing(document: YamlDocument, path: Path): ProviderConfig['pricing'] {
-  const input = finiteAt(document, [...path, 'input_cost_per_1k']);
-  const output = finiteAt(document, [...path, 'output_cost_per_1k']);
+  const input = numberAt(document, [...path, 'input_cost_per_1k']);
+  const output = numberAt(document, [...path, 'output_cost_per_1k']);
   return input === undefined && output === undefined ? undefined : { input: input ?? 0, output: output ?? 0 };
 }
 
 function readTimeout(document: YamlDocument, path: Path): number | undefined {
-  const milliseconds = parseDuration(wordAt(document, path) ?? '');
+  const milliseconds = parseDuration(nonEmptyTextAt(document, path) ?? '');
   return milliseconds === undefined ? undefined : Math.min(milliseconds, longestMs);
 }
 
-/** Why the provider at `path` must never be used: calling another endpoint instead would be a guess. */
+/** Why the provider at `path` must not be used (unsupported platform or role); undefined when it may. */
 export function whyProviderRefused(document: YamlDocument, path: Path): string | undefined {
   const platform = valueAt(document, [...path, 'platform']);
   if (isObject(platform)) {
-    const type = wordAt(document, [...path, 'platform', 'type']);
+    const type = nonEmptyTextAt(document, [...path, 'platform', 'type']);
     return `its platform${type === undefined ? '' : ` ${type}`} is not supported`;
   }
-  const role = wordAt(document, [...path, 'role']);
+  const role = nonEmptyTextAt(document, [...path, 'role']);
   return role === undefined || role === 'llm' ? undefined : `its role is ${role}, and only llm is supported`;
 }
 
 type Severity = 'error' | 'warning';
 
 /** Providers that share an id, of which only the first can be called, and mocks that cannot answer. */
-export function checkProviders(document: YamlDocument, severity: Severity): Report[] {
+export function checkProviders(document: YamlDocument, severity: Severity): Finding[] {
   return [...checkIds(document, severity), ...checkMocks(document, severity)];
 }
 
-/** Types that nobody knows: such a provider is refused when it is used. */
-export function checkProviderTypes(document: YamlDocument, severity: Severity): Report[] {
-  return itemsAt(document, providersPath).flatMap((item): Report[] => {
+/** A report for each unknown provider type: such a provider is refused when it is used. */
+export function checkProviderTypes(document: YamlDocument, severity: Severity): Finding[] {
+  return itemsAt(document, providersPath).flatMap((item): Finding[] => {
     const path = [...item, 'type'];
     const type = valueAt(document, path);
     const isRefusedAnyway = whyProviderRefused(document, item) !== undefined;
@@ -97,15 +106,15 @@ export function checkProviderTypes(document: YamlDocument, severity: Severity): 
   });
 }
 
-function checkIds(document: YamlDocument, severity: Severity): Report[] {
+function checkIds(document: YamlDocument, severity: Severity): Finding[] {
   const seen = new Set<string>();
-  return itemsAt(document, providersPath).flatMap((item): Report[] => {
+  return itemsAt(document, providersPath).flatMap((item): Finding[] => {
     const id = idAt(document, item);
     if (id === undefined || !seen.has(id)) {
       if (id !== undefined) seen.add(id);
       return [];
     }
-    const isNamed = wordAt(document, [...item, 'id']) !== undefined;
+    const isNamed = nonEmptyTextAt(document, [...item, 'id']) !== undefined;
     const consequence = severity === 'error' ? '' : '; the first one counts';
     const message = `another provider already has the id ${id}${consequence}`;
     const hint = isNamed ? undefined : 'A provider without `id` is called by its type.';
@@ -113,7 +122,7 @@ function checkIds(document: YamlDocument, severity: Severity): Report[] {
   });
 }
 
-function checkMocks(document: YamlDocument, severity: Severity): Report[] {
+function checkMocks(document: YamlDocument, severity: Severity): Finding[] {
   const mocks = itemsAt(document, providersPath).filter((item) => {
     return textAt(document, [...item, 'type']) === 'mock';
   });

@@ -1,14 +1,14 @@
 import { isObject } from '../../json/json.ts';
 import { compileDataSchema } from '../../yaml/data-schema.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { itemsAt, textAt, valueAt, wordAt } from '../../yaml/read.ts';
+import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import { findSandbox } from './sandbox.ts';
 
 /** Why the entry at `path`, which has a `command`, must never start; undefined when it may. */
 export function whyRefused(document: YamlDocument, path: Path): string | undefined {
-  if (wordAt(document, [...path, 'command']) === undefined) return 'its command is empty';
+  if (nonEmptyTextAt(document, [...path, 'command']) === undefined) return 'its command is empty';
   if (findNul(document, path) !== undefined) return 'a NUL character stands in it';
-  const name = wordAt(document, [...path, 'sandbox']);
+  const name = nonEmptyTextAt(document, [...path, 'sandbox']);
   const sandbox = name === undefined ? undefined : findSandbox(document, name);
   return sandbox === undefined || sandbox.status === 'direct' ? undefined : sandbox.reason;
 }
@@ -28,7 +28,7 @@ export const schemaKeys = ['input_schema', 'output_schema'] as const;
 
 /** The `mode` of a tool with an `exec` binding, if it asks for something else. */
 export function findWrongMode(document: YamlDocument, path: Path): string | undefined {
-  const mode = wordAt(document, [...path, 'mode']);
+  const mode = nonEmptyTextAt(document, [...path, 'mode']);
   return mode !== undefined && mode !== 'exec' && isObject(valueAt(document, [...path, 'exec']))
     ? mode
     : undefined;

@@ -1,11 +1,11 @@
 import type { YamlDocument } from '../../yaml/document.ts';
 import { entriesAt, textAt } from '../../yaml/read.ts';
 
-/** What an entry’s sandbox comes to. */
+/** The result of looking up a sandbox. */
 export type Sandbox =
   | { readonly status: 'direct' }
   | { readonly status: 'undeclared'; readonly reason: string }
-  /** Declared, but nothing this version can start a process in. */
+  /** Declared with a mode that this version does not support. */
   | { readonly status: 'unsupported'; readonly reason: string };
 
 /** Looks up a sandbox by name. */

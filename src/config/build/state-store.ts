@@ -1,41 +1,41 @@
 import { resolve } from 'node:path';
 import type { YamlDocument } from '../../yaml/document.ts';
-import { choiceAt, valueAt, wordAt } from '../../yaml/read.ts';
+import { choiceAt, nonEmptyTextAt, valueAt } from '../../yaml/read.ts';
 import type { StateStoreConfig } from '../config.ts';
-import type { Report } from '../report.ts';
+import type { Finding } from '../report.ts';
 import { storeTypes } from '../schema/store.ts';
 
 const section = ['spec', 'state_store'] as const;
 
 /** The store that a checked document declares; `folder` is absolute. */
 export function readStateStore(document: YamlDocument, folder: string): StateStoreConfig {
-  const type = wordAt(document, [...section, 'type']);
+  const type = nonEmptyTextAt(document, [...section, 'type']);
   const known = type === undefined ? 'sqlite' : choiceAt(document, [...section, 'type'], storeTypes);
   if (known === undefined)
     return { type: 'refused', reason: `state_store.type is ${type}, which is not supported` };
   if (known === 'memory') return { type: 'memory' };
   if (known === 'sqlite') {
-    const path = wordAt(document, [...section, 'path']) ?? '.signalbox/state.db';
+    const path = nonEmptyTextAt(document, [...section, 'path']) ?? '.signalbox/state.db';
     return { type: 'sqlite', file: resolve(folder, path) };
   }
-  const root = wordAt(document, rootPath) ?? '.signalbox';
+  const root = nonEmptyTextAt(document, rootPath) ?? '.signalbox';
   return { type: 'sqlite', file: resolve(folder, root, 'state.db') };
 }
 
 const rootPath = [...section, 'file', 'root'];
 
 /** What no schema can see about the store: settings that its type needs, and those that it passes over. */
-export function checkStateStore(document: YamlDocument): Report[] {
-  const type = wordAt(document, [...section, 'type']) ?? 'sqlite';
+export function checkStateStore(document: YamlDocument): Finding[] {
+  const type = nonEmptyTextAt(document, [...section, 'type']) ?? 'sqlite';
   const idle = keysOfType
     .filter(([key, owner]) => owner !== type && valueAt(document, [...section, key]) != null)
-    .map(([key, owner]): Report => {
+    .map(([key, owner]): Finding => {
       const message = `is not used: it belongs to type ${owner}, and the type is ${type}`;
       return { severity: 'warning', path: [...section, key], message, atKey: true };
     });
   const unused = ['fsync', 'ttl_days']
     .filter((key) => type === 'file' && valueAt(document, [...section, 'file', key]) != null)
-    .map((key): Report => {
+    .map((key): Finding => {
       return { severity: 'warning', path: [...section, 'file', key], message: unusedWords, atKey: true };
     });
   return [...needsRoot(document, type), ...idle, ...unused];
@@ -49,8 +49,8 @@ const keysOfType = [
 
 const unusedWords = 'is accepted and not used';
 
-function needsRoot(document: YamlDocument, type: string): Report[] {
-  if (type !== 'file' || wordAt(document, rootPath) !== undefined) return [];
+function needsRoot(document: YamlDocument, type: string): Finding[] {
+  if (type !== 'file' || nonEmptyTextAt(document, rootPath) !== undefined) return [];
   const hint = 'Name the folder, or use `type: sqlite`.';
   return [
     { severity: 'error', path: rootPath, message: 'is required where type is file', hint, atKey: true },

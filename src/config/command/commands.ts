@@ -1,19 +1,19 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findExecutable } from '../../files/executable.ts';
-import { findInterpreterFault, findReturnsFault } from '../../files/interpreter.ts';
+import { findInterpreterFault, findLineEndFault } from '../../files/interpreter.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
 import type { Problem } from '../../yaml/problem.ts';
-import { itemsAt, textAt, valueAt, wordAt } from '../../yaml/read.ts';
+import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import { whyRefused } from '../build/refused.ts';
 import type { ForeignName } from '../entry.ts';
 import { foreignAt } from '../foreign/entries.ts';
 import { type ExecEntry, execEntries } from '../references.ts';
-import { type Report, report } from '../report.ts';
+import { type Finding, locateFinding } from '../report.ts';
 import { findScript, isShell } from './script.ts';
 
 /** Where commands are looked for. */
-export interface Surroundings {
+export interface CommandLookup {
   /** The config file’s folder, absolute. */
   readonly folder: string;
   /** The PATH that bare names are looked up on. */
@@ -23,34 +23,36 @@ export interface Surroundings {
 }
 
 /**
- * Warns of entries that could not start now: no program, no folder, no script; a later call may find them. A script
- * that says wrongly how it is run is `unusable`.
+ * A problem for each entry that could not start now: a missing program, folder or script is a warning; a
+ * script with a wrong interpreter line has the severity `unusable`.
  */
 export function checkCommands(
   document: YamlDocument,
-  surroundings: Surroundings,
+  lookup: CommandLookup,
   unusable: 'error' | 'warning',
 ): Problem[] {
   return execEntries(document)
     .filter(({ path }) => whyRefused(document, path) === undefined)
-    .filter(({ capability, path }) => capability !== 'hook' || !readsLines(foreignAt(document, path)))
-    .flatMap((entry) => checkEntry(document, entry, surroundings))
-    .map((each) => report(document, each.severity === 'error' ? { ...each, severity: unusable } : each));
+    .filter(({ capability, path }) => capability !== 'hook' || !takesShellLine(foreignAt(document, path)))
+    .flatMap((entry) => checkEntry(document, entry, lookup))
+    .map((each) =>
+      locateFinding(document, each.severity === 'error' ? { ...each, severity: unusable } : each),
+    );
 }
 
-/** Whether commands of that dialect may be lines for a shell, which are looked into elsewhere. */
-function readsLines(dialect: ForeignName | undefined): boolean {
+/** Whether commands of that dialect may be shell lines, which the dialect checks itself. */
+function takesShellLine(dialect: ForeignName | undefined): boolean {
   return dialect === 'claude' || dialect === 'agentao';
 }
 
 function checkEntry(
   document: YamlDocument,
   { path }: ExecEntry,
-  { folder, searchPath }: Surroundings,
-): Report[] {
+  { folder, searchPath }: CommandLookup,
+): Finding[] {
   const dir = [...path, 'picoclaw', 'dir'];
   const cwdPath = valueAt(document, dir) === undefined ? [...path, 'cwd'] : dir;
-  const cwd = resolve(folder, wordAt(document, cwdPath) ?? '.');
+  const cwd = resolve(folder, nonEmptyTextAt(document, cwdPath) ?? '.');
   const commandPath = [...path, 'command'];
   const command = textAt(document, commandPath) ?? '';
   const ownPath = pathVariableAt(document, path) ?? searchPath;
@@ -81,7 +83,7 @@ interface Program {
 }
 
 /** The script that an interpreter is told to run. */
-function checkScript(document: YamlDocument, path: ExecEntry['path'], { command, cwd }: Program): Report[] {
+function checkScript(document: YamlDocument, path: ExecEntry['path'], { command, cwd }: Program): Finding[] {
   const args = itemsAt(document, [...path, 'args']);
   const index = findScript(
     command,
@@ -94,12 +96,12 @@ function checkScript(document: YamlDocument, path: ExecEntry['path'], { command,
     const message = `${script} does not exist`;
     return [{ severity: 'warning', path: scriptPath, message, hint: `${command} starts in ${cwd}.` }];
   }
-  const fault = isShell(command) ? findReturnsFault(script, command) : undefined;
+  const fault = isShell(command) ? findLineEndFault(script, command) : undefined;
   if (fault === undefined) return [];
   return [{ severity: 'error', path: scriptPath, message: fault.reason, hint: fault.hint }];
 }
 
-interface Places {
+interface SearchFolders {
   readonly folder: string;
   readonly cwd: string;
   readonly searchPath: string;
@@ -107,8 +109,8 @@ interface Places {
 
 function whyNotStarted(
   command: string,
-  { folder, cwd, searchPath }: Places,
-): Pick<Report, 'severity' | 'message' | 'hint'> | undefined {
+  { folder, cwd, searchPath }: SearchFolders,
+): Pick<Finding, 'severity' | 'message' | 'hint'> | undefined {
   try {
     const executable = findExecutable(command, folder, searchPath);
     const fault = executable.found ? findInterpreterFault(executable.path, { cwd, searchPath }) : executable;

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findExecutable } from '../../files/executable.ts';
-import { findHeadFault, findReturnsFault, tryReadHead } from '../../files/interpreter.ts';
+import { findHeadFault, findLineEndFault, tryReadHead } from '../../files/interpreter.ts';
 import { findScript, isShell } from './script.ts';
 import { splitLine } from './shell-line.ts';
 
 /** A command and how it is started, with its placeholders filled. */
-export interface Started {
+export interface ScriptCommand {
   readonly command: string;
   /** Absent: `command` is a shell line. */
   readonly args?: readonly string[];
@@ -14,22 +14,28 @@ export interface Started {
   readonly cwd: string;
   /** Where a relative `command` of the exec form starts. */
   readonly folder: string;
-  /** A PATH; empty: nobody knows it, and names on it are not looked up. */
+  /** The PATH for bare names; empty: unknown, and they are not looked up. */
   readonly searchPath: string;
 }
 
 /**
- * The script or program that is not there, or has Windows line ends where the system or a shell reads it: an interpreter
- * would exit 2 for it, and a shell 127.
+ * Why the script or program cannot run: it is missing, or has Windows line ends; undefined when nothing was
+ * found. An interpreter would exit with 2 for it, and a shell with 127.
  */
-export function findMissingScript({ command, args, cwd, folder, searchPath }: Started): string | undefined {
-  if (args === undefined) return missingOfLine(command, cwd, searchPath);
+export function findMissingScript({
+  command,
+  args,
+  cwd,
+  folder,
+  searchPath,
+}: ScriptCommand): string | undefined {
+  if (args === undefined) return findMissingInLine(command, cwd, searchPath);
   if (command.includes('$')) return undefined;
   const path = command.includes('/') ? resolve(folder, command) : undefined;
   const fault = path === undefined ? undefined : whyNotRun(path);
   if (fault !== undefined) return fault;
   if (path === undefined && isNotOnPath(command, searchPath)) return `"${command}" is not on PATH`;
-  return missingArgument(
+  return findMissingArgument(
     command,
     args.map((text) => ({ text, isExpanded: text.includes('$') })),
     cwd,
@@ -41,7 +47,7 @@ interface Word {
   readonly isExpanded: boolean;
 }
 
-function missingOfLine(line: string, cwd: string, searchPath: string): string | undefined {
+function findMissingInLine(line: string, cwd: string, searchPath: string): string | undefined {
   const [program, ...args] = skipPreamble(splitLine(line) ?? []);
   if (program === undefined || program.isExpanded) return undefined;
   const { text } = program;
@@ -51,7 +57,7 @@ function missingOfLine(line: string, cwd: string, searchPath: string): string | 
   } else if (/\w\.\w+$/.test(text) && isNotOnPath(text, searchPath)) {
     return `"${text}" is not on PATH`;
   }
-  return missingArgument(text, args, cwd);
+  return findMissingArgument(text, args, cwd);
 }
 
 /** Leading assignments and `env`, which say nothing of the program. */
@@ -64,7 +70,7 @@ function skipPreamble(words: readonly Word[]): readonly Word[] {
   return rest[0]?.text.startsWith('-') ? [] : skipPreamble(rest);
 }
 
-function missingArgument(program: string, args: readonly Word[], cwd: string): string | undefined {
+function findMissingArgument(program: string, args: readonly Word[], cwd: string): string | undefined {
   const index = findScript(
     program,
     args.map(({ text }) => text),
@@ -73,10 +79,10 @@ function missingArgument(program: string, args: readonly Word[], cwd: string): s
   if (script === undefined || script.isExpanded) return undefined;
   const path = resolve(cwd, script.text);
   if (!existsSync(path)) return `${path} does not exist`;
-  return isShell(program) ? findReturnsFault(path, program)?.reason : undefined;
+  return isShell(program) ? findLineEndFault(path, program)?.reason : undefined;
 }
 
-/** Why nothing good can come of starting the file at `path`. */
+/** Why the file at `path` cannot be started: missing, or a wrong interpreter line; undefined when it can. */
 function whyNotRun(path: string): string | undefined {
   if (!existsSync(path)) return `${path} does not exist`;
   const head = tryReadHead(path);

@@ -41,7 +41,7 @@ function takeWord(text: string): (ShellWord & { readonly length: number }) | und
   }
 }
 
-/** Variables that a shell line reads and nothing in it sets; what stands in single quotes is no variable. */
+/** The variables that a shell line reads and does not set itself, outside single quotes. */
 export function variablesOf(line: string): string[] {
   const open = line.replaceAll(
     /\\[\s\S]|'[^']*'|"((?:[^"\\]|\\[\s\S])*)"/g,
@@ -53,11 +53,11 @@ export function variablesOf(line: string): string[] {
       ([, name]) => name,
     ),
   );
-  return [...new Set(read)].filter((name) => !set.has(name) && !isShells(name));
+  return [...new Set(read)].filter((name) => !set.has(name) && !isSetByEnvironment(name));
 }
 
-/** Names that the shell sets itself, and those that every process is given. */
-function isShells(name: string): boolean {
+/** Whether the shell sets the variable itself, or every process gets it. */
+function isSetByEnvironment(name: string): boolean {
   return /^(?:PWD|OLDPWD|IFS|PPID|RANDOM|SECONDS|LINENO|SHLVL|E?UID|HOSTNAME|OPTARG|OPTIND|REPLY|BASH(?:_\w+)?|PATH|HOME|LANG|LC_\w+|TZ|TMPDIR|USER|CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA|ENV_FILE))$/.test(
     name,
   );

@@ -1,11 +1,11 @@
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { present } from '../../yaml/present.ts';
-import { textAt, valueAt, wholeAt } from '../../yaml/read.ts';
+import { omitUndefined } from '../../yaml/present.ts';
+import { integerAt, textAt, valueAt } from '../../yaml/read.ts';
 import type { AgentaoHookConfig } from '../config.ts';
 import type { EntryContext } from './context.ts';
 
-/** Forces of one user turn after which Agentao lets a turn end. Source: `stop_reentry_cap`. */
+/** Forced continuations of one user turn after which Agentao ends the turn. Source: `stop_reentry_cap`. */
 export const agentaoStopCap = 3;
 
 /** The Agentao rule that an entry of `spec.hooks` declares. */
@@ -22,12 +22,12 @@ export function readAgentao(
     ...(prompt === undefined ? { exec } : {}),
     settings: {
       event: textAt(document, [...block, 'event']) ?? '',
-      ...present({
+      ...omitUndefined({
         matcher: isObject(matcher) ? matcher : undefined,
         prompt,
         command: prompt === undefined ? exec.command : undefined,
       }),
-      stopReentryCap: wholeAt(document, [...block, 'stop_reentry_cap'], 0) ?? agentaoStopCap,
+      stopReentryCap: integerAt(document, [...block, 'stop_reentry_cap'], 0) ?? agentaoStopCap,
       projectDir: folder,
     },
   };

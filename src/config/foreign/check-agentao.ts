@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import { isObject } from '../../json/json.ts';
-import { textAt, valueAt, wordAt } from '../../yaml/read.ts';
+import { nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import { findMissingScript } from '../command/missing-script.ts';
-import type { Report } from '../report.ts';
-import type { EntryCheck } from './entry-check.ts';
+import type { Finding } from '../report.ts';
+import type { EntryCheckInput } from './entry-check.ts';
 
-/** What no schema can see of an Agentao rule: a command or a prompt, its matcher and its script. */
-export function checkAgentaoEntry(check: EntryCheck): Report[] {
+/** Checks an Agentao rule beyond the schema: command or prompt, matcher, script. */
+export function checkAgentaoEntry(check: EntryCheckInput): Finding[] {
   return [...checkForm(check), ...checkMatcher(check), ...checkScript(check)];
 }
 
-function checkForm({ document, path }: EntryCheck): Report[] {
+function checkForm({ document, path }: EntryCheckInput): Finding[] {
   const command = [...path, 'command'];
   const prompt = [...path, 'agentao', 'prompt'];
   const event = textAt(document, [...path, 'agentao', 'event']);
@@ -28,7 +28,7 @@ function checkForm({ document, path }: EntryCheck): Report[] {
   return [{ severity: 'error', path: prompt, message, hint: 'Use a `command` instead.' }];
 }
 
-function checkMatcher({ document, path, checks }: EntryCheck): Report[] {
+function checkMatcher({ document, path, checks }: EntryCheckInput): Finding[] {
   const at = [...path, 'agentao', 'matcher'];
   const event = textAt(document, [...path, 'agentao', 'event']);
   const matcher = valueAt(document, at);
@@ -36,11 +36,11 @@ function checkMatcher({ document, path, checks }: EntryCheck): Report[] {
   return checks.agentaoMatcher(event, matcher).map((finding) => ({ ...finding, path: at }));
 }
 
-function checkScript({ document, path, folder, searchPath }: EntryCheck): Report[] {
+function checkScript({ document, path, folder, searchPath }: EntryCheckInput): Finding[] {
   const at = [...path, 'command'];
-  const command = wordAt(document, at);
+  const command = nonEmptyTextAt(document, at);
   if (command === undefined) return [];
-  const cwd = resolve(folder, wordAt(document, [...path, 'cwd']) ?? '.');
+  const cwd = resolve(folder, nonEmptyTextAt(document, [...path, 'cwd']) ?? '.');
   const message = findMissingScript({ command, cwd, folder, searchPath });
   return message === undefined ? [] : [{ severity: 'warning', path: at, message }];
 }

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import type { Path } from '../../yaml/document.ts';
-import { itemsAt, textAt, valueAt, wordAt } from '../../yaml/read.ts';
+import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import { claudeConditionEvents } from '../claude-events.ts';
 import { findMissingScript } from '../command/missing-script.ts';
 import { fillPlaceholders } from '../placeholders.ts';
-import type { Report } from '../report.ts';
-import type { EntryCheck } from './entry-check.ts';
-import { literalOf } from './literal.ts';
-import { findUnfilled } from './unfilled.ts';
+import type { Finding } from '../report.ts';
+import type { EntryCheckInput } from './entry-check.ts';
+import { envLiteralOf } from './literal.ts';
+import { findUnfilledVariables } from './unfilled.ts';
 
-/** What no schema can see of a Claude Code handler: how its keys go together, its matcher, `if` and script. */
-export function checkClaudeEntry(check: EntryCheck): Report[] {
+/** Checks a Claude Code handler beyond the schema: combinations of keys, matcher, `if`, script. */
+export function checkClaudeEntry(check: EntryCheckInput): Finding[] {
   const { document, path } = check;
   const isHttp = textAt(document, [...path, 'claude', 'type']) === 'http';
   return [
@@ -21,11 +21,11 @@ export function checkClaudeEntry(check: EntryCheck): Report[] {
   ];
 }
 
-function checkForm({ document, path }: EntryCheck, isHttp: boolean): Report[] {
+function checkForm({ document, path }: EntryCheckInput, isHttp: boolean): Finding[] {
   const has = (key: string) => valueAt(document, [...path, ...key.split('.')]) !== undefined;
-  const reject = (key: string, message: string): Report[] =>
+  const reject = (key: string, message: string): Finding[] =>
     has(key) ? [{ severity: 'error', path: [...path, ...key.split('.')], message, atKey: true }] : [];
-  const require = (key: string): Report[] =>
+  const require = (key: string): Finding[] =>
     has(key)
       ? []
       : [{ severity: 'error', path: [...path, ...key.split('.')], message: 'is required', atKey: true }];
@@ -40,45 +40,45 @@ function checkForm({ document, path }: EntryCheck, isHttp: boolean): Report[] {
   const shell = has('args')
     ? reject('claude.shell', 'has no place beside `args`, where there is no shell')
     : [];
-  const stray = ['claude.url', 'claude.headers', 'claude.allowedEnvVars'].flatMap((key) =>
+  const misplaced = ['claude.url', 'claude.headers', 'claude.allowedEnvVars'].flatMap((key) =>
     reject(key, message),
   );
-  return [...require('command'), ...stray, ...shell];
+  return [...require('command'), ...misplaced, ...shell];
 }
 
-function checkMatcher({ document, path, checks }: EntryCheck): Report[] {
+function checkMatcher({ document, path, checks }: EntryCheckInput): Finding[] {
   const at = [...path, 'claude', 'matcher'];
   const [event, matcher] = [textAt(document, [...path, 'claude', 'event']), textAt(document, at)];
   if (event === undefined || matcher === undefined) return [];
   return checks.claudeMatcher(event, matcher).map((finding) => ({ ...finding, path: at }));
 }
 
-function checkCondition({ document, path, checks }: EntryCheck): Report[] {
+function checkCondition({ document, path, checks }: EntryCheckInput): Finding[] {
   const at = [...path, 'claude', 'if'];
-  const [event, rule] = [textAt(document, [...path, 'claude', 'event']) ?? '', wordAt(document, at)];
+  const [event, rule] = [textAt(document, [...path, 'claude', 'event']) ?? '', nonEmptyTextAt(document, at)];
   if (rule === undefined) return [];
-  const never: Report = {
+  const neverRuns: Finding = {
     severity: 'warning',
     path: at,
     message: `a handler with \`if\` never runs at ${event}`,
   };
   const findings = checks.claudeCondition(rule).map((finding) => ({ ...finding, path: at }));
-  return claudeConditionEvents.has(event) ? findings : [never, ...findings];
+  return claudeConditionEvents.has(event) ? findings : [neverRuns, ...findings];
 }
 
-function checkVariables({ document, path }: EntryCheck): Report[] {
+function checkVariables({ document, path }: EntryCheckInput): Finding[] {
   const at = [...path, 'claude', 'allowedEnvVars'];
   const texts = (list: Path) => itemsAt(document, list).flatMap((item) => textAt(document, item) ?? []);
-  return findUnfilled(texts(at), texts([...path, 'env'])).map((message) => ({
+  return findUnfilledVariables(texts(at), texts([...path, 'env'])).map((message) => ({
     severity: 'warning',
     path: at,
     message,
   }));
 }
 
-function checkScript({ document, path, folder, searchPath }: EntryCheck): Report[] {
+function checkScript({ document, path, folder, searchPath }: EntryCheckInput): Finding[] {
   const at = [...path, 'command'];
-  const command = wordAt(document, at);
+  const command = nonEmptyTextAt(document, at);
   if (command === undefined || textAt(document, [...path, 'claude', 'shell']) === 'powershell') return [];
   const isLine = !Array.isArray(valueAt(document, [...path, 'args']));
   if (isLine && /\$\{user_config\.[^}]*\}/.test(command)) {
@@ -88,16 +88,16 @@ function checkScript({ document, path, folder, searchPath }: EntryCheck): Report
     ];
   }
   const env = itemsAt(document, [...path, 'env']).flatMap((item) => textAt(document, item) ?? []);
-  const place = {
-    projectDir: resolve(folder, literalOf(env, 'CLAUDE_PROJECT_DIR') ?? '.'),
-    ...rootOf(literalOf(env, 'CLAUDE_PLUGIN_ROOT'), folder),
+  const folders = {
+    projectDir: resolve(folder, envLiteralOf(env, 'CLAUDE_PROJECT_DIR') ?? '.'),
+    ...rootOf(envLiteralOf(env, 'CLAUDE_PLUGIN_ROOT'), folder),
   };
-  const fill = (text: string) => fillPlaceholders(text, place, isLine);
+  const fill = (text: string) => fillPlaceholders(text, folders, isLine);
   const args = itemsAt(document, [...path, 'args']).map((item) => fill(textAt(document, item) ?? ''));
   const message = findMissingScript({
     command: fill(command),
     ...(isLine ? {} : { args }),
-    cwd: resolve(folder, wordAt(document, [...path, 'cwd']) ?? '.'),
+    cwd: resolve(folder, nonEmptyTextAt(document, [...path, 'cwd']) ?? '.'),
     folder,
     searchPath,
   });

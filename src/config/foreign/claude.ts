@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { present } from '../../yaml/present.ts';
-import { entriesAt, itemsAt, textAt, valueAt, wholeAt, wordAt } from '../../yaml/read.ts';
+import { omitUndefined } from '../../yaml/present.ts';
+import { entriesAt, integerAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import type { ClaudeHookConfig, ClaudeHttp, ClaudeSettings, ExecConfig } from '../config.ts';
 import type { EntryContext } from './context.ts';
-import { literalOf } from './literal.ts';
+import { envLiteralOf } from './literal.ts';
 import { pluginDataOf } from './plugin-data.ts';
 
 /** Forced continuations after which Claude Code overrides a Stop hook. Source: 2.1.143. */
@@ -22,14 +22,14 @@ export function readClaude(
   const settings: ClaudeSettings = {
     event: textAt(document, [...block, 'event']) ?? '',
     isAsync: valueAt(document, [...block, 'async']) === true,
-    ...present({
+    ...omitUndefined({
       matcher: textAt(document, [...block, 'matcher']),
-      condition: wordAt(document, [...block, 'if']),
+      condition: nonEmptyTextAt(document, [...block, 'if']),
       http: isHttp ? readHttp(document, block, exec) : undefined,
       shell: isHttp ? undefined : readShell(document, path),
     }),
-    stopCap: wholeAt(document, [...block, 'stop_cap'], 0) ?? claudeStopCap,
-    ...readPlace(exec.env, context),
+    stopCap: integerAt(document, [...block, 'stop_cap'], 0) ?? claudeStopCap,
+    ...readFolders(exec.env, context),
   };
   return { dialect: 'claude', ...(isHttp ? {} : { exec }), settings };
 }
@@ -50,17 +50,17 @@ function readHttp(document: YamlDocument, block: Path, exec: ExecConfig): Claude
       (item) => textAt(document, item) ?? [],
     ),
     env: exec.env,
-    ...present({ timeoutMs: exec.timeoutMs, maxOutputBytes: exec.maxOutputBytes }),
+    ...omitUndefined({ timeoutMs: exec.timeoutMs, maxOutputBytes: exec.maxOutputBytes }),
   };
 }
 
-/** Literals of `env` say where an imported handler came from; they start at the config file’s folder. */
-function readPlace(env: readonly string[], { folder, store }: EntryContext) {
-  const projectDir = resolve(folder, literalOf(env, 'CLAUDE_PROJECT_DIR') ?? '.');
-  const root = literalOf(env, 'CLAUDE_PLUGIN_ROOT');
+/** The folders of a handler, from literals in `env`; relative ones start at the folder of the config file. */
+function readFolders(env: readonly string[], { folder, store }: EntryContext) {
+  const projectDir = resolve(folder, envLiteralOf(env, 'CLAUDE_PROJECT_DIR') ?? '.');
+  const root = envLiteralOf(env, 'CLAUDE_PLUGIN_ROOT');
   if (root === undefined) return { projectDir };
   const pluginRoot = resolve(folder, root);
-  const data = literalOf(env, 'CLAUDE_PLUGIN_DATA');
+  const data = envLiteralOf(env, 'CLAUDE_PLUGIN_DATA');
   const pluginData = data === undefined ? pluginDataOf(store, folder, pluginRoot) : resolve(folder, data);
   return { projectDir, pluginRoot, pluginData };
 }

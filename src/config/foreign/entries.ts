@@ -1,5 +1,5 @@
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { present } from '../../yaml/present.ts';
+import { omitUndefined } from '../../yaml/present.ts';
 import { choiceAt, entriesAt } from '../../yaml/read.ts';
 import { readExec } from '../build/exec.ts';
 import { whyRefused } from '../build/refused.ts';
@@ -12,12 +12,12 @@ import { readClaude } from './claude.ts';
 import type { EntryContext } from './context.ts';
 import { readPicoclaw } from './picoclaw.ts';
 
-/** The hooks of `spec.hooks` that speak a foreign dialect, each at its place among all of them. */
+/** The hooks of `spec.hooks` with a foreign dialect, each with its index among all hooks. */
 export function readForeignEntries(
   document: YamlDocument,
   context: Omit<EntryContext, 'exec'>,
 ): ForeignHookConfig[] {
-  return entriesAt(document, ['spec', 'hooks']).flatMap(({ name, path }, place): ForeignHookConfig[] => {
+  return entriesAt(document, ['spec', 'hooks']).flatMap(({ name, path }, fileIndex): ForeignHookConfig[] => {
     const dialect = foreignAt(document, path);
     if (dialect === undefined) return [];
     const exec = readExec(document, path, { refused: whyRefused(document, path) });
@@ -25,8 +25,8 @@ export function readForeignEntries(
     return [
       {
         name,
-        place,
-        ...present({ onFailure }),
+        fileIndex,
+        ...omitUndefined({ onFailure }),
         source: document.keyPositionOf(path),
         ...readers[dialect](document, path, { ...context, exec }),
       },

@@ -1,11 +1,11 @@
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { ForeignChecks } from '../foreign-checks.ts';
+import type { DialectChecks } from '../foreign-checks.ts';
 
 /** What the check of one entry is given. */
-export interface EntryCheck {
+export interface EntryCheckInput {
   readonly document: YamlDocument;
   readonly path: Path;
   readonly folder: string;
   readonly searchPath: string;
-  readonly checks: ForeignChecks;
+  readonly checks: DialectChecks;
 }

@@ -25,7 +25,7 @@ function note({ file, line, column }: Position, who: string, causes: string): Pr
 
 const chibiCauses = 'an exit code other than 0, an empty answer, one that is no JSON object, a wrong type';
 
-/** In which failures the hook lets pass what it could have stopped; undefined where there is nothing to stop. */
+/** The failures with which the hook passes what it could have denied; undefined where it can deny nothing. */
 function causesOf(hook: ForeignHookConfig): string | undefined {
   switch (hook.dialect) {
     case 'chibi':

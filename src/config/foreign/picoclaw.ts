@@ -1,6 +1,6 @@
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { present } from '../../yaml/present.ts';
-import { choiceAt, itemsAt, millisecondsAt, textAt, valueAt, wordAt } from '../../yaml/read.ts';
+import { omitUndefined } from '../../yaml/present.ts';
+import { choiceAt, itemsAt, millisecondsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import type { PicoclawHookConfig, PicoclawMethod, PicoclawSettings } from '../config.ts';
 import { picoclawMethods } from '../foreign.ts';
 import type { EntryContext } from './context.ts';
@@ -24,10 +24,10 @@ export function readPicoclaw(
   const { interceptorTimeoutMs: standard, approvalTimeoutMs, observerTimeoutMs } = picoclawLimits;
   const interceptorTimeoutMs =
     exec.timeoutMs ?? limit('interceptor_timeout_ms') ?? defaults.timeoutMs ?? standard;
-  const cwd = wordAt(document, [...block, 'dir']) ?? exec.cwd;
+  const cwd = nonEmptyTextAt(document, [...block, 'dir']) ?? exec.cwd;
   return {
     dialect: 'picoclaw',
-    exec: { ...exec, runtime: 'server', timeoutMs: interceptorTimeoutMs, ...present({ cwd }) },
+    exec: { ...exec, runtime: 'server', timeoutMs: interceptorTimeoutMs, ...omitUndefined({ cwd }) },
     settings: {
       ...readPicoclawWire(document, block),
       intercept: readMethods(document, path),
@@ -39,7 +39,7 @@ export function readPicoclaw(
   };
 }
 
-/** What an import may say as well as an entry. */
+/** The settings that an import may have as well as an entry. */
 export function readPicoclawWire(
   document: YamlDocument,
   block: Path,

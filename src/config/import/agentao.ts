@@ -1,54 +1,58 @@
 import { isObject } from '../../json/json.ts';
 import type { Path } from '../../yaml/document.ts';
-import { present } from '../../yaml/present.ts';
+import { omitUndefined } from '../../yaml/present.ts';
 import { valueAt } from '../../yaml/read.ts';
-import { agentaoEntryEvents } from '../agentao-events.ts';
+import { agentaoMandatoryEvents } from '../agentao-events.ts';
 import { findMissingScript } from '../command/missing-script.ts';
 import type { AgentaoDraft } from './draft.ts';
-import type { Reading } from './reading.ts';
+import type { ImportContext } from './reading.ts';
 
-/** The rule at `path`, which has a `type`; none where Agentao itself would skip it, in Agentao’s words. */
-export function readRule(reading: Reading, event: string, path: Path): AgentaoDraft[] {
-  const { document, place } = reading;
+/** The rule at `path`, which has a `type`; none, with Agentao’s warning, where Agentao would skip it. */
+export function readRule(context: ImportContext, event: string, path: Path): AgentaoDraft[] {
+  const { document, folders } = context;
   const fault =
-    findTypeFault(valueAt(document, [...path, 'type']), event) ?? findMatcherFault(reading, event, path);
+    findTypeFault(valueAt(document, [...path, 'type']), event) ?? findMatcherFault(context, event, path);
   if (fault !== undefined) {
-    skipRule(reading, { event, path, message: fault });
+    reportSkippedRule(context, { event, path, message: fault });
     return [];
   }
   const matcher = valueAt(document, [...path, 'matcher']);
-  if (isObject(matcher) && !passesChecks(reading, { event, matcher }, [...path, 'matcher'])) return [];
+  if (isObject(matcher) && !passesChecks(context, { event, matcher }, [...path, 'matcher'])) return [];
   const key = valueAt(document, [...path, 'type']) === 'prompt' ? 'prompt' : 'command';
   const text = valueAt(document, [...path, key]);
   if (typeof text !== 'string' || text.includes('\0') || (key === 'command' && text.trim() === '')) {
-    skipRule(reading, { event, path, message: `Hook rule under '${event}' has no ${key} — rule skipped` });
+    reportSkippedRule(context, {
+      event,
+      path,
+      message: `Hook rule under '${event}' has no ${key} — rule skipped`,
+    });
     return [];
   }
-  if (key === 'command') warnOfScript(reading, text, [...path, 'command']);
+  if (key === 'command') warnOfScript(context, text, [...path, 'command']);
   return [
     {
       dialect: 'agentao',
       event,
-      ...present({
+      ...omitUndefined({
         matcher: isObject(matcher) ? matcher : undefined,
-        timeoutMs: readTimeout(reading, event, [...path, 'timeout']),
+        timeoutMs: readTimeout(context, event, [...path, 'timeout']),
       }),
       [key]: text,
-      projectDir: place.projectDir,
+      projectDir: folders.projectDir,
       source: document.positionOf(path),
       commandPosition: document.positionOf([...path, key]),
     },
   ];
 }
 
-/** Says that a rule is dropped: an error where a guard must not be missed, else the warning that Agentao gives. */
-export function skipRule(
-  { mustHold, say }: Reading,
+/** Reports a skipped rule: as an error where `on_failure: deny` needs it, else with Agentao’s own warning. */
+export function reportSkippedRule(
+  { mustNotDrop, addFinding }: ImportContext,
   { event, path, message }: { readonly event: string; readonly path: Path; readonly message: string },
 ): void {
-  const isGuard = mustHold && agentaoEntryEvents.has(event);
+  const isGuard = mustNotDrop && agentaoMandatoryEvents.has(event);
   const hint = '`on_failure: deny` holds here, and a guard that was dropped guards nothing.';
-  say({ severity: isGuard ? 'error' : 'warning', path, message, ...(isGuard ? { hint } : {}) });
+  addFinding({ severity: isGuard ? 'error' : 'warning', path, message, ...(isGuard ? { hint } : {}) });
 }
 
 function findTypeFault(type: unknown, event: string): string | undefined {
@@ -68,7 +72,7 @@ export function unknownType(type: unknown, event: string): string {
   return `Unknown hook type '${text}' under '${event}' — skipped`;
 }
 
-function findMatcherFault({ document }: Reading, event: string, path: Path): string | undefined {
+function findMatcherFault({ document }: ImportContext, event: string, path: Path): string | undefined {
   const matcher = valueAt(document, [...path, 'matcher']);
   if (matcher === undefined || matcher === null || isObject(matcher)) return undefined;
   return `Hook rule under '${event}' has non-object matcher of type ${nameOfType(matcher)}; matcher must be an object like {"trigger": "manual|auto"} — rule skipped.`;
@@ -83,23 +87,23 @@ function nameOfType(value: unknown): string {
 }
 
 function passesChecks(
-  { checks, say }: Reading,
+  { checks, addFinding }: ImportContext,
   { event, matcher }: { readonly event: string; readonly matcher: Readonly<Record<string, unknown>> },
   path: Path,
 ): boolean {
   const findings = checks.agentaoMatcher(event, matcher);
-  for (const finding of findings) say({ ...finding, path });
+  for (const finding of findings) addFinding({ ...finding, path });
   return findings.every(({ severity }) => severity !== 'error');
 }
 
-function warnOfScript({ place, searchPath, say }: Reading, command: string, path: Path): void {
-  const { projectDir } = place;
+function warnOfScript({ folders, searchPath, addFinding }: ImportContext, command: string, path: Path): void {
+  const { projectDir } = folders;
   const message = findMissingScript({ command, cwd: projectDir, folder: projectDir, searchPath });
-  if (message !== undefined) say({ severity: 'warning', path, message });
+  if (message !== undefined) addFinding({ severity: 'warning', path, message });
 }
 
 /** Whole seconds, read as Python’s int() reads them; undefined for the default. */
-function readTimeout({ document, say }: Reading, event: string, path: Path): number | undefined {
+function readTimeout({ document, addFinding }: ImportContext, event: string, path: Path): number | undefined {
   const value = valueAt(document, path);
   if (value === undefined) return undefined;
   const isNumeral = typeof value === 'string' && /^\s*[-+]?\d+\s*$/.test(value);
@@ -107,6 +111,6 @@ function readTimeout({ document, say }: Reading, event: string, path: Path): num
   if (seconds >= 1 && seconds <= 2_147_483) return seconds * 1000;
   const text = typeof value === 'string' || typeof value === 'number' ? value : nameOfType(value);
   const message = `Invalid timeout value '${text}' under '${event}' — using default 60s`;
-  say({ severity: 'warning', path, message });
+  addFinding({ severity: 'warning', path, message });
   return undefined;
 }

@@ -1,10 +1,10 @@
 import { stringifyJson } from '../../json/json.ts';
 import type { ClaudeDraft } from './draft.ts';
 
-/** What two handlers share that are the same one; a plugin’s copy is never another’s twin. */
-export function twinKeyOf(draft: ClaudeDraft): string | undefined {
+/** A key that equal handlers share; undefined for those of plugins, which are never merged. */
+export function duplicateKeyOf(draft: ClaudeDraft): string | undefined {
   if (draft.isPlugin) return undefined;
-  const { event, matcher, condition, isAsync, timeoutMs, run, place } = draft;
+  const { event, matcher, condition, isAsync, timeoutMs, run, folders } = draft;
   return stringifyJson([
     event,
     matcher ?? '',
@@ -12,6 +12,6 @@ export function twinKeyOf(draft: ClaudeDraft): string | undefined {
     isAsync,
     timeoutMs ?? 0,
     run,
-    place.projectDir,
+    folders.projectDir,
   ]);
 }

@@ -1,33 +1,33 @@
 import { isObject } from '../../json/json.ts';
 import { longestMs } from '../../time/longest-timer.ts';
 import type { Path } from '../../yaml/document.ts';
-import { present } from '../../yaml/present.ts';
+import { omitUndefined } from '../../yaml/present.ts';
 import { itemsAt, textAt, valueAt } from '../../yaml/read.ts';
 import { findViolations } from '../../yaml/violation.ts';
 import { claudeConditionEvents } from '../claude-events.ts';
 import { findMissingScript } from '../command/missing-script.ts';
 import { fillPlaceholders } from '../placeholders.ts';
 import { claudeHandlerSchema } from './claude-handler-schema.ts';
-import type { ClaudeCommand, ClaudeDraft, ClaudePost } from './draft.ts';
+import type { ClaudeCommand, ClaudeDraft, ClaudeHttpPost } from './draft.ts';
 import { allowedVariables, checkPost } from './http-rules.ts';
-import type { Reading } from './reading.ts';
+import type { ImportContext } from './reading.ts';
 import { describeRefusedType } from './refused-type.ts';
 
 /** The handlers of the matcher group at `path`. A fault of the group drops all of them, one of a handler only it. */
-export function readGroup(reading: Reading, event: string, path: Path): ClaudeDraft[] {
-  const { document, checks, say } = reading;
+export function readGroup(context: ImportContext, event: string, path: Path): ClaudeDraft[] {
+  const { document, checks, addFinding } = context;
   const matcherPath = [...path, 'matcher'];
   const matcher = valueAt(document, matcherPath) ?? undefined;
   if (matcher !== undefined && typeof matcher !== 'string') {
     const hint = 'A Claude group has `matcher: "Edit|Write"`; a mapping belongs to an Agentao rule.';
-    say({ severity: 'error', path: matcherPath, message: 'must be a string', hint });
+    addFinding({ severity: 'error', path: matcherPath, message: 'must be a string', hint });
     return [];
   }
   const findings = matcher === undefined ? [] : checks.claudeMatcher(event, matcher);
-  for (const finding of findings) say({ ...finding, path: matcherPath });
+  for (const finding of findings) addFinding({ ...finding, path: matcherPath });
   if (findings.some(({ severity }) => severity === 'error')) return [];
   return itemsAt(document, [...path, 'hooks']).flatMap((handler) =>
-    readHandler(reading, { event, matcher }, handler),
+    readHandler(context, { event, matcher }, handler),
   );
 }
 
@@ -36,28 +36,28 @@ interface Group {
   readonly matcher: string | undefined;
 }
 
-function readHandler(reading: Reading, group: Group, path: Path): ClaudeDraft[] {
-  const { document, place, isPlugin } = reading;
-  if (!hasShape(reading, path)) return [];
-  const run = readRun(reading, path);
+function readHandler(context: ImportContext, group: Group, path: Path): ClaudeDraft[] {
+  const { document, folders, isPlugin } = context;
+  if (!checkShape(context, path)) return [];
+  const run = readProcessOrPost(context, path);
   const condition = textAt(document, [...path, 'if']) || undefined;
-  const isSound = [
-    run.type === 'http' ? checkPost(reading, run, path) : checkCommand(reading, run, path),
-    checkCondition(reading, { event: group.event, condition }, [...path, 'if']),
+  const isValid = [
+    run.type === 'http' ? checkPost(context, run, path) : checkCommand(context, run, path),
+    checkCondition(context, { event: group.event, condition }, [...path, 'if']),
   ].every((passed) => passed);
-  if (!isSound) return [];
+  if (!isValid) return [];
   return [
     {
       dialect: 'claude',
       event: group.event,
-      ...present({ matcher: group.matcher, condition }),
-      isAsync: readAsync(reading, path),
-      ...present({
-        timeoutMs: readTimeout(reading, [...path, 'timeout']),
+      ...omitUndefined({ matcher: group.matcher, condition }),
+      isAsync: readAsync(context, path),
+      ...omitUndefined({
+        timeoutMs: readTimeout(context, [...path, 'timeout']),
         onFailure: valueAt(document, [...path, 'onFailure']) === 'block' ? ('deny' as const) : undefined,
       }),
       run,
-      place,
+      folders,
       isPlugin,
       source: document.positionOf(path),
       commandPosition: document.positionOf([...path, run.type === 'http' ? 'url' : 'command']),
@@ -65,23 +65,23 @@ function readHandler(reading: Reading, group: Group, path: Path): ClaudeDraft[] 
   ];
 }
 
-function hasShape({ document, say }: Reading, path: Path): boolean {
+function checkShape({ document, addFinding }: ImportContext, path: Path): boolean {
   const value = valueAt(document, path);
   const type = isObject(value) ? value['type'] : undefined;
   const refused = typeof type === 'string' ? describeRefusedType(type) : undefined;
   if (refused !== undefined) {
-    say({ severity: 'error', path, message: refused });
+    addFinding({ severity: 'error', path, message: refused });
     return false;
   }
   const violations = findViolations(value, claudeHandlerSchema);
   for (const { message, hint, ...violation } of violations) {
-    say({ severity: 'error', path: [...path, ...violation.path], message, hint });
+    addFinding({ severity: 'error', path: [...path, ...violation.path], message, hint });
   }
   return violations.length === 0;
 }
 
-function readRun(reading: Reading, path: Path): ClaudeCommand | ClaudePost {
-  const { document } = reading;
+function readProcessOrPost(context: ImportContext, path: Path): ClaudeCommand | ClaudeHttpPost {
+  const { document } = context;
   const at = (key: string): Path => [...path, key];
   if (valueAt(document, at('type')) === 'http') {
     const headers = valueAt(document, at('headers'));
@@ -93,7 +93,7 @@ function readRun(reading: Reading, path: Path): ClaudeCommand | ClaudePost {
         names.map((name) => [name, textAt(document, [...at('headers'), name]) ?? '']),
       ),
       allowedEnvVars: allowedVariables(
-        reading,
+        context,
         itemsAt(document, at('allowedEnvVars')).flatMap((item) => textAt(document, item) ?? []),
       ),
     };
@@ -107,63 +107,67 @@ function readRun(reading: Reading, path: Path): ClaudeCommand | ClaudePost {
   return { type: 'command', command, shell: shell === 'bash' || shell === 'powershell' ? shell : 'sh' };
 }
 
-function checkCommand({ place, searchPath, say }: Reading, run: ClaudeCommand, path: Path): boolean {
+function checkCommand(
+  { folders, searchPath, addFinding }: ImportContext,
+  run: ClaudeCommand,
+  path: Path,
+): boolean {
   const { command, args, shell } = run;
   const at = [...path, 'command'];
   if (args === undefined && /\$\{user_config\.[^}]*\}/.test(command)) {
     const hint = 'Write $CLAUDE_PLUGIN_OPTION_<KEY>, or use the exec form with `args`.';
     const message = '${user_config.…} is not replaced in a shell line';
-    say({ severity: 'error', path: at, message, hint });
+    addFinding({ severity: 'error', path: at, message, hint });
     return false;
   }
   if (shell === 'powershell') return true;
-  const fill = (text: string) => fillPlaceholders(text, place, args === undefined);
+  const fill = (text: string) => fillPlaceholders(text, folders, args === undefined);
   const missing = findMissingScript({
     command: fill(command),
     ...(args === undefined ? {} : { args: args.map(fill) }),
-    cwd: place.projectDir,
-    folder: place.projectDir,
+    cwd: folders.projectDir,
+    folder: folders.projectDir,
     searchPath,
   });
-  if (missing !== undefined) say({ severity: 'error', path: at, message: missing, hint: missingHint });
+  if (missing !== undefined) addFinding({ severity: 'error', path: at, message: missing, hint: missingHint });
   return missing === undefined;
 }
 
-/** Why a missing script is no small matter. */
+/** The hint for a missing script. */
 export const missingHint =
   'Without it the hook would block everything, or let everything pass. Paths start at the project’s folder.';
 
 function checkCondition(
-  { checks, say }: Reading,
+  { checks, addFinding }: ImportContext,
   { event, condition }: { readonly event: string; readonly condition: string | undefined },
   path: Path,
 ): boolean {
   if (condition === undefined) return true;
   if (!claudeConditionEvents.has(event)) {
     const message = `a handler with \`if\` never runs at ${event}`;
-    say({ severity: 'warning', path, message });
+    addFinding({ severity: 'warning', path, message });
   }
   const findings = checks.claudeCondition(condition);
-  for (const finding of findings) say({ ...finding, path });
+  for (const finding of findings) addFinding({ ...finding, path });
   return findings.every(({ severity }) => severity !== 'error');
 }
 
-function readAsync({ document, say }: Reading, path: Path): boolean {
+function readAsync({ document, addFinding }: ImportContext, path: Path): boolean {
   const wakes = valueAt(document, [...path, 'asyncRewake']) === true;
   if (wakes) {
     const message = 'is read as `async`: an idle model is not woken';
-    say({ severity: 'warning', path: [...path, 'asyncRewake'], message, atKey: true });
+    addFinding({ severity: 'warning', path: [...path, 'asyncRewake'], message, atKey: true });
   }
   return wakes || valueAt(document, [...path, 'async']) === true;
 }
 
 /** Seconds in the file; fractions count. */
-function readTimeout({ document, say }: Reading, path: Path): number | undefined {
+function readTimeout({ document, addFinding }: ImportContext, path: Path): number | undefined {
   const seconds = valueAt(document, path);
   if (seconds === undefined || seconds === null) return undefined;
   const timeoutMs = typeof seconds === 'number' ? Math.round(seconds * 1000) : Number.NaN;
   if (timeoutMs >= 1) return Math.min(timeoutMs, longestMs);
   const message = 'is no number of seconds above 0; the default applies';
-  say({ severity: 'warning', path, message });
+  addFinding({ severity: 'warning', path, message });
   return undefined;
 }

@@ -1,8 +1,8 @@
 import type { Position } from '../../yaml/problem.ts';
 import type { ClaudeSettings, PicoclawMethod } from '../config.ts';
-import type { HandlerPlace } from '../placeholders.ts';
+import type { HandlerFolders } from '../placeholders.ts';
 
-/** A Claude Code handler as its file declares it. */
+/** A Claude Code handler as read from its file, before it becomes a hook or a config entry. */
 export interface ClaudeDraft {
   readonly dialect: 'claude';
   readonly event: string;
@@ -11,8 +11,8 @@ export interface ClaudeDraft {
   readonly isAsync: boolean;
   readonly timeoutMs?: number;
   readonly onFailure?: 'deny';
-  readonly run: ClaudeCommand | ClaudePost;
-  readonly place: HandlerPlace;
+  readonly run: ClaudeCommand | ClaudeHttpPost;
+  readonly folders: HandlerFolders;
   readonly isPlugin: boolean;
   readonly source: Position;
   readonly commandPosition: Position;
@@ -26,7 +26,7 @@ export interface ClaudeCommand {
   readonly shell?: NonNullable<ClaudeSettings['shell']>;
 }
 
-export interface ClaudePost {
+export interface ClaudeHttpPost {
   readonly type: 'http';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -67,4 +67,4 @@ export interface PicoclawDraft {
   readonly commandPosition: Position;
 }
 
-export type Draft = ClaudeDraft | AgentaoDraft | PicoclawDraft;
+export type HookDraft = ClaudeDraft | AgentaoDraft | PicoclawDraft;

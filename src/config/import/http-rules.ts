@@ -1,15 +1,19 @@
 import type { Path } from '../../yaml/document.ts';
 import { itemsAt, textAt, valueAt } from '../../yaml/read.ts';
-import type { ClaudePost } from './draft.ts';
-import type { Reading } from './reading.ts';
+import type { ClaudeHttpPost } from './draft.ts';
+import type { ImportContext } from './reading.ts';
 
-/** Whether the file’s own `allowedHttpHookUrls` lets the handler post; says so where it does not. */
-export function checkPost({ document, say }: Reading, { url }: ClaudePost, path: Path): boolean {
+/** Whether the `allowedHttpHookUrls` of the file allow the URL; reports an error where they do not. */
+export function checkPost(
+  { document, addFinding }: ImportContext,
+  { url }: ClaudeHttpPost,
+  path: Path,
+): boolean {
   const key = ['allowedHttpHookUrls'];
   if (!Array.isArray(valueAt(document, key))) return true;
   const allowed = itemsAt(document, key).map((item) => textAt(document, item) ?? '');
   if (allowed.some((pattern) => fitsPattern(url, pattern))) return true;
-  say({
+  addFinding({
     severity: 'error',
     path: [...path, 'url'],
     message: 'is not among allowedHttpHookUrls of this file',
@@ -17,8 +21,10 @@ export function checkPost({ document, say }: Reading, { url }: ClaudePost, path:
   return false;
 }
 
-/** The names that `httpHookAllowedEnvVars` of the file leaves of a handler’s own. */
-export function allowedVariables({ document }: Reading, names: readonly string[]): string[] {
+/**
+ * Those of the names that `httpHookAllowedEnvVars` of the file allows; all where the file has no such key.
+ */
+export function allowedVariables({ document }: ImportContext, names: readonly string[]): string[] {
   const key = ['httpHookAllowedEnvVars'];
   if (!Array.isArray(valueAt(document, key))) return [...names];
   const allowed = itemsAt(document, key).map((item) => textAt(document, item));

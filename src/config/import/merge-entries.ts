@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Document, isCollection, isMap, isSeq, parseDocument } from 'yaml';
 import { RuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
-import { firstFree } from './names.ts';
+import { firstFreeName } from './names.ts';
 import type { ImportedEntry } from './to-entries.ts';
 
 /**
@@ -25,8 +25,8 @@ export function mergeEntries(text: string, entries: readonly ImportedEntry[]): s
 function addEntry(document: Document, { section, name, value }: ImportedEntry): boolean {
   if (!isMap(document.get('spec'))) document.set('spec', document.createNode({}));
   const path = ['spec', section];
-  const present = plainAt(document, path);
-  const known = isObject(present) ? Object.values(present) : Array.isArray(present) ? present : [];
+  const existing = plainAt(document, path);
+  const known = isObject(existing) ? Object.values(existing) : Array.isArray(existing) ? existing : [];
   if (known.some((each) => isDeepStrictEqual(each, value))) return false;
   if (section === 'imports') {
     if (!isSeq(document.getIn(path))) document.setIn(path, document.createNode([]));
@@ -36,16 +36,16 @@ function addEntry(document: Document, { section, name, value }: ImportedEntry): 
   }
   if (!isMap(document.getIn(path))) document.setIn(path, document.createNode({}));
   openBlock(document, path);
-  document.setIn([...path, freeName(name, isObject(present) ? present : {})], createNode(document, value));
+  document.setIn([...path, freeName(name, isObject(existing) ? existing : {})], createNode(document, value));
   return true;
 }
 
-/** One list that two entries share is written out in both. */
+/** A node in which a list that two entries share is written out, not aliased. */
 function createNode(document: Document, value: unknown) {
   return document.createNode(value, { aliasDuplicateObjects: false });
 }
 
-/** What lies around the new entry goes on line by line; a block inside of braces is no YAML. */
+/** Turns the collections around the new entry into block style: a block inside braces is not valid YAML. */
 function openBlock(document: Document, path: readonly string[]): void {
   for (let depth = 0; depth <= path.length; depth += 1) {
     const around = document.getIn(path.slice(0, depth));
@@ -57,11 +57,11 @@ function plainAt(document: Document, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), document.toJS());
 }
 
-/** A numbered name gives way to one that is free; any other names one hook and no second. */
-function freeName(name: string, present: Readonly<Record<string, unknown>>): string {
-  if (!Object.hasOwn(present, name)) return name;
+/** A free name: a numbered one is counted up. Throws CONFIG_INVALID for any other that is taken. */
+function freeName(name: string, existing: Readonly<Record<string, unknown>>): string {
+  if (!Object.hasOwn(existing, name)) return name;
   const stem = /^(.+)-\d+$/.exec(name)?.[1];
-  if (stem !== undefined) return firstFree(stem, new Set(Object.keys(present)));
+  if (stem !== undefined) return firstFreeName(stem, new Set(Object.keys(existing)));
   const hint = 'Rename one of the two.';
   throw new RuntimeError('CONFIG_INVALID', `spec.hooks has another hook ${name} already`, { hint });
 }

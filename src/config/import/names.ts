@@ -1,14 +1,14 @@
-import type { Draft } from './draft.ts';
+import type { HookDraft } from './draft.ts';
 
 /** A name that no hook has yet, which is then taken: the process’s own, or `<event>-<n>` counted from 1. */
-export function nameHook(draft: Draft, taken: Set<string>): string {
-  const name = draft.dialect === 'picoclaw' ? draft.name : firstFree(draft.event, taken);
+export function nameHook(draft: HookDraft, taken: Set<string>): string {
+  const name = draft.dialect === 'picoclaw' ? draft.name : firstFreeName(draft.event, taken);
   taken.add(name);
   return name;
 }
 
 /** The first `<stem>-<n>` that is not taken. */
-export function firstFree(stem: string, taken: ReadonlySet<string>): string {
+export function firstFreeName(stem: string, taken: ReadonlySet<string>): string {
   let count = 1;
   while (taken.has(`${stem}-${count}`)) count += 1;
   return `${stem}-${count}`;

@@ -2,23 +2,25 @@ import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import { entriesAt, valueAt } from '../../yaml/read.ts';
 import { findNearest } from '../../yaml/suggest.ts';
-import type { Report } from '../report.ts';
+import type { Finding } from '../report.ts';
 
 /**
- * Values of the wrong type and keys that PicoClaw does not have: a guard whose entry is misspelt must not vanish. A key
- * that is nearly a known one is an error, any other a warning. Source: the types of pkg/config, which are strict too.
+ * Values of the wrong type and unknown keys in
+ * PicoClaw’s config.json. An unknown key that
+ * resembles a known one is an error, so that no
+ * misspelt guard is lost; any other is a warning. Source: the types of pkg/config, which are strict too.
  */
-export function findShapeFaults(document: YamlDocument): Report[] {
-  return mappings(document).flatMap(({ path, kinds, isOpen = false }) => {
+export function findShapeFaults(document: YamlDocument): Finding[] {
+  return checkedMappings(document).flatMap(({ path, kinds, isOpen = false }) => {
     const value = valueAt(document, path) ?? {};
-    if (!isObject(value)) return [error(path, 'must be a mapping')];
+    if (!isObject(value)) return [errorAt(path, 'must be a mapping')];
     return entriesAt(document, path).flatMap((entry) => {
       const kind = Object.hasOwn(kinds, entry.name) ? kinds[entry.name] : undefined;
       if (kind === undefined) return unknownKey(entry, Object.keys(kinds), isOpen);
       const isFit = entry.value === null || tests[kind](entry.value);
       return isFit
         ? []
-        : [error(entry.path, `must be ${articles[kind]} (got: ${JSON.stringify(entry.value)})`)];
+        : [errorAt(entry.path, `must be ${kindWords[kind]} (got: ${JSON.stringify(entry.value)})`)];
     });
   });
 }
@@ -27,9 +29,9 @@ type Kind = 'flag' | 'whole' | 'text' | 'any';
 
 interface Mapping {
   readonly path: Path;
-  /** Of its members; what has a reader of its own is any. */
+  /** The kinds of its members; `any` for those that are checked elsewhere. */
   readonly kinds: Readonly<Record<string, Kind>>;
-  /** Whether it has members that are none of ours. */
+  /** Whether unknown members are allowed. */
   readonly isOpen?: boolean;
 }
 
@@ -55,7 +57,7 @@ const defaultKinds: Kinds = {
 const hookKinds: Kinds = { enabled: 'flag', defaults: 'any', builtins: 'any', processes: 'any' };
 
 /** All mappings whose members are known, from the outermost on. */
-function mappings(document: YamlDocument): Mapping[] {
+function checkedMappings(document: YamlDocument): Mapping[] {
   const top: Mapping[] = [
     { path: [], kinds: { hooks: 'any', isolation: 'any' }, isOpen: true },
     { path: ['isolation'], kinds: { enabled: 'flag' }, isOpen: true },
@@ -83,20 +85,20 @@ const tests: Readonly<Record<Kind, (value: unknown) => boolean>> = {
   any: () => true,
 };
 
-const articles = { flag: 'true or false', whole: 'a whole number', text: 'a string', any: '' } as const;
+const kindWords = { flag: 'true or false', whole: 'a whole number', text: 'a string', any: '' } as const;
 
 function unknownKey(
   { name, path }: { readonly name: string; readonly path: Path },
   known: readonly string[],
   isOpen: boolean,
-): Report[] {
+): Finding[] {
   const meant = findNearest(name, known);
   if (meant !== undefined)
-    return [{ ...error(path, 'is not known'), hint: `did you mean \`${meant}\`?`, atKey: true }];
+    return [{ ...errorAt(path, 'is not known'), hint: `did you mean \`${meant}\`?`, atKey: true }];
   if (isOpen) return [];
   return [{ severity: 'warning', path, message: 'is not known and ignored', atKey: true }];
 }
 
-function error(path: Path, message: string): Report {
+function errorAt(path: Path, message: string): Finding {
   return { severity: 'error', path, message };
 }

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { entriesAt, itemsAt, textAt, valueAt, wholeAt, wordAt } from '../../yaml/read.ts';
+import { entriesAt, integerAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import { picoclawLimits } from '../foreign/picoclaw.ts';
 import { picoclawMethods } from '../foreign.ts';
 import { picoclawKindNames } from '../picoclaw-events.ts';
 import type { PicoclawDraft } from './draft.ts';
 import { findShapeFaults } from './picoclaw-shape.ts';
-import { type Reading, saySwitchedOff } from './reading.ts';
+import { type ImportContext, reportDisabled } from './reading.ts';
 
-/** What every import of processes says. */
+/** The note that every import of PicoClaw processes gives. */
 export const closedEnvironment = {
   message: 'its processes have a closed environment, where PicoClaw gave them all that the host had',
   hint: 'Name what else they need in `env`.',
@@ -24,48 +24,48 @@ export function isPicoclaw(document: YamlDocument): boolean {
 }
 
 /** The enabled processes of a config.json, in the order in which PicoClaw runs them: by priority, then name. */
-export function readProcesses(reading: Reading, folder: string): PicoclawDraft[] {
-  const { document, say } = reading;
+export function readProcesses(context: ImportContext, folder: string): PicoclawDraft[] {
+  const { document, addFinding } = context;
   if (valueAt(document, ['isolation', 'enabled']) === true) {
     const message = 'processes would run with less isolation than this asks for';
     const hint = 'Set it to false, or keep these hooks out.';
-    say({ severity: 'error', path: ['isolation', 'enabled'], message, hint });
+    addFinding({ severity: 'error', path: ['isolation', 'enabled'], message, hint });
   }
   const shape = findShapeFaults(document);
-  for (const fault of shape) say(fault);
+  for (const fault of shape) addFinding(fault);
   if (shape.some(({ severity }) => severity === 'error')) return [];
   if (valueAt(document, ['hooks', 'enabled']) === false) {
-    saySwitchedOff(reading, ['hooks', 'enabled'], 'false');
+    reportDisabled(context, ['hooks', 'enabled'], 'false');
     return [];
   }
-  refuseBuiltins(reading);
-  const limits = readDefaults(reading);
+  refuseBuiltins(context);
+  const limits = readDefaults(context);
   return entriesAt(document, ['hooks', 'processes'])
     .filter(({ path }) => valueAt(document, [...path, 'enabled']) === true)
-    .flatMap(({ name, path }) => readProcess(reading, { name, path, folder }, limits))
+    .flatMap(({ name, path }) => readProcess(context, { name, path, folder }, limits))
     .toSorted((a, b) => a.priority - b.priority || (a.name < b.name ? -1 : 1));
 }
 
-/** PicoClaw compiles them in; a guard that cannot run must not vanish. */
-function refuseBuiltins({ document, say }: Reading): void {
+/** Reports an error for each enabled builtin hook: it is compiled into PicoClaw and cannot run here. */
+function refuseBuiltins({ document, addFinding }: ImportContext): void {
   for (const { path, value } of entriesAt(document, ['hooks', 'builtins'])) {
     if (!isObject(value) || value['enabled'] === false) continue;
     const message = 'is compiled into PicoClaw and cannot run here';
     const hint = 'Set `enabled: false`, and put a process in its place.';
-    say({ severity: 'error', path, message, hint, atKey: true });
+    addFinding({ severity: 'error', path, message, hint, atKey: true });
   }
 }
 
 type Limits = Pick<PicoclawDraft, 'interceptorTimeoutMs' | 'approvalTimeoutMs' | 'observerTimeoutMs'>;
 
-function readDefaults({ document, say }: Reading): Limits {
+function readDefaults({ document, addFinding }: ImportContext): Limits {
   const read = (key: string, standard: number): number => {
     const path = ['hooks', 'defaults', key];
     if (valueAt(document, path) === undefined) return standard;
-    const given = wholeAt(document, path);
+    const given = integerAt(document, path);
     if (given === undefined && valueAt(document, path) !== null) {
       const message = `is no number of milliseconds above 0; the default, ${standard}, applies`;
-      say({ severity: 'warning', path, message });
+      addFinding({ severity: 'warning', path, message });
     }
     return given ?? standard;
   };
@@ -77,18 +77,18 @@ function readDefaults({ document, say }: Reading): Limits {
 }
 
 function readProcess(
-  reading: Reading,
+  context: ImportContext,
   { name, path, folder }: { readonly name: string; readonly path: Path; readonly folder: string },
   limits: Limits,
 ): PicoclawDraft[] {
-  const { document } = reading;
+  const { document } = context;
   const faults = findFaults(document, path);
-  for (const fault of faults) reading.say({ severity: 'error', ...fault });
+  for (const fault of faults) context.addFinding({ severity: 'error', ...fault });
   if (faults.length > 0) return [];
   const [command = '', ...args] = itemsAt(document, [...path, 'command']).map(
     (item) => textAt(document, item) ?? '',
   );
-  const dir = resolve(folder, wordAt(document, [...path, 'dir']) ?? '.');
+  const dir = resolve(folder, nonEmptyTextAt(document, [...path, 'dir']) ?? '.');
   const named = wordsAt(document, [...path, 'intercept']);
   const priority = valueAt(document, [...path, 'priority']);
   return [

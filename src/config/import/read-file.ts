@@ -5,30 +5,36 @@ import type { YamlDocument } from '../../yaml/document.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { valueAt } from '../../yaml/read.ts';
 import type { ForeignName } from '../entry.ts';
-import type { ForeignChecks } from '../foreign-checks.ts';
-import type { Report } from '../report.ts';
-import type { Draft } from './draft.ts';
-import { type Form, readEvents } from './entries.ts';
+import type { DialectChecks } from '../foreign-checks.ts';
+import type { Finding } from '../report.ts';
+import type { HookDraft } from './draft.ts';
+import { type EntryDialect, readEvents } from './entries.ts';
 import { isPicoclaw, readProcesses } from './picoclaw.ts';
-import { locateForeign, type Reading, saySwitchedOff } from './reading.ts';
-import { type HooksSource, placeOfFile, readForeignFile, sourceOfFile, sourcesOfPlugin } from './sources.ts';
+import { type ImportContext, locateImportFinding, reportDisabled } from './reading.ts';
+import {
+  type HooksSource,
+  handlerFoldersOf,
+  readForeignFile,
+  sourceOfFile,
+  sourcesOfPlugin,
+} from './sources.ts';
 
-/** What is imported, and how. */
+/** The file or folder to import, and the options of the import. */
 export interface FileImport {
   /** Absolute: a file, or a plugin’s folder. */
   readonly file: string;
   /** As problems name it. */
-  readonly shown: string;
+  readonly displayName: string;
   readonly dialect: Exclude<ForeignName, 'chibi'> | undefined;
   /** The config file’s folder, absolute. */
   readonly folder: string;
-  readonly mustHold: boolean;
+  readonly mustNotDrop: boolean;
   readonly searchPath: string;
-  readonly checks: ForeignChecks;
+  readonly checks: DialectChecks;
 }
 
 export interface FileContents {
-  readonly drafts: readonly Draft[];
+  readonly drafts: readonly HookDraft[];
   /** In the foreign files. */
   readonly problems: readonly Problem[];
   /** Why a file could not be read at all; belongs to the import. */
@@ -36,25 +42,29 @@ export interface FileContents {
 }
 
 /** Every hook that a foreign file or a plugin’s folder declares, and all that is wrong with them. */
-export function readHooksFile(from: FileImport): FileContents {
-  if (isFolder(from.file)) {
-    const parts = sourcesOfPlugin(from.file, from.shown).map((source) =>
-      'fault' in source ? failed(source.fault) : readSource(from, source, true),
+export function readHooksFile(fileImport: FileImport): FileContents {
+  if (isFolder(fileImport.file)) {
+    const parts = sourcesOfPlugin(fileImport.file, fileImport.displayName).map((source) =>
+      'fault' in source ? unreadable(source.fault) : readSource(fileImport, source, true),
     );
     return joinContents(parts);
   }
-  const document = readForeignFile(from.file, from.shown);
-  if ('fault' in document) return failed(document.fault);
-  if (from.dialect === 'picoclaw' || (from.dialect === undefined && isPicoclaw(document))) {
-    return readDocumentWith(from, { document, path: [] }, false, (reading) =>
-      readProcesses(reading, dirname(from.file)),
+  const document = readForeignFile(fileImport.file, fileImport.displayName);
+  if ('fault' in document) return unreadable(document.fault);
+  if (fileImport.dialect === 'picoclaw' || (fileImport.dialect === undefined && isPicoclaw(document))) {
+    return readDocumentWith(fileImport, { document, path: [] }, false, (reading) =>
+      readProcesses(reading, dirname(fileImport.file)),
     );
   }
-  const source = sourceOfFile(document, from.dialect === 'claude');
-  if (source !== undefined) return readSource(from, source, source.pluginRoot !== undefined);
-  return readDocumentWith(from, { document, path: [] }, false, (reading) => {
-    if (!isSwitchedOff(reading)) {
-      reading.say({ severity: 'warning', path: [], message: 'has no `hooks`, so nothing is imported' });
+  const source = sourceOfFile(document, fileImport.dialect === 'claude');
+  if (source !== undefined) return readSource(fileImport, source, source.pluginRoot !== undefined);
+  return readDocumentWith(fileImport, { document, path: [] }, false, (reading) => {
+    if (!isDisabled(reading)) {
+      reading.addFinding({
+        severity: 'warning',
+        path: [],
+        message: 'has no `hooks`, so nothing is imported',
+      });
     }
     return [];
   });
@@ -64,41 +74,42 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-function readSource(from: FileImport, source: HooksSource, isPlugin: boolean): FileContents {
-  const form: Form = from.dialect === 'claude' || from.dialect === 'agentao' ? from.dialect : undefined;
-  return readDocumentWith(from, source, isPlugin, (reading) => {
+function readSource(fileImport: FileImport, source: HooksSource, isPlugin: boolean): FileContents {
+  const form: EntryDialect =
+    fileImport.dialect === 'claude' || fileImport.dialect === 'agentao' ? fileImport.dialect : undefined;
+  return readDocumentWith(fileImport, source, isPlugin, (reading) => {
     const hooks = valueAt(source.document, source.path);
-    if (isSwitchedOff(reading) || (hooks === null && source.path.length > 0)) return [];
+    if (isDisabled(reading) || (hooks === null && source.path.length > 0)) return [];
     return readEvents(reading, source.path, form);
   });
 }
 
-function isSwitchedOff(reading: Reading): boolean {
+function isDisabled(reading: ImportContext): boolean {
   const path = ['disableAllHooks'];
   if (valueAt(reading.document, path) !== true) return false;
-  saySwitchedOff(reading, path, 'true');
+  reportDisabled(reading, path, 'true');
   return true;
 }
 
 function readDocumentWith(
-  from: FileImport,
+  fileImport: FileImport,
   { document, pluginRoot }: HooksSource,
   isPlugin: boolean,
-  read: (reading: Reading) => Draft[],
+  read: (reading: ImportContext) => HookDraft[],
 ): FileContents {
   const broken = findBroken(document);
   if (broken.length > 0) return { drafts: [], problems: broken, faults: [] };
   const problems: Problem[] = [];
-  const say = (report: Report): void => {
-    problems.push(locateForeign(document, report));
+  const addFinding = (report: Finding): void => {
+    problems.push(locateImportFinding(document, report));
   };
-  const place = placeOfFile(
-    isFolder(from.file) ? join(from.file, 'plugin.json') : from.file,
-    from.folder,
+  const folders = handlerFoldersOf(
+    isFolder(fileImport.file) ? join(fileImport.file, 'plugin.json') : fileImport.file,
+    fileImport.folder,
     pluginRoot,
   );
-  const { checks, searchPath, mustHold } = from;
-  const drafts = read({ document, place, isPlugin, checks, searchPath, mustHold, say });
+  const { checks, searchPath, mustNotDrop } = fileImport;
+  const drafts = read({ document, folders, isPlugin, checks, searchPath, mustNotDrop, addFinding });
   return { drafts, problems, faults: [] };
 }
 
@@ -114,7 +125,7 @@ function findBroken(document: YamlDocument): Problem[] {
   }));
 }
 
-function failed(fault: string): FileContents {
+function unreadable(fault: string): FileContents {
   return { drafts: [], problems: [], faults: [fault] };
 }
 

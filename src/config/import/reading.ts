@@ -1,39 +1,39 @@
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Problem } from '../../yaml/problem.ts';
-import type { ForeignChecks } from '../foreign-checks.ts';
-import type { HandlerPlace } from '../placeholders.ts';
-import type { Report } from '../report.ts';
+import type { DialectChecks } from '../foreign-checks.ts';
+import type { HandlerFolders } from '../placeholders.ts';
+import type { Finding } from '../report.ts';
 
-/** What the readers of a foreign file share. */
-export interface Reading {
+/** The input of the readers of a foreign file. */
+export interface ImportContext {
   readonly document: YamlDocument;
-  /** Where the file’s handlers belong. */
-  readonly place: HandlerPlace;
+  /** The folders of the handlers in the file. */
+  readonly folders: HandlerFolders;
   readonly isPlugin: boolean;
-  readonly checks: ForeignChecks;
+  readonly checks: DialectChecks;
   readonly searchPath: string;
-  /** Whether what is dropped must not be missed: `on_failure: deny` of the import. */
-  readonly mustHold: boolean;
-  readonly say: (report: Report) => void;
+  /** Whether a dropped guard is an error: `on_failure: deny` of the import. */
+  readonly mustNotDrop: boolean;
+  readonly addFinding: (report: Finding) => void;
 }
 
-/** Says that no hook of a file runs, because the file itself says so: an error where guards must not be missed. */
-export function saySwitchedOff({ mustHold, say }: Reading, path: Path, how: string): void {
+/** Reports that the file itself disables its hooks: an error under `on_failure: deny`, else a warning. */
+export function reportDisabled({ mustNotDrop, addFinding }: ImportContext, path: Path, how: string): void {
   const message = `is ${how}: no hook of this file runs`;
   const hint = '`on_failure: deny` holds here, and a guard that is switched off guards nothing.';
-  say({
-    severity: mustHold ? 'error' : 'warning',
+  addFinding({
+    severity: mustNotDrop ? 'error' : 'warning',
     path,
     message,
     atKey: true,
-    ...(mustHold ? { hint } : {}),
+    ...(mustNotDrop ? { hint } : {}),
   });
 }
 
-/** A report about a foreign file, put in its place: a path of keys and indices, then the message as it is. */
-export function locateForeign(document: YamlDocument, report: Report): Problem {
-  const { severity, path, message, hint, atKey } = report;
-  const place = writePath(path);
+/** A finding in a foreign file as a problem: its location, and the path before the message. */
+export function locateImportFinding(document: YamlDocument, finding: Finding): Problem {
+  const { severity, path, message, hint, atKey } = finding;
+  const place = formatPath(path);
   return {
     severity,
     ...(atKey ? document.keyPositionOf(path) : document.positionOf(path)),
@@ -42,7 +42,7 @@ export function locateForeign(document: YamlDocument, report: Report): Problem {
   };
 }
 
-function writePath(path: Path): string {
+function formatPath(path: Path): string {
   return path.reduce<string>((text, segment) => {
     if (typeof segment === 'number') return `${text}[${segment}]`;
     return text === '' ? segment : `${text}.${segment}`;

@@ -4,10 +4,10 @@ import { isObject } from '../../json/json.ts';
 import { type Path, parseDocument, type YamlDocument } from '../../yaml/document.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
 import { readText } from '../../yaml/text-file.ts';
-import type { HandlerPlace } from '../placeholders.ts';
+import type { HandlerFolders } from '../placeholders.ts';
 
 /** A mapping of events in a file, or the reason why there is none. */
-export type Source = HooksSource | { readonly fault: string };
+export type HooksSourceResult = HooksSource | { readonly fault: string };
 
 export interface HooksSource {
   readonly document: YamlDocument;
@@ -16,16 +16,22 @@ export interface HooksSource {
   readonly pluginRoot?: string;
 }
 
-/** Reads a file as the foreign system’s own JSON; `shown` is what its problems are said to be in. */
-export function readForeignFile(file: string, shown: string): YamlDocument | { readonly fault: string } {
+/** Reads a foreign file; `shown` is its name in problems. */
+export function readForeignFile(
+  file: string,
+  displayName: string,
+): YamlDocument | { readonly fault: string } {
   try {
     const text = readText(file);
-    if (typeof text !== 'string') return { fault: `Could not parse hooks file ${shown}: ${text.message}` };
-    return parseDocument(shown, text);
+    if (typeof text !== 'string')
+      return { fault: `Could not parse hooks file ${displayName}: ${text.message}` };
+    return parseDocument(displayName, text);
   } catch (thrown) {
     if (!(thrown instanceof RuntimeError)) throw thrown;
     return {
-      fault: thrown.message.endsWith('does not exist') ? `Hooks file not found: ${shown}` : thrown.message,
+      fault: thrown.message.endsWith('does not exist')
+        ? `Hooks file not found: ${displayName}`
+        : thrown.message,
     };
   }
 }
@@ -48,38 +54,45 @@ function pluginRootOf(file: string): string | undefined {
 }
 
 /** The hooks of a plugin’s folder: what `hooks` of its plugin.json says, else hooks/hooks.json. */
-export function sourcesOfPlugin(folder: string, shown: string): Source[] {
+export function sourcesOfPlugin(folder: string, displayName: string): HooksSourceResult[] {
   const manifest = ['plugin.json', join('.claude-plugin', 'plugin.json')]
-    .map((name) => readForeignFile(join(folder, name), join(shown, name)))
+    .map((name) => readForeignFile(join(folder, name), join(displayName, name)))
     .find((read) => !('fault' in read && read.fault.startsWith('Hooks file not found')));
-  if (manifest === undefined) return [sourceOfPart(folder, shown, 'hooks/hooks.json')];
+  if (manifest === undefined) return [sourceOfPart(folder, displayName, 'hooks/hooks.json')];
   if ('fault' in manifest) return [manifest];
-  const fault = manifest.problems.find(({ severity }) => severity === 'error') ?? nameless(manifest);
+  const fault = manifest.problems.find(({ severity }) => severity === 'error') ?? findMissingName(manifest);
   if (fault !== undefined) return [{ fault: `${manifest.file}: ${fault.message}` }];
   const hooks = valueAt(manifest, ['hooks']);
-  if (hooks === undefined || hooks === null) return [sourceOfPart(folder, shown, 'hooks/hooks.json')];
+  if (hooks === undefined || hooks === null) return [sourceOfPart(folder, displayName, 'hooks/hooks.json')];
   const parts: Path[] = Array.isArray(hooks) ? itemsAt(manifest, ['hooks']) : [['hooks']];
   return parts.map((part) => {
     const value = valueAt(manifest, part);
-    if (typeof value === 'string') return sourceOfPart(folder, shown, value);
+    if (typeof value === 'string') return sourceOfPart(folder, displayName, value);
     const isWrapped = isObject(value) && isObject(value['hooks']);
     return { document: manifest, path: isWrapped ? [...part, 'hooks'] : part, pluginRoot: folder };
   });
 }
 
-function nameless(manifest: YamlDocument): { message: string } | undefined {
+function findMissingName(manifest: YamlDocument): { message: string } | undefined {
   return typeof valueAt(manifest, ['name']) === 'string' ? undefined : { message: 'name is required' };
 }
 
-function sourceOfPart(folder: string, shown: string, part: string): Source {
-  const document = readForeignFile(resolve(folder, part), join(shown, part));
+function sourceOfPart(folder: string, displayName: string, part: string): HooksSourceResult {
+  const document = readForeignFile(resolve(folder, part), join(displayName, part));
   if ('fault' in document) return document;
   const source = sourceOfFile(document, false);
   return { ...(source ?? { document, path: [] }), pluginRoot: folder };
 }
 
-/** Where the handlers of a file belong: the folder above `.claude` or `.agentao`, else the config’s. */
-export function placeOfFile(file: string, folder: string, pluginRoot: string | undefined): HandlerPlace {
+/**
+ * The folders of the handlers in a file: the project is above `.claude` or `.agentao`, else the config’s
+ * folder.
+ */
+export function handlerFoldersOf(
+  file: string,
+  folder: string,
+  pluginRoot: string | undefined,
+): HandlerFolders {
   const parts = dirname(resolve(file)).split(sep);
   const index = parts.findLastIndex((part) => part === '.claude' || part === '.agentao');
   const projectDir = index === -1 ? folder : parts.slice(0, index).join(sep) || sep;

@@ -5,9 +5,9 @@ import type { Problem } from '../../yaml/problem.ts';
 import { sortProblems } from '../../yaml/problem.ts';
 import { valueAt } from '../../yaml/read.ts';
 import type { ForeignName } from '../entry.ts';
-import { type ForeignChecks, noChecks } from '../foreign-checks.ts';
-import { twinKeyOf } from './claude-twins.ts';
-import type { Draft } from './draft.ts';
+import { type DialectChecks, noDialectChecks } from '../foreign-checks.ts';
+import { duplicateKeyOf } from './claude-twins.ts';
+import type { HookDraft } from './draft.ts';
 import { nameHook } from './names.ts';
 import { closedEnvironment } from './picoclaw.ts';
 import { readHooksFile } from './read-file.ts';
@@ -28,45 +28,51 @@ export interface ImportOptions {
   readonly dialect?: ForeignName;
   /** A PATH. */
   readonly searchPath: string;
-  readonly checks?: ForeignChecks;
+  readonly checks?: DialectChecks;
 }
 
 /**
- * The entries that a foreign file, a plugin’s folder or a folder of chibi plugins comes to, and all that is wrong with
- * it. What has an error is left out, and the rest is there.
+ * The config entries for a foreign file, a plugin’s folder or a folder of chibi plugins, and its problems. A
+ * hook with an error is left out.
  */
 export function importHooks(
   file: string,
-  { folder, dialect, searchPath, checks = noChecks }: ImportOptions,
+  { folder, dialect, searchPath, checks = noDialectChecks }: ImportOptions,
 ): { readonly entries: readonly ImportedEntry[]; readonly problems: readonly Problem[] } {
   const path = resolve(file);
-  if (dialect === 'chibi' || (dialect === undefined && isPlugins(path)))
+  if (dialect === 'chibi' || (dialect === undefined && isChibiPluginsFolder(path)))
     return importPlugins(path, file, folder);
   const contents = readHooksFile({
     file: path,
-    shown: file,
+    displayName: file,
     dialect,
     folder: resolve(folder),
-    mustHold: false,
+    mustNotDrop: false,
     searchPath,
     checks,
   });
-  const faults = contents.faults.map((message) => fault(file, message));
+  const faults = contents.faults.map((message) => errorIn(file, message));
   const notes = contents.drafts.some((draft) => draft.dialect === 'picoclaw')
-    ? [{ ...fault(file, closedEnvironment.message), severity: 'note' as const, hint: closedEnvironment.hint }]
+    ? [
+        {
+          ...errorIn(file, closedEnvironment.message),
+          severity: 'note' as const,
+          hint: closedEnvironment.hint,
+        },
+      ]
     : [];
   return {
     entries: toEntries(contents.drafts, resolve(folder)),
-    problems: sortProblems([...faults, ...contents.problems, ...tellPermissions(path, file), ...notes]),
+    problems: sortProblems([...faults, ...contents.problems, ...notePermissions(path, file), ...notes]),
   };
 }
 
-function fault(file: string, message: string): Problem {
+function errorIn(file: string, message: string): Problem {
   return { file, line: 1, column: 1, severity: 'error', message };
 }
 
 /** A folder that is no plugin of Claude Code’s or Agentao’s holds chibi plugins. */
-function isPlugins(path: string): boolean {
+function isChibiPluginsFolder(path: string): boolean {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
   const marks = ['plugin.json', join('.claude-plugin', 'plugin.json'), join('hooks', 'hooks.json')];
   return !marks.some((mark) => existsSync(join(path, mark)));
@@ -74,25 +80,25 @@ function isPlugins(path: string): boolean {
 
 function importPlugins(path: string, file: string, folder: string): ReturnType<typeof importHooks> {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    return { entries: [], problems: [fault(file, 'is no folder')] };
+    return { entries: [], problems: [errorIn(file, 'is no folder')] };
   }
   const value = { dialect: 'chibi', plugins_dir: shortPath(path, resolve(folder)) };
   return { entries: [{ section: 'imports', name: value.plugins_dir, value }], problems: [] };
 }
 
-function toEntries(drafts: readonly Draft[], folder: string): ImportedEntry[] {
+function toEntries(drafts: readonly HookDraft[], folder: string): ImportedEntry[] {
   const taken = new Set<string>();
-  const twins = new Set<string>();
+  const duplicates = new Set<string>();
   return drafts.flatMap((draft): ImportedEntry[] => {
-    const twin = draft.dialect === 'claude' ? twinKeyOf(draft) : undefined;
-    if (twin !== undefined && twins.has(twin)) return [];
-    if (twin !== undefined) twins.add(twin);
+    const key = draft.dialect === 'claude' ? duplicateKeyOf(draft) : undefined;
+    if (key !== undefined && duplicates.has(key)) return [];
+    if (key !== undefined) duplicates.add(key);
     return [{ section: 'hooks', name: nameHook(draft, taken), value: toEntry(draft, folder) }];
   });
 }
 
-/** Rules of Claude Code that are no hooks are left where they are. */
-function tellPermissions(path: string, file: string): Problem[] {
+/** A note when the file has permission rules, which are not imported. */
+function notePermissions(path: string, file: string): Problem[] {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [];
   const document = readForeignFile(path, file);
   const key = ['permissions'];

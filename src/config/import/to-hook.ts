@@ -1,16 +1,16 @@
-import { present } from '../../yaml/present.ts';
+import { omitUndefined } from '../../yaml/present.ts';
 import type { ExecConfig, ForeignHookConfig, StateStoreConfig } from '../config.ts';
 import { agentaoStopCap } from '../foreign/agentao.ts';
 import { claudeStopCap } from '../foreign/claude.ts';
 import { pluginDataOf } from '../foreign/plugin-data.ts';
 import type { PicoclawSettings } from '../foreign.ts';
-import type { HandlerPlace } from '../placeholders.ts';
-import type { AgentaoDraft, ClaudeDraft, Draft, PicoclawDraft } from './draft.ts';
+import type { HandlerFolders } from '../placeholders.ts';
+import type { AgentaoDraft, ClaudeDraft, HookDraft, PicoclawDraft } from './draft.ts';
 
-/** What an import says of all its hooks, and where this one stands. */
-export interface HookContext {
+/** The settings of an import for its hooks, and the name and index of this hook. */
+export interface ImportedHookContext {
   readonly name: string;
-  readonly place: number;
+  readonly fileIndex: number;
   readonly env: readonly string[];
   readonly onFailure: 'deny' | undefined;
   readonly wire: Pick<PicoclawSettings, 'version' | 'eventKind' | 'isLenient' | 'helloTimeoutMs'>;
@@ -20,46 +20,52 @@ export interface HookContext {
 }
 
 /** The hook that a foreign file declares, as if `spec.hooks` did. */
-export function toHook(draft: Draft, context: HookContext): ForeignHookConfig {
+export function toHook(draft: HookDraft, context: ImportedHookContext): ForeignHookConfig {
   const base = {
     name: context.name,
-    place: context.place,
+    fileIndex: context.fileIndex,
     source: draft.source,
   };
   const { onFailure } = context;
   if (draft.dialect === 'claude') {
-    return { ...base, ...present({ onFailure: draft.onFailure ?? onFailure }), ...toClaude(draft, context) };
+    return {
+      ...base,
+      ...omitUndefined({ onFailure: draft.onFailure ?? onFailure }),
+      ...toClaude(draft, context),
+    };
   }
   const own = draft.dialect === 'agentao' ? toAgentao(draft, context) : toPicoclaw(draft, context);
-  return { ...base, ...present({ onFailure }), ...own };
+  return { ...base, ...omitUndefined({ onFailure }), ...own };
 }
 
-function toClaude(draft: ClaudeDraft, context: HookContext) {
+function toClaude(draft: ClaudeDraft, context: ImportedHookContext) {
   const { event, matcher, condition, isAsync, run, timeoutMs } = draft;
   const shared = {
     event,
-    ...present({ matcher, condition }),
+    ...omitUndefined({ matcher, condition }),
     isAsync,
     stopCap: claudeStopCap,
-    ...withPluginData(draft.place, context),
+    ...withPluginData(draft.folders, context),
   };
   if (run.type === 'http') {
     const { type: _type, ...post } = run;
-    const http = { ...post, env: context.env, ...present({ timeoutMs }) };
+    const http = { ...post, env: context.env, ...omitUndefined({ timeoutMs }) };
     return { dialect: 'claude' as const, settings: { ...shared, http } };
   }
   const { command, args = [], shell } = run;
-  const { projectDir: cwd } = draft.place;
+  const { projectDir: cwd } = draft.folders;
   const exec = { ...toExec(draft, context), command, args, cwd };
-  return { dialect: 'claude' as const, exec, settings: { ...shared, ...present({ shell }) } };
+  return { dialect: 'claude' as const, exec, settings: { ...shared, ...omitUndefined({ shell }) } };
 }
 
-function withPluginData(place: HandlerPlace, { store, folder }: HookContext): HandlerPlace {
-  const { pluginRoot } = place;
-  return pluginRoot === undefined ? place : { ...place, pluginData: pluginDataOf(store, folder, pluginRoot) };
+function withPluginData(folders: HandlerFolders, { store, folder }: ImportedHookContext): HandlerFolders {
+  const { pluginRoot } = folders;
+  return pluginRoot === undefined
+    ? folders
+    : { ...folders, pluginData: pluginDataOf(store, folder, pluginRoot) };
 }
 
-function toAgentao(draft: AgentaoDraft, context: HookContext) {
+function toAgentao(draft: AgentaoDraft, context: ImportedHookContext) {
   const { event, matcher, command, prompt, projectDir } = draft;
   const exec = command === undefined ? {} : { exec: { ...toExec(draft, context), command, cwd: projectDir } };
   return {
@@ -67,14 +73,14 @@ function toAgentao(draft: AgentaoDraft, context: HookContext) {
     ...exec,
     settings: {
       event,
-      ...present({ matcher, prompt, command }),
+      ...omitUndefined({ matcher, prompt, command }),
       stopReentryCap: agentaoStopCap,
       projectDir,
     },
   };
 }
 
-function toPicoclaw(draft: PicoclawDraft, context: HookContext) {
+function toPicoclaw(draft: PicoclawDraft, context: ImportedHookContext) {
   const { command, args, dir, intercept, observe } = draft;
   const { interceptorTimeoutMs, approvalTimeoutMs, observerTimeoutMs } = draft;
   const exec: ExecConfig = {
@@ -94,8 +100,8 @@ function toExec(
     dialect,
     timeoutMs,
     commandPosition,
-  }: Pick<ClaudeDraft, 'timeoutMs' | 'commandPosition'> & Pick<Draft, 'dialect'>,
-  { env }: HookContext,
+  }: Pick<ClaudeDraft, 'timeoutMs' | 'commandPosition'> & Pick<HookDraft, 'dialect'>,
+  { env }: ImportedHookContext,
 ): ExecConfig {
   return {
     command: '',
@@ -103,7 +109,7 @@ function toExec(
     runtime: 'exec',
     env,
     dialect,
-    ...present({ timeoutMs }),
+    ...omitUndefined({ timeoutMs }),
     position: commandPosition,
   };
 }

@@ -1,11 +1,11 @@
 import { isAbsolute, relative, resolve } from 'node:path';
-import { present } from '../../yaml/present.ts';
+import { omitUndefined } from '../../yaml/present.ts';
 import { variablesOf } from '../command/shell-line.ts';
 import { picoclawLimits } from '../foreign/picoclaw.ts';
-import type { AgentaoDraft, ClaudeDraft, Draft, PicoclawDraft } from './draft.ts';
+import type { AgentaoDraft, ClaudeDraft, HookDraft, PicoclawDraft } from './draft.ts';
 
-/** The entry of `spec.hooks` that means what a foreign file declares, with paths from `folder` on. */
-export function toEntry(draft: Draft, folder: string): Record<string, unknown> {
+/** The entry of `spec.hooks` for a hook of a foreign file, with paths relative to `folder`. */
+export function toEntry(draft: HookDraft, folder: string): Record<string, unknown> {
   switch (draft.dialect) {
     case 'claude':
       return writeClaude(draft, folder);
@@ -24,20 +24,20 @@ export function shortPath(path: string, folder: string): string {
 }
 
 function writeClaude(draft: ClaudeDraft, folder: string): Record<string, unknown> {
-  const { run, place, event, matcher, condition, isAsync, timeoutMs, onFailure } = draft;
-  const { projectDir, pluginRoot } = place;
+  const { run, folders, event, matcher, condition, isAsync, timeoutMs, onFailure } = draft;
+  const { projectDir, pluginRoot } = folders;
   const literals = [
     `CLAUDE_PROJECT_DIR=${shortPath(projectDir, folder)}`,
     ...(pluginRoot === undefined ? [] : [`CLAUDE_PLUGIN_ROOT=${shortPath(pluginRoot, folder)}`]),
   ];
-  const block = { event, ...present({ matcher, if: condition, async: isAsync || undefined }) };
-  const shared = { ...present({ timeout_ms: timeoutMs, on_failure: onFailure }) };
+  const block = { event, ...omitUndefined({ matcher, if: condition, async: isAsync || undefined }) };
+  const shared = { ...omitUndefined({ timeout_ms: timeoutMs, on_failure: onFailure }) };
   if (run.type === 'http') {
     const { url, headers, allowedEnvVars } = run;
     const post = {
       type: 'http',
       url,
-      ...present({
+      ...omitUndefined({
         headers: Object.keys(headers).length === 0 ? undefined : headers,
         allowedEnvVars: allowedEnvVars.length === 0 ? undefined : allowedEnvVars,
       }),
@@ -47,13 +47,13 @@ function writeClaude(draft: ClaudeDraft, folder: string): Record<string, unknown
   }
   const { command, args, shell } = run;
   const isRelative = args !== undefined && command.includes('/') && !command.includes('$');
-  const named = args === undefined ? variablesOf(command) : [];
+  const variables = args === undefined ? variablesOf(command) : [];
   return {
     dialect: 'claude',
     command: isRelative ? shortPath(resolve(projectDir, command), folder) : command,
-    ...present({ args }),
+    ...omitUndefined({ args }),
     cwd: shortPath(projectDir, folder),
-    env: [...literals, ...named],
+    env: [...literals, ...variables],
     ...shared,
     claude: { ...block, ...(shell === 'bash' || shell === 'powershell' ? { shell } : {}) },
   };
@@ -61,16 +61,16 @@ function writeClaude(draft: ClaudeDraft, folder: string): Record<string, unknown
 
 function writeAgentao(draft: AgentaoDraft, folder: string): Record<string, unknown> {
   const { event, matcher, command, prompt, timeoutMs, projectDir } = draft;
-  const block = { event, ...present({ matcher, prompt }) };
+  const block = { event, ...omitUndefined({ matcher, prompt }) };
   if (command === undefined) return { dialect: 'agentao', agentao: block };
-  const named = variablesOf(command);
+  const variables = variablesOf(command);
   const cwd = shortPath(projectDir, folder);
   return {
     dialect: 'agentao',
     command,
     ...(cwd === '.' ? {} : { cwd }),
-    ...(named.length === 0 ? {} : { env: named }),
-    ...present({ timeout_ms: timeoutMs }),
+    ...(variables.length === 0 ? {} : { env: variables }),
+    ...omitUndefined({ timeout_ms: timeoutMs }),
     agentao: block,
   };
 }
@@ -88,7 +88,7 @@ function writePicoclaw(draft: PicoclawDraft, folder: string): Record<string, unk
       ...(intercept.length === 0 ? {} : { intercept }),
       ...(observe.length === 0 ? {} : { observe }),
       dir: shortPath(dir, folder),
-      ...present({
+      ...omitUndefined({
         interceptor_timeout_ms: unless(draft.interceptorTimeoutMs, interceptorTimeoutMs),
         approval_timeout_ms: unless(draft.approvalTimeoutMs, approvalTimeoutMs),
         observer_timeout_ms: unless(draft.observerTimeoutMs, observerTimeoutMs),

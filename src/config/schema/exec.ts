@@ -9,7 +9,7 @@ export const milliseconds = { type: 'integer', minimum: 1, maximum: longestMs } 
 const count = { type: 'integer', minimum: 1 } as const;
 const scalarItems = { type: ['string', 'number', 'boolean'] } as const;
 
-/** What an entry has where it says nothing itself, in seconds and bytes people can change. */
+/** The limits that an entry, or `spec.defaults` for all entries, may set. */
 export const limitProperties = {
   timeout_ms: {
     ...milliseconds,
@@ -124,7 +124,7 @@ export const defaultProperties = {
   },
 } as const;
 
-/** `instances` and `warm` speak of a process that stays. */
+/** `instances` and `warm` are only allowed with `runtime: server`. */
 export const serverOnly = {
   if: { properties: { runtime: { const: 'exec' } } },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema

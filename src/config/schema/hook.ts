@@ -5,7 +5,7 @@ import { agentaoSchema, claudeSchema, picoclawSchema } from './foreign.ts';
 const kinds = Object.keys(phasesOf);
 const allPhases = Object.values(phasesOf).flat();
 
-function ruleOf(kind: string, phases: readonly string[], modes: readonly string[]): object {
+function kindRule(kind: string, phases: readonly string[], modes: readonly string[]): object {
   return {
     if: { properties: { hook: { const: kind } }, required: ['hook'] },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -18,16 +18,21 @@ const isOf = (dialect: string): object => ({
   required: ['dialect'],
 });
 
-/** What an entry of one foreign dialect must and must not say; the blocks of the other dialects are not its own. */
+/**
+ * The required and forbidden keys of an entry of one foreign dialect; blocks of other dialects are forbidden.
+ */
 function dialectRule(dialect: string, then: { required: readonly string[]; properties: object }): object {
-  const strangers = ['picoclaw', 'claude', 'agentao'].filter((block) => block !== dialect);
-  const properties = { ...Object.fromEntries(strangers.map((block) => [block, false])), ...then.properties };
+  const otherBlocks = ['picoclaw', 'claude', 'agentao'].filter((block) => block !== dialect);
+  const properties = {
+    ...Object.fromEntries(otherBlocks.map((block) => [block, false])),
+    ...then.properties,
+  };
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   return { if: isOf(dialect), then: { ...then, properties } };
 }
 
-/** The dialect's own settings say when a hook is asked, so the native keys have no place beside them. */
-const oneShot = { hook: false, phases: false, mode: false, runtime: { const: 'exec' } } as const;
+/** The native keys that are not allowed where the settings of the dialect say when a hook runs. */
+const withoutNativeKeys = { hook: false, phases: false, mode: false, runtime: { const: 'exec' } } as const;
 
 const nativeRule = {
   if: { properties: { dialect: { enum: foreignNames } }, required: ['dialect'] },
@@ -40,9 +45,9 @@ const dialectRules = [
     required: ['command'],
     properties: { mode: false, runtime: { const: 'server' }, hook: { enum: ['provider', 'tool'] } },
   }),
-  dialectRule('chibi', { required: ['command'], properties: oneShot }),
-  dialectRule('claude', { required: ['claude'], properties: oneShot }),
-  dialectRule('agentao', { required: ['agentao'], properties: { ...oneShot, args: false } }),
+  dialectRule('chibi', { required: ['command'], properties: withoutNativeKeys }),
+  dialectRule('claude', { required: ['claude'], properties: withoutNativeKeys }),
+  dialectRule('agentao', { required: ['agentao'], properties: { ...withoutNativeKeys, args: false } }),
 ];
 
 export const hookSchema = {
@@ -83,10 +88,10 @@ export const hookSchema = {
     // A picoclaw process always stays.
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     { if: { not: isOf('picoclaw') }, then: serverOnly },
-    ruleOf('provider', phasesOf.provider, ['filter', 'observe', 'shadow']),
-    ruleOf('tool', phasesOf.tool, ['filter', 'observe', 'shadow']),
-    ruleOf('session', phasesOf.session, ['observe']),
-    ruleOf('eval', phasesOf.eval, ['observe']),
+    kindRule('provider', phasesOf.provider, ['filter', 'observe', 'shadow']),
+    kindRule('tool', phasesOf.tool, ['filter', 'observe', 'shadow']),
+    kindRule('session', phasesOf.session, ['observe']),
+    kindRule('eval', phasesOf.eval, ['observe']),
     ...dialectRules,
   ],
 } as const;

@@ -8,7 +8,7 @@ import { toolSchema } from './tool.ts';
 export const nativeVersion = 'signalbox/v1';
 export const promptkitVersion = 'promptkit.altairalabs.ai/v1alpha1';
 
-/** Sections of PromptKit’s that Signalbox accepts and does nothing with. */
+/** Sections of a PromptKit file that Signalbox accepts and ignores. */
 export const unusedSections = [
   'embedding_providers',
   'tts_providers',

@@ -1,12 +1,12 @@
-import type { Scene } from '../../contract/turn.ts';
+import type { HookContext } from '../../contract/turn.ts';
 import { isObject, Json } from '../../json/json.ts';
-import type { Payload } from '../foreign.ts';
+import type { Payload } from '../foreign-dialect.ts';
 import { invalidPayload } from '../invalid-payload.ts';
-import { namesOf, toldNameOf } from './aliases.ts';
 import { shortError } from './describe.ts';
+import { spellings, unwrap } from './host-payload.ts';
+import { textAt, valueAt } from './payload.ts';
 import { type PointName, requirePoint } from './points.ts';
-import { textAt, valueAt } from './tree.ts';
-import { spell, unwrap } from './unwrap.ts';
+import { allToolNames, toolNameForHooks } from './tool-names.ts';
 
 type Kind = 'a string' | 'a string that is not empty' | 'a boolean' | 'an object' | 'a string or null';
 
@@ -18,13 +18,13 @@ interface Shape {
 }
 
 const envelope = { sessionId: 'a string', cwd: 'a string' } as const;
-const beside = { transcript_path: 'a string or null', permission_mode: 'a string' } as const;
-const call = {
+const outerMembers = { transcript_path: 'a string or null', permission_mode: 'a string' } as const;
+const callShape = {
   required: { toolName: 'a string that is not empty' },
   optional: { sessionId: 'a string', toolInput: 'an object' },
-  beside: { ...beside, cwd: 'a string', tool_use_id: 'a string' },
+  beside: { ...outerMembers, cwd: 'a string', tool_use_id: 'a string' },
 } as const;
-const flat = {
+const flatMembers = {
   session_id: 'a string',
   transcript_path: 'a string or null',
   cwd: 'a string',
@@ -32,15 +32,15 @@ const flat = {
 } as const;
 
 const shapes: Readonly<Record<PointName, Shape>> = {
-  UserPromptSubmit: { required: { userMessage: 'a string' }, optional: envelope, beside },
-  SessionStart: { optional: envelope, beside: { ...beside, source: 'a string' } },
-  SessionEnd: { optional: envelope, beside: { ...beside, reason: 'a string' } },
-  PreToolUse: call,
-  PostToolUse: { ...call, required: { ...call.required, toolOutput: 'a string' } },
-  PostToolUseFailure: { ...call, required: { ...call.required, error: 'a string' } },
+  UserPromptSubmit: { required: { userMessage: 'a string' }, optional: envelope, beside: outerMembers },
+  SessionStart: { optional: envelope, beside: { ...outerMembers, source: 'a string' } },
+  SessionEnd: { optional: envelope, beside: { ...outerMembers, reason: 'a string' } },
+  PreToolUse: callShape,
+  PostToolUse: { ...callShape, required: { ...callShape.required, toolOutput: 'a string' } },
+  PostToolUseFailure: { ...callShape, required: { ...callShape.required, error: 'a string' } },
   Stop: {
     optional: {
-      ...flat,
+      ...flatMembers,
       stop_hook_active: 'a boolean',
       last_assistant_message: 'a string',
       turn_end_reason: 'a string',
@@ -49,7 +49,7 @@ const shapes: Readonly<Record<PointName, Shape>> = {
   },
   PreCompact: {
     optional: {
-      ...flat,
+      ...flatMembers,
       trigger: 'a string',
       custom_instructions: 'a string',
       compaction_type: 'a string',
@@ -59,19 +59,19 @@ const shapes: Readonly<Record<PointName, Shape>> = {
 };
 
 /**
- * A host's payload: what stands on stdin, or less of it: the members of the envelope's `data` alone, or Claude's.
- * Throws EVENT_INVALID.
+ * Completes a payload from the host: the full envelope, only the members of its `data`, or Claude's names for
+ * them; defaults are filled in. Throws EVENT_INVALID.
  */
-export function complete(name: string, given: Payload, scene: Scene): Payload {
+export function complete(name: string, given: Payload, hookContext: HookContext): Payload {
   const point = requirePoint(name);
   const { required = {}, optional, beside: around = {} } = shapes[point];
   const known = { own: Object.keys({ ...required, ...optional }), beside: Object.keys(around) };
   const { own, beside } = unwrap(point, given, known);
   requireShape(point, own, { required, optional });
   requireShape(point, beside, { optional: around });
-  if (point === 'Stop') return completeStop(own, scene);
+  if (point === 'Stop') return completeStop(own, hookContext);
   if (point === 'PreCompact') return completeCompaction(own);
-  const data = { ...own, sessionId: textAt(own, 'sessionId') ?? scene.session_id };
+  const data = { ...own, sessionId: textAt(own, 'sessionId') ?? hookContext.session_id };
   const toolName = textAt(own, 'toolName');
   const isCall = Object.hasOwn(required, 'toolName') && toolName !== undefined;
   return {
@@ -84,8 +84,8 @@ function requireShape(point: PointName, given: Payload, { required = {}, optiona
   for (const [key, kind] of Object.entries({ ...required, ...optional })) {
     const value = valueAt(given, key);
     if (value === undefined && !Object.hasOwn(required, key)) continue;
-    if (value === undefined) throw invalidPayload(`${point} has no ${spell(key, point)}`);
-    if (!isKind(value, kind)) throw invalidPayload(`the ${spell(key, point)} of ${point} is not ${kind}`);
+    if (value === undefined) throw invalidPayload(`${point} has no ${spellings(key, point)}`);
+    if (!isKind(value, kind)) throw invalidPayload(`the ${spellings(key, point)} of ${point} is not ${kind}`);
   }
 }
 
@@ -111,21 +111,21 @@ function completeCall(
 ): Payload {
   const toolInput = Json.from(data['toolInput'] ?? {});
   const tool_use_id = textAt(beside, 'tool_use_id') ?? textAt(data, 'tool_use_id') ?? '';
-  const about = { names: namesOf(toolName), tool_use_id };
-  const told = { ...data, toolName: toldNameOf(toolName), toolInput };
-  if (point !== 'PostToolUseFailure') return { data: told, ...about };
+  const callMembers = { names: allToolNames(toolName), tool_use_id };
+  const payloadData = { ...data, toolName: toolNameForHooks(toolName), toolInput };
+  if (point !== 'PostToolUseFailure') return { data: payloadData, ...callMembers };
   const error = textAt(data, 'error') ?? '';
   return {
-    data: { ...told, error: shortError(error) },
-    ...about,
+    data: { ...payloadData, error: shortError(error) },
+    ...callMembers,
     error: textAt(beside, 'error') ?? error,
   };
 }
 
-function completeStop(given: Payload, { stops }: Scene): Payload {
+function completeStop(given: Payload, { forcedTurns }: HookContext): Payload {
   const end = textAt(given, 'turn_end_reason') ?? 'final_response';
   return {
-    stop_hook_active: stops > 0,
+    stop_hook_active: forcedTurns > 0,
     last_assistant_message: '',
     turn_end_reason: end,
     at_max_iter: end === 'max_iterations',
@@ -133,7 +133,7 @@ function completeStop(given: Payload, { stops }: Scene): Payload {
   };
 }
 
-/** Compaction by hand has its own reason, so that the trigger can always be told truly. */
+/** `trigger` and `reason` are derived from each other: a manual compaction has the reason `manual_cli`. */
 function completeCompaction(given: Payload): Payload {
   const byHand = 'manual_cli';
   const trigger = textAt(given, 'trigger') ?? (textAt(given, 'reason') === byHand ? 'manual' : 'auto');

@@ -1,82 +1,82 @@
 import { answers } from '../../contract/hook.ts';
 import { isObject, Json, parseLossless } from '../../json/json.ts';
-import type { Composed, Spoken } from '../compose.ts';
-import type { Payload, Question } from '../foreign.ts';
-import { saidIn } from './said.ts';
-import { textAt } from './tree.ts';
+import type { Composed, HookAnswer } from '../compose.ts';
+import type { Payload, Question } from '../foreign-dialect.ts';
+import { textAt } from './payload.ts';
+import { ruleResultIn } from './rule-result.ts';
 
-/** What all rules of a point said together, in Agentao's own result, and what of it counts. */
+/** Adds Agentao's aggregated result to the metadata of the composed answer, and drops what has no effect. */
 export function conclude(
   question: Question,
-  spoken: readonly Spoken[],
+  hookAnswers: readonly HookAnswer[],
   composed: Composed,
-  selected = spoken.length,
+  selected = hookAnswers.length,
 ): Composed {
-  const sum = sums[question.point];
-  if (sum === undefined || spoken.length === 0) return composed;
-  const result = sum(
-    spoken.map(({ answer }) => saidIn(answer)),
+  const aggregate = aggregates[question.point];
+  if (aggregate === undefined || hookAnswers.length === 0) return composed;
+  const result = aggregate(
+    hookAnswers.map(({ answer }) => ruleResultIn(answer)),
     composed,
     selected,
   );
-  return withResult(limit(question, composed, result), result);
+  return withResult(dropUnreadContext(question, composed, result), result);
 }
 
-type Sum = (said: readonly Payload[], composed: Composed, selected: number) => Payload;
+type Aggregate = (results: readonly Payload[], composed: Composed, selected: number) => Payload;
 
-const sums: Readonly<Record<string, Sum>> = {
-  UserPromptSubmit: sumPrompt,
-  PreToolUse: sumTool,
-  Stop: sumStop,
+const aggregates: Readonly<Record<string, Aggregate>> = {
+  UserPromptSubmit: aggregatePrompt,
+  PreToolUse: aggregateTool,
+  Stop: aggregateStop,
 };
 
-function sumPrompt(said: readonly Payload[], { answer }: Composed): Payload {
-  const isStopped = said.some((each) => each['prevent_continuation'] === true);
+function aggregatePrompt(results: readonly Payload[], { answer }: Composed): Payload {
+  const isStopped = results.some((each) => each['prevent_continuation'] === true);
   const isBlocked = answer.verdict === 'deny' && !isStopped;
   return {
     blocking_error: isBlocked ? answer.reason : null,
     prevent_continuation: isStopped,
-    stop_reason: lastOf(said, 'stop_reason'),
-    additional_contexts: listOf(said, 'additional_contexts'),
-    messages: listOf(said, 'messages'),
+    stop_reason: lastOf(results, 'stop_reason'),
+    additional_contexts: allOf(results, 'additional_contexts'),
+    messages: allOf(results, 'messages'),
   };
 }
 
-function sumTool(said: readonly Payload[], { answer }: Composed, selected: number): Payload {
+function aggregateTool(results: readonly Payload[], { answer }: Composed, selected: number): Payload {
   const { verdict, reason } = answer;
   const decision = verdict === 'abort' ? 'deny' : verdict === 'deny' || verdict === 'ask' ? verdict : null;
   return {
     decision,
     reason: decision === null ? null : reason,
-    additional_contexts: listOf(said, 'additional_contexts'),
+    additional_contexts: allOf(results, 'additional_contexts'),
     matched_rule_count: selected,
   };
 }
 
-function sumStop(said: readonly Payload[], { answer }: Composed, selected: number): Payload {
+function aggregateStop(results: readonly Payload[], { answer }: Composed, selected: number): Payload {
   return {
     blocking_error: answer.verdict === 'deny' ? answer.reason : null,
-    force_continue: said.some((each) => each['force_continue'] === true),
-    follow_up_message: lastOf(said, 'follow_up_message'),
-    additional_contexts: listOf(said, 'additional_contexts'),
-    stop_reason: lastOf(said, 'stop_reason'),
-    suppress_output: said.some((each) => each['suppress_output'] === true),
-    system_message: lastOf(said, 'system_message'),
-    messages: listOf(said, 'messages'),
+    force_continue: results.some((each) => each['force_continue'] === true),
+    follow_up_message: lastOf(results, 'follow_up_message'),
+    additional_contexts: allOf(results, 'additional_contexts'),
+    stop_reason: lastOf(results, 'stop_reason'),
+    suppress_output: results.some((each) => each['suppress_output'] === true),
+    system_message: lastOf(results, 'system_message'),
+    messages: allOf(results, 'messages'),
     matched_rule_count: selected,
   };
 }
 
-function lastOf(said: readonly Payload[], key: string): unknown {
-  return said.findLast((each) => each[key] !== undefined)?.[key] ?? null;
+function lastOf(results: readonly Payload[], key: string): unknown {
+  return results.findLast((each) => each[key] !== undefined)?.[key] ?? null;
 }
 
-function listOf(said: readonly Payload[], key: string): unknown[] {
-  return said.flatMap((each) => each[key] ?? []);
+function allOf(results: readonly Payload[], key: string): unknown[] {
+  return results.flatMap((each) => each[key] ?? []);
 }
 
-/** Texts for a model that is not asked, or for an answer that is not given, have no reader. */
-function limit({ point, payload }: Question, composed: Composed, result: Payload): Composed {
+/** Drops context texts where the model is not called again or the answer is not shown. */
+function dropUnreadContext({ point, payload }: Question, composed: Composed, result: Payload): Composed {
   if (point === 'PreToolUse') return composed;
   const { answer } = composed;
   if (point === 'UserPromptSubmit') {
@@ -93,7 +93,7 @@ function limit({ point, payload }: Question, composed: Composed, result: Payload
   return isShown ? composed : withoutContext(composed);
 }
 
-/** A force that the cap has overridden has nothing for the model. */
+/** Whether the replacement still forces a further turn: past the cap it has no `follow_up`. */
 function hasFollowUp({ value }: Json): boolean {
   return isObject(value) && typeof value['follow_up'] === 'string';
 }

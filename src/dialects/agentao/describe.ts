@@ -1,13 +1,13 @@
-import type { HookEvent, Moment, ToolHookRequest } from '../../contract/hook.ts';
-import type { Scene } from '../../contract/turn.ts';
+import type { EventPhase, HookEvent, ToolHookRequest } from '../../contract/hook.ts';
+import type { HookContext } from '../../contract/turn.ts';
 import { RuntimeError } from '../../errors.ts';
 import { Json } from '../../json/json.ts';
-import type { Payload } from '../foreign.ts';
-import { namesOf, toldNameOf } from './aliases.ts';
+import type { Payload } from '../foreign-dialect.ts';
+import { toPlainValue } from './payload.ts';
 import type { PointName } from './points.ts';
-import { plain } from './tree.ts';
+import { allToolNames, toolNameForHooks } from './tool-names.ts';
 
-const pointOfMoment: Partial<Readonly<Record<Moment, PointName>>> = {
+const pointOfMoment: Partial<Readonly<Record<EventPhase, PointName>>> = {
   session_start: 'SessionStart',
   session_end: 'SessionEnd',
   prompt: 'UserPromptSubmit',
@@ -16,7 +16,7 @@ const pointOfMoment: Partial<Readonly<Record<Moment, PointName>>> = {
   stop: 'Stop',
 };
 
-/** The event of Agentao that an event of a pipeline is; nothing fires for a tool that does not exist. */
+/** The Agentao event for a pipeline event; none for a call of an unknown tool. */
 export function pointsAt(event: HookEvent): readonly PointName[] {
   const isOfCall = event.phase === 'before_execution' || event.phase === 'after_execution';
   if (isOfCall && event.request.isUnknown === true) return [];
@@ -25,8 +25,14 @@ export function pointsAt(event: HookEvent): readonly PointName[] {
   return point === undefined ? [] : [point];
 }
 
-/** The payload of a pipeline's event: what Agentao's envelope holds, or the flat members, and what else is known. */
-export function describe(point: string, event: HookEvent, { session_id: sessionId, stops }: Scene): Payload {
+/**
+ * The payload for a pipeline event: the envelope's `data` or the flat members, and values for the encoder.
+ */
+export function describe(
+  point: string,
+  event: HookEvent,
+  { session_id: sessionId, forcedTurns }: HookContext,
+): Payload {
   switch (event.phase) {
     case 'session_start':
     case 'session_end':
@@ -39,8 +45,8 @@ export function describe(point: string, event: HookEvent, { session_id: sessionI
       return describeResult(event, sessionId);
     case 'stop':
       return {
-        stop_hook_active: stops > 0,
-        last_assistant_message: answerOf(event),
+        stop_hook_active: forcedTurns > 0,
+        last_assistant_message: assistantMessageOf(event),
         turn_end_reason: event.end,
         at_max_iter: event.end === 'max_iterations',
       };
@@ -49,11 +55,14 @@ export function describe(point: string, event: HookEvent, { session_id: sessionI
   }
 }
 
-/** What Agentao puts in the place of an answer without text. Source: agentao/runtime/chat_loop/_runner.py. */
-function answerOf({ response, end, turn }: HookEvent & { readonly phase: 'stop' }): string {
+/**
+ * The last answer of the model, or Agentao's stock text for an empty one. Source:
+ * agentao/runtime/chat_loop/_runner.py.
+ */
+function assistantMessageOf({ response, end, turn }: HookEvent & { readonly phase: 'stop' }): string {
   if (end === 'max_iterations') return response === '' ? 'Maximum tool call iterations reached.' : response;
   if (response.trim() !== '') return response;
-  const reasoning = plain(turn.messages.findLast(({ role }) => role === 'assistant')?.['reasoning']);
+  const reasoning = toPlainValue(turn.messages.findLast(({ role }) => role === 'assistant')?.['reasoning']);
   return typeof reasoning === 'string' && reasoning !== '' ? '[No text response]' : '[No response]';
 }
 
@@ -61,8 +70,8 @@ function describeCall(
   { name, aliases, args, call_id, tool_use_id = call_id }: ToolHookRequest,
   sessionId: string,
 ) {
-  const data = { toolName: toldNameOf(name, aliases), toolInput: Json.from(args), sessionId };
-  return { data, names: namesOf(name, aliases), tool_use_id };
+  const data = { toolName: toolNameForHooks(name, aliases), toolInput: Json.from(args), sessionId };
+  return { data, names: allToolNames(name, aliases), tool_use_id };
 }
 
 function describeResult(
@@ -70,12 +79,12 @@ function describeResult(
   sessionId: string,
 ): Payload {
   const { content, error } = event.response;
-  const { data, ...about } = describeCall(event.request, sessionId);
-  if (error === '') return { data: { ...data, toolOutput: content }, ...about };
-  return { data: { ...data, error: shortError(error) }, ...about, error };
+  const { data, ...callMembers } = describeCall(event.request, sessionId);
+  if (error === '') return { data: { ...data, toolOutput: content }, ...callMembers };
+  return { data: { ...data, error: shortError(error) }, ...callMembers, error };
 }
 
-/** Agentao tells the first 200 characters of an error. */
+/** The first 200 characters of an error, as Agentao sends it. */
 export function shortError(error: string): string {
   return Array.from(error).slice(0, 200).join('');
 }

@@ -1,35 +1,35 @@
 import type { AgentaoSettings } from '../../config/foreign.ts';
-import type { ForeignDialect } from '../foreign.ts';
-import { toldNameOf } from './aliases.ts';
-import { answerOf } from './answer.ts';
+import type { ForeignDialect } from '../foreign-dialect.ts';
 import { complete } from './complete.ts';
 import { conclude } from './conclude.ts';
+import { decode } from './decode.ts';
 import { describe, pointsAt } from './describe.ts';
 import { encode } from './encode.ts';
+import { toNeutralAnswer } from './neutral-answer.ts';
 import { points } from './points.ts';
-import { read } from './read.ts';
 import { report } from './report.ts';
 import { selects } from './select.ts';
-import { settle } from './settle.ts';
+import { staticAnswerOf } from './static-answer.ts';
+import { toolNameForHooks } from './tool-names.ts';
 
-/** Hooks written for Agentao (jin-bo/agentao): flat rules, a command or a static text each. */
+/** The dialect of Agentao (jin-bo/agentao): each hook is a rule with a command or a static text. */
 export const agentao: ForeignDialect<AgentaoSettings> = {
   name: 'agentao',
   points,
-  pace: 'judged_first',
+  callOrder: 'judged_first',
   readsTranscript: true,
-  toldName: toldNameOf,
+  toolNameForHooks: toolNameForHooks,
   pointsAt,
   describe,
   complete,
   selects,
   isBackground: () => false,
-  answer: answerOf,
+  staticAnswer: staticAnswerOf,
   encode,
-  read,
+  decode,
   conclude,
   // Every rule of an event sees the same payload.
-  carry: ({ payload }) => payload,
-  settle,
+  nextPayload: ({ payload }) => payload,
+  toNeutralAnswer,
   report,
 };

@@ -2,24 +2,24 @@ import type { AgentaoSettings } from '../../config/foreign.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import { memberOf, scanMembers } from '../../json/scan.ts';
 import type { Message } from '../../transport/transport.ts';
-import type { Payload, Question, Seat } from '../foreign.ts';
+import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
+import { dataOf, outerMembersOf, textAt, toolNameIn } from './payload.ts';
 import { isFlat, type PointName, requirePoint } from './points.ts';
 import { toPythonJson } from './python/dumps.ts';
-import { besideOf, dataOf, textAt, toldToolOf } from './tree.ts';
 
 /**
  * What a rule reads on stdin: Agentao's envelope and, beside it, the members that a Claude Code handler looks for;
  * Stop and PreCompact are flat in both systems. Written as Python writes it, since scripts grep it. Source: developer
  * guide, chapter 5.7, and `_run_subprocess` of agentao/plugins/hooks/_dispatcher.py.
  */
-export function encode({ cwd }: Seat<AgentaoSettings>, question: Question): Message {
+export function encode({ cwd }: HookEntry<AgentaoSettings>, question: Question): Message {
   const point = requirePoint(question.point);
   const payload = isFlat(point) ? flatOf(cwd, question) : envelopeOf(point, cwd, question);
-  return { method: point, body: toPythonJson(stringifyJson(payload)), ending: '' };
+  return { method: point, body: toPythonJson(stringifyJson(payload)), terminator: '' };
 }
 
-function flatOf(cwd: string, { point, payload, scene }: Question): Payload {
-  const { session_id, transcript } = scene;
+function flatOf(cwd: string, { point, payload, hookContext }: Question): Payload {
+  const { session_id, transcript } = hookContext;
   const permission_mode = 'workspace-write';
   const common = { hook_event_name: point, session_id, transcript_path: transcript, cwd, permission_mode };
   return { ...common, ...payload, hook_event_name: point };
@@ -28,22 +28,22 @@ function flatOf(cwd: string, { point, payload, scene }: Question): Payload {
 function envelopeOf(point: PointName, cwd: string, question: Question): Payload {
   const { payload } = question;
   const given = dataOf(payload);
-  const place = { cwd: textAt(given, 'cwd') ?? cwd };
+  const cwdMember = { cwd: textAt(given, 'cwd') ?? cwd };
   const isAboutTool = point === 'PreToolUse' || point === 'PostToolUse' || point === 'PostToolUseFailure';
-  const data = isAboutTool ? given : { ...given, ...place };
-  const session_id = textAt(given, 'sessionId') ?? question.scene.session_id;
-  const common = flatOf(place.cwd, { ...question, payload: { session_id } });
-  return { event: point, data, ...common, ...ownMembers(point, question), ...besideOf(payload) };
+  const data = isAboutTool ? given : { ...given, ...cwdMember };
+  const session_id = textAt(given, 'sessionId') ?? question.hookContext.session_id;
+  const common = flatOf(cwdMember.cwd, { ...question, payload: { session_id } });
+  return { event: point, data, ...common, ...ownMembers(point, question), ...outerMembersOf(payload) };
 }
 
 /** The members that only this event has in Claude Code. */
-function ownMembers(point: PointName, { payload, scene }: Question): Payload {
+function ownMembers(point: PointName, { payload, hookContext }: Question): Payload {
   const data = dataOf(payload);
   switch (point) {
     case 'UserPromptSubmit':
       return { prompt: data['userMessage'] };
     case 'SessionStart':
-      return { source: scene.isResumed ? 'resume' : 'startup' };
+      return { source: hookContext.isResumed ? 'resume' : 'startup' };
     case 'SessionEnd':
       return { reason: 'other' };
     case 'PreToolUse':
@@ -59,7 +59,7 @@ function ownMembers(point: PointName, { payload, scene }: Question): Payload {
 }
 
 function callMembers(payload: Payload): Payload {
-  const tool_name = toldToolOf(payload);
+  const tool_name = toolNameIn(payload);
   const tool_input = withFilePath(tool_name, Json.from(dataOf(payload)['toolInput'] ?? {}));
   return { tool_name, tool_input, tool_use_id: payload['tool_use_id'] ?? '' };
 }

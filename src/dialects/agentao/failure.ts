@@ -2,10 +2,10 @@ import { type Answer, answers } from '../../contract/hook.ts';
 import type { ErrorCode, RuntimeError } from '../../errors.ts';
 import { type Decoded, decoded } from '../dialect.ts';
 import { type FailureRule, failOpen } from '../failed-open.ts';
+import { attach, type HookQuestion } from './attachment.ts';
 import { type PointName, requirePoint } from './points.ts';
-import { type Asked, attach } from './record.ts';
-import type { Left } from './reply.ts';
-import { remember, type Said, saidIn } from './said.ts';
+import type { ProcessOutput } from './process-output.ts';
+import { type RuleResult, ruleResultIn, withRuleResult } from './rule-result.ts';
 
 const rules: Partial<Readonly<Record<ErrorCode, Omit<FailureRule, 'error'>>>> = {
   PROCESS_TIMEOUT: { cause: 'agentao.timeout', what: 'did not answer in time' },
@@ -13,40 +13,56 @@ const rules: Partial<Readonly<Record<ErrorCode, Omit<FailureRule, 'error'>>>> = 
 };
 
 /**
- * What a rule that left no reply means. Source: `_run_subprocess` of agentao/plugins/hooks/_dispatcher.py, which
- * lets two failures pass; every other one denies where anything can be denied.
+ * The answer for a fault in the place of a reply. A timeout and a failed start pass; any other fault is
+ * thrown where the event can be denied. Source: `_run_subprocess` of agentao/plugins/hooks/_dispatcher.py.
  */
-export function readFault(asked: Asked, error: RuntimeError): Decoded<Answer> {
+export function readFault(asked: HookQuestion, error: RuntimeError): Decoded<Answer> {
   const rule = rules[error.code];
   if (rule !== undefined) return passFailure(asked, { ...rule, error });
   const point = requirePoint(asked.question.point);
-  if (isDeaf(point) || point === 'SessionStart') {
+  if (isObserveOnly(point) || point === 'SessionStart') {
     return decoded(answers.allow(), [{ level: 'warn', message: `it failed: ${error.message}` }]);
   }
   throw error;
 }
 
-/** A process that ended badly and left no answer. Source: `_run_command_hook` of the same file. */
-export function readBadExit(asked: Asked, what: string, left: Left, said: Said = {}): Decoded<Answer> {
-  return passFailure(asked, { cause: 'agentao.exit_nonzero', what }, { said, stderr: left.stderr });
+/** The answer for a process that exited with a failure and printed no answer. Source: `_run_command_hook`. */
+export function readExitFailure(
+  asked: HookQuestion,
+  what: string,
+  processOutput: ProcessOutput,
+  ruleResult: RuleResult = {},
+): Decoded<Answer> {
+  return passFailure(
+    asked,
+    { cause: 'agentao.exit_nonzero', what },
+    { said: ruleResult, stderr: processOutput.stderr },
+  );
 }
 
-/** Text that began as an answer. As a text it still counts, unless the failure is to deny. */
-export function readBadJson({ seat, question }: Asked, { output, notes }: Decoded<Answer>): Decoded<Answer> {
+/**
+ * The answer for text that begins as a JSON object and is none: the text counts, unless `on_failure: deny`.
+ */
+export function readInvalidJson(
+  { entry, question }: HookQuestion,
+  { output, notes }: Decoded<Answer>,
+): Decoded<Answer> {
   const rule = { cause: 'agentao.bad_json', what: 'printed what begins as a JSON object and is none' };
   const isClosable = closable.includes(question.point);
-  const read = failOpen(seat, rule, { answer: output, notes, isClosable });
-  const said = keepsRecords(question.point) ? remember(read.output, saidIn(output)) : read.output;
-  return decoded(said, read.notes);
+  const read = failOpen(entry, rule, { answer: output, notes, isClosable });
+  const answer = hasRuleResults(question.point)
+    ? withRuleResult(read.output, ruleResultIn(output))
+    : read.output;
+  return decoded(answer, read.notes);
 }
 
-/** Points whose hooks are only told. */
-export function isDeaf(point: PointName): boolean {
+/** Whether the hooks of the point only observe. */
+export function isObserveOnly(point: PointName): boolean {
   return point === 'SessionEnd' || point === 'PreCompact';
 }
 
-/** The points that have a result of their own, with what each rule did. */
-function keepsRecords(point: string): boolean {
+/** Whether Agentao reports the results of the rules at this point. */
+function hasRuleResults(point: string): boolean {
   return point === 'UserPromptSubmit' || point === 'PreToolUse' || point === 'Stop';
 }
 
@@ -54,15 +70,15 @@ function keepsRecords(point: string): boolean {
 const closable: readonly string[] = ['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'];
 
 function passFailure(
-  asked: Asked,
+  asked: HookQuestion,
   rule: FailureRule,
-  { said = {}, stderr = '' }: { readonly said?: Said; readonly stderr?: string } = {},
+  { said: ruleResult = {}, stderr = '' }: { readonly said?: RuleResult; readonly stderr?: string } = {},
 ): Decoded<Answer> {
-  const { seat, question } = asked;
-  const onFailure = closable.includes(question.point) ? seat.onFailure : 'own';
-  const { output, notes } = failOpen({ name: seat.name, onFailure }, rule);
-  if (!keepsRecords(question.point)) return decoded(output, notes);
+  const { entry, question } = asked;
+  const onFailure = closable.includes(question.point) ? entry.onFailure : 'own';
+  const { output, notes } = failOpen({ name: entry.name, onFailure }, rule);
+  if (!hasRuleResults(question.point)) return decoded(output, notes);
   const payload = { warning: `Hook ${rule.what}`, ...(stderr !== '' && { stderr: stderr.slice(0, 500) }) };
-  const messages = [...(said.messages ?? []), attach(asked, 'hook_success', payload)];
-  return decoded(remember(output, { ...said, messages }), notes);
+  const messages = [...(ruleResult.messages ?? []), attach(asked, 'hook_success', payload)];
+  return decoded(withRuleResult(output, { ...ruleResult, messages }), notes);
 }

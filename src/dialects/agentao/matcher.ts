@@ -1,6 +1,6 @@
-import { compileGuard } from '../../text/safe-pattern.ts';
+import { compileInclusivePattern } from '../../text/safe-pattern.ts';
 
-/** Something wrong with a matcher, for whoever loads the file that it stands in. */
+/** A fault in a matcher, reported when the config is loaded. */
 export interface MatcherFault {
   readonly severity: 'error' | 'warning';
   readonly message: string;
@@ -16,12 +16,12 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
   PreCompact: ['trigger'],
 };
 
-/** On these Agentao compares the pattern with a tool that there is not. */
-const toolless: readonly string[] = ['SessionStart', 'SessionEnd'];
+/** Events without a tool: Agentao compares a `toolName` pattern with the empty string there. */
+const eventsWithoutTool: readonly string[] = ['SessionStart', 'SessionEnd'];
 
-/** Whether the rule hears of an event about any of these names: a tool's, or one trigger. All keys must agree. */
+/** Whether the matcher accepts any of the names (of a tool, or one trigger) under each of its keys. */
 export function matches(event: string, matcher: Matcher | undefined, given: readonly string[]): boolean {
-  const isToolless = toolless.includes(event);
+  const isToolless = eventsWithoutTool.includes(event);
   const keys = isToolless ? ['toolName'] : (keysOf[event] ?? []);
   const names = isToolless ? [''] : given;
   const isTrigger = event === 'PreCompact';
@@ -29,7 +29,9 @@ export function matches(event: string, matcher: Matcher | undefined, given: read
     const pattern = matcher !== undefined && Object.hasOwn(matcher, key) ? matcher[key] : null;
     if (pattern === null) return true;
     if (typeof pattern !== 'string') return false;
-    return names.some((name) => fits(pattern, name) || (isTrigger && fitsTrigger(pattern, name)));
+    return names.some(
+      (name) => matchesPattern(pattern, name) || (isTrigger && matchesTrigger(pattern, name)),
+    );
   });
 }
 
@@ -52,7 +54,7 @@ export function findMatcherFaults(event: string, matcher: Matcher): readonly Mat
       const message = `the matcher's "${key}" is not a string, so the rule never runs`;
       return [{ severity: 'warning', message }];
     }
-    if (!isExpression(pattern) || compileGuard(pattern) !== undefined) return [];
+    if (!isExpression(pattern) || compileInclusivePattern(pattern) !== undefined) return [];
     const message = `the matcher's "${key}" is not a regular expression: ${pattern}`;
     return [{ severity: 'error', message }];
   });
@@ -62,32 +64,37 @@ function isExpression(pattern: string): boolean {
   return pattern.startsWith('^') && pattern.endsWith('$');
 }
 
-/** `^…$` is an expression, everything else a glob of the whole name. One that does not compile keeps its guard. */
-function fits(pattern: string, name: string): boolean {
-  if (isExpression(pattern)) return compileGuard(pattern)?.test(name) ?? true;
+/** `^…$` is a regular expression, all else a glob of the whole name. An invalid pattern matches. */
+function matchesPattern(pattern: string, name: string): boolean {
+  if (isExpression(pattern)) return compileInclusivePattern(pattern)?.test(name) ?? true;
   return (
-    (compileGuard(globToExpression(pattern), 'su')?.test(name) ?? true) || fitsAsInAgentao(pattern, name)
+    (compileInclusivePattern(globToExpression(pattern), 'su')?.test(name) ?? true) ||
+    matchesAgentaoGlob(pattern, name)
   );
 }
 
-/** What the guide does not tell: around one star the ends may overlap, and with more of them `[…]` is a class. */
-function fitsAsInAgentao(pattern: string, name: string): boolean {
+/** Agentao's own glob: around one star the ends may overlap; with several, `[…]` is a character class. */
+function matchesAgentaoGlob(pattern: string, name: string): boolean {
   const parts = pattern.split('*');
   const [first = '', second = ''] = parts;
   if (parts.length === 2) return name.startsWith(first) && name.endsWith(second);
-  return parts.length > 2 && (compileGuard(globToExpression(pattern, true), 'su')?.test(name) ?? false);
+  return (
+    parts.length > 2 && (compileInclusivePattern(globToExpression(pattern, true), 'su')?.test(name) ?? false)
+  );
 }
 
-/** The trigger's other reading: an expression for the whole word, compared as text when it is none. */
-function fitsTrigger(pattern: string, trigger: string): boolean {
-  return compileGuard(`^(?:${pattern})$`)?.test(trigger) ?? pattern === trigger;
+/**
+ * A trigger's pattern is also a regular expression for the whole word; an invalid one is compared as text.
+ */
+function matchesTrigger(pattern: string, trigger: string): boolean {
+  return compileInclusivePattern(`^(?:${pattern})$`)?.test(trigger) ?? pattern === trigger;
 }
 
 /** A class begins with its bracket, perhaps `!`, and holds at least one character: `[]a]` holds two. */
-const classes = /(\[!?\][^\]]*\]|\[!?[^\]]+\])/;
+const characterClass = /(\[!?\][^\]]*\]|\[!?[^\]]+\])/;
 
 function globToExpression(glob: string, hasClasses = false): string {
-  const parts = hasClasses ? glob.split(classes) : [glob];
+  const parts = hasClasses ? glob.split(characterClass) : [glob];
   // Every second part is a class.
   const written = parts.map((part, index) => (index % 2 === 1 ? writeClass(part) : writeGlob(part)));
   return `^${written.join('')}$`;

@@ -1,37 +1,37 @@
 import { RuntimeError } from '../../errors.ts';
-import type { Point } from '../foreign.ts';
+import type { Point } from '../foreign-dialect.ts';
 
 /** The eight events of Agentao. Source: developer guide, chapter 5.7. */
 export const points = {
   UserPromptSubmit: {
     order: 'serial',
     ends: ['deny', 'abort'],
-    isAsked: true,
+    isFilter: true,
     composition: { verdict: 'strictest' },
   },
-  SessionStart: { order: 'serial', isAsked: true, composition: { verdict: 'strictest' } },
-  SessionEnd: { order: 'serial', isAsked: false, isAwaited: true, composition: { verdict: 'strictest' } },
+  SessionStart: { order: 'serial', isFilter: true, composition: { verdict: 'strictest' } },
+  SessionEnd: { order: 'serial', isFilter: false, isAwaited: true, composition: { verdict: 'strictest' } },
   PreToolUse: {
     order: 'serial',
     ends: ['deny', 'abort'],
-    isAsked: true,
+    isFilter: true,
     composition: { verdict: 'strictest' },
   },
-  PostToolUse: { order: 'serial', isAsked: true, composition: { verdict: 'strictest' } },
-  PostToolUseFailure: { order: 'serial', isAsked: true, composition: { verdict: 'strictest' } },
+  PostToolUse: { order: 'serial', isFilter: true, composition: { verdict: 'strictest' } },
+  PostToolUseFailure: { order: 'serial', isFilter: true, composition: { verdict: 'strictest' } },
   Stop: {
     order: 'serial',
     // A modify is a forced further turn.
     ends: ['deny', 'abort', 'modify'],
-    isAsked: true,
+    isFilter: true,
     composition: { verdict: 'strictest' },
   },
-  PreCompact: { order: 'serial', isAsked: false, isAwaited: true, composition: { verdict: 'strictest' } },
+  PreCompact: { order: 'serial', isFilter: false, isAwaited: true, composition: { verdict: 'strictest' } },
 } as const satisfies Readonly<Record<string, Point>>;
 
 export type PointName = keyof typeof points;
 
-/** Whether stdin has no envelope there; both systems tell these events alike. */
+/** Whether the payload has no envelope at this point: Agentao and Claude Code send it alike. */
 export function isFlat(point: PointName): boolean {
   return point === 'Stop' || point === 'PreCompact';
 }

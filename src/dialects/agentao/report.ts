@@ -1,16 +1,16 @@
 import type { Answer } from '../../contract/hook.ts';
 import { isObject } from '../../json/json.ts';
-import type { Payload, Question, Round } from '../foreign.ts';
-import { ownNameOf } from './aliases.ts';
-import { saidIn } from './said.ts';
-import { toldToolOf, valueAt } from './tree.ts';
+import type { HookCallOutcome, Payload, Question } from '../foreign-dialect.ts';
+import { toolNameIn, valueAt } from './payload.ts';
+import { ruleResultIn } from './rule-result.ts';
+import { agentaoToolName } from './tool-names.ts';
 
 type Effect = 'modify' | 'stop' | 'deny' | 'ask' | 'continue' | 'none';
 
 /** The data of PLUGIN_HOOK_FIRED; undefined when no rule was selected. Source: developer guide, chapter 5.7. */
-export function report(question: Question, { selected, answer }: Round): Payload | undefined {
+export function report(question: Question, { selected, answer }: HookCallOutcome): Payload | undefined {
   if (selected === 0) return undefined;
-  const result = saidIn(answer);
+  const result = ruleResultIn(answer);
   const effect = effectOf(answer, result);
   const outcome = outcomeOf(question, effect, result);
   return { outcome, matched_rule_count: selected, ...detailsOf(question, result, selected), effect };
@@ -52,7 +52,7 @@ function detailsOf({ point, payload }: Question, result: Payload, selected: numb
       return { blocking_error, stop_reason, added_context_count, rule_count: selected };
     }
     case 'PreToolUse':
-      return { tool: ownNameOf(toldToolOf(payload)), added_context_count };
+      return { tool: agentaoToolName(toolNameIn(payload)), added_context_count };
     case 'Stop':
       return {
         turn_end_reason: valueAt(payload, 'turn_end_reason'),

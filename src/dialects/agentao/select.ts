@@ -1,10 +1,10 @@
 import type { AgentaoSettings } from '../../config/foreign.ts';
-import type { Question, Seat } from '../foreign.ts';
+import type { HookEntry, Question } from '../foreign-dialect.ts';
 import { matches } from './matcher.ts';
-import { textAt } from './tree.ts';
+import { textAt } from './payload.ts';
 
 /** Whether a rule is one of the event and its matcher fits. */
-export function selects({ settings }: Seat<AgentaoSettings>, { point, payload }: Question): boolean {
+export function selects({ settings }: HookEntry<AgentaoSettings>, { point, payload }: Question): boolean {
   return settings.event === point && matches(point, settings.matcher, namesIn(point, payload));
 }
 

@@ -1,31 +1,31 @@
-import type { Scene } from '../../contract/turn.ts';
+import type { HookContext } from '../../contract/turn.ts';
 import type { RuntimeError } from '../../errors.ts';
 import { isObject, Json } from '../../json/json.ts';
-import type { Payload } from '../foreign.ts';
+import type { Payload } from '../foreign-dialect.ts';
 import { invalidPayload } from '../invalid-payload.ts';
+import { contextMembers } from './context-members.ts';
 import { type FieldKind, requirePoint } from './points.ts';
-import { placeOf } from './scene.ts';
 
 /**
- * A host's payload with what it may leave out; members that the point does not have stay. Throws EVENT_INVALID, which
- * names the member that is missing or wrong.
+ * A payload from the host, with defaults filled in; members that the point does not have stay. Throws
+ * EVENT_INVALID, which names the member that is missing or wrong.
  */
-export function complete(point: string, given: Payload, scene: Scene): Payload {
+export function complete(point: string, given: Payload, hookContext: HookContext): Payload {
   const { fields } = requirePoint(point);
-  const place = placeOf(scene);
-  const measures = measure(given);
+  const contextValues = contextMembers(hookContext);
+  const derived = deriveMembers(given);
   const members = Object.entries(fields).flatMap(([key, field]) => {
-    const value = given[key] ?? (field.isPlaced ? place[key] : (measures[key] ?? field.fallback));
+    const value = given[key] ?? (field.isFromContext ? contextValues[key] : (derived[key] ?? field.fallback));
     if (value === undefined && field.isOptional) return [];
     if (value === undefined) throw invalid(point, key, 'is missing');
-    if (!kinds[field.kind](Json.from(value))) throw invalid(point, key, `is no ${words[field.kind]}`);
+    if (!kindTests[field.kind](Json.from(value))) throw invalid(point, key, `is no ${kindWords[field.kind]}`);
     return [[key, value] as const];
   });
   return { ...given, ...Object.fromEntries(members) };
 }
 
-/** What follows from members that are there. */
-function measure({ prompt, content, output }: Payload): Payload {
+/** The members that are derived from others: lengths of `content`, `original_prompt`, `final_output`. */
+function deriveMembers({ prompt, content, output }: Payload): Payload {
   const text = plainText(content);
   return {
     ...(prompt !== undefined && { original_prompt: prompt }),
@@ -46,7 +46,7 @@ function plainText(value: unknown): string | undefined {
 const isText = ({ value }: Json): boolean => typeof value === 'string';
 const isCount = ({ text }: Json): boolean => /^\d+$/.test(text);
 
-const kinds: Readonly<Record<FieldKind, (json: Json) => boolean>> = {
+const kindTests: Readonly<Record<FieldKind, (json: Json) => boolean>> = {
   text: isText,
   'text?': (json) => isText(json) || json.value === null,
   count: isCount,
@@ -57,7 +57,7 @@ const kinds: Readonly<Record<FieldKind, (json: Json) => boolean>> = {
   any: () => true,
 };
 
-const words: Readonly<Record<FieldKind, string>> = {
+const kindWords: Readonly<Record<FieldKind, string>> = {
   text: 'text',
   'text?': 'text, nor null',
   count: 'whole number from 0',

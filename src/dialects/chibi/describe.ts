@@ -1,38 +1,44 @@
 import type { CallEvent, HookEvent, NativeEvent, ToolHookRequest } from '../../contract/hook.ts';
-import type { Scene } from '../../contract/turn.ts';
+import type { HookContext } from '../../contract/turn.ts';
 import { RuntimeError } from '../../errors.ts';
 import { isObject, Json } from '../../json/json.ts';
-import type { Payload } from '../foreign.ts';
-import { permissionOf } from './permission.ts';
+import type { Payload } from '../foreign-dialect.ts';
+import { pickContextMembers } from './context-members.ts';
+import { permissionFor } from './permission.ts';
 import { describeBody } from './request/body.ts';
-import { placed } from './scene.ts';
 
 /** A point's payload for an event of a pipeline; what only the plugin's entry knows is added when it is encoded. */
-export function describe(point: string, event: HookEvent, scene: Scene): Payload {
-  const place = (...keys: string[]) => placed(scene, [...keys, 'fuel_remaining', 'fuel_total']);
+export function describe(point: string, event: HookEvent, hookContext: HookContext): Payload {
+  const contextWithFuel = (...keys: string[]) =>
+    pickContextMembers(hookContext, [...keys, 'fuel_remaining', 'fuel_total']);
   switch (event.phase) {
     case 'session_start':
     case 'session_end':
-      return placed(scene, ['tool_count']);
+      return pickContextMembers(hookContext, ['tool_count']);
     case 'prompt':
-      return { prompt: event.turn.prompt, ...placed(scene, ['context_name', 'summary']) };
+      return { prompt: event.turn.prompt, ...pickContextMembers(hookContext, ['context_name', 'summary']) };
     case 'system_prompt':
-      return placed(scene, ['context_name', 'summary', 'flock_goals']);
+      return pickContextMembers(hookContext, ['context_name', 'summary', 'flock_goals']);
     case 'tool_list': {
       const tools = event.turn.tools.map(({ name, category }) => ({ name, type: category ?? 'plugin' }));
-      return { ...place('context_name'), tools };
+      return { ...contextWithFuel('context_name'), tools };
     }
     case 'request':
-      return { ...place('context_name'), request_body: describeBody(event.turn) };
+      return { ...contextWithFuel('context_name'), request_body: describeBody(event.turn) };
     case 'loop':
-      return { ...place('context_name', 'current_fallback'), message: event.turn.prompt };
+      return { ...contextWithFuel('context_name', 'current_fallback'), message: event.turn.prompt };
     case 'batch': {
       const tool_calls = event.calls.map(({ name, args }) => ({ name, arguments: args }));
-      return { ...place('context_name', 'current_fallback'), tool_calls };
+      return { ...contextWithFuel('context_name', 'current_fallback'), tool_calls };
     }
     case 'answered': {
       const { turn, original_prompt, response } = event;
-      return { prompt: turn.prompt, original_prompt, response, ...placed(scene, ['context_name']) };
+      return {
+        prompt: turn.prompt,
+        original_prompt,
+        response,
+        ...pickContextMembers(hookContext, ['context_name']),
+      };
     }
     default:
       return describeCall(point, event);
@@ -44,7 +50,7 @@ function describeCall(point: string, event: HookEvent): Payload {
     case 'before_execution':
       return callOf(event.request);
     case 'approval': {
-      const permission = permissionOf(event.request);
+      const permission = permissionFor(event.request);
       if (permission?.point === point) return permission.payload;
       break;
     }
@@ -53,7 +59,7 @@ function describeCall(point: string, event: HookEvent): Payload {
     case 'blocked':
       return {
         ...callOf(event.request),
-        output: refusalOf({ ...event, stage: event.stage ?? 'before_execution' }),
+        output: denialTextOf({ ...event, stage: event.stage ?? 'before_execution' }),
       };
     case 'finished':
     case 'returned':
@@ -71,13 +77,13 @@ type AfterExecution = Extract<NativeEvent, { phase: 'after_execution' }>;
 type Finished = Extract<CallEvent, { phase: 'finished' | 'returned' }>;
 type Blocked = Extract<CallEvent, { phase: 'blocked' }>;
 
-/** A failure as chibi spells it, as long as no hook has put something else in its place. */
+/** The output of a call; a failure as `Error: …`, unless a hook has replaced its text. */
 function outputOf({ response: { content, error } }: AfterExecution | Finished): string {
   return error !== '' && content.includes(error) ? `Error: ${error}` : content;
 }
 
-/** What a refused call comes to: a permission is denied in so many words, but chibi's shell says the bare reason. */
-function refusalOf({
+/** The output of a denied call: `Permission denied: <reason>` for a permission, else the bare reason. */
+function denialTextOf({
   request,
   response,
   reason,
@@ -88,19 +94,19 @@ function refusalOf({
   return stage === 'approval' && request.category !== 'shell' ? `Permission denied: ${reason}` : reason;
 }
 
-/** The same behind the hooks that may have put something else in its place. */
-function endOf(event: Finished): string {
+/** The final output of a call: its denial text, unless a hook has replaced it, else its output. */
+function finalOutputOf(event: Finished): string {
   const { denial, request, response } = event;
   if (denial === undefined || !response.content.includes(denial.reason)) return outputOf(event);
-  return refusalOf({ request, response, ...denial });
+  return denialTextOf({ request, response, ...denial });
 }
 
 function describeFinished(point: string, event: Finished): Payload {
-  const output = endOf(event);
+  const output = finalOutputOf(event);
   if (point !== 'post_tool') {
     return { ...callOf(event.request), output, final_output: output, cached: false };
   }
   // What the model wrote, before hooks changed it.
-  const asked = callOf({ ...event.request, args: event.asked });
-  return { ...asked, result: output, cached: false };
+  const originalCall = callOf({ ...event.request, args: event.asked });
+  return { ...originalCall, result: output, cached: false };
 }

@@ -2,21 +2,24 @@ import { resolve } from 'node:path';
 import type { ChibiSettings } from '../../config/foreign.ts';
 import { Json, stringifyJson } from '../../json/json.ts';
 import type { Message } from '../../transport/transport.ts';
-import type { Payload, Question, Seat } from '../foreign.ts';
-import { sortJson } from './sorted.ts';
+import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
+import { sortJson } from './sorted-json.ts';
 
 /** Variables of chibi's older versions, whose absence plugins test. */
-export const retired = { CHIBI_TOOL_ARGS: undefined, CHIBI_HOOK_DATA: undefined } as const;
+export const retiredVariables = { CHIBI_TOOL_ARGS: undefined, CHIBI_HOOK_DATA: undefined } as const;
 
 /** The event on stdin without a newline behind it, the point in CHIBI_HOOK. Source: docs/hooks.md. */
-export function encode({ settings }: Seat<ChibiSettings>, { point, payload, scene }: Question): Message {
-  const context = payload['context_name'] ?? scene.context_name;
+export function encode(
+  { settings }: HookEntry<ChibiSettings>,
+  { point, payload, hookContext }: Question,
+): Message {
+  const context = payload['context_name'] ?? hookContext.context_name;
   return {
     method: point,
     body: sortJson(stringifyJson(withFolders(point, payload, settings))),
-    ending: '',
+    terminator: '',
     env: {
-      ...retired,
+      ...retiredVariables,
       CHIBI_HOOK: point,
       CHIBI_TOOL_NAME: undefined,
       CHIBI_CONTEXT: plainText(context) || undefined,

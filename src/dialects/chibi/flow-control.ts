@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../../json/json.ts';
 
 /**
- * What stands as the result of a flow-control tool, which is never started. Source: docs/plugins.md.
+ * The result text of a flow-control tool, which starts no process. Source: docs/plugins.md.
  */
 export function flowControlResult({ endsTurn }: { readonly endsTurn: boolean }, args: Json): string {
   const { message, prompt } = isObject(args.value) ? args.value : {};

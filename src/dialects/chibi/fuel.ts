@@ -1,9 +1,9 @@
 import { Json } from '../../json/json.ts';
 import { memberOf, scanMembers } from '../../json/scan.ts';
-import type { Spoken } from '../compose.ts';
+import type { HookAnswer } from '../compose.ts';
 
-/** What plugins make of the fuel: where one set it the level, else the difference to what there was. */
-export interface Fuel {
+/** The change of the fuel: the new level where a plugin set one, else the sum of the differences. */
+export interface FuelChange {
   readonly fuel?: bigint;
   readonly fuel_delta?: bigint;
 }
@@ -12,17 +12,17 @@ export interface Fuel {
  * Plugin by plugin, in each of them `fuel` before `fuel_delta`, never below 0. Without a known level differences
  * add up. Source: apply_hook_overrides in api/send.rs.
  */
-export function burnFuel(spoken: readonly Spoken[], remaining: unknown): Fuel {
-  const start = integer(remaining === undefined ? undefined : Json.from(remaining));
+export function composeFuel(hookAnswers: readonly HookAnswer[], remaining: unknown): FuelChange {
+  const start = toInteger(remaining === undefined ? undefined : Json.from(remaining));
   let level = start;
   let sum: bigint | undefined;
   let isSet = false;
-  for (const { answer } of spoken) {
+  for (const { answer } of hookAnswers) {
     if (answer.verdict !== 'modify') continue;
     const { text } = answer.replace;
     const members = scanMembers(text);
-    const fuel = integer(memberOf(text, members, 'fuel'));
-    const delta = integer(memberOf(text, members, 'fuel_delta'));
+    const fuel = toInteger(memberOf(text, members, 'fuel'));
+    const delta = toInteger(memberOf(text, members, 'fuel_delta'));
     if (fuel !== undefined) {
       level = fuel;
       isSet = true;
@@ -38,12 +38,12 @@ export function burnFuel(spoken: readonly Spoken[], remaining: unknown): Fuel {
 
 function clamp(level: bigint): bigint {
   if (level < 0n) return 0n;
-  return level > MOST ? MOST : level;
+  return level > MAX_FUEL ? MAX_FUEL : level;
 }
 
 /** chibi counts in 64 bits. */
-const MOST = 2n ** 64n - 1n;
+const MAX_FUEL = 2n ** 64n - 1n;
 
-function integer(json: Json | undefined): bigint | undefined {
+function toInteger(json: Json | undefined): bigint | undefined {
   return json !== undefined && /^-?\d+$/.test(json.text) ? BigInt(json.text) : undefined;
 }

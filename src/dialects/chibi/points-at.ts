@@ -1,5 +1,5 @@
 import type { HookEvent } from '../../contract/hook.ts';
-import { permissionOf } from './permission.ts';
+import { permissionFor } from './permission.ts';
 import type { PointName } from './points.ts';
 
 /** The points that an event of a pipeline reaches, in chibi's order of a turn. */
@@ -23,7 +23,7 @@ export function pointsAt(event: HookEvent): readonly PointName[] {
       return ['pre_tool'];
     case 'approval': {
       // What a hook asks is for a person to answer, not for those who must approve.
-      const permission = event.asked === null ? permissionOf(event.request) : undefined;
+      const permission = event.asked === null ? permissionFor(event.request) : undefined;
       return permission === undefined ? [] : [permission.point];
     }
     case 'after_execution':

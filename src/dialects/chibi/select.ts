@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import type { ChibiSettings } from '../../config/foreign.ts';
-import type { Question, Seat } from '../foreign.ts';
+import type { HookEntry, Question } from '../foreign-dialect.ts';
 
 /**
  * Whether the plugin has registered for the point. A file inside the project root is read without asking, if it is
  * known where its path leads.
  */
-export function selects({ settings }: Seat<ChibiSettings>, { point, scene }: Question): boolean {
+export function selects({ settings }: HookEntry<ChibiSettings>, { point, hookContext }: Question): boolean {
   if (!settings.points.includes(point)) return false;
-  return point !== 'pre_file_read' || !isInside(settings.projectRoot, scene.realPath);
+  return point !== 'pre_file_read' || !isInside(settings.projectRoot, hookContext.realPath);
 }
 
 function isInside(root: string, path: string | undefined): boolean {

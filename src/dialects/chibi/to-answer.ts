@@ -2,7 +2,7 @@ import type { ChibiSettings } from '../../config/foreign.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
 import { isObject, type Json } from '../../json/json.ts';
 import { malformed } from '../body.ts';
-import type { Seat } from '../foreign.ts';
+import type { HookEntry } from '../foreign-dialect.ts';
 import { requirePoint } from './points.ts';
 import { readBodyChange } from './request/change.ts';
 
@@ -10,7 +10,7 @@ import { readBodyChange } from './request/change.ts';
 export type Results = ReadonlyMap<string, Json>;
 
 /** One plugin's answer. Throws REPLY_MALFORMED for a replacement that cannot be used. */
-export function toAnswer(seat: Seat<ChibiSettings>, point: string, results: Results): Answer {
+export function toAnswer(entry: HookEntry<ChibiSettings>, point: string, results: Results): Answer {
   const { family, refusal } = requirePoint(point);
   switch (family) {
     case 'told':
@@ -26,33 +26,33 @@ export function toAnswer(seat: Seat<ChibiSettings>, point: string, results: Resu
         ? answers.deny(textAt(results, 'reason') ?? refusal)
         : answers.allow();
     case 'spawn':
-      return spawn(results, refusal);
+      return readSpawn(results, refusal);
     case 'delivery':
-      return deliver(seat, results);
+      return readDelivery(entry, results);
     case 'cache':
-      return cache(results);
+      return readCache(results);
   }
 }
 
-/** What stands in for the sub-agent beats a refusal of it. */
-function spawn(results: Results, refusal: string): Answer {
+/** The answer at a sub-agent call: a `response` wins over a `block`. */
+function readSpawn(results: Results, refusal: string): Answer {
   const response = results.get('response');
   if (response !== undefined) return answers.respond({ response });
   return isTrue(results, 'block') ? answers.deny(textAt(results, 'message') ?? refusal) : answers.allow();
 }
 
-function deliver({ name, settings }: Seat<ChibiSettings>, results: Results): Answer {
+function readDelivery({ name, settings }: HookEntry<ChibiSettings>, results: Results): Answer {
   if (!isTrue(results, 'delivered')) return answers.allow();
   return answers.respond({ delivered: true, via: textAt(results, 'via') ?? (settings.tool || name) });
 }
 
-function cache(results: Results): Answer {
+function readCache(results: Results): Answer {
   if (isTrue(results, 'block')) return answers.modify({ cache: false });
   const summary = results.get('summary');
   return summary === undefined ? answers.allow() : answers.modify({ summary });
 }
 
-/** Nothing to replace is no opinion. */
+/** A modify with the members that replace something; an allow when there are none. */
 function replaceWith(results: Results): Answer {
   const replace = [...results].flatMap(([key, json]) => replaceMember(key, json));
   return replace.length === 0 ? answers.allow() : answers.modify(Object.fromEntries(replace));

@@ -5,8 +5,8 @@ import { Json } from '../../json/json.ts';
 import type { Message, Reply } from '../../transport/transport.ts';
 import { malformed } from '../body.ts';
 import { type Codec, type Decoded, decoded } from '../dialect.ts';
-import { retired } from './encode.ts';
-import { sortJson } from './sorted.ts';
+import { retiredVariables } from './encode.ts';
+import { sortJson } from './sorted-json.ts';
 
 /** Tools: the arguments alone on stdin, the result is stdout as it is. Source: docs/plugins.md. */
 export const tool: Codec<ToolCall, ToolOutcome> = { encode, decode };
@@ -15,8 +15,8 @@ function encode({ name, args }: ToolCall): Message {
   return {
     method: name,
     body: sortJson(args.text),
-    ending: '',
-    env: { ...retired, CHIBI_TOOL_NAME: name, CHIBI_HOOK: undefined },
+    terminator: '',
+    env: { ...retiredVariables, CHIBI_TOOL_NAME: name, CHIBI_HOOK: undefined },
   };
 }
 

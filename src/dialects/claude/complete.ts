@@ -1,23 +1,23 @@
-import type { Scene } from '../../contract/turn.ts';
+import type { HookContext } from '../../contract/turn.ts';
 import { isObject, Json } from '../../json/json.ts';
-import type { Payload } from '../foreign.ts';
+import type { Payload } from '../foreign-dialect.ts';
 import { invalidPayload } from '../invalid-payload.ts';
-import { type Field, fields } from './fields.ts';
+import { type Field, fields } from './payload-fields.ts';
 
-/** A host's payload, with what may be left out filled in. Throws EVENT_INVALID naming the member. */
-export function complete(point: string, given: Payload, scene: Scene): Payload {
+/** A payload from the host, with defaults filled in. Throws EVENT_INVALID, which names the member. */
+export function complete(point: string, given: Payload, hookContext: HookContext): Payload {
   const known = Object.hasOwn(fields, point) ? fields[point] : undefined;
   if (known === undefined) throw invalidPayload(`claude has no event "${point}"`);
-  const name = plain(given['hook_event_name']);
+  const name = toPlainValue(given['hook_event_name']);
   if (name !== undefined && name !== point) {
     throw invalidPayload(`the \`hook_event_name\` of ${point} is ${JSON.stringify(name)}`);
   }
   const filled = Object.entries({ ...common, ...known }).flatMap(([key, field]) => {
     const own = given[key];
-    const value = own === undefined ? defaultOf(field, scene) : own;
+    const value = own === undefined ? defaultOf(field, hookContext) : own;
     if (value === undefined && field.isOptional) return [];
     if (value === undefined) throw invalidPayload(`${point} has no \`${key}\``);
-    if (isKind(plain(value), field)) return [[key, value]];
+    if (isKind(toPlainValue(value), field)) return [[key, value]];
     throw invalidPayload(`the \`${key}\` of ${point} is no ${field.kind}`);
   });
   return { ...given, ...Object.fromEntries(filled) };
@@ -32,11 +32,11 @@ const common: Readonly<Record<string, Field>> = {
   permission_mode: optionalText,
 };
 
-function defaultOf({ fallback }: Field, scene: Scene): unknown {
-  return typeof fallback === 'function' ? fallback(scene) : fallback;
+function defaultOf({ fallback }: Field, hookContext: HookContext): unknown {
+  return typeof fallback === 'function' ? fallback(hookContext) : fallback;
 }
 
-function plain(value: unknown): unknown {
+function toPlainValue(value: unknown): unknown {
   return value instanceof Json ? value.value : value;
 }
 

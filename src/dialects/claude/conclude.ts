@@ -1,35 +1,39 @@
 import { type Answer, answers } from '../../contract/hook.ts';
 import { Json } from '../../json/json.ts';
-import { partsOf } from '../../json/scan.ts';
-import { type Composed, compose, type Spoken } from '../compose.ts';
-import type { Question } from '../foreign.ts';
+import { membersOf } from '../../json/scan.ts';
+import { type Composed, compose, type HookAnswer } from '../compose.ts';
+import type { Question } from '../foreign-dialect.ts';
+import { valueAt } from './payload.ts';
 import { eventRules, points } from './points.ts';
-import { valueAt } from './tree.ts';
 
-/** What no composition by member can do: who defers, who approves, how a turn goes on, what is told of several. */
-export function conclude({ point }: Question, spoken: readonly Spoken[], composed: Composed): Composed {
-  const concluded = concludePoint(point, spoken, composed);
-  return { ...concluded, answer: withRemarks(point, spoken, concluded.answer) };
+/** Adjusts the composed answer: deferral, approval, forced continuation, and warnings about lost rewrites. */
+export function conclude(
+  { point }: Question,
+  hookAnswers: readonly HookAnswer[],
+  composed: Composed,
+): Composed {
+  const concluded = concludePoint(point, hookAnswers, composed);
+  return { ...concluded, answer: withRemarks(point, hookAnswers, concluded.answer) };
 }
 
-function concludePoint(point: string, spoken: readonly Spoken[], composed: Composed): Composed {
+function concludePoint(point: string, hookAnswers: readonly HookAnswer[], composed: Composed): Composed {
   switch (point) {
     case 'PreToolUse':
-      return concludeTool(spoken, composed);
+      return concludeTool(hookAnswers, composed);
     case 'PermissionRequest':
-      return concludePermission(spoken, composed);
+      return concludePermission(hookAnswers, composed);
     case 'Stop':
     case 'SubagentStop':
-      return concludeStop(spoken, composed);
+      return concludeStop(hookAnswers, composed);
     default:
       return composed;
   }
 }
 
-/** To defer is stricter than to ask, and takes no rewritten arguments. */
-function concludeTool(spoken: readonly Spoken[], composed: Composed): Composed {
+/** A deferral wins over an ask, and drops rewritten arguments. */
+function concludeTool(hookAnswers: readonly HookAnswer[], composed: Composed): Composed {
   const { answer } = composed;
-  const deferred = spoken.find((one) => one.answer.verdict === 'ask' && isDeferred(one.answer));
+  const deferred = hookAnswers.find((one) => one.answer.verdict === 'ask' && isDeferred(one.answer));
   if (answer.verdict !== 'ask' || deferred === undefined) return composed;
   const { replace: _dropped, ...rest } = answer;
   return { hook: deferred.hook, answer: { ...rest, reason: deferred.answer.reason } };
@@ -39,12 +43,14 @@ function isDeferred({ metadata }: Answer): boolean {
   return valueAt(metadata, 'deferred') === true;
 }
 
-/** One approval in so many words suffices, unless another handler refuses; without any the person is asked. */
-function concludePermission(spoken: readonly Spoken[], composed: Composed): Composed {
+/** One explicit approval suffices unless another handler refuses; without any the answer is ask. */
+function concludePermission(hookAnswers: readonly HookAnswer[], composed: Composed): Composed {
   const { answer } = composed;
   if (answer.verdict === 'deny' || answer.verdict === 'abort') return composed;
   const { metadata } = answer;
-  const approvals = spoken.filter((one) => one.answer.verdict === 'allow' || one.answer.verdict === 'modify');
+  const approvals = hookAnswers.filter(
+    (one) => one.answer.verdict === 'allow' || one.answer.verdict === 'modify',
+  );
   const [first] = approvals;
   const composition = points['PermissionRequest']?.composition;
   if (first === undefined || composition === undefined) {
@@ -54,12 +60,12 @@ function concludePermission(spoken: readonly Spoken[], composed: Composed): Comp
   return { hook: approved.hook ?? first.hook, answer: { ...approved.answer, metadata } };
 }
 
-/** Every text for the model makes the turn go on, in the order of the file. */
-function concludeStop(spoken: readonly Spoken[], composed: Composed): Composed {
+/** Joins all context and follow-up texts, in file order, into one `follow_up` that continues the turn. */
+function concludeStop(hookAnswers: readonly HookAnswer[], composed: Composed): Composed {
   const { verdict } = composed.answer;
   const { context: _moved, ...rest } = composed.answer;
   if (verdict !== 'allow' && verdict !== 'modify') return { ...composed, answer: rest };
-  const forcing = spoken.filter(({ answer }) => textsOf(answer).length > 0);
+  const forcing = hookAnswers.filter(({ answer }) => textsOf(answer).length > 0);
   const hook = forcing.at(-1)?.hook;
   if (hook === undefined) return composed;
   const follow_up = forcing.flatMap(({ answer }) => textsOf(answer)).join('\n\n');
@@ -72,28 +78,28 @@ function textsOf(answer: Answer): readonly string[] {
   return [...(typeof forced === 'string' ? [forced] : []), ...(answer.context ?? [])];
 }
 
-/** Messages of several handlers stand below one another; rewrites that got lost are warned of. */
-function withRemarks(point: string, spoken: readonly Spoken[], answer: Answer): Answer {
-  const texts = spoken.map((one) => valueAt(one.answer.metadata, 'system_message'));
+/** Joins the system messages of all handlers, and adds warnings for rewrites that another one replaced. */
+function withRemarks(point: string, hookAnswers: readonly HookAnswer[], answer: Answer): Answer {
+  const texts = hookAnswers.map((one) => valueAt(one.answer.metadata, 'system_message'));
   const messages = texts.filter((text) => typeof text === 'string');
-  const warnings = [...new Set([...spoken.flatMap(warningsOf), ...lostRewrites(point, spoken)])];
+  const warnings = [...new Set([...hookAnswers.flatMap(warningsOf), ...lostRewrites(point, hookAnswers)])];
   if (messages.length < 2 && warnings.length === 0) return answer;
   const metadata = Json.from({
-    ...partsOf(answer.metadata),
+    ...membersOf(answer.metadata),
     ...(messages.length > 0 && { system_message: messages.join('\n') }),
     ...(warnings.length > 0 && { warnings }),
   });
   return { ...answer, metadata };
 }
 
-function warningsOf({ answer }: Spoken): readonly string[] {
+function warningsOf({ answer }: HookAnswer): readonly string[] {
   const warnings = valueAt(answer.metadata, 'warnings');
   return Array.isArray(warnings) ? warnings.map(String) : [];
 }
 
-function lostRewrites(point: string, spoken: readonly Spoken[]): string[] {
+function lostRewrites(point: string, hookAnswers: readonly HookAnswer[]): string[] {
   const key = eventRules[point]?.replaces === undefined ? 'args' : 'content';
-  const rewriters = spoken.filter(({ answer }) => {
+  const rewriters = hookAnswers.filter(({ answer }) => {
     const isRewrite = answer.verdict === 'modify' || answer.verdict === 'ask';
     return isRewrite && answer.replace !== undefined && valueAt(answer.replace, key) !== undefined;
   });

@@ -1,8 +1,8 @@
 import type { HookEvent, ToolHookRequest } from '../../contract/hook.ts';
-import type { FinishedCall, Scene } from '../../contract/turn.ts';
+import type { FinishedCall, HookContext } from '../../contract/turn.ts';
 import { type Fault, RuntimeError } from '../../errors.ts';
 import { Json } from '../../json/json.ts';
-import type { Payload } from '../foreign.ts';
+import type { Payload } from '../foreign-dialect.ts';
 import { markFileTool } from './condition/file-tool.ts';
 
 /** The points that an event of a pipeline reaches. */
@@ -32,10 +32,10 @@ const pointOf: Partial<Record<HookEvent['phase'], string>> = {
 };
 
 /** The event fields of a payload; what every payload has is added when it is sent. */
-export function describe(point: string, event: HookEvent, scene: Scene): Payload {
+export function describe(point: string, event: HookEvent, hookContext: HookContext): Payload {
   switch (event.phase) {
     case 'session_start':
-      return { source: scene.isResumed ? 'resume' : 'startup' };
+      return { source: hookContext.isResumed ? 'resume' : 'startup' };
     case 'session_end':
       return { reason: 'other' };
     case 'prompt':
@@ -51,7 +51,7 @@ export function describe(point: string, event: HookEvent, scene: Scene): Payload
     case 'batch':
       return { tool_calls: event.calls.map(describeCall) };
     case 'stop':
-      return describeStop(event.response, scene);
+      return describeStop(event.response, hookContext);
     case 'error':
       return { error: errorKind(event.error), error_details: event.error.message };
     default:
@@ -59,7 +59,7 @@ export function describe(point: string, event: HookEvent, scene: Scene): Payload
   }
 }
 
-/** The id that the call has in the conversation too. */
+/** The id of the call in the conversation, else the id of the call. */
 function idOf({ tool_use_id, call_id }: ToolHookRequest): string {
   return tool_use_id ?? call_id;
 }
@@ -69,29 +69,29 @@ function describeTool({
   args,
   aliases = [],
 }: Pick<ToolHookRequest, 'name' | 'args' | 'aliases'>): Payload {
-  return markFileTool({ tool_name: toldName(name, aliases), tool_input: Json.from(args) }, aliases);
+  return markFileTool({ tool_name: toolNameForHooks(name, aliases), tool_input: Json.from(args) }, aliases);
 }
 
-/** The name that hooks and matchers know a tool by. */
-export function toldName(name: string, aliases: readonly string[] = []): string {
+/** The tool name in payloads and matchers: the first alias, else its own name. */
+export function toolNameForHooks(name: string, aliases: readonly string[] = []): string {
   return aliases[0] ?? name;
 }
 
 function describeResult({ request, response }: Extract<HookEvent, { phase: 'after_execution' }>): Payload {
   const call = describeTool(request);
   const { error, content, result, latency_ms: duration_ms } = response;
-  const about = { tool_use_id: idOf(request), duration_ms };
-  if (error !== '') return { ...call, error, ...about };
-  return { ...call, tool_response: result ?? content, ...about };
+  const callMembers = { tool_use_id: idOf(request), duration_ms };
+  if (error !== '') return { ...call, error, ...callMembers };
+  return { ...call, tool_response: result ?? content, ...callMembers };
 }
 
 function describeCall({ name, aliases, args, call_id, content }: FinishedCall): Payload {
   return { ...describeTool({ name, aliases, args }), tool_use_id: call_id, tool_response: content };
 }
 
-function describeStop(response: string, scene: Scene): Payload {
+function describeStop(response: string, hookContext: HookContext): Payload {
   return {
-    stop_hook_active: scene.stops > 0,
+    stop_hook_active: hookContext.forcedTurns > 0,
     last_assistant_message: response,
     background_tasks: [],
     session_crons: [],

@@ -1,34 +1,34 @@
 import type { ClaudeSettings } from '../../config/foreign.ts';
-import type { ForeignDialect } from '../foreign.ts';
+import type { ForeignDialect } from '../foreign-dialect.ts';
 import { complete } from './complete.ts';
 import { conclude } from './conclude.ts';
-import { describe, pointsAt, toldName } from './describe.ts';
+import { decode } from './decode.ts';
+import { describe, pointsAt, toolNameForHooks } from './describe.ts';
 import { encode } from './encode.ts';
+import { toNeutralAnswer, toReminder } from './neutral-answer.ts';
 import { points } from './points.ts';
-import { read } from './read.ts';
 import { selects } from './select.ts';
-import { settle, toReminder } from './settle.ts';
 
 /** Hooks written for Claude Code. */
 export const claude: ForeignDialect<ClaudeSettings> = {
   name: 'claude',
   points,
-  pace: 'judged',
+  callOrder: 'judged',
   readsTranscript: true,
-  hearsResume: true,
-  forcesInARow: true,
-  contextLimit: 10_000,
-  toldName,
+  firesStartOnResume: true,
+  countsForcedTurnsInARow: true,
+  maxContextCharacters: 10_000,
+  toolNameForHooks,
   pointsAt,
   describe,
   complete,
   selects,
   isBackground: ({ settings }) => settings.isAsync,
-  answer: () => undefined,
+  staticAnswer: () => undefined,
   encode,
-  read,
+  decode,
   conclude,
-  carry: ({ payload }) => payload,
-  settle,
-  remind: toReminder,
+  nextPayload: ({ payload }) => payload,
+  toNeutralAnswer,
+  wrapLateContext: toReminder,
 };

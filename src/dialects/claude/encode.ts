@@ -1,28 +1,31 @@
 import { isAbsolute, join } from 'node:path';
 import type { ClaudeSettings } from '../../config/foreign.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
-import { partsOf } from '../../json/scan.ts';
+import { membersOf } from '../../json/scan.ts';
 import type { Message } from '../../transport/transport.ts';
-import type { Payload, Question, Seat } from '../foreign.ts';
+import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
 import { takesPath } from './condition/file-tool.ts';
 import { envFileOf } from './env-file.ts';
-import { valueAt } from './tree.ts';
+import { valueAt } from './payload.ts';
 
 /** The one JSON object that a handler reads. Source: hooks reference, "Common input fields". */
-export function encode({ cwd }: Seat<ClaudeSettings>, { point, payload, scene }: Question): Message {
+export function encode(
+  { cwd }: HookEntry<ClaudeSettings>,
+  { point, payload, hookContext }: Question,
+): Message {
   const common = {
-    session_id: scene.session_id,
-    prompt_id: scene.turn_id,
-    transcript_path: scene.transcript ?? '',
+    session_id: hookContext.session_id,
+    prompt_id: hookContext.turn_id,
+    transcript_path: hookContext.transcript ?? '',
     cwd,
     permission_mode: 'default',
     hook_event_name: point,
-    ...fromHost(scene.host),
+    ...fromHost(hookContext.host),
   };
-  const where = valueAt(payload, 'cwd');
-  const folder = typeof where === 'string' ? where : cwd;
+  const payloadCwd = valueAt(payload, 'cwd');
+  const folder = typeof payloadCwd === 'string' ? payloadCwd : cwd;
   const body = stringifyJson({ ...common, ...withAbsolutePaths(payload, folder), hook_event_name: point });
-  const file = envFileOf({ point, payload, scene });
+  const file = envFileOf({ point, payload, hookContext });
   // Spliced texts may have line breaks between their tokens, and hooks in shell read one line.
   return {
     method: point,
@@ -31,7 +34,7 @@ export function encode({ cwd }: Seat<ClaudeSettings>, { point, payload, scene }:
   };
 }
 
-/** Fields that exist only in situations of which a host alone knows. */
+/** The optional common fields that only the host can know. */
 function fromHost(host: Payload): Payload {
   const known = ['effort', 'agent_id', 'agent_type', 'scratchpad_dir'];
   return Object.fromEntries(known.flatMap((key) => (host[key] === undefined ? [] : [[key, host[key]]])));
@@ -51,5 +54,5 @@ function withAbsolutePath(call: Payload, cwd: string): Payload {
   const input = call['tool_input'];
   const path = valueAt(input, 'file_path');
   if (!takesPath(call) || typeof path !== 'string' || isAbsolute(path)) return call;
-  return { ...call, tool_input: { ...partsOf(Json.from(input)), file_path: join(cwd, path) } };
+  return { ...call, tool_input: { ...membersOf(Json.from(input)), file_path: join(cwd, path) } };
 }

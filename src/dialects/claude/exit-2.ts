@@ -5,23 +5,25 @@ import type { EventRule } from './points.ts';
 /** A block by exit code 2. */
 export interface Blocked {
   readonly message: string;
-  /** Whether an interpreter may have ended so because its script is missing. */
-  readonly isUnopened: boolean;
+  /** Whether stderr says that a file cannot be opened: the script may be missing. */
+  readonly mentionsUnopenedFile: boolean;
 }
 
 /** The block of a process that exited with code 2: its message is stderr. */
 export function readExit2({ stderr }: ProcessReply): Blocked {
   const text = stderr.trim();
-  const isUnopened = /can(?:'t|not) open/i.test(text);
-  return { message: isUnopened ? `${text} (a file cannot be opened)` : text, isUnopened };
+  const mentionsUnopenedFile = /can(?:'t|not) open/i.test(text);
+  return { message: mentionsUnopenedFile ? `${text} (a file cannot be opened)` : text, mentionsUnopenedFile };
 }
 
-/** Where exit code 2 stops nothing, stderr is for the user. */
-export function notesOn({ block }: EventRule, blocked: Blocked | undefined): readonly Note[] {
+/**
+ * The warnings for exit code 2: stderr where it blocks nothing, and a hint where the script may be missing.
+ */
+export function noteExit2({ block }: EventRule, blocked: Blocked | undefined): readonly Note[] {
   if (blocked === undefined) return [];
   if (block === 'none') return blocked.message === '' ? [] : [{ level: 'warn', message: blocked.message }];
-  return blocked.isUnopened ? [{ level: 'warn', message: trap }] : [];
+  return blocked.mentionsUnopenedFile ? [{ level: 'warn', message: missingScriptWarning }] : [];
 }
 
-const trap =
+const missingScriptWarning =
   'it exited with code 2, which blocks, and its stderr says that a file cannot be opened: an interpreter whose script is missing ends in the same way';

@@ -1,22 +1,22 @@
-import type { Point } from '../foreign.ts';
+import type { Point } from '../foreign-dialect.ts';
 
 /**
  * What a block does. beside: its text joins the result, which stays. follow_up: the work goes on with its text. ask:
  * a person decides. decline: the answer becomes a refusal. none: nothing is stopped.
  */
-export type Effect = 'deny' | 'abort' | 'beside' | 'follow_up' | 'decline' | 'ask' | 'none';
+export type BlockEffect = 'deny' | 'abort' | 'beside' | 'follow_up' | 'decline' | 'ask' | 'none';
 
-export type FieldKind = 'text' | 'flag' | 'object' | 'names' | 'list' | 'any';
-export type Fields = Readonly<Record<string, FieldKind>>;
+export type MemberKind = 'text' | 'flag' | 'object' | 'names' | 'list' | 'any';
+export type MemberKinds = Readonly<Record<string, MemberKind>>;
 
 /** One event, and which parts of an answer count there. Source: Claude Code's hooks reference. */
 export interface EventRule {
   /** Member of the payload that matchers look at; absent: they are ignored. */
   readonly matcher?: string;
-  /** No answer counts. */
-  readonly isTold?: true;
+  /** No answer counts: handlers only observe. */
+  readonly isObserveOnly?: true;
   /** What exit code 2 does, and `decision: "block"` where it counts. */
-  readonly block: Effect;
+  readonly block: BlockEffect;
   /** `decision` and `reason` count. */
   readonly takesDecision?: true;
   readonly ignoresContinue?: true;
@@ -27,16 +27,16 @@ export interface EventRule {
   /** The member of `hookSpecificOutput` that is a verdict; `decision` is PermissionRequest's object. */
   readonly verdict?: 'permissionDecision' | 'decision' | 'action';
   /** Members of `hookSpecificOutput` that change something. */
-  readonly replaces?: Fields;
-  /** Members that are told and not applied. */
-  readonly records?: Fields;
+  readonly replaces?: MemberKinds;
+  /** Members of `hookSpecificOutput` that are recorded in the metadata and not applied. */
+  readonly records?: MemberKinds;
 }
 
-const stop = { block: 'follow_up', takesDecision: true, takesContext: true } as const;
+const stopRule = { block: 'follow_up', takesDecision: true, takesContext: true } as const;
 
 /** What a PostToolUse handler may put in a result's place. */
 export const outputFields = ['updatedToolOutput', 'updatedMCPToolOutput'] as const;
-const outputs = { updatedToolOutput: 'any', updatedMCPToolOutput: 'any' } as const;
+const outputKinds = { updatedToolOutput: 'any', updatedMCPToolOutput: 'any' } as const;
 
 /** Every event by its name. */
 export const eventRules: Readonly<Record<string, EventRule>> = {
@@ -76,7 +76,7 @@ export const eventRules: Readonly<Record<string, EventRule>> = {
     block: 'beside',
     takesDecision: true,
     takesContext: true,
-    replaces: outputs,
+    replaces: outputKinds,
     records: { classifierContext: 'text' },
   },
   PostToolUseFailure: {
@@ -84,27 +84,32 @@ export const eventRules: Readonly<Record<string, EventRule>> = {
     block: 'beside',
     takesDecision: true,
     takesContext: true,
-    replaces: outputs,
+    replaces: outputKinds,
   },
   PostToolBatch: { block: 'abort', takesDecision: true, takesContext: true },
-  Notification: { matcher: 'notification_type', isTold: true, block: 'none' },
+  Notification: { matcher: 'notification_type', isObserveOnly: true, block: 'none' },
   MessageDisplay: { block: 'none', replaces: { displayContent: 'text' } },
   SubagentStart: { matcher: 'agent_type', block: 'none', takesContext: true },
-  SubagentStop: { matcher: 'agent_type', ...stop },
+  SubagentStop: { matcher: 'agent_type', ...stopRule },
   TaskCreated: { block: 'deny', takesDecision: true, ignoresContinue: true },
   TaskCompleted: { block: 'deny' },
-  Stop: stop,
-  StopFailure: { matcher: 'error', isTold: true, block: 'none' },
+  Stop: stopRule,
+  StopFailure: { matcher: 'error', isObserveOnly: true, block: 'none' },
   TeammateIdle: { block: 'follow_up' },
-  InstructionsLoaded: { matcher: 'load_reason', isTold: true, block: 'none' },
+  InstructionsLoaded: { matcher: 'load_reason', isObserveOnly: true, block: 'none' },
   ConfigChange: { matcher: 'source', block: 'deny', takesDecision: true, ignoresContinue: true },
   CwdChanged: { block: 'none', replaces: { watchPaths: 'names' } },
-  DirectoryAdded: { matcher: 'source', isTold: true, block: 'none', takesSystemMessageAsContext: true },
+  DirectoryAdded: {
+    matcher: 'source',
+    isObserveOnly: true,
+    block: 'none',
+    takesSystemMessageAsContext: true,
+  },
   FileChanged: { matcher: 'file_path', block: 'none', replaces: { watchPaths: 'names' } },
   WorktreeCreate: { block: 'deny' },
-  WorktreeRemove: { isTold: true, block: 'none' },
+  WorktreeRemove: { isObserveOnly: true, block: 'none' },
   PreCompact: { matcher: 'trigger', block: 'deny', takesDecision: true, ignoresContinue: true },
-  PostCompact: { matcher: 'trigger', isTold: true, block: 'none' },
+  PostCompact: { matcher: 'trigger', isObserveOnly: true, block: 'none' },
   PreModelSwitch: {
     matcher: 'to_model',
     block: 'deny',
@@ -114,21 +119,21 @@ export const eventRules: Readonly<Record<string, EventRule>> = {
   PostModelSwitch: { matcher: 'to_model', block: 'none', takesText: true, takesContext: true },
   Elicitation: { matcher: 'mcp_server_name', block: 'deny', verdict: 'action' },
   ElicitationResult: { matcher: 'mcp_server_name', block: 'decline', verdict: 'action' },
-  SessionEnd: { matcher: 'reason', isTold: true, block: 'none' },
+  SessionEnd: { matcher: 'reason', isObserveOnly: true, block: 'none' },
 };
 
-/** Where a matching handler's failure could be made to deny. A failed WorktreeCreate denies anyway. */
+/** Whether `on_failure: deny` can deny this event. A failed WorktreeCreate denies anyway. */
 export function isClosable({ block }: EventRule): boolean {
   return block !== 'none' && block !== 'ask';
 }
 
 /** Every point: all handlers at once, the strictest answer wins, of rewritten arguments the last. */
 export const points: Readonly<Record<string, Point>> = Object.fromEntries(
-  Object.entries(eventRules).map(([name, { isTold }]) => [
+  Object.entries(eventRules).map(([name, { isObserveOnly }]) => [
     name,
     {
       order: 'parallel',
-      isAsked: isTold !== true,
+      isFilter: isObserveOnly !== true,
       composition: { verdict: 'strictest', members: { follow_up: 'paragraphs', watchPaths: 'union' } },
     },
   ]),

@@ -1,11 +1,13 @@
 import type { Note } from '../dialect.ts';
 
-/** What the object beside an action changes, in the words of a decision's `replace`; or why it denies. */
+/**
+ * The changes that a reply makes, with the members of a decision's `replace`; or the reason why it denies.
+ */
 export type Changes =
   | {
       readonly replace: Readonly<Record<string, unknown>>;
       readonly notes?: readonly Note[];
-      /** What else is told in the metadata. */
+      /** Further members for the metadata. */
       readonly beside?: Readonly<Record<string, unknown>>;
     }
   /** The end of a sentence about the hook. */

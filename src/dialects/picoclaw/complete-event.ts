@@ -1,60 +1,63 @@
-import type { Scene } from '../../contract/turn.ts';
-import type { Payload } from '../foreign.ts';
+import type { HookContext } from '../../contract/turn.ts';
+import type { Payload } from '../foreign-dialect.ts';
 import { kindOf, severityOf } from './event-form.ts';
-import { fillIn, invalid, isAnything, isMembers, isText } from './given.ts';
-import { plain } from './json-parts.ts';
+import { toPlainValue } from './json-parts.ts';
+import { completeShape, invalid, isAny, isJsonObject, isText } from './payload-shape.ts';
 import { toContext, toMeta, toScope } from './wire/context.ts';
 
-/** A legacy event as a host hands it in; `Kind` or `KindName` must name a kind that has that form. Throws EVENT_INVALID. */
-export function completeEvent(given: Payload, scene: Scene): Payload {
+/**
+ * A legacy event from the host, with defaults; `Kind` or `KindName` must name a legacy kind. Throws
+ * EVENT_INVALID.
+ */
+export function completeEvent(given: Payload, hookContext: HookContext): Payload {
   const kind = kindOf(given);
   if (kind?.legacy === undefined) throw invalid('event', 'has no known `Kind` or `KindName`');
-  return fillIn('event', given, {
+  return completeShape('event', given, {
     members: {
       id: isText,
-      Kind: isAnything,
+      Kind: isAny,
       KindName: isText,
       Time: isText,
-      Meta: isMembers,
-      Context: isMembers,
-      Payload: isMembers,
+      Meta: isJsonObject,
+      Context: isJsonObject,
+      Payload: isJsonObject,
     },
     defaults: {
-      id: `evt-${scene.turn_id}-${scene.round}-${kind.legacy}`,
+      id: `evt-${hookContext.turn_id}-${hookContext.round}-${kind.legacy}`,
       Kind: kind.number,
       KindName: kind.legacy,
-      Time: scene.now,
-      Meta: toMeta(scene, ''),
-      Context: toContext(scene).context,
+      Time: hookContext.now,
+      Meta: toMeta(hookContext, ''),
+      Context: toContext(hookContext).context,
       Payload: {},
     },
   });
 }
 
-/** An event of the newer form as a host hands it in; `kind` must be known. Throws EVENT_INVALID. */
-export function completeRuntimeEvent(given: Payload, scene: Scene): Payload {
+/** A runtime event from the host, with defaults; `kind` must be known. Throws EVENT_INVALID. */
+export function completeRuntimeEvent(given: Payload, hookContext: HookContext): Payload {
   const kind = kindOf({ kind: given['kind'] });
   if (kind === undefined) throw invalid('runtime_event', 'has no known `kind`');
-  const { agent, session_id, turn_id } = scene;
-  const payload = plain(given['payload']);
-  return fillIn('runtime_event', given, {
+  const { agent, session_id, turn_id } = hookContext;
+  const payload = toPlainValue(given['payload']);
+  return completeShape('runtime_event', given, {
     members: {
       id: isText,
       kind: isText,
       time: isText,
-      source: isMembers,
-      scope: isMembers,
-      correlation: isMembers,
+      source: isJsonObject,
+      scope: isJsonObject,
+      correlation: isJsonObject,
       severity: isText,
-      payload: isMembers,
-      attrs: isMembers,
+      payload: isJsonObject,
+      attrs: isJsonObject,
     },
     defaults: {
-      id: `evt-${turn_id}-${scene.round}-${kind.dotted}`,
+      id: `evt-${turn_id}-${hookContext.round}-${kind.dotted}`,
       kind: kind.dotted,
-      time: scene.now,
+      time: hookContext.now,
       source: { component: kind.dotted.split('.')[0], name: agent },
-      scope: { agent_id: agent, session_key: session_id, turn_id, ...toScope(scene) },
+      scope: { agent_id: agent, session_key: session_id, turn_id, ...toScope(hookContext) },
       correlation: {},
       severity: severityOf(kind, typeof payload === 'object' && payload !== null ? { ...payload } : {}),
       payload: {},

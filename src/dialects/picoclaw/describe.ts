@@ -1,8 +1,8 @@
 import type { CallEvent, HookEvent, NativeEvent } from '../../contract/hook.ts';
-import type { Scene } from '../../contract/turn.ts';
+import type { HookContext } from '../../contract/turn.ts';
 import { RuntimeError } from '../../errors.ts';
-import type { Payload } from '../foreign.ts';
-import { describeTold } from './describe-told.ts';
+import type { Payload } from '../foreign-dialect.ts';
+import { describeEvent } from './describe-event.ts';
 import { toNanoseconds } from './nanoseconds.ts';
 import { toContext, toMeta, tracePaths } from './wire/context.ts';
 import { toMessages } from './wire/message.ts';
@@ -10,35 +10,38 @@ import { toResponse } from './wire/response.ts';
 import { toToolDef, toToolResult } from './wire/tool.ts';
 
 /** The params of a method, with every key that the page shows; `encode` leaves out what a version does not have. */
-export function describe(point: string, event: HookEvent, scene: Scene): Payload {
+export function describe(point: string, event: HookEvent, hookContext: HookContext): Payload {
   switch (event.phase) {
     case 'before_call':
-      return describeRequest(event, scene);
+      return describeRequest(event, hookContext);
     case 'after_call':
-      return describeResponse(event, scene);
+      return describeResponse(event, hookContext);
     case 'before_execution':
-      return describeCall('before_tool', event, scene);
+      return describeCall('before_tool', event, hookContext);
     case 'approval':
-      return describeCall('approve_tool', event, scene);
+      return describeCall('approve_tool', event, hookContext);
     case 'after_execution':
       return {
-        ...describeCall('after_tool', event, scene),
+        ...describeCall('after_tool', event, hookContext),
         result: toToolResult(event.response),
         duration: toNanoseconds(event.response.latency_ms),
       };
     default: {
-      const payload = describeTold(event, scene);
+      const payload = describeEvent(event, hookContext);
       if (payload !== undefined) return payload;
       throw new RuntimeError('INTERNAL', `${event.phase} does not reach the point "${point}"`);
     }
   }
 }
 
-function describeRequest({ request }: Extract<NativeEvent, { phase: 'before_call' }>, scene: Scene): Payload {
-  const { context, channel, chat_id } = toContext(scene);
+function describeRequest(
+  { request }: Extract<NativeEvent, { phase: 'before_call' }>,
+  hookContext: HookContext,
+): Payload {
+  const { context, channel, chat_id } = toContext(hookContext);
   const { max_tokens, temperature } = request.options ?? {};
   return {
-    meta: toMeta(scene, tracePaths.before_llm, request.round),
+    meta: toMeta(hookContext, tracePaths.before_llm, request.round),
     context,
     model: request.model,
     messages: toMessages(request),
@@ -55,11 +58,11 @@ function describeRequest({ request }: Extract<NativeEvent, { phase: 'before_call
 
 function describeResponse(
   { response }: Extract<NativeEvent, { phase: 'after_call' }>,
-  scene: Scene,
+  hookContext: HookContext,
 ): Payload {
-  const { context, channel, chat_id } = toContext(scene);
+  const { context, channel, chat_id } = toContext(hookContext);
   return {
-    meta: toMeta(scene, tracePaths.after_llm, response.round),
+    meta: toMeta(hookContext, tracePaths.after_llm, response.round),
     context,
     model: response.model,
     response: toResponse(response.message),
@@ -73,9 +76,9 @@ type OfCall = Extract<NativeEvent | CallEvent, { hook: 'tool' }>;
 function describeCall(
   point: 'before_tool' | 'approve_tool' | 'after_tool',
   { request }: OfCall,
-  scene: Scene,
+  hookContext: HookContext,
 ): Payload {
-  const { context, channel, chat_id } = toContext(scene);
-  const meta = toMeta(scene, tracePaths[point]);
+  const { context, channel, chat_id } = toContext(hookContext);
+  const meta = toMeta(hookContext, tracePaths[point]);
   return { meta, context, tool: request.name, arguments: request.args, channel, chat_id };
 }

@@ -1,29 +1,29 @@
 import type { PicoclawSettings } from '../../config/foreign.ts';
-import type { ForeignDialect } from '../foreign.ts';
-import { carry } from './carry.ts';
+import type { ForeignDialect } from '../foreign-dialect.ts';
 import { complete } from './complete.ts';
+import { decode } from './decode.ts';
 import { describe } from './describe.ts';
 import { encode } from './encode.ts';
+import { toNeutralAnswer } from './neutral-answer.ts';
+import { nextPayload } from './next-payload.ts';
 import { points, pointsAt } from './points.ts';
-import { read } from './read.ts';
 import { selects } from './select.ts';
-import { settle } from './settle.ts';
 
 /** Process hooks of PicoClaw. Source: hook-json-protocol.md of v0.2.8. */
 export const picoclaw: ForeignDialect<PicoclawSettings> = {
   name: 'picoclaw',
   points,
-  keepsPlace: true,
-  pace: 'judged',
+  keepsFileOrder: true,
+  callOrder: 'judged',
   readsTranscript: false,
   pointsAt,
   describe,
   complete,
   selects,
   isBackground: () => false,
-  answer: () => undefined,
+  staticAnswer: () => undefined,
   encode,
-  read,
-  carry,
-  settle,
+  decode,
+  nextPayload,
+  toNeutralAnswer,
 };

@@ -2,13 +2,13 @@ import type { PicoclawSettings } from '../../config/foreign.ts';
 import { RuntimeError } from '../../errors.ts';
 import { isObject, stringifyJson } from '../../json/json.ts';
 import type { Message } from '../../transport/transport.ts';
-import type { Payload, Question, Seat } from '../foreign.ts';
+import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
 import { toMessage } from '../message.ts';
 import { kindOf, toLegacyEvent, toRuntimeEvent } from './event-form.ts';
-import { plain } from './json-parts.ts';
+import { toPlainValue } from './json-parts.ts';
 
 /** The method and params that the hook's version has, and its limit for that kind of method. */
-export function encode({ settings }: Seat<PicoclawSettings>, question: Question): Message {
+export function encode({ settings }: HookEntry<PicoclawSettings>, question: Question): Message {
   const { point, payload } = question;
   const isHead = settings.version === 'head';
   if (point === 'event' || point === 'runtime_event') {
@@ -16,7 +16,7 @@ export function encode({ settings }: Seat<PicoclawSettings>, question: Question)
     return toCall(method, shapeEvent(settings, question), settings.observerTimeoutMs);
   }
   const timeoutMs = point === 'approve_tool' ? settings.approvalTimeoutMs : settings.interceptorTimeoutMs;
-  return toCall(`hook.${point}`, isHead ? shorten(payload) : payload, timeoutMs);
+  return toCall(`hook.${point}`, isHead ? omitForHead(payload) : payload, timeoutMs);
 }
 
 /** A message for a method with these params. */
@@ -24,14 +24,16 @@ export function toCall(method: string, params: Payload, timeoutMs: number): Mess
   return { ...toMessage(stringifyJson(params)), method, timeoutMs };
 }
 
-function shapeEvent({ version, eventKind }: PicoclawSettings, { payload, scene }: Question): Payload {
+function shapeEvent({ version, eventKind }: PicoclawSettings, { payload, hookContext }: Question): Payload {
   const kind = kindOf(payload);
   if (kind === undefined) throw new RuntimeError('INTERNAL', 'an event of an unknown kind was to be told');
-  return version === 'head' ? toRuntimeEvent(payload, kind, scene) : toLegacyEvent(payload, kind, eventKind);
+  return version === 'head'
+    ? toRuntimeEvent(payload, kind, hookContext)
+    : toLegacyEvent(payload, kind, eventKind);
 }
 
-/** What the newer version leaves out, always or when it is empty. */
-const leftOut: Readonly<Record<string, (value: unknown) => boolean>> = {
+/** The members that the head version omits, with the condition under which it does. */
+const omittedInHead: Readonly<Record<string, (value: unknown) => boolean>> = {
   channel: () => true,
   chat_id: () => true,
   messages: isEmpty,
@@ -42,7 +44,7 @@ const leftOut: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 /** The same inside `result` and `response`. */
-const leftOutInside: typeof leftOut = {
+const omittedInside: typeof omittedInHead = {
   role: () => true,
   for_user: isEmpty,
   media: isEmpty,
@@ -50,19 +52,19 @@ const leftOutInside: typeof leftOut = {
   response_handled: isEmpty,
 };
 
-function shorten(payload: Payload): Payload {
+function omitForHead(payload: Payload): Payload {
   const { result, response } = payload;
   return {
-    ...without(payload, leftOut),
-    ...(isObject(result) && { result: without(result, leftOutInside) }),
-    ...(isObject(response) && { response: without(response, leftOutInside) }),
+    ...without(payload, omittedInHead),
+    ...(isObject(result) && { result: without(result, omittedInside) }),
+    ...(isObject(response) && { response: without(response, omittedInside) }),
   };
 }
 
-function without(payload: Payload, rules: typeof leftOut): Payload {
+function without(payload: Payload, rules: typeof omittedInHead): Payload {
   return Object.fromEntries(
     Object.entries(payload).filter(
-      ([key, value]) => !(Object.hasOwn(rules, key) && rules[key]?.(plain(value))),
+      ([key, value]) => !(Object.hasOwn(rules, key) && rules[key]?.(toPlainValue(value))),
     ),
   );
 }

@@ -1,17 +1,17 @@
 import type { PicoclawSettings } from '../../config/foreign.ts';
 import type { PicoclawKind } from '../../config/picoclaw-events.ts';
-import type { Scene } from '../../contract/turn.ts';
+import type { HookContext } from '../../contract/turn.ts';
 import { isObject, Json } from '../../json/json.ts';
-import { partsOf } from '../../json/scan.ts';
-import type { Payload } from '../foreign.ts';
+import { membersOf } from '../../json/scan.ts';
+import type { Payload } from '../foreign-dialect.ts';
 import { findKind } from './event-kinds.ts';
-import { plain } from './json-parts.ts';
+import { toPlainValue } from './json-parts.ts';
 import { toScope } from './wire/context.ts';
 
 /** The kind of an event in either form. */
 export function kindOf(payload: Payload): PicoclawKind | undefined {
   const { kind, KindName, Kind } = payload;
-  return findKind(plain(kind)) ?? findKind(plain(KindName)) ?? findKind(plain(Kind));
+  return findKind(toPlainValue(kind)) ?? findKind(toPlainValue(KindName)) ?? findKind(toPlainValue(Kind));
 }
 
 /** The params of `hook.event`: CamelCase, and nothing that only the newer form has. */
@@ -33,7 +33,7 @@ export function toLegacyEvent(
 }
 
 /** The params of `hook.runtime_event`: snake_case, but for the payload of an agent's event. */
-export function toRuntimeEvent(payload: Payload, row: PicoclawKind, scene: Scene): Payload {
+export function toRuntimeEvent(payload: Payload, row: PicoclawKind, hookContext: HookContext): Payload {
   if ('kind' in payload) return payload;
   const meta = objectAt(payload, 'Meta');
   const parent = meta['ParentTurnID'];
@@ -46,7 +46,7 @@ export function toRuntimeEvent(payload: Payload, row: PicoclawKind, scene: Scene
       agent_id: meta['AgentID'],
       session_key: meta['SessionKey'],
       turn_id: meta['TurnID'],
-      ...toScope(scene),
+      ...toScope(hookContext),
     },
     correlation: {
       trace_id: meta['TracePath'],
@@ -91,11 +91,11 @@ function fromRuntimeEvent(payload: Payload): Payload {
 const legacyEndKeys = ['Status', 'Iterations', 'Duration', 'FinalContentLen'];
 
 function withoutNewer(payload: unknown): unknown {
-  const parts = Object.entries(partsOf(Json.from(payload)));
+  const parts = Object.entries(membersOf(Json.from(payload)));
   return Object.fromEntries(parts.filter(([key]) => legacyEndKeys.includes(key)));
 }
 
 function objectAt(payload: Payload, key: string): Payload {
-  const value = plain(payload[key]);
+  const value = toPlainValue(payload[key]);
   return isObject(value) ? value : {};
 }

@@ -1,9 +1,9 @@
 import { isObject, Json, parseLossless } from '../../json/json.ts';
-import { elementsOf, type Member, partsOf } from '../../json/scan.ts';
-import { type Body, malformed, present, toBody } from '../body.ts';
+import { elementsOf, type Member, membersOf } from '../../json/scan.ts';
+import { type Body, malformed, nonNull, toBody } from '../body.ts';
 
 /** A value of a payload as plain data, whether it came as a tree or as text. */
-export function plain(value: unknown): unknown {
+export function toPlainValue(value: unknown): unknown {
   return value instanceof Json ? value.value : value;
 }
 
@@ -21,10 +21,10 @@ export function foldObject(json: Json, what: string, known: readonly string[]): 
   return foldBody(requireObject(json, what), known);
 }
 
-/** The same with an empty text in the place of one that is left out or null, as a Go program reads it. */
+/** The same object with `key` set to an empty text when it is absent or null, as a Go program reads it. */
 export function foldWithText(json: Json, key: string, known: readonly string[]): Json {
-  const parts = partsOf(foldObject(json, `\`${key}\``, known).json);
-  return Json.from({ ...parts, [key]: present(parts[key]) ?? '' });
+  const parts = membersOf(foldObject(json, `\`${key}\``, known).json);
+  return Json.from({ ...parts, [key]: nonNull(parts[key]) ?? '' });
 }
 
 export function foldBody(body: Body, known: readonly string[]): Body {
@@ -44,7 +44,9 @@ export function requireList(json: Json, what: string): Json[] {
   return elementsOf(json);
 }
 
-/** Whether two texts say the same, whatever the order of keys and the white space; long numbers count in full. */
+/**
+ * Whether two JSON texts are equal, ignoring key order and white space; numbers are compared digit by digit.
+ */
 export function isSame(one: Json, other: Json): boolean {
   return (
     one.text === other.text || canonical(parseLossless(one.text)) === canonical(parseLossless(other.text))

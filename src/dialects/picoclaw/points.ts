@@ -1,38 +1,38 @@
-import type { HookEvent, Moment } from '../../contract/hook.ts';
-import type { Point } from '../foreign.ts';
+import type { EventPhase, HookEvent } from '../../contract/hook.ts';
+import type { Point } from '../foreign-dialect.ts';
 
-/** Hooks hand on what they made of it, and the first that stops it has decided. */
-const asked: Point = { order: 'chain', isAsked: true, composition: { verdict: 'first' } };
-const told: Point = { order: 'parallel', isAsked: false, composition: { verdict: 'first' } };
+/** Each hook gets what the last one made of the event; the first that stops it decides. */
+const filterPoint: Point = { order: 'chain', isFilter: true, composition: { verdict: 'first' } };
+const observerPoint: Point = { order: 'parallel', isFilter: false, composition: { verdict: 'first' } };
 
 /** Every method without `hook.`; an event has two names for its two forms. */
 export const points = {
-  before_llm: asked,
-  after_llm: asked,
-  before_tool: asked,
-  approve_tool: asked,
-  after_tool: asked,
-  event: told,
-  runtime_event: told,
+  before_llm: filterPoint,
+  after_llm: filterPoint,
+  before_tool: filterPoint,
+  approve_tool: filterPoint,
+  after_tool: filterPoint,
+  event: observerPoint,
+  runtime_event: observerPoint,
 } as const satisfies Readonly<Record<string, Point>>;
 
 export type PointName = keyof typeof points;
 
 /** The points at which hooks answer with an action, and the methods that the hello can only name together. */
-export const pairs = {
+export const methodPairs = {
   before_llm: ['before_llm', 'after_llm'],
   after_llm: ['before_llm', 'after_llm'],
   before_tool: ['before_tool', 'after_tool'],
   after_tool: ['before_tool', 'after_tool'],
 } as const;
 
-export type ActionPoint = keyof typeof pairs;
+export type ActionPoint = keyof typeof methodPairs;
 
 export function isActionPoint(point: string): point is ActionPoint {
-  return Object.hasOwn(pairs, point);
+  return Object.hasOwn(methodPairs, point);
 }
 
-const byMoment: Readonly<Partial<Record<Moment, PointName>>> = {
+const pointOfMoment: Readonly<Partial<Record<EventPhase, PointName>>> = {
   before_call: 'before_llm',
   after_call: 'after_llm',
   before_execution: 'before_tool',
@@ -49,11 +49,11 @@ const byMoment: Readonly<Partial<Record<Moment, PointName>>> = {
   blocked: 'event',
 };
 
-/** The points that an event reaches; of a denied call only the denial is told. */
+/** The points for a pipeline event; of a denied call only the denial is reported. */
 export function pointsAt(event: HookEvent): readonly PointName[] {
   if (event.phase === 'finished' && event.status === 'denied') return [];
   // What a hook asks is for a person to answer, not for those who must approve.
   if (event.phase === 'approval' && event.asked !== null) return [];
-  const point = byMoment[event.phase];
+  const point = pointOfMoment[event.phase];
   return point === undefined ? [] : [point];
 }

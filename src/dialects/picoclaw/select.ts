@@ -1,16 +1,16 @@
 import type { PicoclawSettings } from '../../config/foreign.ts';
-import type { Question, Seat } from '../foreign.ts';
+import type { HookEntry, Question } from '../foreign-dialect.ts';
 import { kindOf } from './event-form.ts';
 import { isObserved } from './event-kinds.ts';
-import { isActionPoint, pairs } from './points.ts';
+import { isActionPoint, methodPairs } from './points.ts';
 
 /**
- * Whether the hook hears of it. The hello names methods in pairs only, so one half of a pair turns the other on.
- * An event that the hook's version has no form for is not told.
+ * Whether the hook is registered for the point. The hello names methods in pairs only, so one of a pair turns
+ * the other on. An event that the hook's version has no form for is not sent.
  */
-export function selects({ settings }: Seat<PicoclawSettings>, { point, payload }: Question): boolean {
+export function selects({ settings }: HookEntry<PicoclawSettings>, { point, payload }: Question): boolean {
   const { intercept, observe, version } = settings;
-  if (isActionPoint(point)) return pairs[point].some((method) => intercept.includes(method));
+  if (isActionPoint(point)) return methodPairs[point].some((method) => intercept.includes(method));
   if (point === 'approve_tool') return intercept.includes('approve_tool');
   const kind = kindOf(payload);
   if (kind === undefined || (version === '0.2.8-doc' && kind.legacy === undefined)) return false;

@@ -1,10 +1,10 @@
 import { type EvalOutcome, type EvalRequest, scored, unscored } from '../../contract/eval.ts';
 import { isObject, type Json, stringifyJson } from '../../json/json.ts';
 import type { Message, Reply } from '../../transport/transport.ts';
-import { type Body, excerpt, malformed, present, readReply } from '../body.ts';
+import { type Body, excerpt, malformed, nonNull, readReply } from '../body.ts';
 import { type Codec, type Decoded, decoded } from '../dialect.ts';
-import { noteUnknownKeys } from '../keys.ts';
 import { toMessage } from '../message.ts';
+import { noteUnknownKeys } from '../unknown-keys.ts';
 import type { Casing } from './casing.ts';
 
 /** Evals: `{"type", "params", "content", "context"}` in, `{"score", "detail"?, "data"?}` or `{"error"}` out. */
@@ -45,7 +45,7 @@ function readDetail(detail: Json | undefined): string {
 }
 
 function readData(given: Json | undefined): Json | undefined {
-  const data = present(given);
+  const data = nonNull(given);
   if (data !== undefined && !isObject(data.value)) throw malformed('the reply’s `data` is not an object');
   return data;
 }

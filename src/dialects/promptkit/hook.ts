@@ -1,10 +1,10 @@
 import { type Answer, allow, ask, deny, modify, type NativeEvent } from '../../contract/hook.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import type { Message, Reply } from '../../transport/transport.ts';
-import { type Body, excerpt, malformed, present, readReply } from '../body.ts';
+import { type Body, excerpt, malformed, nonNull, readReply } from '../body.ts';
 import { type Codec, type Decoded, decoded, type Note } from '../dialect.ts';
-import { isAmbiguous, noteUnknownKeys } from '../keys.ts';
 import { toMessage } from '../message.ts';
+import { isAmbiguous, noteUnknownKeys } from '../unknown-keys.ts';
 import type { Casing } from './casing.ts';
 import { checkReplace } from './replace.ts';
 
@@ -64,16 +64,16 @@ function readAnswer(body: Body, event: NativeEvent, notes: readonly Note[]): Dec
   throw malformed(`\`allow\` is neither true nor false: ${excerpt(verdict.text)}`, hint);
 }
 
-/** An affirmative must be beyond doubt: whatever contradicts it or cannot be understood refuses it. */
+/** Reads `allow: true`. Throws REPLY_MALFORMED when another member contradicts it or has a wrong type. */
 function readAllow(body: Body, event: NativeEvent): Answer {
-  const reason = present(body.get('reason'))?.value ?? '';
-  const enforced = present(body.get('enforced'))?.value ?? false;
-  const metadata = present(body.get('metadata')) ?? noMetadata;
+  const reason = nonNull(body.get('reason'))?.value ?? '';
+  const enforced = nonNull(body.get('enforced'))?.value ?? false;
+  const metadata = nonNull(body.get('metadata')) ?? noMetadata;
   if (typeof reason !== 'string') throw malformed('the reply’s `reason` is not a string');
   if (typeof enforced !== 'boolean') throw malformed('the reply’s `enforced` is not a boolean');
   if (!isObject(metadata.value)) throw malformed('the reply’s `metadata` is not an object');
   if (enforced) throw malformed('`allow: true` and `enforced: true` contradict each other');
-  if (present(body.get('ask')) !== undefined) throw malformed('`ask` stands beside `allow: true`');
+  if (nonNull(body.get('ask')) !== undefined) throw malformed('`ask` stands beside `allow: true`');
   const replace = body.get('replace');
   if (replace === undefined) return allow(reason, metadata);
   const problem = checkReplace(event, replace);
@@ -82,24 +82,24 @@ function readAllow(body: Body, event: NativeEvent): Answer {
 }
 
 /**
- * A denial stands whatever is wrong beside it; what cannot be understood is dropped with a warning. Before a
- * tool runs, `ask: true` beside it leaves the decision to a person; a reader that does not know it denies.
+ * Reads `allow: false`. Other members of a wrong type are dropped with a warning. At before_execution `ask:
+ * true` makes it an ask; readers that do not know `ask` deny.
  */
 function readDeny(body: Body, event: NativeEvent, notes: readonly Note[]): Decoded<Answer> {
   const dropped: Note[] = [];
-  const companion = <Value>(key: string, isFit: (value: unknown) => value is Value): Json | undefined => {
-    const json = present(body.get(key));
+  const readOptional = <Value>(key: string, isFit: (value: unknown) => value is Value): Json | undefined => {
+    const json = nonNull(body.get(key));
     if (json === undefined || isFit(json.value)) return json;
     dropped.push({ level: 'warn', message: `the denial's \`${key}\` has the wrong type and is dropped` });
     return undefined;
   };
-  const reason = companion('reason', isString);
-  const enforced = companion('enforced', isBoolean);
-  const metadata = companion('metadata', isObject) ?? noMetadata;
+  const reason = readOptional('reason', isString);
+  const enforced = readOptional('enforced', isBoolean);
+  const metadata = readOptional('metadata', isObject) ?? noMetadata;
   if (body.get('replace') !== undefined) {
     dropped.push({ level: 'warn', message: 'the denial’s `replace` is ignored' });
   }
-  const asks = companion('ask', isBoolean)?.value === true && !isAmbiguous(body, 'ask');
+  const asks = readOptional('ask', isBoolean)?.value === true && !isAmbiguous(body, 'ask');
   const why = reason === undefined ? '' : String(reason.value);
   const mayAsk = asks && event.phase === 'before_execution' && enforced?.value !== true;
   if (asks && !mayAsk) dropped.push({ level: 'warn', message: 'the denial’s `ask` has no meaning here' });

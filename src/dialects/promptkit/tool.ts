@@ -2,10 +2,10 @@ import { failed, ok, pending, type ToolCall, type ToolOutcome } from '../../cont
 import { RuntimeError, toFault } from '../../errors.ts';
 import { isObject, type Json, stringifyJson } from '../../json/json.ts';
 import type { Message, Reply } from '../../transport/transport.ts';
-import { type Body, excerpt, malformed, present, readPrinted, requireResult, toBody } from '../body.ts';
+import { type Body, excerpt, malformed, nonNull, readPrinted, requireResult, toBody } from '../body.ts';
 import { type Codec, type Decoded, decoded } from '../dialect.ts';
-import { noteUnknownKeys } from '../keys.ts';
 import { toMessage } from '../message.ts';
+import { noteUnknownKeys } from '../unknown-keys.ts';
 
 /** Tools: `{"args"}` in; `{"result"}`, `{"error"}` or `{"pending"}` out. A server's result is the bare value. */
 export const toolCodec: Codec<ToolCall, ToolOutcome> = { encode, decode };
@@ -31,8 +31,8 @@ function decodeResult(result: Json, call: ToolCall): Decoded<ToolOutcome> {
 }
 
 function readOutcome(body: Body, call: ToolCall): ToolOutcome {
-  const error = present(body.get('error'));
-  const asked = present(body.get('pending'));
+  const error = nonNull(body.get('error'));
+  const pendingMember = nonNull(body.get('pending'));
   const result = body.get('result');
   if (error !== undefined && error.value !== '') {
     if (typeof error.value !== 'string') {
@@ -40,7 +40,7 @@ function readOutcome(body: Body, call: ToolCall): ToolOutcome {
     }
     return failed(toFault(new RuntimeError('TOOL_ERROR', error.value)));
   }
-  if (asked !== undefined) return readPending(asked, result, call);
+  if (pendingMember !== undefined) return readPending(pendingMember, result, call);
   if (result !== undefined) return ok(result);
   const hint = 'Print {"result": …}, {"error": "text"} or {"pending": {…}}.';
   throw malformed('the reply has neither `result`, `error` nor `pending`', hint, {
@@ -48,11 +48,11 @@ function readOutcome(body: Body, call: ToolCall): ToolOutcome {
   });
 }
 
-function readPending(asked: Json, result: Json | undefined, call: ToolCall): ToolOutcome {
+function readPending(given: Json, result: Json | undefined, call: ToolCall): ToolOutcome {
   if (result !== undefined) throw malformed('the reply has both `pending` and `result`');
-  if (!isObject(asked.value)) throw malformed('the reply’s `pending` is not an object');
-  const { reason = '', message = `Tool "${call.name}" asks for a decision.` } = asked.value;
+  if (!isObject(given.value)) throw malformed('the reply’s `pending` is not an object');
+  const { reason = '', message = `Tool "${call.name}" asks for a decision.` } = given.value;
   if (typeof reason !== 'string') throw malformed('the reply’s `pending.reason` is not a string');
   if (typeof message !== 'string') throw malformed('the reply’s `pending.message` is not a string');
-  return pending(reason, message, asked);
+  return pending(reason, message, given);
 }

@@ -1,8 +1,8 @@
 import type { Finding } from '../finding.ts';
-import type { Scan } from '../scan.ts';
+import type { ScannedText } from '../scanned-text.ts';
 
 /** The number of years in "79 years old", "aged 31" and the like. */
-export function* findAges({ text }: Scan): Generator<Finding> {
+export function* findAges({ text }: ScannedText): Generator<Finding> {
   for (const pattern of [before, after]) {
     for (const match of text.matchAll(pattern)) {
       const [whole, years = ''] = match;

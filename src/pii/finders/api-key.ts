@@ -1,9 +1,9 @@
 import type { Finding } from '../finding.ts';
-import type { Scan } from '../scan.ts';
+import type { ScannedText } from '../scanned-text.ts';
 import { entropyOf } from './entropy.ts';
 
 /** Keys and tokens that their makers mark with a prefix, JSON web tokens, and what follows `Bearer`. */
-export function* findApiKeys({ text }: Scan): Generator<Finding> {
+export function* findApiKeys({ text }: ScannedText): Generator<Finding> {
   const found = (start: number, end: number): Finding => ({
     entity: 'API_KEY',
     start,

@@ -1,8 +1,8 @@
 import type { Finding } from '../finding.ts';
-import type { Scan } from '../scan.ts';
+import type { ScannedText } from '../scanned-text.ts';
 
 /** A full date behind words that speak of a birth. */
-export function* findBirthDates({ text }: Scan): Generator<Finding> {
+export function* findBirthDates({ text }: ScannedText): Generator<Finding> {
   for (const { 0: words, index } of text.matchAll(birth)) {
     const from = index + words.length;
     const match = date.exec(text.slice(from, from + 60));

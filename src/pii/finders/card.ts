@@ -1,13 +1,13 @@
 import type { Finding } from '../finding.ts';
-import { library } from '../library.ts';
-import { toInteger } from '../plain-number.ts';
-import type { DigitGroups, Scan } from '../scan.ts';
-import { textBefore } from '../scan.ts';
-import { type Gap, readGap } from './gap.ts';
-import { isIssued } from './issuer.ts';
+import { integerDigits } from '../integer-digits.ts';
+import { libraries } from '../lazy-libraries.ts';
+import type { DigitGroups, ScannedText } from '../scanned-text.ts';
+import { textBefore } from '../scanned-text.ts';
+import { isIssued } from './card-issuers.ts';
+import { type Gap, readGap } from './digit-gap.ts';
 
 /** Card numbers of 12 to 19 digits: an issuer's range, the Luhn check digit, and groups as cards print them. */
-export function* findCards({ text, digits }: Scan): Generator<Finding> {
+export function* findCards({ text, digits }: ScannedText): Generator<Finding> {
   for (let first = 0; first < digits.starts.length; ) {
     const last = isFraction(text, startOf(digits, first)) ? undefined : lastGroup(text, digits, first);
     if (last === undefined) {
@@ -21,10 +21,10 @@ export function* findCards({ text, digits }: Scan): Generator<Finding> {
   yield* findScientific(text);
 }
 
-/** As programs write numbers that they take for measures: 4.111111111111111e+15. */
+/** Card numbers in scientific notation, as programs print large numbers: 4.111111111111111e+15. */
 function* findScientific(text: string): Generator<Finding> {
   for (const { 0: written, 1: mantissa = '', 2: exponent, index } of text.matchAll(scientific)) {
-    const digits = toInteger(`${mantissa}e${exponent}`);
+    const digits = integerDigits(`${mantissa}e${exponent}`);
     if (digits === undefined || digits.length < 12 || !isCard(digits, text, index)) continue;
     yield { entity: 'CREDIT_CARD', start: index, end: index + written.length, isConfirmed: true };
   }
@@ -37,11 +37,11 @@ function lastGroup(text: string, digits: DigitGroups, first: number): number | u
   const start = startOf(digits, first);
   const size = endOf(digits, first) - start;
   if (size >= 12 && isCard(text.slice(start, endOf(digits, first)), text, start)) return first;
-  if (!mayBegin(text, digits, first)) return undefined;
+  if (!canStartCard(text, digits, first)) return undefined;
   const candidates = groupEnds(text, digits, first).toReversed();
   return candidates.find((last) => {
     const written = text.slice(start, endOf(digits, last));
-    return isPrinted(written) && isCard(written.replace(/\D/g, ''), text, start);
+    return hasCardGroups(written) && isCard(written.replace(/\D/g, ''), text, start);
   });
 }
 
@@ -49,11 +49,11 @@ function lastGroup(text: string, digits: DigitGroups, first: number): number | u
  * Cards print four digits or more first, and more than eight only where a line ends within them; a number that is
  * spelled digit by digit begins where the row begins.
  */
-function mayBegin(text: string, digits: DigitGroups, first: number): boolean {
+function canStartCard(text: string, digits: DigitGroups, first: number): boolean {
   const size = endOf(digits, first) - startOf(digits, first);
   const gap = gapBehind(text, digits, first);
   if (gap === undefined) return false;
-  if (size >= 4) return size <= 8 || gap.isBreak;
+  if (size >= 4) return size <= 8 || gap.hasLineBreak;
   const before = first === 0 ? undefined : gapBehind(text, digits, first - 1);
   return size === 1 && before?.kind !== gap.kind;
 }
@@ -68,7 +68,7 @@ function groupEnds(text: string, digits: DigitGroups, first: number): number[] {
     const gap = gapBehind(text, digits, next - 1);
     if (gap === undefined) break;
     if (gap.kind !== '') kinds.add(gap.kind);
-    if (gap.isBreak) breaks += 1;
+    if (gap.hasLineBreak) breaks += 1;
     count += endOf(digits, next) - startOf(digits, next);
     if (kinds.size > 1 || breaks > 1 || count > 19) break;
     if (count >= 12) ends.push(next);
@@ -81,18 +81,18 @@ function gapBehind(text: string, digits: DigitGroups, group: number): Gap | unde
 }
 
 /** Groups of two to six digits that begin with a four or the like, or every digit for itself. */
-function isPrinted(written: string): boolean {
+function hasCardGroups(written: string): boolean {
   const sizes = written.split(/\D+/).map(({ length }) => length);
   if (sizes.every((size) => size === 1)) return sizes.length >= 15;
   return sizes.slice(0, -1).every((size) => size >= 4) && sizes.length <= 5;
 }
 
 function isCard(digits: string, text: string, start: number): boolean {
-  if (digits.length > 19 || /^(\d)\1+$/.test(digits) || !library.isLuhnNumber()(digits)) return false;
-  return isIssued(digits) || (isIssued(digits, 'once') && isCalledCard(textBefore(text, start, 60)));
+  if (digits.length > 19 || /^(\d)\1+$/.test(digits) || !libraries.isLuhnNumber()(digits)) return false;
+  return isIssued(digits) || (isIssued(digits, 'once') && hasCardLabel(textBefore(text, start, 60)));
 }
 
-function isCalledCard(before: string): boolean {
+function hasCardLabel(before: string): boolean {
   return /\b(?:cards?|cc|visa|master ?card|maestro|amex|credit|debit|pan|karte|kreditkarte|carte|tarjeta|carta)\b/i.test(
     before,
   );

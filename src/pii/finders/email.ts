@@ -1,12 +1,12 @@
 import type { Finding } from '../finding.ts';
-import { library } from '../library.ts';
-import type { Scan } from '../scan.ts';
+import { libraries } from '../lazy-libraries.ts';
+import type { ScannedText } from '../scanned-text.ts';
 
 /**
  * Email addresses, international ones too, under a top-level domain that exists or is reserved for private use.
  * In a URL the @ may be written as %40.
  */
-export function* findEmails({ text }: Scan): Generator<Finding> {
+export function* findEmails({ text }: ScannedText): Generator<Finding> {
   for (const { index: at, 0: sign } of text.matchAll(/@|%40/g)) {
     const start = startOfLocal(text, at);
     if (start === at || isLogin(text, start, at)) continue;
@@ -40,7 +40,7 @@ export function isDomain(name: string): boolean {
   const labels = name.replace(/-+$/, '').toLowerCase().split('.');
   if (labels.some((label) => label === '' || label.startsWith('-') || label.length > 63)) return false;
   if (privateTops.has(labels.at(-1) ?? '')) return true;
-  const { isIcann, isPrivate, publicSuffix, isIp } = library.domains().parse(labels.join('.'), {
+  const { isIcann, isPrivate, publicSuffix, isIp } = libraries.domains().parse(labels.join('.'), {
     allowPrivateDomains: true,
   });
   return isIp !== true && (isIcann === true || isPrivate === true) && publicSuffix !== labels.join('.');

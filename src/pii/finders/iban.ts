@@ -1,16 +1,16 @@
 import type { Finding } from '../finding.ts';
-import { library } from '../library.ts';
-import type { Scan } from '../scan.ts';
+import { libraries } from '../lazy-libraries.ts';
+import type { ScannedText } from '../scanned-text.ts';
 
 /** International bank account numbers, in one piece or in groups: the country's form and the check digits. */
-export function* findIbans({ text }: Scan): Generator<Finding> {
+export function* findIbans({ text }: ScannedText): Generator<Finding> {
   // Consumes no more than the country and the check digits, so that every start is looked at once.
   for (const { 0: head, index } of text.matchAll(/(?<![\p{L}\p{N}])[A-Za-z]{2}[ -]?\d{2}/gu)) {
     const length = lengths.get(head.slice(0, 2).toUpperCase());
     const end = length === undefined ? undefined : endOfCompact(text, index, length);
     if (end === undefined) continue;
     const compact = text.slice(index, end).replaceAll(/[ -]/g, '').toUpperCase();
-    if (library.isIban()(compact)) yield { entity: 'IBAN_CODE', start: index, end, isConfirmed: true };
+    if (libraries.isIban()(compact)) yield { entity: 'IBAN_CODE', start: index, end, isConfirmed: true };
   }
 }
 

@@ -1,9 +1,9 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Finding } from '../finding.ts';
-import { type Scan, textBefore } from '../scan.ts';
+import { type ScannedText, textBefore } from '../scanned-text.ts';
 
 /** IPv4 and IPv6 addresses; a dotted number behind the word "version" is none. */
-export function* findIpAddresses({ text }: Scan): Generator<Finding> {
+export function* findIpAddresses({ text }: ScannedText): Generator<Finding> {
   for (const { 0: written, index } of text.matchAll(/(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d]|\.\d)/g)) {
     if (!isIPv4(written) || isVersion(textBefore(text, index, 20))) continue;
     yield { entity: 'IP_ADDRESS', start: index, end: index + written.length, isConfirmed: true };

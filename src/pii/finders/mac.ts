@@ -1,8 +1,8 @@
 import type { Finding } from '../finding.ts';
-import type { Scan } from '../scan.ts';
+import type { ScannedText } from '../scanned-text.ts';
 
 /** Hardware addresses of six bytes, in pairs or in Cisco's groups of four; longer rows of pairs are fingerprints. */
-export function* findMacAddresses({ text }: Scan): Generator<Finding> {
+export function* findMacAddresses({ text }: ScannedText): Generator<Finding> {
   for (const pattern of [pairs, quads]) {
     for (const { 0: written, index } of text.matchAll(pattern)) {
       if (/^([0f])\1([:-]\1\1)*$/i.test(written)) continue;

@@ -1,23 +1,23 @@
 import type { Finding } from '../finding.ts';
-import { type Scan, textBefore } from '../scan.ts';
-import { type Lexicon, openLexicon } from './lexicon.ts';
-import { type Run, runsOf, type Word } from './words.ts';
+import { type ScannedText, textBefore } from '../scanned-text.ts';
+import { capitalizedRuns, type Word, type WordRun } from './capitalized-runs.ts';
+import { type Lexicon, openLexicon } from './name-lexicon.ts';
 
 /**
  * Names of persons, by the words around them (a title, "my name is", "says"), by known first names, and by
  * capitalized words that nothing else explains. A guess: it knows no sentence, only neighbours.
  */
-export function* findPersons(scan: Scan): Generator<Finding> {
+export function* findPersons(scan: ScannedText): Generator<Finding> {
   const { text } = scan;
   if (!/\p{L}/u.test(text)) return;
   const lexicon = openLexicon();
-  const runs = runsOf(scan, lexicon);
-  const names = runs.map((run) => nameIn(run, text));
-  // Who is called by the full name once is called by a part of it elsewhere.
+  const runs = capitalizedRuns(scan, lexicon);
+  const names = runs.map((run) => findName(run, text));
+  // A part of a full name counts as a name elsewhere in the text.
   const known = new Set(names.filter(({ length }) => length > 1).flatMap(partsOfName));
   for (const [index, run] of runs.entries()) {
     const name = names[index] ?? [];
-    yield* toFinding(name.length > 0 ? name : trim(run).filter(({ text: word }) => known.has(word)));
+    yield* toFinding(name.length > 0 ? name : trimRun(run).filter(({ text: word }) => known.has(word)));
   }
   yield* findIntroduced(text, lexicon);
 }
@@ -34,15 +34,15 @@ function* toFinding(words: readonly Word[]): Generator<Finding> {
 }
 
 /** The words of a run that are a name; none when it is something else. */
-function nameIn(run: Run, text: string): readonly Word[] {
+function findName(run: WordRun, text: string): readonly Word[] {
   if (titleBefore.test(textBefore(text, run[0].start, 14))) return run;
-  const words = trim(run);
+  const words = trimRun(run);
   const [first] = words;
   const last = words.at(-1);
   if (first === undefined || last === undefined) return [];
   const before = textBefore(text, first.start, 40);
   const after = text.slice(last.end, last.end + 30);
-  if (isSomethingElse(words, before, after)) return [];
+  if (isOtherName(words, before, after)) return [];
   if (title.test(run[0].text) && run[0] !== first) return words;
   if (introducedBefore.test(before) && isNameLike(first)) return words;
   const isSpeaking = spokenAfter.test(after) || before.endsWith('Regards,\n');
@@ -51,14 +51,14 @@ function nameIn(run: Run, text: string): readonly Word[] {
 }
 
 /** Without the words at both ends that only a beginning of a sentence, a title or a greeting has capitalized. */
-function trim(run: Run): readonly Word[] {
+function trimRun(run: WordRun): readonly Word[] {
   let words: readonly Word[] = run;
-  while (words[0] !== undefined && isNoName(words[0])) words = words.slice(1);
-  while (words.length > 1 && isNoName(words[words.length - 1] ?? run[0])) words = words.slice(0, -1);
+  while (words[0] !== undefined && isNotName(words[0])) words = words.slice(1);
+  while (words.length > 1 && isNotName(words[words.length - 1] ?? run[0])) words = words.slice(0, -1);
   return words;
 }
 
-function isNoName({ text, kind }: Word): boolean {
+function isNotName({ text, kind }: Word): boolean {
   return (
     kind === 'common' || nounEnding.test(text) || title.test(text) || (text.length === 1 && kind !== 'first')
   );
@@ -75,7 +75,7 @@ const spokenAfter =
   /^(?:,? (?:says|said|asked|asks|wrote|writes|told|replied|added|shouted|lives|works|was born|has given|had given|spent|called)\b|['’]s (?:wife|husband|son|daughter|birthday|phone|email|address|account|name)\b)/;
 
 /** A street, a company, a club or a place that happens to be written like a name. */
-function isSomethingElse(words: readonly Word[], before: string, after: string): boolean {
+function isOtherName(words: readonly Word[], before: string, after: string): boolean {
   if (words.some(({ kind, text }) => kind === 'organization' || institution.test(text))) return true;
   if (
     /^[ ,]{1,2}(?:\d|(?:inc|llc|ltd|gmbh|corp|co|plc|sa|ag|group|orchestra|street|st|road|rd|avenue|ave|lane|drive|dr|u|út|utca|tér|suite|apt|country club)\b)/i.test(

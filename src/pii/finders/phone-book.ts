@@ -1,5 +1,5 @@
 import type { CountryCode } from 'libphonenumber-js/max';
-import { library } from '../library.ts';
+import { libraries } from '../lazy-libraries.ts';
 
 /** Looks numbers up in the numbering plans of the world. */
 export interface PhoneBook {
@@ -8,14 +8,14 @@ export interface PhoneBook {
 }
 
 /** Looking a number up takes 50 µs; of one text no more are looked up, and the shape of the others decides. */
-const mostLookups = 10_000;
+const maxLookups = 10_000;
 
 export function createPhoneBook(regions: readonly CountryCode[]): PhoneBook {
   const known = new Map<string, boolean>();
   return {
     isValid: (dialled) => {
       const answer = known.get(dialled);
-      if (answer !== undefined || known.size >= mostLookups) return answer ?? true;
+      if (answer !== undefined || known.size >= maxLookups) return answer ?? true;
       const isValid = lookUp(dialled, regions);
       known.set(dialled, isValid);
       return isValid;
@@ -24,7 +24,7 @@ export function createPhoneBook(regions: readonly CountryCode[]): PhoneBook {
 }
 
 function lookUp(dialled: string, regions: readonly CountryCode[]): boolean {
-  const { parsePhoneNumberFromString } = library.phones();
+  const { parsePhoneNumberFromString } = libraries.phones();
   const candidates = dialled.startsWith('+') ? regions.slice(0, 1) : regions;
   return candidates.some(
     (defaultCountry) =>

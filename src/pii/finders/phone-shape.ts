@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 
 /** How a number is written. */
-export interface Shape {
+export interface PhoneShape {
   readonly start: number;
   /** Behind the extension, where there is one. */
   readonly end: number;
@@ -12,20 +12,20 @@ export interface Shape {
   readonly isInternational: boolean;
   /** Written in groups, so that it is no mere count or code. */
   readonly isGrouped: boolean;
-  /** Grouped as phone numbers are and little else is, whatever the plan. */
-  readonly isTelling: boolean;
+  /** Grouped in a way that is typical of phone numbers only, whatever the numbering plan. */
+  readonly isDistinctive: boolean;
 }
 
 /** Reads what stands from `start` to `end` as a phone number; undefined when it is a date, an address or the like. */
-export function readShape(text: string, start: number, end: number): Shape | undefined {
+export function readPhoneShape(text: string, start: number, end: number): PhoneShape | undefined {
   const whole = text.slice(start, end);
   const written = whole.includes('(') && !whole.includes(')') ? whole.replace('(', '') : whole;
   const from = end - written.length;
   const sizes = written.match(/\d+/g)?.map(({ length }) => length) ?? [];
   const extension = /^ ?(?:x|ext\.? ?|extension )\d{1,6}(?!\d)/i.exec(text.slice(end, end + 20))?.[0] ?? '';
   const after = text.slice(end + extension.length, end + extension.length + 2);
-  if (isOther(written, sizes) || /^(?:[\p{L}_]|[-/:]\d)/u.test(after)) return undefined;
-  const dialled = dial(written);
+  if (isNotPhone(written, sizes) || /^(?:[\p{L}_]|[-/:]\d)/u.test(after)) return undefined;
+  const dialled = dialledDigits(written);
   return {
     start: from,
     end: end + extension.length,
@@ -34,11 +34,11 @@ export function readShape(text: string, start: number, end: number): Shape | und
     count: dialled.replace('+', '').length,
     isInternational: dialled.startsWith('+'),
     isGrouped: sizes.length > 1,
-    isTelling: isTelling(written),
+    isDistinctive: isDistinctive(written),
   };
 }
 
-function dial(written: string): string {
+function dialledDigits(written: string): string {
   const digits = written.replace('(0)', '').replace(/[^\d+]/g, '');
   return written.startsWith('+') || written.startsWith('(+')
     ? digits
@@ -46,7 +46,7 @@ function dial(written: string): string {
 }
 
 /** Dates, IPv4 addresses, and rows of numbers that are too short or too long to be groups of one. */
-function isOther(written: string, sizes: readonly number[]): boolean {
+function isNotPhone(written: string, sizes: readonly number[]): boolean {
   if (isIPv4(written) || /^\D*\d+\.\d+$/.test(written)) return true;
   if (/^(?:19|20)\d\d([-./])[01]?\d\1[0-3]?\d/.test(written)) return true;
   if (/^[0-3]?\d([-./])[0-3]?\d\1(?:19|20)\d\d$/.test(written)) return true;
@@ -56,7 +56,7 @@ function isOther(written: string, sizes: readonly number[]): boolean {
 }
 
 /** 555-123-4567 and the like; (72) 754-186; 0490 75 40 81; 03.93.92.16.85. */
-function isTelling(written: string): boolean {
+function isDistinctive(written: string): boolean {
   return (
     /^\(?[2-9]\d\d(?:\) ?|[-. ])\d{3}[-. ]\d{4}$/.test(written) ||
     /^\(0?\d{1,4}\) ?\d{2,4}[- ]\d{2,4}(?:[- ]\d{2,4})?$/.test(written) ||
@@ -65,7 +65,7 @@ function isTelling(written: string): boolean {
 }
 
 /** Whether the words in the same line say that this is a phone number. */
-export function isCalledPhone(text: string, { start, end }: Shape): boolean {
+export function hasPhoneLabel(text: string, { start, end }: PhoneShape): boolean {
   const before = text.slice(Math.max(0, start - 50), start);
   if (
     /(?:order|invoice|ticket|case|account|tracking|reference|ref|id|version|license|licence|passport|card|zip|sku)\b[^\n\p{L}]{0,4}(?:no\.?|number|num|#|is|:)?[^\n\p{L}]{0,4}$/iu.test(

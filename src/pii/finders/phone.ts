@@ -1,18 +1,18 @@
 import type { CountryCode } from 'libphonenumber-js/max';
 import type { Finder, Finding } from '../finding.ts';
-import type { DigitGroups, Scan } from '../scan.ts';
+import type { DigitGroups, ScannedText } from '../scanned-text.ts';
 import { createPhoneBook, type PhoneBook } from './phone-book.ts';
-import { isCalledPhone, readShape, type Shape } from './phone-shape.ts';
+import { hasPhoneLabel, type PhoneShape, readPhoneShape } from './phone-shape.ts';
 
 /**
  * Phone numbers: international ones, those of the regions' own plans, and numbers of other plans where their
  * shape or the words around them tell. One in a plan is confirmed when it is written in groups.
  */
 export function createPhoneFinder(regions: readonly CountryCode[]): Finder {
-  return function* findPhones({ text, digits }: Scan): Generator<Finding> {
+  return function* findPhones({ text, digits }: ScannedText): Generator<Finding> {
     const book = createPhoneBook(regions);
     for (let first = 0; first < digits.starts.length; ) {
-      const found = longestFrom(first, { text, digits, book });
+      const found = findLongest(first, { text, digits, book });
       if (found !== undefined) yield found.finding;
       first = found === undefined ? first + 1 : found.last + 1;
     }
@@ -25,45 +25,47 @@ interface Search {
   readonly book: PhoneBook;
 }
 
-interface Place extends Search {
+interface NumberContext extends Search {
   readonly isInRow: boolean;
 }
 
-interface Found {
+interface FoundNumber {
   readonly finding: Finding;
   /** The last group of digits in it. */
   readonly last: number;
 }
 
-const mostGroups = 8;
-const mostDigits = 17;
-const mostSingles = 2;
+const maxGroups = 8;
+const maxDigits = 17;
+const maxSingles = 2;
 /** E.164 has at most 15 digits, one to three of them for the country. */
-const longestNational = 14;
+const maxNationalDigits = 14;
 
 /** The longest number that begins with this group. */
-function longestFrom(first: number, search: Search): Found | undefined {
+function findLongest(first: number, search: Search): FoundNumber | undefined {
   const { text, digits } = search;
   const start = startOfNumber(text, digits.starts[first] ?? 0);
   if (start === undefined) return undefined;
-  const isInRow = isMiddle(first, text, digits);
-  if (isInRow && !mayTell(text.slice(start, digits.ends[first]))) return undefined;
-  for (const last of lastsOf(first, text, digits).toReversed()) {
-    const finding = judge(readShape(text, start, digits.ends[last] ?? 0), { ...search, isInRow });
+  const isInRow = isInsideRow(first, text, digits);
+  if (isInRow && !mayBeDistinctive(text.slice(start, digits.ends[first]))) return undefined;
+  for (const last of possibleLastGroups(first, text, digits).toReversed()) {
+    const finding = toFinding(readPhoneShape(text, start, digits.ends[last] ?? 0), { ...search, isInRow });
     if (finding !== undefined) return { finding, last };
   }
   return undefined;
 }
 
 /** Whether the same separator stands before and behind a group: a number would begin where the row does. */
-function isMiddle(first: number, text: string, { starts, ends }: DigitGroups): boolean {
+function isInsideRow(first: number, text: string, { starts, ends }: DigitGroups): boolean {
   if (first === 0) return false;
   const before = text.slice(ends[first - 1], starts[first]);
   return isSeparator(before) && before === text.slice(ends[first], starts[first + 1]);
 }
 
-/** Whether a telling shape may begin with these digits: with a zero, a bracket, a plus or an area code. */
-function mayTell(head: string): boolean {
+/**
+ * Whether a distinctive shape may begin with these digits: with a zero, a bracket, a plus or an area code.
+ */
+function mayBeDistinctive(head: string): boolean {
   return /^[0(+]|^\d{3}$/.test(head);
 }
 
@@ -71,29 +73,31 @@ function mayTell(head: string): boolean {
 function startOfNumber(text: string, at: number): number | undefined {
   const lead = /(?:\+\(?|\(\+?)$/.exec(text.slice(Math.max(0, at - 3), at))?.[0] ?? '';
   const start = at - lead.length;
-  return /[\p{L}\p{N}_@#$€£¥=/.-]/u.test(text[start - 1] ?? '') && !isLead(text, start) ? undefined : start;
+  return /[\p{L}\p{N}_@#$€£¥=/.-]/u.test(text[start - 1] ?? '') && !isAllowedPrefix(text, start)
+    ? undefined
+    : start;
 }
 
 /** What may stand right before a number: `tel:`, `=` and a slash or hyphen that follows a letter or a space. */
-function isLead(text: string, start: number): boolean {
+function isAllowedPrefix(text: string, start: number): boolean {
   return /(?:[\p{L}\s]-|tel=|phone=|mobile=|\p{L}\/|\p{L}\.)$/iu.test(
     text.slice(Math.max(0, start - 8), start),
   );
 }
 
 /** The groups at which the number may end. */
-function lastsOf(first: number, text: string, { starts, ends }: DigitGroups): number[] {
+function possibleLastGroups(first: number, text: string, { starts, ends }: DigitGroups): number[] {
   const lasts: number[] = [];
   let count = 0;
   let singles = 0;
   // Where a plus says that it is one number, a line may end within it.
   const isInternational = /\+\(?$/.test(text.slice(Math.max(0, (starts[first] ?? 0) - 2), starts[first]));
-  for (let group = first; group < Math.min(starts.length, first + mostGroups); group++) {
+  for (let group = first; group < Math.min(starts.length, first + maxGroups); group++) {
     const between = text.slice(ends[group - 1] ?? 0, starts[group]);
     if (group > first && !isSeparator(between) && !(isInternational && lineEnd.test(between))) break;
     count += (ends[group] ?? 0) - (starts[group] ?? 0);
     if (ends[group] === (starts[group] ?? 0) + 1) singles += 1;
-    if (count > mostDigits || singles > mostSingles) break;
+    if (count > maxDigits || singles > maxSingles) break;
     if (count >= 7) lasts.push(group);
   }
   return lasts;
@@ -105,7 +109,10 @@ function isSeparator(between: string): boolean {
   return between.length <= 3 && /^(?: ?[-./] ?| {1,2}|\)|\) ?[-.]? ?| ?\()$/.test(between);
 }
 
-function judge(shape: Shape | undefined, { text, book, isInRow }: Place): Finding | undefined {
+function toFinding(
+  shape: PhoneShape | undefined,
+  { text, book, isInRow }: NumberContext,
+): Finding | undefined {
   if (shape === undefined) return undefined;
   const finding = (isConfirmed: boolean): Finding => ({
     entity: 'PHONE_NUMBER',
@@ -117,8 +124,8 @@ function judge(shape: Shape | undefined, { text, book, isInRow }: Place): Findin
     if (book.isValid(shape.dialled)) return finding(true);
     return shape.written.startsWith('+') && shape.count >= 8 ? finding(false) : undefined;
   }
-  if (shape.count > longestNational || (isInRow && !shape.isTelling)) return undefined;
-  const isCalled = isCalledPhone(text, shape);
-  if ((isCalled || shape.isGrouped) && book.isValid(shape.dialled)) return finding(true);
-  return isCalled || shape.isTelling ? finding(false) : undefined;
+  if (shape.count > maxNationalDigits || (isInRow && !shape.isDistinctive)) return undefined;
+  const hasLabel = hasPhoneLabel(text, shape);
+  if ((hasLabel || shape.isGrouped) && book.isValid(shape.dialled)) return finding(true);
+  return hasLabel || shape.isDistinctive ? finding(false) : undefined;
 }

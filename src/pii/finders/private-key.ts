@@ -1,8 +1,8 @@
 import type { Finding } from '../finding.ts';
-import type { Scan } from '../scan.ts';
+import type { ScannedText } from '../scanned-text.ts';
 
 /** Blocks of private keys in PEM; one that is cut off reaches to the end of the text. */
-export function* findPrivateKeys({ text }: Scan): Generator<Finding> {
+export function* findPrivateKeys({ text }: ScannedText): Generator<Finding> {
   for (let at = text.indexOf(opener); at !== -1; ) {
     const head = /^-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/.exec(text.slice(at, at + 90))?.[0];
     if (head === undefined) {

@@ -1,24 +1,24 @@
 import type { Finding } from '../finding.ts';
-import type { Scan } from '../scan.ts';
+import type { ScannedText } from '../scanned-text.ts';
 import { entropyOf } from './entropy.ts';
 
-/** What is assigned to a name that promises a secret: a password of any kind, a key or token that looks random. */
-export function* findSecrets({ text }: Scan): Generator<Finding> {
+/** Values assigned to names of secrets: any password, and keys or tokens that look random. */
+export function* findSecrets({ text }: ScannedText): Generator<Finding> {
   for (const match of text.matchAll(assignment)) {
     const [whole, name = '', assigned = ''] = match;
     if (isInsideWord(text, match.index)) continue;
     const at = match.index + whole.length;
     const isPassword = isPasswordName(name);
     const value = valueAt(text, at, isPassword);
-    if (value === undefined || value.text.length < SHORTEST || isPlaceholder(value.text)) continue;
+    if (value === undefined || value.text.length < MIN_LENGTH || isPlaceholder(value.text)) continue;
     if (isPassword ? !isPasswordValue(value.text, `${name} ${assigned}`) : !isRandom(value.text)) continue;
     const { start } = value;
     yield { entity: 'SECRET', start, end: start + value.text.length, isConfirmed: true };
   }
 }
 
-/** Whether a name, such as the key of a value in JSON, says that the value is a password as a whole. */
-export function isCalledPassword(words: string): boolean {
+/** Whether a text, such as the key of a JSON value, ends with a label for passwords. */
+export function isPasswordLabel(words: string): boolean {
   return /(?:^|[^\p{L}])(?:password|passwd|passphrase|passcode|pwd|kennwort|passwort|contraseña|mot de passe)\W*$/iu.test(
     words,
   );
@@ -27,23 +27,23 @@ export function isCalledPassword(words: string): boolean {
 /** Whether the value of such a key can be one: in several words the first must be as long as a password is. */
 export function isWholePassword(value: string): boolean {
   const [first = ''] = value.split(/\s/);
-  return first.length >= SHORTEST && value.length <= LONGEST && !isPlaceholder(value);
+  return first.length >= MIN_LENGTH && value.length <= MAX_LENGTH && !isPlaceholder(value);
 }
 
-const SHORTEST = 6;
-const LONGEST = 512;
+const MIN_LENGTH = 6;
+const MAX_LENGTH = 512;
 
 const assignment =
   /(password|passwd|passphrase|passcode|pwd|pass|kennwort|passwort|contraseña|mot de passe|secret|token|api[_ -]?key|access[_ -]?key|secret[_ -]?key|auth[_ -]?key|client[_ -]?secret|credential|signature|accountkey|sharedaccesskey)s?\\{0,3}["']?\s{0,3}(:=|=>|[:=]|\bis\b)\s{0,3}/giu;
 
 /** The value that begins there: in quotes all that they hold, otherwise as far as it goes. */
 function valueAt(text: string, at: number, isPassword: boolean): { start: number; text: string } | undefined {
-  const rest = text.slice(at, at + LONGEST + 8);
+  const rest = text.slice(at, at + MAX_LENGTH + 8);
   const [opener] = /^\\{0,3}["'`]/.exec(rest) ?? [];
-  if (opener === undefined) return bareValue(rest, at, isPassword);
+  if (opener === undefined) return unquotedValue(rest, at, isPassword);
   const inner = rest.slice(opener.length);
   const quoted = opener.length === 1 ? quotedBy(inner, opener) : untilText(inner, opener);
-  if (quoted === undefined) return bareValue(inner, at + opener.length, isPassword);
+  if (quoted === undefined) return unquotedValue(inner, at + opener.length, isPassword);
   return { start: at + opener.length, text: quoted };
 }
 
@@ -66,7 +66,7 @@ function untilText(text: string, closer: string): string | undefined {
  * A password may hold any sign but white space; what closes a sentence or a list behind it, and what is assigned next, is
  * none of it. Other secrets hold no quotes, commas or brackets.
  */
-function bareValue(rest: string, start: number, isPassword: boolean) {
+function unquotedValue(rest: string, start: number, isPassword: boolean) {
   if (!isPassword) {
     const text = /^[^\s"'`,;<>(){}[\]\\]{6,512}/.exec(rest)?.[0].replace(/[.,]+$/, '') ?? '';
     return rest[text.length] === '(' ? undefined : { start, text };

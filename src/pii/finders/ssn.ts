@@ -1,14 +1,14 @@
 import type { Finding } from '../finding.ts';
-import { type Scan, textBefore } from '../scan.ts';
-import { readGap } from './gap.ts';
+import { type ScannedText, textBefore } from '../scanned-text.ts';
+import { readGap } from './digit-gap.ts';
 
 /** US social security numbers that can have been issued; nine digits in one piece only where the text says so. */
-export function* findSsns({ text }: Scan): Generator<Finding> {
+export function* findSsns({ text }: ScannedText): Generator<Finding> {
   for (const match of text.matchAll(shape)) {
     const [written, area = '', one = '', group = '', other = '', serial = ''] = match;
     const separator = separatorOf(one, other);
     if (separator === undefined || !isIssuable(area, group, serial)) continue;
-    if (separator !== '-' && !isCalledSsn(textBefore(text, match.index, 60))) continue;
+    if (separator !== '-' && !hasSsnLabel(textBefore(text, match.index, 60))) continue;
     yield {
       entity: 'US_SSN',
       start: match.index,
@@ -28,7 +28,8 @@ const shape = new RegExp(
 function separatorOf(one: string, other: string): string | undefined {
   if (one === '' && other === '') return '';
   const [left, right] = [readGap(one), readGap(other)];
-  if (left === undefined || right === undefined || (left.isBreak && right.isBreak)) return undefined;
+  if (left === undefined || right === undefined || (left.hasLineBreak && right.hasLineBreak))
+    return undefined;
   if (left.kind === right.kind || right.kind === '') return left.kind;
   return left.kind === '' ? right.kind : undefined;
 }
@@ -40,6 +41,6 @@ function isIssuable(area: string, group: string, serial: string): boolean {
   return !['078051120', '219099999', '123456789'].includes(`${area}${group}${serial}`);
 }
 
-function isCalledSsn(before: string): boolean {
+function hasSsnLabel(before: string): boolean {
   return /\b(?:ssn|ssns|social|soc\.? ?sec|ss ?#)(?:\b|_|(?<=#))/i.test(before);
 }

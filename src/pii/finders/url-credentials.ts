@@ -1,8 +1,8 @@
 import type { Finding } from '../finding.ts';
-import type { Scan } from '../scan.ts';
+import type { ScannedText } from '../scanned-text.ts';
 
 /** The login in `scheme://user:password@host`; a password may hold an @ itself. */
-export function* findUrlCredentials({ text }: Scan): Generator<Finding> {
+export function* findUrlCredentials({ text }: ScannedText): Generator<Finding> {
   for (let at = text.indexOf('://'); at !== -1; at = text.indexOf('://', at + 3)) {
     const start = at + 3;
     const authority = /^[^\s/?#"'<>]*/.exec(text.slice(start, start + longestAuthority))?.[0] ?? '';

@@ -1,57 +1,63 @@
 import { RuntimeError, toFault } from '../../errors.ts';
 import { completeMessage } from '../../hooks/message.ts';
-import type { ChatStep } from '../file/model.ts';
+import type { ChatStep } from '../file/pipeline.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { sessionEvent } from '../state/session-event.ts';
-import { broken, done, type StepOutcome } from '../state/step-outcome.ts';
+import { failedStep, okStep, type StepOutcome } from '../state/step-outcome.ts';
 import { type CheckedAnswer, checkAnswer, feedbackOf } from './guardrails.ts';
 import { hasNoFuel } from './loop-control.ts';
-import { isReleasedLate } from './release.ts';
-import { type HookedTurn, stopTurn, tellAnswered, tellTurn } from './turn-hooks.ts';
-import { converse } from './turn-loop.ts';
-import { beginTurn } from './turn-moments.ts';
-import { type ChatPlace, openTalk, type Talk, viewOf, visible } from './turn-state.ts';
+import { isReleasedAtEnd } from './text-release.ts';
+import { notifyAnswered, notifyTurn, stopTurn, type TurnContext } from './turn-hooks.ts';
+import { runTurnLoop } from './turn-loop.ts';
+import { beginTurn } from './turn-start.ts';
+import {
+  type ChatStepContext,
+  createTurnState,
+  type TurnState,
+  viewOf,
+  visibleMessages,
+} from './turn-state.ts';
 
 /**
- * One turn of a conversation: model calls and the tool calls that they ask for, until an answer comes without
- * any; then its guardrails, and the whole again while they fail and retries are left. Throws what sets the
- * run down, and EXPRESSION_FAILED.
+ * One turn of a conversation: model calls and the tool calls that they ask for, until an answer comes
+ * without any; then its guardrails, and all of it again while they fail and retries are left. Throws
+ * EXPRESSION_FAILED, and what suspends the run (see `isSuspension`).
  */
-export async function runChat(run: RunContext, place: ChatPlace): Promise<StepOutcome> {
-  const talk = openTalk(place, listTools(run, place.step));
-  const turn = { run, number: run.session.turns + 1, place, talk };
+export async function runChat(run: RunContext, chat: ChatStepContext): Promise<StepOutcome> {
+  const state = createTurnState(chat, listTools(run, chat.step));
+  const turn = { run, number: run.session.turns + 1, chat, state };
   const { ended } = run.session;
   if (ended !== undefined) return stopTurn(turn, ended);
   const outcome = (await beginTurn(turn)) ?? (await runAttempts(turn));
   const status = outcome.status === 'ok' ? 'completed' : outcome.status === 'denied' ? 'denied' : 'failed';
-  const response = status === 'completed' ? (talk.answer?.message.content ?? '') : '';
-  const duration_ms = Math.round(performance.now() - talk.startedAt);
-  const { isHandedBack, originalPrompt: original_prompt } = talk;
-  if (status === 'completed' && !isHandedBack) await tellAnswered(turn);
-  await tellTurn(turn, { phase: 'turn_end', response, status, isHandedBack, original_prompt, duration_ms });
+  const response = status === 'completed' ? (state.answer?.message.content ?? '') : '';
+  const duration_ms = Math.round(performance.now() - state.startedAt);
+  const { isHandedBack, originalPrompt: original_prompt } = state;
+  if (status === 'completed' && !isHandedBack) await notifyAnswered(turn);
+  await notifyTurn(turn, { phase: 'turn_end', response, status, isHandedBack, original_prompt, duration_ms });
   return outcome;
 }
 
-async function runAttempts(turn: HookedTurn): Promise<StepOutcome> {
-  const { run, place, talk } = turn;
-  const { step, scope } = place;
+async function runAttempts(turn: TurnContext): Promise<StepOutcome> {
+  const { run, chat, state } = turn;
+  const { step, scope } = chat;
   for (let attempt = 1; ; attempt += 1) {
-    // What a hook has left the turn with, an answer that did not pass does not fill up.
-    if (attempt > 1 && talk.fuelSetBy === undefined) talk.roundsLeft = step.maxRounds;
-    const end = await converse(turn, attempt);
+    // A retry does not refill the rounds once a hook has set them.
+    if (attempt > 1 && state.fuelSetBy === undefined) state.roundsLeft = step.maxRounds;
+    const end = await runTurnLoop(turn, attempt);
     if (end !== undefined) return end;
-    const checked = await checkAnswer(run, place, { talk, attempt });
-    talk.guardrails = checked.results;
-    if (checked.failing === undefined) return await complete(turn);
-    if (attempt > step.retries || hasNoFuel(talk)) return withhold(talk, checked);
+    const checked = await checkAnswer(run, chat, { talk: state, attempt });
+    state.guardrails = checked.results;
+    if (checked.fault === undefined) return await complete(turn);
+    if (attempt > step.retries || hasNoFuel(state)) return withholdAnswer(state, checked);
     const feedback = completeMessage({ role: 'user', content: feedbackOf(checked) });
-    if (talk.answer !== undefined) talk.withheld.add(talk.answer.message).add(feedback);
-    talk.messages.push(feedback);
+    if (state.answer !== undefined) state.withheld.add(state.answer.message).add(feedback);
+    state.messages.push(feedback);
     if (scope.signal.aborted) throw new RuntimeError('ABORTED', 'the chat was given up');
   }
 }
 
-function listTools(run: RunContext, { tools }: ChatStep): Talk['offered'] {
+function listTools(run: RunContext, { tools }: ChatStep): TurnState['offered'] {
   return tools.flatMap((name) => {
     const tool = run.tools.get(name);
     if (tool === undefined) return [];
@@ -60,18 +66,18 @@ function listTools(run: RunContext, { tools }: ChatStep): Talk['offered'] {
   });
 }
 
-async function complete(turn: HookedTurn): Promise<StepOutcome> {
-  const { run, place, talk } = turn;
+async function complete(turn: TurnContext): Promise<StepOutcome> {
+  const { run, chat, state } = turn;
   run.session.turns += 1;
-  const text = talk.answer?.message.content ?? '';
-  if (isReleasedLate(turn)) run.emit({ type: 'text', run: run.journal.runId, step: place.name, text });
-  await run.tell('session_update', { ...sessionEvent(run), messages: visible(talk) });
-  return done(viewOf(talk, text));
+  const text = state.answer?.message.content ?? '';
+  if (isReleasedAtEnd(turn)) run.emit({ type: 'text', run: run.journal.runId, step: chat.name, text });
+  await run.notifySession('session_update', { ...sessionEvent(run), messages: visibleMessages(state) });
+  return okStep(viewOf(state, text));
 }
 
-/** The answer failed an enforcing guardrail to the last: nobody gets to see it. */
-function withhold(talk: Talk, { failing }: CheckedAnswer): StepOutcome {
+/** The outcome of a chat whose last answer failed an enforcing guardrail: its text is withheld. */
+function withholdAnswer(state: TurnState, { fault }: CheckedAnswer): StepOutcome {
   const text = 'This response was withheld by a guardrail.';
-  if (talk.answer !== undefined) talk.withheld.add(talk.answer.message);
-  return broken('denied', failing ?? toFault(new Error('no guardrail failed')), viewOf(talk, text));
+  if (state.answer !== undefined) state.withheld.add(state.answer.message);
+  return failedStep('denied', fault ?? toFault(new Error('no guardrail failed')), viewOf(state, text));
 }

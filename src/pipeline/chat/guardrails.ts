@@ -1,40 +1,40 @@
 import type { Fault } from '../../errors.ts';
 import { isObject, Json } from '../../json/json.ts';
-import type { Guardrail } from '../file/model.ts';
-import { journalScore, type KeptScore, missed } from '../run/eval.ts';
+import type { Guardrail } from '../file/pipeline.ts';
+import { journalScore, type KeptScore, thresholdFault } from '../run/eval-step.ts';
 import type { RunContext } from '../state/run-context.ts';
-import { evaluateIn } from '../state/scope.ts';
-import type { ChatPlace, GuardrailResult, Talk } from './turn-state.ts';
+import { evaluateIn } from '../state/step-scope.ts';
+import type { ChatStepContext, GuardrailResult, TurnState } from './turn-state.ts';
 
-/** What the guardrails of an answer came to. */
+/** The results of all guardrails for one answer. */
 export interface CheckedAnswer {
   readonly results: readonly GuardrailResult[];
-  /** Of the first enforcing guardrail that the answer failed. */
-  readonly failing?: Fault;
+  /** The fault of the first enforcing guardrail that the answer failed. */
+  readonly fault?: Fault;
 }
 
 /** Scores the last answer of a turn with every guardrail, in their order. */
 export async function checkAnswer(
   run: RunContext,
-  place: ChatPlace,
-  { talk, attempt }: { readonly talk: Talk; readonly attempt: number },
+  chat: ChatStepContext,
+  { talk: state, attempt }: { readonly talk: TurnState; readonly attempt: number },
 ): Promise<CheckedAnswer> {
   const results: GuardrailResult[] = [];
   let failing: Fault | undefined;
-  for (const guardrail of place.step.guardrails) {
-    const path = `${place.name}/attempt-${attempt}/guardrail-${guardrail.id}`;
-    const kept = await journalScore(run, path, toRequest(run, place, { guardrail, talk }));
-    const { score, passed, detail } = kept;
+  for (const guardrail of chat.step.guardrails) {
+    const path = `${chat.name}/attempt-${attempt}/guardrail-${guardrail.id}`;
+    const scoreRecord = await journalScore(run, path, toRequest(run, chat, { guardrail, talk: state }));
+    const { score, passed, detail } = scoreRecord;
     results.push({ id: guardrail.id, action: guardrail.action, score, passed, detail });
-    if (!passed && guardrail.action === 'enforce') failing ??= faultOf(guardrail, kept);
+    if (!passed && guardrail.action === 'enforce') failing ??= faultOf(guardrail, scoreRecord);
   }
-  return failing === undefined ? { results } : { results, failing };
+  return failing === undefined ? { results } : { results, fault: failing };
 }
 
 function toRequest(
   run: RunContext,
-  { scope }: ChatPlace,
-  { guardrail, talk }: { readonly guardrail: Guardrail; readonly talk: Talk },
+  { scope }: ChatStepContext,
+  { guardrail, talk: state }: { readonly guardrail: Guardrail; readonly talk: TurnState },
 ) {
   const { id, type, threshold } = guardrail;
   const params = evaluateIn(scope, guardrail.params);
@@ -43,13 +43,13 @@ function toRequest(
     type,
     threshold,
     signal: scope.signal,
-    content: talk.answer?.message.content ?? '',
+    content: state.answer?.message.content ?? '',
     params: isObject(params) ? Json.from(params) : new Json('{}'),
     context: {
       session_id: run.session.id,
       turn_index: run.session.turns,
-      messages: talk.messages,
-      tool_calls: talk.toolCalls.map(({ name, args, content, error, index }) => ({
+      messages: state.messages,
+      tool_calls: state.toolCalls.map(({ name, args, content, error, index }) => ({
         name,
         args,
         result: content,
@@ -61,10 +61,10 @@ function toRequest(
 }
 
 function faultOf({ id, threshold }: Guardrail, kept: KeptScore): Fault {
-  return missed(id, kept, threshold ?? {});
+  return thresholdFault(id, kept, threshold ?? {});
 }
 
-/** What the model is told about an answer that did not pass. */
+/** The feedback for the model about an answer that failed enforcing guardrails. */
 export function feedbackOf({ results }: CheckedAnswer): string {
   const complaints = results
     .filter(({ passed, action }) => !passed && action === 'enforce')

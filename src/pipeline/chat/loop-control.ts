@@ -1,14 +1,14 @@
 import type { Decision } from '../../contract/hook.ts';
-import type { Loop } from '../state/turn-record.ts';
-import type { Talk } from './turn-state.ts';
+import type { LoopControl } from '../state/turn-record.ts';
+import type { TurnState } from './turn-state.ts';
 
-/** What hooks decided of a chat's loop. */
-export function loopOf(decision: Decision): Loop {
-  const fallback = memberOf(decision, 'fallback');
-  const fuel = memberOf(decision, 'fuel');
-  const fuelDelta = memberOf(decision, 'fuel_delta');
+/** The loop control that the hooks decided: fallback, remaining rounds, change of the rounds. */
+export function loopControlOf(decision: Decision): LoopControl {
+  const fallback = replacedMember(decision, 'fallback');
+  const fuel = replacedMember(decision, 'fuel');
+  const fuelDelta = replacedMember(decision, 'fuel_delta');
   return {
-    // What nobody knows ends the turn.
+    // An unknown fallback ends the turn.
     ...(typeof fallback === 'string' && { fallback: fallback === 'call_agent' ? fallback : 'call_user' }),
     ...(isCount(fuel) && { fuel }),
     ...(typeof fuelDelta === 'number' && Number.isSafeInteger(fuelDelta) && { fuelDelta }),
@@ -16,25 +16,25 @@ export function loopOf(decision: Decision): Loop {
   };
 }
 
-export function takeLoop(talk: Talk, { fallback, fuel, fuelDelta, by }: Loop): void {
-  if (fuel !== undefined || fuelDelta !== undefined) talk.fuelSetBy = by;
-  if (fallback !== undefined) talk.fallback = fallback;
-  if (fuel !== undefined) talk.roundsLeft = fuel;
-  if (fuelDelta !== undefined) talk.roundsLeft = Math.max(0, talk.roundsLeft + fuelDelta);
+export function applyLoopControl(state: TurnState, { fallback, fuel, fuelDelta, by }: LoopControl): void {
+  if (fuel !== undefined || fuelDelta !== undefined) state.fuelSetBy = by;
+  if (fallback !== undefined) state.fallback = fallback;
+  if (fuel !== undefined) state.roundsLeft = fuel;
+  if (fuelDelta !== undefined) state.roundsLeft = Math.max(0, state.roundsLeft + fuelDelta);
 }
 
-/** A model call is over, with all that it asked for. */
-export function chargeRound(talk: Talk): void {
-  talk.roundsLeft = Math.max(0, talk.roundsLeft - 1);
+/** Counts one round, after its model call and tool calls. */
+export function chargeRound(state: TurnState): void {
+  state.roundsLeft = Math.max(0, state.roundsLeft - 1);
 }
 
-/** Whether a hook has left the turn without any further model call. */
-export function hasNoFuel({ fuelSetBy, roundsLeft }: Talk): boolean {
+/** Whether a hook has set the rounds and none are left. */
+export function hasNoFuel({ fuelSetBy, roundsLeft }: TurnState): boolean {
   return fuelSetBy !== undefined && roundsLeft <= 0;
 }
 
-/** A member of what the hooks of a moment replaced. */
-export function memberOf({ replace }: Decision, key: string): unknown {
+/** One member of what the hooks replaced; undefined if absent. */
+export function replacedMember({ replace }: Decision, key: string): unknown {
   const value = replace?.value;
   return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
 }

@@ -1,44 +1,45 @@
 import { completeMessage } from '../../hooks/message.ts';
 import { Json } from '../../json/json.ts';
 import type { StepOutcome } from '../state/step-outcome.ts';
-import { readKeptTurn } from '../state/turn-record.ts';
-import { forgetContext } from './session-context.ts';
-import { type HookedTurn, tellAnswered, toTurn } from './turn-hooks.ts';
-import { fireMoments, takeKept } from './turn-moments.ts';
+import { readTurnRecord } from '../state/turn-record.ts';
+import { dropContext } from './session-context.ts';
+import { notifyAnswered, type TurnContext, toTurn } from './turn-hooks.ts';
+import { applyTurnRecord, firePhases } from './turn-start.ts';
 
 /**
- * Lets the loop begin once more behind an answer, with a message of its own, from what it began with: what hooks made of
- * tools, request and loop held for one. Gives the outcome of a turn that one of them stopped.
+ * Restarts the turn loop after an answer, with a prompt of its own and the original system prompt, tools and
+ * options: changes by the hooks of tool_list, request and loop hold for one pass only. Returns the outcome if
+ * a hook stopped it.
  */
-export async function reprompt(hooked: HookedTurn, path: string): Promise<StepOutcome | undefined> {
-  const { run, place, talk } = hooked;
-  const { base, roundsLeft } = talk;
+export async function reprompt(turn: TurnContext, path: string): Promise<StepOutcome | undefined> {
+  const { run, chat, state } = turn;
+  const { base, roundsLeft } = state;
   // Source: chibi, whose loop this is; `call_user` is what a chat here is configured with.
-  const text = `[reengaged (fuel: ${roundsLeft}/${place.step.maxRounds}) via call_user. call_user(<message>) to end turn.]`;
-  talk.fallback = 'call_user';
-  const before = toTurn(hooked);
-  talk.model = undefined;
-  const turn = {
-    ...toTurn(hooked),
+  const text = `[reengaged (fuel: ${roundsLeft}/${chat.step.maxRounds}) via call_user. call_user(<message>) to end turn.]`;
+  state.fallback = 'call_user';
+  const before = toTurn(turn);
+  state.model = undefined;
+  const nextTurn = {
+    ...toTurn(turn),
     prompt: text,
     system_prompt: base.system,
     tools: base.offered,
     options: base.options,
     messages: [...before.messages, completeMessage({ role: 'user', content: text })],
   };
-  const promptLinks = run.links.filter(({ group }) => group.dialect.hearsOwnPrompts === true);
+  const promptLinks = run.links.filter(({ group }) => group.dialect.firesOnLoopPrompts === true);
   const entry = await run.journal.step(`${path}/reprompt`, async () => {
-    await tellAnswered(hooked);
+    await notifyAnswered(turn);
     const moments = ['prompt', 'tool_list', 'request', 'loop'] as const;
-    return Json.from(await fireMoments(hooked, { turn, moments, promptLinks }));
+    return Json.from(await firePhases(turn, { turn: nextTurn, phases: moments, promptLinks }));
   });
-  const kept = readKeptTurn(entry);
-  forgetContext(run.session, kept.taken ?? []);
-  const stopped = takeKept(hooked, kept);
+  const record = readTurnRecord(entry);
+  dropContext(run.session, record.taken ?? []);
+  const stopped = applyTurnRecord(turn, record);
   if (stopped !== undefined) return stopped;
-  talk.asked = { prompt: kept.prompt, original: text };
-  // What is withheld stays with the model, unless a hook has written the conversation anew.
-  if (kept.isRewritten === true) talk.messages.splice(0, talk.messages.length, ...kept.messages);
-  else talk.messages.push(completeMessage({ role: 'user', content: kept.prompt }));
+  state.modelPrompt = { prompt: record.prompt, original: text };
+  // The model still sees withheld answers, unless a hook has replaced the conversation.
+  if (record.isRewritten === true) state.messages.splice(0, state.messages.length, ...record.messages);
+  else state.messages.push(completeMessage({ role: 'user', content: record.prompt }));
   return undefined;
 }

@@ -1,147 +1,156 @@
 import type { Decision, HookEvent, TurnEvent } from '../../contract/hook.ts';
-import type { FinishedCall, Scene, Turn } from '../../contract/turn.ts';
-import { type FailedOpen, failuresIn } from '../../dialects/metadata.ts';
+import type { FinishedCall, HookContext, Turn } from '../../contract/turn.ts';
+import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
-import type { By } from '../../hooks/chain.ts';
-import { type Link, type Passage, type Passed, passGate } from '../../hooks/gate.ts';
+import { type ChainResult, type Link, type Passage, passGate } from '../../hooks/gate.ts';
+import type { DecidedBy } from '../../hooks/hook-chain.ts';
 import { Json } from '../../json/json.ts';
 import type { RunContext } from '../state/run-context.ts';
-import { broken, type StepOutcome } from '../state/step-outcome.ts';
-import { requireFinished } from '../state/suspend.ts';
-import type { Loop, Stopped } from '../state/turn-record.ts';
-import { loopOf, memberOf, takeLoop } from './loop-control.ts';
-import { addText } from './take-results.ts';
-import type { ChatPlace, Talk } from './turn-state.ts';
-import { viewOf, visible } from './turn-state.ts';
+import { failedStep, type StepOutcome } from '../state/step-outcome.ts';
+import { requireFinished } from '../state/suspension.ts';
+import type { LoopControl, TurnStop } from '../state/turn-record.ts';
+import { applyLoopControl, loopControlOf, replacedMember } from './loop-control.ts';
+import { appendText } from './tool-results.ts';
+import type { ChatStepContext, TurnState } from './turn-state.ts';
+import { viewOf, visibleMessages } from './turn-state.ts';
 
-/** A turn in its place, with what its hooks are told of. */
-export interface HookedTurn {
+/** A turn with its run, chat step and state. */
+export interface TurnContext {
   readonly run: RunContext;
-  /** Which of the session it is, from 1. */
+  /** The number of the turn in its session, from 1. */
   readonly number: number;
-  readonly place: ChatPlace;
-  readonly talk: Talk;
+  readonly chat: ChatStepContext;
+  readonly state: TurnState;
 }
 
-/** After the last result of a response. Gives the outcome of a turn that a hook ended. */
-export async function endBatch(
-  turn: HookedTurn,
+/**
+ * Fires the batch hooks after the last result of a response. Returns the outcome if a hook ended the turn.
+ */
+export async function fireBatch(
+  turn: TurnContext,
   path: string,
   calls: readonly FinishedCall[],
 ): Promise<StepOutcome | undefined> {
-  const { run, talk } = turn;
+  const { run, state } = turn;
   if (run.links.length === 0 || calls.length === 0) return undefined;
-  const kept = await journalDecision(turn, `${path}/batch`, {
+  const record = await journalDecision(turn, `${path}/batch`, {
     hook: 'turn',
     phase: 'batch',
     turn: toTurn(turn),
     calls: calls.map((call) => ({ ...call, aliases: run.tools.get(call.name)?.aliases })),
   });
-  if (kept.stopped !== undefined) return stopTurn(turn, kept.stopped);
-  const last = talk.messages.at(-1);
-  if (kept.context.length > 0 && last !== undefined) {
-    talk.messages.splice(-1, 1, addText(last, kept.context));
+  if (record.stopped !== undefined) return stopTurn(turn, record.stopped);
+  const last = state.messages.at(-1);
+  if (record.context.length > 0 && last !== undefined) {
+    state.messages.splice(-1, 1, appendText(last, record.context));
   }
-  takeLoop(talk, kept.loop);
+  applyLoopControl(state, record.loop);
   return undefined;
 }
 
-/** What the hooks of a turn's end want. */
+/** The decision of the stop hooks: end the turn, go on, or stop it. */
 export type TurnEnd =
   | { readonly kind: 'end'; readonly context: readonly string[] }
   | { readonly kind: 'go on'; readonly followUp: string; readonly by: readonly (string | null)[] }
   | { readonly kind: 'stopped'; readonly outcome: StepOutcome };
 
-/** An answer without tool calls, or the round limit: hooks may make the turn go on. */
+/**
+ * Fires the stop hooks, after an answer without tool calls or at the round limit; they may force a further
+ * call.
+ */
 export async function endTurn(
-  turn: HookedTurn,
+  turn: TurnContext,
   path: string,
   end: 'final_response' | 'max_iterations',
 ): Promise<TurnEnd> {
-  const { run, talk } = turn;
+  const { run, state } = turn;
   if (run.links.length === 0) return { kind: 'end', context: [] };
-  const response = talk.answer?.message.content ?? '';
+  const response = state.answer?.message.content ?? '';
   const event = { hook: 'turn', phase: 'stop', turn: toTurn(turn), response, end } as const;
-  const kept = await journalDecision(turn, `${path}/stop`, event);
-  countForces(turn, kept.forcedBy ?? []);
-  if (kept.stopped !== undefined) {
-    // Of a denied answer nobody gets to see anything.
-    if (kept.isDenied && end === 'final_response' && talk.answer !== undefined) {
-      talk.withheld.add(talk.answer.message);
+  const record = await journalDecision(turn, `${path}/stop`, event);
+  countForcedTurns(turn, record.forcedBy ?? []);
+  if (record.stopped !== undefined) {
+    // A denied answer is withheld.
+    if (record.isDenied && end === 'final_response' && state.answer !== undefined) {
+      state.withheld.add(state.answer.message);
     }
-    return { kind: 'stopped', outcome: stopTurn(turn, kept.stopped) };
+    return { kind: 'stopped', outcome: stopTurn(turn, record.stopped) };
   }
-  if (kept.followUp === undefined) return { kind: 'end', context: kept.context };
-  return { kind: 'go on', followUp: kept.followUp, by: (kept.forcedBy ?? []).map(({ hook }) => hook) };
+  if (record.followUp === undefined) return { kind: 'end', context: record.context };
+  return { kind: 'go on', followUp: record.followUp, by: (record.forcedBy ?? []).map(({ hook }) => hook) };
 }
 
-/** Each system counts what its own hooks have forced. */
-function countForces({ run, talk: { forces } }: HookedTurn, forcedBy: readonly Forcing[]): void {
+/**
+ * Counts the forced turns by dialect; a dialect that counts them in a row starts again after a turn without
+ * one.
+ */
+function countForcedTurns({ run, state: { forcedTurns } }: TurnContext, forcedBy: readonly ForcedBy[]): void {
   const systems = new Map(run.links.map(({ group: { dialect } }) => [dialect.name, dialect]));
-  for (const [name, { forcesInARow }] of systems) {
-    if (forcedBy.some(({ dialect }) => dialect === name)) forces.set(name, (forces.get(name) ?? 0) + 1);
-    else if (forcesInARow === true) forces.delete(name);
+  for (const [name, { countsForcedTurnsInARow }] of systems) {
+    if (forcedBy.some(({ dialect }) => dialect === name))
+      forcedTurns.set(name, (forcedTurns.get(name) ?? 0) + 1);
+    else if (countsForcedTurnsInARow === true) forcedTurns.delete(name);
   }
 }
 
 interface KeptDecision {
-  readonly stopped?: Stopped;
+  readonly stopped?: TurnStop;
   readonly isDenied: boolean;
   readonly failures: readonly FailedOpen[];
   readonly context: readonly string[];
-  readonly loop: Loop;
+  readonly loop: LoopControl;
   readonly followUp?: string;
-  /** Who wants the turn to go on. */
-  readonly forcedBy?: readonly Forcing[];
+  /** The hooks that forced a further model call. */
+  readonly forcedBy?: readonly ForcedBy[];
 }
 
-type Forcing = Pick<By, 'hook' | 'dialect'>;
+type ForcedBy = Pick<DecidedBy, 'hook' | 'dialect'>;
 
-async function journalDecision(turn: HookedTurn, path: string, event: TurnEvent): Promise<KeptDecision> {
+async function journalDecision(turn: TurnContext, path: string, event: TurnEvent): Promise<KeptDecision> {
   const entry = await turn.run.journal.step(path, async () => {
     const { decision, forcedBy } = await askTurn(turn, event);
-    const followUp = memberOf(decision, 'follow_up');
-    // An answer that the turn goes on from stands, though it is not the last.
+    const followUp = replacedMember(decision, 'follow_up');
+    // An answer from which a hook continues the turn counts as answered, though it is not the last.
     if (typeof followUp === 'string' && event.phase === 'stop' && event.end === 'final_response')
-      await tellAnswered(turn);
+      await notifyAnswered(turn);
     return Json.from({
-      stopped: stoppedBy(decision),
+      stopped: turnStopOf(decision),
       isDenied: decision.verdict === 'deny',
-      failures: failuresIn(decision.metadata),
+      failures: failedOpenIn(decision.metadata),
       context: decision.context,
-      loop: loopOf(decision),
+      loop: loopControlOf(decision),
       ...(typeof followUp === 'string' && { followUp, forcedBy }),
     });
   });
   // This module wrote it.
-  const kept = entry.value as KeptDecision;
-  turn.talk.failedOpen.push(...kept.failures);
-  return kept;
+  const record = entry.value as KeptDecision;
+  turn.state.failedOpen.push(...record.failures);
+  return record;
 }
 
 /**
- * Tells hooks of a moment, and waits for those whose own system does. `changed` is what the turn has then in the place of
- * its own.
+ * Notifies the hooks of a phase, and waits for those that their dialect awaits. `changed` overrides members
+ * of the turn in the event.
  */
-export async function tellTurn(
-  turn: HookedTurn,
-  moment: DistributiveOmit<Extract<TurnEvent, { phase: Told }>, 'hook' | 'turn'>,
+export async function notifyTurn(
+  turn: TurnContext,
+  moment: DistributiveOmit<Extract<TurnEvent, { phase: NotifiedPhase }>, 'hook' | 'turn'>,
   changed: Partial<Turn> = {},
 ): Promise<void> {
   if (turn.run.links.length === 0) return;
   const event = { hook: 'turn', ...moment, turn: { ...toTurn(turn), ...changed } } as const;
-  await turn.run.fire(event, passageOf(turn));
+  await turn.run.fire(event, gateOptionsOf(turn));
 }
 
-/** Tells hooks of an answer without tool calls that stands. */
-export async function tellAnswered(turn: HookedTurn): Promise<void> {
-  const { answer, asked } = turn.talk;
+/** Notifies the hooks of an accepted answer without tool calls. */
+export async function notifyAnswered(turn: TurnContext): Promise<void> {
+  const { answer, modelPrompt } = turn.state;
   const response = answer?.message.content ?? '';
-  const about = { phase: 'answered', response, original_prompt: asked.original } as const;
-  await tellTurn(turn, about, { prompt: asked.prompt });
+  const about = { phase: 'answered', response, original_prompt: modelPrompt.original } as const;
+  await notifyTurn(turn, about, { prompt: modelPrompt.prompt });
 }
 
-type Told =
+type NotifiedPhase =
   | 'turn_start'
   | 'answered'
   | 'model_asked'
@@ -151,70 +160,74 @@ type Told =
   | 'error';
 type DistributiveOmit<Union, Keys extends PropertyKey> = Union extends unknown ? Omit<Union, Keys> : never;
 
-/** Asks all hooks, or those of some links. Throws ABORTED when the run is set down meanwhile. */
-export async function askTurn(turn: HookedTurn, event: HookEvent, links?: readonly Link[]): Promise<Passed> {
+/** Asks all hooks, or those of `links`. Throws ABORTED if the run is suspended meanwhile. */
+export async function askTurn(
+  turn: TurnContext,
+  event: HookEvent,
+  links?: readonly Link[],
+): Promise<ChainResult> {
   const { run } = turn;
   const passed =
     links === undefined
-      ? await run.fire(event, passageOf(turn))
-      : await passGate(links, event, passageOf(turn));
+      ? await run.fire(event, gateOptionsOf(turn))
+      : await passGate(links, event, gateOptionsOf(turn));
   requireFinished(run, passed.decision.error);
   return passed;
 }
 
-function passageOf(turn: HookedTurn): Passage {
-  const { run, place } = turn;
-  const call = `${run.journal.runId}/${place.name}`;
-  return { call, scene: sceneOf(turn), signal: place.scope.signal };
+function gateOptionsOf(turn: TurnContext): Passage {
+  const { run, chat } = turn;
+  const call = `${run.journal.runId}/${chat.name}`;
+  return { call, hookContext: hookContextOf(turn), signal: chat.scope.signal };
 }
 
-/** Where the turn is. */
-export function sceneOf({ run, number, place, talk }: HookedTurn): Scene {
+/** The hook context of the turn. */
+export function hookContextOf({ run, number, chat, state }: TurnContext): HookContext {
   const { session, name } = run;
   return {
     session_id: session.id,
     turn_id: `${name}-turn-${number}`,
     agent: name,
     context_name: name,
-    round: talk.rounds,
-    messages: visible(talk),
+    round: state.rounds,
+    messages: visibleMessages(state),
     transcript: null,
-    fuel: { remaining: talk.roundsLeft, total: place.step.maxRounds },
-    stops: 0,
-    forces: Object.fromEntries(talk.forces),
+    fuel: { remaining: state.roundsLeft, total: chat.step.maxRounds },
+    forcedTurns: 0,
+    forcedTurnsByDialect: Object.fromEntries(state.forcedTurns),
     isKept: run.isKept,
-    ...(talk.isLastRound && { isLastRound: true }),
+    ...(state.isLastRound && { isLastRound: true }),
     isResumed: session.isResumed,
     now: new Date().toISOString(),
     host: {},
   };
 }
 
-export function toTurn({ run, place, talk }: HookedTurn): Turn {
+export function toTurn({ run, chat, state }: TurnContext): Turn {
   return {
-    prompt: talk.prompt,
-    system_prompt: talk.system,
-    messages: visible(talk),
-    tools: talk.offered,
-    provider_id: place.step.provider,
-    model: talk.model ?? run.modelOf(place.step.provider),
-    options: talk.options,
+    prompt: state.prompt,
+    system_prompt: state.system,
+    messages: visibleMessages(state),
+    tools: state.offered,
+    provider_id: chat.step.provider,
+    model: state.model ?? run.modelOf(chat.step.provider),
+    options: state.options,
   };
 }
 
-/** A turn goes on behind an allow and a modify only. */
-export function stoppedBy({ verdict, hook, reason, abort, metadata }: Decision): Stopped | undefined {
+/** Why a decision stops the turn; undefined for allow and modify. */
+export function turnStopOf({ verdict, hook, reason, abort, metadata }: Decision): TurnStop | undefined {
   if (verdict === 'allow' || verdict === 'modify') return undefined;
   const why =
     verdict === 'deny' || verdict === 'abort' ? reason : `its verdict "${verdict}" has no meaning here`;
   return { hook: hook ?? 'a hook', reason: why, isSession: abort === 'session', metadata: metadata.value };
 }
 
-/** The outcome of a turn that a hook stopped; of a session that is over, no further turn begins. */
-export function stopTurn({ run, talk }: HookedTurn, stopped: Stopped): StepOutcome {
+/** The outcome of a turn that a hook stopped. If the hook ended the session, no further turn begins in it. */
+export function stopTurn({ run, state }: TurnContext, stopped: TurnStop): StepOutcome {
   const { hook, reason, isSession, metadata } = stopped;
   if (isSession) run.session.ended = stopped;
   const error = toFault(new RuntimeError('DENIED', `the turn was ended by hook "${hook}": ${reason}`));
-  const view = { ...viewOf(talk, ''), hook, reason, metadata, ...(isSession && { abort: 'session' }) };
-  return broken('denied', error, view);
+  const view = { ...viewOf(state, ''), hook, reason, metadata, ...(isSession && { abort: 'session' }) };
+  return failedStep('denied', error, view);
 }

@@ -3,25 +3,25 @@ import type { FailedOpen } from '../../dialects/metadata.ts';
 import { RuntimeError } from '../../errors.ts';
 import { completeMessage } from '../../hooks/message.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
-import type { ChatStep, Guardrail } from '../file/model.ts';
-import { evaluateIn, type Scope } from '../state/scope.ts';
-import type { ModelAnswer } from './model.ts';
-import { type Spent, sumSpent } from './spent.ts';
+import type { ChatStep, Guardrail } from '../file/pipeline.ts';
+import { evaluateIn, type Scope } from '../state/step-scope.ts';
+import type { ModelAnswer } from './journaled-model-call.ts';
+import { type CallUsage, sumUsage } from './model-usage.ts';
 
-/** A chat step in its place. */
-export interface ChatPlace {
+/** A chat step with its path and scope. */
+export interface ChatStepContext {
   readonly step: ChatStep;
   readonly name: string;
   readonly scope: Scope;
 }
 
-/** A turn as far as it has come. */
-export interface Talk {
+/** The mutable state of a turn. */
+export interface TurnState {
   system: string;
   readonly messages: ChatMessage[];
-  /** What the person said last; '' when the turn does not begin with it. */
+  /** The user message that begins the turn; '' when the turn does not begin with one. */
   prompt: string;
-  /** The same as nobody has changed it. */
+  /** The prompt before hooks changed it. */
   readonly originalPrompt: string;
   /** What the model is offered. */
   offered: readonly ToolListing[];
@@ -30,49 +30,52 @@ export interface Talk {
   options: ModelOptions;
   /** Model calls that the turn has left. */
   roundsLeft: number;
-  /** The hook that has set or changed that last. */
+  /** The hook that last set or changed `roundsLeft`. */
   fuelSetBy: string | undefined;
-  /** What follows the next answer without tool calls; what a hook wants holds for one. */
+  /** What follows the next answer without tool calls; the choice of a hook holds for one answer. */
   fallback: 'call_user' | 'call_agent';
-  /** What the model was asked last, by a person or by the loop itself. */
-  asked: { readonly prompt: string; readonly original: string };
+  /** The last prompt to the model, by a person or by the loop itself. */
+  modelPrompt: { readonly prompt: string; readonly original: string };
   /** What each call of the loop starts from, before hooks change it. */
   base: { readonly system: string; readonly offered: readonly ToolListing[]; readonly options: ModelOptions };
-  /** How often hooks have made the turn go on, by their dialect. */
-  readonly forces: Map<string, number>;
-  /** The round beyond the limit, which one hook has forced and after which none can force another. */
+  /** How often hooks have forced a further model call, by dialect. */
+  readonly forcedTurns: Map<string, number>;
+  /** Whether this is the extra round beyond the limit, after which no hook can force another. */
   isLastRound: boolean;
-  /** Hooks that failed, and what they were asked about passed by the rules of their dialects. */
+  /** Hooks that failed open by the rules of their dialects. */
   readonly failedOpen: FailedOpen[];
-  /** A tool, not the model, has given the word back. */
+  /** A flow control tool, not the model, ended the turn. */
   isHandedBack: boolean;
   readonly startedAt: number;
-  /** Answers that a guardrail failed and what the model was told of them: nobody else gets to see these. */
+  /** Answers that failed a guardrail and the feedback on them; only the model sees these messages. */
   readonly withheld: Set<ChatMessage>;
-  readonly toolCalls: MadeCall[];
+  readonly toolCalls: ToolCallRecord[];
   rounds: number;
   /** Of each model call, in order. */
-  readonly spent: Spent[];
+  readonly usage: CallUsage[];
   answer: ModelAnswer | undefined;
   guardrails: readonly GuardrailResult[];
 }
 
 /** A tool call of the turn, as the step's view shows it. */
-export interface MadeCall {
+export interface ToolCallRecord {
   readonly name: string;
   readonly args: Json | string;
   readonly status: 'ok' | 'failed' | 'denied';
   /** The text that the model was given. */
   readonly content: string;
   readonly error: string;
-  /** What hooks had to say of it. */
+  /** The merged metadata of its hooks. */
   readonly metadata: Json;
   /** Position of the assistant message that asked for it. */
   readonly index: number;
 }
 
-/** A turn that begins. Throws EXPRESSION_FAILED. */
-export function openTalk({ step, scope }: ChatPlace, offered: readonly ToolListing[]): Talk {
+/** The state of a new turn. Throws EXPRESSION_FAILED. */
+export function createTurnState(
+  { step, scope }: ChatStepContext,
+  offered: readonly ToolListing[],
+): TurnState {
   const system = step.system === undefined ? '' : textOf(evaluateIn(scope, step.system));
   const messages = readMessages(evaluateIn(scope, step.messages));
   const newest = messages.at(-1);
@@ -93,9 +96,9 @@ export function openTalk({ step, scope }: ChatPlace, offered: readonly ToolListi
     roundsLeft: step.maxRounds,
     fuelSetBy: undefined,
     fallback: 'call_user',
-    asked: { prompt, original: prompt },
+    modelPrompt: { prompt, original: prompt },
     base: { system, offered, options },
-    forces: new Map(),
+    forcedTurns: new Map(),
     isLastRound: false,
     failedOpen: [],
     isHandedBack: false,
@@ -103,7 +106,7 @@ export function openTalk({ step, scope }: ChatPlace, offered: readonly ToolListi
     withheld: new Set(),
     toolCalls: [],
     rounds: 0,
-    spent: [],
+    usage: [],
     answer: undefined,
     guardrails: [],
   };
@@ -136,7 +139,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : stringifyJson(value);
 }
 
-/** What a guardrail came to. */
+/** The result of one guardrail. */
 export interface GuardrailResult {
   readonly id: string;
   readonly action: Guardrail['action'];
@@ -146,25 +149,25 @@ export interface GuardrailResult {
   readonly detail: string;
 }
 
-/** The messages that anybody may see. */
-export function visible({ messages, withheld }: Talk): ChatMessage[] {
+/** The messages without those that are withheld. */
+export function visibleMessages({ messages, withheld }: TurnState): ChatMessage[] {
   return messages.filter((message) => !withheld.has(message));
 }
 
 /** What expressions see of the step. */
-export function viewOf(talk: Talk, text: string) {
+export function viewOf(state: TurnState, text: string) {
   return {
     text,
-    rounds: talk.rounds,
-    finish_reason: talk.answer?.finish_reason ?? '',
-    usage: sumSpent(talk.spent),
-    tool_calls: talk.toolCalls.map(({ name, args, status, content, error, metadata }) => ({
+    rounds: state.rounds,
+    finish_reason: state.answer?.finish_reason ?? '',
+    usage: sumUsage(state.usage),
+    tool_calls: state.toolCalls.map(({ name, args, status, content, error, metadata }) => ({
       ...{ name, args, status, result: content, error },
       ...(metadata.text !== '{}' && { metadata }),
     })),
-    messages: visible(talk),
-    guardrails: talk.guardrails,
-    metadata: talk.answer?.metadata ?? new Json('{}'),
-    ...(talk.failedOpen.length > 0 && { failed_open: talk.failedOpen }),
+    messages: visibleMessages(state),
+    guardrails: state.guardrails,
+    metadata: state.answer?.metadata ?? new Json('{}'),
+    ...(state.failedOpen.length > 0 && { failed_open: state.failedOpen }),
   };
 }

@@ -1,16 +1,16 @@
 import { RuntimeError } from '../../errors.ts';
-import { locate } from '../../yaml/check.ts';
+import { locateViolation } from '../../yaml/check.ts';
 import { parseDocument, readDocument, type YamlDocument } from '../../yaml/document.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { sortProblems } from '../../yaml/problem.ts';
 import { readText } from '../../yaml/text-file.ts';
 import { findViolations } from '../../yaml/violation.ts';
-import type { Pipeline } from './model.ts';
+import type { Pipeline } from './pipeline.ts';
 import { readPipeline } from './read-pipeline.ts';
 import { pipelineSchema } from './schema.ts';
 import { validatePipeline } from './validate.ts';
 import type { PipelineRuntime } from './validate-names.ts';
-import { isToldBetter, wordViolation } from './validate-words.ts';
+import { isCoveredByOther, wordViolation } from './violation-wording.ts';
 
 /** A pipeline, unless one of its problems is an error. */
 export interface LoadedPipeline {
@@ -25,7 +25,7 @@ export interface LoadedPipeline {
  */
 export function loadPipeline(file: string, runtime: PipelineRuntime | undefined): LoadedPipeline {
   const text = readText(file);
-  // What is wrong with the bytes of a file is a problem of the document.
+  // A file that is not UTF-8 is a problem of the document.
   return typeof text === 'string'
     ? load(parseDocument(file, text), text, runtime)
     : load(readDocument(file), '', runtime);
@@ -33,7 +33,7 @@ export function loadPipeline(file: string, runtime: PipelineRuntime | undefined)
 
 /** The pipeline that the file holds. Throws CONFIG_INVALID with `details.problems`, and FILE_UNREADABLE. */
 export function requirePipeline(file: string, runtime: PipelineRuntime | undefined): Pipeline {
-  return demand(file, loadPipeline(file, runtime));
+  return requireLoaded(file, loadPipeline(file, runtime));
 }
 
 /** A pipeline from a text that stood in `file` once. Throws CONFIG_INVALID with `details.problems`. */
@@ -41,7 +41,7 @@ export function requirePipelineText(
   { file, text }: { readonly file: string; readonly text: string },
   runtime: PipelineRuntime | undefined,
 ): Pipeline {
-  return demand(file, load(parseDocument(file, text), text, runtime));
+  return requireLoaded(file, load(parseDocument(file, text), text, runtime));
 }
 
 function load(document: YamlDocument, source: string, runtime: PipelineRuntime | undefined): LoadedPipeline {
@@ -58,11 +58,11 @@ function load(document: YamlDocument, source: string, runtime: PipelineRuntime |
 function checkShape(document: YamlDocument): readonly Problem[] {
   const violations = findViolations(document.value, pipelineSchema);
   return violations
-    .filter((violation) => !isToldBetter(violation, violations))
-    .map((violation) => locate(document, wordViolation(violation), pipelineSchema));
+    .filter((violation) => !isCoveredByOther(violation, violations))
+    .map((violation) => locateViolation(document, wordViolation(violation), pipelineSchema));
 }
 
-function demand(file: string, { pipeline, problems }: LoadedPipeline): Pipeline {
+function requireLoaded(file: string, { pipeline, problems }: LoadedPipeline): Pipeline {
   if (pipeline !== undefined) return pipeline;
   const errors = problems.filter(({ severity }) => severity === 'error');
   const count = errors.length === 1 ? 'a problem' : `${errors.length} problems`;

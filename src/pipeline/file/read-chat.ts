@@ -2,9 +2,9 @@ import type { Threshold } from '../../contract/eval.ts';
 import { compileExpressions } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { present } from '../../yaml/present.ts';
-import { choiceAt, finiteAt, itemsAt, textAt, valueAt, wholeAt } from '../../yaml/read.ts';
-import type { Chat, Guardrail } from './model.ts';
+import { omitUndefined } from '../../yaml/present.ts';
+import { choiceAt, integerAt, itemsAt, numberAt, textAt, valueAt } from '../../yaml/read.ts';
+import type { Chat, Guardrail } from './pipeline.ts';
 import { everyVariable, expressionAt, mappingAt } from './read-expression.ts';
 
 /** What the `chat` at `path` says; its expressions see `variables`. */
@@ -18,15 +18,15 @@ export function readChat(
     provider: textAt(document, at('provider')) ?? '',
     messages: expressionAt(document, at('messages'), variables) ?? compileExpressions([], []),
     tools: itemsAt(document, at('tools')).map((item) => textAt(document, item) ?? ''),
-    maxRounds: wholeAt(document, at('max_rounds')) ?? 8,
-    toolConcurrency: wholeAt(document, at('tool_concurrency')) ?? 4,
+    maxRounds: integerAt(document, at('max_rounds')) ?? 8,
+    toolConcurrency: integerAt(document, at('tool_concurrency')) ?? 4,
     guardrails: itemsAt(document, at('guardrails')).map((item) => readGuardrail(document, item, variables)),
-    retries: wholeAt(document, at('retries'), 0) ?? 0,
-    ...present({
+    retries: integerAt(document, at('retries'), 0) ?? 0,
+    ...omitUndefined({
       system: expressionAt(document, at('system'), variables),
       stream: choiceAt(document, at('stream'), ['hold', 'windowed']),
-      temperature: finiteAt(document, at('temperature')),
-      maxTokens: wholeAt(document, at('max_tokens')),
+      temperature: numberAt(document, at('temperature')),
+      maxTokens: integerAt(document, at('max_tokens')),
     }),
   };
 }
@@ -36,7 +36,7 @@ function readGuardrail(document: YamlDocument, path: Path, variables: readonly s
     id: guardrailIdAt(document, path) ?? '',
     type: textAt(document, [...path, 'eval']) ?? '',
     params: mappingAt(document, [...path, 'params'], variables),
-    ...present({ threshold: readThreshold(document, [...path, 'threshold']) }),
+    ...omitUndefined({ threshold: readThreshold(document, [...path, 'threshold']) }),
     action: choiceAt(document, [...path, 'action'], ['enforce', 'monitor']) ?? 'enforce',
   };
 }
@@ -49,8 +49,8 @@ export function guardrailIdAt(document: YamlDocument, path: Path): string | unde
 /** The bounds at `path`; undefined when there are none, not even empty ones. */
 export function readThreshold(document: YamlDocument, path: Path): Threshold | undefined {
   if (!isObject(valueAt(document, path))) return undefined;
-  return present({
-    min_score: finiteAt(document, [...path, 'min_score']),
-    max_score: finiteAt(document, [...path, 'max_score']),
+  return omitUndefined({
+    min_score: numberAt(document, [...path, 'min_score']),
+    max_score: numberAt(document, [...path, 'max_score']),
   });
 }

@@ -1,6 +1,6 @@
 import { compileExpressions, type Expression } from '../../expression/expression.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { exactAt } from '../../yaml/read.ts';
+import { exactValueAt } from '../../yaml/read.ts';
 
 /** Every variable that an expression of a pipeline may see; `validate` says where each of them is known. */
 export const everyVariable: readonly string[] = ['input', 'steps', 'item', 'index', 'error'];
@@ -11,7 +11,7 @@ export function expressionAt(
   path: Path,
   variables: readonly string[] = everyVariable,
 ): Expression | undefined {
-  const tree = exactAt(document, path);
+  const tree = exactValueAt(document, path);
   return tree === undefined ? undefined : compileExpressions(tree, variables);
 }
 

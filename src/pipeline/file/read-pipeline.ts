@@ -1,26 +1,26 @@
 import { basename, dirname, resolve } from 'node:path';
 import { isObject } from '../../json/json.ts';
-import { compileSchema } from '../../yaml/check-value.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
-import { present } from '../../yaml/present.ts';
-import { valueAt, wordAt } from '../../yaml/read.ts';
-import type { Pipeline } from './model.ts';
+import { omitUndefined } from '../../yaml/present.ts';
+import { nonEmptyTextAt, valueAt } from '../../yaml/read.ts';
+import { compileSchema } from '../../yaml/schema-check.ts';
+import type { Pipeline } from './pipeline.ts';
 import { expressionAt } from './read-expression.ts';
 import { readSteps } from './read-step.ts';
 
 /** The pipeline that a checked document declares; `source` is its text. Call it only without errors. */
 export function readPipeline(document: YamlDocument, source: string): Pipeline {
   const file = resolve(document.file);
-  const runtime = wordAt(document, ['spec', 'runtime']);
+  const runtime = nonEmptyTextAt(document, ['spec', 'runtime']);
   const input = valueAt(document, ['spec', 'input']);
   return {
     file,
-    name: wordAt(document, ['metadata', 'name']) ?? nameOf(file),
+    name: nonEmptyTextAt(document, ['metadata', 'name']) ?? nameOf(file),
     source,
-    ...present({ runtime: runtime === undefined ? undefined : resolve(dirname(file), runtime) }),
+    ...omitUndefined({ runtime: runtime === undefined ? undefined : resolve(dirname(file), runtime) }),
     checkInput: compileSchema(isObject(input) || typeof input === 'boolean' ? input : undefined),
     steps: readSteps(document, ['spec', 'steps']),
-    ...present({ output: expressionAt(document, ['spec', 'output']) }),
+    ...omitUndefined({ output: expressionAt(document, ['spec', 'output']) }),
   };
 }
 

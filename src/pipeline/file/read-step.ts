@@ -1,9 +1,9 @@
 import { compileExpressions } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { present } from '../../yaml/present.ts';
-import { choiceAt, itemsAt, millisecondsAt, textAt, valueAt, wholeAt } from '../../yaml/read.ts';
-import type { EvalStep, OnError, Step } from './model.ts';
+import { omitUndefined } from '../../yaml/present.ts';
+import { choiceAt, integerAt, itemsAt, millisecondsAt, textAt, valueAt } from '../../yaml/read.ts';
+import type { EvalStep, OnError, Step } from './pipeline.ts';
 import { readChat, readThreshold } from './read-chat.ts';
 import { expressionAt, mappingAt } from './read-expression.ts';
 
@@ -28,7 +28,7 @@ function readStep(document: YamlDocument, path: Path): Step {
         ...base,
         kind,
         steps: readSteps(document, [...path, 'parallel']),
-        ...present({ concurrency: wholeAt(document, [...path, 'concurrency']) }),
+        ...omitUndefined({ concurrency: integerAt(document, [...path, 'concurrency']) }),
       };
     case 'steps': {
       const otherwise = readSteps(document, [...path, 'else']);
@@ -48,7 +48,7 @@ function readBase(document: YamlDocument, path: Path): StepBase {
   return {
     id: textAt(document, [...path, 'id']) ?? '',
     position: document.positionOf(path),
-    ...present({
+    ...omitUndefined({
       condition: expressionAt(document, [...path, 'if']),
       forEach: readForEach(document, path),
       timeoutMs: millisecondsAt(document, [...path, 'timeout_ms']),
@@ -63,8 +63,8 @@ function readForEach(document: YamlDocument, path: Path): StepBase['forEach'] | 
   const items = expressionAt(document, isLong ? [...forEach, 'items'] : forEach);
   if (items === undefined) return undefined;
   const isParallel = valueAt(document, [...path, 'parallel']) !== undefined;
-  const short = isParallel ? undefined : wholeAt(document, [...path, 'concurrency']);
-  return { items, concurrency: wholeAt(document, [...forEach, 'concurrency']) ?? short ?? 1 };
+  const short = isParallel ? undefined : integerAt(document, [...path, 'concurrency']);
+  return { items, concurrency: integerAt(document, [...forEach, 'concurrency']) ?? short ?? 1 };
 }
 
 function readOnError(document: YamlDocument, path: Path): OnError {
@@ -80,7 +80,7 @@ function readEval(document: YamlDocument, path: Path): Omit<EvalStep, keyof Step
     type: textAt(document, [...path, 'eval']) ?? '',
     content: expressionAt(document, [...path, 'content']) ?? compileExpressions('', []),
     params: mappingAt(document, [...path, 'params']),
-    ...present({
+    ...omitUndefined({
       context: expressionAt(document, [...path, 'context']),
       threshold: readThreshold(document, [...path, 'threshold']),
     }),

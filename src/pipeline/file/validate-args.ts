@@ -1,7 +1,7 @@
 import type { ToolConfig } from '../../config/config.ts';
 import { isObject } from '../../json/json.ts';
-import { compileSchema } from '../../yaml/check-value.ts';
 import type { Path } from '../../yaml/document.ts';
+import { compileSchema } from '../../yaml/schema-check.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import type { Finding } from './validate-finding.ts';
 import type { PipelineRuntime } from './validate-names.ts';
@@ -16,13 +16,13 @@ export function findWrongArgs(
     const tool = runtime?.tools.find(({ name }) => name === value['tool']);
     const args = value['args'] ?? {};
     const schema = tool?.inputSchema;
-    return schema === undefined || !isObject(args) ? [] : findMisfits(args, schema, [...path, 'args']);
+    return schema === undefined || !isObject(args) ? [] : findArgFindings(args, schema, [...path, 'args']);
   });
 }
 
 type Args = Readonly<Record<string, unknown>>;
 
-function findMisfits(
+function findArgFindings(
   args: Args,
   schema: NonNullable<ToolConfig['inputSchema']>,
   path: Path,

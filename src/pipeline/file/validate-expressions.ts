@@ -5,10 +5,10 @@ import { findNearest } from '../../yaml/suggest.ts';
 import { everyVariable } from './read-expression.ts';
 import { type Field, listFields } from './validate-fields.ts';
 import type { Finding } from './validate-finding.ts';
-import { type Site, variablesAt } from './validate-scope.ts';
+import { type ExpressionSite, variablesAt } from './validate-scope.ts';
 import type { StepNode } from './validate-tree.ts';
 
-/** Expressions that cannot be compiled where they stand, and numbers that no JSON can hold. */
+/** Expressions that do not compile at their position, and numbers that JSON cannot represent. */
 export function findBadExpressions(document: YamlDocument, steps: readonly StepNode[]): readonly Finding[] {
   const ids = steps.flatMap(({ id }) => (id === undefined ? [] : [id]));
   return listFields(document, steps).flatMap((field): Finding[] => [
@@ -31,7 +31,11 @@ function errorsOf(document: YamlDocument, { path, site, wanted }: Field): readon
   return findTypeErrors(value, variables, wanted);
 }
 
-function hintFor({ message }: ExpressionError, site: Site, ids: readonly string[]): string | undefined {
+function hintFor(
+  { message }: ExpressionError,
+  site: ExpressionSite,
+  ids: readonly string[],
+): string | undefined {
   const unknown = /Unknown variable: (\w+)/.exec(message)?.[1];
   if (unknown === undefined) return undefined;
   if (unknown === 'item' || unknown === 'index') {

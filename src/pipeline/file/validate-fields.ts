@@ -1,16 +1,16 @@
-import type { Wanted } from '../../expression/expression.ts';
+import type { ExpectedType } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
-import type { Site } from './validate-scope.ts';
+import type { ExpressionSite } from './validate-scope.ts';
 import type { StepNode } from './validate-tree.ts';
 
 /** A tree whose strings are expressions. */
 export interface Field {
   readonly path: Path;
-  readonly site: Site;
+  readonly site: ExpressionSite;
   /** What a text must give; undefined where any text will do. */
-  readonly wanted: Wanted | undefined;
+  readonly wanted: ExpectedType | undefined;
 }
 
 /** Every tree of the file whose strings are expressions. */
@@ -28,7 +28,7 @@ function fieldsOf(document: YamlDocument, step: StepNode): readonly Field[] {
   const forEach = [...step.path, 'for_each'];
   const items = isObject(valueAt(document, forEach)) ? [...forEach, 'items'] : forEach;
   const guardrails = itemsAt(document, [...step.path, 'chat', 'guardrails']);
-  const field = (path: Path, part: Site['part'], wanted?: Wanted): Field => {
+  const field = (path: Path, part: ExpressionSite['part'], wanted?: ExpectedType): Field => {
     return { path, site: { step, part }, wanted };
   };
   return [

@@ -3,7 +3,7 @@ import type { Problem } from '../../yaml/problem.ts';
 import { describePath } from '../../yaml/schema-path.ts';
 import { pipelineSchema } from './schema.ts';
 
-/** Something to say about a place of a pipeline. */
+/** A problem at a path of a pipeline file. */
 export interface Finding {
   readonly path: Path;
   readonly message: string;

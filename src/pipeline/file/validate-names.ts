@@ -3,7 +3,7 @@ import { checkTypes } from '../../checks/registry.ts';
 import { suggestEval } from '../../checks/suggest-eval.ts';
 import type { ProviderConfig, ToolConfig } from '../../config/config.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { exactAt, itemsAt, valueAt } from '../../yaml/read.ts';
+import { exactValueAt, itemsAt, valueAt } from '../../yaml/read.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import type { Finding } from './validate-finding.ts';
 import type { StepNode } from './validate-tree.ts';
@@ -25,11 +25,11 @@ export function findWrongNames(
   return steps.flatMap(({ path }) => {
     const chat = [...path, 'chat'];
     const guardrails = itemsAt(document, [...chat, 'guardrails']);
-    const judges = [path, ...guardrails];
+    const evalOwners = [path, ...guardrails];
     const tools = [[...path, 'tool'], ...itemsAt(document, [...chat, 'tools'])];
     return [
       ...tools.flatMap((place) => findWrongTool(document, place, runtime)),
-      ...judges.flatMap((place) => findWrongEval(document, place, runtime)),
+      ...evalOwners.flatMap((place) => findWrongEval(document, place, runtime)),
       ...findWrongProvider(document, [...chat, 'provider'], runtime),
     ];
   });
@@ -44,7 +44,7 @@ function findWrongEval(document: YamlDocument, path: Path, { evals }: PipelineRu
     const message = `no eval named ${type} is declared`;
     return [{ path: [...path, 'eval'], message, hint: suggestEval(type, declared) }];
   }
-  return findParamProblems(type, exactAt(document, [...path, 'params'])).map(
+  return findParamProblems(type, exactValueAt(document, [...path, 'params'])).map(
     ({ path: inParams, ...problem }) => ({ path: [...path, 'params', ...inParams], ...problem }),
   );
 }

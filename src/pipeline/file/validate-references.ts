@@ -8,7 +8,7 @@ import type { Finding } from './validate-finding.ts';
 import { whyUnknown } from './validate-scope.ts';
 import type { StepNode } from './validate-tree.ts';
 
-/** Paths of expressions that lead nowhere: to steps that are not known there, and to keys that nothing has. */
+/** References in expressions to steps that are not visible there, and to keys that do not exist. */
 export function findBadReferences(document: YamlDocument, steps: readonly StepNode[]): readonly Finding[] {
   const input = valueAt(document, ['spec', 'input']);
   return listFields(document, steps).flatMap((field) => {
@@ -23,15 +23,18 @@ export function findBadReferences(document: YamlDocument, steps: readonly StepNo
   });
 }
 
-interface Surroundings {
+interface ReferenceContext {
   readonly field: Field;
   readonly steps: readonly StepNode[];
   readonly input: unknown;
 }
 
-type Fault = Pick<Finding, 'message' | 'hint'>;
+type ReferenceFault = Pick<Finding, 'message' | 'hint'>;
 
-function findFault({ path }: Reference, { field, steps, input }: Surroundings): Fault | undefined {
+function findFault(
+  { path }: Reference,
+  { field, steps, input }: ReferenceContext,
+): ReferenceFault | undefined {
   const [variable, key, ...rest] = path;
   if (key === undefined) return undefined;
   if (variable === 'input') return findInputFault(input, [key, ...rest], 'input');
@@ -67,13 +70,13 @@ function viewKeys({ kind, loops }: StepNode): readonly string[] {
 function findKeyFault(
   key: string,
   { owner, known }: { readonly owner: string; readonly known: readonly string[] },
-): Fault | undefined {
+): ReferenceFault | undefined {
   if (known.includes(key)) return undefined;
   return { message: `\`${owner}\` has no \`${key}\``, ...suggest(key, known, 'keys') };
 }
 
 /** Only what the input can never have: a key beside the `properties` of a schema that allows no other. */
-function findInputFault(schema: unknown, keys: readonly string[], owner: string): Fault | undefined {
+function findInputFault(schema: unknown, keys: readonly string[], owner: string): ReferenceFault | undefined {
   const [key, ...rest] = keys;
   if (key === undefined || !isObject(schema) || !isObject(schema['properties'])) return undefined;
   const { properties } = schema;

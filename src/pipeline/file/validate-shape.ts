@@ -53,21 +53,21 @@ function findForeignKeys({ kind, value, path }: StepNode): readonly Finding[] {
 }
 
 function findIdleConcurrency({ kind, loops, value, path }: StepNode): readonly Finding[] {
-  const place = { path: [...path, 'concurrency'], atKey: true };
+  const target = { path: [...path, 'concurrency'], atKey: true };
   if (!('concurrency' in value) || kind === undefined || kind === 'parallel') return [];
   const forEach = value['for_each'];
-  if (!loops) return [{ ...place, message: 'needs `for_each` or `parallel`: nothing here runs at once' }];
+  if (!loops) return [{ ...target, message: 'needs `for_each` or `parallel`: nothing here runs at once' }];
   if (!isObject(forEach) || !('concurrency' in forEach)) return [];
-  return [{ ...place, message: 'stands in `for_each` too', hint: 'Keep one of the two.' }];
+  return [{ ...target, message: 'stands in `for_each` too', hint: 'Keep one of the two.' }];
 }
 
 function findIdleElse({ kind, loops, value, path }: StepNode): readonly Finding[] {
   if (!('else' in value) || kind !== 'steps') return [];
-  const place = { path: [...path, 'else'], atKey: true };
-  if (!('if' in value)) return [{ ...place, message: 'needs `if`, which decides between the two' }];
+  const target = { path: [...path, 'else'], atKey: true };
+  if (!('if' in value)) return [{ ...target, message: 'needs `if`, which decides between the two' }];
   if (!loops) return [];
   const hint = 'Put the step into a group that has the `if` and the `else`.';
-  return [{ ...place, message: 'does not go with `for_each`', hint }];
+  return [{ ...target, message: 'does not go with `for_each`', hint }];
 }
 
 /** Without bounds no score fails, so an eval that says it stops would let everything pass. */

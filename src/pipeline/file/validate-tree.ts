@@ -5,10 +5,10 @@ import { stepKinds } from './read-step.ts';
 
 export type StepKind = (typeof stepKinds)[number];
 
-/** Which list of its parent a step stands in; `spec` for those of the pipeline itself. */
+/** The list of its parent that contains a step; `spec` for the steps of the pipeline itself. */
 export type Slot = 'spec' | 'steps' | 'else' | 'parallel' | 'handler';
 
-/** A step where it stands in the file, of which nothing is known to be right. */
+/** A step of an unchecked file, with its position. */
 export interface StepNode {
   readonly path: Path;
   /** Undefined unless it is a text. */
@@ -27,13 +27,13 @@ export function listSteps(document: YamlDocument): readonly StepNode[] {
   return listIn(document, ['spec', 'steps'], { slot: 'spec', parent: undefined });
 }
 
-type Place = Pick<StepNode, 'slot' | 'parent'>;
+type NodePosition = Pick<StepNode, 'slot' | 'parent'>;
 
-function listIn(document: YamlDocument, list: Path, place: Place): readonly StepNode[] {
+function listIn(document: YamlDocument, list: Path, position: NodePosition): readonly StepNode[] {
   return itemsAt(document, list).flatMap((path, index) => {
     const value = valueAt(document, path);
     if (!isObject(value)) return [];
-    const node = toNode(path, value, { ...place, index });
+    const node = toNode(path, value, { ...position, index });
     const inner: readonly [Slot, Path][] = [
       ['parallel', [...path, 'parallel']],
       ['steps', [...path, 'steps']],
@@ -47,7 +47,7 @@ function listIn(document: YamlDocument, list: Path, place: Place): readonly Step
 function toNode(
   path: Path,
   value: StepNode['value'],
-  place: Pick<StepNode, 'slot' | 'parent' | 'index'>,
+  position: Pick<StepNode, 'slot' | 'parent' | 'index'>,
 ): StepNode {
   const { id } = value;
   const kinds = stepKinds.filter((key) => Object.hasOwn(value, key));
@@ -57,6 +57,6 @@ function toNode(
     kind: kinds.length === 1 ? kinds[0] : undefined,
     value,
     loops: Object.hasOwn(value, 'for_each'),
-    ...place,
+    ...position,
   };
 }

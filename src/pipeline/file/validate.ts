@@ -4,7 +4,7 @@ import { findSchemaFault } from '../../config/build/refused.ts';
 import { isObject } from '../../json/json.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
 import type { Problem } from '../../yaml/problem.ts';
-import { valueAt, wordAt } from '../../yaml/read.ts';
+import { nonEmptyTextAt, valueAt } from '../../yaml/read.ts';
 import { findWrongArgs } from './validate-args.ts';
 import { findBadExpressions } from './validate-expressions.ts';
 import { type Finding, locateFinding } from './validate-finding.ts';
@@ -37,8 +37,8 @@ function findBadInput(document: YamlDocument): readonly Finding[] {
 /** No error: the file may yet be made before the pipeline runs, and another runtime be given. */
 function findMissingRuntime(document: YamlDocument): readonly Finding[] {
   const path = ['spec', 'runtime'];
-  const named = wordAt(document, path);
-  if (named === undefined) return [];
-  const file = resolve(dirname(document.file), named);
+  const runtime = nonEmptyTextAt(document, path);
+  if (runtime === undefined) return [];
+  const file = resolve(dirname(document.file), runtime);
   return existsSync(file) ? [] : [{ path, message: `${file} does not exist`, severity: 'warning' }];
 }

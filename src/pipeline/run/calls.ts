@@ -1,29 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { PendingCall } from '../../contract/approval.ts';
 import { failed } from '../../contract/tool.ts';
-import type { Scene } from '../../contract/turn.ts';
+import type { HookContext } from '../../contract/turn.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
 import {
   type CallNames,
   type CallPaused,
   type CallResult,
   noMetadata,
-  paused,
-  settled,
+  pendingResult,
+  resultOf,
   type ToolDenied,
 } from '../../hooks/call-result.ts';
 import type { Json } from '../../json/json.ts';
-import { type Consent, consentsIn } from '../../tool-call/allowance.ts';
-import { readArgs } from '../../tool-call/args.ts';
-import { judgeCall, stoppedAt } from '../../tool-call/call.ts';
-import { type CallableTool, type CallContext, readCheckedArgs } from '../../tool-call/callable.ts';
-import { judgeRuling } from '../../tool-call/decide.ts';
-import { tellPending } from '../../tool-call/tell-pending.ts';
-import type { Ruled } from '../state/journal.ts';
+import { prepareCall, stoppedCall } from '../../tool-call/call.ts';
+import { type CallableTool, type CallContext, readCheckedArgs } from '../../tool-call/callable-tool.ts';
+import { prepareDecidedCall } from '../../tool-call/decided-call.ts';
+import { type HookApproval, hookApprovalsOf } from '../../tool-call/hook-approval.ts';
+import { notifyPending } from '../../tool-call/pending-notification.ts';
+import { readArgs } from '../../tool-call/tool-args.ts';
+import type { DecidedRecord } from '../state/journal.ts';
 import { journalCall } from '../state/journal-call.ts';
 import type { RunContext } from '../state/run-context.ts';
-import type { Scope } from '../state/scope.ts';
-import { inRound, type Place, paceOf } from './round.ts';
+import type { Scope } from '../state/step-scope.ts';
+import { type CallSlot, paceOf, runCallRound } from './call-round.ts';
 
 /** A tool call of a run. */
 export interface PlannedCall {
@@ -37,77 +37,84 @@ export interface PlannedCall {
 }
 
 /**
- * Makes the calls of one turn, so many at once. Hooks of other systems are asked about one call after another. Calls
- * that wait for a person wait together, in the order of the calls; when all of them are decided, each goes on by its
- * ruling. Every call is made once: what the journal has is not made again. Throws RunPaused, ABORTED, STORE_FAILED.
+ * Makes the calls of one round, `concurrency` at once; foreign hooks are asked about one call after another.
+ * Pending calls are listed together in call order, and when all are decided each continues by its decision. A
+ * call that the journal has is not made again. Throws RunSuspended, ABORTED, STORE_FAILED.
  */
 export async function runCalls(
   run: RunContext,
   calls: readonly PlannedCall[],
-  { concurrency, ...making }: Making,
+  { concurrency, ...context }: RoundContext,
 ): Promise<CallResult[]> {
-  const { scope, scene } = making;
-  const rhythm = { pace: paceOf(calls.flatMap(({ tool }) => tool.links)), concurrency };
+  const { scope, hookContext } = context;
+  const options = { pace: paceOf(calls.flatMap(({ tool }) => tool.links)), concurrency };
   const end: { by?: ToolDenied } = {};
-  let results = await inRound(calls, rhythm, async (call, place) => {
-    const result = await makeCall(run, call, { ...making, end, place });
+  let results = await runCallRound(calls, options, async (call, slot) => {
+    const result = await makeCall(run, call, { ...context, turnEnd: end, slot });
     const { outcome } = result;
     if (outcome.status === 'denied' && outcome.abort !== undefined) end.by ??= outcome;
     return result;
   });
-  const stories = new Map<string, Story>();
-  const tell = async (pending: PendingCall) => {
+  const histories = new Map<string, DecisionHistory>();
+  const notify = async (pending: PendingCall) => {
     const call = calls.find(({ name }) => name === pending.step);
-    if (call !== undefined && run.isKept) await tellPending(call, pending, scene);
+    if (call !== undefined && run.isKept) await notifyPending(call, pending, hookContext);
   };
   for (let round = 1; results.some(isPaused); round += 1) {
     const waiting = calls.flatMap((call, index): PendingCall[] => {
       const outcome = results[index]?.outcome;
       if (outcome?.status !== 'pending') return [];
       return [
-        toPending(run.journal.runId, call, { outcome, round, previous: stories.get(call.name)?.id ?? null }),
+        toPendingCall(run.journal.runId, call, {
+          outcome,
+          round,
+          previous: histories.get(call.name)?.id ?? null,
+        }),
       ];
     });
-    const decided = await waitFor(run, { waiting, tell }, scope);
-    const ruled = new Map(decided.map((record) => [record.step, record]));
-    for (const record of ruled.values()) stories.set(record.step, goOn(stories.get(record.step), record));
+    const decided = await waitForDecisions(run, { waiting, tell: notify }, scope);
+    const decisions = new Map(decided.map((record) => [record.step, record]));
+    for (const record of decisions.values())
+      histories.set(record.step, addDecision(histories.get(record.step), record));
     const before = results;
-    results = await inRound(calls, rhythm, async (call, place, index) => {
-      const record = ruled.get(call.name);
+    results = await runCallRound(calls, options, async (call, slot, index) => {
+      const record = decisions.get(call.name);
       const result = before[index];
       if (record === undefined && result !== undefined) return result;
-      const story = stories.get(call.name);
-      return await carryOut(run, call, { ...making, place, record, story, round });
+      const history = histories.get(call.name);
+      return await runDecided(run, call, { ...context, slot, record, history, round });
     });
   }
   return results;
 }
 
-interface Making {
+interface RoundContext {
   readonly scope: Scope;
-  /** Where the calls happen. */
-  readonly scene: Scene;
+  /** The session and turn of the calls. */
+  readonly hookContext: HookContext;
   readonly concurrency: number;
-  /** Takes what is told of a call, by its name, when all calls of its response have their results. */
-  readonly holdBack?: ((name: string, tell: () => Promise<void>) => void) | undefined;
+  /**
+   * Defers the `returned` notification of a call, by its name, until all calls of the response have results.
+   */
+  readonly deferNotification?: ((name: string, tell: () => Promise<void>) => void) | undefined;
 }
 
-/** What was decided about one call so far. */
-interface Story {
-  /** Of its last pending. */
+/** The decisions about one call so far. */
+interface DecisionHistory {
+  /** The id of its last pending record. */
   readonly id: string;
-  /** The arguments that somebody has put in the place of the call's own. */
-  readonly edited: Json | null;
-  readonly consents: readonly Consent[];
+  /** The arguments as a person edited them; null: not edited. */
+  readonly editedArgs: Json | null;
+  readonly approvals: readonly HookApproval[];
 }
 
-function goOn(story: Story | undefined, record: Ruled): Story {
+function addDecision(history: DecisionHistory | undefined, record: DecidedRecord): DecisionHistory {
   const { id, ruling } = record;
   const edited = ruling.kind === 'approved' ? ruling.args : null;
   return {
     id,
-    edited: edited ?? story?.edited ?? null,
-    consents: [...(story?.consents ?? []), ...consentsIn({ pending: record, ruling })],
+    editedArgs: edited ?? history?.editedArgs ?? null,
+    approvals: [...(history?.approvals ?? []), ...hookApprovalsOf({ pending: record, ruling })],
   };
 }
 
@@ -115,90 +122,93 @@ function isPaused({ outcome }: CallResult): boolean {
   return outcome.status === 'pending';
 }
 
-/** What one call of a round is made with. */
-interface MakingOne extends Omit<Making, 'concurrency'> {
-  readonly place: Place;
+/** The context of one call of a round. */
+interface CallInRound extends Omit<RoundContext, 'concurrency'> {
+  readonly slot: CallSlot;
 }
 
-interface MakingFirst extends MakingOne {
-  /** What ended the turn in the meantime. */
-  readonly end: { readonly by?: ToolDenied };
+interface FirstCallInRound extends CallInRound {
+  /** The denial of another call that ended the turn meanwhile. */
+  readonly turnEnd: { readonly by?: ToolDenied };
 }
 
-async function makeCall(run: RunContext, call: PlannedCall, making: MakingFirst): Promise<CallResult> {
+async function makeCall(run: RunContext, call: PlannedCall, context: FirstCallInRound): Promise<CallResult> {
   const { tool, args, callId, name } = call;
-  const instead = () => {
-    const { by } = making.end;
-    return by && notMade({ tool: tool.name, callId }, by);
+  const replacement = () => {
+    const { by } = context.turnEnd;
+    return by && skippedCall({ tool: tool.name, callId }, by);
   };
-  return await journalCall(run, making.place, {
+  return await journalCall(run, context.slot, {
     name,
-    judge: async () => {
-      const ended = instead();
+    prepare: async () => {
+      const ended = replacement();
       return ended === undefined
-        ? await judgeCall(tool, args, contextOf(run, call, making))
-        : stoppedAt(ended);
+        ? await prepareCall(tool, args, contextOf(run, call, context))
+        : stoppedCall(ended);
     },
-    repeats: tool.idempotent !== false,
-    instead,
-    interrupted: () => interrupted(call),
+    mayRepeat: tool.idempotent !== false,
+    replacement,
+    whenInterrupted: () => interruptedCall(call),
   });
 }
 
 function contextOf(
   run: RunContext,
   { name, callId, toolUseId }: PlannedCall,
-  { scope, scene, place, holdBack }: MakingOne,
+  { scope, hookContext, slot, deferNotification }: CallInRound,
 ): CallContext {
   return {
-    ...{ callId, toolUseId, scene },
+    ...{ callId, toolUseId, hookContext },
     signal: scope.signal,
     idempotencyKey: `${run.journal.runId}/${name}`,
     // The tool that a hook may rename the call to.
     find: (tool) => run.tools.get(tool),
-    results: place.results,
-    ...(holdBack && { holdBack: (tell: () => Promise<void>) => holdBack(name, tell) }),
+    waitForResults: slot.waitForResults,
+    ...(deferNotification && {
+      deferNotification: (notify: () => Promise<void>) => deferNotification(name, notify),
+    }),
   };
 }
 
-interface Decided extends MakingOne {
-  readonly record: Ruled | undefined;
-  readonly story: Story | undefined;
+interface DecidedCallInRound extends CallInRound {
+  readonly record: DecidedRecord | undefined;
+  readonly history: DecisionHistory | undefined;
   readonly round: number;
 }
 
-async function carryOut(
+async function runDecided(
   run: RunContext,
   call: PlannedCall,
-  { record, story, round, ...making }: Decided,
+  { record, history, round, ...context }: DecidedCallInRound,
 ): Promise<CallResult> {
-  if (record === undefined || story === undefined)
+  if (record === undefined || history === undefined)
     throw new RuntimeError('INTERNAL', `${call.name} was to be decided and was not`);
   const { tool } = call;
   const { ruling } = record;
   const isApproved = ruling.kind === 'approved';
-  return await journalCall(run, making.place, {
+  return await journalCall(run, context.slot, {
     name: `${call.name}/ruling-${round}`,
-    judge: async () => {
-      const from = story.edited ?? readArgs(tool.name, call.args);
-      const ruled = { pending: record, ruling, from, consents: story.consents };
-      return await judgeRuling(tool, ruled, contextOf(run, call, making));
+    prepare: async () => {
+      const originalArgs = history.editedArgs ?? readArgs(tool.name, call.args);
+      const callDecision = { pending: record, decision: ruling, originalArgs, approvals: history.approvals };
+      return await prepareDecidedCall(tool, callDecision, contextOf(run, call, context));
     },
-    repeats: tool.idempotent !== false || !isApproved,
-    instead: () => undefined,
-    interrupted: () => interrupted({ ...call, args: (isApproved ? ruling.args : null) ?? record.args }),
+    mayRepeat: tool.idempotent !== false || !isApproved,
+    replacement: () => undefined,
+    whenInterrupted: () =>
+      interruptedCall({ ...call, args: (isApproved ? ruling.args : null) ?? record.args }),
   });
 }
 
-/** A hook ended the turn before this call was made. */
-function notMade(names: CallNames, { hook, reason, abort }: ToolDenied): CallResult {
+/** The result of a call that was not made because a hook ended the turn. */
+function skippedCall(names: CallNames, { hook, reason, abort }: ToolDenied): CallResult {
   const content = `Tool "${names.tool}" was not run: hook "${hook}" ended the turn: ${reason}`;
   const outcome = { status: 'denied' as const, hook, reason, ...(abort && { abort }) };
   return { outcome, callId: names.callId, content, metadata: noMetadata };
 }
 
-/** A call that was begun and never ended, of a tool that must not be called twice. */
-function interrupted({ tool, args, callId }: PlannedCall): CallResult {
+/** The pending result of a call of a non-idempotent tool that was begun and never ended. */
+function interruptedCall({ tool, args, callId }: PlannedCall): CallResult {
   const names = { tool: tool.name, callId };
   try {
     const outcome: CallPaused = {
@@ -211,23 +221,23 @@ function interrupted({ tool, args, callId }: PlannedCall): CallResult {
       members: noMetadata,
       expiresMs: null,
     };
-    return paused(names, outcome);
+    return pendingResult(names, outcome);
   } catch (error) {
-    return settled(names, failed(toFault(error)));
+    return resultOf(names, failed(toFault(error)));
   }
 }
 
-interface Pause {
+interface PauseInput {
   readonly outcome: CallPaused;
   readonly round: number;
   readonly previous: string | null;
 }
 
 /** The record of a call that waits for a person. */
-export function toPending(
+export function toPendingCall(
   runId: string,
   { name, tool, callId }: PlannedCall,
-  { outcome, round, previous }: Pause,
+  { outcome, round, previous }: PauseInput,
 ): PendingCall {
   const { origin, hook, args, reason, message, members, expiresMs } = outcome;
   const createdAt = Date.now();
@@ -249,26 +259,26 @@ export function toPending(
   };
 }
 
-/** The same id whenever the run gets here, so that a crash between two writes makes no second pending. */
+/** A deterministic id, so that a crash between two writes creates no second pending record. */
 function pendingId(runId: string, name: string, round: number): string {
   return `pending_${createHash('sha256').update(`${runId}\n${name}\n${round}`).digest('hex').slice(0, 16)}`;
 }
 
-interface Waiting {
+interface PendingCalls {
   readonly waiting: readonly PendingCall[];
   readonly tell: (pending: PendingCall) => Promise<void>;
 }
 
-/** The clocks of the steps around stand still as long as people take. */
-async function waitFor(
+/** Waits for the decisions, with the clocks of the enclosing steps paused. */
+async function waitForDecisions(
   run: RunContext,
-  { waiting, tell }: Waiting,
+  { waiting, tell: notify }: PendingCalls,
   { clocks }: Scope,
-): Promise<readonly Ruled[]> {
-  for (const clock of clocks) clock.stop();
+): Promise<readonly DecidedRecord[]> {
+  for (const clock of clocks) clock.pause();
   try {
-    return await run.journal.decide(waiting, tell);
+    return await run.journal.decide(waiting, notify);
   } finally {
-    for (const clock of clocks) clock.go();
+    for (const clock of clocks) clock.resume();
   }
 }

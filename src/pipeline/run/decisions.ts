@@ -1,33 +1,33 @@
-import type { PendingDocument, PendingRecord, Ruling } from '../../contract/approval.ts';
+import type { PendingDecision, PendingDocument, PendingRecord } from '../../contract/approval.ts';
 import { ok } from '../../contract/tool.ts';
 import { RuntimeError } from '../../errors.ts';
 import { Json } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
-import { checkResult } from '../../tool-call/after.ts';
-import { readGivenArgs } from '../../tool-call/args.ts';
-import { type CallableTool, readCheckedArgs } from '../../tool-call/callable.ts';
-import { type Decider, requireDecision } from '../../tool-call/decider.ts';
+import { checkResult } from '../../tool-call/after-execution.ts';
+import { type CallableTool, readCheckedArgs } from '../../tool-call/callable-tool.ts';
+import { type DecisionInput, requireDecision } from '../../tool-call/decider.ts';
+import { readGivenArgs } from '../../tool-call/tool-args.ts';
 import { toPendingDocument } from './document.ts';
 
-export interface RulingContext {
+export interface DecisionContext {
   readonly store: Store;
   readonly tools: ReadonlyMap<string, CallableTool>;
 }
 
 /**
  * Approves a pending call, with other arguments if there are any: these are checked against the tool's
- * schema now, and pass its hooks when the run goes on. Throws USAGE, RUN_UNKNOWN, ARGS_INVALID, PENDING_DECIDED,
+ * schema now, and pass its hooks on resume. Throws USAGE, RUN_UNKNOWN, ARGS_INVALID, PENDING_DECIDED,
  * PENDING_EXPIRED, STORE_FAILED.
  */
 export async function approve(
-  context: RulingContext,
+  context: DecisionContext,
   id: string,
-  decision: Decider & { readonly args?: unknown },
+  decision: DecisionInput & { readonly args?: unknown },
 ): Promise<PendingDocument> {
   const { by, reason, args } = requireDecision(decision);
   const record = await requirePending(context.store, id);
-  const edited = args === undefined ? null : readEdited(requireTool(context, record), args);
-  return await decide(context.store, record, { kind: 'approved', args: edited, by, reason });
+  const editedArgs = args === undefined ? null : readEdited(requireTool(context, record), args);
+  return await decide(context.store, record, { kind: 'approved', args: editedArgs, by, reason });
 }
 
 function readEdited(tool: CallableTool, args: unknown): Json {
@@ -36,9 +36,9 @@ function readEdited(tool: CallableTool, args: unknown): Json {
 
 /** Rejects a pending call: it fails with REJECTED. Throws as `approve` does. */
 export async function reject(
-  { store }: RulingContext,
+  { store }: DecisionContext,
   id: string,
-  decision: Decider,
+  decision: DecisionInput,
 ): Promise<PendingDocument> {
   const { by, reason } = requireDecision(decision);
   return await decide(store, await requirePending(store, id), { kind: 'rejected', by, reason });
@@ -46,12 +46,12 @@ export async function reject(
 
 /**
  * Answers in the tool's place: the result is checked against the tool's output schema now, and passes its
- * hooks when the run goes on. Throws as `approve` does, and RESULT_INVALID.
+ * hooks on resume. Throws as `approve` does, and RESULT_INVALID.
  */
 export async function respond(
-  context: RulingContext,
+  context: DecisionContext,
   id: string,
-  decision: Decider & { readonly result: unknown },
+  decision: DecisionInput & { readonly result: unknown },
 ): Promise<PendingDocument> {
   const { by, reason, result } = requireDecision(decision);
   const record = await requirePending(context.store, id);
@@ -65,25 +65,29 @@ export async function respond(
   return await decide(context.store, record, { kind: 'responded', result: json, by, reason });
 }
 
-/** Throws RUN_UNKNOWN, STORE_FAILED. */
+/** The record of a pending call. Throws RUN_UNKNOWN, STORE_FAILED. */
 export async function requirePending(store: Store, id: string): Promise<PendingRecord> {
   const record = typeof id === 'string' ? await store.findPending(id, Date.now()) : undefined;
   if (record !== undefined) return record;
-  throw new RuntimeError('RUN_UNKNOWN', `there is no pending call "${id}" in ${store.place}`, {
+  throw new RuntimeError('RUN_UNKNOWN', `there is no pending call "${id}" in ${store.location}`, {
     hint: 'Run `signalbox pending list`; --config chooses the store.',
   });
 }
 
-function requireTool({ tools }: RulingContext, { tool: name }: PendingRecord): CallableTool {
+function requireTool({ tools }: DecisionContext, { tool: name }: PendingRecord): CallableTool {
   const tool = tools.get(name);
   if (tool !== undefined) return tool;
   throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}" any more`);
 }
 
-async function decide(store: Store, { id }: PendingRecord, ruling: Ruling): Promise<PendingDocument> {
-  const decided = await store.decide(id, ruling, Date.now());
+async function decide(
+  store: Store,
+  { id }: PendingRecord,
+  decision: PendingDecision,
+): Promise<PendingDocument> {
+  const decided = await store.decide(id, decision, Date.now());
   if (decided === undefined) return toPendingDocument(await requirePending(store, id));
-  if (decided.won) return toPendingDocument(decided.record);
+  if (decided.isAccepted) return toPendingDocument(decided.record);
   throw lost(decided.record);
 }
 

@@ -1,12 +1,12 @@
 import type { PendingDocument, PendingNotice, PendingRecord } from '../../contract/approval.ts';
 import type { RunDetails, RunDocument, RunInfo, StepDocument, TimelineEntry } from '../../contract/run.ts';
-import { type FailedOpen, failuresIn } from '../../dialects/metadata.ts';
-import { document } from '../../json/exact-document.ts';
+import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
+import { toDocument } from '../../json/document-builder.ts';
 import { isObject, Json } from '../../json/json.ts';
-import type { RunMoment, RunRecord, StepRecord } from '../../store/store.ts';
+import type { RunHistoryEntry, RunRecord, StepRecord } from '../../store/store.ts';
 import { readStepEntry } from '../state/step-outcome.ts';
 
-/** What a run that has been worked on came to. */
+/** The document of a run after an execution: status, output, pending calls and steps. */
 export function toRunDocument(
   run: RunRecord,
   steps: readonly StepRecord[],
@@ -14,7 +14,7 @@ export function toRunDocument(
 ): RunDocument {
   const status = run.status === 'running' ? 'pending' : run.status;
   const open = pendings.filter(({ ruling }) => ruling === null);
-  return document<RunDocument>({
+  return toDocument<RunDocument>({
     run_id: run.id,
     status,
     output: run.output,
@@ -24,7 +24,7 @@ export function toRunDocument(
   });
 }
 
-/** Steps of the file, in the order in which they ended; those that wait for somebody after them. */
+/** Steps of the file, in the order in which they ended; pending ones after them. */
 function toStepDocuments(steps: readonly StepRecord[], open: readonly PendingRecord[]): StepDocument[] {
   const ended = steps.flatMap(({ step, outcome }): StepDocument[] => {
     const entry = outcome === null ? undefined : readStepEntry(outcome);
@@ -44,11 +44,11 @@ function toStepDocuments(steps: readonly StepRecord[], open: readonly PendingRec
   return [...ended, ...waiting.values()];
 }
 
-/** What failed around the step, and passed by the rules of its dialect. */
+/** The hooks of the step that failed open. */
 function failuresOf({ value }: Json): readonly FailedOpen[] {
   const { failed_open: ofChat, metadata } = isObject(value) ? value : {};
   if (Array.isArray(ofChat)) return ofChat;
-  return isObject(metadata) ? failuresIn(Json.from(metadata)) : [];
+  return isObject(metadata) ? failedOpenIn(Json.from(metadata)) : [];
 }
 
 function toWaitingStep({ step }: PendingRecord): StepDocument {
@@ -57,15 +57,15 @@ function toWaitingStep({ step }: PendingRecord): StepDocument {
   return { step: tool ?? step, kind: 'tool', status: 'pending', duration_ms: 0 };
 }
 
-/** What those who start a run are told of a call that waits. */
+/** The notice of a pending call in a run document. */
 export function toNotice({ id, tool, step, reason, message, expiresAt }: PendingRecord): PendingNotice {
   return { id, tool, step, reason, message, expires_at: expiresAt === null ? null : iso(expiresAt) };
 }
 
-/** All there is to know of a pending call. */
+/** A pending call as `pending show --json` prints it. */
 export function toPendingDocument(record: PendingRecord): PendingDocument {
   const { runId, callId, args, origin, hook, members, previous, createdAt, ruling, decidedAt } = record;
-  return document<PendingDocument>({
+  return toDocument<PendingDocument>({
     ...toNotice(record),
     run_id: runId,
     call_id: callId,
@@ -97,17 +97,17 @@ export function toRunInfo(run: RunRecord, openPendings: number): RunInfo {
   };
 }
 
-/** All that a store has kept of what happened in a run. */
+/** The stored history of a run. */
 export interface History {
   readonly steps: readonly StepRecord[];
   readonly pendings: readonly PendingRecord[];
-  /** The order in which it happened. */
-  readonly moments: readonly RunMoment[];
+  /** The order of the events, as the store recorded them. */
+  readonly moments: readonly RunHistoryEntry[];
 }
 
 export function toRunDetails(run: RunRecord, { steps, pendings, moments }: History): RunDetails {
   const open = pendings.filter(({ ruling }) => ruling === null);
-  return document<RunDetails>({
+  return toDocument<RunDetails>({
     ...toRunInfo(run, open.length),
     input: run.input,
     output: run.output,
@@ -117,12 +117,12 @@ export function toRunDetails(run: RunRecord, { steps, pendings, moments }: Histo
   });
 }
 
-/** In the order in which it was kept: clocks are set, and those of several machines differ. */
+/** The timeline in stored order, since clocks are adjusted and differ between machines. */
 function toTimeline(run: RunRecord, { steps, pendings, moments }: History): TimelineEntry[] {
-  const places = new Map(moments.map(({ what, subject }, place) => [`${what} ${subject}`, place]));
-  const placeOf = ({ key }: Moment) => places.get(key) ?? moments.length;
-  const between = [...steps.flatMap(toMoments), ...pendings.flatMap(toWaits)].toSorted(
-    (one, other) => placeOf(one) - placeOf(other) || one.at - other.at,
+  const positions = new Map(moments.map(({ what, subject }, place) => [`${what} ${subject}`, place]));
+  const positionOf = ({ key }: KeyedTimelineEntry) => positions.get(key) ?? moments.length;
+  const between = [...steps.flatMap(toStepEntries), ...pendings.flatMap(toPendingEntries)].toSorted(
+    (one, other) => positionOf(one) - positionOf(other) || one.at - other.at,
   );
   const started = { at: iso(run.createdAt), what: 'started', step: null, detail: run.name } as const;
   const ended = { at: iso(run.updatedAt), what: 'ended', step: null, detail: run.status } as const;
@@ -133,25 +133,38 @@ function toTimeline(run: RunRecord, { steps, pendings, moments }: History): Time
   ];
 }
 
-interface Moment extends Omit<TimelineEntry, 'at'> {
+interface KeyedTimelineEntry extends Omit<TimelineEntry, 'at'> {
   readonly at: number;
-  /** What the store calls it. */
+  /** The key of the store's record of it. */
   readonly key: string;
 }
 
-function toMoments({ step, attempts, outcome, beganAt, endedAt }: StepRecord): Moment[] {
+function toStepEntries({ step, attempts, outcome, beganAt, endedAt }: StepRecord): KeyedTimelineEntry[] {
   const entry = outcome === null ? undefined : readStepEntry(outcome);
   const often = attempts > 1 ? `begun ${attempts} times` : '';
-  const began: Moment = { key: `began ${step}`, at: beganAt, what: 'step began', step, detail: often };
+  const began: KeyedTimelineEntry = {
+    key: `began ${step}`,
+    at: beganAt,
+    what: 'step began',
+    step,
+    detail: often,
+  };
   if (endedAt === null) return [began];
   const detail = entry === undefined ? '' : `${entry.status}${entry.error ? `: ${entry.error.message}` : ''}`;
-  const ended: Moment = { key: `ended ${step}`, at: endedAt, what: 'step ended', step, detail };
+  const ended: KeyedTimelineEntry = { key: `ended ${step}`, at: endedAt, what: 'step ended', step, detail };
   return attempts === 0 ? [ended] : [began, ended];
 }
 
-function toWaits({ id, step, message, createdAt, decidedAt, ruling }: PendingRecord): Moment[] {
+function toPendingEntries({
+  id,
+  step,
+  message,
+  createdAt,
+  decidedAt,
+  ruling,
+}: PendingRecord): KeyedTimelineEntry[] {
   const detail = `${id}: ${message}`;
-  const opened: Moment = { key: `pending ${id}`, at: createdAt, what: 'pending', step, detail };
+  const opened: KeyedTimelineEntry = { key: `pending ${id}`, at: createdAt, what: 'pending', step, detail };
   if (ruling === null || decidedAt === null) return [opened];
   const by = 'by' in ruling && ruling.by !== '' ? ` by ${ruling.by}` : '';
   const decision = `${id}: ${ruling.kind}${by}`;

@@ -3,16 +3,17 @@ import type { RuntimeEvent } from '../../contract/event.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Json } from '../../json/json.ts';
 import type { RunRecord, Store } from '../../store/store.ts';
-import type { Pipeline } from '../file/model.ts';
-import { type Journal, type Ruled, RunPaused } from '../state/journal.ts';
+import type { Pipeline } from '../file/pipeline.ts';
+import { type DecidedRecord, type Journal, RunSuspended } from '../state/journal.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { sessionEvent } from '../state/session-event.ts';
-import { type RunEnd, runPipeline } from './run.ts';
+import { type RunEnd, runPipeline } from './execute-run.ts';
 import { openSession, type RunsContext } from './runs.ts';
 
 /**
- * Ends the runs in which nobody has decided in time, where that is the end of them: a run that would go on, with an
- * `on_error` that does something or an answer of a model, waits to be resumed, for to look is not to act. Throws STORE_FAILED.
+ * Ends the runs whose pending calls expired, if nothing else is left to do in them. A run that would go on
+ * (an `on_error` handler, a further model call) stays pending until it is resumed: listing runs must not
+ * start work. Throws STORE_FAILED.
  */
 export async function endExpired(
   context: RunsContext,
@@ -20,15 +21,15 @@ export async function endExpired(
 ): Promise<void> {
   for (const id of await context.store.listExpired(Date.now())) {
     try {
-      await endOne(context, id, toPipeline);
+      await endIfExpired(context, id, toPipeline);
     } catch (error) {
-      // A run that cannot be read as this config stands is told of by whoever resumes it, and keeps no other from being seen.
+      // A run that this config cannot read fails when it is resumed; it must not hide the other runs here.
       if (!(error instanceof RuntimeError)) throw error;
     }
   }
 }
 
-async function endOne(
+async function endIfExpired(
   context: RunsContext,
   id: string,
   toPipeline: (run: RunRecord) => Pipeline,
@@ -40,72 +41,79 @@ async function endOne(
     const record = await store.findRun(id);
     if (record === undefined) return;
     const pendings = await store.listPendings({ runId: id }, Date.now());
-    const rehearsal = await openRehearsal(store, id, pendings);
+    const dryRun = await openDryRun(store, id, pendings);
     const events: RuntimeEvent[] = [];
     const run: RunContext = {
-      ...inert(context, rehearsal),
+      ...withoutEffects(context, dryRun),
       name: record.name,
       isKept: true,
-      journal: rehearsal.journal,
+      journal: dryRun.journal,
       signal: new AbortController().signal,
       session: { ...(await openSession(store, id)) },
       emit: (event) => events.push(event),
     };
     const end = await runPipeline(run, toPipeline(record), { input: record.input, isResumed: true });
-    if (end === undefined || !rehearsal.isOver()) return;
-    await keepEnd(context, record, { end, rehearsal, pendings });
-    for (const event of events) context.equipment.emit(event);
+    if (end === undefined || !dryRun.hasEnded()) return;
+    await storeEnd(context, record, { end, rehearsal: dryRun, pendings });
+    for (const event of events) context.services.emit(event);
     const about = { run: id, name: record.name, status: end.status };
-    context.equipment.emit({ type: 'run.finished', ...about, ...(end.error && { error: end.error }) });
-    if (record.kind === 'pipeline') await context.equipment.tell('session_end', sessionEvent(run));
+    context.services.emit({ type: 'run.finished', ...about, ...(end.error && { error: end.error }) });
+    if (record.kind === 'pipeline') await context.services.notifySession('session_end', sessionEvent(run));
   } finally {
     await claim.release();
   }
 }
 
-/** Equipment with which nothing can be done. */
-function inert({ equipment }: RunsContext, { refuse }: Rehearsal): RunsContext['equipment'] {
+/** The services with every side effect refused. */
+function withoutEffects({ services }: RunsContext, { refuse }: DryRun): RunsContext['services'] {
   const refused = async () => refuse();
-  return { ...equipment, links: [], tell: async () => {}, model: refused, score: refused, fire: refused };
+  return {
+    ...services,
+    links: [],
+    notifySession: async () => {},
+    model: refused,
+    score: refused,
+    fire: refused,
+  };
 }
 
-async function keepEnd(
+async function storeEnd(
   { store }: RunsContext,
   { id }: RunRecord,
-  { end, rehearsal, pendings }: { end: RunEnd; rehearsal: Rehearsal; pendings: readonly PendingRecord[] },
+  {
+    end,
+    rehearsal: dryRun,
+    pendings,
+  }: { end: RunEnd; rehearsal: DryRun; pendings: readonly PendingRecord[] },
 ): Promise<void> {
   // Nothing has happened in the run since.
   const at = Math.max(...pendings.map(({ decidedAt }) => decidedAt ?? 0));
-  for (const [name, outcome] of rehearsal.made) await store.endStep(id, name, outcome, at);
+  for (const [name, outcome] of dryRun.newOutcomes) await store.endStep(id, name, outcome, at);
   await store.setRunStatus(id, { ...end, at });
 }
 
-/** A run that is gone through once more without anything being done: what would be done ends it. */
-interface Rehearsal {
+/** Runs the pipeline again from its journal without side effects: the first new work stops it. */
+interface DryRun {
   readonly journal: Journal;
-  /** The outcomes that followed from what is kept, in the order in which they did. */
-  readonly made: ReadonlyMap<string, Json>;
+  /** The outcomes that follow from the journal alone, in order. */
+  readonly newOutcomes: ReadonlyMap<string, Json>;
   readonly refuse: () => never;
-  /** Whether it came to its end, by way of what has expired. */
-  readonly isOver: () => boolean;
+  /** Whether the run came to its end because of an expired call. */
+  readonly hasEnded: () => boolean;
 }
 
-async function openRehearsal(
-  store: Store,
-  runId: string,
-  pendings: readonly PendingRecord[],
-): Promise<Rehearsal> {
-  const kept = new Map((await store.listSteps(runId)).map(({ step, outcome }) => [step, outcome]));
+async function openDryRun(store: Store, runId: string, pendings: readonly PendingRecord[]): Promise<DryRun> {
+  const storedOutcomes = new Map((await store.listSteps(runId)).map(({ step, outcome }) => [step, outcome]));
   const made = new Map<string, Json>();
   const expired = new Set<string>();
   let isStuck = false;
   const refuse = (): never => {
     isStuck = true;
-    throw new RunPaused();
+    throw new RunSuspended();
   };
   const isExpiry = (name: string) => [...expired].some((begin) => name.startsWith(begin));
-  const find = (name: string) => made.get(name) ?? kept.get(name) ?? undefined;
-  const rulingOf = (id: string): Ruled => {
+  const find = (name: string) => made.get(name) ?? storedOutcomes.get(name) ?? undefined;
+  const decisionOf = (id: string): DecidedRecord => {
     const { ruling, ...record } = pendings.find((pending) => pending.id === id) ?? refuse();
     if (ruling === null || ruling.kind === 'cancelled') return refuse();
     if (ruling.kind === 'expired') expired.add(`${record.step}/ruling-`);
@@ -115,20 +123,20 @@ async function openRehearsal(
     runId,
     find,
     wasCutOff: () => false,
-    requireWanted: (name) => {
+    requireWritable: (name) => {
       if (!isExpiry(name)) refuse();
     },
     step: async (name, work, { holdsSteps = false } = {}) => {
       const known = find(name);
       if (known !== undefined) return known;
-      // Of a call that has expired nothing is called: its outcome follows from that alone.
+      // An expired call runs nothing: its outcome is known.
       if (!holdsSteps && !isExpiry(name)) refuse();
       const outcome = await work({ attempt: 1 });
       made.set(name, outcome);
       return outcome;
     },
-    decide: async (calls) => calls.map(({ id }) => rulingOf(id)),
+    decide: async (calls) => calls.map(({ id }) => decisionOf(id)),
   };
   const isOver = () => !isStuck && [...made.keys()].some(isExpiry);
-  return { journal, made, refuse, isOver };
+  return { journal, newOutcomes: made, refuse, hasEnded: isOver };
 }

@@ -1,31 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import type { RunDocument } from '../../contract/run.ts';
 import { RuntimeError, toFault, toRuntimeError } from '../../errors.ts';
-import { DEEPEST, isTextTooDeep, isTooDeep } from '../../json/depth.ts';
+import { isTextTooDeep, isTooDeep, MAX_JSON_DEPTH } from '../../json/depth.ts';
 import { isObject, Json } from '../../json/json.ts';
 import { findDuplicateKey } from '../../json/scan.ts';
 import type { Claim, NewRun, RunRecord, Store } from '../../store/store.ts';
-import { type Decider, requireDecision } from '../../tool-call/decider.ts';
-import type { Pipeline } from '../file/model.ts';
-import type { Equipment, RunContext, Session } from '../state/run-context.ts';
+import { type DecisionInput, requireDecision } from '../../tool-call/decider.ts';
+import type { Pipeline } from '../file/pipeline.ts';
+import type { RunContext, Services, Session } from '../state/run-context.ts';
 import { sessionEvent } from '../state/session-event.ts';
 import { readStepEntry } from '../state/step-outcome.ts';
-import { openJournal, type Waiting } from '../state/store-journal.ts';
+import { openJournal, type WaitOptions } from '../state/store-journal.ts';
 import { toRunDocument } from './document.ts';
-import { requireInput, runPipeline } from './run.ts';
+import { requireInput, runPipeline } from './execute-run.ts';
 
-/** What runs are made of. */
+/** The store, services and config that runs use. */
 export interface RunsContext {
   readonly store: Store;
-  readonly equipment: Equipment;
+  readonly services: Services;
   /** The RuntimeConfig file, absolute. */
   readonly config: string;
-  /** false: nothing outlives the run, and nobody can decide about its calls. */
+  /** false: the run is not stored, and its pending calls cannot be decided later. */
   readonly isKept?: boolean;
 }
 
-export interface RunOptions extends Partial<Waiting> {
-  /** Sets the run down where it is; it can be resumed. */
+export interface RunOptions extends Partial<WaitOptions> {
+  /** Suspends the run when aborted; it can be resumed. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -45,14 +45,14 @@ export async function startRun(
   return await workOn(context, { pipeline, id: run.id, isResumed: false }, options);
 }
 
-/** A run that has not begun, under an id of its own. */
+/** The record of a new run, with a new id. */
 export function newRun(run: Omit<NewRun, 'id' | 'createdAt'>): NewRun {
   return { ...run, id: `run_${randomBytes(8).toString('hex')}`, createdAt: Date.now() };
 }
 
 /**
- * Goes on with a run that waits or was cut off; one that has ended is only told of again. Throws
- * RUN_UNKNOWN, RUN_BUSY, CONFIG_INVALID, STORE_FAILED, ABORTED.
+ * Resumes a run that is pending or was cut off. One that has ended is not run again.
+ * Throws RUN_UNKNOWN, RUN_BUSY, CONFIG_INVALID, STORE_FAILED, ABORTED.
  */
 export async function resumeRun(
   context: RunsContext,
@@ -65,13 +65,13 @@ export async function resumeRun(
 }
 
 /**
- * Ends a run for good: its open pendings are ruled `cancelled`, and a step in flight in another process is
- * the last. Throws USAGE, RUN_UNKNOWN, RUN_ENDED, STORE_FAILED.
+ * Cancels a run: its open pending calls are decided as `cancelled`, and another process that executes it
+ * begins no further step. Throws USAGE, RUN_UNKNOWN, RUN_ENDED, STORE_FAILED.
  */
 export async function cancelRun(
-  { store, equipment }: Pick<RunsContext, 'store' | 'equipment'>,
+  { store, services }: Pick<RunsContext, 'store' | 'services'>,
   id: string,
-  decision: Decider,
+  decision: DecisionInput,
 ): Promise<RunDocument> {
   const { by, reason } = requireDecision(decision);
   await requireRun(store, id);
@@ -82,9 +82,9 @@ export async function cancelRun(
       const { status } = await requireRun(store, id);
       throw new RuntimeError('RUN_ENDED', `run ${id} is ${status} already`);
     }
-    // Whoever executes the run tells of its end; of one that waits nobody else does.
+    // The process that executes the run notifies its end; without one it is done here.
     if (claim !== undefined)
-      await equipment.tell('session_end', sessionEvent({ session: await openSession(store, id) }));
+      await services.notifySession('session_end', sessionEvent({ session: await openSession(store, id) }));
     return await describe(store, id);
   } finally {
     await claim?.release();
@@ -101,7 +101,7 @@ export async function requireRun(store: Store, id: string): Promise<RunRecord> {
   // A caller without types may hand in anything.
   const run = typeof id === 'string' ? await store.findRun(id) : undefined;
   if (run !== undefined) return run;
-  throw new RuntimeError('RUN_UNKNOWN', `there is no run "${id}" in ${store.place}`);
+  throw new RuntimeError('RUN_UNKNOWN', `there is no run "${id}" in ${store.location}`);
 }
 
 interface Work {
@@ -110,7 +110,7 @@ interface Work {
   readonly isResumed: boolean;
 }
 
-/** Holds the run's claim as long as this process works on it. */
+/** Executes a run while holding its claim. */
 async function workOn(context: RunsContext, work: Work, options: RunOptions): Promise<RunDocument> {
   const { store } = context;
   let claim: Claim | undefined;
@@ -124,27 +124,27 @@ async function workOn(context: RunsContext, work: Work, options: RunOptions): Pr
     if (!hasEnded(run)) await execute(context, { ...work, run }, options);
     return await describe(store, work.id);
   } catch (error) {
-    throw naming(error, work.id);
+    throw withRunId(error, work.id);
   } finally {
     await claim?.release();
   }
 }
 
 async function execute(
-  { store, equipment, isKept = true }: RunsContext,
+  { store, services, isKept = true }: RunsContext,
   { pipeline, id, isResumed, run: record }: Work & { readonly run: RunRecord },
   options: RunOptions,
 ): Promise<void> {
-  const { emit } = equipment;
+  const { emit } = services;
   const signal = options.signal ?? new AbortController().signal;
   const { wait = false, ask, onPending } = options;
   const journal = await openJournal(store, id, { wait, ask, onPending, emit, signal });
   // A single call is no session.
-  const tell = record.kind === 'tool' ? async () => {} : equipment.tell;
+  const tell = record.kind === 'tool' ? async () => {} : services.notifySession;
   const { name } = pipeline;
   const session = { ...(await openSession(store, id)), isResumed };
-  const links = record.kind === 'tool' ? [] : equipment.links;
-  const run: RunContext = { ...equipment, name, tell, links, isKept, journal, signal, session };
+  const links = record.kind === 'tool' ? [] : services.links;
+  const run: RunContext = { ...services, name, notifySession: tell, links, isKept, journal, signal, session };
   const about = { run: id, name };
   if (isResumed) await store.setRunStatus(id, { status: 'running', at: Date.now() });
   emit({ type: 'run.started', ...about, isResumed });
@@ -153,17 +153,17 @@ async function execute(
     const { status, error } = end ?? { status: 'pending' as const, error: null };
     const stands = await store.setRunStatus(id, { ...(end ?? { status }), at: Date.now() });
     if (!stands) throw new RuntimeError('RUN_ENDED', `run ${id} was cancelled`);
-    if (end !== undefined) await run.tell('session_end', sessionEvent(run), signal);
+    if (end !== undefined) await run.notifySession('session_end', sessionEvent(run), signal);
     emit({ type: 'run.finished', ...about, status, ...(error && { error }) });
   } catch (error) {
-    // Whoever cancelled the run has said so in the store; here it only ends.
+    // The process that cancelled the run has stored that; here only its end is notified.
     if (toRuntimeError(error).code !== 'RUN_ENDED') throw error;
-    await run.tell('session_end', sessionEvent(run), signal);
+    await run.notifySession('session_end', sessionEvent(run), signal);
     emit({ type: 'run.finished', ...about, status: 'cancelled' });
   }
 }
 
-/** How far the conversation of a run has come. */
+/** The session of a run, restored from its journaled steps. */
 export async function openSession(store: Store, id: string): Promise<Session> {
   const entries = (await store.listSteps(id)).map(({ outcome }) => outcome && readStepEntry(outcome));
   const chats = entries.filter((entry) => entry?.kind === 'chat');
@@ -190,8 +190,11 @@ function hasEnded({ status }: RunRecord): boolean {
   return status !== 'running' && status !== 'pending';
 }
 
-/** The same error, telling how to go on with the run. */
-function naming(thrown: unknown, id: string): RuntimeError {
+/**
+ * The error with the run id and a hint how to resume; errors other than ABORTED and STORE_FAILED are
+ * unchanged.
+ */
+function withRunId(thrown: unknown, id: string): RuntimeError {
   const error = toRuntimeError(thrown);
   const { code, message, details } = error;
   if (code !== 'ABORTED' && code !== 'STORE_FAILED') return error;
@@ -210,12 +213,12 @@ export function readInput(input: unknown): Json {
   try {
     // What is nested too deeply for a reader is found out now, not in the middle of the run.
     if (typeof input === 'string' ? isTextTooDeep(input) : isTooDeep(input)) {
-      throw new Error(`it is nested in more than ${DEEPEST} levels, or contains itself`);
+      throw new Error(`it is nested in more than ${MAX_JSON_DEPTH} levels, or contains itself`);
     }
     const json = typeof input === 'string' ? new Json(input.trim()) : Json.from(input);
     void json.value;
-    const twice = findDuplicateKey(json.text);
-    if (twice !== undefined) throw new Error(`the key "${twice}" stands twice`);
+    const duplicate = findDuplicateKey(json.text);
+    if (duplicate !== undefined) throw new Error(`the key "${duplicate}" stands twice`);
     return json;
   } catch (error) {
     throw new RuntimeError('INPUT_INVALID', `the input cannot be used: ${toRuntimeError(error).message}`, {

@@ -1,28 +1,29 @@
 import { RuntimeError, toFault } from '../../errors.ts';
-import { DEEPEST, isTextTooDeep } from '../../json/depth.ts';
+import { isTextTooDeep, MAX_JSON_DEPTH } from '../../json/depth.ts';
 import { Json, parseLossless, stringifyJson } from '../../json/json.ts';
 import { runChat } from '../chat/chat.ts';
-import type { GroupStep, ParallelStep, Step } from '../file/model.ts';
+import type { GroupStep, ParallelStep, Step } from '../file/pipeline.ts';
 import type { RunContext } from '../state/run-context.ts';
-import { branchOff, evaluateIn, note, type Scope } from '../state/scope.ts';
 import { startClock } from '../state/step-clock.ts';
 import {
-  broken,
-  brokenBy,
-  done,
+  failedStep,
+  failedStepFromError,
+  okStep,
   readStepEntry,
   type StepOutcome,
-  skipped,
+  skippedStep,
   writeStepEntry,
 } from '../state/step-outcome.ts';
-import { setsDown } from '../state/suspend.ts';
-import { atOnce } from './at-once.ts';
-import { runEvalStep } from './eval.ts';
-import { runToolStep } from './tool.ts';
+import { evaluateIn, forkScope, recordOutcome, type Scope } from '../state/step-scope.ts';
+import { isSuspension } from '../state/suspension.ts';
+import { runEvalStep } from './eval-step.ts';
+import { mapConcurrently } from './map-concurrently.ts';
+import { runToolStep } from './tool-step.ts';
 
 /**
- * Runs steps in order, each under its condition, loop, timeout and on_error. Gives the outcome that stopped
- * them, if one did. Throws what sets the run down: RunPaused, and RuntimeError ABORTED and STORE_FAILED.
+ * Runs steps in order, each under its condition, loop, timeout and on_error. Returns the outcome that
+ * stopped them, if any. Throws what suspends the run: RunSuspended, and RuntimeError ABORTED, STORE_FAILED,
+ * RUN_ENDED.
  */
 export async function runSteps(
   run: RunContext,
@@ -31,7 +32,7 @@ export async function runSteps(
 ): Promise<StepOutcome | undefined> {
   for (const step of steps) {
     const outcome = await runStep(run, step, scope);
-    note(scope, step.id, outcome);
+    recordOutcome(scope, step.id, outcome);
     if (outcome.status !== 'failed' && outcome.status !== 'denied') continue;
     const at = outcome.failedAt ?? `${scope.prefix}${step.id}`;
     const stop = await afterFailure(run, step, { scope, outcome: { ...outcome, failedAt: at }, at });
@@ -55,21 +56,21 @@ async function afterFailure(
   if (onError.kind === 'continue') return undefined;
   if (onError.kind === 'stop') return outcome;
   const { code = 'INTERNAL', message = '', hint = '' } = outcome.error ?? {};
-  // As it is called where the handler stands, which may be inside a loop.
+  // The path relative to the handler, which may be inside a loop.
   const step = at.startsWith(scope.prefix) ? at.slice(scope.prefix.length) : at;
-  const more = { ...scope.more, error: { code, message, hint, step } };
-  // The same views: what a handler came to is seen by the steps that follow.
-  const stop = await runSteps(run, onError.steps, { ...scope, more });
+  const more = { ...scope.variables, error: { code, message, hint, step } };
+  // The handler shares the views, so that later steps see its results.
+  const stop = await runSteps(run, onError.steps, { ...scope, variables: more });
   return stop ?? (onError.then === 'stop' ? outcome : undefined);
 }
 
 async function runStep(run: RunContext, step: Step, scope: Scope): Promise<StepOutcome> {
   const name = `${scope.prefix}${step.id}`;
-  return await journaled(run, { step, name, scope }, async () => {
+  return await runJournaled(run, { step, name, scope }, async () => {
     if (step.condition !== undefined && !isTrue(evaluateIn(scope, step.condition))) {
       return step.kind === 'steps' && step.otherwise.length > 0
         ? await runGroup(run, step.otherwise, scope)
-        : skipped;
+        : skippedStep;
     }
     return step.forEach === undefined
       ? await runOnce(run, { step, name, scope })
@@ -77,23 +78,23 @@ async function runStep(run: RunContext, step: Step, scope: Scope): Promise<StepO
   });
 }
 
-/** A step in its place. */
-export interface Placed {
+/** A step with its path and scope. */
+export interface StepContext {
   readonly step: Step;
   /** Its path. */
   readonly name: string;
   readonly scope: Scope;
 }
 
-async function journaled(
+async function runJournaled(
   run: RunContext,
-  placed: Placed & { readonly item?: boolean },
+  placed: StepContext & { readonly item?: boolean },
   work: () => Promise<StepOutcome>,
 ): Promise<StepOutcome> {
   const { step, name, scope, item = false } = placed;
   const kind = step.forEach !== undefined && !item ? 'for_each' : step.kind;
-  if (run.journal.find(name) !== undefined) restore(run, step, scope);
-  // Nothing is begun when the time of a step around it is over, or the run is to be set down.
+  if (run.journal.find(name) !== undefined) restoreViews(run, step, scope);
+  // No step begins after the timeout of an enclosing step, or while the run is being suspended.
   else if (scope.signal.aborted) throw new RuntimeError('ABORTED', `step "${name}" was not begun`);
   const about = { run: run.journal.runId, step: name, kind } as const;
   const entry = await run.journal.step(
@@ -101,7 +102,7 @@ async function journaled(
     async () => {
       run.emit({ type: 'step.started', ...about });
       const startedAt = performance.now();
-      const outcome = await unlessSetDown(run, async () => requireLegible(await work()));
+      const outcome = await unlessSuspended(run, async () => requireReadable(await work()));
       const durationMs = Math.round(performance.now() - startedAt);
       const { status, error } = outcome;
       run.emit({ type: 'step.finished', ...about, status, durationMs, ...(error && { error }) });
@@ -109,46 +110,52 @@ async function journaled(
     },
     { holdsSteps: true },
   );
-  return readStepEntry(entry) ?? brokenBy(new Error(`the journal's entry of ${name} is no step's`));
+  return (
+    readStepEntry(entry) ?? failedStepFromError(new Error(`the journal's entry of ${name} is no step's`))
+  );
 }
 
-/** Throws RESULT_INVALID for what no expression could read: a result that is nested too deeply. */
-function requireLegible(outcome: StepOutcome): StepOutcome {
+/** Returns the outcome. Throws RESULT_INVALID if its view is nested too deeply for expressions. */
+function requireReadable(outcome: StepOutcome): StepOutcome {
   if (!isTextTooDeep(outcome.view.text)) return outcome;
-  throw new RuntimeError('RESULT_INVALID', `its result is nested in more than ${DEEPEST} levels`);
+  throw new RuntimeError('RESULT_INVALID', `its result is nested in more than ${MAX_JSON_DEPTH} levels`);
 }
 
-/** What a step's own work throws is its outcome, unless it sets the whole run down. */
-async function unlessSetDown(run: RunContext, work: () => Promise<StepOutcome>): Promise<StepOutcome> {
+/** Turns an error of the step's work into its outcome. Rethrows errors that suspend the run. */
+async function unlessSuspended(run: RunContext, work: () => Promise<StepOutcome>): Promise<StepOutcome> {
   try {
     return await work();
   } catch (error) {
-    if (setsDown(run, error)) throw error;
-    return brokenBy(error);
+    if (isSuspension(run, error)) throw error;
+    return failedStepFromError(error);
   }
 }
 
-/** The views of the steps inside a step that has ended already. */
-function restore(run: RunContext, step: Step, scope: Scope): void {
+/** Restores the views of the steps inside a journaled step from the journal. */
+function restoreViews(run: RunContext, step: Step, scope: Scope): void {
   if (step.forEach !== undefined) return;
-  for (const { id } of stepsWithin(step)) {
+  for (const { id } of nestedSteps(step)) {
     const known = run.journal.find(`${scope.prefix}${id}`);
     const entry = known && readStepEntry(known);
-    if (entry !== undefined) note(scope, id, entry);
+    if (entry !== undefined) recordOutcome(scope, id, entry);
   }
 }
 
-/** Every step inside, handlers too, but for those of a further loop, whose items have them. */
-function stepsWithin(step: Step): readonly Step[] {
-  return partsOf(step).flatMap(withParts);
+/** All nested steps, handlers included, except those inside a nested loop, whose items hold their views. */
+function nestedSteps(step: Step): readonly Step[] {
+  return childSteps(step).flatMap(withNestedSteps);
 }
 
-function withParts(step: Step): readonly Step[] {
+function withNestedSteps(step: Step): readonly Step[] {
   const handlers = step.onError.kind === 'handle' ? step.onError.steps : [];
-  return [step, ...(step.forEach === undefined ? stepsWithin(step) : []), ...handlers.flatMap(withParts)];
+  return [
+    step,
+    ...(step.forEach === undefined ? nestedSteps(step) : []),
+    ...handlers.flatMap(withNestedSteps),
+  ];
 }
 
-function partsOf(step: Step): readonly Step[] {
+function childSteps(step: Step): readonly Step[] {
   switch (step.kind) {
     case 'parallel':
       return step.steps;
@@ -166,27 +173,27 @@ function isTrue(value: unknown): boolean {
 
 async function runLoop(
   run: RunContext,
-  { step, name, scope }: Placed,
+  { step, name, scope }: StepContext,
   forEach: NonNullable<Step['forEach']>,
 ): Promise<StepOutcome> {
   const items = evaluateIn(scope, forEach.items);
   if (!Array.isArray(items)) {
     throw new RuntimeError('EXPRESSION_FAILED', `\`for_each\` is ${stringifyJson(items)}, which is no list`);
   }
-  const outcomes = await atOnce(items, forEach.concurrency, async (item, index) => {
-    const place = `${name}[${index}]`;
-    const more = { ...scope.more, item, index };
-    const own = branchOff(scope, { more, prefix: `${place}/` });
-    const outcome = await journaled(run, { step, name: place, scope: own, item: true }, () =>
-      runOnce(run, { step, name: place, scope: own }),
+  const outcomes = await mapConcurrently(items, forEach.concurrency, async (item, index) => {
+    const itemName = `${name}[${index}]`;
+    const more = { ...scope.variables, item, index };
+    const own = forkScope(scope, { variables: more, prefix: `${itemName}/` });
+    const outcome = await runJournaled(run, { step, name: itemName, scope: own, item: true }, () =>
+      runOnce(run, { step, name: itemName, scope: own }),
     );
-    return { failedAt: place, ...outcome };
+    return { failedAt: itemName, ...outcome };
   });
-  return gather(outcomes, { items: outcomes.map(({ view }) => view) });
+  return combineOutcomes(outcomes, { items: outcomes.map(({ view }) => view) });
 }
 
 /** The step itself, once, under its own clock. */
-async function runOnce(run: RunContext, placed: Placed): Promise<StepOutcome> {
+async function runOnce(run: RunContext, placed: StepContext): Promise<StepOutcome> {
   const { timeoutMs } = placed.step;
   if (timeoutMs === undefined) return await runKind(run, placed);
   const { scope, name } = placed;
@@ -194,16 +201,16 @@ async function runOnce(run: RunContext, placed: Placed): Promise<StepOutcome> {
   const signal = AbortSignal.any([scope.signal, clock.signal]);
   try {
     const timed = { ...placed, scope: { ...scope, signal, clocks: [...scope.clocks, clock] } };
-    const outcome = await unlessSetDown(run, () => runKind(run, timed));
+    const outcome = await unlessSuspended(run, () => runKind(run, timed));
     if (outcome.status === 'ok' || outcome.status === 'skipped' || !clock.signal.aborted) return outcome;
     const late = new RuntimeError('STEP_TIMEOUT', `step "${name}" took longer than ${timeoutMs} ms`);
-    return broken('failed', toFault(late));
+    return failedStep('failed', toFault(late));
   } finally {
-    clock.stop();
+    clock.pause();
   }
 }
 
-async function runKind(run: RunContext, placed: Placed): Promise<StepOutcome> {
+async function runKind(run: RunContext, placed: StepContext): Promise<StepOutcome> {
   const { step, name, scope } = placed;
   switch (step.kind) {
     case 'tool':
@@ -219,7 +226,7 @@ async function runKind(run: RunContext, placed: Placed): Promise<StepOutcome> {
   }
 }
 
-/** In a loop, where nobody outside sees the inner steps, the step's own view holds theirs. */
+/** Runs a group. Inside a loop its view includes the views of its inner steps. */
 async function runNested(run: RunContext, step: GroupStep, scope: Scope): Promise<StepOutcome> {
   const outcome = await runGroup(run, step.steps, scope);
   return withInnerViews(step, scope, outcome);
@@ -227,20 +234,24 @@ async function runNested(run: RunContext, step: GroupStep, scope: Scope): Promis
 
 async function runGroup(run: RunContext, steps: readonly Step[], scope: Scope): Promise<StepOutcome> {
   const stop = await runSteps(run, steps, scope);
-  return gather(stop === undefined ? [] : [stop], {});
+  return combineOutcomes(stop === undefined ? [] : [stop], {});
 }
 
 async function runParallel(run: RunContext, step: ParallelStep, scope: Scope): Promise<StepOutcome> {
-  const branches = await atOnce(step.steps, step.concurrency ?? step.steps.length, async (branch) => {
-    const own = branchOff(scope);
-    const stop = await runSteps(run, [branch], own);
-    return { own, outcome: stop ?? done({}) };
-  });
+  const branches = await mapConcurrently(
+    step.steps,
+    step.concurrency ?? step.steps.length,
+    async (branch) => {
+      const own = forkScope(scope);
+      const stop = await runSteps(run, [branch], own);
+      return { own, outcome: stop ?? okStep({}) };
+    },
+  );
   for (const { own } of branches) Object.assign(scope.steps, own.steps);
   return withInnerViews(
     step,
     scope,
-    gather(
+    combineOutcomes(
       branches.map(({ outcome }) => outcome),
       {},
     ),
@@ -250,16 +261,19 @@ async function runParallel(run: RunContext, step: ParallelStep, scope: Scope): P
 function withInnerViews(step: GroupStep | ParallelStep, scope: Scope, outcome: StepOutcome): StepOutcome {
   if (step.forEach === undefined) return outcome;
   const inner = Object.fromEntries(
-    stepsWithin(step).flatMap(({ id }) => (Object.hasOwn(scope.steps, id) ? [[id, scope.steps[id]]] : [])),
+    nestedSteps(step).flatMap(({ id }) => (Object.hasOwn(scope.steps, id) ? [[id, scope.steps[id]]] : [])),
   );
   const view = parseLossless(outcome.view.text) as Readonly<Record<string, unknown>>;
   return { ...outcome, view: Json.from({ ...view, steps: inner }) };
 }
 
-/** One outcome for several: the first that did not go well decides. */
-function gather(outcomes: readonly StepOutcome[], members: Readonly<Record<string, unknown>>): StepOutcome {
+/** One outcome for several: that of the first failed or denied one, else ok. */
+function combineOutcomes(
+  outcomes: readonly StepOutcome[],
+  members: Readonly<Record<string, unknown>>,
+): StepOutcome {
   const first = outcomes.find(({ status }) => status === 'failed' || status === 'denied');
-  if (first?.error === undefined) return done(members);
-  const outcome = broken(first.status === 'denied' ? 'denied' : 'failed', first.error, members);
+  if (first?.error === undefined) return okStep(members);
+  const outcome = failedStep(first.status === 'denied' ? 'denied' : 'failed', first.error, members);
   return { ...outcome, ...(first.failedAt !== undefined && { failedAt: first.failedAt }) };
 }

@@ -2,8 +2,8 @@ import type { PendingOrigin } from '../../contract/approval.ts';
 import { failed, ok } from '../../contract/tool.ts';
 import type { Fault } from '../../errors.ts';
 import type { CallResult } from '../../hooks/call-result.ts';
+import { exactMembers, requireMember } from '../../json/exact-members.ts';
 import { Json } from '../../json/json.ts';
-import { exactMembers, requireMember } from '../../json/members.ts';
 
 /** A call's result as the journal keeps it, every byte of a peer's values included. */
 export function writeCallResult({ outcome, callId, content, metadata, context, handled }: CallResult): Json {
@@ -51,7 +51,7 @@ function scopeOf(text: string): 'turn' | 'session' {
   return text === 'turn' ? 'turn' : 'session';
 }
 
-/** The members of a pause that hold nobody's JSON; this module wrote them. */
+/** The members of a pending outcome that are plain values; `writeCallResult` wrote them. */
 interface PlainPause {
   readonly origin: PendingOrigin;
   readonly hook: string | null;

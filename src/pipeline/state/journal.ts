@@ -2,32 +2,34 @@ import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import type { Json } from '../../json/json.ts';
 
 /**
- * What a run has come to, kept where a crash cannot reach it. A run is carried on by running it again: what
- * is journaled is not done a second time. That is all an engine for durable execution has to offer.
+ * The durable outcomes of a run's steps. A run resumes by running again from its start: a step that the
+ * journal has is not executed a second time, its outcome is returned.
  */
 export interface Journal {
   readonly runId: string;
-  /** The outcome that stands under a name, if there is one. */
+  /** The outcome of the step of that name, if it has one. */
   find(name: string): Json | undefined;
-  /** Throws what `step` would throw before the work under this name is begun, where that can be known; absent: nothing. */
-  requireWanted?(name: string): void;
+  /**
+   * Throws what `step` would throw before it begins the work, as far as that is known. Absent: never throws.
+   */
+  requireWritable?(name: string): void;
   /** Whether work under this name was begun, before this execution of the run, and never ended. */
   wasCutOff(name: string): boolean;
   /**
-   * The outcome that stands under `name`; without one, that of `work`, once it is durable. A name stands for
-   * one piece of work of the run and may hold others (`answer` holds `answer/round-1`). What `work` throws
-   * leaves the step open, to be done again. Throws STORE_FAILED.
+   * Returns the outcome of the step `name`; without one, does `work`, stores its outcome and returns it.
+   * Steps may nest (`answer` contains `answer/round-1`). If `work` throws, the step stays open and is done
+   * again on resume. Throws STORE_FAILED, RUN_ENDED and what `work` throws.
    */
   step(name: string, work: (entry: StepEntry) => Promise<Json>, options?: StepOptions): Promise<Json>;
   /**
-   * Waits until all these calls are decided, and gives them back with their rulings, in order. They are
-   * durable before anybody is told of them; `tell` is told of each that is not decided yet. Throws RunPaused where
-   * the wait outlasts this process, and STORE_FAILED.
+   * Waits until all these calls are decided, and returns their records with the decisions, in order. Each
+   * is stored before `tell` is called for it, unless it is decided already. Throws RunSuspended if the
+   * decision will not come in this process, and STORE_FAILED.
    */
   decide(
     calls: readonly PendingCall[],
     tell?: (pending: PendingRecord) => Promise<void>,
-  ): Promise<readonly Ruled[]>;
+  ): Promise<readonly DecidedRecord[]>;
 }
 
 export interface StepEntry {
@@ -36,15 +38,15 @@ export interface StepEntry {
 }
 
 export interface StepOptions {
-  /** Its work is only other steps, which may be begun again at will, so that it began need not be kept. */
+  /** The step only contains other steps, so its beginning need not be stored. */
   readonly holdsSteps?: boolean;
 }
 
-/** A pending call that has been decided. */
-export type Ruled = PendingRecord & { readonly ruling: NonNullable<PendingRecord['ruling']> };
+/** The record of a pending call that has been decided. */
+export type DecidedRecord = PendingRecord & { readonly ruling: NonNullable<PendingRecord['ruling']> };
 
-/** Thrown through a run to set it down until somebody has decided. */
-export class RunPaused extends Error {
+/** Thrown to suspend a run until its pending calls are decided. */
+export class RunSuspended extends Error {
   override readonly name = 'RunPaused';
 
   constructor() {

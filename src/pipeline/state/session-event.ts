@@ -1,8 +1,8 @@
 import type { SessionEvent } from '../../contract/hook.ts';
-import { bareScene, type Scene } from '../../contract/turn.ts';
+import { createHookContext, type HookContext } from '../../contract/turn.ts';
 import type { RunContext } from './run-context.ts';
 
-/** What session hooks are told of a run as a whole. */
+/** The event for the session hooks of a run. */
 export function sessionEvent({ session }: Pick<RunContext, 'session'>): SessionEvent {
   return {
     session_id: session.id,
@@ -13,11 +13,13 @@ export function sessionEvent({ session }: Pick<RunContext, 'session'>): SessionE
   };
 }
 
-/** Where something happens in a run outside of any turn. */
-export function sceneOfRun(run: Pick<RunContext, 'session' | 'name' | 'tools' | 'isKept'>): Scene {
+/** The hook context of a run outside of any turn. */
+export function hookContextOfRun(
+  run: Pick<RunContext, 'session' | 'name' | 'tools' | 'isKept'>,
+): HookContext {
   const { session, name, tools, isKept } = run;
   const { id, isResumed } = session;
   const now = new Date().toISOString();
   const host = { tool_count: tools.size };
-  return { ...bareScene(id), agent: name, context_name: name, isKept, isResumed, now, host };
+  return { ...createHookContext(id), agent: name, context_name: name, isKept, isResumed, now, host };
 }

@@ -1,30 +1,30 @@
-/** A step's timeout, which can be stopped while a person is waited for. */
+/** A step's timeout, which is paused while the run waits for a person. */
 export interface StepClock {
   /** Aborted when the time is over. */
   readonly signal: AbortSignal;
-  stop(): void;
-  go(): void;
+  pause(): void;
+  resume(): void;
 }
 
-/** Starts a clock; it keeps the process alive until `stop` is called as often as `go`, and once more. */
+/** Starts a clock. Pauses nest; the timer keeps the process alive unless the clock is paused. */
 export function startClock(timeoutMs: number): StepClock {
-  const over = new AbortController();
+  const timeout = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let leftMs = timeoutMs;
   let startedAt = 0;
-  let stops = 1;
+  let pauses = 1;
   const go = () => {
-    stops -= 1;
-    if (stops > 0 || over.signal.aborted) return;
+    pauses -= 1;
+    if (pauses > 0 || timeout.signal.aborted) return;
     startedAt = performance.now();
-    timer = setTimeout(() => over.abort(), leftMs);
+    timer = setTimeout(() => timeout.abort(), leftMs);
   };
   const stop = () => {
-    stops += 1;
-    if (stops > 1) return;
+    pauses += 1;
+    if (pauses > 1) return;
     clearTimeout(timer);
     leftMs = Math.max(0, leftMs - (performance.now() - startedAt));
   };
   go();
-  return { signal: over.signal, stop, go };
+  return { signal: timeout.signal, pause: stop, resume: go };
 }

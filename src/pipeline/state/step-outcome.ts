@@ -1,17 +1,20 @@
 import type { StepDocument } from '../../contract/run.ts';
 import { type Fault, toFault } from '../../errors.ts';
+import { exactMembers, requireMember } from '../../json/exact-members.ts';
 import { Json } from '../../json/json.ts';
-import { exactMembers, requireMember } from '../../json/members.ts';
 
 export type StepStatus = 'ok' | 'failed' | 'denied' | 'skipped';
 
-/** What one step came to. */
+/** The outcome of one step. */
 export interface StepOutcome {
   readonly status: StepStatus;
-  /** What expressions see as `steps.ID`: `status`, the members of its kind, and `error` unless it went well. */
+  /**
+   * What expressions see as `steps.ID`: `status`, the members of its kind, and `error` if it failed or was
+   * denied.
+   */
   readonly view: Json;
   readonly error?: Fault;
-  /** The path of the step inside this one that it failed by. */
+  /** The path of the nested step that made this one fail. */
   readonly failedAt?: string;
 }
 
@@ -21,14 +24,14 @@ export interface StepEntry extends StepOutcome {
   readonly durationMs: number;
 }
 
-export function done(members: Readonly<Record<string, unknown>>): StepOutcome {
+export function okStep(members: Readonly<Record<string, unknown>>): StepOutcome {
   return { status: 'ok', view: Json.from({ status: 'ok', ...members }) };
 }
 
-export const skipped: StepOutcome = { status: 'skipped', view: new Json('{"status":"skipped"}') };
+export const skippedStep: StepOutcome = { status: 'skipped', view: new Json('{"status":"skipped"}') };
 
-/** A step that did not go well; `members` are what it came to nevertheless. */
-export function broken(
+/** The outcome of a failed or denied step; `members` are further members of its view. */
+export function failedStep(
   status: 'failed' | 'denied',
   error: Fault,
   members: Readonly<Record<string, unknown>> = {},
@@ -40,9 +43,9 @@ export function broken(
 }
 
 /** The outcome of a step whose own work threw. */
-export function brokenBy(thrown: unknown): StepOutcome {
+export function failedStepFromError(thrown: unknown): StepOutcome {
   const error = toFault(thrown);
-  return broken(error.code === 'DENIED' ? 'denied' : 'failed', error);
+  return failedStep(error.code === 'DENIED' ? 'denied' : 'failed', error);
 }
 
 export function writeStepEntry({ kind, durationMs, status, view, error, failedAt }: StepEntry): Json {

@@ -1,23 +1,23 @@
-import type { PendingCall, PendingRecord, Ruling } from '../../contract/approval.ts';
+import type { PendingCall, PendingDecision, PendingRecord } from '../../contract/approval.ts';
 import type { Emit, PendingOpened } from '../../contract/event.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { Json } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
-import { readRuling } from '../../tool-call/read-decision.ts';
-import { type Journal, type Ruled, RunPaused } from './journal.ts';
-import { openLookout } from './store-watch.ts';
+import { readPendingDecision } from '../../tool-call/read-decision.ts';
+import { openChangeWaiter } from './change-waiter.ts';
+import { type DecidedRecord, type Journal, RunSuspended } from './journal.ts';
 
-/** How a run waits for people. */
-export interface Waiting {
-  /** Goes on in this process when the decision comes from elsewhere; otherwise the run is set down. */
+/** How a run waits for the decisions about its pending calls. */
+export interface WaitOptions {
+  /** true: this process waits for decisions made elsewhere. false: the run is suspended. */
   readonly wait: boolean;
-  /** Asks somebody on the spot; undefined, and a rejection, which is noted: nobody there decided. */
-  readonly ask?: ((pending: PendingRecord) => Promise<Ruling | undefined>) | undefined;
-  /** Told of each call once it is durable that it waits; must not throw. */
+  /** Asks for a decision here; undefined leaves the call pending, and so does a rejection, which is noted. */
+  readonly ask?: ((pending: PendingRecord) => Promise<PendingDecision | undefined>) | undefined;
+  /** Called for each pending call once it is stored; must not throw. */
   readonly onPending?: ((pending: PendingRecord) => void) | undefined;
 }
 
-export interface JournalContext extends Waiting {
+export interface JournalContext extends WaitOptions {
   readonly emit: Emit;
   /** Ends a wait. */
   readonly signal: AbortSignal;
@@ -31,40 +31,41 @@ export async function openJournal(store: Store, runId: string, context: JournalC
     if (outcome === null) cutOff.add(step);
     else outcomes.set(step, outcome);
   }
-  const { requireSound, watch } = createSoundness();
+  const { requireSound: requireHealthy, watch: track } = trackStoreFailure();
   return {
     runId,
     find: (name) => outcomes.get(name),
     wasCutOff: (name) => cutOff.has(name),
-    requireWanted: requireSound,
+    requireWritable: requireHealthy,
     step: async (name, work, { holdsSteps = false } = {}) => {
       const known = outcomes.get(name);
       if (known !== undefined) return known;
-      requireSound();
-      const attempt = holdsSteps ? 1 : await watch(begin(store, runId, name));
+      requireHealthy();
+      const attempt = holdsSteps ? 1 : await track(beginAttempt(store, runId, name));
       const outcome = await work({ attempt });
-      await watch(store.endStep(runId, name, outcome, Date.now()));
+      await track(store.endStep(runId, name, outcome, Date.now()));
       outcomes.set(name, outcome);
       return outcome;
     },
-    decide: async (calls, tell) => {
-      requireSound();
+    decide: async (calls, notify) => {
+      requireHealthy();
       const records: PendingRecord[] = [];
-      for (const call of calls) records.push(await watch(store.addPending(call)));
+      for (const call of calls) records.push(await track(store.addPending(call)));
       for (const record of records) {
         announce(record, context);
-        if (record.ruling === null) await tell?.(record);
+        if (record.ruling === null) await notify?.(record);
       }
-      return await decided(store, records, context);
+      return await resolveDecisions(store, records, context);
     },
   };
 }
 
 /**
- * What could not be kept sets the run down, and nothing more of it is begun, in whatever loop or branch that would be: a
- * store that is full still takes the small note that something begins, and then not what came of it.
+ * Remembers the first failed write, so that no further step begins in any loop or branch of the run: a full
+ * store may still take the small record of a beginning, and then not the outcome. `requireHealthy` throws
+ * that failure.
  */
-function createSoundness() {
+function trackStoreFailure() {
   let failure: RuntimeError | undefined;
   return {
     requireSound: () => {
@@ -82,62 +83,65 @@ function createSoundness() {
 }
 
 /** How often the step has been begun. */
-async function begin(store: Store, runId: string, name: string): Promise<number> {
-  await requireWanted(store, runId);
+async function beginAttempt(store: Store, runId: string, name: string): Promise<number> {
+  await requireRunActive(store, runId);
   return (await store.beginStep(runId, name, Date.now())).attempt;
 }
 
-/** Somebody may have cancelled the run meanwhile, from another process. */
-async function requireWanted(store: Store, runId: string): Promise<void> {
+/** Throws RUN_ENDED if another process has cancelled the run. */
+async function requireRunActive(store: Store, runId: string): Promise<void> {
   if ((await store.findRunStatus(runId)) === 'cancelled')
     throw new RuntimeError('RUN_ENDED', `run ${runId} was cancelled`);
 }
 
 function announce(record: PendingRecord, { emit, onPending }: JournalContext): void {
   if (record.ruling !== null) return;
-  emit(openedEvent(record));
+  emit(toPendingOpened(record));
   onPending?.(record);
 }
 
-/** What is told of a call once it is durable that it waits. */
-export function openedEvent({ id, runId, step, tool, reason, message }: PendingCall): PendingOpened {
+/** The event of a pending call that has been stored. */
+export function toPendingOpened({ id, runId, step, tool, reason, message }: PendingCall): PendingOpened {
   return { type: 'pending.opened', id, run: runId, step, tool, reason, message };
 }
 
-async function decided(
+async function resolveDecisions(
   store: Store,
   records: readonly PendingRecord[],
   context: JournalContext,
-): Promise<readonly Ruled[]> {
+): Promise<readonly DecidedRecord[]> {
   let current = await refresh(store, records);
   if (context.ask !== undefined) {
     for (const record of current) if (record.ruling === null) await askOne(store, record, context);
     current = await refresh(store, current);
   }
-  if (!current.every(isRuled)) {
-    if (!context.wait) throw new RunPaused();
-    current = await waitFor(store, current, context.signal);
+  if (!current.every(isDecided)) {
+    if (!context.wait) throw new RunSuspended();
+    current = await waitForDecisions(store, current, context.signal);
   }
-  const ruled = current.filter(isRuled);
-  if (ruled.some(({ ruling }) => ruling.kind === 'cancelled')) {
+  const decidedRecords = current.filter(isDecided);
+  if (decidedRecords.some(({ ruling }) => ruling.kind === 'cancelled')) {
     throw new RuntimeError('RUN_ENDED', 'the run was cancelled');
   }
-  for (const { id, runId, step, tool, ruling } of ruled) {
+  for (const { id, runId, step, tool, ruling } of decidedRecords) {
     context.emit({ type: 'pending.decided', id, run: runId, step, tool, ruling: ruling.kind });
   }
-  return ruled;
+  return decidedRecords;
 }
 
 async function askOne(store: Store, record: PendingRecord, context: JournalContext): Promise<void> {
-  const ruling = await rulingOf(record, context);
-  // Somebody else may have been quicker: then theirs is the ruling that the refresh finds.
-  if (ruling !== undefined) await store.decide(record.id, ruling, Date.now());
+  const decision = await askForDecision(record, context);
+  // Another process may have decided first: the refresh then finds that decision.
+  if (decision !== undefined) await store.decide(record.id, decision, Date.now());
 }
 
-async function rulingOf(record: PendingRecord, { ask, emit }: JournalContext): Promise<Ruling | undefined> {
+async function askForDecision(
+  record: PendingRecord,
+  { ask, emit }: JournalContext,
+): Promise<PendingDecision | undefined> {
   try {
     const given: unknown = await ask?.(record);
-    return given === undefined ? undefined : readRuling(record, given);
+    return given === undefined ? undefined : readPendingDecision(record, given);
   } catch (error) {
     const message = `nobody could be asked: ${toRuntimeError(error).message}`;
     emit({ type: 'note', name: record.id, level: 'warn', message });
@@ -145,26 +149,26 @@ async function rulingOf(record: PendingRecord, { ask, emit }: JournalContext): P
   }
 }
 
-/** Waits until somebody, in whatever process, has decided about all of them, or they have expired. Throws ABORTED, STORE_FAILED. */
-async function waitFor(
+/** Waits until all of them are decided, by any process, or expired. Throws ABORTED, STORE_FAILED. */
+async function waitForDecisions(
   store: Store,
   records: readonly PendingRecord[],
   signal: AbortSignal,
 ): Promise<PendingRecord[]> {
-  const lookout = openLookout(store, signal);
+  const waiter = openChangeWaiter(store, signal);
   try {
     // What was decided before the watch began is seen now.
     let current = await refresh(store, records);
-    while (!current.every(isRuled)) {
-      const dues = current.flatMap(({ ruling, expiresAt }) =>
+    while (!current.every(isDecided)) {
+      const expiries = current.flatMap(({ ruling, expiresAt }) =>
         ruling !== null || expiresAt === null ? [] : [expiresAt],
       );
-      await lookout.next(dues.length === 0 ? undefined : Math.min(...dues));
+      await waiter.next(expiries.length === 0 ? undefined : Math.min(...expiries));
       current = await refresh(store, current);
     }
     return current;
   } finally {
-    lookout.close();
+    waiter.close();
   }
 }
 
@@ -177,6 +181,6 @@ async function refresh(store: Store, records: readonly PendingRecord[]): Promise
   return fresh;
 }
 
-function isRuled(record: PendingRecord): record is Ruled {
+function isDecided(record: PendingRecord): record is DecidedRecord {
   return record.ruling !== null;
 }

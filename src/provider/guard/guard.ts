@@ -1,9 +1,9 @@
 import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
-import type { CallSettings } from './call.ts';
-import { generateGuarded } from './generate.ts';
-import { refuseOlder, requireModelV4 } from './model-version.ts';
-import { streamGuarded } from './stream.ts';
-import type { Fire } from './verdict.ts';
+import type { CallSettings } from './before-call.ts';
+import type { Fire } from './guard-outcome.ts';
+import { generateGuarded } from './guarded-generate.ts';
+import { streamGuarded } from './guarded-stream-call.ts';
+import { requireModelV4, requireSupportedVersion } from './model-version.ts';
 import { requireWindow } from './window-size.ts';
 
 export interface GuardOptions {
@@ -12,13 +12,13 @@ export interface GuardOptions {
   /** What hooks read as `provider_id`; the model's own by default. */
   readonly providerId?: string | undefined;
   /**
-   * What becomes of streamed text before after_call has judged the whole answer: `hold`, the default, keeps it
-   * back; `windowed` lets it out behind the last `windowChars` characters, which filters have always seen.
+   * When streamed text is released: `hold`, the default, after after_call has decided on the whole answer;
+   * `windowed` at once, except the last `windowChars` characters; filters see all text before its release.
    */
   readonly stream?: 'hold' | 'windowed' | undefined;
   /** UTF-16 units; 200 by default. */
   readonly windowChars?: number | undefined;
-  /** The model that a hook has asked for by name; absent: hooks cannot choose. */
+  /** Opens the model that a hook has named; absent: hooks cannot choose the model. */
   readonly select?: CallSettings['select'];
 }
 
@@ -33,7 +33,7 @@ export function createGuard(options: GuardOptions): LanguageModelV4Middleware {
   const window = stream === 'windowed' ? windowChars : undefined;
   return {
     specificationVersion: 'v4',
-    overrideSupportedUrls: refuseOlder,
+    overrideSupportedUrls: requireSupportedVersion,
     wrapGenerate: async ({ model, params }) => {
       requireModelV4(model);
       return generateGuarded({ model, params }, { fire, providerId, select, signal: params.abortSignal });

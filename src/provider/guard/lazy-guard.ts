@@ -1,7 +1,7 @@
 import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
 import { RuntimeError } from '../../errors.ts';
 import type { GuardOptions } from './guard.ts';
-import { refuseOlder } from './model-version.ts';
+import { requireSupportedVersion } from './model-version.ts';
 import { requireWindow } from './window-size.ts';
 
 /** `createGuard` whose parts are loaded with the first call that it guards. Throws USAGE as that does. */
@@ -14,7 +14,7 @@ export function lazyGuard(options: GuardOptions): LanguageModelV4Middleware {
   };
   return {
     specificationVersion: 'v4',
-    overrideSupportedUrls: refuseOlder,
+    overrideSupportedUrls: requireSupportedVersion,
     wrapGenerate: async (call) => {
       const { wrapGenerate = unguarded } = await load();
       return await wrapGenerate(call);

@@ -1,7 +1,7 @@
 import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
 import { RuntimeError } from '../../errors.ts';
 
-/** Throws USAGE for a model of another generation: what it carries has other shapes, in which text would hide. */
+/** Throws USAGE unless the model is of specification v4: others have shapes that the guard does not read. */
 export function requireModelV4(model: { readonly specificationVersion: string; readonly modelId: string }) {
   const { specificationVersion: version, modelId } = model;
   if (version === 'v4') return;
@@ -11,8 +11,10 @@ export function requireModelV4(model: { readonly specificationVersion: string; r
   });
 }
 
-/** Asked by every `wrapLanguageModel`, that of an older AI SDK too, before there is any call. */
-export const refuseOlder: NonNullable<LanguageModelV4Middleware['overrideSupportedUrls']> = ({ model }) => {
+/** Throws as `requireModelV4`. Every `wrapLanguageModel`, also an older one, calls this before any call. */
+export const requireSupportedVersion: NonNullable<LanguageModelV4Middleware['overrideSupportedUrls']> = ({
+  model,
+}) => {
   requireModelV4(model);
   return model.supportedUrls;
 };

@@ -1,47 +1,47 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import type { DistinctCalls } from './distinct-calls.ts';
-import type { End } from './output.ts';
-import { unknownUsage } from './report.ts';
+import { unknownUsage } from './decision-report.ts';
+import type { StreamEnd } from './output-stream.ts';
+import type { UniqueToolCallIds } from './unique-tool-call-ids.ts';
 import { knownUsage } from './usage.ts';
 
 type Part = LanguageModelV4StreamPart;
 
-/** What a model's stream brings next. */
-export type Arrival =
-  /** A part that tells nothing of the answer. */
+/** The next event of a model's stream. */
+export type UpstreamEvent =
+  /** A part without answer content, which may pass at once. */
   | { readonly kind: 'free'; readonly part: Part }
   /** A part of the answer. */
   | { readonly kind: 'held'; readonly part: Part }
   /** The answer is complete, or the stream has ended as if it were. */
-  | { readonly kind: 'finished'; readonly end: End }
+  | { readonly kind: 'finished'; readonly end: StreamEnd }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** A model's stream that can be left at any moment. */
+/** A model's stream that can be abandoned at any moment. */
 export interface Upstream {
-  /** Never rejects. Raw chunks are the answer unread, and do not arrive. */
-  next(): Promise<Arrival>;
-  /** Reads on to the end of the stream, so that whoever stands in it sees it through. Never rejects. */
+  /** Never rejects. Skips raw chunks, which hold the answer unfiltered. */
+  next(): Promise<UpstreamEvent>;
+  /** Reads the stream to its end, so that its other transforms finish. Never rejects. */
   drain(): Promise<void>;
-  /** Tells the model that nobody listens any more; what is awaited of it ends. */
-  leave(reason: unknown): void;
+  /** Aborts the model call and cancels the stream. */
+  abandon(reason: unknown): void;
 }
 
 /**
- * Reads a stream; `stop` ends the signal that its model was called with. Calls have ids of their own, and zeros
- * that nobody counted are no usage.
+ * Reads a stream; `stop` ends the signal that its model was called with. Tool call ids are made unique,
+ * and uncounted zeros are removed from the usage.
  */
 export function openUpstream(
   stream: ReadableStream<Part>,
   stop: AbortController,
-  calls: DistinctCalls,
+  calls: UniqueToolCallIds,
 ): Upstream {
   const reader = stream.getReader();
-  const next = async (): Promise<Arrival> => {
+  const next = async (): Promise<UpstreamEvent> => {
     try {
       for (;;) {
         const { done, value } = await reader.read();
-        if (done) return { kind: 'finished', end: interrupted };
-        if (value.type !== 'raw') return toArrival(calls.part(value));
+        if (done) return { kind: 'finished', end: interruptedEnd };
+        if (value.type !== 'raw') return toUpstreamEvent(calls.part(value));
       }
     } catch (error) {
       return { kind: 'failed', error };
@@ -53,10 +53,10 @@ export function openUpstream(
       try {
         while (!(await reader.read()).done);
       } catch {
-        // The answer was complete: what its stream does afterwards is nobody's concern.
+        // The answer was complete, so a later error of its stream does not matter.
       }
     },
-    leave: (reason) => {
+    abandon: (reason) => {
       stop.abort(reason);
       // A stream that has failed rejects its cancellation too.
       reader.cancel(reason).catch(() => {});
@@ -65,12 +65,12 @@ export function openUpstream(
 }
 
 /** The end of an answer that was cut off. */
-export const interrupted: End = {
+export const interruptedEnd: StreamEnd = {
   finishReason: { unified: 'interrupted', raw: undefined },
   usage: unknownUsage,
 };
 
-function toArrival(part: Part): Arrival {
+function toUpstreamEvent(part: Part): UpstreamEvent {
   switch (part.type) {
     case 'stream-start':
     case 'response-metadata':

@@ -2,8 +2,8 @@ import type { LanguageModelV4Usage } from '@ai-sdk/provider';
 import { isObject } from '../../json/json.ts';
 
 /**
- * The usage without zeros that nobody has counted: where an API reports a usage without one of its totals, the
- * packages write 0. A total is then unknown.
+ * The usage with uncounted totals as undefined: where an API reports a usage without one of its totals, the
+ * packages write 0.
  */
 export function knownUsage({
   inputTokens,
@@ -30,7 +30,7 @@ const outputNames = [
   'total_output_tokens',
 ];
 
-/** A package of which nothing is known is taken at its word, and so is any total but 0. */
+/** Whether a total was counted: true for any but 0, and for raw usage of an unknown form. */
 function isCounted(total: number | undefined, raw: unknown, names: readonly string[]): boolean {
   if (total !== 0 || !isObject(raw)) return true;
   const isKnown = Object.keys(raw).some((name) =>

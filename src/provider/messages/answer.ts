@@ -5,9 +5,9 @@ import type {
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { describeAnswer } from './answer-describe.ts';
-import { rebuildAnswer } from './answer-rebuild.ts';
-import { isSame, plainMessage } from './same.ts';
+import { describeAnswer } from './answer-description.ts';
+import { isSameJsonText, plainMessage } from './plain-json.ts';
+import { rebuildAnswer } from './rebuilt-answer.ts';
 
 /** What a model answered. */
 export type ModelAnswer = Pick<LanguageModelV4GenerateResult, 'content' | 'finishReason' | 'usage'>;
@@ -31,23 +31,23 @@ export function fromAnswer({ content, finishReason, usage }: ModelAnswer): ChatM
 }
 
 /**
- * A replaced message as an answer of the AI SDK. It is the whole of it: what it does not repeat of tool calls,
- * results, sources, files and reasoning is withheld. Throws REPLY_MALFORMED when it cannot be an answer.
+ * A replaced message as an answer of the AI SDK. The message is complete: tool calls, results, sources, files
+ * and reasoning that it does not repeat are dropped. Throws REPLY_MALFORMED when it cannot be an answer.
  */
 export function toAnswer(
   message: ChatMessage,
   sent?: SentAnswer,
 ): { readonly content: LanguageModelV4Content[]; readonly finishReason: LanguageModelV4FinishReason } {
   const old = sent?.content ?? [];
-  if (sent !== undefined && isSame(message, sent.message)) {
+  if (sent !== undefined && isSameJsonText(message, sent.message)) {
     return { content: [...old], finishReason: sent.finishReason };
   }
   const plain = plainMessage(message);
   const content = rebuildAnswer(plain, old);
-  return { content, finishReason: adaptFinish(finishOf(plain['finish_reason'], sent), old, content) };
+  return { content, finishReason: adaptFinish(finishReasonOf(plain['finish_reason'], sent), old, content) };
 }
 
-const words: Readonly<Record<LanguageModelV4FinishReason['unified'], string>> = {
+const nativeFinishWords: Readonly<Record<LanguageModelV4FinishReason['unified'], string>> = {
   stop: 'stop',
   length: 'max_output_tokens',
   'tool-calls': 'tool_use',
@@ -61,7 +61,7 @@ const words: Readonly<Record<LanguageModelV4FinishReason['unified'], string>> = 
 export function finishWord({ unified, raw }: LanguageModelV4FinishReason): string {
   if (unified === 'content-filter' && raw === 'refusal') return 'refusal';
   if (unified === 'other' && raw !== undefined && raw !== '') return raw;
-  return words[unified];
+  return nativeFinishWords[unified];
 }
 
 function costOf({ inputTokens, outputTokens }: LanguageModelV4Usage) {
@@ -72,12 +72,12 @@ function costOf({ inputTokens, outputTokens }: LanguageModelV4Usage) {
   return Object.keys(cost).length === 0 ? {} : { cost_info: cost };
 }
 
-/** What the replaced message says of the end; what it does not say, or says as it was sent, is as it was. */
-function finishOf(given: unknown, sent: SentAnswer | undefined): LanguageModelV4FinishReason {
+/** The finish reason of a replaced message; the sent one where it is absent or unchanged. */
+function finishReasonOf(given: unknown, sent: SentAnswer | undefined): LanguageModelV4FinishReason {
   const old = sent?.finishReason ?? { unified: 'stop', raw: undefined };
   if (typeof given !== 'string' || given === finishWord(old)) return old;
   if (given === 'refusal') return { unified: 'content-filter', raw: given };
-  const [unified] = unifiedReasons.filter((reason) => words[reason] === given);
+  const [unified] = unifiedReasons.filter((reason) => nativeFinishWords[reason] === given);
   return unified === undefined ? { unified: 'other', raw: given } : { unified, raw: undefined };
 }
 
@@ -91,7 +91,7 @@ const unifiedReasons = [
   'other',
 ] as const;
 
-/** A turn that ends in tool calls has some, and one without ends otherwise. */
+/** Adapts the finish reason to the content: `tool-calls` with calls that the caller must run, else `stop`. */
 function adaptFinish(
   finish: LanguageModelV4FinishReason,
   old: readonly LanguageModelV4Content[],

@@ -3,7 +3,7 @@ import type { SharedV4FileData } from '@ai-sdk/provider';
 import { RuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
 import { type ReadText, writeText } from '../../text/encoding/codec.ts';
-import { findText, readText } from '../../text/encoding/decode.ts';
+import { detectText, readText } from '../../text/encoding/decode.ts';
 import { readTextType } from '../../text/encoding/media-type.ts';
 
 /** A file as the AI SDK carries it, in a prompt or in an answer. */
@@ -32,16 +32,16 @@ export function describeFile({ data, mediaType, filename }: MediaFile): MediaPar
     case 'text':
       return { type: 'document', text: data.text, media };
     case 'url': {
-      const held = readFileText({ data, mediaType });
-      if (held !== undefined) return { type: 'document', text: held.text, media };
-      return { type, media: { ...media, ...boundUrl(data.originalUrl ?? data.url.href) } };
+      const inlineText = readFileText({ data, mediaType });
+      if (inlineText !== undefined) return { type: 'document', text: inlineText.text, media };
+      return { type, media: { ...media, ...limitUrl(data.originalUrl ?? data.url.href) } };
     }
     case 'reference':
       return { type, media: { ...media, storage_reference: referenceText(data.reference) } };
     case 'data': {
-      const held = readFileText({ data, mediaType });
-      if (held !== undefined) return { type: 'document', text: held.text, media };
-      return { type, media: { ...media, ...boundBytes(toBytes(data.data)) } };
+      const inlineText = readFileText({ data, mediaType });
+      if (inlineText !== undefined) return { type: 'document', text: inlineText.text, media };
+      return { type, media: { ...media, ...limitBytes(toBytes(data.data)) } };
     }
   }
 }
@@ -49,11 +49,11 @@ export function describeFile({ data, mediaType, filename }: MediaFile): MediaPar
 /** The file with another text, in the form in which it had the old one. */
 export function withFileText<File extends MediaFile>(file: File, text: string): File {
   const { data } = file;
-  const held = readFileText(file);
-  if (held === undefined) return { ...file, data: { type: 'text', text } };
-  const bytes = writeText(text, held.encoding);
+  const inlineText = readFileText(file);
+  if (inlineText === undefined) return { ...file, data: { type: 'text', text } };
+  const bytes = writeText(text, inlineText.encoding);
   if (bytes === undefined) {
-    const what = `a file of a replaced message has characters that its encoding, ${held.encoding.name}, has not`;
+    const what = `a file of a replaced message has characters that its encoding, ${inlineText.encoding.name}, has not`;
     throw new RuntimeError('REPLY_MALFORMED', what);
   }
   return { ...file, data: withBytes(data, bytes) };
@@ -69,42 +69,45 @@ function withBytes(data: SharedV4FileData, bytes: Buffer): SharedV4FileData {
   return { type: 'data', data: isText ? bytes.toString('base64') : new Uint8Array(bytes) };
 }
 
-/** The text of a file whose bytes are at hand and are text. Throws EVENT_INVALID for one that only calls itself text. */
+/**
+ * The text of a file with inline bytes; undefined when it is no text. Throws EVENT_INVALID when its type says
+ * text.
+ */
 function readFileText({ data, mediaType }: Pick<MediaFile, 'data' | 'mediaType'>): ReadText | undefined {
-  const known = read.get(data);
+  const known = textCache.get(data);
   if (known?.mediaType === mediaType) return known.text;
-  const text = readHeld(heldIn(data), mediaType);
-  read.set(data, { mediaType, text });
+  const text = readInlineText(inlineFileOf(data), mediaType);
+  textCache.set(data, { mediaType, text });
   return text;
 }
 
-/** A file is looked at when it is told of, and again when it comes back. */
-const read = new WeakMap<
+/** Caches the text of a file, which is read when it is described and again when it comes back. */
+const textCache = new WeakMap<
   SharedV4FileData,
   { readonly mediaType: string; readonly text: ReadText | undefined }
 >();
 
-interface Held {
+interface InlineFile {
   readonly bytes: Buffer;
   /** The media type that stands beside the bytes; '' without one. */
   readonly type: string;
 }
 
-function readHeld(held: Held | undefined, mediaType: string): ReadText | undefined {
+function readInlineText(held: InlineFile | undefined, mediaType: string): ReadText | undefined {
   if (held === undefined) return undefined;
   const types = [mediaType, held.type].map(readTextType);
   const charset = types.find((each) => each.charset !== undefined)?.charset;
   if (types.some(({ isText }) => isText === 'yes'))
-    return readText(held.bytes, charset) ?? unreadable(charset);
-  return types[0]?.isText === 'open' ? findText(held.bytes) : undefined;
+    return readText(held.bytes, charset) ?? throwUnreadable(charset);
+  return types[0]?.isText === 'open' ? detectText(held.bytes) : undefined;
 }
 
-function heldIn(data: SharedV4FileData): Held | undefined {
+function inlineFileOf(data: SharedV4FileData): InlineFile | undefined {
   if (data.type === 'data') return { bytes: toBytes(data.data), type: '' };
-  return data.type === 'url' ? heldInUrl(data.url) : undefined;
+  return data.type === 'url' ? decodeDataUrl(data.url) : undefined;
 }
 
-function unreadable(charset: string | undefined): never {
+function throwUnreadable(charset: string | undefined): never {
   const what =
     charset === undefined
       ? 'its encoding is not known'
@@ -113,7 +116,7 @@ function unreadable(charset: string | undefined): never {
 }
 
 /** The bytes of a `data:` URL, and the media type that it has. */
-function heldInUrl({ protocol, href }: URL): Held | undefined {
+function decodeDataUrl({ protocol, href }: URL): InlineFile | undefined {
   const comma = href.indexOf(',');
   if (protocol !== 'data:' || comma === -1) return undefined;
   const head = href.slice('data:'.length, comma);
@@ -127,22 +130,24 @@ function heldInUrl({ protocol, href }: URL): Held | undefined {
 }
 
 /** The file that a hook wrote. Throws REPLY_MALFORMED when the part has nothing that could be sent to a model. */
-export function readFile(part: Readonly<Record<string, unknown>>): MediaFile {
+export function parseFilePart(part: Readonly<Record<string, unknown>>): MediaFile {
   const { media, text } = part;
   const members = isObject(media) ? media : {};
   const { mime_type: mime, filename, url, data } = members;
   const mediaType = typeof mime === 'string' && mime !== '' ? mime : 'text/plain';
   const named = { mediaType, ...(typeof filename === 'string' && { filename }) };
   if (typeof text === 'string') return { ...named, data: { type: 'text', text } };
-  if (typeof mime !== 'string') throw unusable('has no `media.mime_type`');
+  if (typeof mime !== 'string') throw unusablePartError('has no `media.mime_type`');
   if (typeof data === 'string') return { ...named, data: { type: 'data', data } };
   if (typeof url === 'string' && URL.canParse(url)) {
     return { ...named, data: { type: 'url', url: new URL(url) } };
   }
-  throw unusable('is none of the files that were sent and has neither `media.data` nor a `media.url`');
+  throw unusablePartError(
+    'is none of the files that were sent and has neither `media.data` nor a `media.url`',
+  );
 }
 
-function unusable(what: string): RuntimeError {
+function unusablePartError(what: string): RuntimeError {
   return new RuntimeError('REPLY_MALFORMED', `a part of a replaced message ${what}`);
 }
 
@@ -157,14 +162,14 @@ function toBytes(data: Uint8Array | string): Buffer {
     : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 }
 
-function boundBytes(bytes: Buffer): Readonly<Record<string, unknown>> {
+function limitBytes(bytes: Buffer): Readonly<Record<string, unknown>> {
   const size = { size_bytes: bytes.length };
   const isSent = Math.ceil(bytes.length / 3) * 4 <= maxMediaChars;
   return isSent ? { ...size, data: bytes.toString('base64') } : { ...size, sha256: digest(bytes) };
 }
 
-/** A `data:` URL is as long as what it holds. */
-function boundUrl(url: string): Readonly<Record<string, unknown>> {
+/** The URL; its length and digest when it is over `maxMediaChars`, as a `data:` URL may be. */
+function limitUrl(url: string): Readonly<Record<string, unknown>> {
   if (url.length <= maxMediaChars) return { url };
   return { url_chars: url.length, sha256: digest(url) };
 }

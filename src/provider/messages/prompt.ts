@@ -1,9 +1,9 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { describeMessage } from './describe.ts';
-import { rebuildMessages } from './rebuild.ts';
+import { describeMessage } from './message-description.ts';
+import { rebuildMessages } from './rebuilt-messages.ts';
 
-/** A prompt as the native wire carries it. */
+/** A prompt in the native dialect's form. */
 export interface NativePrompt {
   readonly messages: readonly ChatMessage[];
   readonly system_prompt: string;
@@ -23,24 +23,23 @@ export function fromPrompt(prompt: LanguageModelV4Prompt): {
   readonly messages: ChatMessage[];
   readonly system_prompt: string;
 } {
-  const lead = leadOf(prompt);
-  const rest = prompt.slice(lead.length);
+  const leading = leadingSystemMessages(prompt);
+  const rest = prompt.slice(leading.length);
   return {
     messages: rest.flatMap((message) => describeMessage(message).map((described) => described.message)),
-    system_prompt: systemText(lead),
+    system_prompt: systemText(leading),
   };
 }
 
 /**
- * Native messages as a prompt of the AI SDK. Of the prompt that they came from, what they leave as it was
- * stays as it was, provider options, files and signatures included. Throws REPLY_MALFORMED when a message
- * cannot be sent to a model.
+ * Native messages as a prompt of the AI SDK. Unchanged messages are taken from `original`, with provider
+ * options, files and signatures. Throws REPLY_MALFORMED when a message cannot be sent to a model.
  */
 export function toPrompt(native: NativePrompt, original?: SentPrompt): LanguageModelV4Prompt {
   const prompt = original?.prompt ?? [];
-  const lead = leadOf(prompt);
-  const rest = prompt.slice(lead.length);
-  const system = buildSystem(native.system_prompt, lead);
+  const leading = leadingSystemMessages(prompt);
+  const rest = prompt.slice(leading.length);
+  const system = buildSystem(native.system_prompt, leading);
   return [
     ...system,
     ...rebuildMessages(native.messages, { prompt: rest, messages: original?.messages ?? [] }),
@@ -49,13 +48,13 @@ export function toPrompt(native: NativePrompt, original?: SentPrompt): LanguageM
 
 type SystemMessage = Extract<LanguageModelV4Message, { role: 'system' }>;
 
-function leadOf(prompt: LanguageModelV4Prompt): SystemMessage[] {
-  const lead: SystemMessage[] = [];
+function leadingSystemMessages(prompt: LanguageModelV4Prompt): SystemMessage[] {
+  const leading: SystemMessage[] = [];
   for (const message of prompt) {
     if (message.role !== 'system') break;
-    lead.push(message);
+    leading.push(message);
   }
-  return lead;
+  return leading;
 }
 
 function systemText(lead: readonly SystemMessage[]): string {

@@ -17,7 +17,7 @@ export function toFunctionTool({
   };
 }
 
-/** The tools of a model call as hooks read them; those that a provider runs itself are its own business. */
+/** The function tools of a model call as hooks read them; tools that the provider runs are left out. */
 export function listTools({ tools = [] }: Pick<LanguageModelV4CallOptions, 'tools'>): ToolListing[] {
   return tools.flatMap((tool) =>
     tool.type === 'function'
@@ -26,16 +26,16 @@ export function listTools({ tools = [] }: Pick<LanguageModelV4CallOptions, 'tool
   );
 }
 
-/** The tools of a call as hooks have left them: what they did not touch stays as it was. */
+/** The tools of a call with the hooks' changes; unchanged tools and provider tools stay as they were. */
 export function replaceTools(
   { tools = [] }: Pick<LanguageModelV4CallOptions, 'tools'>,
-  left: readonly ToolListing[],
+  filtered: readonly ToolListing[],
 ): NonNullable<LanguageModelV4CallOptions['tools']> {
   const own = tools.filter(({ type }) => type !== 'function');
   const before = new Map(
     tools.flatMap((tool) => (tool.type === 'function' ? [[tool.name, tool] as const] : [])),
   );
-  const functions = left.map((listing) => {
+  const functions = filtered.map((listing) => {
     const known = before.get(listing.name);
     const isSame =
       known !== undefined &&

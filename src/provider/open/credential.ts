@@ -25,7 +25,7 @@ export async function readCredential(
   const key = (await findKey(config, sources))?.trim();
   if (key === undefined || key === '') return undefined;
   if (isHeaderText(key)) return key;
-  throw unusable(config.id, 'its API key has characters that an HTTP header cannot carry');
+  throw unusableError(config.id, 'its API key has characters that an HTTP header cannot carry');
 }
 
 /** Whether an HTTP header can carry the text (RFC 9110, 5.5). */
@@ -33,8 +33,8 @@ export function isHeaderText(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }
 
-/** PROVIDER_UNUSABLE. */
-export function unusable(id: string, why: string, hint?: string): RuntimeError {
+/** PROVIDER_UNUSABLE for the provider `id`, with the reason. */
+export function unusableError(id: string, why: string, hint?: string): RuntimeError {
   return new RuntimeError('PROVIDER_UNUSABLE', `provider "${id}": ${why}`, { hint });
 }
 
@@ -47,12 +47,16 @@ async function findKey(
   if (credential.env) {
     const value = readVariable(env, credential.env);
     if (value !== undefined) return value;
-    throw unusable(id, `the environment variable ${credential.env} is not set`, `Set ${credential.env}.`);
+    throw unusableError(
+      id,
+      `the environment variable ${credential.env} is not set`,
+      `Set ${credential.env}.`,
+    );
   }
   const found = variables.map((name) => readVariable(env, name)).find((value) => value !== undefined);
   if (found !== undefined || !required) return found;
   const names = variables.join(' or ');
-  throw unusable(id, `${type} needs an API key`, `Set ${names}, or give the entry a \`credential\`.`);
+  throw unusableError(id, `${type} needs an API key`, `Set ${names}, or give the entry a \`credential\`.`);
 }
 
 async function readKeyFile(id: string, file: string, folder: string): Promise<string> {
@@ -61,9 +65,9 @@ async function readKeyFile(id: string, file: string, folder: string): Promise<st
   try {
     key = await readFile(path, 'utf8');
   } catch (thrown) {
-    throw unusable(id, `its credential_file cannot be read: ${toRuntimeError(thrown).message}`);
+    throw unusableError(id, `its credential_file cannot be read: ${toRuntimeError(thrown).message}`);
   }
-  if (key.trim() === '') throw unusable(id, `its credential_file ${path} is empty`);
+  if (key.trim() === '') throw unusableError(id, `its credential_file ${path} is empty`);
   return key;
 }
 

@@ -4,7 +4,7 @@ import { type RuntimeError, toRuntimeError } from '../../errors.ts';
 import { compileExpressions } from '../../expression/expression.ts';
 import { isObject, stringifyJson } from '../../json/json.ts';
 import { describeValue } from '../../yaml/wording.ts';
-import { failedWith } from './failure.ts';
+import { createProviderError } from './provider-error.ts';
 
 type Scope = Readonly<Record<(typeof mockVariables)[number], unknown>>;
 type Fields = Readonly<Record<string, unknown>>;
@@ -14,15 +14,15 @@ export interface MockResponse {
   readonly repeat: boolean;
   readonly delayMs: number;
   /** Throws PROVIDER_FAILED when the condition cannot be evaluated or gives no boolean. */
-  readonly holds: (scope: Scope) => boolean;
+  readonly matches: (scope: Scope) => boolean;
   /** Throws PROVIDER_FAILED when an expression fails. */
-  readonly say: (scope: Scope) => MockSpeech;
+  readonly render: (scope: Scope) => MockAnswer;
   readonly error?: { readonly status?: number; readonly message: string; readonly retryAfterMs?: number };
   readonly finishReason?: 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other';
   readonly usage: { readonly input?: number; readonly output?: number };
 }
 
-export interface MockSpeech {
+export interface MockAnswer {
   /** The text in the pieces in which it is streamed; empty when there is none. */
   readonly chunks: readonly string[];
   readonly calls: readonly { readonly id?: string; readonly name: string; readonly input: string }[];
@@ -32,31 +32,33 @@ export interface MockSpeech {
 export function readResponses({ id, additionalConfig }: ProviderConfig): readonly MockResponse[] {
   return listOf(additionalConfig['responses']).map((fields, position) =>
     readResponse(fields, (thrown, key) =>
-      failedWith(id, { message: `responses[${position}].${key}: ${toRuntimeError(thrown).message}` }),
+      createProviderError(id, {
+        message: `responses[${position}].${key}: ${toRuntimeError(thrown).message}`,
+      }),
     ),
   );
 }
 
-type Fail = (thrown: unknown, key: string) => RuntimeError;
+type CreateError = (thrown: unknown, key: string) => RuntimeError;
 
-function readResponse(fields: Fields, fail: Fail): MockResponse {
+function readResponse(fields: Fields, fail: CreateError): MockResponse {
   const { finish_reason, usage, delay_ms } = fields;
   return {
     repeat: fields['repeat'] === true,
     delayMs: numberOf(delay_ms) ?? 0,
-    holds: readCondition(fields['when'], fail),
-    say: readSpeech(fields, fail),
+    matches: readCondition(fields['when'], fail),
+    render: readAnswer(fields, fail),
     usage: isObject(usage) ? readUsage(usage) : {},
     ...(isObject(fields['error']) ? { error: readError(fields['error']) } : {}),
     ...(isFinishReason(finish_reason) ? { finishReason: finish_reason } : {}),
   };
 }
 
-function readCondition(when: unknown, fail: Fail): MockResponse['holds'] {
+function readCondition(when: unknown, fail: CreateError): MockResponse['matches'] {
   if (typeof when !== 'string') return () => true;
   const condition = compileWhen(when);
   return (scope) => {
-    const value = attempt(
+    const value = rethrowAs(
       () => condition.evaluate(scope),
       (thrown) => fail(thrown, 'when'),
     );
@@ -65,14 +67,14 @@ function readCondition(when: unknown, fail: Fail): MockResponse['holds'] {
   };
 }
 
-function readSpeech({ text, chunks, tool_calls }: Fields, fail: Fail): MockResponse['say'] {
+function readAnswer({ text, chunks, tool_calls }: Fields, fail: CreateError): MockResponse['render'] {
   const template = compileExpressions({ text, chunks, tool_calls }, mockVariables);
   return (scope) => {
-    const said = attempt(
+    const rendered = rethrowAs(
       () => template.evaluate(scope),
       (thrown) => fail(thrown, 'text'),
     );
-    const fields = isObject(said) ? said : {};
+    const fields = isObject(rendered) ? rendered : {};
     return {
       chunks: Array.isArray(fields['chunks']) ? fields['chunks'].map(asText) : splitText(fields['text']),
       calls: listOf(fields['tool_calls']).map((call) => readCall(call, fail)),
@@ -80,7 +82,7 @@ function readSpeech({ text, chunks, tool_calls }: Fields, fail: Fail): MockRespo
   };
 }
 
-function readCall({ id, name, args }: Fields, fail: Fail): MockSpeech['calls'][number] {
+function readCall({ id, name, args }: Fields, fail: CreateError): MockAnswer['calls'][number] {
   if (args !== undefined && !isObject(args)) {
     throw fail(new Error(`\`args\` gives ${describeValue(args)}, not a mapping`), 'tool_calls');
   }
@@ -109,7 +111,7 @@ function readError({ status, message, retry_after_ms }: Fields): NonNullable<Moc
   };
 }
 
-function attempt<T>(work: () => T, explain: (thrown: unknown) => RuntimeError): T {
+function rethrowAs<T>(work: () => T, explain: (thrown: unknown) => RuntimeError): T {
   try {
     return work();
   } catch (thrown) {

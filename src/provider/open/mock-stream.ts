@@ -1,7 +1,7 @@
 import type { LanguageModelV4GenerateResult, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { RuntimeError } from '../../errors.ts';
 
-interface Delivery {
+interface StreamOptions {
   readonly chunks: readonly string[];
   /** Called before each piece. */
   readonly wait: () => Promise<void>;
@@ -10,9 +10,9 @@ interface Delivery {
 }
 
 /** A mock's answer as the parts of a stream, piece by piece. */
-export async function* streamSpeech(
+export async function* streamMockAnswer(
   result: LanguageModelV4GenerateResult,
-  { chunks, wait, failure }: Delivery,
+  { chunks, wait, failure }: StreamOptions,
 ): AsyncGenerator<LanguageModelV4StreamPart> {
   yield { type: 'stream-start', warnings: result.warnings };
   yield { type: 'response-metadata', ...result.response };
@@ -32,7 +32,7 @@ export async function* streamSpeech(
 
 async function* streamText(
   chunks: readonly string[],
-  wait: Delivery['wait'],
+  wait: StreamOptions['wait'],
 ): AsyncGenerator<LanguageModelV4StreamPart> {
   const id = '0';
   for (const [index, delta] of chunks.entries()) {
@@ -43,15 +43,15 @@ async function* streamText(
   if (chunks.length > 0) yield { type: 'text-end', id };
 }
 
-interface Input {
+interface ToolInput {
   readonly toolName: string;
   readonly input: string;
-  readonly wait: Delivery['wait'];
+  readonly wait: StreamOptions['wait'];
 }
 
 async function* streamInput(
   id: string,
-  { toolName, input, wait }: Input,
+  { toolName, input, wait }: ToolInput,
 ): AsyncGenerator<LanguageModelV4StreamPart> {
   for (const [index, delta] of (input.match(/.{1,16}/gsu) ?? []).entries()) {
     await wait();

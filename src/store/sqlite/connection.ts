@@ -4,39 +4,41 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError } from '../../errors.ts';
 import { defineChecksum } from './checksum.ts';
-import { isBusy } from './failure.ts';
 import { makeFolder, makePrivateFile } from './folder.ts';
 import { checkOwner, createTables, type Layout, probeWrite } from './layout.ts';
-import { loadSqlite } from './module.ts';
-import { isMissing, publish } from './new-file.ts';
+import { createAtomically, isMissing } from './new-file.ts';
+import { loadSqlite } from './node-sqlite.ts';
 import type { Row } from './row.ts';
-import { decodeText, encodeText } from './text.ts';
+import { isBusy } from './store-error.ts';
+import { decodeText, encodeText } from './text-encoding.ts';
 
-/** An open file, whose tables are there. */
+/** An open database file with its tables. */
 export interface Connection {
   readonly database: DatabaseSync;
-  /** Throws STORE_FAILED when the file was removed or replaced: it can still be written, and all of that is lost. */
-  requireInPlace(): void;
+  /**
+   * Throws STORE_FAILED when the file was removed or replaced, since writes to the open one would be lost.
+   */
+  requireSameFile(): void;
 }
 
-export interface Opening {
+export interface ConnectionOptions {
   readonly file: string;
   readonly layout: Layout;
-  /** What a commit waits for: the disk, or nothing, so that a loss of power takes the last ones with it. */
-  readonly waitsFor: 'disk' | 'nothing';
-  /** How long other processes may be in the way. */
+  /** What a commit waits for: the disk, or nothing, so that a power loss may take the last commits. */
+  readonly commitWaitsFor: 'disk' | 'nothing';
+  /** How long to wait for locks of other processes. */
   readonly waitMs: number;
 }
 
 /** Opens the file, or makes it with its folder. Throws what SQLite and the system say, and STORE_FAILED. */
-export async function openConnection(opening: Opening): Promise<Connection> {
+export async function openConnection(opening: ConnectionOptions): Promise<Connection> {
   const { file, waitMs } = opening;
-  if (isMissing(file)) makeNew(opening);
+  if (isMissing(file)) createFile(opening);
   const database = connect(file);
   try {
-    await untilFree(() => setUp(database, opening), waitMs);
+    await retryWhileBusy(() => setUp(database, opening), waitMs);
     const identity = identityOf(file);
-    return { database, requireInPlace: () => requireInPlace(file, identity) };
+    return { database, requireSameFile: () => requireSameFile(file, identity) };
   } catch (error) {
     database.close();
     throw error;
@@ -50,11 +52,13 @@ function connect(file: string): DatabaseSync {
   return database;
 }
 
-/** A new file appears under its name when it is whole, so that an empty one is never one that somebody is about to fill. */
-function makeNew(opening: Opening): void {
+/**
+ * Creates the file under another name and renames it when it is complete, so that an empty file means damage.
+ */
+function createFile(opening: ConnectionOptions): void {
   const { file } = opening;
   makeFolder(dirname(file));
-  publish(file, (draft) => {
+  createAtomically(file, (draft) => {
     makePrivateFile(draft);
     const database = connect(draft);
     try {
@@ -65,14 +69,14 @@ function makeNew(opening: Opening): void {
   });
 }
 
-function setUp(database: DatabaseSync, { file, layout, waitsFor }: Opening): void {
+function setUp(database: DatabaseSync, { file, layout, commitWaitsFor }: ConnectionOptions): void {
   // SQLite's own waiting would block this process; untilFree waits instead.
   database.exec('PRAGMA busy_timeout = 0');
   // In one transaction, lest somebody makes the tables between two looks.
   inSnapshot(database, () => checkOwner(database, file, layout));
   const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
   if (mode !== 'wal') throw new Error(`its file system does not let processes share it: ${String(mode)}`);
-  database.exec(waitsFor === 'disk' ? written : handedOver);
+  database.exec(commitWaitsFor === 'disk' ? syncToDisk : syncToSystem);
   // secure_delete overwrites what is pruned.
   database.exec('PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON');
   transact(database, () => {
@@ -83,16 +87,16 @@ function setUp(database: DatabaseSync, { file, layout, waitsFor }: Opening): voi
 }
 
 // fullfsync is what makes macOS write through its disk's cache.
-const written = 'PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON';
+const syncToDisk = 'PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON';
 // The system has it then, and writes it however this process ends.
-const handedOver = 'PRAGMA synchronous = NORMAL';
+const syncToSystem = 'PRAGMA synchronous = NORMAL';
 
 function inSnapshot(database: DatabaseSync, look: () => void): void {
   database.exec('BEGIN');
   try {
     look();
   } finally {
-    quietly(() => database.exec('ROLLBACK'));
+    ignoreErrors(() => database.exec('ROLLBACK'));
   }
 }
 
@@ -101,12 +105,12 @@ function requireWritable(database: DatabaseSync, layout: Layout): void {
   try {
     probeWrite(database, layout);
   } finally {
-    quietly(() => database.exec('ROLLBACK'));
+    ignoreErrors(() => database.exec('ROLLBACK'));
   }
 }
 
 /** Tries again, in growing pauses of up to 25 ms, while another process holds a lock. */
-export async function untilFree<Result>(attempt: () => Result, waitMs: number): Promise<Result> {
+export async function retryWhileBusy<Result>(attempt: () => Result, waitMs: number): Promise<Result> {
   const deadline = performance.now() + waitMs;
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 25)) {
     try {
@@ -114,7 +118,7 @@ export async function untilFree<Result>(attempt: () => Result, waitMs: number): 
     } catch (error) {
       if (!isBusy(error) || performance.now() >= deadline) throw error;
     }
-    // Uneven, so that those who wait do not meet again and again.
+    // Jitter, so that waiting processes do not collide again and again.
     await sleep(pauseMs * (0.5 + Math.random()));
   }
 }
@@ -128,12 +132,12 @@ export function transact<Result>(database: DatabaseSync, work: () => Result): Re
     return result;
   } catch (error) {
     // After some faults SQLite has rolled back by itself.
-    quietly(() => database.exec('ROLLBACK'));
+    ignoreErrors(() => database.exec('ROLLBACK'));
     throw error;
   }
 }
 
-function requireInPlace(file: string, identity: string): void {
+function requireSameFile(file: string, identity: string): void {
   if (identityOf(file) === identity) return;
   throw new RuntimeError(
     'STORE_FAILED',
@@ -186,11 +190,11 @@ function decode(row: Row): Row {
   );
 }
 
-/** Where there is nothing left to do about a failure. */
-export function quietly(work: () => void): void {
+/** Runs work and ignores what it throws. */
+export function ignoreErrors(work: () => void): void {
   try {
     work();
   } catch {
-    // As the name says.
+    // Nothing can be done about it here.
   }
 }

@@ -1,62 +1,62 @@
 import PQueue from 'p-queue';
-import { storeClosed } from '../rules.ts';
+import { closedStoreError } from '../store-rules.ts';
 import {
   type Connection,
   createStatement,
+  ignoreErrors,
   openConnection,
-  quietly,
+  retryWhileBusy,
   type Statement,
   transact,
-  untilFree,
 } from './connection.ts';
-import { toStoreError } from './failure.ts';
 import { stateLayout } from './schema.ts';
+import { toStoreError } from './store-error.ts';
 
-/** One connection. Its work is done one after another, in the order in which it was asked for. */
+/** One connection. Its work runs one after another, in the order of the calls. */
 export interface Database {
   readonly file: string;
   prepare(sql: string): Statement;
-  /** Throws STORE_FAILED; waits while other processes are in the way, without holding this one up. */
+  /** Runs work; waits for locks of other processes without blocking this one. Rejects with STORE_FAILED. */
   read<Result>(work: () => Result): Promise<Result>;
   /** The same in one transaction, which excludes every other writer: all of it is on the disk, or nothing. */
   write<Result>(work: () => Result): Promise<Result>;
-  /** A write that may as well not happen; it is tried for a second, while closing too. Never rejects. */
-  tidy(work: () => void): Promise<void>;
+  /** A write that may fail; it is retried for a second, also while closing. Never rejects. */
+  tryWrite(work: () => void): Promise<void>;
   /** Empties the journal beside the file, which still holds what was removed from it. Never rejects. */
   checkpoint(): Promise<void>;
-  /** Refuses new work, does what was asked for before, `finish` last, and closes. Never rejects. */
+  /** Refuses new work, completes queued work, then `finish`, and closes. Never rejects. */
   close(finish: () => Promise<void>): Promise<void>;
 }
 
 /** Opens the database, or makes it with its folder. `waitMs`: how long other processes may be in the way. Throws STORE_FAILED. */
 export async function openDatabase(file: string, waitMs: number): Promise<Database> {
   try {
-    const connection = await openConnection({ file, layout: stateLayout, waitsFor: 'disk', waitMs });
+    const connection = await openConnection({ file, layout: stateLayout, commitWaitsFor: 'disk', waitMs });
     return createDatabase({ connection, file, waitMs });
   } catch (error) {
     throw toStoreError(error, file);
   }
 }
 
-interface Opened {
+interface OpenedDatabase {
   readonly connection: Connection;
   readonly file: string;
   readonly waitMs: number;
 }
 
-function createDatabase({ connection, file, waitMs }: Opened): Database {
-  const { database, requireInPlace } = connection;
+function createDatabase({ connection, file, waitMs }: OpenedDatabase): Database {
+  const { database, requireSameFile } = connection;
   const queue = new PQueue({ concurrency: 1 });
   let closed: Promise<void> | undefined;
-  const enqueue = <Result>(work: () => Result, patienceMs: number): Promise<Result> => {
+  const enqueue = <Result>(work: () => Result, retryMs: number): Promise<Result> => {
     const attempt = () => {
-      requireInPlace();
+      requireSameFile();
       return work();
     };
-    return queue.add(() => untilFree(attempt, patienceMs));
+    return queue.add(() => retryWhileBusy(attempt, retryMs));
   };
-  const ask = async <Result>(work: () => Result): Promise<Result> => {
-    if (closed !== undefined) throw storeClosed(file);
+  const run = async <Result>(work: () => Result): Promise<Result> => {
+    if (closed !== undefined) throw closedStoreError(file);
     try {
       return await enqueue(work, waitMs);
     } catch (error) {
@@ -66,14 +66,14 @@ function createDatabase({ connection, file, waitMs }: Opened): Database {
   const close = async (finish: () => Promise<void>) => {
     await queue.onIdle();
     await finish();
-    quietly(() => database.close());
+    ignoreErrors(() => database.close());
   };
   return {
     file,
     prepare: (sql) => createStatement(database.prepare(sql)),
-    read: ask,
-    write: (work) => ask(() => transact(database, work)),
-    tidy: (work) => enqueue(() => transact(database, work), TIDY_MS).catch(() => {}),
+    read: run,
+    write: (work) => run(() => transact(database, work)),
+    tryWrite: (work) => enqueue(() => transact(database, work), OPTIONAL_WRITE_MS).catch(() => {}),
     checkpoint: () => enqueue(() => database.exec('PRAGMA wal_checkpoint(TRUNCATE)'), 0).catch(() => {}),
     close: (finish) => {
       closed ??= close(finish);
@@ -82,4 +82,4 @@ function createDatabase({ connection, file, waitMs }: Opened): Database {
   };
 }
 
-const TIDY_MS = 1_000;
+const OPTIONAL_WRITE_MS = 1_000;

@@ -1,30 +1,32 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** Makes the folder, for its owner alone, if it is missing, so that it is there after a power cut. Throws what the system says. */
+/**
+ * Creates the folder, for its owner alone, if it is missing, and syncs its parent. Throws the system's error.
+ */
 export function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   const parent = dirname(folder);
   // Not by `recursive`: Node then never returns where the system refuses a new folder with ENOENT, as below /proc.
   if (parent !== folder) makeFolder(parent);
-  if (!makeOne(folder)) return;
+  if (!makeSingleFolder(folder)) return;
   // What is in it are arguments and answers of tools: they must not get into a repository by accident.
   if (basename(folder) === '.signalbox') writeFileSync(join(folder, '.gitignore'), '*\n');
   syncFolder(parent);
 }
 
 /** Makes one folder, for its owner alone; false if it is there already. Throws what the system says. */
-export function makeOne(folder: string): boolean {
-  return isNew(() => mkdirSync(folder, 0o700));
+export function makeSingleFolder(folder: string): boolean {
+  return createIfMissing(() => mkdirSync(folder, 0o700));
 }
 
 /** Makes an empty file that only its owner may read, unless there is one. Throws what the system says. */
 export function makePrivateFile(file: string): void {
   // Only ever a file of our own making: to close a descriptor of a database drops the locks that this process has on it.
-  isNew(() => closeSync(openSync(file, 'wx', 0o600)));
+  createIfMissing(() => closeSync(openSync(file, 'wx', 0o600)));
 }
 
-function isNew(make: () => void): boolean {
+function createIfMissing(make: () => void): boolean {
   try {
     make();
     return true;

@@ -4,7 +4,9 @@ import { numberOf } from './row.ts';
 
 /** What one of our files looks like inside. */
 export interface Layout {
-  /** Says whose file it is. Source: https://www.sqlite.org/pragma.html#pragma_application_id */
+  /**
+   * Identifies the kind of database file. Source: https://www.sqlite.org/pragma.html#pragma_application_id
+   */
   readonly applicationId: number;
   /** Of the tables that this Signalbox writes, kept as the file's user_version. */
   readonly version: number;
@@ -39,7 +41,7 @@ export function checkOwner(connection: DatabaseSync, file: string, layout: Layou
   }
 }
 
-/** Makes what is missing of the tables. Runs in a transaction of the caller's. */
+/** Creates missing tables and additions. Runs in the caller's transaction. */
 export function createTables(connection: DatabaseSync, layout: Layout): void {
   if (readPragma(connection, 'user_version') === 0) {
     connection.exec(layout.tables);
@@ -54,8 +56,8 @@ export function createTables(connection: DatabaseSync, layout: Layout): void {
 }
 
 /**
- * Throws what SQLite says unless the file can be written. Only a write tells: SQLite takes a write transaction on a
- * read-only file for one that reads. Runs in a transaction of the caller's, who rolls it back.
+ * Throws SQLite's error unless the file can be written. Only a write shows that: on a read-only file SQLite
+ * accepts a write transaction. Runs in the caller's transaction, which is rolled back.
  */
 export function probeWrite(connection: DatabaseSync, { version }: Layout): void {
   connection.exec(`PRAGMA user_version = ${version}`);

@@ -5,8 +5,8 @@ import { RuntimeError } from '../../errors.ts';
 import { syncFolder } from './folder.ts';
 
 /**
- * Whether there is no such file yet. Throws STORE_FAILED where there was one that has lost what it held: nobody should take
- * a new, empty store for it.
+ * Whether there is no such file yet. Throws STORE_FAILED where a file has lost its content, so that it is not
+ * replaced by a new, empty store.
  */
 export function isMissing(file: string): boolean {
   const size = sizeOf(file);
@@ -16,7 +16,7 @@ export function isMissing(file: string): boolean {
     });
   }
   if (size !== undefined) return false;
-  // Whoever makes the file writes beside it only when it is there.
+  // The -wal file is written only after the file exists.
   if ((sizeOf(`${file}-wal`) ?? 0) === 0 || sizeOf(file) !== undefined) return sizeOf(file) === undefined;
   throw new RuntimeError('STORE_FAILED', `the state store ${file} is gone, and ${file}-wal is still there`, {
     hint: `Put ${file} back, or restore a backup; without one remove ${file}-wal, and a new store begins empty.`,
@@ -28,25 +28,28 @@ function sizeOf(file: string): number | undefined {
   return statSync(file, { throwIfNoEntry: false })?.size;
 }
 
-/** Has a file written under another name, and gives it its own in one step; another that has come first stays. Throws what the system says. */
-export function publish(file: string, write: (draft: string) => void): void {
+/**
+ * Writes a file under a draft name and links it to its own in one step; a file that is there by then stays.
+ * Throws what the system says.
+ */
+export function createAtomically(file: string, write: (draft: string) => void): void {
   const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
   try {
     write(draft);
-    name(draft, file);
+    linkDraft(draft, file);
     syncFolder(dirname(file));
   } finally {
     for (const end of ['', '-journal', '-wal', '-shm']) rmSync(`${draft}${end}`, { force: true });
   }
 }
 
-function name(draft: string, file: string): void {
+function linkDraft(draft: string, file: string): void {
   try {
     linkSync(draft, file);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EEXIST') return;
-    // A file system without links; there two that come at once may be in each other's way, and one of them says so.
+    // A file system without links; two processes at once may collide there, and one of them fails.
     if (sizeOf(file) === undefined) renameSync(draft, file);
   }
 }

@@ -35,8 +35,8 @@ CREATE TABLE answers (
 ) STRICT;
 `;
 
-/** By which damaged texts are told from those that were kept. */
-const sums = `
+/** Checksums, by which damaged texts are detected. */
+const addChecksums = `
 ALTER TABLE results ADD COLUMN sum INTEGER;
 UPDATE results SET sum = checksum(digest, text);
 `;
@@ -46,5 +46,5 @@ export const resultLayout: Layout = {
   applicationId: 0x53474245,
   version: 1,
   tables,
-  additions: [{ table: 'results', column: 'sum', statements: sums }],
+  additions: [{ table: 'results', column: 'sum', statements: addChecksums }],
 };

@@ -59,17 +59,17 @@ CREATE INDEX pendings_by_run ON pendings (run_id);
 CREATE INDEX pendings_open ON pendings (expires_at) WHERE ruling IS NULL;
 `;
 
-/** By which a damaged outcome is told from one that was kept. */
-const sums = `
+/** Checksums, by which damaged outcomes are detected. */
+const addChecksums = `
 ALTER TABLE steps ADD COLUMN sum INTEGER;
 UPDATE steps SET sum = checksum(step, outcome) WHERE outcome IS NOT NULL;
 `;
 
 /**
- * What happened to a run in the order in which it was kept, whatever the clock said meanwhile. Written by triggers, so
- * that nothing that happens can be left out.
+ * The history of a run in the order in which it was written, whatever the clock said. Written by triggers, so
+ * that no change is missing.
  */
-const moments = `
+const addHistory = `
 CREATE TABLE moments (
   seq INTEGER PRIMARY KEY,
   run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
@@ -107,7 +107,7 @@ export const stateLayout: Layout = {
   version: 1,
   tables,
   additions: [
-    { table: 'steps', column: 'sum', statements: sums },
-    { table: 'moments', column: 'seq', statements: moments },
+    { table: 'steps', column: 'sum', statements: addChecksums },
+    { table: 'moments', column: 'seq', statements: addHistory },
   ],
 };

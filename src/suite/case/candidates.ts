@@ -3,13 +3,16 @@ import { cut } from '../../text/width.ts';
 import { findNearest } from '../../yaml/suggest.ts';
 import type { Row } from '../dataset/rows.ts';
 import type { Suite } from '../file/model.ts';
-import type { RowFault } from '../run/accumulator.ts';
+import type { RowFault } from '../run/run-accumulator.ts';
 import type { Candidate } from '../select/select.ts';
-import { identify, SuiteFault } from './identity.ts';
+import { identifyCase, SuiteFileError } from './case-identity.ts';
 
 type RowValue = Readonly<Record<string, unknown>>;
 
-/** The rows of a dataset as cases with their names, or as what is wrong with them. Throws what the rows throw. */
+/**
+ * Maps each row to a case with its id and tags, or to the problem that it has. Throws what reading `rows`
+ * throws.
+ */
 export async function* toCandidates(suite: Suite, rows: AsyncIterable<Row>): AsyncGenerator<Candidate> {
   for await (const row of rows) {
     const { content } = row;
@@ -18,30 +21,35 @@ export async function* toCandidates(suite: Suite, rows: AsyncIterable<Row>): Asy
       continue;
     }
     const { value } = content;
-    yield orProblem(row, value, () => ({ row, value, ...identify(suite, value, row.number) }));
+    yield withProblem(row, value, () => ({ row, value, ...identifyCase(suite, value, row.number) }));
   }
 }
 
-function orProblem(row: Row, value: RowValue, read: () => Candidate): Candidate {
+function withProblem(row: Row, value: RowValue, read: () => Candidate): Candidate {
   try {
     return read();
   } catch (error) {
-    return { row, problem: problemOf(error, value) };
+    return { row, problem: toRowFault(error, value) };
   }
 }
 
-/** What is wrong with a row of these members; anything but that is thrown. */
-export function problemOf(error: unknown, row: RowValue): RowFault {
+/**
+ * Turns DATASET_INVALID, EXPRESSION_FAILED and EVENT_INVALID into the problem of `row`, with a hint about
+ * its columns. Throws every other error again.
+ */
+export function toRowFault(error: unknown, row: RowValue): RowFault {
   if (!(error instanceof RuntimeError)) throw error;
   const { code, message, hint } = error;
   if (code !== 'DATASET_INVALID' && code !== 'EXPRESSION_FAILED' && code !== 'EVENT_INVALID') throw error;
-  const place = error instanceof SuiteFault ? { place: error.place } : {};
-  const said = hint === catalogue[code].hint ? undefined : hint;
-  const known = [hintOfColumns(message, row), said].filter((text) => text !== undefined);
-  return { message, ...place, ...(known.length === 0 ? {} : { hint: known.join(' ') }) };
+  const place = error instanceof SuiteFileError ? { place: error.location } : {};
+  const ownHint = hint === catalogue[code].hint ? undefined : hint;
+  const hints = [hintOfColumns(message, row), ownHint].filter((text) => text !== undefined);
+  return { message, ...place, ...(hints.length === 0 ? {} : { hint: hints.join(' ') }) };
 }
 
-/** Which members a row has, where an expression asks for one that it has not. */
+/**
+ * Names the columns of the row when an expression read one that is missing; undefined for other messages.
+ */
 function hintOfColumns(message: string, row: RowValue): string | undefined {
   const [, key = ''] = /No such key: (.+)$/s.exec(message) ?? [];
   const isOfRow = key !== '' && !Object.hasOwn(row, key) && message.includes('case');
@@ -49,12 +57,12 @@ function hintOfColumns(message: string, row: RowValue): string | undefined {
   const names = Object.keys(row);
   const nearest = findNearest(key, names);
   const guess = nearest === undefined ? '' : `Did you mean ${memberText(nearest)}? `;
-  const shown = names.slice(0, mostNames).map((name) => cut(name, 40));
-  const more = names.length > mostNames ? `, and ${names.length - mostNames} more` : '';
+  const shown = names.slice(0, maxNames).map((name) => cut(name, 40));
+  const more = names.length > maxNames ? `, and ${names.length - maxNames} more` : '';
   return `${guess}The row has ${shown.length === 0 ? 'no members' : shown.join(', ')}${more}.`;
 }
 
-const mostNames = 20;
+const maxNames = 20;
 
 function memberText(name: string): string {
   return /^[A-Za-z_]\w*$/.test(name) ? `case.${name}` : `case[${JSON.stringify(name)}]`;

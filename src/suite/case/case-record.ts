@@ -3,8 +3,8 @@ import { scored } from '../../contract/eval.ts';
 import type { Row } from '../dataset/rows.ts';
 import type { SuiteEval } from '../file/model.ts';
 import type { CaseRecord, EpochRecord } from '../run/record.ts';
-import { reduceEpochs } from '../stats/epochs.ts';
-import { weightedMean } from '../stats/whole.ts';
+import { reduceEpochs } from '../stats/epoch-reduction.ts';
+import { weightedMean } from '../stats/weighted-score.ts';
 
 export interface JudgedCase {
   readonly row: Pick<Row, 'number' | 'file' | 'line'>;
@@ -13,12 +13,12 @@ export interface JudgedCase {
   readonly epochs: readonly EpochRecord[];
 }
 
-/** How the results of an eval count in a case. */
-export type Weighing = Pick<SuiteEval, 'id' | 'role' | 'weight' | 'reducer'>;
+/** The settings of an eval that decide how its results count in a case. */
+export type EvalWeighting = Pick<SuiteEval, 'id' | 'role' | 'weight' | 'reducer'>;
 
-/** The whole of a case: its epochs reduced, weighed and compared with its threshold. */
+/** Builds the record of a case: reduces its epochs, weighs the scores, compares them with the threshold. */
 export function toCaseRecord(
-  evals: readonly Weighing[],
+  evals: readonly EvalWeighting[],
   { row: { number, file, line }, id, tags, epochs }: JudgedCase,
 ): CaseRecord {
   const judged = evals.flatMap(({ id: name, role, weight, reducer }) => {
@@ -29,9 +29,9 @@ export function toCaseRecord(
   });
   const deciding = judged.filter(({ role }) => role !== 'metric');
   const score = weightedMean(deciding);
-  // An epoch without an answer has none.
+  // An epoch whose subject gave no answer has no threshold.
   const threshold = epochs.find((epoch) => epoch.threshold !== undefined)?.threshold;
-  const isGood =
+  const meetsBounds =
     threshold === undefined
       ? deciding.every(({ result }) => result.passed)
       : score !== null && meetsThreshold(scored(score, ''), threshold);
@@ -44,11 +44,11 @@ export function toCaseRecord(
     epochs,
     results: judged.map(({ result }) => result),
     score,
-    passed: isAnswered(epochs) && isGood,
+    passed: isAnswered(epochs) && meetsBounds,
   };
 }
 
-/** A subject that never answered has not passed, also where only metrics were to judge it. */
+/** Whether the subject answered in at least one epoch; a case without any answer has not passed. */
 function isAnswered(epochs: readonly EpochRecord[]): boolean {
   return epochs.some(({ subject }) => subject?.status !== 'failed');
 }

@@ -2,7 +2,6 @@ import type { EvalContext, EvalToolCall } from '../../contract/eval.ts';
 import { RuntimeError } from '../../errors.ts';
 import { stringifyJson } from '../../json/json.ts';
 import { readMessages } from '../transcript/messages.ts';
-import { toolCallsOf } from '../transcript/tool-calls.ts';
 import {
   type JsonObject,
   readIndex,
@@ -11,7 +10,8 @@ import {
   readText,
   requireObject,
   requireText,
-} from '../transcript/values.ts';
+} from '../transcript/row-values.ts';
+import { readToolCalls } from '../transcript/tool-calls.ts';
 
 /**
  * The conversation around a case, with every absent or null member empty; tool calls that it does not list are those of
@@ -25,7 +25,7 @@ export function readContext(value: unknown): EvalContext {
     messages,
     turn_index: readIndex(context['turn_index'], 'context.turn_index'),
     tool_calls: isAbsent(context['tool_calls'])
-      ? toolCallsOf(messages, messagesPlace)
+      ? readToolCalls(messages, messagesPlace)
       : readList(context['tool_calls'], 'context.tool_calls').map(readToolCall),
     variables: readObject(context['variables'], 'context.variables'),
     metadata: readObject(context['metadata'], 'context.metadata'),

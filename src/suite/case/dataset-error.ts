@@ -1,8 +1,10 @@
 import { RuntimeError } from '../../errors.ts';
 import { describeValue } from '../../yaml/wording.ts';
 
-/** A mapped row holds the wrong kind of value at `place`: DATASET_INVALID. */
-export function misfit(place: string, wanted: string, value: unknown): RuntimeError {
+/**
+ * The DATASET_INVALID error for the wrong kind of value at `place` of a mapped row; it is not thrown here.
+ */
+export function datasetError(place: string, wanted: string, value: unknown): RuntimeError {
   const message = `${place} must be ${wanted}, not ${describeRowValue(value)}`;
   return new RuntimeError('DATASET_INVALID', message, {
     hint: 'Correct the row, or the expression in the suite that reads it.',

@@ -2,12 +2,14 @@ import { requireThreshold } from '../../capability/threshold.ts';
 import type { Threshold } from '../../contract/eval.ts';
 import { RuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
-import { misfit } from './dataset-error.ts';
+import { datasetError } from './dataset-error.ts';
 
-/** Evaluated bounds; null counts as none. Throws DATASET_INVALID when they are none of a score. */
+/**
+ * Reads evaluated bounds; null counts as none. Throws DATASET_INVALID when they are not bounds of a score.
+ */
 export function readThreshold(value: unknown, place: string): Threshold {
   if (value === undefined || value === null) return {};
-  if (!isObject(value)) throw misfit(place, 'a mapping', value);
+  if (!isObject(value)) throw datasetError(place, 'a mapping', value);
   const { min_score: min, max_score: max } = value;
   const threshold = {
     ...readBound(min, 'min_score', place),
@@ -30,7 +32,7 @@ function readBound<Key extends 'min_score' | 'max_score'>(
 ): { [K in Key]?: number } {
   const found: { [K in Key]?: number } = {};
   if (value === undefined || value === null) return found;
-  if (typeof value !== 'number') throw misfit(`${place}.${key}`, 'a number from 0 to 1', value);
+  if (typeof value !== 'number') throw datasetError(`${place}.${key}`, 'a number from 0 to 1', value);
   found[key] = value;
   return found;
 }

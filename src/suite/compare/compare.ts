@@ -1,9 +1,9 @@
 import { RuntimeError } from '../../errors.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import type { CaseRecord, EvalHeader, RunSource } from '../run/record.ts';
+import { type ComparisonRow, type OnPair, pairCases } from './case-pairs.ts';
+import { type ChangeList, newChangeList, readListedCases, toChanges } from './change-list.ts';
 import type { Comparison, Difference, EvalDifference, SideInfo } from './comparison.ts';
-import { type Listing, lookUp, newListing, toChanges } from './listing.ts';
-import { type Meet, pairUp, type Row } from './pair-up.ts';
 import { newRowTally, type RowTally } from './row-tally.ts';
 import type { Side } from './side.ts';
 import { refuseUnknownTag } from './unknown-tag.ts';
@@ -29,31 +29,31 @@ export async function compareRuns(
 ): Promise<Comparison> {
   const a: Side = { source: sourceA, tag: options.tagA };
   const b: Side = { source: sourceB, tag: options.tagB };
-  const crossed = crossedRow(sourceA.header.evals, sourceB.header.evals, options);
-  const rows = crossed === undefined ? sharedRows(sourceA, sourceB) : [crossed];
-  const { works, counts } = await work(a, b, rows);
+  const crossRow = findCrossRow(sourceA.header.evals, sourceB.header.evals, options);
+  const rows = crossRow === undefined ? sharedRows(sourceA, sourceB) : [crossRow];
+  const { works: states, counts } = await tallyRows(a, b, rows);
   if (counts.a === 0) await refuseUnknownTag(a);
   if (counts.b === 0) await refuseUnknownTag(b);
-  const records = await lookUp(
+  const records = await readListedCases(
     a,
-    works.map(({ listing }) => listing),
+    states.map(({ listing }) => listing),
   );
   return {
-    a: toInfo(a, crossed?.a, counts.a),
-    b: toInfo(b, crossed?.b, counts.b),
-    cases: crossed === undefined ? wholeCases(works, records) : null,
-    evals: works.flatMap((each) => toEvalDifference(each, records, sourceA)),
-    evals_only_in_a: crossed === undefined ? idsOnlyIn(sourceA, sourceB) : [],
-    evals_only_in_b: crossed === undefined ? idsOnlyIn(sourceB, sourceA) : [],
+    a: toInfo(a, crossRow?.a, counts.a),
+    b: toInfo(b, crossRow?.b, counts.b),
+    cases: crossRow === undefined ? wholeCases(states, records) : null,
+    evals: states.flatMap((each) => toEvalDifference(each, records, sourceA)),
+    evals_only_in_a: crossRow === undefined ? idsOnlyIn(sourceA, sourceB) : [],
+    evals_only_in_b: crossRow === undefined ? idsOnlyIn(sourceB, sourceA) : [],
   };
 }
 
-/** The one row that named evals ask for. */
-function crossedRow(
+/** The one row for `evalA` against `evalB`; undefined when neither is given. */
+function findCrossRow(
   ofA: readonly EvalHeader[],
   ofB: readonly EvalHeader[],
   { evalA, evalB }: CompareOptions,
-): Row | undefined {
+): ComparisonRow | undefined {
   if (evalA === undefined && evalB === undefined) return undefined;
   if (evalA === undefined || evalB === undefined) {
     throw new RuntimeError('USAGE', 'one eval is compared with another: name both');
@@ -70,7 +70,7 @@ function requireEval(id: string, evals: readonly EvalHeader[]): void {
 }
 
 /** The cases as wholes, and the evals that both runs have. */
-function sharedRows(a: RunSource, b: RunSource): Row[] {
+function sharedRows(a: RunSource, b: RunSource): ComparisonRow[] {
   const ids = new Set(b.header.evals.map(({ id }) => id));
   const shared = a.header.evals.filter(({ id }) => ids.has(id));
   const isShadows = a.header.kind === 'shadow' && b.header.kind === 'shadow';
@@ -80,35 +80,35 @@ function sharedRows(a: RunSource, b: RunSource): Row[] {
   ];
 }
 
-interface Work {
-  readonly row: Row;
+interface RowState {
+  readonly row: ComparisonRow;
   readonly tally: RowTally;
-  readonly listing: Listing;
+  readonly listing: ChangeList;
 }
 
-async function work(a: Side, b: Side, rows: readonly Row[]) {
-  const works: Work[] = rows.map((row) => ({ row, tally: newRowTally(), listing: newListing(row) }));
+async function tallyRows(a: Side, b: Side, rows: readonly ComparisonRow[]) {
+  const states: RowState[] = rows.map((row) => ({ row, tally: newRowTally(), listing: newChangeList(row) }));
   const counts = { a: 0, b: 0 };
-  const meet: Meet = ({ a: ofA, b: ofB }, record) => {
+  const onPair: OnPair = ({ a: ofA, b: ofB }, record) => {
     if (ofA !== undefined) counts.a += 1;
     if (ofB !== undefined) counts.b += 1;
-    for (const [index, { tally, listing }] of works.entries()) {
-      const turn = tally.add(ofA?.outcomes[index], ofB?.outcomes[index]);
-      if (ofA !== undefined && record !== undefined) listing.add(turn, ofA.number, record);
+    for (const [index, { tally, listing }] of states.entries()) {
+      const change = tally.add(ofA?.outcomes[index], ofB?.outcomes[index]);
+      if (ofA !== undefined && record !== undefined) listing.add(change, ofA.number, record);
     }
   };
-  await pairUp(a, b, rows, meet);
-  return { works, counts };
+  await pairCases(a, b, rows, onPair);
+  return { works: states, counts };
 }
 
 type Records = ReadonlyMap<number, CaseRecord>;
 
-function wholeCases(works: readonly Work[], records: Records): Difference | null {
-  const whole = works.find(({ row }) => row.a === undefined);
+function wholeCases(states: readonly RowState[], records: Records): Difference | null {
+  const whole = states.find(({ row }) => row.a === undefined);
   return whole === undefined ? null : toDifference(whole, records);
 }
 
-function toEvalDifference(each: Work, records: Records, { header }: RunSource): EvalDifference[] {
+function toEvalDifference(each: RowState, records: Records, { header }: RunSource): EvalDifference[] {
   const { a, b } = each.row;
   if (a === undefined || b === undefined) return [];
   const classification = each.tally.classification();
@@ -125,7 +125,7 @@ function toEvalDifference(each: Work, records: Records, { header }: RunSource): 
   ];
 }
 
-function toDifference({ row, tally, listing }: Work, records: Records): Difference {
+function toDifference({ row, tally, listing }: RowState, records: Records): Difference {
   return {
     ...tally.difference(),
     first_regressions: toChanges(listing.regressions, records, row.a),

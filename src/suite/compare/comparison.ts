@@ -2,7 +2,8 @@ import type { Role } from '../file/model.ts';
 import type { Classification, Interval } from '../run/record.ts';
 import type { Decisions } from './decisions.ts';
 
-// What two runs, or two sides of one, differ in: plain JSON values. A is what was, B what is.
+// The comparison of two runs, or of two sides of one, as plain JSON values. A is the old side, B the new
+// one.
 
 export interface Comparison {
   readonly a: SideInfo;
@@ -39,14 +40,14 @@ export interface EvalDifference extends Difference {
   readonly eval_b: string;
   readonly role: Role;
   /** Only of guards: over the decisions of the pairs. */
-  readonly classification?: { readonly a: Classified; readonly b: Classified };
+  readonly classification?: { readonly a: ComparedClassification; readonly b: ComparedClassification };
   /** Likewise. */
   readonly decisions?: { readonly a: Decisions; readonly b: Decisions };
 }
 
-export type Classified = Omit<Classification, 'latency_ms' | 'roc'>;
+export type ComparedClassification = Omit<Classification, 'latency_ms' | 'roc'>;
 
-/** What pairs of a case on both sides came to; scores are 0..1. */
+/** The difference over all pairs of cases; scores are 0..1. */
 export interface Difference {
   readonly pairs: number;
   readonly only_in_a: number;
@@ -96,11 +97,11 @@ export interface ScoreDifference {
 /** A case whose verdict changed. */
 export interface Change {
   readonly case: string;
-  readonly a: Seen;
-  readonly b: Seen;
+  readonly a: SideResult;
+  readonly b: SideResult;
 }
 
-export interface Seen {
+export interface SideResult {
   readonly file: string;
   readonly line: number;
   /** Null when unscored. */

@@ -1,8 +1,8 @@
 import type { GuardRecord, Latency } from '../run/record.ts';
 import { newLatencySketch } from '../stats/latency.ts';
-import type { Outcome } from './side.ts';
+import type { SideOutcome } from './side.ts';
 
-/** What a guard answered, and how long its hooks took together. */
+/** How often a guard gave each answer, and how long its hooks took together. */
 export interface Decisions {
   readonly allow: number;
   readonly modify: number;
@@ -16,7 +16,7 @@ export interface Decisions {
 }
 
 export interface DecisionTally {
-  add(outcome: Outcome): void;
+  add(outcome: SideOutcome): void;
   /** Undefined where there was no guard. */
   decisions(): Decisions | undefined;
 }

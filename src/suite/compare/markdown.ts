@@ -2,25 +2,25 @@ import { toCode } from '../report/markdown-text.ts';
 import { formatMean, formatPercent } from '../report/numbers.ts';
 import { cut } from '../report/terminal/text-width.ts';
 import type { Change, Comparison } from './comparison.ts';
-import { isOfShadows, shadowLists, shadowRows, shadowTitles, shadowWords } from './shadows.ts';
+import { describeShadows, isShadowComparison, shadowLists, shadowRows, shadowTitles } from './shadows.ts';
 import {
-  conclude,
   describeChange,
   describeP,
   describeRegressions,
   describeScores,
   describeSide,
+  describeUnpaired,
   describeUnscored,
   guardMeasures,
   guardRows,
-  leftOut,
-  type Named,
+  type NamedDifference,
   namedRows,
-} from './words.ts';
+  summarizeDifference,
+} from './wording.ts';
 
 /** A comparison in GitHub's Markdown; at most 60,000 characters, of the 65,536 that a comment may have. */
 export function renderComparisonMarkdown(comparison: Comparison): string {
-  const isShadows = isOfShadows(comparison);
+  const isShadows = isShadowComparison(comparison);
   const sections = [
     [
       isShadows ? '### Shadows compared' : '### Evals compared',
@@ -44,8 +44,8 @@ function runSections(comparison: Comparison): string[][] {
   return [
     table(titles, rows.map(toCells)),
     table(['guard', ...guardMeasures], toGuardCells(comparison)),
-    rows.map(({ name, difference }) => `- ${shortCode(name)}: ${conclude(difference).join('; ')}`),
-    leftOut(comparison).map((line) => `- ${toCode(line)}`),
+    rows.map(({ name, difference }) => `- ${shortCode(name)}: ${summarizeDifference(difference).join('; ')}`),
+    describeUnpaired(comparison).map((line) => `- ${toCode(line)}`),
     ...rows.map(regressionTable),
   ];
 }
@@ -53,7 +53,7 @@ function runSections(comparison: Comparison): string[][] {
 function shadowSections(comparison: Comparison): string[][] {
   return [
     table(shadowTitles, shadowRows(comparison)),
-    [...shadowWords(comparison), ...leftOut(comparison)].map((line) => `- ${line}`),
+    [...describeShadows(comparison), ...describeUnpaired(comparison)].map((line) => `- ${line}`),
     ...shadowLists(comparison).map(({ title, lines }) => [
       `${title}:`,
       '',
@@ -78,7 +78,7 @@ const titles = [
   'B − A (95 %)',
 ];
 
-function toCells({ name, difference }: Named): string[] {
+function toCells({ name, difference }: NamedDifference): string[] {
   const { pairs, pass_rate, p_value, regressions, improvements, flaky } = difference;
   return [
     shortCode(name),
@@ -101,7 +101,7 @@ function toGuardCells({ evals }: Comparison): string[][] {
   ]);
 }
 
-function regressionTable({ name, difference }: Named): string[] {
+function regressionTable({ name, difference }: NamedDifference): string[] {
   if (difference.regressions === 0) return [];
   const rows = table(['case', 'at', 'what changed'], difference.first_regressions.map(toChangeCells));
   const title = `${describeRegressions(difference)} of ${shortCode(name)}`;

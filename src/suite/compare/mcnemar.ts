@@ -4,7 +4,7 @@ import { gammaln } from 'simple-statistics';
  * The exact two-sided p-value of McNemar's test: how likely so uneven a split of the pairs whose verdict changed is
  * when both ways are equally likely. 1 when none changed.
  */
-export function mcNemarP(oneWay: number, otherWay: number): number {
+export function mcNemarPValue(oneWay: number, otherWay: number): number {
   const changed = oneWay + otherWay;
   const fewer = Math.min(oneWay, otherWay);
   if (oneWay === otherWay) return 1;

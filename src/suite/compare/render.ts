@@ -1,31 +1,31 @@
 import { formatMean, formatPercent } from '../report/numbers.ts';
 import { type Column, type GridRow, type GridView, renderGrid, toReadable } from '../report/terminal/grid.ts';
-import { openPaint } from '../report/terminal/paint.ts';
+import { createPaint } from '../report/terminal/paint.ts';
 import { cut, oneLine } from '../report/terminal/text-width.ts';
 import type { Change, Comparison } from './comparison.ts';
-import { isOfShadows, shadowLists, shadowRows, shadowTitles, shadowWords } from './shadows.ts';
+import { describeShadows, isShadowComparison, shadowLists, shadowRows, shadowTitles } from './shadows.ts';
 import {
-  conclude,
   describeChange,
   describeP,
   describeRegressions,
   describeScores,
   describeSide,
+  describeUnpaired,
   describeUnscored,
   guardMeasures,
   guardRows,
-  leftOut,
-  type Named,
+  type NamedDifference,
   namedRows,
-} from './words.ts';
+  summarizeDifference,
+} from './wording.ts';
 
 /** A comparison for people: several lines, each ended, none wider than so many columns. */
 export function renderComparison(comparison: Comparison, colour: boolean, columns?: number): string {
-  const view: GridView = { paint: openPaint(colour), columns: toReadable(columns) };
+  const view: GridView = { paint: createPaint(colour), columns: toReadable(columns) };
   const sides = [`A: ${describeSide(comparison.a)}`, `B: ${describeSide(comparison.b)}`];
   const sections = [
     sides.map((line) => toWidth(oneLine(line), view)),
-    ...(isOfShadows(comparison) ? shadowSections(comparison, view) : runSections(comparison, view)),
+    ...(isShadowComparison(comparison) ? shadowSections(comparison, view) : runSections(comparison, view)),
   ];
   return sections
     .filter((lines) => lines.length > 0)
@@ -39,7 +39,7 @@ function runSections(comparison: Comparison, view: GridView): string[][] {
     renderGrid(rowColumns, rows.map(toRow), view),
     guardLines(comparison, view),
     rows.flatMap((row) => conclusion(row, view)),
-    leftOut(comparison).map((line) => toWidth(oneLine(line), view)),
+    describeUnpaired(comparison).map((line) => toWidth(oneLine(line), view)),
     ...rows.map((row) => regressionLines(row, view)),
   ];
 }
@@ -48,8 +48,8 @@ function shadowSections(comparison: Comparison, view: GridView): string[][] {
   const rows = shadowRows(comparison).map((cells) => ({ style: 'bold' as const, cells }));
   return [
     rows.length === 0 ? [] : renderGrid(shadowColumns, rows, view),
-    shadowWords(comparison).map((line) => toWidth(line, view)),
-    leftOut(comparison).map((line) => toWidth(oneLine(line), view)),
+    describeShadows(comparison).map((line) => toWidth(line, view)),
+    describeUnpaired(comparison).map((line) => toWidth(oneLine(line), view)),
     ...shadowLists(comparison).map(({ title, lines }) => [
       view.paint('bold', toWidth(`${title}:`, view)),
       ...lines.map((line) => toWidth(`  ${line}`, view)),
@@ -57,25 +57,25 @@ function shadowSections(comparison: Comparison, view: GridView): string[][] {
   ];
 }
 
-const shadowColumns: readonly Column[] = shadowTitles.map((title, index) => ({ title, keep: -index }));
+const shadowColumns: readonly Column[] = shadowTitles.map((title, index) => ({ title, priority: -index }));
 
 const rowColumns: readonly Column[] = [
-  { title: 'eval', keep: 12 },
-  { title: 'pairs', keep: 7 },
-  { title: 'A passed', keep: 11 },
-  { title: 'B passed', keep: 11 },
-  { title: 'p', keep: 8 },
-  { title: 'regressions', keep: 10 },
-  { title: 'improvements', keep: 6 },
-  { title: 'flaky', keep: 4 },
-  { title: 'unscored', keep: 5 },
-  { title: 'A mean', keep: 2 },
-  { title: 'B mean', keep: 2 },
-  { title: 'B − A (95 %)', keep: 3 },
-  { title: 'p', keep: 1 },
+  { title: 'eval', priority: 12 },
+  { title: 'pairs', priority: 7 },
+  { title: 'A passed', priority: 11 },
+  { title: 'B passed', priority: 11 },
+  { title: 'p', priority: 8 },
+  { title: 'regressions', priority: 10 },
+  { title: 'improvements', priority: 6 },
+  { title: 'flaky', priority: 4 },
+  { title: 'unscored', priority: 5 },
+  { title: 'A mean', priority: 2 },
+  { title: 'B mean', priority: 2 },
+  { title: 'B − A (95 %)', priority: 3 },
+  { title: 'p', priority: 1 },
 ];
 
-function toRow({ name, difference }: Named): GridRow {
+function toRow({ name, difference }: NamedDifference): GridRow {
   const { pairs, pass_rate, p_value: p, regressions, improvements, flaky, score } = difference;
   return {
     style: 'bold',
@@ -99,7 +99,7 @@ function toRow({ name, difference }: Named): GridRow {
 
 const guardColumns: readonly Column[] = ['guard', ...guardMeasures].map((title, index) => ({
   title,
-  keep: -index,
+  priority: -index,
 }));
 
 function guardLines({ evals }: Comparison, view: GridView): string[] {
@@ -110,12 +110,12 @@ function guardLines({ evals }: Comparison, view: GridView): string[] {
   return rows.length === 0 ? [] : renderGrid(guardColumns, rows, view);
 }
 
-function conclusion({ name, difference }: Named, view: GridView): string[] {
-  const lines = conclude(difference).map((line) => toWidth(`  ${line}`, view));
+function conclusion({ name, difference }: NamedDifference, view: GridView): string[] {
+  const lines = summarizeDifference(difference).map((line) => toWidth(`  ${line}`, view));
   return [view.paint('bold', toWidth(oneLine(name), view)), ...lines];
 }
 
-function regressionLines({ name, difference }: Named, view: GridView): string[] {
+function regressionLines({ name, difference }: NamedDifference, view: GridView): string[] {
   const { regressions, first_regressions: first } = difference;
   if (regressions === 0) return [];
   return [

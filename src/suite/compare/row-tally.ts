@@ -1,19 +1,19 @@
 import { type ClassificationTally, newClassificationTally } from '../stats/classification.ts';
-import type { Classified, Difference } from './comparison.ts';
+import type { ComparedClassification, Difference } from './comparison.ts';
 import { type Decisions, newDecisionTally } from './decisions.ts';
-import { mcNemarP } from './mcnemar.ts';
-import { comparePaired } from './paired.ts';
-import type { Outcome } from './side.ts';
+import { mcNemarPValue } from './mcnemar.ts';
+import { comparePaired } from './paired-test.ts';
+import type { SideOutcome } from './side.ts';
 
-export type Turn = 'regression' | 'improvement' | 'none';
+export type VerdictChange = 'regression' | 'improvement' | 'none';
 
-/** Counts what pairs of outcomes under one eval came to. */
+/** Counts the pairs of outcomes of one row. */
 export interface RowTally {
   /** Undefined where a side does not have the case. */
-  add(a: Outcome | undefined, b: Outcome | undefined): Turn;
+  add(a: SideOutcome | undefined, b: SideOutcome | undefined): VerdictChange;
   difference(): Omit<Difference, 'first_regressions' | 'first_improvements'>;
   /** Undefined where neither side is a guard. */
-  classification(): { readonly a: Classified; readonly b: Classified } | undefined;
+  classification(): { readonly a: ComparedClassification; readonly b: ComparedClassification } | undefined;
   /** Likewise. */
   decisions(): { readonly a: Decisions; readonly b: Decisions } | undefined;
 }
@@ -43,11 +43,11 @@ export function newRowTally(): RowTally {
       answers.b.add(b);
       for (const decision of a.decisions) guards.a.add(decision);
       for (const decision of b.decisions) guards.b.add(decision);
-      const turn = turnOf(a, b);
+      const change = verdictChangeOf(a, b);
       if (a.isFlaky || b.isFlaky) counts.flaky += 1;
-      if (turn === 'regression') counts.regressions += 1;
-      if (turn === 'improvement') counts.improvements += 1;
-      return turn;
+      if (change === 'regression') counts.regressions += 1;
+      if (change === 'improvement') counts.improvements += 1;
+      return change;
     },
     difference() {
       const {
@@ -57,12 +57,12 @@ export function newRowTally(): RowTally {
         neither_passed: neither,
       } = table;
       const pairs = both + onlyA + onlyB + neither;
-      const { only_in_a, only_in_b, ...turns } = counts;
+      const { only_in_a, only_in_b, ...changes } = counts;
       return {
-        ...{ pairs, only_in_a, only_in_b, table: { ...table }, ...turns },
+        ...{ pairs, only_in_a, only_in_b, table: { ...table }, ...changes },
         pass_rate:
           pairs === 0 ? { a: null, b: null } : { a: (both + onlyA) / pairs, b: (both + onlyB) / pairs },
-        p_value: pairs === 0 ? null : mcNemarP(onlyA, onlyB),
+        p_value: pairs === 0 ? null : mcNemarPValue(onlyA, onlyB),
         unscored: { ...unscored },
         score: comparePaired(scores.a, scores.b),
       };
@@ -75,31 +75,31 @@ export function newRowTally(): RowTally {
   };
 }
 
-function cellOf(a: Outcome, b: Outcome): keyof Difference['table'] {
+function cellOf(a: SideOutcome, b: SideOutcome): keyof Difference['table'] {
   if (a.passed) return b.passed ? 'both_passed' : 'only_a_passed';
   return b.passed ? 'only_b_passed' : 'neither_passed';
 }
 
-function unscoredOf(a: Outcome, b: Outcome): keyof Difference['unscored'] {
+function unscoredOf(a: SideOutcome, b: SideOutcome): keyof Difference['unscored'] {
   if (a.score === null && b.score === null) return 'both';
   return a.score === null ? 'only_in_a' : 'only_in_b';
 }
 
-/** A case that wavers by itself tells nothing by one verdict more. */
-function turnOf(a: Outcome, b: Outcome): Turn {
+/** The change from A to B; a flaky case counts as unchanged. */
+function verdictChangeOf(a: SideOutcome, b: SideOutcome): VerdictChange {
   if (a.passed === b.passed || a.isFlaky || b.isFlaky) return 'none';
   return a.passed ? 'regression' : 'improvement';
 }
 
 function bothClassified(a: ClassificationTally, b: ClassificationTally) {
   const [of, other] = [a.classification(), b.classification()];
-  return of === undefined || other === undefined ? undefined : { a: strip(of), b: strip(other) };
+  return of === undefined || other === undefined ? undefined : { a: toCompared(of), b: toCompared(other) };
 }
 
-function strip({
+function toCompared({
   roc: _roc,
   latency_ms: _latency,
   ...classified
-}: NonNullable<ReturnType<ClassificationTally['classification']>>): Classified {
+}: NonNullable<ReturnType<ClassificationTally['classification']>>): ComparedClassification {
   return classified;
 }

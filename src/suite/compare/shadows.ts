@@ -2,10 +2,10 @@ import { formatCount, formatDuration, formatPercent } from '../report/numbers.ts
 import { cut, oneLine } from '../report/terminal/text-width.ts';
 import type { Change, Comparison, EvalDifference } from './comparison.ts';
 import type { Decisions } from './decisions.ts';
-import { formatP } from './regressed.ts';
+import { formatP } from './regressions.ts';
 
 /** Whether both sides are what hooks in shadow mode would have decided. */
-export function isOfShadows({ a, b }: Comparison): boolean {
+export function isShadowComparison({ a, b }: Comparison): boolean {
   return a.kind === 'shadow' && b.kind === 'shadow';
 }
 
@@ -24,8 +24,8 @@ function toCells(side: string, pairs: number, decisions: Decisions): string[] {
   return [side, ...[pairs, allow, modify, deny, ask, failed].map(String), ...times];
 }
 
-/** How often each would have stopped or changed something, and whether that is chance. */
-export function shadowWords({ evals }: Comparison): string[] {
+/** How often each would have stopped or changed something, with the p-value of the difference. */
+export function describeShadows({ evals }: Comparison): string[] {
   return evals.flatMap(({ pairs, table, p_value: p }) => {
     if (p === null) return ['no event was seen by both'];
     const { both_passed: neither, only_a_passed: onlyB, only_b_passed: onlyA, neither_passed: both } = table;

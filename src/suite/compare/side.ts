@@ -1,8 +1,8 @@
 import type { CaseRecord, EvalResult, GuardRecord, RunSource } from '../run/record.ts';
-import type { Decided } from '../stats/classification.ts';
+import type { GuardSample } from '../stats/classification.ts';
 import { isFlaky } from '../stats/epoch-table.ts';
-import { resultsOf } from '../stats/reducer.ts';
-import { passesWhole } from '../stats/whole.ts';
+import { resultsOf } from '../stats/stats-accumulator.ts';
+import { isEpochPassed } from '../stats/weighted-score.ts';
 
 /** One of the two things that are compared: a run, or the part of it with that tag. */
 export interface Side {
@@ -10,22 +10,22 @@ export interface Side {
   readonly tag: string | undefined;
 }
 
-/** What is kept of one eval of one case until its other side has been read. */
-export interface Outcome {
+/** What is held of one eval of one case until the other side has been read. */
+export interface SideOutcome {
   readonly score: number | null;
   readonly passed: boolean;
   readonly isFlaky: boolean;
   /** Of guards, one for each epoch. */
-  readonly decisions: readonly Decided[];
-  /** What the guard answered each time; it is no answer when it failed. */
+  readonly decisions: readonly GuardSample[];
+  /** The verdict of the guard in each epoch; `failed` when a hook failed. */
   readonly answers: readonly {
     readonly verdict: GuardRecord['verdict'] | 'failed';
     readonly durationMs: number;
   }[];
 }
 
-/** Where a result is shown: the eval's id, or undefined for the case as a whole. */
-export type Subject = string | undefined;
+/** Which result of a case is meant: the id of an eval, or undefined for the case as a whole. */
+export type ResultKey = string | undefined;
 
 /** The cases of a side, in the order of the dataset. */
 export async function* casesOf({ source, tag }: Side): AsyncGenerator<CaseRecord> {
@@ -34,45 +34,45 @@ export async function* casesOf({ source, tag }: Side): AsyncGenerator<CaseRecord
   }
 }
 
-/** Gives what a case came to under an eval; undefined where that did not judge it. */
+/** Makes a function that reads the outcome of a case; undefined where the eval did not judge it. */
 export function outcomeReader({
   source,
-}: Side): (record: CaseRecord, subject: Subject) => Outcome | undefined {
+}: Side): (record: CaseRecord, key: ResultKey) => SideOutcome | undefined {
   const headers = new Map(source.header.evals.map((header) => [header.id, header]));
-  return (record, subject) => {
-    if (subject !== undefined) return evalOutcome(record, subject, headers.get(subject)?.type === 'guard');
+  return (record, key) => {
+    if (key !== undefined) return evalOutcome(record, key, headers.get(key)?.type === 'guard');
     const { epochs, score, passed } = record;
-    const passedEpochs = epochs.filter((epoch) => passesWhole(epoch, headers)).length;
+    const passedEpochs = epochs.filter((epoch) => isEpochPassed(epoch, headers)).length;
     return { score, passed, isFlaky: isFlaky(epochs.length, passedEpochs), decisions: [], answers: [] };
   };
 }
 
-function evalOutcome(record: CaseRecord, id: string, isGuard: boolean): Outcome | undefined {
+function evalOutcome(record: CaseRecord, id: string, isGuard: boolean): SideOutcome | undefined {
   const result = record.results.find((each) => each.eval === id);
   if (result === undefined) return undefined;
-  const asked = resultsOf(record, id);
+  const results = resultsOf(record, id);
   return {
     score: result.score,
     passed: result.passed,
-    isFlaky: isFlaky(asked.length, result.passed_epochs),
-    decisions: asked.flatMap(({ guard }) => (guard === undefined ? [] : [toDecided(guard)])),
-    answers: isGuard ? asked.map(toAnswer) : [],
+    isFlaky: isFlaky(results.length, result.passed_epochs),
+    decisions: results.flatMap(({ guard }) => (guard === undefined ? [] : [toGuardSample(guard)])),
+    answers: isGuard ? results.map(toAnswer) : [],
   };
 }
 
-function toAnswer({ guard, error, duration_ms }: EvalResult): Outcome['answers'][number] {
+function toAnswer({ guard, error, duration_ms }: EvalResult): SideOutcome['answers'][number] {
   const durationMs = guard?.hooks.reduce((sum, hook) => sum + hook.duration_ms, 0) ?? duration_ms;
   return { verdict: error === undefined && guard !== undefined ? guard.verdict : 'failed', durationMs };
 }
 
-/** How long hooks took is not compared. */
-function toDecided({ expected, flagged, confidence }: Decided): Decided {
+/** Without the hooks, whose durations are not compared. */
+function toGuardSample({ expected, flagged, confidence }: GuardSample): GuardSample {
   return { expected, flagged, confidence, hooks: [] };
 }
 
 /** What a listing shows of a case. */
-export function detailOf(record: CaseRecord, subject: Subject): string {
-  if (subject !== undefined) return record.results.find((each) => each.eval === subject)?.detail ?? '';
+export function detailOf(record: CaseRecord, key: ResultKey): string {
+  if (key !== undefined) return record.results.find((each) => each.eval === key)?.detail ?? '';
   const failed = record.results.filter(({ passed }) => !passed);
   return failed.map((result) => `${result.eval}: ${result.detail}`).join('; ');
 }

@@ -2,7 +2,7 @@ import { RuntimeError } from '../../errors.ts';
 import { hintOfTags } from '../select/tag-watch.ts';
 import type { Side } from './side.ts';
 
-/** Throws USAGE for a side of which no case has its tag, naming those that there are. */
+/** Throws USAGE, with the known tags as the hint; to be called when no case of the side has its tag. */
 export async function refuseUnknownTag({ source, tag }: Side): Promise<void> {
   if (tag === undefined) return;
   const known = new Set<string>();

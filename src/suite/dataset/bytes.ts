@@ -2,43 +2,50 @@ import { createReadStream } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { RuntimeError } from '../../errors.ts';
-import { PackedFault, unpack } from './unpack.ts';
+import { DecompressionError, decompress } from './decompress.ts';
 
-/** The bytes of one file, unpacked and without a byte order mark. */
+/** The bytes of one file, decompressed and without a byte order mark. */
 export interface OpenBytes {
-  /** Throws FILE_UNREADABLE, a PackedFault where packed bytes end too early, and an AbortError when the signal ends it. */
+  /**
+   * Throws FILE_UNREADABLE, DecompressionError for damaged gzip, and an AbortError when the signal is
+   * aborted.
+   */
   readonly chunks: AsyncIterable<Buffer>;
   /** How many bytes of the file, as it lies on the disk, have been read. */
   bytesRead(): number;
 }
 
-/** Opens a file, packed when it ends in `.gz`; `-` is stdin. */
+/** Opens a file, and decompresses it when its name ends in `.gz`; `-` is stdin. */
 export function openBytes(path: string, signal: AbortSignal): OpenBytes {
   if (path === '-') {
     return { chunks: readAll(addAbortSignal(signal, process.stdin), stdinName), bytesRead: () => 0 };
   }
   const file = addAbortSignal(signal, createReadStream(path));
-  return { chunks: readAll(isPacked(path) ? unpack(file) : file, path), bytesRead: () => file.bytesRead };
+  return {
+    chunks: readAll(isCompressed(path) ? decompress(file) : file, path),
+    bytesRead: () => file.bytesRead,
+  };
 }
 
 /** How messages call stdin. */
 export const stdinName = '<stdin>';
 
-export function isPacked(path: string): boolean {
+export function isCompressed(path: string): boolean {
   return /\.gz$/i.test(path);
 }
 
 async function* readAll(source: AsyncIterable<Buffer>, file: string): AsyncGenerator<Buffer> {
   try {
-    yield* withoutMark(source);
+    yield* withoutByteOrderMark(source);
   } catch (cause) {
-    if (cause instanceof PackedFault || (cause instanceof Error && cause.name === 'AbortError')) throw cause;
+    if (cause instanceof DecompressionError || (cause instanceof Error && cause.name === 'AbortError'))
+      throw cause;
     throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}`, { cause });
   }
 }
 
 /** Drops the byte order mark that some editors put in front of UTF-8; what has the mark of UTF-16 becomes UTF-8. */
-async function* withoutMark(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* withoutByteOrderMark(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let start: Buffer | undefined = Buffer.alloc(0);
   let decoder: TextDecoder | undefined;
   const toUtf8 = (bytes: Buffer): Buffer =>
@@ -61,12 +68,12 @@ async function* withoutMark(source: AsyncIterable<Buffer>): AsyncGenerator<Buffe
   if (decoder !== undefined) yield Buffer.from(decoder.decode());
 }
 
-const mark = Buffer.from([0xef, 0xbb, 0xbf]);
+const utf8Mark = Buffer.from([0xef, 0xbb, 0xbf]);
 /** Enough to see UTF-16 also where it has no mark. */
 const longestMark = 4;
 
 function withoutUtf8Mark(bytes: Buffer): Buffer {
-  return bytes.subarray(0, mark.length).equals(mark) ? bytes.subarray(mark.length) : bytes;
+  return bytes.subarray(0, utf8Mark.length).equals(utf8Mark) ? bytes.subarray(utf8Mark.length) : bytes;
 }
 
 /** Of UTF-16, by its mark, which the decoder drops, or by the zeros between letters: no dataset begins with a NUL. */

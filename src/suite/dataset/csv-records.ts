@@ -9,20 +9,23 @@ export interface TextRecord {
   readonly content: { readonly usable: true; readonly fields: readonly string[] } | UnusableContent;
 }
 
-/** Finds the records of one text, which comes in chunks; what it finds is to be taken before the next chunk comes. */
+/** Splits one text, which comes in chunks, into records. Consume each result before the next call. */
 export interface RecordReader {
   push(chunk: Buffer): Iterable<TextRecord>;
-  /** What is whole so far. */
-  whole(): Iterable<TextRecord>;
-  /** What is found when no more chunks come. */
+  /** The records that are complete so far. */
+  complete(): Iterable<TextRecord>;
+  /** The rest, when no more chunks come. */
   end(): Iterable<TextRecord>;
 }
 
-/** No more than twice `maxBytes` is held: a row of more is none, and a quote that is open for longer counts as never closed. */
+/**
+ * Holds at most twice `maxBytes`: a longer row is unusable, and a quote that stays open for longer counts
+ * as never closed.
+ */
 export function newRecordReader(delimiter: string, maxBytes: number): RecordReader {
   let parts: Buffer[] = [];
   let size = 0;
-  /** Bytes that there must be before it is worth looking again: what goes on is looked at each time it has doubled. */
+  /** Parsing waits for this many bytes; it doubles while a record is incomplete. */
   let wanted = 0;
   const cursor: Cursor = { line: 1, isSkipping: false };
   const take = function* (isLast: boolean): Generator<TextRecord> {
@@ -39,7 +42,7 @@ export function newRecordReader(delimiter: string, maxBytes: number): RecordRead
       size += fresh.length;
       if (size >= wanted) yield* take(false);
     },
-    whole: () => take(false),
+    complete: () => take(false),
     end: () => take(true),
   };
 }
@@ -61,10 +64,10 @@ function skipLine(chunk: Buffer, cursor: Cursor): Buffer {
 
 const LINE_FEED = 0x0a;
 const QUOTE = 0x22;
-/** So many bytes are read at a time, and of what goes on behind them twice as many each time. */
+/** Bytes that are parsed at a time; doubled while a record goes on beyond them. */
 const stepBytes = 64 * 1024;
 
-interface Taking {
+interface TakeOptions {
   readonly delimiter: string;
   readonly maxBytes: number;
   /** No more bytes come. */
@@ -72,10 +75,10 @@ interface Taking {
   readonly cursor: Cursor;
 }
 
-/** Gives the bytes that more may complete. */
+/** Yields the records; returns the bytes of an incomplete one. */
 function* takeRecords(
   bytes: Buffer,
-  { delimiter, maxBytes, isLast, cursor }: Taking,
+  { delimiter, maxBytes, isLast, cursor }: TakeOptions,
 ): Generator<TextRecord, Buffer> {
   const upTo = isLast ? bytes.length : bytes.lastIndexOf(LINE_FEED) + 1;
   let at = 0;
@@ -115,7 +118,7 @@ function endOfLine(bytes: Buffer, from: number): number {
   return end === -1 ? bytes.length : end + 1;
 }
 
-/** A quoted empty field is none. */
+/** Whether the record is a blank line; one quoted empty field is not. */
 function isBlank(bytes: Buffer, fields: readonly string[]): boolean {
   return fields.length === 1 && fields[0]?.trim() === '' && bytes[0] !== QUOTE;
 }

@@ -1,15 +1,17 @@
 import { RuntimeError } from '../../errors.ts';
 import { cut } from '../../text/width.ts';
 import type { TextRecord } from './csv-records.ts';
-import { type FoundRow, type RowContent, unusable } from './row.ts';
+import { type FileRow, type RowContent, unusable } from './row.ts';
 
-/** Gives the fields of records their names. */
-export interface Table {
-  /** Undefined of the first record, which has the names. Throws DATASET_INVALID when it has not. */
-  toRow(record: TextRecord): FoundRow | undefined;
+/** Turns records into rows, with the column names of the first record. */
+export interface CsvTable {
+  /**
+   * Undefined for the first record, the header. Throws DATASET_INVALID when that is not a usable header.
+   */
+  toRow(record: TextRecord): FileRow | undefined;
 }
 
-export function newTable(file: string, delimiter: string): Table {
+export function newCsvTable(file: string, delimiter: string): CsvTable {
   let header: readonly string[] | undefined;
   return {
     toRow(record) {
@@ -35,12 +37,12 @@ function count(fields: number): string {
   return fields === 1 ? '1 field' : `${fields} fields`;
 }
 
-interface Setting {
+interface TableOptions {
   readonly file: string;
   readonly delimiter: string;
 }
 
-function readHeader({ line, content }: TextRecord, { file, delimiter }: Setting): readonly string[] {
+function readHeader({ line, content }: TextRecord, { file, delimiter }: TableOptions): readonly string[] {
   if (!content.usable) throw badHeader(file, line, content.problem.message);
   const { fields } = content;
   refuseOtherSeparator(fields, { file, line, delimiter });
@@ -54,7 +56,7 @@ function readHeader({ line, content }: TextRecord, { file, delimiter }: Setting)
 /** A header of one column in which another separator stands was separated by that one. */
 function refuseOtherSeparator(
   fields: readonly string[],
-  { file, line, delimiter }: Setting & { readonly line: number },
+  { file, line, delimiter }: TableOptions & { readonly line: number },
 ): void {
   const [only = ''] = fields;
   const other =

@@ -7,12 +7,12 @@ export interface CsvRecord {
   readonly fields: readonly string[];
 }
 
-/** What could be read of some bytes, and why not all of it. */
+/** The records of some bytes, and why the rest could not be parsed. */
 export interface CsvWindow {
   readonly records: readonly CsvRecord[];
   /** A quote that is open at the end: more bytes may close it. */
   readonly isOpen: boolean;
-  /** Why the record behind the last one is none. */
+  /** Why the record after the last one cannot be parsed. */
   readonly fault: string | undefined;
 }
 

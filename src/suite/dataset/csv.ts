@@ -1,7 +1,7 @@
 import { newRecordReader, type TextRecord } from './csv-records.ts';
-import { newTable } from './csv-table.ts';
-import type { FoundRow, ReadFormat } from './row.ts';
-import { PackedFault } from './unpack.ts';
+import { newCsvTable } from './csv-table.ts';
+import { DecompressionError } from './decompress.ts';
+import type { FileRow, ReadFormat } from './row.ts';
 
 /**
  * Rows of text below a header, with quotes as RFC 4180 has them. After a row that cannot be read the reading goes on
@@ -10,8 +10,8 @@ import { PackedFault } from './unpack.ts';
 export function readSeparated(delimiter: ',' | '\t'): ReadFormat {
   return async function* (chunks, file) {
     const reader = newRecordReader(delimiter, maxRowBytes);
-    const table = newTable(file, delimiter);
-    const toRows = function* (records: Iterable<TextRecord>): Generator<FoundRow> {
+    const table = newCsvTable(file, delimiter);
+    const toRows = function* (records: Iterable<TextRecord>): Generator<FileRow> {
       for (const record of records) {
         const row = table.toRow(record);
         if (row !== undefined) yield row;
@@ -20,7 +20,7 @@ export function readSeparated(delimiter: ',' | '\t'): ReadFormat {
     try {
       for await (const chunk of chunks) yield* toRows(reader.push(chunk));
     } catch (thrown) {
-      if (thrown instanceof PackedFault) yield* toRows(reader.whole());
+      if (thrown instanceof DecompressionError) yield* toRows(reader.complete());
       throw thrown;
     }
     yield* toRows(reader.end());

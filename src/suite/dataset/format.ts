@@ -1,6 +1,6 @@
 import type { DatasetFormat } from '../file/model.ts';
 
-/** The format that a file's name tells, with or without `.gz`; JSON Lines where it tells none. */
+/** The format by the extension of a file, before any `.gz`; JSON Lines for an unknown one. */
 export function formatOf(file: string): DatasetFormat {
   const extension = /\.([^./]*)(?:\.gz)?$/i.exec(file)?.[1]?.toLowerCase() ?? '';
   return byExtension.get(extension) ?? 'jsonl';

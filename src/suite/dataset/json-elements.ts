@@ -1,14 +1,14 @@
-import { countLines, newPending, type Pending } from './lines.ts';
+import { type BoundedBuffer, countLines, newBoundedBuffer } from './lines.ts';
 
 /** One value of a JSON text, not yet parsed; `bytes` is undefined when it was too long to keep. */
-export interface Element {
+export interface JsonElement {
   readonly kind: 'element';
   readonly line: number;
   readonly bytes: Buffer | undefined;
 }
 
-/** Where the text stops being a list, or a sequence of values. */
-export interface Break {
+/** The line where the text is no valid list or sequence of values any more. */
+export interface JsonBreak {
   readonly kind: 'break';
   readonly line: number;
   readonly reason: string;
@@ -16,33 +16,33 @@ export interface Break {
 
 /** Finds the values of one text, which comes in chunks; after a break it finds no more. */
 export interface ElementScanner {
-  push(chunk: Buffer): (Element | Break)[];
-  /** What is found when no more chunks come. */
-  end(): (Element | Break)[];
+  push(chunk: Buffer): (JsonElement | JsonBreak)[];
+  /** The rest, when no more chunks come. */
+  end(): (JsonElement | JsonBreak)[];
 }
 
 /** Finds the elements of the list at the top of a JSON text, or, without a list, the values that stand there one after another. */
 export function newElementScanner(maxBytes: number): ElementScanner {
-  let place: Place = 'start';
+  let state: ScanState = 'start';
   let line = 1;
   let open: OpenElement | undefined;
-  let found: (Element | Break)[] = [];
+  let found: (JsonElement | JsonBreak)[] = [];
 
-  const finish = ({ line, pending }: OpenElement): void => {
-    found.push({ kind: 'element', line, bytes: pending.finish() });
+  const finish = ({ line, buffer }: OpenElement): void => {
+    found.push({ kind: 'element', line, bytes: buffer.finish() });
     open = undefined;
-    place = place === 'sequence' ? 'sequence' : 'behind';
+    state = state === 'sequence' ? 'sequence' : 'behind';
   };
   const breakOff = (reason: string): void => {
     found.push({ kind: 'break', line, reason });
-    place = 'broken';
+    state = 'broken';
   };
   /** Takes what belongs to the element, and gives the position behind that. */
   const takeElement = (element: OpenElement, chunk: Buffer, from: number): number => {
     const end = endOfElement(element, chunk, from);
     const part = chunk.subarray(from, end.at);
     line += countLines(part);
-    element.pending.add(part);
+    element.buffer.add(part);
     if (end.reached) finish(element);
     return end.at;
   };
@@ -50,21 +50,21 @@ export function newElementScanner(maxBytes: number): ElementScanner {
   const takeBetween = (byte: number): boolean => {
     if (byte === LINE_FEED) line += 1;
     if (isSpace(byte)) return true;
-    const step = between(place, byte);
-    if ('reason' in step) breakOff(step.reason);
-    else place = step.place;
-    if ('reason' in step || !step.begins) return true;
-    open = { line, pending: newPending(maxBytes), depth: 0, inString: false, isEscaped: false };
+    const transition = nextState(state, byte);
+    if ('reason' in transition) breakOff(transition.reason);
+    else state = transition.place;
+    if ('reason' in transition || !transition.begins) return true;
+    open = { line, buffer: newBoundedBuffer(maxBytes), depth: 0, inString: false, isEscaped: false };
     return false;
   };
-  const drain = (): (Element | Break)[] => {
+  const drain = (): (JsonElement | JsonBreak)[] => {
     const drained = found;
     found = [];
     return drained;
   };
   return {
     push(chunk) {
-      for (let at = 0; at < chunk.length && place !== 'broken'; ) {
+      for (let at = 0; at < chunk.length && state !== 'broken'; ) {
         if (open !== undefined) at = takeElement(open, chunk, at);
         else if (takeBetween(chunk[at] ?? 0)) at += 1;
       }
@@ -75,19 +75,19 @@ export function newElementScanner(maxBytes: number): ElementScanner {
       if (open !== undefined) {
         line = open.line;
         breakOff('the element that starts here does not end');
-      } else if (isInList(place)) breakOff('the list is not closed');
+      } else if (isInList(state)) breakOff('the list is not closed');
       return drain();
     },
   };
 }
 
-/** What was read last, outside of elements: a list's start, its comma, an element of it, its end; or no list. */
-type Place = 'start' | 'opened' | 'comma' | 'behind' | 'closed' | 'sequence' | 'broken';
+/** The state between elements: what was read last, or `sequence` for values outside of a list. */
+type ScanState = 'start' | 'opened' | 'comma' | 'behind' | 'closed' | 'sequence' | 'broken';
 
 interface OpenElement {
   /** Where it begins. */
   readonly line: number;
-  readonly pending: Pending;
+  readonly buffer: BoundedBuffer;
   depth: number;
   inString: boolean;
   isEscaped: boolean;
@@ -106,38 +106,40 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === LINE_FEED || byte === 0x0d || byte === 0x09;
 }
 
-function isInList(place: Place): boolean {
-  return place === 'opened' || place === 'comma' || place === 'behind';
+function isInList(state: ScanState): boolean {
+  return state === 'opened' || state === 'comma' || state === 'behind';
 }
 
-type Step = { readonly place: Place; readonly begins: boolean } | { readonly reason: string };
+type Transition = { readonly place: ScanState; readonly begins: boolean } | { readonly reason: string };
 
-/** What a byte between elements means. */
-function between(place: Place, byte: number): Step {
-  switch (place) {
+/** The state after a byte between elements, and whether an element begins with it. */
+function nextState(state: ScanState, byte: number): Transition {
+  switch (state) {
     case 'start':
       return byte === OPEN_BRACKET ? { place: 'opened', begins: false } : { place: 'sequence', begins: true };
     case 'opened':
       if (byte === CLOSE_BRACKET) return { place: 'closed', begins: false };
-      return byte === COMMA ? { reason: 'a comma without an element before it' } : { place, begins: true };
+      return byte === COMMA
+        ? { reason: 'a comma without an element before it' }
+        : { place: state, begins: true };
     case 'comma':
       if (byte === CLOSE_BRACKET || byte === COMMA) return { reason: 'a comma without an element behind it' };
-      return { place, begins: true };
+      return { place: state, begins: true };
     case 'behind':
       if (byte === CLOSE_BRACKET) return { place: 'closed', begins: false };
       return byte === COMMA ? { place: 'comma', begins: false } : { reason: 'no comma between two elements' };
     case 'closed':
       return { reason: 'something stands behind the end of the list' };
     case 'sequence':
-      return byte === COMMA ? { reason: 'a comma outside of a list' } : { place, begins: true };
+      return byte === COMMA ? { reason: 'a comma outside of a list' } : { place: state, begins: true };
     case 'broken':
-      return { place, begins: false };
+      return { place: state, begins: false };
   }
 }
 
 /** The position behind the element, or behind the chunk when the element goes on. */
 function endOfElement(element: OpenElement, chunk: Buffer, from: number): { at: number; reached: boolean } {
-  const known = element.pending.size();
+  const known = element.buffer.size();
   for (let at = from; at < chunk.length; at++) {
     const byte = chunk[at] ?? 0;
     if (element.inString) {

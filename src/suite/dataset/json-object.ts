@@ -2,18 +2,21 @@ import { isUtf8 } from 'node:buffer';
 import { isObject, parseLossless } from '../../json/json.ts';
 import { notUtf8, type RowContent, unusable } from './row.ts';
 
-/** How a format calls the text of one row, and what it wants there. */
-export interface JsonWords {
+/** The words of messages about one row of a format. */
+export interface RowWording {
   /** Such as `the line`. */
   readonly subject: string;
   readonly hint: string;
 }
 
-/** Bytes that one row may have; more of them are not kept. */
+/** The greatest number of bytes of one row; the bytes of a longer one are dropped. */
 export const maxRowBytes = 64 * 1024 * 1024;
 
-/** The object that the bytes spell; undefined bytes were too many to keep. Throws SyntaxError when they are not JSON. */
-export function readJsonObject(bytes: Buffer | undefined, { subject, hint }: JsonWords): RowContent {
+/**
+ * Parses the object of one row; undefined bytes stand for a row that was too long. Throws SyntaxError when
+ * it is not JSON.
+ */
+export function readJsonObject(bytes: Buffer | undefined, { subject, hint }: RowWording): RowContent {
   if (bytes === undefined) return unusable(`${subject} is longer than 64 MiB`);
   if (!isUtf8(bytes)) return notUtf8(subject, bytes);
   try {
@@ -27,7 +30,10 @@ export function readJsonObject(bytes: Buffer | undefined, { subject, hint }: Jso
   }
 }
 
-/** V8's reason on one line, without where in the text it was: that looks like a line of the file and is none. */
+/**
+ * V8's message on one line, without its position, which counts in the row and would be taken for one in the
+ * file.
+ */
 export function wordSyntaxError(thrown: unknown): string {
   const reason = thrown instanceof Error ? thrown.message : String(thrown);
   return reason.replace(/ \(line \d+ column \d+\)$/, '').replaceAll(/\s+/g, ' ');

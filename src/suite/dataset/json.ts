@@ -1,12 +1,12 @@
-import { type Element, newElementScanner } from './json-elements.ts';
-import { type JsonWords, maxRowBytes, readJsonObject, wordSyntaxError } from './json-object.ts';
-import { type FoundRow, type RowContent, unusable } from './row.ts';
+import { type JsonElement, newElementScanner } from './json-elements.ts';
+import { maxRowBytes, type RowWording, readJsonObject, wordSyntaxError } from './json-object.ts';
+import { type FileRow, type RowContent, unusable } from './row.ts';
 
 /**
- * A list of JSON objects, or objects one after another, of which one is held at a time. Where the text is no JSON any
- * more, one unusable row says so and is the last.
+ * Reads a list of JSON objects, or objects one after another, one in memory at a time. Invalid JSON becomes
+ * one unusable row, which is the last.
  */
-export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<FoundRow> {
+export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<FileRow> {
   const scanner = newElementScanner(maxRowBytes);
   const read = function* (found: ReturnType<typeof scanner.push>): Generator<Reading> {
     for (const each of found) {
@@ -26,13 +26,13 @@ export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<F
 }
 
 interface Reading {
-  readonly row: FoundRow;
+  readonly row: FileRow;
   readonly isLast: boolean;
 }
 
-const words: JsonWords = { subject: 'the element', hint: 'A JSON dataset is a list of objects.' };
+const words: RowWording = { subject: 'the element', hint: 'A JSON dataset is a list of objects.' };
 
-function readElement({ line, bytes }: Element): Reading {
+function readElement({ line, bytes }: JsonElement): Reading {
   let content: RowContent;
   try {
     content = readJsonObject(bytes, words);

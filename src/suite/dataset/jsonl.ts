@@ -1,15 +1,15 @@
-import { type JsonWords, maxRowBytes, readJsonObject, wordSyntaxError } from './json-object.ts';
+import { maxRowBytes, type RowWording, readJsonObject, wordSyntaxError } from './json-object.ts';
 import { splitLines } from './lines.ts';
-import { type FoundRow, type RowContent, unusable } from './row.ts';
+import { type FileRow, type RowContent, unusable } from './row.ts';
 
 /** One JSON object on each line; blank lines are no rows. */
-export async function* readJsonLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<FoundRow> {
+export async function* readJsonLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<FileRow> {
   for await (const { number, bytes } of splitLines(chunks, maxRowBytes)) {
     if (bytes === undefined || !isBlank(bytes)) yield { line: number, content: readLine(bytes) };
   }
 }
 
-const words: JsonWords = { subject: 'the line', hint: 'A dataset has one JSON object on each line.' };
+const words: RowWording = { subject: 'the line', hint: 'A dataset has one JSON object on each line.' };
 
 function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));

@@ -8,36 +8,36 @@ export interface Line {
 /** Cuts a stream of bytes at line feeds, wherever its chunks end; a line of more than `maxBytes` is skipped. */
 export async function* splitLines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Line> {
   let number = 0;
-  let pending = newPending(maxBytes);
+  let buffer = newBoundedBuffer(maxBytes);
   const finish = (): Line => {
-    const bytes = pending.finish();
-    pending = newPending(maxBytes);
+    const bytes = buffer.finish();
+    buffer = newBoundedBuffer(maxBytes);
     number += 1;
     return { number, bytes };
   };
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
-      pending.add(chunk.subarray(start, end));
+      buffer.add(chunk.subarray(start, end));
       yield finish();
       start = end + 1;
     }
-    pending.add(chunk.subarray(start));
+    buffer.add(chunk.subarray(start));
   }
-  if (pending.size() > 0) yield finish();
+  if (buffer.size() > 0) yield finish();
 }
 
 const LINE_FEED = 0x0a;
 
-/** Bytes that are gathered until they are complete. */
-export interface Pending {
+/** Collects the bytes of one line or element. */
+export interface BoundedBuffer {
   add(part: Buffer): void;
   size(): number;
   finish(): Buffer | undefined;
 }
 
-/** Keeps up to `maxBytes`; `finish` gives undefined when there were more. */
-export function newPending(maxBytes: number): Pending {
+/** Holds up to `maxBytes`; `finish` returns undefined when there were more. */
+export function newBoundedBuffer(maxBytes: number): BoundedBuffer {
   let parts: Buffer[] = [];
   let size = 0;
   return {

@@ -5,7 +5,7 @@ import { readJsonLines } from './jsonl.ts';
 import type { ReadFormat } from './row.ts';
 import { readYaml } from './yaml.ts';
 
-/** How each format is read. */
+/** The reader of each format. */
 export const readers: Readonly<Record<DatasetFormat, ReadFormat>> = {
   jsonl: readJsonLines,
   json: readJson,

@@ -5,7 +5,7 @@ export interface Row {
   readonly file: string;
   /** The row's first line; of a row that cannot be read, the line where the fault is. */
   readonly line: number;
-  /** The row's object; long numbers in it keep their digits. Or why there is none. */
+  /** The object of the row, long numbers with all their digits; or why it cannot be used. */
   readonly content: RowContent;
 }
 
@@ -18,25 +18,28 @@ export interface UnusableContent {
   readonly problem: { readonly message: string; readonly hint?: string };
 }
 
-/** A row as its file has it. */
-export interface FoundRow {
+/** A row of one file, without its number in the dataset. */
+export interface FileRow {
   readonly line: number;
   readonly content: RowContent;
 }
 
 /**
- * Finds the rows in the bytes of one file, which come without a byte order mark. What cannot be read is an unusable
- * row; throws DATASET_INVALID for a file that has no rows at all to speak of. A PackedFault of the chunks is thrown on
- * behind the rows that are whole.
+ * Reads the rows of one file from its bytes, which come without a byte order mark. What cannot be read is
+ * an unusable row. Throws DATASET_INVALID for a file without a usable header or of a size that cannot be
+ * read, and, after the last complete row, a DecompressionError of the chunks.
  */
-export type ReadFormat = (chunks: AsyncIterable<Buffer>, file: string) => AsyncIterable<FoundRow>;
+export type ReadFormat = (chunks: AsyncIterable<Buffer>, file: string) => AsyncIterable<FileRow>;
 
-/** A row that nobody can use, and what to do about it. */
+/** The content of a row that cannot be used, with a hint what to do about it. */
 export function unusable(message: string, hint?: string): UnusableContent {
   return { usable: false, problem: hint === undefined ? { message } : { message, hint } };
 }
 
-/** What an unusable row says of bytes that are no text; `subject` is such as `the line`. */
+/**
+ * The content of a row whose bytes are not UTF-8, with a guess at their encoding; `subject` is such as `the
+ * line`.
+ */
 export function notUtf8(subject: string, bytes: Uint8Array): UnusableContent {
   const [name, option] = bytes.includes(0)
     ? ['UTF-16', 'UTF-16']

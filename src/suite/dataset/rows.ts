@@ -1,31 +1,31 @@
 import type { Dataset, DatasetFormat, FileDataset } from '../file/model.ts';
 import { openBytes, stdinName } from './bytes.ts';
+import { DecompressionError } from './decompress.ts';
 import { findFiles } from './files.ts';
 import { formatOf } from './format.ts';
 import { countLines } from './lines.ts';
-import { type Meter, newMeter } from './meter.ts';
+import { newReadProgress, type ReadProgress } from './read-progress.ts';
 import { readers } from './readers.ts';
-import { type FoundRow, type Row, unusable } from './row.ts';
-import { PackedFault } from './unpack.ts';
+import { type FileRow, type Row, unusable } from './row.ts';
 
 export type { Row, RowContent } from './row.ts';
 
-/** The rows of a dataset, and how many of them are through. */
+/** The rows of a dataset, and how much of it has been read. */
 export interface Rows {
   /**
-   * In their order, to be read once; a few of them are held at a time. Throws FILE_UNREADABLE, and DATASET_INVALID for
-   * a file that has no rows to speak of. An abort ends it early.
+   * In order; can be read once, in constant memory. Throws FILE_UNREADABLE, and DATASET_INVALID for a file
+   * without a usable header or of a size that cannot be read. An abort ends it early.
    */
   readonly rows: AsyncIterable<Row>;
-  /** Bytes read of the bytes that there are, 0..1; null where nobody knows, as of stdin. */
+  /** The share of the bytes that have been read, 0..1; null where that is unknown, as on stdin. */
   fraction(): number | null;
 }
 
 /** Opens a dataset; nothing is read before the first row is asked for. */
 export function openRows(dataset: Dataset, signal: AbortSignal): Rows {
   if (dataset.kind === 'inline') return { rows: inlineRows(dataset), fraction: () => null };
-  const meter = newMeter();
-  return { rows: fileRows(dataset, signal, meter), fraction: meter.fraction };
+  const progress = newReadProgress();
+  return { rows: fileRows(dataset, signal, progress), fraction: progress.fraction };
 }
 
 async function* inlineRows({ file, rows }: Extract<Dataset, { kind: 'inline' }>): AsyncGenerator<Row> {
@@ -34,14 +34,18 @@ async function* inlineRows({ file, rows }: Extract<Dataset, { kind: 'inline' }>)
   }
 }
 
-async function* fileRows(dataset: FileDataset, signal: AbortSignal, meter: Meter): AsyncGenerator<Row> {
+async function* fileRows(
+  dataset: FileDataset,
+  signal: AbortSignal,
+  progress: ReadProgress,
+): AsyncGenerator<Row> {
   const files = await findFiles(dataset.path);
-  await meter.expect(files);
+  await progress.measure(files);
   let number = 0;
   try {
     for (const path of files) {
       const { chunks, bytesRead } = openBytes(path, signal);
-      meter.follow(bytesRead);
+      progress.startFile(bytesRead);
       const file = path === '-' ? stdinName : path;
       const format = dataset.format ?? formatOf(path);
       for await (const { line, content } of readFile(chunks, { file, format })) {
@@ -54,24 +58,24 @@ async function* fileRows(dataset: FileDataset, signal: AbortSignal, meter: Meter
   }
 }
 
-/** Where packed data breaks off, one unusable row says so and is the last. */
+/** Damaged gzip becomes one unusable row, the last of the file. */
 async function* readFile(
   chunks: AsyncIterable<Buffer>,
   { file, format }: { readonly file: string; readonly format: DatasetFormat },
-): AsyncGenerator<FoundRow> {
+): AsyncGenerator<FileRow> {
   let line = 1;
-  const counted = async function* (): AsyncGenerator<Buffer> {
+  const countedChunks = async function* (): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       line += countLines(chunk);
       yield chunk;
     }
   };
   try {
-    yield* readers[format](counted(), file);
+    yield* readers[format](countedChunks(), file);
   } catch (thrown) {
-    if (!(thrown instanceof PackedFault)) throw thrown;
-    yield { line, content: unusable(`${thrown.message}, and nothing behind this was read`, packHint) };
+    if (!(thrown instanceof DecompressionError)) throw thrown;
+    yield { line, content: unusable(`${thrown.message}, and nothing behind this was read`, compressionHint) };
   }
 }
 
-const packHint = 'Pack the dataset again, or copy it again as a whole.';
+const compressionHint = 'Pack the dataset again, or copy it again as a whole.';

@@ -1,14 +1,16 @@
 import { type Document, isNode, isSeq, type Node } from 'yaml';
 import { isObject } from '../../json/json.ts';
-import { type FoundRow, type RowContent, unusable } from './row.ts';
+import { type FileRow, type RowContent, unusable } from './row.ts';
 import { newYamlReader } from './yaml-value.ts';
 
-/** The rows of one document; of a broken one those before the one that the break is in, or just behind. */
+/**
+ * The rows of one document; with a syntax error at `breakOffset`, only those that are complete before it.
+ */
 export function* rowsOfDocument(
   document: Document.Parsed,
   lineAt: (offset: number) => number,
   breakOffset?: number,
-): Generator<FoundRow> {
+): Generator<FileRow> {
   const { contents } = document;
   const items = isSeq(contents) ? contents.items : isWritten(contents) ? [contents] : [];
   const reader = newYamlReader();
@@ -24,12 +26,12 @@ export function* rowsOfDocument(
   }
 }
 
-/** An empty document is one without a value. */
+/** Whether the document has a value at all. */
 function isWritten(contents: Node | null): contents is Node {
   return !!contents?.range && contents.range[1] > contents.range[0];
 }
 
-/** Behind everything for what is not there. */
+/** The offset where an item starts; infinity when there is no item. */
 function startOf(item: unknown): number {
   return (isNode(item) ? item.range?.[0] : undefined) ?? Number.POSITIVE_INFINITY;
 }

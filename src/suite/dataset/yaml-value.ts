@@ -15,13 +15,16 @@ import { exactNumber } from '../../yaml/read.ts';
 import { tooDeep } from '../../yaml/syntax.ts';
 import type { TreeMistake } from '../../yaml/tree.ts';
 
-/** What a node means; with a mistake, nothing. */
+/** The value of a node; with a mistake, the value is meaningless. */
 export interface YamlReading {
   readonly value: unknown;
   readonly mistake: TreeMistake | undefined;
 }
 
-/** Reads nodes of one document in their order, in time that grows with their number alone, however many aliases there are. */
+/**
+ * Reads the nodes of one document in their order, in time linear in their number, however many aliases
+ * there are.
+ */
 export interface YamlReader {
   read(node: Node): YamlReading;
 }
@@ -38,14 +41,14 @@ export function newYamlReader(): YamlReader {
   };
 }
 
-/** A value that has a name, and how many values are in it. */
+/** The value of an anchor, and how many values are in it. */
 interface Anchored {
   readonly value: unknown;
   readonly size: number;
 }
 
 interface Walk {
-  /** Open while the walk is inside of the node that has the name. */
+  /** By name; `open` while the walk is inside the node of that anchor. */
   readonly anchors: Map<string, Anchored | 'open'>;
   readonly mistakes: TreeMistake[];
   /** Values so far, with those that aliases repeat. */
@@ -54,16 +57,16 @@ interface Walk {
 }
 
 /** Far beyond any real row, and far below what overflows a stack. */
-const deepest = 100;
+const maxDepth = 100;
 /** Aliases of aliases can make a short text mean more than any memory holds. */
-const mostValues = 1_000_000;
+const maxValues = 1_000_000;
 
 function readNode(node: unknown, walk: Walk): unknown {
   if (!isNode(node)) return null;
   if (isAlias(node)) return readAlias(node, walk);
   walk.size += 1;
   if (isScalar(node)) return remember(node, walk, () => readScalar(node, walk));
-  if (walk.depth === deepest) return refuse(node, tooDeep, walk);
+  if (walk.depth === maxDepth) return addMistake(node, tooDeep, walk);
   walk.depth += 1;
   const value = remember(node, walk, () => readCollection(node, walk));
   walk.depth -= 1;
@@ -83,10 +86,12 @@ function remember(node: Exclude<Node, Alias>, walk: Walk, read: () => unknown): 
 function readAlias(node: Alias, walk: Walk): unknown {
   const known = walk.anchors.get(node.source);
   if (known === undefined)
-    return refuse(node, `no anchor named &${node.source} stands above this alias`, walk);
-  if (known === 'open') return refuse(node, `the alias *${node.source} stands inside its own anchor`, walk);
+    return addMistake(node, `no anchor named &${node.source} stands above this alias`, walk);
+  if (known === 'open')
+    return addMistake(node, `the alias *${node.source} stands inside its own anchor`, walk);
   walk.size += known.size;
-  if (walk.size > mostValues) return refuse(node, 'the aliases stand for more than a million values', walk);
+  if (walk.size > maxValues)
+    return addMistake(node, 'the aliases stand for more than a million values', walk);
   return known.value;
 }
 
@@ -94,7 +99,7 @@ function readScalar(node: Scalar, walk: Walk): unknown {
   const { value, source } = node;
   if (typeof value !== 'number') return value;
   if (!Number.isFinite(value) && !/\d/.test(source ?? '')) {
-    return refuse(node, `${source ?? value} is a number that JSON does not have`, walk);
+    return addMistake(node, `${source ?? value} is a number that JSON does not have`, walk);
   }
   return exactNumber(value, source);
 }
@@ -113,7 +118,7 @@ function readMap(node: YAMLMap, walk: Walk): unknown {
       continue;
     }
     const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key);
-    if (own.has(key)) refuse(pair.key, `the key \`${key}\` stands twice in one mapping`, walk);
+    if (own.has(key)) addMistake(pair.key, `the key \`${key}\` stands twice in one mapping`, walk);
     own.set(key, readNode(pair.value, walk));
   }
   return Object.fromEntries([...merged, ...own]);
@@ -123,17 +128,17 @@ function isMergeKey({ key }: Pair): boolean {
   return isScalar(key) && key.source === '<<' && key.type === 'PLAIN';
 }
 
-/** The members that a merge key brings, those that count first. */
+/** The members of a merge key, those of the highest precedence first. */
 function readMerge(pair: Pair, walk: Walk): [string, unknown][] {
   const value = readNode(pair.value, walk);
   const sources: readonly unknown[] = Array.isArray(value) ? value : [value];
   return sources.flatMap((source) => {
     if (isObject(source) && !JSON.isRawJSON(source)) return Object.entries(source);
-    refuse(pair.value, 'a merge key `<<` takes a mapping or a list of them', walk);
+    addMistake(pair.value, 'a merge key `<<` takes a mapping or a list of them', walk);
     return [];
   });
 }
 
-function refuse(node: unknown, message: string, { mistakes }: Walk): undefined {
+function addMistake(node: unknown, message: string, { mistakes }: Walk): undefined {
   mistakes.push({ offset: (isNode(node) && node.range?.[0]) || 0, message });
 }

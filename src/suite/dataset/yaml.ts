@@ -3,27 +3,27 @@ import { type Document, LineCounter } from 'yaml';
 import { RuntimeError } from '../../errors.ts';
 import { parseYaml } from '../../yaml/document.ts';
 import { syntaxProblems } from '../../yaml/syntax.ts';
-import { type FoundRow, notUtf8, unusable } from './row.ts';
-import { PackedFault } from './unpack.ts';
+import { DecompressionError } from './decompress.ts';
+import { type FileRow, notUtf8, unusable } from './row.ts';
 import { rowsOfDocument } from './yaml-rows.ts';
 
 /**
- * The items of lists, or one row for each document that is no list, of YAML that is read as a whole. Where the text is
- * no YAML any more, one unusable row says so and is the last. Throws DATASET_INVALID for more than 8 MiB.
+ * Reads YAML as a whole: the items of lists, and one row for each document that is not a list. A syntax
+ * error becomes one unusable row, which is the last. Throws DATASET_INVALID for more than 8 MiB.
  */
-export async function* readYaml(chunks: AsyncIterable<Buffer>, file: string): AsyncGenerator<FoundRow> {
+export async function* readYaml(chunks: AsyncIterable<Buffer>, file: string): AsyncGenerator<FileRow> {
   const { bytes, fault } = await gather(chunks, file);
   if (fault === undefined) {
     yield* readWhole(bytes, file);
     return;
   }
-  // Nobody can tell whether the last row is whole.
+  // The last row may be incomplete.
   const rows = [...readWhole(bytes.subarray(0, bytes.lastIndexOf('\n') + 1), file)];
   yield* rows.slice(0, -1);
   throw fault;
 }
 
-function* readWhole(bytes: Buffer, file: string): Generator<FoundRow> {
+function* readWhole(bytes: Buffer, file: string): Generator<FileRow> {
   if (!isUtf8(bytes)) {
     yield { line: 1, content: notUtf8('the file', bytes) };
     return;
@@ -44,8 +44,8 @@ const maxYamlBytes = 8 * 1024 * 1024;
 
 interface Gathered {
   readonly bytes: Buffer;
-  /** Why there are no more. */
-  readonly fault: PackedFault | undefined;
+  /** Why reading ended early; undefined when it did not. */
+  readonly fault: DecompressionError | undefined;
 }
 
 async function gather(chunks: AsyncIterable<Buffer>, file: string): Promise<Gathered> {
@@ -58,7 +58,7 @@ async function gather(chunks: AsyncIterable<Buffer>, file: string): Promise<Gath
       if (size > maxYamlBytes) throw tooLong(file);
     }
   } catch (thrown) {
-    if (thrown instanceof PackedFault) return { bytes: Buffer.concat(parts), fault: thrown };
+    if (thrown instanceof DecompressionError) return { bytes: Buffer.concat(parts), fault: thrown };
     throw thrown;
   }
   return { bytes: Buffer.concat(parts), fault: undefined };
@@ -70,21 +70,21 @@ function tooLong(file: string): RuntimeError {
   });
 }
 
-interface Break {
+interface YamlBreak {
   readonly offset: number;
   readonly reason: string;
 }
 
-/** Where the document stops to mean anything. */
+/** The first syntax error of the document. */
 function findBreak(
   document: Document.Parsed,
   file: string,
   lineAt: (offset: number) => number,
-): Break | undefined {
+): YamlBreak | undefined {
   const [first] = document.errors.toSorted((one, other) => one.pos[0] - other.pos[0]);
   if (first === undefined) return undefined;
   const problems = syntaxProblems(document, (offset) => ({ file, line: lineAt(offset), column: 1 }));
   const [offset] = first.pos;
-  const told = problems.find(({ line }) => line === lineAt(offset)) ?? problems[0];
-  return { offset, reason: told?.message ?? first.message };
+  const problem = problems.find(({ line }) => line === lineAt(offset)) ?? problems[0];
+  return { offset, reason: problem?.message ?? first.message };
 }

@@ -6,17 +6,25 @@ import { checkSchema } from '../../yaml/check.ts';
 import { readDocument, type YamlDocument } from '../../yaml/document.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { sortProblems } from '../../yaml/problem.ts';
-import { choiceAt, exactAt, itemsAt, millisecondsAt, textAt, valueAt, wholeAt } from '../../yaml/read.ts';
+import {
+  choiceAt,
+  exactValueAt,
+  integerAt,
+  itemsAt,
+  millisecondsAt,
+  textAt,
+  valueAt,
+} from '../../yaml/read.ts';
 import { suiteSchema } from '../schema/suite-schema.ts';
 import { readSubject } from '../subject/read-subject.ts';
-import type { SuiteRuntime } from '../validate/runtime.ts';
+import type { SuiteRuntime } from '../validate/suite-runtime.ts';
 import { validateSuite } from '../validate/validate.ts';
 import { type CaseMapping, type Dataset, datasetFormats, type InlineRow, type Suite } from './model.ts';
 import { besideFile } from './paths.ts';
 import { toEval, toGate } from './read-eval.ts';
 import { rowVariables, variablesOf } from './read-expression.ts';
 
-/** A suite, unless one of its problems is an error. */
+/** The suite, undefined when one of the problems is an error; with every problem of its file. */
 export interface LoadedSuite {
   readonly suite: Suite | undefined;
   /** In the order of the file. */
@@ -30,10 +38,10 @@ export interface LoadedSuite {
 export function loadSuite(file: string, config: SuiteRuntime | undefined): LoadedSuite {
   const document = readDocument(file);
   const shape = [...document.problems, ...checkSchema(document, suiteSchema)];
-  const meaning = document.value === undefined ? [] : validateSuite(document, config);
-  const problems = sortProblems([...shape, ...meaning]);
-  const broken = problems.some(({ severity }) => severity === 'error');
-  return { suite: broken ? undefined : toSuite(document), problems };
+  const semantic = document.value === undefined ? [] : validateSuite(document, config);
+  const problems = sortProblems([...shape, ...semantic]);
+  const hasErrors = problems.some(({ severity }) => severity === 'error');
+  return { suite: hasErrors ? undefined : toSuite(document), problems };
 }
 
 /** The suite that the file holds. Throws CONFIG_INVALID with `details.problems`, and FILE_UNREADABLE. */
@@ -61,8 +69,8 @@ function toSuite(document: YamlDocument): Suite {
     ...(subject === undefined ? {} : { subject }),
     evals: itemsAt(document, ['spec', 'evals']).map((path) => toEval(document, path)),
     gates: itemsAt(document, ['spec', 'gates']).map((path) => toGate(document, path)),
-    epochs: wholeAt(document, ['spec', 'repeat', 'epochs']) ?? 1,
-    retries: wholeAt(document, ['spec', 'retries'], 0) ?? 0,
+    epochs: integerAt(document, ['spec', 'repeat', 'epochs']) ?? 1,
+    retries: integerAt(document, ['spec', 'retries'], 0) ?? 0,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
 }
@@ -78,7 +86,7 @@ function toDataset(document: YamlDocument): Dataset {
     };
   }
   const rows = itemsAt(document, ['spec', 'cases']).flatMap((item): InlineRow[] => {
-    const value = exactAt(document, item);
+    const value = exactValueAt(document, item);
     return isObject(value) ? [{ line: document.positionOf(item).line, value }] : [];
   });
   return { kind: 'inline', file: document.file, rows };
@@ -86,7 +94,7 @@ function toDataset(document: YamlDocument): Dataset {
 
 /** Without a mapping a row has the members of a case itself. */
 function toMapping(document: YamlDocument): CaseMapping {
-  const tree = exactAt(document, ['spec', 'case']);
+  const tree = exactValueAt(document, ['spec', 'case']);
   if (!isObject(tree)) {
     const row = { evaluate: ({ case: value }: Readonly<Record<string, unknown>>) => value };
     return { identity: row, body: row };

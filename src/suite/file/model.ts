@@ -1,7 +1,7 @@
 import type { EvalOutcome, EvalRequest, Threshold } from '../../contract/eval.ts';
 import type { Expression } from '../../expression/expression.ts';
-import type { Chat } from '../../pipeline/file/model.ts';
-import type { Took } from '../../time/stopwatch.ts';
+import type { Chat } from '../../pipeline/file/pipeline.ts';
+import type { Timing } from '../../time/stopwatch.ts';
 import type { Reduction } from './reduction.ts';
 
 /** What a failed result means: assertions and guardrails fail the suite, metrics are only recorded. */
@@ -34,7 +34,7 @@ export interface CaseMapping {
   readonly identity: Expression;
   /** `{content, context, threshold}`, likewise. */
   readonly body: Expression;
-  /** Where the suite says what the tags are. */
+  /** The line of `spec.case.tags` in the suite file. */
   readonly tagsLine?: number;
 }
 
@@ -70,7 +70,7 @@ export type Subject = (
   /** `file` is relative to the current folder. */
   | { readonly kind: 'pipeline'; readonly file: string; readonly input: Expression }
 ) & {
-  /** Whether answers are kept and used again; undefined leaves it to the command line. */
+  /** Whether answers are cached; undefined: as the command line says. */
   readonly cache?: boolean;
 };
 
@@ -83,7 +83,7 @@ export interface SuiteEval {
   readonly reducer: Reduction;
   /** Whether it judges the case at all; gives true or false. */
   readonly condition?: Expression;
-  readonly judged: CheckTree | GuardTrial;
+  readonly check: CheckTree | GuardCheck;
 }
 
 /** One eval, or several combined; expressions see `case` and `subject`. */
@@ -100,8 +100,8 @@ export type CheckTree =
   | { readonly kind: 'not'; readonly part: CheckTree }
   | { readonly kind: 'any_of' | 'all_of'; readonly parts: readonly CheckTree[] };
 
-/** A labelled event that is taken through hooks, to see whether they tell what to stop. */
-export interface GuardTrial {
+/** A labelled event that is fired through the hooks, to see whether they flag it as expected. */
+export interface GuardCheck {
   readonly kind: 'guard';
   /** One hook alone; undefined for the whole chain. */
   readonly only?: string;
@@ -114,7 +114,7 @@ export interface GuardTrial {
 /** `pass@k` and `pass^k` stand with their k, as `pass@2`. */
 export type GateMetric = string;
 
-/** Inclusive bounds, at least one of them, on what an eval, or the cases as wholes, came to. */
+/** Inclusive bounds, at least one, on a metric of an eval or of whole cases. */
 export interface Gate {
   /** Undefined for the cases as wholes. */
   readonly eval?: string;
@@ -124,18 +124,18 @@ export interface Gate {
   readonly max?: number;
 }
 
-/** One request of one case, as it is handed to whoever scores it. */
-export interface Evaluation {
+/** One eval request of one case, as the eval host gets it. */
+export interface EvalHostRequest {
   readonly id: string;
   readonly type: string;
   readonly threshold: Threshold;
   readonly request: EvalRequest;
 }
 
-export interface Verdict extends Took {
+export interface EvalHostReply extends Timing {
   readonly outcome: EvalOutcome;
   readonly passed: boolean;
-  /** The end of what a one-shot process said on stderr. */
+  /** The end of the stderr of a one-shot process. */
   readonly stderr: string;
 }
 
@@ -151,7 +151,7 @@ export interface SuiteProgress {
   readonly unscored: number;
   /** Cases that passed as wholes. */
   readonly passed: number;
-  /** Cases that there will be, as far as anybody can tell. */
+  /** How many cases there will be; null where that is unknown. */
   readonly total: number | null;
   /** How much of the dataset has been read, 0..1; null where that is unknown. */
   readonly fraction: number | null;

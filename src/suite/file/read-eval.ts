@@ -1,32 +1,32 @@
 import { compileExpressions } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { choiceAt, exactAt, finiteAt, itemsAt, textAt, valueAt } from '../../yaml/read.ts';
-import type { CheckTree, Gate, GuardTrial, SuiteEval } from './model.ts';
+import { choiceAt, exactValueAt, itemsAt, numberAt, textAt, valueAt } from '../../yaml/read.ts';
+import type { CheckTree, Gate, GuardCheck, SuiteEval } from './model.ts';
 import { expressionAt, rowVariables, variablesOf } from './read-expression.ts';
 import { type Reduction, readReduction } from './reduction.ts';
 
-/** One item of `spec.evals`, which has been found to be valid. */
+/** Reads one item of `spec.evals`; call it only for a valid document. */
 export function toEval(document: YamlDocument, path: Path): SuiteEval {
   const condition = expressionAt(document, [...path, 'if'], rowVariables);
-  const judged = isObject(valueAt(document, [...path, 'guard']))
-    ? toTrial(document, path)
+  const check = isObject(valueAt(document, [...path, 'guard']))
+    ? toGuardCheck(document, path)
     : toTree(document, path);
   return {
     id: textAt(document, [...path, 'id']) ?? '',
     role:
       choiceAt(document, [...path, 'role'], ['assertion', 'guardrail', 'metric']) ??
-      (judged.kind === 'guard' ? 'metric' : 'assertion'),
+      (check.kind === 'guard' ? 'metric' : 'assertion'),
     threshold: expressionAt(document, [...path, 'threshold'], rowVariables) ?? compileExpressions({}, []),
-    weight: finiteAt(document, [...path, 'weight']) ?? 1,
-    reducer: reductionAt(document, [...path, 'reducer']) ?? reductionAt(document, suiteReducer) ?? mean,
+    weight: numberAt(document, [...path, 'weight']) ?? 1,
+    reducer: reductionAt(document, [...path, 'reducer']) ?? reductionAt(document, suiteReducerPath) ?? mean,
     ...(condition === undefined ? {} : { condition }),
-    judged,
+    check,
   };
 }
 
-/** Where the suite says how epochs are reduced. */
-export const suiteReducer: Path = ['spec', 'repeat', 'reducer'];
+/** The path of the default reducer of the suite. */
+export const suiteReducerPath: Path = ['spec', 'repeat', 'reducer'];
 
 const mean: Reduction = { kind: 'mean' };
 
@@ -57,28 +57,28 @@ function toPart(document: YamlDocument, path: Path): CheckTree {
   const part = toTree(document, path);
   const bounds = valueAt(document, [...path, 'threshold']);
   if (!isObject(bounds)) return part;
-  const threshold = compileExpressions(exactAt(document, [...path, 'threshold']), rowVariables);
+  const threshold = compileExpressions(exactValueAt(document, [...path, 'threshold']), rowVariables);
   return { kind: 'bounded', part, threshold };
 }
 
-function toTrial(document: YamlDocument, path: Path): GuardTrial {
+function toGuardCheck(document: YamlDocument, path: Path): GuardCheck {
   const only = textAt(document, [...path, 'guard', 'only']);
-  const event = exactAt(document, [...path, 'guard']);
+  const event = exactValueAt(document, [...path, 'guard']);
   const { only: _, ...members } = isObject(event) ? event : {};
   return {
     kind: 'guard',
     ...(only === undefined ? {} : { only }),
     event: compileExpressions(members, rowVariables),
-    expected: compileExpressions(exactAt(document, [...path, 'expected']), rowVariables),
+    expected: compileExpressions(exactValueAt(document, [...path, 'expected']), rowVariables),
   };
 }
 
-/** One item of `spec.gates`, likewise. */
+/** Reads one item of `spec.gates`; call it only for a valid document. */
 export function toGate(document: YamlDocument, path: Path): Gate {
   const evalId = textAt(document, [...path, 'eval']);
   const tag = textAt(document, [...path, 'tag']);
-  const min = finiteAt(document, [...path, 'min']);
-  const max = finiteAt(document, [...path, 'max']);
+  const min = numberAt(document, [...path, 'min']);
+  const max = numberAt(document, [...path, 'max']);
   return {
     ...(evalId === undefined ? {} : { eval: evalId }),
     metric: textAt(document, [...path, 'metric']) ?? 'pass_rate',

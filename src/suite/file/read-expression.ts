@@ -1,11 +1,14 @@
 import { compileExpressions, type Expression } from '../../expression/expression.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { exactAt, valueAt } from '../../yaml/read.ts';
+import { exactValueAt, valueAt } from '../../yaml/read.ts';
 
-/** What expressions see before anything has answered. */
+/** The variables of expressions that are evaluated before the subject answers. */
 export const rowVariables: readonly string[] = ['case'];
 
-/** What the expressions of evals see: the row, and what the subject made where there is one. */
+/**
+ * The variables of expressions that are evaluated after the subject answered: `case`, and `subject` if
+ * there is one.
+ */
 export function variablesOf(document: YamlDocument): readonly string[] {
   return valueAt(document, ['spec', 'subject']) === undefined ? rowVariables : ['case', 'subject'];
 }
@@ -16,6 +19,6 @@ export function expressionAt(
   path: Path,
   variables: readonly string[],
 ): Expression | undefined {
-  const tree = exactAt(document, path);
+  const tree = exactValueAt(document, path);
   return tree === undefined ? undefined : compileExpressions(tree, variables);
 }

@@ -1,11 +1,14 @@
 import { isObject } from '../../json/json.ts';
 
-/** How sure a hook says in its metadata that the event should be flagged: `confidence`, else `score`; null where neither is 0..1. */
+/**
+ * The confidence that a hook reports in its metadata: `confidence`, else `score`; null where neither is a
+ * number from 0 to 1.
+ */
 export function readConfidence(metadata: unknown): number | null {
   if (!isObject(metadata)) return null;
   const { confidence, score } = metadata;
-  for (const said of [confidence, score]) {
-    if (typeof said === 'number' && said >= 0 && said <= 1) return said;
+  for (const value of [confidence, score]) {
+    if (typeof value === 'number' && value >= 0 && value <= 1) return value;
   }
   return null;
 }

@@ -1,6 +1,6 @@
-import { visible } from '../../text/escape-invisible.ts';
+import { escapeInvisible } from '../../text/escape-invisible.ts';
 import type { CaseRecord, CaseResult, EvalHeader, RunHeader } from '../run/record.ts';
-import { askedOf, durationOf, queueOf } from './outcome.ts';
+import { durationMsOf, queueMsOf, resultsOf } from './case-failures.ts';
 import type { OpenReporter } from './reporter.ts';
 
 /** One line for each case and eval (RFC 4180), for spreadsheets and data frames. */
@@ -13,9 +13,9 @@ export const openCsv: OpenReporter = (sink) => {
     },
     async onCase(record) {
       const lines = record.results.map((result) => toLine(cellsOf(record, result, evals.get(result.eval))));
-      // A terminal obeys what a spreadsheet only shows.
+      // A terminal would obey control characters that a spreadsheet only shows.
       await sink.write(
-        sink.columns === undefined ? lines.join('') : visible(lines.join('').replaceAll('\r', '')),
+        sink.columns === undefined ? lines.join('') : escapeInvisible(lines.join('').replaceAll('\r', '')),
       );
     },
     async onProblem() {},
@@ -64,9 +64,9 @@ function cellsOf(record: CaseRecord, result: CaseResult, header: EvalHeader | un
     result.passed,
     result.passed_epochs,
     record.epochs.length,
-    durationOf(record, result.eval),
-    queueOf(record, result.eval),
-    askedOf(record, result.eval).find(({ error }) => error !== undefined)?.error?.code,
+    durationMsOf(record, result.eval),
+    queueMsOf(record, result.eval),
+    resultsOf(record, result.eval).find(({ error }) => error !== undefined)?.error?.code,
     result.detail,
     record.epochs[0]?.content,
   ];
@@ -78,7 +78,7 @@ function toLine(cells: readonly Cell[]): string {
 
 function toCell(cell: Cell): string {
   if (typeof cell !== 'string') return String(cell ?? '');
-  const text = disarm(cell);
+  const text = escapeFormula(cell);
   return /[",;\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
@@ -87,6 +87,6 @@ function toCell(cell: Cell): string {
  * prevents that. Texts that have apostrophes there already get one too, so that it can be taken away again.
  * https://owasp.org/www-community/attacks/CSV_Injection
  */
-function disarm(text: string): string {
+function escapeFormula(text: string): string {
   return /^'*[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
 }

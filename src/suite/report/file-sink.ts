@@ -7,30 +7,34 @@ import type { Sink } from './reporter.ts';
 
 /** A file that is being written. */
 export interface FileSink extends Sink {
-  /** Writes what is left. Throws FILE_UNREADABLE. */
+  /** Writes the buffer. Throws FILE_UNREADABLE. */
   flush(): Promise<void>;
-  /** Writes what is left, and gives the file its name. Throws FILE_UNREADABLE. */
+  /** Writes the buffer, closes the file and renames it to its final name. Throws FILE_UNREADABLE. */
   publish(): Promise<void>;
-  /** Gives the file up; nothing of it stays, unless it is one that grows. */
+  /** Closes the file and removes it, unless it `grows`. */
   discard(): Promise<void>;
 }
 
 /**
- * Opens a file for a report, with the folders that it needs. It is written under another name in the same folder,
- * so that a reader never sees a part of it; one that `grows` is written in place, at once. Throws FILE_UNREADABLE.
+ * Opens a file for a report, and makes its folders. It is written to a temporary file in the same folder
+ * until it is published, so that nobody reads a part of it; one that `grows` is written in place,
+ * unbuffered. Throws FILE_UNREADABLE.
  */
 export async function openFileSink(file: string, { grows }: { readonly grows: boolean }): Promise<FileSink> {
-  return explain(file, async () => {
+  return withFileErrors(file, async () => {
     makeFolders(dirname(file));
     const target = await findTarget(file);
     if (grows || target.isSpecial) return openInPlace(file, target.path, grows ? 0 : bufferSize);
-    return await openAside(file, target.path);
+    return await openTemporary(file, target.path);
   });
 }
 
 const bufferSize = 64 * 1024;
 
-/** Where a link leads, so that the link stays; a device or a pipe must never be replaced by a file. */
+/**
+ * The target of a symbolic link, so that the link stays; devices and pipes are written in place, never
+ * replaced.
+ */
 async function findTarget(file: string): Promise<{ readonly path: string; readonly isSpecial: boolean }> {
   try {
     const found = await stat(file);
@@ -46,33 +50,33 @@ async function openInPlace(file: string, path: string, size: number): Promise<Fi
   const handle = await open(path, 'w');
   const buffer = newBuffer(handle, size);
   return {
-    ...plain,
-    write: (text) => explain(file, () => buffer.write(text)),
-    flush: () => explain(file, buffer.flush),
-    publish: () => explain(file, () => buffer.flush().finally(() => handle.close())),
+    ...noTerminal,
+    write: (text) => withFileErrors(file, () => buffer.write(text)),
+    flush: () => withFileErrors(file, buffer.flush),
+    publish: () => withFileErrors(file, () => buffer.flush().finally(() => handle.close())),
     discard: () => handle.close(),
   };
 }
 
-async function openAside(file: string, path: string): Promise<FileSink> {
+async function openTemporary(file: string, path: string): Promise<FileSink> {
   const mode = await findMode(path);
-  const aside = join(dirname(path), `.signalbox-${randomUUID()}.tmp`);
-  const handle = await open(aside, 'wx', mode);
+  const temporary = join(dirname(path), `.signalbox-${randomUUID()}.tmp`);
+  const handle = await open(temporary, 'wx', mode);
   const buffer = newBuffer(handle, bufferSize);
   const discard = async (): Promise<void> => {
     await handle.close();
-    await rm(aside, { force: true });
+    await rm(temporary, { force: true });
   };
   return {
-    ...plain,
-    write: (text) => explain(file, () => buffer.write(text)),
-    flush: () => explain(file, buffer.flush),
+    ...noTerminal,
+    write: (text) => withFileErrors(file, () => buffer.write(text)),
+    flush: () => withFileErrors(file, buffer.flush),
     publish: () =>
-      explain(file, async () => {
+      withFileErrors(file, async () => {
         try {
           await buffer.flush();
           await handle.close();
-          await rename(aside, path);
+          await rename(temporary, path);
         } catch (thrown) {
           await discard();
           throw thrown;
@@ -82,7 +86,10 @@ async function openAside(file: string, path: string): Promise<FileSink> {
   };
 }
 
-/** Who may read the file of before, may read the new one. One that may not be written is told now, not after the run. */
+/**
+ * The permissions of the file that will be replaced. Fails now, not after the run, when it cannot be
+ * written.
+ */
 async function findMode(path: string): Promise<number> {
   try {
     const handle = await open(path, 'r+');
@@ -94,7 +101,7 @@ async function findMode(path: string): Promise<number> {
   }
 }
 
-const plain = { hasColour: false, columns: undefined } as const;
+const noTerminal = { hasColour: false, columns: undefined } as const;
 
 function newBuffer(
   handle: FileHandle,
@@ -115,7 +122,7 @@ function newBuffer(
   };
 }
 
-async function explain<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+async function withFileErrors<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (cause) {

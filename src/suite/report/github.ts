@@ -1,4 +1,4 @@
-import { visible } from '../../text/escape-invisible.ts';
+import { escapeInvisible } from '../../text/escape-invisible.ts';
 import type { Failure, RowProblem, RunHeader, SuiteReport } from '../run/record.ts';
 import { toLocalPath } from './location.ts';
 import { formatCount, formatPercent } from './numbers.ts';
@@ -24,7 +24,7 @@ export const openGithub: OpenReporter = (sink) => {
   };
 };
 
-/** Of one kind, as many as GitHub shows of a step. */
+/** How many annotations of one kind GitHub shows of a step. */
 const mostAnnotations = 10;
 
 interface WorkflowCommand {
@@ -35,7 +35,7 @@ interface WorkflowCommand {
   readonly message: string;
 }
 
-/** A failure that the gates put up with is a warning: an error in a good run would be a lie. */
+/** Missed gates, then failures: these are warnings when the gates passed all the same. */
 function errorsOf(report: SuiteReport, file: string): WorkflowCommand[] {
   const { gates, failures, status } = report;
   const missed = gates
@@ -62,13 +62,13 @@ function warningsOf(report: SuiteReport): WorkflowCommand[] {
 
 /** What makes the run void is an error; rows that could not be used are warnings. */
 function problemsOf({ problems }: SuiteReport, name: 'error' | 'warning'): WorkflowCommand[] {
-  const asked = problems.filter(({ scope }) => (scope === 'run') === (name === 'error'));
-  return asked.map((problem) => ({
+  const selected = problems.filter(({ scope }) => (scope === 'run') === (name === 'error'));
+  return selected.map((problem) => ({
     name,
     file: problem.file,
     line: problem.line,
     title: titleOf(problem),
-    message: wordsOf(problem),
+    message: messageOf(problem),
   }));
 }
 
@@ -76,7 +76,7 @@ function titleOf({ scope }: RowProblem): string {
   return scope === 'run' ? 'the run is void' : 'unusable row';
 }
 
-function wordsOf({ message, hint }: RowProblem): string {
+function messageOf({ message, hint }: RowProblem): string {
   return hint === undefined ? message : `${message} (${hint})`;
 }
 
@@ -97,9 +97,9 @@ function toLine({ name, file, line, title, message }: WorkflowCommand): string {
   return `::${name} ${place}title=${escapeProperty(title)}::${escapeData(words)}`;
 }
 
-/** What a log would obey, or nobody sees, is spelled out. */
+/** Escapes control and invisible characters, and what workflow commands give a meaning. */
 function escapeData(text: string): string {
-  return visible(text.replaceAll(/\r\n?/g, '\n')).replaceAll('%', '%25').replaceAll('\n', '%0A');
+  return escapeInvisible(text.replaceAll(/\r\n?/g, '\n')).replaceAll('%', '%25').replaceAll('\n', '%0A');
 }
 
 function escapeProperty(text: string): string {

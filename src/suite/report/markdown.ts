@@ -10,8 +10,8 @@ import {
   describeBounds,
   describeRun,
   describeScore,
+  formatBeside,
   formatInterval,
-  toHonest,
 } from './wording.ts';
 
 /** A summary for the comment of a pull request, or for the summary of a GitHub job. */
@@ -88,7 +88,7 @@ function gateCells(gate: GateResult): string[] {
       .join(' ')
       .trim(),
     shortCode(metric),
-    value === null ? '–' : toHonest(value, bound),
+    value === null ? '–' : formatBeside(value, bound),
     describeBounds({ min, max }),
     passed ? '✅' : '❌',
   ];
@@ -148,7 +148,7 @@ function failureItem(failure: Failure): string {
   return `- ${shortCode(`${file}:${line}`)} case ${shortCode(id)}, ${shortCode(evalId)}: ${longCode(describeScore(failure))}`;
 }
 
-/** Not folded: nothing else that the text says counts. */
+/** The problems that make the run void; not folded, since they outweigh everything else. */
 function voidList({ problems }: SuiteReport): string[] {
   const ofRun = problems.filter(({ scope }) => scope === 'run');
   return ofRun.length === 0 ? [] : ['**The run is void:**', '', ...ofRun.map(problemItem)];

@@ -1,10 +1,10 @@
 import { formatNumber } from '../../json/decimal.ts';
-/** A share as a percentage with two decimals; 0 and 100 are only said of what is exactly so. */
+/** A share as a percentage with two decimals; 0.00% and 100.00% only for exactly 0 and 1. */
 export function formatPercent(share: number | null): string {
   if (share === null) return '–';
   const hundredths = Math.round(share * 10_000);
-  const honest = Math.min(Math.max(hundredths, share > 0 ? 1 : 0), share < 1 ? 9_999 : 10_000);
-  return `${(honest / 100).toFixed(2)}%`;
+  const clamped = Math.min(Math.max(hundredths, share > 0 ? 1 : 0), share < 1 ? 9_999 : 10_000);
+  return `${(clamped / 100).toFixed(2)}%`;
 }
 
 /** A score with four decimals at most, and more where it would look like a 0 or 1 that it is not. */

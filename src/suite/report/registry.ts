@@ -26,7 +26,7 @@ export const reporters: Readonly<Record<ReporterName, ReporterEntry>> = {
   github: { open: openGithub, summary: 'annotations of a pull request on GitHub' },
   sarif: { open: openSarif, summary: 'failures as findings, for code scanning' },
   html: {
-    open: openLater(async () => (await import('./html/html.ts')).openHtml),
+    open: lazyReporter(async () => (await import('./html/html.ts')).openHtml),
     summary: 'one page to look into every case',
   },
 };
@@ -49,8 +49,8 @@ export function readReporter(text: string): { readonly name: ReporterName; reado
   return file === '-' ? { name } : { name, file };
 }
 
-/** A reporter whose code is read when a run begins. */
-function openLater(load: () => Promise<OpenReporter>): OpenReporter {
+/** A reporter whose code is loaded on its first call. */
+function lazyReporter(load: () => Promise<OpenReporter>): OpenReporter {
   return (sink) => {
     let loading: Promise<Reporter> | undefined;
     const get = (): Promise<Reporter> => {

@@ -1,8 +1,8 @@
 import type { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../run/record.ts';
 
 /**
- * Writes a run down in one format. It is called one method at a time, each awaited, `begin` first and `end` last;
- * a run that is given up has no `end`, and what was written until then should be of use. Methods reject when the
+ * Writes a run in one format. Methods are called one at a time, each awaited, `begin` first and `end` last;
+ * an aborted run has no `end`, and what was written until then should be usable. Methods reject when the
  * sink cannot be written.
  */
 export interface Reporter {
@@ -11,7 +11,7 @@ export interface Reporter {
   onCase(record: CaseRecord): Promise<void>;
   onProblem(problem: RowProblem): Promise<void>;
   end(report: SuiteReport): Promise<void>;
-  /** Lets go of what it keeps outside of memory, when there is no `end`; of those that keep such things. */
+  /** Releases resources outside of memory when there will be no `end`. */
   abort?(): void;
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EvalHeader, Failure, RowProblem, RunHeader, SuiteReport } from '../run/record.ts';
+import { failuresOf, type RoleOf, roleLookup } from './case-failures.ts';
 import { toUri } from './location.ts';
-import { failuresOf, openRoles, type RoleOf } from './outcome.ts';
 import type { OpenReporter, Reporter, Sink } from './reporter.ts';
 import { describeFailure } from './wording.ts';
 
@@ -9,20 +9,20 @@ import { describeFailure } from './wording.ts';
  * Assertions and guardrails that did not pass, as results of a static analysis: SARIF 2.1.0
  * (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html), for code scanning.
  */
-export const openSarif: OpenReporter = (sink) => openSarifUpTo(sink, mostResults);
+export const openSarif: OpenReporter = (sink) => openSarifUpTo(sink, maxResults);
 
-/** As many as GitHub takes of one run. */
-const mostResults = 25_000;
+/** The greatest number of results of one run that GitHub accepts. */
+const maxResults = 25_000;
 
-/** The same with another number of results. */
+/** The reporter with another maximum of results, for tests. */
 export function openSarifUpTo(sink: Sink, most: number): Reporter {
-  let roleOf: RoleOf = openRoles({ evals: [] });
+  let roleOf: RoleOf = roleLookup({ evals: [] });
   let header: RunHeader | undefined;
   let count = 0;
   return {
     async begin(run) {
       header = run;
-      roleOf = openRoles(run);
+      roleOf = roleLookup(run);
       await sink.write(`{"version":"2.1.0","$schema":${JSON.stringify(schema)},"runs":[{`);
       await sink.write(`"tool":${JSON.stringify(toTool(run))},`);
       await sink.write(
@@ -75,7 +75,7 @@ function toResult(failure: Failure, tags: readonly string[], header: RunHeader):
   };
 }
 
-/** Rows from stdin stand in no file; the suite is what a reader can open. */
+/** The location of a row; for rows from stdin, the first line of the suite file. */
 function toLocation(place: Pick<RowProblem, 'file' | 'line'>, header: RunHeader | undefined): object {
   const own = toUri(place.file);
   const uri = own ?? toUri(header?.file ?? '') ?? '';
@@ -88,7 +88,7 @@ function fingerprint(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-function toInvocation(report: SuiteReport, header: RunHeader | undefined, left: number): object {
+function toInvocation(report: SuiteReport, header: RunHeader | undefined, omitted: number): object {
   const notes = report.problems.map(({ scope, file, line, message, hint = '' }) => ({
     level: 'error',
     message: {
@@ -98,18 +98,18 @@ function toInvocation(report: SuiteReport, header: RunHeader | undefined, left: 
     },
     locations: [toLocation({ file, line }, header)],
   }));
-  const rest = { level: 'warning', message: { text: `${left} more results are left out` } };
+  const rest = { level: 'warning', message: { text: `${omitted} more results are left out` } };
   const started = header?.started_at;
   return {
     executionSuccessful: report.status !== 'error',
     ...(started === undefined
       ? {}
-      : { startTimeUtc: started, endTimeUtc: after(started, report.duration_ms) }),
-    toolExecutionNotifications: left > 0 ? [...notes, rest] : notes,
+      : { startTimeUtc: started, endTimeUtc: addMs(started, report.duration_ms) }),
+    toolExecutionNotifications: omitted > 0 ? [...notes, rest] : notes,
   };
 }
 
-function after(started: string, ms: number): string {
+function addMs(started: string, ms: number): string {
   return new Date(Date.parse(started) + ms).toISOString();
 }
 

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
 
-/** Text that must wait for what comes before it: in memory while it is short, then in a temporary file. */
+/** A buffer for text that is written later: in memory while it is short, then in a temporary file. */
 export interface Spool {
   /** Throws FILE_UNREADABLE. */
   write(text: string): void;
   /** What was written, in parts. */
   parts(): Iterable<string>;
-  /** Lets go of the file; nothing may follow. */
+  /** Closes the file; no method may be called after it. */
   close(): void;
 }
 
@@ -22,7 +22,7 @@ export function newSpool(memory = 256 * 1024): Spool {
     write(more) {
       text += more;
       if (text.length <= memory) return;
-      file ??= openNameless();
+      file ??= openUnlinkedFile();
       writeAll(file, Buffer.from(text));
       text = '';
     },
@@ -38,15 +38,15 @@ export function newSpool(memory = 256 * 1024): Spool {
   };
 }
 
-/** A file that nobody else can see, and that is gone with this process however it ends. */
-function openNameless(): number {
+/** Opens a temporary file and unlinks it at once, so that it is gone however this process ends. */
+function openUnlinkedFile(): number {
   const name = join(tmpdir(), `signalbox-${randomUUID()}`);
   try {
     const file = openSync(name, 'wx+', 0o600);
     unlinkSync(name);
     return file;
   } catch (cause) {
-    throw noRoom(cause);
+    throw temporaryFileError(cause);
   }
 }
 
@@ -54,11 +54,11 @@ function writeAll(file: number, bytes: Buffer): void {
   try {
     for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
   } catch (cause) {
-    throw noRoom(cause);
+    throw temporaryFileError(cause);
   }
 }
 
-function noRoom(cause: unknown): RuntimeError {
+function temporaryFileError(cause: unknown): RuntimeError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new RuntimeError('FILE_UNREADABLE', `a temporary file in ${tmpdir()} cannot be written: ${reason}`, {
     hint: 'Make room there, or set TMPDIR to another folder.',

@@ -4,8 +4,8 @@ import { oneLine } from './terminal/text-width.ts';
 import { bailedSentence, countProblems, explainGate, nameGate } from './wording.ts';
 
 /**
- * Why a run did not pass, for whoever sees none of its reports: its status with what it is by, the gates it missed, what
- * makes it void, and the files that say more. Nothing of a run that passed.
+ * Lines that explain why a run did not pass: status with reasons, missed gates, first problems, report
+ * files. Empty for a run that passed.
  */
 export function explainVerdict(report: SuiteReport, files: readonly string[]): readonly string[] {
   const { suite, status, gates, problems, problem_count: count } = report;
@@ -23,16 +23,16 @@ export function explainVerdict(report: SuiteReport, files: readonly string[]): r
   ];
 }
 
-/** Enough to see what kind of rows they are. */
+/** How many unusable rows are shown. */
 const mostProblems = 3;
 
 function reasonsOf(report: SuiteReport, missed: readonly GateResult[]): string[] {
   const { cases, overall, status, gates } = report;
-  const left = cases - overall.passed;
+  const failedCases = cases - overall.passed;
   return [
     ...(status === 'error' ? countProblems(report) : []),
     ...(gates.length === 0 ? [] : [`${missed.length} of ${formatCount(gates.length, 'gate')} missed`]),
-    ...(left === 0 ? [] : [`${left} of ${formatCount(cases, 'case')} did not pass`]),
+    ...(failedCases === 0 ? [] : [`${failedCases} of ${formatCount(cases, 'case')} did not pass`]),
   ];
 }
 

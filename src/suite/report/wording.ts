@@ -21,12 +21,12 @@ export function nameGate({ eval: id, tag, metric }: Pick<GateResult, 'eval' | 't
   return `${id ?? 'all cases'}${group}: ${metric}`;
 }
 
-/** `0.31, but wanted at least 0.5`. */
+/** The value of a gate beside its bounds, such as `0.31, but wanted at least 0.5`. */
 export function explainGate({ value, min, max, passed }: GateResult): string {
   const wanted = describeBounds({ min, max });
   if (value === null) return `of nothing, wanted ${wanted}`;
   const bound = min !== null && value < min ? min : max;
-  return `${toHonest(value, bound)}, ${passed ? 'wanted' : 'but wanted'} ${wanted}`;
+  return `${formatBeside(value, bound)}, ${passed ? 'wanted' : 'but wanted'} ${wanted}`;
 }
 
 /** `at least 0.5 and at most 0.9`. */
@@ -36,7 +36,7 @@ export function describeBounds({ min, max }: Pick<GateResult, 'min' | 'max'>): s
 }
 
 /** Four decimals, or more when four would make the value look like the bound that it misses. */
-export function toHonest(value: number, bound: number | null): string {
+export function formatBeside(value: number, bound: number | null): string {
   return formatNumber(value, bound === null ? [] : [bound]);
 }
 
@@ -45,13 +45,13 @@ export function formatInterval(interval: Interval | null): string {
   return interval === null ? '–' : `${interval[0].toFixed(2)}–${interval[1].toFixed(2)}`;
 }
 
-/** `4 cases × 3 epochs in 2.0 s`; without the time where nobody knows it. */
+/** `4 cases × 3 epochs in 2.0 s`; without the time where it is unknown. */
 export function describeRun({ cases, epochs, duration_ms: ms }: RunSummary): string {
   const times = epochs === 1 ? '' : ` × ${epochs} epochs`;
   return `${formatCount(cases, 'case')}${times}${ms === null ? '' : ` in ${formatDuration(ms)}`}`;
 }
 
-/** `2 unusable rows`, and that the run is void where that is no row's fault. */
+/** `2 unusable rows`, and `the run is void` where a problem is one of the whole run. */
 export function countProblems({ problems, problem_count: count }: RunSummary): string[] {
   const ofRun = problems.filter(({ scope }) => scope === 'run').length;
   return [
@@ -60,5 +60,5 @@ export function countProblems({ problems, problem_count: count }: RunSummary): s
   ];
 }
 
-/** Of a run that was told to end early. */
+/** The sentence about a run that --bail ended. */
 export const bailedSentence = 'The run ended early: it had as many failures as were allowed.';

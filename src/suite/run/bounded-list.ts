@@ -1,12 +1,12 @@
-/** Keeps the first few of many items, by their place and not by when they came, and counts all. */
-export interface Firsts<Item> {
-  /** `place` orders the items; no two share one. */
+/** Keeps the items with the lowest positions, up to a limit, and counts all that were added. */
+export interface BoundedList<Item> {
+  /** Items are sorted by `place`, whatever order they are added in; no two items share one. */
   add(place: number, item: Item): void;
   items(): readonly Item[];
   count(): number;
 }
 
-export function newFirsts<Item>(limit: number): Firsts<Item> {
+export function newBoundedList<Item>(limit: number): BoundedList<Item> {
   const kept: { place: number; item: Item }[] = [];
   let count = 0;
   return {

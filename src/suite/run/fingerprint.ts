@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import { isObject, stringifyJson } from '../../json/json.ts';
-import type { EpochPlace } from './run-suite.ts';
+import type { EpochKey } from './suite-run.ts';
 
-/** What must be the same for a run to go on: a digest of each JSON value under its name, as JSON. */
+/**
+ * The fingerprint of what must not change before a run is resumed: a digest of each value by its name, as
+ * JSON text.
+ */
 export function fingerprintOf(parts: Readonly<Record<string, unknown>>): string {
   const digests = Object.entries(parts).map(([name, part]) => {
     const digest = createHash('sha256').update(stringifyJson(part ?? null));
@@ -11,7 +14,9 @@ export function fingerprintOf(parts: Readonly<Record<string, unknown>>): string 
   return JSON.stringify(Object.fromEntries(digests));
 }
 
-/** The names of what differs between two fingerprints; undefined when one of them does not tell. */
+/**
+ * The names of the parts that differ; undefined when one fingerprint is of the older format without parts.
+ */
 export function findChanges(before: string, now: string): readonly string[] | undefined {
   const [old, current] = [toDigests(before), toDigests(now)];
   if (old === undefined || current === undefined) return undefined;
@@ -20,7 +25,7 @@ export function findChanges(before: string, now: string): readonly string[] | un
   );
 }
 
-/** Runs that are older have one digest of everything, which is no JSON. */
+/** Undefined for the older format, one digest of everything, which is not JSON. */
 function toDigests(fingerprint: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const digests: unknown = JSON.parse(fingerprint);
@@ -30,8 +35,8 @@ function toDigests(fingerprint: string): Readonly<Record<string, unknown>> | und
   }
 }
 
-/** A digest of one row as its case: what was judged before counts only for the same row. */
-export function digestOfCase({ value, identity }: EpochPlace): string {
+/** A digest of the row and identity of a case; a stored epoch is used only when it is the same. */
+export function digestOfCase({ value, identity }: EpochKey): string {
   return createHash('sha1')
     .update(stringifyJson([identity, value]))
     .digest('base64');

@@ -1,7 +1,7 @@
 import type { Gate } from '../file/model.ts';
 import type { CaseStats, Classification, EvalStats, GateResult, Stats } from './record.ts';
 
-/** Compares each gate's metric with its inclusive bounds, exactly; a metric of nothing fails. */
+/** Compares the metric of each gate with its inclusive bounds, unrounded; a gate without a value fails. */
 export function judgeGates(
   gates: readonly Gate[],
   overall: CaseStats,
@@ -9,8 +9,8 @@ export function judgeGates(
 ): GateResult[] {
   return gates.map((gate) => {
     const { eval: id, metric, tag, min, max } = gate;
-    const judged = id === undefined ? overall : member(stats, id);
-    const group = tag === undefined ? judged : member(judged?.tags, tag);
+    const judged = id === undefined ? overall : ownMember(stats, id);
+    const group = tag === undefined ? judged : ownMember(judged?.tags, tag);
     const value = group === undefined ? null : readMetric(metric, group);
     return {
       ...(id === undefined ? {} : { eval: id }),
@@ -24,13 +24,13 @@ export function judgeGates(
   });
 }
 
-/** What a gate may be over. */
+/** What is known of a metric that a gate may name. */
 export interface MetricInfo {
   /** A share or a score lies in 0..1, as do its bounds; milliseconds have no upper limit. */
   readonly unit: 'share' | 'ms';
-  /** Evals alone have it, or guards alone among them; otherwise the cases as wholes, too. */
-  readonly of: 'cases' | 'evals' | 'guards';
-  /** Whether it is known of the cases of one tag. */
+  /** `cases`: whole cases and evals have it; `evals`: only evals; `guards`: only evals that are guards. */
+  readonly scope: 'cases' | 'evals' | 'guards';
+  /** Whether a gate over it may name a tag. */
   readonly hasTags: boolean;
   /** Epochs that it needs at least. */
   readonly epochs: number;
@@ -38,11 +38,12 @@ export interface MetricInfo {
 
 /** Undefined of a text that names no metric. */
 export function findGateMetric(text: string): MetricInfo | undefined {
-  const drawn = readDrawn(text);
-  if (drawn !== undefined) return { unit: 'share', of: 'cases', hasTags: true, epochs: Math.max(2, drawn.k) };
-  if (Object.hasOwn(ofAll, text)) return { unit: 'share', of: 'cases', hasTags: true, epochs: 1 };
-  if (Object.hasOwn(ofGuards, text)) return { unit: 'share', of: 'guards', hasTags: true, epochs: 1 };
-  if (Object.hasOwn(ofEvals, text)) return { unit: 'ms', of: 'evals', hasTags: false, epochs: 1 };
+  const passK = parsePassK(text);
+  if (passK !== undefined)
+    return { unit: 'share', scope: 'cases', hasTags: true, epochs: Math.max(2, passK.k) };
+  if (Object.hasOwn(commonMetrics, text)) return { unit: 'share', scope: 'cases', hasTags: true, epochs: 1 };
+  if (Object.hasOwn(guardMetrics, text)) return { unit: 'share', scope: 'guards', hasTags: true, epochs: 1 };
+  if (Object.hasOwn(latencyMetrics, text)) return { unit: 'ms', scope: 'evals', hasTags: false, epochs: 1 };
   return undefined;
 }
 
@@ -50,9 +51,9 @@ export function isGateMetric(text: string): boolean {
   return findGateMetric(text) !== undefined;
 }
 
-/** Whether the cases as wholes have it. */
+/** Whether a gate without an `eval` may name this metric. */
 export function isOverallMetric(text: string): boolean {
-  return findGateMetric(text)?.of === 'cases';
+  return findGateMetric(text)?.scope === 'cases';
 }
 
 type Group = Stats & {
@@ -60,9 +61,9 @@ type Group = Stats & {
   readonly latency_ms?: EvalStats['latency_ms'];
   readonly queue_ms?: EvalStats['queue_ms'];
 };
-type Read = (group: Group) => number | null | undefined;
+type MetricReader = (group: Group) => number | null | undefined;
 
-const ofAll: Readonly<Record<string, Read>> = {
+const commonMetrics: Readonly<Record<string, MetricReader>> = {
   mean: ({ mean }) => mean,
   median: ({ median }) => median,
   pass_rate: ({ pass_rate }) => pass_rate,
@@ -72,7 +73,7 @@ const ofAll: Readonly<Record<string, Read>> = {
   flaky: ({ flaky, count }) => (count === 0 ? null : flaky / count),
 };
 
-const ofGuards: Readonly<Record<string, Read>> = {
+const guardMetrics: Readonly<Record<string, MetricReader>> = {
   precision: ({ classification }) => classification?.precision,
   recall: ({ classification }) => classification?.recall,
   f1: ({ classification }) => classification?.f1,
@@ -81,7 +82,7 @@ const ofGuards: Readonly<Record<string, Read>> = {
   auc: ({ classification }) => classification?.auc,
 };
 
-const ofEvals: Readonly<Record<string, Read>> = {
+const latencyMetrics: Readonly<Record<string, MetricReader>> = {
   p50_ms: ({ latency_ms }) => latency_ms?.p50,
   p99_ms: ({ latency_ms }) => latency_ms?.p99,
   queue_p50_ms: ({ queue_ms }) => queue_ms?.p50,
@@ -90,28 +91,29 @@ const ofEvals: Readonly<Record<string, Read>> = {
 
 /** As documentation and hints list them; K stands for a number from 1. */
 export const gateMetricNames: readonly string[] = [
-  ...Object.keys(ofAll),
+  ...Object.keys(commonMetrics),
   'pass@K',
   'pass^K',
-  ...Object.keys(ofGuards),
-  ...Object.keys(ofEvals),
+  ...Object.keys(guardMetrics),
+  ...Object.keys(latencyMetrics),
 ];
 
 function readMetric(metric: string, group: Group): number | null {
-  const drawn = readDrawn(metric);
-  if (drawn !== undefined) return member(group[drawn.chances], String(drawn.k)) ?? null;
-  const read = member(ofAll, metric) ?? member(ofGuards, metric) ?? member(ofEvals, metric);
+  const passK = parsePassK(metric);
+  if (passK !== undefined) return ownMember(group[passK.chances], String(passK.k)) ?? null;
+  const read =
+    ownMember(commonMetrics, metric) ?? ownMember(guardMetrics, metric) ?? ownMember(latencyMetrics, metric);
   return read?.(group) ?? null;
 }
 
-function readDrawn(
+function parsePassK(
   metric: string,
 ): { readonly chances: 'pass_at' | 'pass_hat'; readonly k: number } | undefined {
   const [, sign, k] = /^pass([@^])([1-9]\d{0,3})$/.exec(metric) ?? [];
   return sign === undefined ? undefined : { chances: sign === '@' ? 'pass_at' : 'pass_hat', k: Number(k) };
 }
 
-/** A member of its own: a tag may be called `constructor`. */
-function member<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
+/** An own property only: a tag may be called `constructor`. */
+function ownMember<T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 }

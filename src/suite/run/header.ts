@@ -2,7 +2,7 @@ import type { Suite } from '../file/model.ts';
 import { nameReduction } from '../file/reduction.ts';
 import type { RunHeader } from './record.ts';
 
-/** How a run of this suite, of so many cases as far as is known, introduces itself. */
+/** Builds the header of a run; `total` is the number of cases, null where it is unknown. */
 export function toHeader(suite: Suite, runId: string, startedAt: Date, total: number | null): RunHeader {
   return {
     run_id: runId,
@@ -10,9 +10,9 @@ export function toHeader(suite: Suite, runId: string, startedAt: Date, total: nu
     file: suite.file,
     started_at: startedAt.toISOString(),
     epochs: suite.epochs,
-    evals: suite.evals.map(({ id, role, weight, reducer, judged }) => ({
+    evals: suite.evals.map(({ id, role, weight, reducer, check }) => ({
       id,
-      type: judged.kind === 'check' ? judged.type : judged.kind,
+      type: check.kind === 'check' ? check.type : check.kind,
       role,
       weight,
       reducer: nameReduction(reducer),

@@ -1,25 +1,28 @@
-import { catchUp } from '../../time/time-limit.ts';
+import { yieldAfterLongWork } from '../../time/time-limit.ts';
 /** Opens a source of items that ends early when its signal is aborted. */
 export type Source<Item> = (signal: AbortSignal) => AsyncIterable<Item>;
 
-export interface InOrder<Item, Result> {
+export interface InOrderOptions<Item, Result> {
   readonly source: Source<Item>;
   /** Called in the order of the source, for up to `window` items at once. */
   work(item: Item, signal: AbortSignal): Promise<Result>;
-  /** Told each result in the order of the source, one at a time; false ends the run, and what is in flight is aborted. */
-  take(result: Result): Promise<boolean>;
+  /**
+   * Gets each result in the order of the source, one at a time; false ends the run and aborts what is in
+   * flight.
+   */
+  deliver(result: Result): Promise<boolean>;
   readonly window: number;
   readonly signal: AbortSignal;
 }
 
-/** Results that wait for an earlier one; with more, nothing new is begun. */
-const AHEAD = 256;
+/** How many results may wait for an earlier one before no new item is started. */
+const MAX_RESULTS_AHEAD = 256;
 
 /**
  * Works through a source of any length in constant memory, and hands on what comes of it in the order of the source.
  * The first failure of the source, of `work` or of `take` stops it all and is thrown once nothing is in flight.
  */
-export async function workInOrder<Item, Result>(options: InOrder<Item, Result>): Promise<void> {
+export async function workInOrder<Item, Result>(options: InOrderOptions<Item, Result>): Promise<void> {
   const { source, work, window, signal } = options;
   const stop = new AbortController();
   const stopped = AbortSignal.any([signal, stop.signal]);
@@ -28,91 +31,94 @@ export async function workInOrder<Item, Result>(options: InOrder<Item, Result>):
     failures.push(error);
     stop.abort();
   };
-  const inWork = newSlots(window);
-  const untaken = newSlots(window + AHEAD);
-  const line = newLine<Result>(async (result) => {
+  const workSlots = newSlots(window);
+  const resultSlots = newSlots(window + MAX_RESULTS_AHEAD);
+  const results = newResultQueue<Result>(async (result) => {
     if (stopped.aborted) return;
     try {
-      if (!(await options.take(result))) stop.abort();
+      if (!(await options.deliver(result))) stop.abort();
     } catch (error) {
       fail(error);
     }
-  }, untaken.give);
-  const inHand = new Set<AbortController>();
+  }, resultSlots.give);
+  const running = new Set<AbortController>();
   const abortAll = (): void => {
-    for (const each of inHand) each.abort(stopped.reason);
+    for (const each of running) each.abort(stopped.reason);
   };
   stopped.addEventListener('abort', abortAll);
-  const begin = async (item: Item, place: number): Promise<void> => {
-    // One signal for all would be a list of listeners that lasts: what has left it still points to what came next, and
-    // so everything would stay in memory until a full collection.
+  const begin = async (item: Item, position: number): Promise<void> => {
+    // One signal for all items would keep every removed listener reachable from the next one, so that
+    // everything stayed in memory until a full collection.
     const own = new AbortController();
-    inHand.add(own);
+    running.add(own);
     try {
-      line.put(place, { result: await work(item, own.signal) });
+      results.put(position, { result: await work(item, own.signal) });
     } catch (error) {
-      // What ends because it was told to is no failure.
+      // An item that ends because it was aborted is no failure.
       if (!stopped.aborted) fail(error);
-      line.put(place, undefined);
+      results.put(position, undefined);
     } finally {
-      inHand.delete(own);
-      inWork.give();
+      running.delete(own);
+      workSlots.give();
     }
   };
   try {
-    let place = 0;
+    let position = 0;
     for await (const item of source(stopped)) {
-      await catchUp();
+      await yieldAfterLongWork();
       if (stopped.aborted) break;
-      inWork.take();
-      untaken.take();
-      void begin(item, place);
-      place += 1;
-      await inWork.whenFree(1);
-      await untaken.whenFree(1);
+      workSlots.take();
+      resultSlots.take();
+      void begin(item, position);
+      position += 1;
+      await workSlots.whenFree(1);
+      await resultSlots.whenFree(1);
       if (stopped.aborted) break;
     }
   } catch (error) {
     if (!stopped.aborted) fail(error);
   }
-  await inWork.whenFree(window);
-  await line.end();
+  await workSlots.whenFree(window);
+  await results.end();
   stopped.removeEventListener('abort', abortAll);
   if (failures.length > 0) throw failures[0];
 }
 
-interface Line<Result> {
+interface ResultQueue<Result> {
   /** Undefined stands for an item without a result. Never throws. */
   put(place: number, outcome: { readonly result: Result } | undefined): void;
-  /** Settles when everything that could be handed on was. */
+  /** Resolves when every result that is ready has been delivered. */
   end(): Promise<void>;
 }
 
-/** Hands results on by their places, from 0, without a gap, one after another; `take` must not reject. */
-function newLine<Result>(take: (result: Result) => Promise<void>, left: () => void): Line<Result> {
+/** Delivers results by position, from 0 without a gap, one after another; `take` must not reject. */
+function newResultQueue<Result>(
+  take: (result: Result) => Promise<void>,
+  onDelivered: () => void,
+): ResultQueue<Result> {
   const waiting = new Map<number, { readonly result: Result } | undefined>();
   let next = 0;
-  let isWalking = false;
-  let walk = Promise.resolve();
-  const goOn = async (): Promise<void> => {
+  let isDelivering = false;
+  let delivery = Promise.resolve();
+  const deliverReady = async (): Promise<void> => {
     while (waiting.has(next)) {
       const outcome = waiting.get(next);
       waiting.delete(next);
       next += 1;
       if (outcome !== undefined) await take(outcome.result);
-      left();
+      onDelivered();
     }
-    isWalking = false;
+    isDelivering = false;
   };
   return {
     put(place, outcome) {
       waiting.set(place, outcome);
-      if (isWalking) return;
-      isWalking = true;
-      walk = goOn();
+      if (isDelivering) return;
+      isDelivering = true;
+      delivery = deliverReady();
     },
     async end() {
-      while (isWalking) await walk;
+      while (isDelivering) await delivery;
     },
   };
 }

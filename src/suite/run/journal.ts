@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { RuntimeError } from '../../errors.ts';
 import { isObject, parseLossless, stringifyJson } from '../../json/json.ts';
-import type { NewResult, ResultRun, ResultStore, RunEnd, StoredResult } from '../../store/results.ts';
-import { toCaseRecord, type Weighing } from '../case/case-record.ts';
+import type { NewResult, ResultRun, ResultStore, RunEnd, StoredResult } from '../../store/result-store.ts';
+import { type EvalWeighting, toCaseRecord } from '../case/case-record.ts';
 import { readReduction } from '../file/reduction.ts';
 import { digestOfCase } from './fingerprint.ts';
 import type { CaseRecord, EpochRecord, RunHeader, RunSource, SuiteReport } from './record.ts';
-import type { EpochJournal } from './run-suite.ts';
+import type { EpochJournal } from './suite-run.ts';
 
 /** One epoch of a case as the store holds it. */
 interface StoredEpoch {
@@ -16,9 +16,11 @@ interface StoredEpoch {
   readonly record: EpochRecord;
 }
 
-/** The journal of a run in the result store. A new run has nothing to be found. */
+/**
+ * The journal of a run in the result store; `find` looks up earlier epochs only when the run is resumed.
+ */
 export function openJournal(store: ResultStore, runId: string, isResumed: boolean): EpochJournal {
-  const putSoon = gatherPuts(store);
+  const putBatched = batchPuts(store);
   return {
     find: (place) => {
       if (!isResumed) return undefined;
@@ -30,14 +32,14 @@ export function openJournal(store: ResultStore, runId: string, isResumed: boolea
       const { file, line, number } = row;
       const stored: StoredEpoch = { file, line, tags: identity.tags, record };
       const text = stringifyJson(stored);
-      await putSoon({ runId, number, epoch, caseId: identity.id, digest: digestOfCase(place), text });
+      await putBatched({ runId, number, epoch, caseId: identity.id, digest: digestOfCase(place), text });
     },
     end: (report) => store.setRunEnd(runId, { status: report.status, report: stringifyJson(report) }),
   };
 }
 
-/** Puts together what comes in one turn of the event loop: a transaction costs more than what is in it. */
-function gatherPuts(store: ResultStore): (record: NewResult) => Promise<void> {
+/** Stores all records of one turn of the event loop in one transaction, which is faster. */
+function batchPuts(store: ResultStore): (record: NewResult) => Promise<void> {
   let gathered: { readonly records: NewResult[]; readonly kept: Promise<void> } | undefined;
   const gather = () => {
     const records: NewResult[] = [];
@@ -63,7 +65,7 @@ export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
     report,
     ...(isCutOff(run.status) ? { status: run.status } : {}),
     cases: async function* (caseId) {
-      // A run that ended early may have judged more than it reports, which only counting tells.
+      // A run that --bail ended may have stored more cases than it reports, so they are counted.
       const most = report?.cases ?? Number.POSITIVE_INFINITY;
       const filter = report?.bailed === true ? {} : { caseId };
       let given = 0;
@@ -87,23 +89,23 @@ export function isCutOff(status: RunEnd): status is 'running' | 'interrupted' {
 }
 
 function* casesOf(records: Iterable<StoredResult>, header: RunHeader): Generator<CaseRecord> {
-  const weighings = header.evals.map(toWeighing);
+  const weightings = header.evals.map(toWeighting);
   let group: StoredResult[] = [];
   for (const record of records) {
     if (group[0] !== undefined && group[0].number !== record.number) group = [];
     group.push(record);
-    if (group.length === header.epochs) yield toCase(group, weighings);
+    if (group.length === header.epochs) yield toCase(group, weightings);
   }
 }
 
-function toCase(group: readonly StoredResult[], weighings: readonly Weighing[]): CaseRecord {
+function toCase(group: readonly StoredResult[], weightings: readonly EvalWeighting[]): CaseRecord {
   const epochs = group.map(readEpoch);
   const [first] = group;
   const [place] = epochs;
-  if (first === undefined || place === undefined) throw damaged('a case without epochs');
+  if (first === undefined || place === undefined) throw damagedStore('a case without epochs');
   const { file, line, tags } = place;
   const row = { number: first.number, file, line };
-  return toCaseRecord(weighings, {
+  return toCaseRecord(weightings, {
     row,
     id: first.caseId,
     tags,
@@ -111,9 +113,9 @@ function toCase(group: readonly StoredResult[], weighings: readonly Weighing[]):
   });
 }
 
-function toWeighing({ id, role, weight, reducer }: RunHeader['evals'][number]): Weighing {
+function toWeighting({ id, role, weight, reducer }: RunHeader['evals'][number]): EvalWeighting {
   const reduction = readReduction(reducer);
-  if (reduction === undefined) throw damaged(`a reducer ${reducer}`);
+  if (reduction === undefined) throw damagedStore(`a reducer ${reducer}`);
   return { id, role, weight, reducer: reduction };
 }
 
@@ -123,10 +125,10 @@ function readEpoch({ text }: StoredResult): StoredEpoch {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What this program wrote itself; the rest of a text that is one of ours is as it was written. */
+/** Parses a record that Signalbox wrote; `isOurs` checks its main members only. Throws STORE_FAILED. */
 function readText<Shape>(text: string, isOurs: (members: Members) => boolean): Shape {
   const value = parse(text);
-  if (!isObject(value) || !isOurs(value)) throw damaged('text that is no record of a run');
+  if (!isObject(value) || !isOurs(value)) throw damagedStore('text that is no record of a run');
   return value as Shape;
 }
 
@@ -134,7 +136,7 @@ function parse(text: string): unknown {
   try {
     return parseLossless(text);
   } catch (cause) {
-    throw damaged('text that is not JSON', cause);
+    throw damagedStore('text that is not JSON', cause);
   }
 }
 
@@ -154,7 +156,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-function damaged(what: string, cause?: unknown): RuntimeError {
+function damagedStore(what: string, cause?: unknown): RuntimeError {
   return new RuntimeError('STORE_FAILED', `the stored results are damaged: there is ${what}`, {
     hint: 'Put evals.db aside, with its -wal and -shm files, and restore a backup; without one a new store begins empty.',
     cause,

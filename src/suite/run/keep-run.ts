@@ -3,53 +3,64 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
-import type { ResultRun, ResultStore } from '../../store/results.ts';
+import type { ResultRun, ResultStore } from '../../store/result-store.ts';
 import type { Suite } from '../file/model.ts';
 import { findChanges, fingerprintOf } from './fingerprint.ts';
 import { toHeader } from './header.ts';
 import { isCutOff, openJournal, readHeader } from './journal.ts';
 import type { RunHeader, SuiteReport } from './record.ts';
-import type { EpochJournal } from './run-suite.ts';
+import type { EpochJournal } from './suite-run.ts';
 
-/** A run that is to be kept. */
-export interface Keeping {
+/** What a run is stored with. */
+export interface KeepOptions {
   /** Cases that there will be, as far as is known. */
   readonly total: number | null;
   readonly suite: Suite;
   readonly config: RuntimeConfig;
-  /** What is wanted beside what the suite says, as JSON values under the names of their options. */
+  /** Options that override the suite, as JSON values by the names of the options. */
   readonly wanted: Readonly<Record<string, unknown>>;
-  /** Goes on with the run of that id, or with the last one of the suite that was begun alike and did not come to its end. */
+  /**
+   * Resumes the run of that id, or (true) the last unfinished run of the suite with the same fingerprint.
+   */
   readonly resume: true | string | undefined;
 }
 
-/** Does the work of a run that the store keeps: a new one, or one that was cut off. Throws STORE_FAILED. */
+/**
+ * Claims a new run, or one to resume, in the store, and calls `work` for it. Throws RUN_BUSY, RUN_UNKNOWN,
+ * RUN_ENDED, USAGE when the suite has changed since, STORE_FAILED, and what `work` throws.
+ */
 export async function keepRun(
   store: ResultStore,
-  keeping: Keeping,
+  options: KeepOptions,
   work: (header: RunHeader, journal: EpochJournal) => Promise<SuiteReport>,
 ): Promise<SuiteReport> {
-  const fingerprint = fingerprintOfRun(keeping);
-  const known = keeping.resume && findToResume(store, keeping, fingerprint);
-  const header = known ? readHeader(known) : toHeader(keeping.suite, randomUUID(), new Date(), keeping.total);
+  const fingerprint = fingerprintOfRun(options);
+  const resumed = options.resume && findToResume(store, options, fingerprint);
+  const header = resumed
+    ? readHeader(resumed)
+    : toHeader(options.suite, randomUUID(), new Date(), options.total);
   const { run_id: id } = header;
   const claim = await store.claimRun(id);
   if (claim === undefined) throw new RuntimeError('RUN_BUSY', `another process works on run ${id}`);
   try {
-    // Whoever had the run may have come to its end before it was claimed.
-    if (known) requireCutOff(requireRun(store, id));
-    else store.createRun(newRun(keeping.suite, header, fingerprint));
-    return await workOn(store, id, async () => {
-      if (known) store.setRunEnd(id, { status: 'running', report: null });
-      return await work(header, openJournal(store, id, known !== undefined));
+    // Another process may have finished the run before it was claimed.
+    if (resumed) requireCutOff(requireRun(store, id));
+    else store.createRun(newRun(options.suite, header, fingerprint));
+    return await runOrInterrupt(store, id, async () => {
+      if (resumed) store.setRunEnd(id, { status: 'running', report: null });
+      return await work(header, openJournal(store, id, resumed !== undefined));
     });
   } finally {
     await claim.release();
   }
 }
 
-/** A run that fails is one that was cut off. */
-async function workOn<Result>(store: ResultStore, id: string, work: () => Promise<Result>): Promise<Result> {
+/** Calls `work`; when it throws, marks the run as interrupted. */
+async function runOrInterrupt<Result>(
+  store: ResultStore,
+  id: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -70,7 +81,7 @@ function newRun(suite: Suite, header: RunHeader, fingerprint: string) {
   };
 }
 
-/** A store that fails now has failed before, and that is what is told. */
+/** Marks a run as interrupted; a store that fails here is ignored, since `work` has thrown already. */
 function endEarly(store: ResultStore, id: string): void {
   try {
     store.setRunEnd(id, { status: 'interrupted', report: null });
@@ -79,8 +90,8 @@ function endEarly(store: ResultStore, id: string): void {
   }
 }
 
-/** What must not have changed when a run goes on: the files that say what is judged how, and what was asked for. */
-function fingerprintOfRun({ suite, config, wanted }: Keeping): string {
+/** The fingerprint of a run: its suite file, config, pipeline and options. */
+function fingerprintOfRun({ suite, config, wanted }: KeepOptions): string {
   const { subject, epochs, evals, retries, timeoutMs } = suite;
   return fingerprintOf({
     [suiteFile]: readFileSync(suite.file, 'utf8'),
@@ -95,21 +106,23 @@ function fingerprintOfRun({ suite, config, wanted }: Keeping): string {
 }
 
 const suiteFile = 'the suite file';
-/** What the suite says where the options do not. */
+/** Options whose defaults stand in the suite file, so a changed file explains them. */
 const alsoInSuite = ['--repeat', '--retries', '--timeout', '--reducer'];
 
-/** Why the run does not go on. */
-function wordChanges({ id, fingerprint }: ResultRun, now: string): string {
+/** The message that names what has changed since the run began. */
+function describeChanges({ id, fingerprint }: ResultRun, now: string): string {
   const changes = findChanges(fingerprint, now);
   if (changes === undefined) return `run ${id} was begun with another suite file, config or other options`;
-  const told = changes.includes(suiteFile) ? changes.filter((name) => !alsoInSuite.includes(name)) : changes;
-  const words = told.map((name) => (name.startsWith('--') ? `${name} differs` : `${name} has changed`));
+  const reported = changes.includes(suiteFile)
+    ? changes.filter((name) => !alsoInSuite.includes(name))
+    : changes;
+  const words = reported.map((name) => (name.startsWith('--') ? `${name} differs` : `${name} has changed`));
   return `run ${id} was begun otherwise: ${words.join(', ')}`;
 }
 
 function findToResume(
   store: ResultStore,
-  { suite, config, resume }: Keeping,
+  { suite, config, resume }: KeepOptions,
   fingerprint: string,
 ): ResultRun {
   if (config.stateStore.type === 'memory') {
@@ -131,7 +144,7 @@ function findToResume(
   requireCutOff(found);
   if (found.fingerprint !== fingerprint) {
     const hint = 'A run goes on with the same suite, config and options; start a new one without --resume.';
-    throw new RuntimeError('USAGE', wordChanges(found, fingerprint), { hint });
+    throw new RuntimeError('USAGE', describeChanges(found, fingerprint), { hint });
   }
   return found;
 }
@@ -146,11 +159,14 @@ export function requireRun(store: ResultStore, id: string): ResultRun {
   const run = store.findRun(id);
   if (run !== undefined) return run;
   const hint = '`signalbox eval list` shows the runs that there are.';
-  throw new RuntimeError('RUN_UNKNOWN', `${store.place} keeps no suite run ${id}`, { hint });
+  throw new RuntimeError('RUN_UNKNOWN', `${store.location} keeps no suite run ${id}`, { hint });
 }
 
-/** A store that cannot be used keeps nobody from judging. */
-export async function openToKeep(open: () => Promise<ResultStore>): Promise<ResultStore> {
+/**
+ * Calls `open`; a STORE_FAILED gets the hint that --no-store runs without a store. Throws what `open`
+ * throws.
+ */
+export async function openRequiredStore(open: () => Promise<ResultStore>): Promise<ResultStore> {
   try {
     return await open();
   } catch (thrown) {

@@ -11,7 +11,7 @@ export interface SuitePlan {
   readonly gates: readonly Gate[];
   /** In the order in which they would run. */
   readonly rows: readonly PlannedRow[];
-  /** There are more than were asked for; `rows` are the first. */
+  /** There are more rows than `maxRows`; `rows` has the first ones. */
   readonly hasMore: boolean;
 }
 
@@ -20,21 +20,21 @@ export interface PlannedRow {
   readonly number: number;
   readonly file: string;
   readonly line: number;
-  /** The case that it is, or why it is none. */
+  /** The id of the case, or why the row cannot be used. */
   readonly content: { readonly id: string } | { readonly problem: RowProblem };
 }
 
 export interface PlanOptions {
   readonly select?: Selection | undefined;
   /** Rows to read at most. */
-  readonly most: number;
+  readonly maxRows: number;
 }
 
 /**
  * Reads which cases a suite has, and runs none. Throws FILE_UNREADABLE, USAGE for a dataset on stdin, which cannot be
  * read again by a run, and DATASET_INVALID.
  */
-export async function planSuite(suite: Suite, { select = {}, most }: PlanOptions): Promise<SuitePlan> {
+export async function planSuite(suite: Suite, { select = {}, maxRows }: PlanOptions): Promise<SuitePlan> {
   const { dataset, name, gates } = suite;
   if (dataset.kind === 'file' && dataset.path === '-') {
     throw new RuntimeError(
@@ -42,12 +42,12 @@ export async function planSuite(suite: Suite, { select = {}, most }: PlanOptions
       'a dataset on stdin can be read once, not first for the names of its cases',
     );
   }
-  const own = new AbortController();
+  const reading = new AbortController();
   const rows: PlannedRow[] = [];
-  const candidates = toCandidates(suite, openRows(dataset, own.signal).rows);
+  const candidates = toCandidates(suite, openRows(dataset, reading.signal).rows);
   try {
     for await (const candidate of compileSelection(select)(candidates)) {
-      if (rows.length === most) return { suite: name, gates, rows, hasMore: true };
+      if (rows.length === maxRows) return { suite: name, gates, rows, hasMore: true };
       const { number, file, line } = candidate.row;
       const content =
         'problem' in candidate
@@ -56,7 +56,7 @@ export async function planSuite(suite: Suite, { select = {}, most }: PlanOptions
       rows.push({ number, file, line, content });
     }
   } finally {
-    own.abort();
+    reading.abort();
   }
   return { suite: name, gates, rows, hasMore: false };
 }

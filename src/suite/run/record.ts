@@ -4,9 +4,9 @@ import type { ChatMessage } from '../../contract/provider.ts';
 import type { Fault } from '../../errors.ts';
 import type { GateMetric, Role } from '../file/model.ts';
 
-// What a run of a suite leaves behind: plain JSON values, so that a file or a store can hold them as they are.
+// The records of a run of a suite: plain JSON values, so that files and stores can hold them as they are.
 
-/** Who a run is and what it judges: the first thing that a reporter, a file or a store is told. */
+/** The identity of a run and its evals: the first record of a reporter, a file or a store. */
 export interface RunHeader {
   readonly run_id: string;
   /** No run of a suite, but what a hook in shadow mode would have decided of traffic: it has no end. */
@@ -19,7 +19,7 @@ export interface RunHeader {
   /** How often each case is run. */
   readonly epochs: number;
   readonly evals: readonly EvalHeader[];
-  /** Cases that there will be; null where nobody can tell before the end of the dataset. */
+  /** How many cases there will be; null where that is unknown before the end of the dataset. */
   readonly total: number | null;
 }
 
@@ -51,7 +51,7 @@ export interface CaseRecord {
   readonly passed: boolean;
 }
 
-/** What one run of a case came to. */
+/** The results of one run of a case. */
 export interface EpochRecord {
   /** From 1. */
   readonly epoch: number;
@@ -80,13 +80,13 @@ export interface SubjectRecord {
   readonly error?: Fault;
 }
 
-/** What one eval said of one epoch. */
+/** The result of one eval in one epoch. */
 export interface EvalResult {
   readonly eval: string;
   /** 0..1; null when unscored. */
   readonly score: number | null;
   readonly passed: boolean;
-  /** The eval's own words, or why there is no score. */
+  /** The detail that the eval gave, or why there is no score. */
   readonly detail: string;
   /** The bounds that `passed` was decided by. */
   readonly threshold: Threshold;
@@ -95,7 +95,7 @@ export interface EvalResult {
   /** What was judged in place of the content of the case. */
   readonly content?: string;
   readonly data?: Readonly<Record<string, unknown>>;
-  /** Set when a fault, rather than the eval's own word, is the reason. */
+  /** Set when a fault, rather than the answer of the eval, is the reason. */
   readonly error?: Fault;
   /** From when it had a slot of the pool. */
   readonly duration_ms: number;
@@ -103,7 +103,7 @@ export interface EvalResult {
   readonly queue_ms?: number;
   /** How often the eval was asked; more than once only after faults of the infrastructure. */
   readonly attempts: number;
-  /** The end of what a one-shot process said on stderr; absent when it said nothing. */
+  /** The end of the stderr of a one-shot process; absent when it is empty. */
   readonly stderr?: string;
   readonly guard?: GuardRecord;
 }
@@ -115,11 +115,14 @@ export interface GuardRecord {
   readonly verdict: Verdict;
   /** The hook that decided; null when all merely allowed. */
   readonly decided_by: string | null;
-  /** Whether the event should have been stopped or changed; null where nobody knows. */
+  /** Whether the event should have been stopped or changed; null where it has no label. */
   readonly expected: boolean | null;
   /** Whether it was: any verdict but allow. */
   readonly flagged: boolean;
-  /** How sure the guard was that the event should be flagged, 0..1, from its metadata; null where it does not say. */
+  /**
+   * The confidence of the guard that the event should be flagged, 0..1, from its metadata; null without
+   * one.
+   */
   readonly confidence: number | null;
   /** Each hook that was asked, with its milliseconds. */
   readonly hooks: readonly {
@@ -129,7 +132,7 @@ export interface GuardRecord {
   }[];
 }
 
-/** What an eval said of a case, over all its epochs. */
+/** The result of an eval for a case, over all its epochs. */
 export interface CaseResult {
   readonly eval: string;
   /** 0..1; null when unscored. */
@@ -140,7 +143,7 @@ export interface CaseResult {
   readonly passed_epochs: number;
 }
 
-/** What the cases of one group came to under one eval, or as wholes. Rates and scores are 0..1. */
+/** The statistics of a group of cases, for one eval or for whole cases. Rates and scores are 0..1. */
 export interface Stats {
   readonly count: number;
   readonly scored: number;
@@ -189,7 +192,7 @@ export interface Latency {
   readonly p99: number;
 }
 
-/** How well a guardrail tells what should be flagged from what should not. Null where nothing was to divide by. */
+/** How well a guardrail flags what it should. Ratios are null where their denominator is 0. */
 export interface Classification {
   readonly true_positives: number;
   readonly false_positives: number;
@@ -209,7 +212,7 @@ export interface Classification {
   readonly latency_ms: Readonly<Record<string, Latency>>;
 }
 
-/** The cases as wholes: `mean` and its kin are of their weighted scores. */
+/** The statistics of whole cases: `mean`, `median` and so on are of their weighted scores. */
 export interface CaseStats extends Stats {
   readonly tags: Readonly<Record<string, Stats>>;
 }
@@ -251,7 +254,7 @@ export interface Failure {
   readonly hint?: string;
 }
 
-/** What a run of a suite came to: the same for every window and every order in which results came in. */
+/** The report of a run: independent of the window and of the order in which results came in. */
 export interface SuiteReport {
   readonly run_id: string;
   readonly suite: string;
@@ -273,13 +276,13 @@ export interface SuiteReport {
   readonly failure_count: number;
 }
 
-/** What is known of a run, whether or not it came to its end. */
+/** The report of a run that may not have ended. */
 export interface RunSummary extends Omit<SuiteReport, 'status' | 'duration_ms'> {
   /** As in the header of the run. */
   readonly kind?: 'shadow';
   /** Without an end a run was `interrupted`, or is `running`, as what a shadow would decide always is. */
   readonly status: SuiteReport['status'] | UnendedStatus;
-  /** Null without an end: nobody knows. */
+  /** Null for a run without an end. */
   readonly duration_ms: number | null;
 }
 

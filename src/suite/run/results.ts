@@ -1,12 +1,12 @@
-// All that is done with what runs came to; read from disk only by those who do it.
+// What `loadResults()` gives: reporters, comparisons and run files. Loaded only when it is asked for.
 export { compareRuns } from '../compare/compare.ts';
 export { renderComparisonMarkdown } from '../compare/markdown.ts';
-export { findRegressions } from '../compare/regressed.ts';
+export { findRegressions } from '../compare/regressions.ts';
 export { renderComparison } from '../compare/render.ts';
-export { openDelivery } from '../report/deliver.ts';
+export { failuresOf, resultsOf as askedOf, roleLookup as openRoles } from '../report/case-failures.ts';
+export { openDelivery } from '../report/delivery.ts';
 export { toReportDocument } from '../report/json.ts';
-export { openRunFile } from '../report/jsonl/read.ts';
-export { askedOf, failuresOf, openRoles } from '../report/outcome.ts';
+export { openRunFile } from '../report/jsonl/run-file.ts';
 export { readReporter } from '../report/registry.ts';
 export { openProgress } from '../report/terminal/progress.ts';
 export { renderTable } from '../report/terminal/table.ts';
@@ -17,8 +17,8 @@ export {
   describeFailure,
   describeScore,
   explainGate,
+  formatBeside as toHonest,
   nameGate,
-  toHonest,
 } from '../report/wording.ts';
-export { retell } from '../stats/replay-report.ts';
+export { replayReport as retell } from '../stats/replay-report.ts';
 export { summarize } from '../stats/summarize.ts';

@@ -1,19 +1,23 @@
-import { expressionPattern, score, textOr } from './words.ts';
+import { expressionOr, expressionPattern, scoreRange } from './expression-or.ts';
 
-const contextSchema = textOr(
+const contextSchema = expressionOr(
   'object',
   {
     additionalProperties: false,
     properties: {
-      messages: textOr('array', {}, 'The conversation: `{role, content}` and whatever else a message holds.'),
-      turn_index: textOr('integer', { minimum: 0 }, 'Which turn is judged, from 0.'),
-      tool_calls: textOr(
+      messages: expressionOr(
+        'array',
+        {},
+        'The conversation: `{role, content}` and whatever else a message holds.',
+      ),
+      turn_index: expressionOr('integer', { minimum: 0 }, 'Which turn is judged, from 0.'),
+      tool_calls: expressionOr(
         'array',
         {},
         'The tool calls: `{name, args, result, error, index}`. Default: those of the messages.',
       ),
-      variables: textOr('object', {}, 'Variables of the prompt.'),
-      metadata: textOr('object', {}, 'Whatever else the evals may want to know.'),
+      variables: expressionOr('object', {}, 'Variables of the prompt.'),
+      metadata: expressionOr('object', {}, 'Whatever else the evals may want to know.'),
       session_id: { type: 'string', description: 'The session that the text comes from.' },
       prompt_id: { type: 'string', description: 'The prompt that the text answers.' },
     },
@@ -28,8 +32,8 @@ export const thresholdSchema = {
     'Inclusive bounds that a score must keep, or expressions over `case` that give them. Without any, a score of 1 passes.',
   additionalProperties: false,
   properties: {
-    min_score: textOr('number', score, 'The lowest score that passes.'),
-    max_score: textOr('number', score, 'The highest score that passes.'),
+    min_score: expressionOr('number', scoreRange, 'The lowest score that passes.'),
+    max_score: expressionOr('number', scoreRange, 'The highest score that passes.'),
   },
 } as const;
 

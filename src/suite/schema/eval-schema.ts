@@ -1,5 +1,5 @@
 import { thresholdSchema } from './case-schema.ts';
-import { textOr } from './words.ts';
+import { expressionOr } from './expression-or.ts';
 
 const checkMembers = {
   type: {
@@ -7,7 +7,7 @@ const checkMembers = {
     minLength: 1,
     description: 'An eval of the runtime, or a built-in check (docs/checks.md).',
   },
-  params: textOr('object', {}, 'Parameters of the eval; expressions see the row as `case`.'),
+  params: expressionOr('object', {}, 'Parameters of the eval; expressions see the row as `case`.'),
   content: { type: 'string', description: 'Judged in place of the content of the case.' },
 } as const;
 
@@ -52,8 +52,8 @@ const guardSchema = {
       description: 'The phase. Default: the first of the hook.',
     },
     only: { type: 'string', minLength: 1, description: 'Fire this hook alone rather than the whole chain.' },
-    request: textOr('object', {}, 'The request of the native payload; what is left out is empty.'),
-    response: textOr('object', {}, 'The response of the native payload, for the phases that have one.'),
+    request: expressionOr('object', {}, 'The request of the native payload; what is left out is empty.'),
+    response: expressionOr('object', {}, 'The response of the native payload, for the phases that have one.'),
   },
 } as const;
 
@@ -68,7 +68,7 @@ export const evalSchema = {
     ...checkMembers,
     ...combinations,
     guard: guardSchema,
-    expected: textOr('boolean', {}, 'Of a guard: whether the event should be flagged.'),
+    expected: expressionOr('boolean', {}, 'Of a guard: whether the event should be flagged.'),
     if: { type: 'string', description: 'Whether this eval judges the case: an expression over `case`.' },
     threshold: thresholdSchema,
     role: {

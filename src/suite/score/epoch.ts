@@ -1,15 +1,15 @@
 import type { Threshold } from '../../contract/eval.ts';
 import { type Fault, RuntimeError, toRuntimeError } from '../../errors.ts';
 import { startStopwatch, wholeMs } from '../../time/stopwatch.ts';
-import { evalsOf, prepare, type SubjectView, type Trial } from '../case/case.ts';
+import { findEvalsOfCase, type PreparedEval, prepareCase, type SubjectView } from '../case/prepared-case.ts';
 import type { Suite } from '../file/model.ts';
 import type { EpochRecord, EvalResult, SubjectRecord } from '../run/record.ts';
+import { emptyOutput } from '../subject/adapter.ts';
 import type { Answer, SubjectRunner } from '../subject/answer.ts';
-import { nothing } from '../subject/source.ts';
-import { type Court, hold } from './score.ts';
+import { type EvalHost, scoreEval } from './score.ts';
 
-export interface EpochTools extends Court {
-  /** Makes the answers; undefined where they are recorded. */
+export interface EpochTools extends EvalHost {
+  /** Makes the answers; undefined where the dataset has them already. */
   readonly subject: SubjectRunner | undefined;
 }
 
@@ -21,51 +21,51 @@ export interface EpochTask {
 }
 
 /**
- * Runs a case once: its answer is made or read, and judged by every eval. Throws DATASET_INVALID or
- * EXPRESSION_FAILED when the row does not fit, and what the tools throw.
+ * Runs one epoch of a case: asks the subject for an answer, if there is one, then scores it with every
+ * eval. Throws DATASET_INVALID or EXPRESSION_FAILED when the row does not fit, and what `tools` throw.
  */
 export async function runEpoch(suite: Suite, task: EpochTask, tools: EpochTools): Promise<EpochRecord> {
-  const limit = startLimit(suite.timeoutMs, task.signal);
+  const deadline = startDeadline(suite.timeoutMs, task.signal);
   try {
-    const answer = await answerOf({ ...task, signal: limit.signal }, tools.subject, limit);
+    const answer = await requestAnswer({ ...task, signal: deadline.signal }, tools.subject, deadline);
     if (answer?.error !== undefined) return failedEpoch(suite, task, answer);
-    return await judge(suite, { ...task, signal: limit.signal }, { tools, answer, limit });
+    return await judge(suite, { ...task, signal: deadline.signal }, { tools, answer, deadline });
   } finally {
-    limit.clear();
+    deadline.clear();
   }
 }
 
-async function answerOf(
+async function requestAnswer(
   { row, epoch, signal }: EpochTask,
   subject: SubjectRunner | undefined,
-  limit: Limit,
+  deadline: Deadline,
 ): Promise<Answer | undefined> {
   const watch = startStopwatch();
   try {
     return await watch.run(() => subject?.answer({ scope: { case: row, epoch }, epoch, signal }));
   } catch (thrown) {
-    const error = limit.overrunOf(thrown);
+    const error = deadline.timeoutFaultOf(thrown);
     const { durationMs, queueMs } = wholeMs(watch.read());
     return { ...noAnswer, duration_ms: durationMs, queue_ms: queueMs, error };
   }
 }
 
-const noAnswer: Answer = { ...nothing, duration_ms: 0, queue_ms: 0, cached: false, attempts: 1 };
+const noAnswer: Answer = { ...emptyOutput, duration_ms: 0, queue_ms: 0, cached: false, attempts: 1 };
 
-interface Judging {
+interface JudgeContext {
   readonly tools: EpochTools;
   readonly answer: Answer | undefined;
-  readonly limit: Limit;
+  readonly deadline: Deadline;
 }
 
 async function judge(
   suite: Suite,
   { row, epoch, signal }: EpochTask,
-  { tools, answer, limit }: Judging,
+  { tools, answer, deadline }: JudgeContext,
 ): Promise<EpochRecord> {
-  const { content, context, trials, threshold } = prepare(suite, row, answer && toView(answer));
+  const { content, context, evals, threshold } = prepareCase(suite, row, answer && toView(answer));
   const settled = await Promise.allSettled(
-    trials.map(async (trial) => await holdWithin(limit, trial, { tools, signal })),
+    evals.map(async (preparedEval) => await scoreWithin(deadline, preparedEval, { tools, signal })),
   );
   const results = settled.map((each) => {
     if (each.status === 'rejected') throw each.reason;
@@ -84,16 +84,16 @@ async function judge(
   };
 }
 
-async function holdWithin(
-  limit: Limit,
-  trial: Trial,
+async function scoreWithin(
+  deadline: Deadline,
+  preparedEval: PreparedEval,
   { tools, signal }: { readonly tools: EpochTools; readonly signal: AbortSignal },
 ): Promise<EvalResult> {
   try {
-    return limit.explain(await hold(trial, tools, signal));
+    return deadline.markTimeout(await scoreEval(preparedEval, tools, signal));
   } catch (thrown) {
-    const error = limit.overrunOf(thrown);
-    const { evaluation, threshold } = trial;
+    const error = deadline.timeoutFaultOf(thrown);
+    const { evaluation, threshold } = preparedEval;
     return { ...unscoredResult(evaluation.id, threshold, error.message), error };
   }
 }
@@ -107,18 +107,18 @@ function toSubjectRecord({ duration_ms, queue_ms, cached, attempts, error }: Ans
   return { status, duration_ms, queue_ms, cached, attempts, ...(error && { error }) };
 }
 
-/** Without an answer there is nothing to judge, and no eval is asked. */
+/** The record of an epoch without an answer: every eval is unscored, none is called. */
 function failedEpoch(suite: Suite, { row, epoch }: EpochTask, answer: Answer): EpochRecord {
   const { error, messages, tool_calls, metadata, text } = answer;
   const detail = `the subject gave no answer: ${error?.message ?? ''}`;
-  const results = evalsOf(suite, row).map(({ evaluation, threshold }) => ({
+  const results = findEvalsOfCase(suite, row).map(({ evaluation, threshold }) => ({
     ...unscoredResult(evaluation.id, threshold, detail),
     ...(error && { error }),
   }));
   return { epoch, content: text, messages, tool_calls, metadata, subject: toSubjectRecord(answer), results };
 }
 
-/** What an eval says that was not asked. */
+/** The result of an eval that was not called. */
 function unscoredResult(id: string, threshold: Threshold, detail: string): EvalResult {
   return {
     eval: id,
@@ -132,39 +132,39 @@ function unscoredResult(id: string, threshold: Threshold, detail: string): EvalR
   };
 }
 
-/** The time that one epoch has. */
-interface Limit {
+/** The time limit of one epoch; without `timeout_ms` it never ends. */
+interface Deadline {
   readonly signal: AbortSignal;
-  /** The fault behind what was thrown, when that is the limit; anything else is thrown again. */
-  overrunOf(thrown: unknown): Fault;
-  /** Names the limit in what it cut off. */
-  explain(result: EvalResult): EvalResult;
+  /** STEP_TIMEOUT when `thrown` is the abort by this deadline; throws anything else again. */
+  timeoutFaultOf(thrown: unknown): Fault;
+  /** Replaces the ABORTED error of a result that this deadline cut off by STEP_TIMEOUT. */
+  markTimeout(result: EvalResult): EvalResult;
   clear(): void;
 }
 
-function startLimit(timeoutMs: number | undefined, signal: AbortSignal): Limit {
+function startDeadline(timeoutMs: number | undefined, signal: AbortSignal): Deadline {
   if (timeoutMs === undefined) {
-    const overrunOf = (thrown: unknown): never => {
+    const rethrow = (thrown: unknown): never => {
       throw thrown;
     };
-    return { signal, overrunOf, explain: (result) => result, clear() {} };
+    return { signal, timeoutFaultOf: rethrow, markTimeout: (result) => result, clear() {} };
   }
-  const over = new AbortController();
+  const expiry = new AbortController();
   const { message, hint } = new RuntimeError('STEP_TIMEOUT', `the case took longer than ${timeoutMs} ms`, {
     hint: 'Raise timeout_ms of the suite, or see what takes so long.',
   });
   const fault: Fault = { code: 'STEP_TIMEOUT', message, hint };
-  const isOver = (code: string | undefined) => over.signal.aborted && code === 'ABORTED';
-  // A timer of the usual kind, since AbortSignal.timeout() does not keep Node alive.
-  const timer = setTimeout(() => over.abort(), timeoutMs);
+  const isTimedOut = (code: string | undefined) => expiry.signal.aborted && code === 'ABORTED';
+  // setTimeout, because AbortSignal.timeout() does not keep Node alive.
+  const timer = setTimeout(() => expiry.abort(), timeoutMs);
   return {
-    signal: AbortSignal.any([signal, over.signal]),
-    overrunOf: (thrown) => {
-      if (!isOver(toRuntimeError(thrown).code)) throw thrown;
+    signal: AbortSignal.any([signal, expiry.signal]),
+    timeoutFaultOf: (thrown) => {
+      if (!isTimedOut(toRuntimeError(thrown).code)) throw thrown;
       return fault;
     },
-    explain: (result) =>
-      isOver(result.error?.code) ? { ...result, detail: fault.message, error: fault } : result,
+    markTimeout: (result) =>
+      isTimedOut(result.error?.code) ? { ...result, detail: fault.message, error: fault } : result,
     clear: () => clearTimeout(timer),
   };
 }

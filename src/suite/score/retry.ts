@@ -2,15 +2,16 @@ import pRetry from 'p-retry';
 import type { EvalOutcome } from '../../contract/eval.ts';
 import { type ErrorCode, type Fault, RuntimeError } from '../../errors.ts';
 
-/** What carries a fault when there is one: an answer, or the verdict of an eval. */
-export type Faulty = { readonly error?: Fault } | { readonly outcome: EvalOutcome };
+/** A result that may carry a fault: an answer of a subject, or the outcome of an eval. */
+export type MaybeFaulty = { readonly error?: Fault } | { readonly outcome: EvalOutcome };
 
 /**
- * Does the work again, up to `retries` times, while it comes to a fault of the infrastructure; never for a score or an
- * answer, however bad. `firstPauseMs` is doubled before each further repetition, and up to doubled by chance. Gives the
- * last result, also where `signal` ends a pause. Throws ABORTED before the first one, and what the work throws.
+ * Repeats the work, up to `retries` times, while its result is a fault of the infrastructure; never for a
+ * score or an answer, however bad. The pause starts with `firstPauseMs`, doubles each time, and has a
+ * random factor of 1 to 2. Returns the last result, also when `signal` ends a pause. Throws ABORTED when it
+ * is aborted already, and what the work throws.
  */
-export async function retryFaults<Result extends Faulty>(
+export async function retryFaults<Result extends MaybeFaulty>(
   retries: number,
   signal: AbortSignal,
   work: () => Promise<Result>,
@@ -19,8 +20,8 @@ export async function retryFaults<Result extends Faulty>(
   if (signal.aborted) throw new RuntimeError('ABORTED', 'it was given up before it was asked');
   let last = await work();
   let attempts = 1;
-  // Nearly always there is nothing to repeat, and what repeats costs more than many an answer.
-  if (retries === 0 || !isWorthAnother(last)) return { ...last, attempts };
+  // The usual case, without the cost of setting p-retry up.
+  if (retries === 0 || !isRetryable(last)) return { ...last, attempts };
   let isFirst = true;
   const attempt = async () => {
     if (!isFirst) {
@@ -28,7 +29,7 @@ export async function retryFaults<Result extends Faulty>(
       attempts += 1;
     }
     isFirst = false;
-    if (isWorthAnother(last)) throw new WorthAnother();
+    if (isRetryable(last)) throw new RetryableFault();
   };
   try {
     await pRetry(attempt, {
@@ -38,23 +39,23 @@ export async function retryFaults<Result extends Faulty>(
       factor: 2,
       randomize: true,
       signal,
-      shouldRetry: ({ error }) => error instanceof WorthAnother,
+      shouldRetry: ({ error }) => error instanceof RetryableFault,
     });
   } catch (error) {
-    if (!(error instanceof WorthAnother) && !signal.aborted) throw error;
+    if (!(error instanceof RetryableFault) && !signal.aborted) throw error;
   }
   return { ...last, attempts };
 }
 
 const LONGEST_PAUSE_MS = 10_000;
 
-class WorthAnother extends Error {
+class RetryableFault extends Error {
   override readonly name = 'WorthAnother';
 }
 
-function isWorthAnother(result: Faulty): boolean {
+function isRetryable(result: MaybeFaulty): boolean {
   const fault = 'outcome' in result ? faultOf(result.outcome) : result.error;
-  return fault !== undefined && infrastructure.has(fault.code);
+  return fault !== undefined && retryableCodes.has(fault.code);
 }
 
 function faultOf(outcome: EvalOutcome): Fault | undefined {
@@ -62,12 +63,12 @@ function faultOf(outcome: EvalOutcome): Fault | undefined {
 }
 
 /**
- * The faults that may be gone a moment later, and say nothing about what is judged. Whatever is not here is somebody's
- * word (TOOL_ERROR, DENIED, REJECTED), comes again (ARGS_INVALID, RESULT_INVALID, REPLY_MALFORMED, OUTPUT_LIMIT,
- * EXPRESSION_FAILED, REPLAY_MISS), ends the run anyway (STORE_FAILED, ABORTED, RUNTIME_CLOSED), or is a limit that the
- * suite or a pipeline has set itself (STEP_TIMEOUT, ROUNDS_EXHAUSTED).
+ * Codes of faults that may be gone on the next attempt and say nothing about what is judged. Not among
+ * them: answers (TOOL_ERROR, DENIED, REJECTED), faults that repeat (ARGS_INVALID, RESULT_INVALID,
+ * REPLY_MALFORMED, OUTPUT_LIMIT, EXPRESSION_FAILED, REPLAY_MISS), what ends the run anyway (STORE_FAILED,
+ * ABORTED, RUNTIME_CLOSED), and limits that the suite or a pipeline sets (STEP_TIMEOUT, ROUNDS_EXHAUSTED).
  */
-const infrastructure: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+const retryableCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'PROCESS_START', // The machine may have been out of processes, memory or descriptors.
   'PROCESS_EXIT', // How most scripts end when a service that they call is away; a mistake of their own comes again.
   'PROCESS_SIGNAL', // Killed from outside, for want of memory as a rule.

@@ -2,130 +2,146 @@ import { meetsThreshold } from '../../capability/threshold.ts';
 import { type EvalOutcome, scored, type Threshold, unscored } from '../../contract/eval.ts';
 import type { Fault } from '../../errors.ts';
 import { isObject, toPlain } from '../../json/json.ts';
-import { startStopwatch, type Took, wholeMs } from '../../time/stopwatch.ts';
-import type { JudgedEvent, JudgedTree, Trial } from '../case/case.ts';
-import type { Evaluation, Verdict } from '../file/model.ts';
+import { startStopwatch, type Timing, wholeMs } from '../../time/stopwatch.ts';
+import type { PreparedEval, PreparedGuard, PreparedTree } from '../case/prepared-case.ts';
+import type { EvalHostReply, EvalHostRequest } from '../file/model.ts';
 import type { EvalResult, GuardRecord } from '../run/record.ts';
-import { bound, combine, invert } from './combine.ts';
+import { applyBounds, combine, invert } from './combine.ts';
 
-/** How trials are carried out. */
-export interface Court {
-  /** Asks an eval, again after faults of the infrastructure. */
-  score(evaluation: Evaluation, signal: AbortSignal): Promise<Verdict & { readonly attempts: number }>;
-  /** Takes an event through the hooks, or through one alone. Throws EVENT_INVALID. */
+/** What scores requests and fires events for the evals of a run. */
+export interface EvalHost {
+  /** Calls an eval, again after faults of the infrastructure. */
+  score(
+    evaluation: EvalHostRequest,
+    signal: AbortSignal,
+  ): Promise<EvalHostReply & { readonly attempts: number }>;
+  /** Fires an event through all filters, or through the hook `only`. Throws EVENT_INVALID, NAME_UNKNOWN. */
   fire(
     event: Readonly<Record<string, unknown>>,
     only: string | undefined,
     signal: AbortSignal,
-  ): Promise<Fired>;
+  ): Promise<GuardDecision>;
 }
 
-/** A decision; `error` is set when a fault of a hook took it. */
-export type Fired = Omit<GuardRecord, 'expected'> & { readonly reason: string; readonly error?: Fault };
+/** What the hooks decided of an event; `error` is set when a hook failed, which denies. */
+export type GuardDecision = Omit<GuardRecord, 'expected'> & {
+  readonly reason: string;
+  readonly error?: Fault;
+};
 
-/** Lets one eval of the suite judge. Throws what the court throws. */
-export async function hold(trial: Trial, court: Court, signal: AbortSignal): Promise<EvalResult> {
-  const { judged } = trial;
-  if (judged.kind === 'guard') {
+/** Scores one eval of a case: checks are combined, a guard is fired. Throws what `host` throws. */
+export async function scoreEval(
+  preparedEval: PreparedEval,
+  host: EvalHost,
+  signal: AbortSignal,
+): Promise<EvalResult> {
+  const { check } = preparedEval;
+  if (check.kind === 'guard') {
     const watch = startStopwatch();
-    const { reason, error, ...fired } = await watch.run(() => court.fire(judged.event, judged.only, signal));
-    return toGuardResult(trial, { fired, reason, error, judged, queueMs: wholeMs(watch.read()).queueMs });
+    const { reason, error, ...decision } = await watch.run(() => host.fire(check.event, check.only, signal));
+    return toGuardResult(preparedEval, {
+      decision,
+      reason,
+      error,
+      check,
+      queueMs: wholeMs(watch.read()).queueMs,
+    });
   }
-  const { id } = trial.evaluation;
-  const said = await ask(judged, { court, id, threshold: trial.threshold, signal });
+  const { id } = preparedEval.evaluation;
+  const reply = await scoreTree(check, { host, id, threshold: preparedEval.threshold, signal });
   return {
-    ...toResult(trial, said.outcome),
-    ...(judged.kind === 'check' && toPlain({ params: judged.request.params })),
-    ...(judged.kind === 'check' && judged.content !== undefined && { content: judged.content }),
-    duration_ms: said.durationMs,
-    queue_ms: said.queueMs,
-    attempts: said.attempts,
-    ...(said.stderr === '' ? {} : { stderr: said.stderr }),
+    ...toResult(preparedEval, reply.outcome),
+    ...(check.kind === 'check' && toPlain({ params: check.request.params })),
+    ...(check.kind === 'check' && check.content !== undefined && { content: check.content }),
+    duration_ms: reply.durationMs,
+    queue_ms: reply.queueMs,
+    attempts: reply.attempts,
+    ...(reply.stderr === '' ? {} : { stderr: reply.stderr }),
   };
 }
 
-function toResult({ evaluation, threshold }: Trial, outcome: EvalOutcome) {
-  const place = { eval: evaluation.id, passed: meetsThreshold(outcome, threshold), threshold };
+function toResult({ evaluation, threshold }: PreparedEval, outcome: EvalOutcome) {
+  const base = { eval: evaluation.id, passed: meetsThreshold(outcome, threshold), threshold };
   if (outcome.status === 'unscored') {
     const { reason, error } = outcome;
-    return { ...place, score: null, detail: reason, ...(error && { error }) };
+    return { ...base, score: null, detail: reason, ...(error && { error }) };
   }
   const { score, detail, data } = outcome;
   const plain = data === undefined ? undefined : toPlain({ data })['data'];
-  return { ...place, score, detail, ...(isObject(plain) && { data: plain }) };
+  return { ...base, score, detail, ...(isObject(plain) && { data: plain }) };
 }
 
-interface GuardSaid {
-  readonly fired: Omit<GuardRecord, 'expected'>;
+interface GuardReply {
+  readonly decision: Omit<GuardRecord, 'expected'>;
   readonly reason: string;
   readonly error: Fault | undefined;
-  readonly judged: JudgedEvent;
+  readonly check: PreparedGuard;
   readonly queueMs: number;
 }
 
 /**
- * Right is 1, wrong is 0: how it is wrong is in the record. A hook that failed denies, but it has not told anything
- * from anything: unscored.
+ * Scores 1 when the hooks flagged the event as expected, else 0; unscored when a hook failed, since its
+ * denial says nothing about the event.
  */
-function toGuardResult(trial: Trial, said: GuardSaid): EvalResult {
-  const { fired, reason, error, judged, queueMs } = said;
-  // Of the hooks alone: how long the event waited for its turn is no matter of theirs.
-  const durationMs = Math.round(fired.hooks.reduce((sum, hook) => sum + hook.duration_ms, 0));
+function toGuardResult(preparedEval: PreparedEval, reply: GuardReply): EvalResult {
+  const { decision, reason, error, check, queueMs } = reply;
+  // The time of the hooks alone, without the wait in the queue.
+  const durationMs = Math.round(decision.hooks.reduce((sum, hook) => sum + hook.duration_ms, 0));
   const times = { duration_ms: durationMs, queue_ms: queueMs, attempts: 1 };
-  if (error !== undefined) return { ...toResult(trial, unscored(reason, error)), ...times };
-  const { expected } = judged;
-  const isRight = fired.flagged === expected;
+  if (error !== undefined) return { ...toResult(preparedEval, unscored(reason, error)), ...times };
+  const { expected } = check;
+  const isRight = decision.flagged === expected;
   const wanted = expected ? 'should be flagged' : 'should pass';
-  const by = fired.decided_by === null ? '' : ` by ${fired.decided_by}`;
+  const by = decision.decided_by === null ? '' : ` by ${decision.decided_by}`;
   const why = reason === '' ? '' : `: ${reason}`;
-  const detail = `${fired.verdict}${by}${why} (${wanted})`;
+  const detail = `${decision.verdict}${by}${why} (${wanted})`;
   return {
-    ...toResult(trial, scored(isRight ? 1 : 0, detail)),
+    ...toResult(preparedEval, scored(isRight ? 1 : 0, detail)),
     ...times,
-    guard: { ...fired, expected },
+    guard: { ...decision, expected },
   };
 }
 
-/** What a check, or several combined, said. */
-interface Said extends Took {
+/** The outcome of a check, or of several combined, with its times. */
+interface CheckReply extends Timing {
   readonly outcome: EvalOutcome;
   readonly attempts: number;
   readonly stderr: string;
 }
 
-interface Asking {
-  readonly court: Court;
+interface CheckContext {
+  readonly host: EvalHost;
   readonly id: string;
-  /** The bounds that eval hooks are told. */
+  /** The bounds that eval hooks see in their event. */
   readonly threshold: Threshold;
   readonly signal: AbortSignal;
 }
 
-async function ask(judged: JudgedTree, asking: Asking): Promise<Said> {
-  switch (judged.kind) {
+async function scoreTree(tree: PreparedTree, context: CheckContext): Promise<CheckReply> {
+  switch (tree.kind) {
     case 'check': {
-      const { court, id, threshold, signal } = asking;
-      const { request } = judged;
-      return await court.score({ id, type: request.type, threshold, request }, signal);
+      const { host, id, threshold, signal } = context;
+      const { request } = tree;
+      return await host.score({ id, type: request.type, threshold, request }, signal);
     }
     case 'bounded': {
-      const { threshold } = judged;
-      const said = await ask(judged.part, { ...asking, threshold });
-      return { ...said, outcome: bound(said.outcome, threshold) };
+      const { threshold } = tree;
+      const reply = await scoreTree(tree.part, { ...context, threshold });
+      return { ...reply, outcome: applyBounds(reply.outcome, threshold) };
     }
     case 'not': {
-      const said = await ask(judged.part, asking);
-      return { ...said, outcome: invert(said.outcome) };
+      const reply = await scoreTree(tree.part, context);
+      return { ...reply, outcome: invert(reply.outcome) };
     }
     case 'any_of':
     case 'all_of': {
-      const parts = await Promise.all(judged.parts.map((part) => ask(part, asking)));
+      const parts = await Promise.all(tree.parts.map((part) => scoreTree(part, context)));
       return {
         outcome: combine(
-          judged.kind,
+          tree.kind,
           parts.map(({ outcome }) => outcome),
         ),
-        // They are asked at once.
+        // The parts run at the same time.
         durationMs: Math.max(...parts.map(({ durationMs }) => durationMs)),
         queueMs: Math.max(...parts.map(({ queueMs }) => queueMs)),
         attempts: Math.max(...parts.map(({ attempts }) => attempts)),

@@ -1,29 +1,29 @@
 import { catalogue, RuntimeError } from '../../errors.ts';
-import { type Code, compileCode, withVariables } from '../../expression/cel.ts';
+import { type CompiledCode, compileCode, withVariables } from '../../expression/cel.ts';
 import { ExpressionError } from '../../expression/expression.ts';
-import { catchUp } from '../../time/time-limit.ts';
+import { yieldAfterLongWork } from '../../time/time-limit.ts';
 import { describeRowValue } from '../case/dataset-error.ts';
-import type { Candidate, CaseCandidate, Stage } from './selection.ts';
+import type { Candidate, CaseCandidate, SelectionStage } from './selection.ts';
 
 /**
- * Takes the cases for which an expression over `case` gives true; a case on which it fails is a problem. Throws USAGE
- * for what is no expression, or can never give true or false.
+ * Takes the cases for which a CEL expression over `case` is true; a case on which it fails becomes a
+ * problem. Throws USAGE for text that cannot be compiled or never gives true or false.
  */
-export function compileFilter(filter: string): Stage {
+export function compileFilter(filter: string): SelectionStage {
   const code = compile(filter);
   if (!['bool', 'dyn', 'optional'].some((known) => code.type.startsWith(known))) {
     throw badFilter(filter, `gives a value of type ${code.type}, not true or false`);
   }
   return async function* (candidates) {
     for await (const candidate of candidates) {
-      await catchUp();
+      await yieldAfterLongWork();
       const passed = 'problem' in candidate ? candidate : judge(candidate, code, filter);
       if (passed !== undefined) yield passed;
     }
   };
 }
 
-function compile(filter: string): Code {
+function compile(filter: string): CompiledCode {
   try {
     return compileCode(filter, withVariables(['case']), []);
   } catch (thrown) {
@@ -41,7 +41,7 @@ function badFilter(filter: string, why: string, cause?: Error): RuntimeError {
 }
 
 /** Undefined for a case that the filter drops. */
-function judge(candidate: CaseCandidate, code: Code, filter: string): Candidate | undefined {
+function judge(candidate: CaseCandidate, code: CompiledCode, filter: string): Candidate | undefined {
   const { row, value } = candidate;
   try {
     const verdict = code.evaluate({ case: value });

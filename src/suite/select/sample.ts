@@ -1,35 +1,35 @@
 import { hashText } from './hash.ts';
-import type { CaseCandidate, Selection, Stage } from './selection.ts';
+import type { CaseCandidate, Selection, SelectionStage } from './selection.ts';
 
 /**
- * Takes a sample: the cases that draw the lowest lots, in the order of the dataset. A lot comes from the seed and the id
- * of its case, so that a case that is added to the dataset takes the place of one other at most. The sample comes when
- * the source has ended; rows that are no cases pass at once. No more than twice its size is held.
+ * Takes a sample: the cases whose ids, hashed with the seed, rank lowest, in the order of the dataset. A
+ * case that is added to the dataset changes the sample by one case at most. The sample comes when the
+ * source has ended; rows that cannot be used pass at once. Holds at most twice its size.
  */
-export function takeSample({ size, seed }: NonNullable<Selection['sample']>): Stage {
+export function takeSample({ size, seed }: NonNullable<Selection['sample']>): SelectionStage {
   return async function* (candidates) {
-    let drawn: Drawn[] = [];
+    let ranked: RankedCase[] = [];
     for await (const candidate of candidates) {
       if ('problem' in candidate) {
         yield candidate;
         continue;
       }
-      drawn.push({ lot: hashText(`${seed}\n${candidate.id}`), candidate });
-      if (drawn.length === size * 2) drawn = lowest(drawn, size);
+      ranked.push({ rank: hashText(`${seed}\n${candidate.id}`), candidate });
+      if (ranked.length === size * 2) ranked = lowest(ranked, size);
     }
-    yield* lowest(drawn, size)
+    yield* lowest(ranked, size)
       .map(({ candidate }) => candidate)
       .toSorted((one, other) => one.row.number - other.row.number);
   };
 }
 
-interface Drawn {
-  readonly lot: number;
+interface RankedCase {
+  readonly rank: number;
   readonly candidate: CaseCandidate;
 }
 
-function lowest(drawn: readonly Drawn[], size: number): Drawn[] {
-  const byLot = (one: Drawn, other: Drawn): number =>
-    one.lot - other.lot || one.candidate.row.number - other.candidate.row.number;
-  return drawn.toSorted(byLot).slice(0, size);
+function lowest(ranked: readonly RankedCase[], size: number): RankedCase[] {
+  const byRank = (one: RankedCase, other: RankedCase): number =>
+    one.rank - other.rank || one.candidate.row.number - other.candidate.row.number;
+  return ranked.toSorted(byRank).slice(0, size);
 }

@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../errors.ts';
 import { compileFilter } from './filter.ts';
 import { takeSample } from './sample.ts';
-import type { Selection, Stage } from './selection.ts';
+import type { Selection, SelectionStage } from './selection.ts';
 import { takeShard } from './shard.ts';
 import type { TagWatch } from './tag-watch.ts';
 import { takeFirst, takeRows, takeTagged } from './take.ts';
@@ -9,12 +9,13 @@ import { takeFirst, takeRows, takeTagged } from './take.ts';
 export type { Candidate, Selection } from './selection.ts';
 
 /**
- * Puts together what picks the cases: the filter, then tags, shard, sample, the greatest number of cases, and the
- * numbers of rows. Rows that are no cases pass all but the shard and the numbers, and are not counted. Throws USAGE for a selection that has no meaning.
+ * Composes the stages of a selection: filter, tags, shard, sample, maximum of cases, row numbers. Rows that
+ * cannot be used pass all stages but shard and row numbers, and are not counted. Throws USAGE for an
+ * invalid selection.
  */
-export function compileSelection(selection: Selection, watch?: TagWatch): Stage {
+export function compileSelection(selection: Selection, watch?: TagWatch): SelectionStage {
   const { filter, tags, shard, sample, maxCases, rows } = selection;
-  const stages: Stage[] = [];
+  const stages: SelectionStage[] = [];
   if (filter !== undefined) stages.push(compileFilter(filter));
   if (tags !== undefined && tags.length > 0) stages.push(takeTagged(new Set(tags), watch));
   if (shard !== undefined) stages.push(takeShard(requireShard(shard)));

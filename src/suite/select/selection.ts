@@ -1,6 +1,6 @@
 import type { Row } from '../dataset/rows.ts';
 
-/** Which cases of a dataset run; what is left out selects all. */
+/** Which cases of a dataset run; without any member, all of them. */
 export interface Selection {
   /** CEL over `case`, the row; gives true or false. */
   readonly filter?: string;
@@ -15,7 +15,7 @@ export interface Selection {
   readonly rows?: readonly number[];
 }
 
-/** A row as a case that may run, or why it is none. */
+/** A row as a case that may run, or why it cannot be used. */
 export type Candidate = CaseCandidate | ProblemCandidate;
 
 export interface CaseCandidate {
@@ -32,4 +32,4 @@ export interface ProblemCandidate {
 }
 
 /** Takes some candidates of many, in their order; closes the source when it needs no more. */
-export type Stage = (candidates: AsyncIterable<Candidate>) => AsyncIterable<Candidate>;
+export type SelectionStage = (candidates: AsyncIterable<Candidate>) => AsyncIterable<Candidate>;

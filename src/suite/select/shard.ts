@@ -1,18 +1,18 @@
 import { hashText } from './hash.ts';
-import type { Candidate, Selection, Stage } from './selection.ts';
+import type { Candidate, Selection, SelectionStage } from './selection.ts';
 
 /**
- * Takes one shard. A case belongs where its id says, whatever other cases there are; a row that is no case, and so has
- * no id, where its number says.
+ * Takes one shard. The shard of a case depends on its id alone; that of a row that cannot be used, on its
+ * number.
  */
-export function takeShard({ index, count }: NonNullable<Selection['shard']>): Stage {
+export function takeShard({ index, count }: NonNullable<Selection['shard']>): SelectionStage {
   return async function* (candidates) {
     for await (const candidate of candidates) {
-      if (hashText(nameOf(candidate)) % count === index - 1) yield candidate;
+      if (hashText(shardKeyOf(candidate)) % count === index - 1) yield candidate;
     }
   };
 }
 
-function nameOf(candidate: Candidate): string {
+function shardKeyOf(candidate: Candidate): string {
   return 'problem' in candidate ? String(candidate.row.number) : candidate.id;
 }

@@ -1,12 +1,12 @@
 import { suggest } from '../../yaml/suggest.ts';
-import type { RowFault } from '../run/accumulator.ts';
+import type { RowFault } from '../run/run-accumulator.ts';
 
-/** Sees which tags the cases of a run have, so that a misspelt one can be told. */
+/** Collects the tags of the cases of a run, to report a selected tag that no case has. */
 export interface TagWatch {
   see(tags: readonly string[], isTaken: boolean): void;
   /** The last case has been seen. */
   end(): void;
-  /** That there were cases, and none had any of these tags. */
+  /** The problem that no case had any of these tags; undefined before the end, or when one had. */
   findFault(wanted: readonly string[]): RowFault | undefined;
 }
 
@@ -18,7 +18,7 @@ export function watchTags(): TagWatch {
     see(tags, isTaken) {
       seen.cases += 1;
       if (isTaken) seen.hasTaken = true;
-      else for (const tag of tags) if (known.size < most) known.add(tag);
+      else for (const tag of tags) if (known.size < maxTags) known.add(tag);
     },
     end() {
       seen.isDone = true;
@@ -32,14 +32,14 @@ export function watchTags(): TagWatch {
   };
 }
 
-/** The nearest of the tags that there are, or the first few of them. */
+/** A hint with the known tag nearest to `tag`, or with the first known tags. */
 export function hintOfTags(tag: string, known: ReadonlySet<string>): { readonly hint: string } {
   if (known.size === 0) return { hint: 'No case has a tag.' };
-  const named = [...known].slice(0, shown).join(', ');
-  const { hint = `known tags: ${named}${known.size > shown ? ', …' : ''}` } = suggest(tag, [...known]);
+  const named = [...known].slice(0, maxListed).join(', ');
+  const { hint = `known tags: ${named}${known.size > maxListed ? ', …' : ''}` } = suggest(tag, [...known]);
   return { hint };
 }
 
-/** Tags that are kept, and of these, as many as a person reads. */
-const most = 10_000;
-const shown = 20;
+/** How many tags are collected, and how many of these a hint lists. */
+const maxTags = 10_000;
+const maxListed = 20;

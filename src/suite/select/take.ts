@@ -1,8 +1,8 @@
-import type { Stage } from './selection.ts';
+import type { SelectionStage } from './selection.ts';
 import type { TagWatch } from './tag-watch.ts';
 
 /** Takes the cases that have any of the tags. */
-export function takeTagged(wanted: ReadonlySet<string>, watch?: TagWatch): Stage {
+export function takeTagged(wanted: ReadonlySet<string>, watch?: TagWatch): SelectionStage {
   return async function* (candidates) {
     for await (const candidate of candidates) {
       const isTaken = 'problem' in candidate || candidate.tags.some((tag) => wanted.has(tag));
@@ -14,7 +14,7 @@ export function takeTagged(wanted: ReadonlySet<string>, watch?: TagWatch): Stage
 }
 
 /** Takes that many cases, at least one, and closes the source with the last of them. */
-export function takeFirst(most: number): Stage {
+export function takeFirst(most: number): SelectionStage {
   return async function* (candidates) {
     let taken = 0;
     for await (const candidate of candidates) {
@@ -26,7 +26,7 @@ export function takeFirst(most: number): Stage {
 }
 
 /** Takes the rows of these numbers, cases or not, and closes the source with the last of them. */
-export function takeRows(numbers: ReadonlySet<number>): Stage {
+export function takeRows(numbers: ReadonlySet<number>): SelectionStage {
   return async function* (candidates) {
     let taken = 0;
     for await (const candidate of candidates) {

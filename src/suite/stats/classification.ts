@@ -1,25 +1,25 @@
 import type { Classification, GuardRecord, Latency } from '../run/record.ts';
 import { type LatencySketch, newLatencySketch } from './latency.ts';
-import { areaUnder, curvePoints, newCurve } from './roc.ts';
+import { areaUnder, curvePoints, newRocCurve } from './roc.ts';
 
 /**
- * Counts what a guard told from what, in bounded memory and the same in whatever order decisions come. Of what nobody
- * has labelled only the durations count.
+ * Counts the decisions of a guard, in bounded memory and with the same result in any order. Of events
+ * without a label only the durations count.
  */
 export interface ClassificationTally {
-  add(guard: Decided): void;
+  add(guard: GuardSample): void;
   /** Undefined when there was no decision. */
   classification(): Classification | undefined;
 }
 
-/** What matters of a decision. */
-export type Decided = Pick<GuardRecord, 'expected' | 'flagged' | 'confidence'> & {
+/** What the tally needs of a decision. */
+export type GuardSample = Pick<GuardRecord, 'expected' | 'flagged' | 'confidence'> & {
   readonly hooks: readonly { readonly name: string; readonly duration_ms: number }[];
 };
 
 export function newClassificationTally(): ClassificationTally {
   const counts = { truePositives: 0, falsePositives: 0, trueNegatives: 0, falseNegatives: 0 };
-  const curve = newCurve();
+  const curve = newRocCurve();
   let decisions = 0;
   const sketches = new Map<string, LatencySketch>();
   return {

@@ -1,12 +1,12 @@
-import { midpoint } from './sample.ts';
+import { midpoint } from './averages.ts';
 
 /**
- * How many scores of 0..1 are how large, in bounded memory and the same in whatever order they come: exact up to
- * 10,000 different scores, beyond that to the nearest multiple of 2^-16.
+ * The distribution of scores of 0..1, in bounded memory and with the same result in any order: exact up to
+ * 10,000 different scores, beyond that rounded to multiples of 2^-16.
  */
 export interface Distribution {
   add(score: number): void;
-  /** Null of nothing, as all. */
+  /** Null when there is no score, as for p10. */
   median(): number | null;
   /** The smallest score that at least a tenth do not exceed. */
   p10(): number | null;
@@ -19,7 +19,7 @@ export function newDistribution(maxDistinct = 10_000): Distribution {
   let bins = new Float64Array(0);
   let count = 0;
   const addToBin = (score: number, times: number) => {
-    const bin = Math.round(score * finest);
+    const bin = Math.round(score * binsPerUnit);
     bins[bin] = (bins[bin] ?? 0) + times;
   };
   const levels = (): Iterable<readonly [score: number, times: number]> =>
@@ -33,7 +33,7 @@ export function newDistribution(maxDistinct = 10_000): Distribution {
       }
       exact.set(score, (exact.get(score) ?? 0) + 1);
       if (exact.size <= maxDistinct) return;
-      bins = new Float64Array(finest + 1);
+      bins = new Float64Array(binsPerUnit + 1);
       for (const [known, times] of exact) addToBin(known, times);
       exact = undefined;
     },
@@ -46,12 +46,12 @@ export function newDistribution(maxDistinct = 10_000): Distribution {
   };
 }
 
-/** Parts of a score beyond which two are no longer told apart. */
-const finest = 2 ** 16;
+/** The resolution of the bins. */
+const binsPerUnit = 2 ** 16;
 
 function* binLevels(bins: Float64Array): Generator<readonly [number, number]> {
   for (const [bin, times] of bins.entries()) {
-    if (times > 0) yield [bin / finest, times];
+    if (times > 0) yield [bin / binsPerUnit, times];
   }
 }
 

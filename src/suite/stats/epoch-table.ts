@@ -1,25 +1,28 @@
 import { newExactSum } from './exact-sum.ts';
-import { type Draw, estimatePassAt, estimatePassHat } from './pass-k.ts';
+import { type EpochCounts, estimatePassAt, estimatePassHat } from './pass-k.ts';
 
-/** How many cases passed in how many of how many epochs: all that chances over epochs depend on. */
+/** Counts cases by their epochs and passed epochs, which is all that pass@k and pass^k depend on. */
 export interface EpochTable {
   add(epochs: number, passed: number): void;
   /** Cases of which some epochs passed and others did not. */
   flaky(): number;
-  /** The chance over all cases that of k epochs one passes, by k from 1; of no case that has so many epochs, no chance. */
+  /**
+   * pass@k, the mean chance that one of k epochs passes, by k from 1; a k that no case has epochs for is
+   * left out.
+   */
   passAt(maxK: number): Record<string, number>;
-  /** The chance that of k epochs all pass, likewise. */
+  /** pass^k, the mean chance that all k epochs pass, likewise. */
   passHat(maxK: number): Record<string, number>;
 }
 
 export function newEpochTable(): EpochTable {
   const cells = new Map<string, { readonly n: number; readonly c: number; cases: number }>();
-  const chances = (maxK: number, estimate: (draw: Draw) => number) =>
+  const chances = (maxK: number, estimate: (draw: EpochCounts) => number) =>
     Object.fromEntries(
       Array.from({ length: maxK }, (_none, index) => index + 1).flatMap((k) => {
-        const drawn = [...cells.values()].filter(({ n }) => n >= k);
-        if (drawn.length === 0) return [];
-        const mean = weightedMean(drawn.map(({ n, c, cases }) => [estimate({ n, c, k }), cases]));
+        const largeEnough = [...cells.values()].filter(({ n }) => n >= k);
+        if (largeEnough.length === 0) return [];
+        const mean = weightedMean(largeEnough.map(({ n, c, cases }) => [estimate({ n, c, k }), cases]));
         return [[String(k), mean] as const];
       }),
     );

@@ -1,12 +1,12 @@
 import type { Classification, EvalResult, EvalStats, Stats } from '../run/record.ts';
 import { newClassificationTally } from './classification.ts';
 import { newLatencySketch } from './latency.ts';
-import { newTally, type Tallied } from './tally.ts';
+import { newTally, type TallyInput } from './tally.ts';
 
 /** The statistics of one eval, over all cases or those of a tag. */
 export interface EvalTally {
-  /** `asked` has what the eval said epoch by epoch. */
-  add(result: Tallied, asked: readonly EvalResult[]): void;
+  /** `asked`: the results of the eval in each epoch. */
+  add(result: TallyInput, asked: readonly EvalResult[]): void;
   evalStats(): Omit<EvalStats, 'tags'>;
   tagStats(): Stats & { readonly classification?: Classification };
 }
@@ -17,18 +17,18 @@ export function newEvalTally(epochs: number): EvalTally {
   const latencies = newLatencySketch();
   const waits = newLatencySketch();
   const decisions = newClassificationTally();
-  const classified = () => {
+  const withClassification = () => {
     const classification = decisions.classification();
     return classification === undefined ? {} : { classification };
   };
   return {
-    add(result, asked) {
+    add(result, results) {
       tally.add(result);
       if (result.score !== null) {
         const tenth = tenthOf(result.score);
         histogram[tenth] = (histogram[tenth] ?? 0) + 1;
       }
-      for (const { duration_ms, queue_ms, guard } of asked) {
+      for (const { duration_ms, queue_ms, guard } of results) {
         latencies.add(duration_ms);
         if (queue_ms !== undefined) waits.add(queue_ms);
         if (guard !== undefined) decisions.add(guard);
@@ -39,9 +39,9 @@ export function newEvalTally(epochs: number): EvalTally {
       histogram: [...histogram],
       latency_ms: latencies.latency(),
       queue_ms: waits.latency(),
-      ...classified(),
+      ...withClassification(),
     }),
-    tagStats: () => ({ ...tally.stats(), ...classified() }),
+    tagStats: () => ({ ...tally.stats(), ...withClassification() }),
   };
 }
 

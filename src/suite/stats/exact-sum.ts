@@ -39,7 +39,9 @@ function addExactly(a: number, b: number): [sum: number, rest: number] {
   return [sum, small - (sum - large)];
 }
 
-/** Adds from the largest part down until digits get lost, then settles a tie by the sign of what is left. */
+/**
+ * Adds from the largest part down until digits get lost, then rounds a tie by the sign of the next part.
+ */
 function roundOnce(parts: readonly number[]): number {
   let at = parts.length - 1;
   let [sum, rest] = [parts[at] ?? 0, 0];

@@ -5,7 +5,7 @@ import { atRanks } from './distribution.ts';
 export interface LatencySketch {
   /** In milliseconds. */
   add(durationMs: number): void;
-  /** Null of nothing. */
+  /** Null when there is no duration. */
   latency(): Latency | null;
 }
 
@@ -31,19 +31,19 @@ export function newLatencySketch(): LatencySketch {
 
 /** Neighbouring edges differ by 1 %, so that the middle of a bin is within half a percent of all in it. */
 const growth = 1.01;
-/** A microsecond; what is shorter took no time. Three years is the longest. */
+/** A microsecond; shorter durations count as 0. The longest is three years. */
 const shortestMs = 0.001;
 const longestMs = 1e11;
-const none = -1;
+const zeroBin = -1;
 
 function binOf(ms: number): number {
-  if (!(ms >= shortestMs)) return none;
+  if (!(ms >= shortestMs)) return zeroBin;
   return Math.ceil(Math.log(Math.min(ms, longestMs) / shortestMs) / Math.log(growth));
 }
 
-/** Three digits are as many as are known. */
+/** The middle of a bin, to the three digits that its width allows. */
 function millisecondsOf(bin: number): number {
-  if (bin === none) return 0;
+  if (bin === zeroBin) return 0;
   const middle = (2 * shortestMs * growth ** bin) / (1 + growth);
   return Number(middle.toPrecision(3));
 }

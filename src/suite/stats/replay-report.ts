@@ -2,8 +2,11 @@ import type { Reporter } from '../report/reporter.ts';
 import type { RunSource, RunSummary, SuiteReport } from '../run/record.ts';
 import { summarize } from './summarize.ts';
 
-/** Tells a reporter of a run that is over, or was cut off, as if it happened now. */
-export async function retell(source: RunSource, reporter: Reporter): Promise<void> {
+/**
+ * Calls a reporter with everything of a stored run, as if it ran now. Throws what the source and the
+ * reporter throw.
+ */
+export async function replayReport(source: RunSource, reporter: Reporter): Promise<void> {
   const report = await summarize(source);
   await reporter.begin(source.header);
   for await (const record of source.cases()) await reporter.onCase(record);
@@ -12,7 +15,7 @@ export async function retell(source: RunSource, reporter: Reporter): Promise<voi
   await reporter.end(toReport(report, source.header.file));
 }
 
-/** Reporters know of runs with an end only: one that was cut off is an error, and a shadow has nothing to fail by. */
+/** Reporters need a final status: an interrupted run becomes `error`, a shadow `passed`. */
 function toReport({ kind, status, duration_ms: ms, ...rest }: RunSummary, file: string): SuiteReport {
   const report = { ...rest, duration_ms: ms ?? 0 };
   if (status !== 'running' && status !== 'interrupted') return { ...report, status };

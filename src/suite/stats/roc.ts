@@ -1,20 +1,20 @@
 import type { Classification } from '../run/record.ts';
 
 /** Decisions at one level of confidence: how many should have been flagged, and how many should not. */
-export interface Level {
+export interface ConfidenceLevel {
   readonly confidence: number;
   readonly positives: number;
   readonly negatives: number;
 }
 
-/** Gathers confidences to four decimals. */
-export interface Curve {
+/** Collects the confidences of decisions, rounded to four decimals. */
+export interface RocCurve {
   add(expected: boolean, confidence: number | null): void;
   /** By falling confidence; undefined unless every decision came with one. */
-  levels(): readonly Level[] | undefined;
+  levels(): readonly ConfidenceLevel[] | undefined;
 }
 
-export function newCurve(): Curve {
+export function newRocCurve(): RocCurve {
   const bins = new Map<number, { positives: number; negatives: number }>();
   let isComplete = true;
   return {
@@ -24,7 +24,7 @@ export function newCurve(): Curve {
         bins.clear();
       }
       if (confidence === null || !isComplete) return;
-      const bin = Math.round(confidence * finest);
+      const bin = Math.round(confidence * levelsPerUnit);
       const level = bins.get(bin) ?? { positives: 0, negatives: 0 };
       bins.set(bin, level);
       level[expected ? 'positives' : 'negatives'] += 1;
@@ -32,33 +32,33 @@ export function newCurve(): Curve {
     levels() {
       if (!isComplete) return undefined;
       const sorted = [...bins].sort(([a], [b]) => b - a);
-      return sorted.map(([bin, level]) => ({ confidence: bin / finest, ...level }));
+      return sorted.map(([bin, level]) => ({ confidence: bin / levelsPerUnit, ...level }));
     },
   };
 }
 
-/** Levels of confidence that are told apart. */
-const finest = 10_000;
+/** The resolution of confidences. */
+const levelsPerUnit = 10_000;
 const maxPoints = 101;
 
 /**
  * The chance that what should be flagged has the higher confidence of two that are drawn, a tie counting half
  * (Mann-Whitney); null unless there are some of both.
  */
-export function areaUnder(levels: readonly Level[]): number | null {
+export function areaUnder(levels: readonly ConfidenceLevel[]): number | null {
   const { positives, negatives } = totals(levels);
   if (positives === 0 || negatives === 0) return null;
   let above = 0;
-  let halves = 0;
+  let halfWins = 0;
   for (const level of levels) {
-    halves += level.negatives * (2 * above + level.positives);
+    halfWins += level.negatives * (2 * above + level.positives);
     above += level.positives;
   }
-  return halves / (2 * positives * negatives);
+  return halfWins / (2 * positives * negatives);
 }
 
 /** The curve from its first step to (1, 1), thinned evenly where it has too many; undefined unless there are some of both. */
-export function curvePoints(levels: readonly Level[]): Classification['roc'] {
+export function curvePoints(levels: readonly ConfidenceLevel[]): Classification['roc'] {
   const { positives, negatives } = totals(levels);
   if (positives === 0 || negatives === 0) return undefined;
   let [tp, fp] = [0, 0];
@@ -70,7 +70,7 @@ export function curvePoints(levels: readonly Level[]): Classification['roc'] {
   return thin(points);
 }
 
-function totals(levels: readonly Level[]): { positives: number; negatives: number } {
+function totals(levels: readonly ConfidenceLevel[]): { positives: number; negatives: number } {
   return {
     positives: levels.reduce((sum, level) => sum + level.positives, 0),
     negatives: levels.reduce((sum, level) => sum + level.negatives, 0),

@@ -1,30 +1,30 @@
-import { failuresOf, openRoles } from '../report/outcome.ts';
-import { newFirsts } from '../run/bounded-list.ts';
+import { failuresOf, roleLookup } from '../report/case-failures.ts';
+import { newBoundedList } from '../run/bounded-list.ts';
 import type { Failure, RunSource, RunSummary } from '../run/record.ts';
-import { newReducer } from './reducer.ts';
+import { newStatsAccumulator } from './stats-accumulator.ts';
 
 /**
- * The report of a run; of one that did not come to its end what its cases came to so far, without gates. What a
- * shadow would have decided has no end, and nothing to fail by.
+ * The report of a run. For a run without one it is computed from the cases so far, without gates, with the
+ * status `interrupted` or `running`; a shadow is always `running`.
  */
 export async function summarize(source: RunSource): Promise<RunSummary> {
   if (source.report !== undefined) return source.report;
   const { header } = source;
-  const reducer = newReducer(header.evals, header.epochs);
-  const failures = newFirsts<Failure>(shown);
-  const roleOf = openRoles(header);
+  const statsAccumulator = newStatsAccumulator(header.evals, header.epochs);
+  const failures = newBoundedList<Failure>(maxListed);
+  const roleOf = roleLookup(header);
   let cases = 0;
   for await (const record of source.cases()) {
     cases += 1;
-    reducer.add(record);
+    statsAccumulator.add(record);
     for (const failure of failuresOf(record, roleOf)) failures.add(failures.count(), failure);
   }
   const { run_id, suite, epochs, kind } = header;
   const status = kind === 'shadow' ? 'running' : (source.status ?? 'interrupted');
   return {
     ...{ run_id, ...(kind === undefined ? {} : { kind }), suite, status, cases, epochs, bailed: false },
-    overall: reducer.overall(),
-    evals: reducer.stats(),
+    overall: statsAccumulator.overall(),
+    evals: statsAccumulator.stats(),
     gates: [],
     duration_ms: null,
     problems: [],
@@ -34,4 +34,4 @@ export async function summarize(source: RunSource): Promise<RunSummary> {
   };
 }
 
-const shown = 20;
+const maxListed = 20;

@@ -5,7 +5,7 @@ import { newExactSum } from './exact-sum.ts';
 import { meanInterval, wilsonInterval } from './intervals.ts';
 
 /** What a tally needs to know of a case. */
-export interface Tallied {
+export interface TallyInput {
   /** Null when unscored. */
   readonly score: number | null;
   readonly passed: boolean;
@@ -14,13 +14,16 @@ export interface Tallied {
   readonly passedEpochs: number;
 }
 
-/** Statistics of cases as they come, in bounded memory: to the last digit the same in whatever order they come. */
+/** Statistics of cases in bounded memory: the same to the last digit in any order. */
 export interface Tally {
-  add(result: Tallied): void;
+  add(result: TallyInput): void;
   stats(): Stats;
 }
 
-/** `epochs` is how often each case is run: chances over epochs are only told of more than one. */
+/**
+ * `epochs` is how often each case is run; pass@k and pass^k are part of the statistics only with more than
+ * one.
+ */
 export function newTally(epochs: number): Tally {
   let [count, scored, passed] = [0, 0, 0];
   const sum = newExactSum();

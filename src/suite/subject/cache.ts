@@ -1,58 +1,61 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { isObject, parseLossless, stringifyJson } from '../../json/json.ts';
-import type { ResultStore } from '../../store/results.ts';
-import { digestFiles } from './digest-files.ts';
-import type { Made, Question, Source } from './source.ts';
+import type { ResultStore } from '../../store/result-store.ts';
+import type { SubjectAdapter, SubjectOutput, SubjectRequest } from './adapter.ts';
+import { digestFiles } from './file-digests.ts';
 
-/** Answers that were made before, by all that made them. */
+/** Stored answers, found by a digest of everything that determines them. */
 export interface AnswerCache {
-  /** Where the answer to this question, in this epoch, is kept. */
-  at(
-    question: Question,
+  /** The entry of the answer to this request in this epoch. */
+  entryFor(
+    question: SubjectRequest,
     epoch: number,
   ): {
     /** Throws STORE_FAILED. */
-    find(): Made | undefined;
+    find(): SubjectOutput | undefined;
     /** Throws STORE_FAILED. */
-    keep(answer: Made): void;
+    keep(answer: SubjectOutput): void;
   };
 }
 
-/** What answers is looked at once: a script that is changed while a suite runs is another one in its next run. */
+/**
+ * Opens the cache of a subject. Its config and files are digested once, here; later changes count from the
+ * next run.
+ */
 export function openCache(
   store: Pick<ResultStore, 'findAnswer' | 'keepAnswer'>,
-  source: Source,
+  adapter: SubjectAdapter,
   replay: string | undefined,
 ): AnswerCache {
-  // A recording may answer in the place of everything else.
-  const recording = replay === undefined ? [] : digestFiles([resolve(replay)], '');
-  const identity = digest([FORMAT, source.identify(), recording]);
+  // With --replay the answers depend on the recording, too.
+  const recordingDigests = replay === undefined ? [] : digestFiles([resolve(replay)], '');
+  const identity = digest([FORMAT_VERSION, adapter.identify(), recordingDigests]);
   return {
-    at: ({ key }, epoch) => {
-      const place = digest([identity, key, epoch]);
+    entryFor: ({ key }, epoch) => {
+      const entryKey = digest([identity, key, epoch]);
       return {
         find: () => {
-          const text = store.findAnswer(place);
+          const text = store.findAnswer(entryKey);
           return text === undefined ? undefined : readAnswer(text);
         },
         keep: ({ text, result, messages, tool_calls, metadata }) =>
-          store.keepAnswer(place, stringifyJson({ text, result, messages, tool_calls, metadata })),
+          store.keepAnswer(entryKey, stringifyJson({ text, result, messages, tool_calls, metadata })),
       };
     },
   };
 }
 
-/** Of what is kept, and of what goes into a key. */
-const FORMAT = 1;
+/** The version of stored answers and of their keys. */
+const FORMAT_VERSION = 1;
 
 function digest(parts: unknown): string {
   return createHash('sha256').update(stringifyJson(parts)).digest('hex');
 }
 
-/** Undefined for what this module has not written. */
-function readAnswer(text: string): Made | undefined {
+/** Parses a stored answer; undefined for text of another format. */
+function readAnswer(text: string): SubjectOutput | undefined {
   const value = parseLossless(text);
   const isOurs = isObject(value) && typeof value['text'] === 'string' && Array.isArray(value['messages']);
-  return isOurs ? (value as unknown as Made) : undefined;
+  return isOurs ? (value as unknown as SubjectOutput) : undefined;
 }

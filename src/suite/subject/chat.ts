@@ -1,14 +1,17 @@
 import { resolve } from 'node:path';
 import type { Expression } from '../../expression/expression.ts';
 import { isObject, Json } from '../../json/json.ts';
-import type { Chat, Pipeline } from '../../pipeline/file/model.ts';
+import type { Chat, Pipeline } from '../../pipeline/file/pipeline.ts';
 import type { Subject } from '../file/model.ts';
+import type { SubjectAdapter, SubjectContext } from './adapter.ts';
 import { describeEvals, describeHooks, describeProviders, describeTools } from './identity.ts';
-import { runAlone } from './run-alone.ts';
-import type { Source, SubjectContext } from './source.ts';
+import { runUnattended } from './unattended-run.ts';
 
-/** A conversation with a model as a subject: a pipeline of this one step, of which nothing is kept. */
-export function openChat({ chat }: Extract<Subject, { kind: 'chat' }>, context: SubjectContext): Source {
+/** Opens a chat as a subject: it runs as a pipeline of this one step, and nothing is stored. */
+export function openChatSubject(
+  { chat }: Extract<Subject, { kind: 'chat' }>,
+  context: SubjectContext,
+): SubjectAdapter {
   const { config } = context;
   const { system: _system, messages: _messages, guardrails, ...settings } = chat;
   const guards = guardrails.map(({ params: _params, ...guard }) => guard);
@@ -19,18 +22,18 @@ export function openChat({ chat }: Extract<Subject, { kind: 'chat' }>, context: 
       const params = guardrails.map((guard) => guard.params.evaluate(scope));
       const fixed: Chat = {
         ...settings,
-        messages: always(messages),
-        ...(system === undefined ? {} : { system: always(system) }),
-        guardrails: guards.map((guard, index) => ({ ...guard, params: always(params[index]) })),
+        messages: constant(messages),
+        ...(system === undefined ? {} : { system: constant(system) }),
+        guardrails: guards.map((guard, index) => ({ ...guard, params: constant(params[index]) })),
       };
       return {
         key: { system, messages, params },
-        ask: async (signal) => {
-          const { result, ...made } = await runAlone(toPipeline(config.file, fixed), noInput, {
+        send: async (signal) => {
+          const { result, ...output } = await runUnattended(toPipeline(config.file, fixed), noInput, {
             ...context,
             signal,
           });
-          return { ...made, result, text: textOf(result) };
+          return { ...output, result, text: textOf(result) };
         },
       };
     },
@@ -54,7 +57,7 @@ export function openChat({ chat }: Extract<Subject, { kind: 'chat' }>, context: 
 
 const noInput = new Json('{}');
 
-function always(value: unknown): Expression {
+function constant(value: unknown): Expression {
   return { evaluate: () => value };
 }
 
@@ -69,7 +72,7 @@ function toPipeline(config: string, chat: Chat): Pipeline {
   };
 }
 
-/** The chat's view has the final answer as `text`. */
+/** The final answer of a chat. */
 function textOf(view: unknown): string {
   const text = isObject(view) ? view['text'] : '';
   return typeof text === 'string' ? text : '';

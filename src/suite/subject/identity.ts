@@ -2,12 +2,13 @@ import { resolve } from 'node:path';
 import type { ExecConfig, ForeignHookConfig, ProviderConfig, RuntimeConfig } from '../../config/config.ts';
 import type { HookKind } from '../../contract/hook.ts';
 import { isObject } from '../../json/json.ts';
-import { standIn } from '../../provider/open/stand-in.ts';
-import { digestFiles } from './digest-files.ts';
-import type { SubjectContext } from './source.ts';
+import { replaceMock } from '../../provider/open/mock-replacement.ts';
+import type { SubjectContext } from './adapter.ts';
+import { digestFiles } from './file-digests.ts';
 
-// What answers, as JSON values: an entry of the config without where it stands, and the contents of the files that it
-// names. No secrets: of forwarded variables there are the names only, and of credentials nothing.
+// Everything that determines answers, as JSON values for the key of the cache: entries of the config
+// without their positions, and digests of the files that they name. No secrets: only names of forwarded
+// variables, no credentials.
 
 /** These tools, with their programs. */
 export function describeTools(config: RuntimeConfig, names: readonly string[]): unknown {
@@ -23,23 +24,30 @@ export function describeEvals(config: RuntimeConfig, names: readonly string[]): 
     .map(({ exec, ...entry }) => ({ ...entry, exec: describeExec(config, exec) }));
 }
 
-/** The hooks that may change an answer, with their programs; those of a foreign dialect may have a say anywhere. */
+/**
+ * The filters that may change an answer, with their programs: those of `kind`, and all of foreign dialects.
+ */
 export function describeHooks(config: RuntimeConfig, kind?: HookKind): unknown {
   const natives = config.hooks
     .filter(({ hook, mode }) => mode === 'filter' && (kind === undefined || hook === kind))
-    .map(({ place, exec, ...entry }) => ({ place, said: { ...entry, exec: describeExec(config, exec) } }));
-  const strangers = config.foreign.map((hook) => ({
-    place: hook.place,
+    .map(({ fileIndex, exec, ...entry }) => ({
+      place: fileIndex,
+      said: { ...entry, exec: describeExec(config, exec) },
+    }));
+  const foreignHooks = config.foreign.map((hook) => ({
+    place: hook.fileIndex,
     said: describeForeign(config, hook),
   }));
-  // In which order they run counts, and not how many others stand between them.
-  return [...natives, ...strangers].toSorted((one, other) => one.place - other.place).map(({ said }) => said);
+  // Their order counts, not their position in the file.
+  return [...natives, ...foreignHooks]
+    .toSorted((one, other) => one.place - other.place)
+    .map(({ said: description }) => description);
 }
 
 function describeForeign(config: RuntimeConfig, hook: ForeignHookConfig): unknown {
-  const { source: _source, place: _place, exec, ...entry } = hook;
+  const { source: _source, fileIndex: _place, exec, ...entry } = hook;
   if (exec === undefined) return entry;
-  // The line of a shell names files among its words.
+  // Words of a shell line may be names of files.
   const words = exec.command.split(/[\s"';|&()<>]+/);
   const files = digestFiles(words, resolve(config.folder, exec.cwd ?? '.'));
   return { ...entry, exec: describeExec(config, exec), files };
@@ -47,11 +55,11 @@ function describeForeign(config: RuntimeConfig, hook: ForeignHookConfig): unknow
 
 type ProviderContext = Pick<SubjectContext, 'config' | 'env'>;
 
-/** These providers, or who stands in for them. */
+/** These providers, or the mocks that stand in for them. */
 export function describeProviders({ config, env }: ProviderContext, ids: readonly string[]): unknown {
   return config.providers
     .filter(({ id }) => ids.includes(id))
-    .map((provider) => describeProvider(config, stoodInFor(provider, env)));
+    .map((provider) => describeProvider(config, withStandIn(provider, env)));
 }
 
 /** Everything that the config declares. */
@@ -75,17 +83,17 @@ function describeExec({ folder }: RuntimeConfig, { position: _position, ...exec 
   const words = [...args, ...env].flatMap((word) => [word, word.slice(word.indexOf('=') + 1)]);
   return {
     ...exec,
-    // A bare name is looked up on PATH: an interpreter, which is no part of what is judged.
+    // A bare name is an interpreter from PATH, which does not count as part of the subject.
     program: command.includes('/') ? digestFiles([command], folder) : [],
     files: digestFiles(words, resolve(folder, cwd ?? '.')),
   };
 }
 
-function stoodInFor(provider: ProviderConfig, env: SubjectContext['env']): ProviderConfig {
+function withStandIn(provider: ProviderConfig, env: SubjectContext['env']): ProviderConfig {
   try {
-    return standIn(provider, env);
+    return replaceMock(provider, env);
   } catch {
-    // It cannot answer at all, which is told when it is asked.
+    // The stand-in is invalid, which the call itself will report.
     return provider;
   }
 }

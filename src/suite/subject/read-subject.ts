@@ -6,7 +6,7 @@ import type { Subject } from '../file/model.ts';
 import { besideFile } from '../file/paths.ts';
 import { expressionAt } from '../file/read-expression.ts';
 
-/** What the expressions of a subject see. */
+/** The variables of the expressions of a subject. */
 export const subjectVariables: readonly string[] = ['case', 'epoch'];
 
 /** The subject that a checked document declares at `path`. Call it only without errors. */

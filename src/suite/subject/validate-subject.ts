@@ -1,5 +1,5 @@
 import { toRuntimeError } from '../../errors.ts';
-import { findExpressionErrors, findTypeErrors, type Wanted } from '../../expression/expression.ts';
+import { type ExpectedType, findExpressionErrors, findTypeErrors } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import { loadPipeline } from '../../pipeline/file/load.ts';
 import { findWrongArgs } from '../../pipeline/file/validate-args.ts';
@@ -7,12 +7,12 @@ import { findWrongNames } from '../../pipeline/file/validate-names.ts';
 import { findWrongChecks } from '../../pipeline/file/validate-shape.ts';
 import type { StepNode } from '../../pipeline/file/validate-tree.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { present } from '../../yaml/present.ts';
+import { omitUndefined } from '../../yaml/present.ts';
 import { formatProblem } from '../../yaml/problem.ts';
-import { infiniteNumbersAt, itemsAt, valueAt, wordAt } from '../../yaml/read.ts';
+import { infiniteNumbersAt, itemsAt, nonEmptyTextAt, valueAt } from '../../yaml/read.ts';
 import { besideFile } from '../file/paths.ts';
 import type { Finding } from '../validate/finding.ts';
-import type { SuiteRuntime } from '../validate/runtime.ts';
+import type { SuiteRuntime } from '../validate/suite-runtime.ts';
 import { subjectVariables } from './read-subject.ts';
 
 /** What is wrong with the subject at `path` beyond its shape; `config` is that of its runtime, if it is known. */
@@ -25,30 +25,30 @@ export function findSubjectProblems(
   if (!isObject(value)) return [];
   const step = toStep(path, value);
   return [
-    ...findIdleKeys(step),
+    ...findMisplacedKeys(step),
     ...[
       ...findWrongNames(document, [step], config),
       ...findWrongArgs(step.kind === 'tool' ? [step] : [], config),
       ...findWrongChecks(document, step),
-    ].map(({ path: place, message, hint }) => ({ path: place, message, ...present({ hint }) })),
+    ].map(({ path: place, message, hint }) => ({ path: place, message, ...omitUndefined({ hint }) })),
     ...subjectFieldsOf(document, path).flatMap((field) => findBadExpressions(document, field)),
     ...findBadPipeline(document, [...path, 'pipeline'], config),
   ];
 }
 
-/** A subject says what it does in the words of a step, so that what checks steps checks it. */
+/** A subject has the keys of a pipeline step, so it is checked as one. */
 function toStep(path: Path, value: StepNode['value']): StepNode {
   const [kind, ...others] = kindsOf(value);
   const place = { id: undefined, parent: undefined, slot: 'spec', index: 0, loops: false } as const;
   return { ...place, path, value, kind: others.length > 0 || kind === 'pipeline' ? undefined : kind };
 }
 
-/** What the subject says that it is: one of these, unless the file is wrong. */
+/** The kinds that the subject has keys of: exactly one in a valid file. */
 function kindsOf(value: StepNode['value']) {
   return (['tool', 'chat', 'pipeline'] as const).filter((key) => Object.hasOwn(value, key));
 }
 
-function findIdleKeys({ path, value }: StepNode): Finding[] {
+function findMisplacedKeys({ path, value }: StepNode): Finding[] {
   const [kind, ...others] = kindsOf(value);
   if (kind === undefined || others.length > 0) return [];
   return Object.entries({ args: 'tool', input: 'pipeline' }).flatMap(([key, owner]) => {
@@ -58,15 +58,15 @@ function findIdleKeys({ path, value }: StepNode): Finding[] {
   });
 }
 
-/** A tree whose strings are expressions. */
-export interface Field {
+/** A tree of the subject whose strings are expressions. */
+export interface SubjectField {
   readonly path: Path;
   /** What a text must give; undefined where any text will do. */
-  readonly wanted?: Wanted;
+  readonly wanted?: ExpectedType;
 }
 
 /** Every tree of the subject at `path` whose strings are expressions. */
-export function subjectFieldsOf(document: YamlDocument, path: Path): Field[] {
+export function subjectFieldsOf(document: YamlDocument, path: Path): SubjectField[] {
   const chat = [...path, 'chat'];
   const guardrails = itemsAt(document, [...chat, 'guardrails']);
   return [
@@ -78,7 +78,7 @@ export function subjectFieldsOf(document: YamlDocument, path: Path): Field[] {
   ];
 }
 
-function findBadExpressions(document: YamlDocument, { path, wanted }: Field): Finding[] {
+function findBadExpressions(document: YamlDocument, { path, wanted }: SubjectField): Finding[] {
   const value = valueAt(document, path);
   const errors =
     wanted === undefined
@@ -97,15 +97,15 @@ function findBadExpressions(document: YamlDocument, { path, wanted }: Field): Fi
   ];
 }
 
-/** The problems of the pipeline stand in another file, so each is told with its own place. */
+/** The errors of the pipeline file of the subject, each with its own position in the message. */
 function findBadPipeline(document: YamlDocument, path: Path, config: SuiteRuntime | undefined): Finding[] {
-  const named = wordAt(document, path);
+  const named = nonEmptyTextAt(document, path);
   if (named === undefined) return [];
   try {
     const { problems } = loadPipeline(besideFile(document.file, named), config);
     return problems
       .filter(({ severity }) => severity === 'error')
-      .map(({ hint, ...problem }) => ({ path, message: formatProblem(problem), ...present({ hint }) }));
+      .map(({ hint, ...problem }) => ({ path, message: formatProblem(problem), ...omitUndefined({ hint }) }));
   } catch (error) {
     return [
       { path, message: toRuntimeError(error).message, hint: 'The path starts at the folder of this file.' },

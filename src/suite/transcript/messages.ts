@@ -1,7 +1,7 @@
 import type { ChatMessage } from '../../contract/provider.ts';
 import { isObject } from '../../json/json.ts';
-import { misfit } from '../case/dataset-error.ts';
-import { type JsonObject, readList, requireObject, requireText } from './values.ts';
+import { datasetError } from '../case/dataset-error.ts';
+import { type JsonObject, readList, requireObject, requireText } from './row-values.ts';
 
 /**
  * Messages as OpenAI's API or PromptKit has them, with their whole text in `content`; their other members stay as
@@ -20,7 +20,7 @@ function readMessage(value: unknown, place: string): ChatMessage {
 function readRole(value: unknown, place: string): ChatMessage['role'] {
   // OpenAI's newer name for the same thing.
   const role = value === 'developer' ? 'system' : roles.find((known) => known === value);
-  if (role === undefined) throw misfit(place, `one of ${roles.join(', ')}`, value);
+  if (role === undefined) throw datasetError(place, `one of ${roles.join(', ')}`, value);
   return role;
 }
 
@@ -33,15 +33,15 @@ function readContent(message: JsonObject, place: string): string {
   const { parts, tool_result: result } = message;
   if (Array.isArray(parts)) return textOf(parts, `${place}.parts`);
   if (!isObject(result)) return '';
-  const said = textOf(result['content'], `${place}.tool_result.content`);
-  return said === '' ? textOf(result['parts'], `${place}.tool_result.parts`) : said;
+  const resultText = textOf(result['content'], `${place}.tool_result.content`);
+  return resultText === '' ? textOf(result['parts'], `${place}.tool_result.parts`) : resultText;
 }
 
 /** A text, or the texts of parts; an image or a recording has none. */
 function textOf(value: unknown, place: string): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
-  if (!Array.isArray(value)) throw misfit(place, 'text or a list of parts', value);
+  if (!Array.isArray(value)) throw datasetError(place, 'text or a list of parts', value);
   return value.map((part: unknown, index) => textOfPart(part, `${place}[${index}]`)).join('');
 }
 

@@ -1,34 +1,34 @@
 import type { EvalToolCall } from '../../contract/eval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { isObject, parseLossless } from '../../json/json.ts';
-import { misfit } from '../case/dataset-error.ts';
-import { type JsonObject, readList, readText, requireObject, requireText } from './values.ts';
+import { datasetError } from '../case/dataset-error.ts';
+import { type JsonObject, readList, readText, requireObject, requireText } from './row-values.ts';
 
 /**
  * The tool calls of messages, in OpenAI's shape or PromptKit's, with what the messages of role `tool` answered; `place`
  * is where the messages stand. Throws DATASET_INVALID.
  */
-export function toolCallsOf(messages: readonly ChatMessage[], place: string): readonly EvalToolCall[] {
-  const asked = messages.map((message, index) => readCalls(message, index, `${place}[${index}]`));
-  const answers = messages.flatMap((message, index) => {
-    return message.role === 'tool' ? [readAnswer(message, index, `${place}[${index}]`)] : [];
+export function readToolCalls(messages: readonly ChatMessage[], place: string): readonly EvalToolCall[] {
+  const calls = messages.map((message, index) => readCalls(message, index, `${place}[${index}]`));
+  const replies = messages.flatMap((message, index) => {
+    return message.role === 'tool' ? [readReply(message, index, `${place}[${index}]`)] : [];
   });
-  const given = matchAnswers(asked, answers);
-  return asked.flat().map((call) => {
+  const replyOf = matchReplies(calls, replies);
+  return calls.flat().map((call) => {
     const { name, args, index } = call;
-    const { result = '', error = '', errorType = '' } = given.get(call) ?? {};
+    const { result = '', error = '', errorType = '' } = replyOf.get(call) ?? {};
     return { name, args, result, error, index, ...(errorType === '' ? {} : { error_type: errorType }) };
   });
 }
 
-interface Asked {
+interface RequestedCall {
   readonly id: string | undefined;
   readonly name: string;
   readonly args: unknown;
   readonly index: number;
 }
 
-function readCalls(message: ChatMessage, index: number, place: string): readonly Asked[] {
+function readCalls(message: ChatMessage, index: number, place: string): readonly RequestedCall[] {
   if (message.role !== 'assistant') return [];
   return readList(message['tool_calls'], `${place}.tool_calls`).map((item, position) => {
     const callPlace = `${place}.tool_calls[${position}]`;
@@ -42,12 +42,12 @@ function readCalls(message: ChatMessage, index: number, place: string): readonly
   });
 }
 
-/** An empty one is none: some providers have no ids. */
+/** An empty id counts as none, since some providers have no ids. */
 function readId(value: unknown, place: string): string | undefined {
   return readText(value, place) || undefined;
 }
 
-type NamedArgs = Pick<Asked, 'name' | 'args'>;
+type NamedArgs = Pick<RequestedCall, 'name' | 'args'>;
 
 function readPlain({ name, args }: JsonObject, place: string): NamedArgs {
   return { name: requireText(name, `${place}.name`), args: args ?? {} };
@@ -64,7 +64,7 @@ function readFunction(call: JsonObject, place: string): NamedArgs {
 function readArguments(value: unknown, place: string): JsonObject {
   if (value === undefined || value === null || value === '') return {};
   const args = typeof value === 'string' ? parseOrNothing(value) : value;
-  if (!isObject(args) || JSON.isRawJSON(args)) throw misfit(place, 'JSON text of a mapping', value);
+  if (!isObject(args) || JSON.isRawJSON(args)) throw datasetError(place, 'JSON text of a mapping', value);
   return args;
 }
 
@@ -76,7 +76,7 @@ function parseOrNothing(text: string): unknown {
   }
 }
 
-interface Answer {
+interface ToolReply {
   readonly id: string | undefined;
   readonly result: string;
   readonly error: string;
@@ -84,7 +84,7 @@ interface Answer {
   readonly index: number;
 }
 
-function readAnswer(message: ChatMessage, index: number, place: string): Answer {
+function readReply(message: ChatMessage, index: number, place: string): ToolReply {
   const result = message['tool_result'];
   const { id, error, error_type: errorType } = isObject(result) ? result : {};
   return {
@@ -97,39 +97,39 @@ function readAnswer(message: ChatMessage, index: number, place: string): Answer 
 }
 
 /**
- * An answer belongs to the call of its id that was asked last before it and is not answered yet. Where one of the two
- * has no id, the next answer before the next calls is taken.
+ * Pairs replies with calls: a reply belongs to the last unanswered call of its id before it. Where call or
+ * reply has no id, the call gets the next reply before the next round of calls.
  */
-function matchAnswers(
-  asked: readonly (readonly Asked[])[],
-  answers: readonly Answer[],
-): ReadonlyMap<Asked, Answer> {
-  const given = new Map<Asked, Answer>();
-  const taken = new Set<Answer>();
-  const take = (call: Asked, answer: Answer | undefined): void => {
+function matchReplies(
+  callsByMessage: readonly (readonly RequestedCall[])[],
+  replies: readonly ToolReply[],
+): ReadonlyMap<RequestedCall, ToolReply> {
+  const replyOf = new Map<RequestedCall, ToolReply>();
+  const taken = new Set<ToolReply>();
+  const take = (call: RequestedCall, answer: ToolReply | undefined): void => {
     if (answer === undefined) return;
-    given.set(call, answer);
+    replyOf.set(call, answer);
     taken.add(answer);
   };
-  const rounds = asked.filter((calls) => calls.length > 0);
+  const rounds = callsByMessage.filter((calls) => calls.length > 0);
   for (const call of rounds.toReversed().flat()) {
     if (call.id === undefined) continue;
     take(
       call,
-      answers.find((answer) => answer.index > call.index && answer.id === call.id && !taken.has(answer)),
+      replies.find((answer) => answer.index > call.index && answer.id === call.id && !taken.has(answer)),
     );
   }
   for (const [round, calls] of rounds.entries()) {
     const end = rounds[round + 1]?.[0]?.index ?? Number.POSITIVE_INFINITY;
     for (const call of calls) {
-      if (given.has(call)) continue;
-      const isNext = (answer: Answer): boolean =>
+      if (replyOf.has(call)) continue;
+      const isNext = (answer: ToolReply): boolean =>
         answer.index > call.index &&
         answer.index < end &&
         !taken.has(answer) &&
         (call.id === undefined || answer.id === undefined);
-      take(call, answers.find(isNext));
+      take(call, replies.find(isNext));
     }
   }
-  return given;
+  return replyOf;
 }

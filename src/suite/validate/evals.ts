@@ -3,15 +3,15 @@ import { checkTypes } from '../../checks/registry.ts';
 import { suggestEval } from '../../checks/suggest-eval.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { exactAt, itemsAt, valueAt } from '../../yaml/read.ts';
+import { exactValueAt, itemsAt, valueAt } from '../../yaml/read.ts';
 import { describePath } from '../../yaml/schema-path.ts';
-import { suiteReducer } from '../file/read-eval.ts';
+import { suiteReducerPath } from '../file/read-eval.ts';
 import { readReduction } from '../file/reduction.ts';
 import { suiteSchema } from '../schema/suite-schema.ts';
-import { findReductionProblem } from '../stats/epochs.ts';
+import { findReductionProblem } from '../stats/epoch-reduction.ts';
 import type { Finding } from './finding.ts';
-import type { SuiteRuntime } from './runtime.ts';
-import { casePath, checksIn, evalIds, evalsPath, subjectPath } from './tree.ts';
+import { casePath, checksIn, evalIds, evalsPath, subjectPath } from './suite-paths.ts';
+import type { SuiteRuntime } from './suite-runtime.ts';
 
 export function findRepeatedIds(document: YamlDocument): Finding[] {
   const ids = evalIds(document);
@@ -20,13 +20,16 @@ export function findRepeatedIds(document: YamlDocument): Finding[] {
     .map(({ path, id }) => ({ path, message: `another eval of this suite has the id ${id} already` }));
 }
 
-/** Types that nobody declares, and params that a built-in check does not take. */
+/**
+ * Finds types that neither the config declares nor are built in, and params that a built-in check does not
+ * have.
+ */
 export function findBadChecks(document: YamlDocument, config: SuiteRuntime | undefined): Finding[] {
   const declared = config?.evals.map(({ name }) => name);
   return checksIn(document).flatMap((path) => {
     const type = valueAt(document, [...path, 'type']);
     if (typeof type !== 'string' || type === '') return [];
-    // Without its config nobody can tell whether an entry stands in the place of the built-in.
+    // Without the config it is unknown whether an entry replaces the built-in.
     if (declared === undefined || declared.includes(type)) return [];
     if (checkTypes().includes(type)) return findBadParams(document, path, type);
     const message = `no eval named ${type} is declared`;
@@ -35,7 +38,7 @@ export function findBadChecks(document: YamlDocument, config: SuiteRuntime | und
 }
 
 function findBadParams(document: YamlDocument, path: Path, type: string): Finding[] {
-  const params = exactAt(document, [...path, 'params']) ?? {};
+  const params = exactValueAt(document, [...path, 'params']) ?? {};
   // The schema says what is wrong with anything else.
   if (!isObject(params)) return [];
   return findParamProblems(type, params).map(({ path: inParams, message, hint }) => ({
@@ -45,29 +48,31 @@ function findBadParams(document: YamlDocument, path: Path, type: string): Findin
   }));
 }
 
-/** An eval that judges an empty text by mistake would pass many a check. */
+/** Finds a mapping without `content` where some check needs it: an empty text would pass many checks. */
 export function findMissingContent(document: YamlDocument): Finding[] {
   const mapping = valueAt(document, casePath);
   if (!isObject(mapping) || 'content' in mapping) return [];
   if (valueAt(document, subjectPath) !== undefined || hasMessages(mapping['context'])) return [];
-  const needy = checksIn(document).find((path) => {
+  const withoutContent = checksIn(document).find((path) => {
     const check = valueAt(document, path);
     return isObject(check) && !('content' in check);
   });
-  if (needy === undefined) return [];
-  const message = `is required: ${describePath(needy, suiteSchema)} has no content of its own`;
+  if (withoutContent === undefined) return [];
+  const message = `is required: ${describePath(withoutContent, suiteSchema)} has no content of its own`;
   return [{ path: [...casePath, 'content'], message }];
 }
 
-/** The last answer of the messages is then what is judged; a context that is an expression may have some. */
+/**
+ * Whether a context has messages, whose last answer is the default content; an expression may have some.
+ */
 function hasMessages(context: unknown): boolean {
   return typeof context === 'string' || (isObject(context) && 'messages' in context);
 }
 
-/** Reducers that there are not, and those that want more epochs than are run. */
+/** Finds unknown reducers, and those that need more epochs than are run. */
 export function findBadReducers(document: YamlDocument): Finding[] {
   const epochs = valueAt(document, ['spec', 'repeat', 'epochs']) ?? 1;
-  const places = [suiteReducer, ...itemsAt(document, evalsPath).map((item) => [...item, 'reducer'])];
+  const places = [suiteReducerPath, ...itemsAt(document, evalsPath).map((item) => [...item, 'reducer'])];
   return places.flatMap((path): Finding[] => {
     const text = valueAt(document, path);
     if (typeof text !== 'string') return [];

@@ -11,7 +11,7 @@ export interface Finding {
   readonly severity?: Problem['severity'];
 }
 
-/** The finding as a problem of its file. */
+/** Turns a finding into a problem with its position in the file. */
 export function locateFinding(
   document: YamlDocument,
   { path, message, hint, severity = 'error' }: Finding,

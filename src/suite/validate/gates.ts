@@ -4,7 +4,7 @@ import { itemsAt, valueAt } from '../../yaml/read.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import { findGateMetric, gateMetricNames } from '../run/gates.ts';
 import type { Finding } from './finding.ts';
-import { evalIds, evalsPath, gatesPath } from './tree.ts';
+import { evalIds, evalsPath, gatesPath } from './suite-paths.ts';
 
 export function findBadGates(document: YamlDocument): Finding[] {
   const known = evalIds(document).map(({ id }) => id);
@@ -31,12 +31,12 @@ export function findBadGates(document: YamlDocument): Finding[] {
   });
 }
 
-interface Judged {
+interface GateContext {
   readonly isGuard: boolean;
   readonly hasEval: boolean;
 }
 
-function findBadMetric(document: YamlDocument, gate: Path, { isGuard, hasEval }: Judged): Finding[] {
+function findBadMetric(document: YamlDocument, gate: Path, { isGuard, hasEval }: GateContext): Finding[] {
   const path = [...gate, 'metric'];
   const metric = valueAt(document, path);
   if (typeof metric !== 'string') return [];
@@ -46,14 +46,14 @@ function findBadMetric(document: YamlDocument, gate: Path, { isGuard, hasEval }:
       { path, message: `there is no metric ${metric}`, ...suggest(metric, gateMetricNames, 'metrics') },
     ];
   }
-  const { unit, of, hasTags, epochs } = info;
+  const { unit, scope, hasTags, epochs } = info;
   const runs = valueAt(document, ['spec', 'repeat', 'epochs']) ?? 1;
   const hasTag = valueAt(document, [...gate, 'tag']) !== undefined;
   return [
-    ...(of !== 'cases' && !hasEval
+    ...(scope !== 'cases' && !hasEval
       ? [{ path, message: `${metric} is of one eval; name it in \`eval\`` }]
       : []),
-    ...(of === 'guards' && hasEval && !isGuard
+    ...(scope === 'guards' && hasEval && !isGuard
       ? [{ path, message: `${metric} is of guards, and this eval is none` }]
       : []),
     ...(hasTag && !hasTags

@@ -4,11 +4,11 @@ import type { Path, YamlDocument } from '../../yaml/document.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import type { Finding } from './finding.ts';
-import type { SuiteRuntime } from './runtime.ts';
-import { isHeardByStrangers } from './strangers.ts';
-import { evalsPath } from './tree.ts';
+import { isHeardByForeignHooks } from './foreign-hooks.ts';
+import { evalsPath } from './suite-paths.ts';
+import type { SuiteRuntime } from './suite-runtime.ts';
 
-/** Guards whose event nobody would be asked about, or that say too little or too much. */
+/** Finds guards whose event no hook hears, and members that are missing or do not belong to a guard. */
 export function findBadGuards(document: YamlDocument, config: SuiteRuntime | undefined): Finding[] {
   return itemsAt(document, evalsPath).flatMap((path): Finding[] => {
     const item = valueAt(document, path);
@@ -16,7 +16,7 @@ export function findBadGuards(document: YamlDocument, config: SuiteRuntime | und
     if (!('guard' in item)) return findStrayLabel(path, item);
     return [
       ...findMissingLabel(path, item),
-      ...findForeignMembers(path, item),
+      ...findMisplacedMembers(path, item),
       ...findBadEvent([...path, 'guard'], item['guard'], config),
     ];
   });
@@ -31,14 +31,14 @@ function findStrayLabel(path: Path, item: Members): Finding[] {
   return [{ path: [...path, 'expected'], message: 'says what a guard should do, and there is none', hint }];
 }
 
-/** The schema says what is wrong with one that is there. */
+/** A guard needs `expected`; the schema checks its type. */
 function findMissingLabel(path: Path, item: Members): Finding[] {
   if ('expected' in item) return [];
   const hint = 'Write an expression that is true of what should be flagged, such as ${case.label == "bad"}.';
   return [{ path: [...path, 'expected'], message: 'is required: what should the guard flag?', hint }];
 }
 
-function findForeignMembers(path: Path, item: Members): Finding[] {
+function findMisplacedMembers(path: Path, item: Members): Finding[] {
   return ['params', 'content'].flatMap((key) =>
     key in item ? [{ path: [...path, key], message: 'a guard has an event instead' }] : [],
   );
@@ -58,7 +58,7 @@ function findBadEvent(path: Path, guard: unknown, config: SuiteRuntime | undefin
   }
   return [
     ...findBadResponse(path, phase, 'response' in guard),
-    ...(config === undefined ? [] : findNobody(path, { hook, phase, only }, config)),
+    ...(config === undefined ? [] : findUnheardEvent(path, { hook, phase, only }, config)),
   ];
 }
 
@@ -70,25 +70,25 @@ function findBadResponse(path: Path, phase: string, isThere: boolean): Finding[]
   return [{ path: place, message: `${phase} has no response yet`, hint: 'Set `phase`, or take it out.' }];
 }
 
-interface Asked {
+interface GuardTarget {
   readonly hook: string;
   readonly phase: string;
   readonly only: unknown;
 }
 
-/** A guard that asks nobody lets everything pass, and would be told how fast it is. */
-function findNobody(path: Path, { hook, phase, only }: Asked, config: SuiteRuntime): Finding[] {
+/** Finds a guard that no hook, or not the one that `only` names, decides: it would let everything pass. */
+function findUnheardEvent(path: Path, { hook, phase, only }: GuardTarget, config: SuiteRuntime): Finding[] {
   const { hooks, foreign } = config;
-  const askable = hooks.filter(({ mode }) => mode !== 'observe');
-  const here = askable.filter((each) => each.hook === hook && each.phases.some((own) => own === phase));
-  const names = here.map(({ name }) => name);
+  const deciding = hooks.filter(({ mode }) => mode !== 'observe');
+  const listening = deciding.filter((each) => each.hook === hook && each.phases.some((own) => own === phase));
+  const names = listening.map(({ name }) => name);
   if (typeof only === 'string' && only !== '') {
     if (names.includes(only)) return [];
     const declared = hooks.find(({ name }) => name === only);
-    const stranger = foreign.find(({ name }) => name === only);
+    const foreignHook = foreign.find(({ name }) => name === only);
     const message =
-      stranger !== undefined && declared === undefined
-        ? `hook ${only} is one of ${stranger.dialect}, whose hooks are asked together`
+      foreignHook !== undefined && declared === undefined
+        ? `hook ${only} is one of ${foreignHook.dialect}, whose hooks are asked together`
         : declared === undefined
           ? `no hook named ${only} is declared`
           : declared.mode === 'observe'
@@ -96,7 +96,7 @@ function findNobody(path: Path, { hook, phase, only }: Asked, config: SuiteRunti
             : `hook ${only} has no part in ${hook} ${phase}`;
     return [{ path: [...path, 'only'], message, ...suggest(only, names, 'hooks') }];
   }
-  if (here.some(({ mode }) => mode === 'filter') || isHeardByStrangers(phase, config)) return [];
+  if (listening.some(({ mode }) => mode === 'filter') || isHeardByForeignHooks(phase, config)) return [];
   const hint =
     names.length === 0
       ? 'Declare one under `hooks` of the runtime.'

@@ -10,8 +10,8 @@ import { findBadExpressions } from './expressions.ts';
 import { type Finding, locateFinding } from './finding.ts';
 import { findBadGates } from './gates.ts';
 import { findBadGuards } from './guards.ts';
-import type { SuiteRuntime } from './runtime.ts';
-import { casePath, checksIn, gatesPath, subjectPath, thresholdsIn } from './tree.ts';
+import { casePath, checksIn, gatesPath, subjectPath, thresholdsIn } from './suite-paths.ts';
+import type { SuiteRuntime } from './suite-runtime.ts';
 
 /** What is wrong with a suite beyond its shape. `config` is that of its runtime, if it is known. */
 export function validateSuite(document: YamlDocument, config: SuiteRuntime | undefined): Problem[] {
@@ -57,7 +57,7 @@ function findNumbersThatJsonLacks(document: YamlDocument): Finding[] {
   );
 }
 
-/** No errors: a file may yet be made before the suite runs, and another runtime be given. */
+/** Warnings only: the file may be made before the suite runs, or another runtime be given. */
 function findMissingFiles(document: YamlDocument): Finding[] {
   const paths: Path[] = [
     ['spec', 'runtime'],

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { Runtime, RuntimeOptions } from '../../runtime/open-runtime.ts';
-import { visible } from '../../text/escape-invisible.ts';
+import { escapeInvisible } from '../../text/escape-invisible.ts';
 import { type ExitCode, exitCodeOfError, exitCodeOfEvalError } from './exit-code.ts';
 import { type Input, openInput } from './input.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
@@ -14,8 +14,8 @@ export interface CommonOptions {
   readonly logLevel?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
-/** What a command is given beside its own arguments. */
-export interface Situation {
+/** What every command gets beside its own arguments. */
+export interface CommandContext {
   readonly options: CommonOptions;
   readonly terminal: Terminal;
   readonly input: Input;
@@ -23,7 +23,7 @@ export interface Situation {
   readonly signal: AbortSignal;
   /** Whether --config was given, rather than left to its default. */
   readonly isConfigGiven: boolean;
-  /** Opens the runtime of --config, or of that file; it is closed when the command is done, whatever happens. */
+  /** Opens the runtime of `file` (default: --config); it is closed when the command ends or throws. */
   open(file?: string, more?: OpenOptions): Promise<Runtime>;
 }
 
@@ -31,35 +31,37 @@ export type OpenOptions = Pick<
   RuntimeOptions,
   'onEvent' | 'record' | 'replay' | 'cassette' | 'concurrency' | 'logLevel'
 > & {
-  /** The log is for people also where no terminal is, unless the config says otherwise. */
+  /** Formats the log for people also without a terminal, unless the config says otherwise. */
   readonly isLogForPeople?: boolean;
 };
 
-/** Runs a command's work and makes an exit code of whatever comes of it. */
-export async function perform(
+/**
+ * Runs a command and sets the exit code: that of `work`, of its error, or 130 after Ctrl-C. Never throws.
+ */
+export async function runCommand(
   command: Command,
   signal: AbortSignal,
-  work: (situation: Situation) => Promise<ExitCode>,
+  work: (context: CommandContext) => Promise<ExitCode>,
 ): Promise<void> {
   const options: CommonOptions = command.optsWithGlobals();
   const isConfigGiven = command.getOptionValueSourceWithGlobals('config') === 'cli';
   const codeOf = isEvalCommand(command) ? exitCodeOfEvalError : exitCodeOfError;
-  const code = await attempt({ options, isConfigGiven, signal }, work, codeOf);
+  const code = await runWork({ options, isConfigGiven, signal }, work, codeOf);
   // Ctrl-C may also have come while the runtime was closing.
   process.exitCode = signal.aborted ? 130 : code;
 }
 
-/** Whether it is one of `eval`, whose exit codes are verdicts. */
+/** Whether the command is one of `eval`, where exit code 1 means a missed gate or threshold. */
 export function isEvalCommand(command: Command): boolean {
   return command.parent?.name() === 'eval';
 }
 
-async function attempt(
-  given: Pick<Situation, 'options' | 'isConfigGiven' | 'signal'>,
-  work: (situation: Situation) => Promise<ExitCode>,
+async function runWork(
+  base: Pick<CommandContext, 'options' | 'isConfigGiven' | 'signal'>,
+  work: (situation: CommandContext) => Promise<ExitCode>,
   codeOf: typeof exitCodeOfError,
 ): Promise<ExitCode> {
-  const { options, signal } = given;
+  const { options, signal } = base;
   const terminal = openTerminal(options.color);
   const opened: Runtime[] = [];
   const open = async (file = options.config, { isLogForPeople = false, ...more }: OpenOptions = {}) => {
@@ -78,10 +80,10 @@ async function attempt(
     return runtime;
   };
   try {
-    return await work({ ...given, terminal, input: openInput(signal), open });
+    return await work({ ...base, terminal, input: openInput(signal), open });
   } catch (error) {
     const failure = toRuntimeError(error);
-    await report(failure, options, terminal);
+    await printError(failure, options, terminal);
     return codeOf(failure.code);
   } finally {
     for (const runtime of opened) await runtime.close();
@@ -94,23 +96,23 @@ function launcherOf() {
   return name === 'native' || name === 'portable' ? name : 'auto';
 }
 
-async function report(error: RuntimeError, { json }: CommonOptions, terminal: Terminal): Promise<void> {
+async function printError(error: RuntimeError, { json }: CommonOptions, terminal: Terminal): Promise<void> {
   const { code, message, hint, details } = error;
   const { problems, run_id, decision } = details;
   if (json) {
-    // What a program needs to go on: the run to resume, the decision that stands already.
+    // What a program needs to continue: the run to resume, the decision that is stored already.
     const more = { problems: Array.isArray(problems) ? problems : undefined, run_id, decision };
     terminal.printJson({ error: { code, message, hint, ...more } });
     return;
   }
-  terminal.tell(`error: [${code}] ${visible(message)}`);
-  if (problems !== undefined) await tellProblems(error, terminal);
-  else if (hint !== '') terminal.tell(`hint: ${visible(hint)}`);
-  if (code === 'INTERNAL') terminal.tell(visible(error.stack ?? ''));
+  terminal.printStderr(`error: [${code}] ${escapeInvisible(message)}`);
+  if (problems !== undefined) await printProblems(error, terminal);
+  else if (hint !== '') terminal.printStderr(`hint: ${escapeInvisible(hint)}`);
+  if (code === 'INTERNAL') terminal.printStderr(escapeInvisible(error.stack ?? ''));
 }
 
-/** Whoever threw them has loaded the runtime already; a wrong option does not wait for it. */
-async function tellProblems(error: RuntimeError, terminal: Terminal): Promise<void> {
+/** Prints the problems of an error. Errors with problems come from the runtime, so it is loaded already. */
+async function printProblems(error: RuntimeError, terminal: Terminal): Promise<void> {
   const { formatProblem, problemsOf } = await import('../../runtime/open-runtime.ts');
-  for (const problem of problemsOf(error)) terminal.tell(visible(formatProblem(problem)));
+  for (const problem of problemsOf(error)) terminal.printStderr(escapeInvisible(formatProblem(problem)));
 }

@@ -3,22 +3,22 @@ import type { PendingRecord } from '../../contract/approval.ts';
 import type { RunDocument } from '../../contract/run.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { RunOptions, Runtime } from '../../runtime/open-runtime.ts';
-import type { OpenOptions, Situation } from './command.ts';
+import type { CommandContext, OpenOptions } from './command.ts';
 import { type ExitCode, exitCodeOfRun } from './exit-code.ts';
 import { nextCommands } from './next-command.ts';
 import { type RecordingFlags, requireRecordings } from './recording.ts';
 import { choicesText, questionOfRecord, questionText } from './show/pending.ts';
-import { openStory, type Story } from './show/progress.ts';
-import { showRun, tellLost } from './show/run.ts';
-import { narrate } from './show/run-events.ts';
+import { printLost, printRun } from './show/run.ts';
+import { createRunEventPrinter } from './show/run-events.ts';
+import { openRunProgress, type RunProgress } from './show/run-progress.ts';
 
-/** How a run is carried out, as options say it. */
+/** The options of commands that execute a run. */
 export interface RunFlags extends RecordingFlags {
   readonly wait?: true;
   readonly interactive?: true;
 }
 
-/** Declares the options of every command that carries a run out. */
+/** Adds the options of every command that executes a run. */
 export function addRunFlags(command: Command): Command {
   return command
     .option('--wait', 'wait until somebody has decided elsewhere, and go on')
@@ -28,48 +28,54 @@ export function addRunFlags(command: Command): Command {
 }
 
 /** A run to be started or resumed, once its runtime is open. */
-export interface Work {
+export interface RunRequest {
   readonly flags: RunFlags;
   readonly open: (more: OpenOptions) => Promise<Runtime>;
   readonly start: (runtime: Runtime, options: RunOptions) => Promise<RunDocument>;
 }
 
-/** Carries a run out as far as it goes, tells of it, and shows what it came to. Throws USAGE, ABORTED and what `start` does. */
-export async function carryOut(situation: Situation, { flags, open, start }: Work): Promise<ExitCode> {
-  if (flags.interactive) requirePerson();
+/**
+ * Executes a run until it ends or waits, prints its events and its result. Throws USAGE, ABORTED, and what
+ * `start` throws.
+ */
+export async function executeRun(
+  context: CommandContext,
+  { flags, open, start }: RunRequest,
+): Promise<ExitCode> {
+  if (flags.interactive) requireInteractiveTerminal();
   requireRecordings(flags);
-  const { options, terminal, signal } = situation;
-  const story = openStory(terminal);
+  const { options, terminal, signal } = context;
+  const progress = openRunProgress(terminal);
   const { record, replay } = flags;
-  const onEvent = options.json ? undefined : await openNarration(situation, story);
+  const onEvent = options.json ? undefined : await openRunEvents(context, progress);
   const runtime = await open({ onEvent, record, replay });
   if (flags.wait) requireDurable(runtime);
   try {
     const document = await start(runtime, {
       signal,
-      ...(await openWaiting(situation, flags, { runtime, story })),
+      ...(await openRunOptions(context, flags, { runtime, story: progress })),
     });
-    story.end();
-    if (!options.json) await showRun(document, { runtime, flags }, terminal);
+    progress.end();
+    if (!options.json) await printRun(document, { runtime, flags }, terminal);
     else {
       terminal.printJson(document);
-      if (document.status === 'pending' && !runtime.isDurable) tellLost(terminal.tell);
+      if (document.status === 'pending' && !runtime.isDurable) printLost(terminal.printStderr);
     }
     return exitCodeOfRun(document.status);
   } catch (error) {
-    story.end();
-    throw withResumption(error, runtime, flags);
+    progress.end();
+    throw withResumeHint(error, runtime, flags);
   }
 }
 
-function requirePerson(): void {
+function requireInteractiveTerminal(): void {
   if (process.stdin.isTTY && process.stderr.isTTY) return;
   throw new RuntimeError('USAGE', '--interactive needs a terminal to ask on', {
     hint: 'Leave it out, and decide with `signalbox pending`; or give --wait too, and decide from another terminal.',
   });
 }
 
-/** Nobody else sees what waits in the memory of this process. */
+/** Throws USAGE for a state store in memory, in which no other process could decide. */
 function requireDurable({ isDurable, file }: Runtime): void {
   if (isDurable) return;
   throw new RuntimeError('USAGE', `--wait would wait in vain: the state store of ${file} is memory`, {
@@ -77,34 +83,35 @@ function requireDurable({ isDurable, file }: Runtime): void {
   });
 }
 
-async function openNarration({ terminal }: Situation, story: Story) {
+async function openRunEvents({ terminal }: CommandContext, progress: RunProgress) {
   const { formatDuration } = await import('../../runtime/open-runtime.ts');
   const showsText = process.stderr.isTTY === true;
-  return narrate(story, { tint: terminal.tint, showsText, formatDuration });
+  return createRunEventPrinter(progress, { tint: terminal.styleStderr, showsText, formatDuration });
 }
 
-async function openWaiting(
-  { options, terminal, signal }: Situation,
+async function openRunOptions(
+  { options, terminal, signal }: CommandContext,
   flags: RunFlags,
-  { runtime, story }: { readonly runtime: Runtime; readonly story: Story },
+  { runtime, story: progress }: { readonly runtime: Runtime; readonly story: RunProgress },
 ): Promise<RunOptions> {
   const wait = flags.wait === true;
-  const tellChoices = ({ id }: PendingRecord) =>
-    story.tell(`${choicesText(id, nextCommands(runtime.file, flags))}\n${waitText(id)}`);
-  const tellQuestion = (pending: PendingRecord) => {
-    story.tell(questionText(questionOfRecord(pending)));
-    tellChoices(pending);
+  const printChoices = ({ id }: PendingRecord) =>
+    progress.writeLine(`${choicesText(id, nextCommands(runtime.file, flags))}\n${waitText(id)}`);
+  const printQuestion = (pending: PendingRecord) => {
+    progress.writeLine(questionText(questionOfRecord(pending)));
+    printChoices(pending);
   };
-  const tellWait = ({ id }: PendingRecord) => story.tell(waitText(id));
-  // Where nobody waits, the end of the run has it all.
-  if (!flags.interactive) return { wait, ...(wait && { onPending: options.json ? tellWait : tellQuestion }) };
-  const { openAsk } = await import('./ask.ts');
-  const ask = openAsk({ runtime, story, terminal, signal });
+  const printWait = ({ id }: PendingRecord) => progress.writeLine(waitText(id));
+  // Without --wait the pending calls are shown at the end of the run.
+  if (!flags.interactive)
+    return { wait, ...(wait && { onPending: options.json ? printWait : printQuestion }) };
+  const { openPrompt } = await import('./prompt.ts');
+  const prompt = openPrompt({ runtime, progress, terminal, signal });
   return {
     wait,
     ask: async (pending) => {
-      if (!(await ask(pending)) && wait) tellChoices(pending);
-      // A decision stands in the store already, where the run finds it.
+      if (!(await prompt(pending)) && wait) printChoices(pending);
+      // The run reads the decision from the store.
       return undefined;
     },
   };
@@ -114,8 +121,8 @@ function waitText(id: string): string {
   return `waiting for the decision about ${id}`;
 }
 
-/** A run that was cut off can be resumed, by a command that names its config; one in memory is gone. */
-function withResumption(thrown: unknown, { file, isDurable }: Runtime, flags: RunFlags): RuntimeError {
+/** Adds to ABORTED the command that resumes the run, or that it is lost with a store in memory. */
+function withResumeHint(thrown: unknown, { file, isDurable }: Runtime, flags: RunFlags): RuntimeError {
   const error = toRuntimeError(thrown);
   const { code, message, details } = error;
   const { run_id } = details;

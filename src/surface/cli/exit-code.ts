@@ -60,12 +60,12 @@ export function exitCodeOfSuite(status: 'passed' | 'failed' | 'error'): ExitCode
   }
 }
 
-/** Of an error that ended an eval command: 1 is a verdict there, which no error may be taken for. */
+/** The exit code of an error of an eval command: never 1, which means a missed gate or threshold there. */
 export function exitCodeOfEvalError(code: ErrorCode): ExitCode {
   return code === 'ABORTED' ? 130 : 2;
 }
 
-/** Of an error that ended any other command, rather than of an outcome. */
+/** The exit code of an error of any other command. */
 export function exitCodeOfError(code: ErrorCode): ExitCode {
   switch (code) {
     case 'USAGE':
@@ -76,7 +76,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'NAME_UNKNOWN':
     case 'EVENT_INVALID':
     case 'INPUT_INVALID':
-    // Outcomes of a call are values; as errors, these two say that a decision was not one, and nothing was done.
+    // As outcomes of a call these two are values; as errors they mean that a decision was invalid.
     case 'ARGS_INVALID':
     case 'RESULT_INVALID':
     case 'RUN_UNKNOWN':

@@ -2,35 +2,35 @@ import { RuntimeError } from '../../errors.ts';
 
 export type IdKind = 'run' | 'pending';
 
-/** Fewer characters name nothing: what was meant by two letters is a guess. */
-const SHORTEST = 4;
+/** The least number of characters of a beginning of an id, without its prefix. */
+const MIN_LENGTH = 4;
 
 /** Whether `given` is this id or begins it, with or without the word in front. */
 export function matchesId(id: string, given: string, kind: IdKind): boolean {
   if (id === given) return true;
   const word = `${kind}_`;
   const begin = given.startsWith(word) ? given : `${word}${given}`;
-  return begin.length >= word.length + SHORTEST && id.startsWith(begin);
+  return begin.length >= word.length + MIN_LENGTH && id.startsWith(begin);
 }
 
 /**
- * The one id among the known ones that is meant; what nothing matches is given back as it is, for whoever looks
- * it up to say so. Throws USAGE when several match.
+ * Completes the beginning of an id from the known ones. Returns `given` unchanged when none matches, so
+ * that the lookup reports it. Throws USAGE when several match.
  */
 export async function completeId(
   given: string,
   kind: IdKind,
   list: () => Promise<readonly string[]>,
 ): Promise<string> {
-  if (isWhole(given, kind)) return given;
+  if (isFullId(given, kind)) return given;
   const matching = (await list()).filter((id) => matchesId(id, given, kind));
   if (matching.includes(given)) return given;
   const [first = given, second] = matching;
-  if (second !== undefined) throw ambiguous(given, matching);
+  if (second !== undefined) throw ambiguousId(given, matching);
   return first;
 }
 
-export function ambiguous(given: string, matching: readonly string[]): RuntimeError {
+export function ambiguousId(given: string, matching: readonly string[]): RuntimeError {
   const some = matching.slice(0, 5).join(', ');
   return new RuntimeError(
     'USAGE',
@@ -41,7 +41,7 @@ export function ambiguous(given: string, matching: readonly string[]): RuntimeEr
   );
 }
 
-/** Ids as Signalbox makes them are looked up at once. */
-function isWhole(given: string, kind: IdKind): boolean {
+/** Whether this is a complete id, which needs no search. */
+function isFullId(given: string, kind: IdKind): boolean {
   return new RegExp(`^${kind}_[\\da-f]{16}$`).test(given);
 }

@@ -34,7 +34,7 @@ export function openInput(signal: AbortSignal): Input {
   };
 }
 
-/** Throws FILE_UNREADABLE for a file that an option names and nobody can read, before anything else is done. */
+/** Throws FILE_UNREADABLE when the file of an option cannot be opened, before anything else is done. */
 export function requireFile(option: string, file: string): void {
   try {
     closeSync(openSync(file, 'r'));
@@ -121,7 +121,7 @@ function wanted(option: string): string {
   return `Give ${option} a JSON object, @FILE or - for stdin.`;
 }
 
-/** The words of anything thrown. */
+/** The message of anything thrown. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,8 +1,8 @@
 /**
- * A signal that Ctrl-C, SIGTERM or SIGHUP aborts. The first one lets the command end its processes in peace;
- * a second one, or Ctrl-\\ (SIGQUIT), ends everything at once.
+ * Makes an AbortSignal that Ctrl-C, SIGTERM or SIGHUP aborts, so that the command can stop its processes
+ * gracefully; a second one, or Ctrl-\\ (SIGQUIT), exits with 130 at once.
  */
-export function interruption(): AbortSignal {
+export function openInterruptSignal(): AbortSignal {
   const controller = new AbortController();
   // The exit listener of the transport ends every process group that is left.
   const quit = () => process.exit(130);

@@ -10,8 +10,8 @@ export interface NextCommands {
 }
 
 /**
- * `config` is the RuntimeConfig file of the run; the one that is taken anyway is not named. A run goes on with the
- * recordings that it began with.
+ * `config` is the RuntimeConfig file of the run; --config is left out for ./runtime.yaml, the default.
+ * --record and --replay of the run are part of the command that resumes it.
  */
 export function nextCommands(config: string, { replay, record }: RecordingFlags = {}): NextCommands {
   const option = configOption(config);
@@ -24,7 +24,7 @@ export function nextCommands(config: string, { replay, record }: RecordingFlags 
   };
 }
 
-/** The commands that look into a kept run of a suite. */
+/** The commands that show a stored run of a suite. */
 export function nextEvalCommands(config: string): { readonly html: (run: string) => string } {
   return { html: (run) => `signalbox eval html ${run}${configOption(config)}` };
 }

@@ -11,13 +11,13 @@ import { addRunCommand } from './commands/run.ts';
 import { addRunsCommands } from './commands/runs.ts';
 import { addToolCommands } from './commands/tool.ts';
 import { addValidateCommand } from './commands/validate.ts';
-import { interruption } from './interrupt.ts';
+import { openInterruptSignal } from './interrupt.ts';
 import { openTerminal, watchStdout } from './terminal.ts';
 
 /** Parses the arguments of this process and does what they ask for. */
 export async function runProgram(): Promise<void> {
-  const signal = interruption();
-  let said = '';
+  const signal = openInterruptSignal();
+  let written = '';
   const program = new Command('signalbox')
     .description(
       'Run tools, evals, guardrails and pipelines of them in any language as plain processes, declared in YAML.',
@@ -41,7 +41,7 @@ export async function runProgram(): Promise<void> {
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => {
-        said += text;
+        written += text;
       },
     })
     .exitOverride();
@@ -64,17 +64,19 @@ export async function runProgram(): Promise<void> {
     await program.parseAsync();
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    process.exitCode = endOfParsing(error, said.trimEnd());
+    process.exitCode = exitCodeOfParsing(error, written.trimEnd());
   }
 }
 
-/** Commander throws for help and version too. What is wrong it has already told to people, on stderr. */
-function endOfParsing({ code, exitCode, message }: CommanderError, said: string): 0 | 2 {
+/**
+ * Handles what Commander throws, also for --help and --version; it has printed errors to stderr already.
+ */
+function exitCodeOfParsing({ code, exitCode, message }: CommanderError, written: string): 0 | 2 {
   const { print, printJson } = openTerminal(false);
   const wantsJson = process.argv.includes('--json');
   if (exitCode === 0) {
-    if (wantsJson) printJson(code === 'commander.version' ? { version: said } : { help: said });
-    else print(said);
+    if (wantsJson) printJson(code === 'commander.version' ? { version: written } : { help: written });
+    else print(written);
     return 0;
   }
   if (wantsJson) printJson({ error: usageFault(message) });

@@ -11,11 +11,11 @@ export interface RecordingFlags {
 }
 
 /**
- * Refuses recordings that a run would fail at, before anything is run. Throws FILE_UNREADABLE for a --replay that is no
- * recording and a --record that cannot be written, USAGE for one file in both places.
+ * Checks --record and --replay before anything is run. Throws FILE_UNREADABLE for a --replay that is not a
+ * recording and a --record that cannot be written, USAGE when both name the same file.
  */
 export function requireRecordings({ record, replay }: RecordingFlags): void {
-  if (record !== undefined && replay !== undefined && areSame(record, replay)) {
+  if (record !== undefined && replay !== undefined && isSameFile(record, replay)) {
     throw new RuntimeError('USAGE', `--record and --replay name the same file, ${record}`, {
       hint: 'Record into another file.',
     });
@@ -24,7 +24,7 @@ export function requireRecordings({ record, replay }: RecordingFlags): void {
   if (record !== undefined) requireWritable(record);
 }
 
-function areSame(one: string, other: string): boolean {
+function isSameFile(one: string, other: string): boolean {
   if (resolve(one) === resolve(other)) return true;
   const [left, right] = [statOf(one), statOf(other)];
   return left !== undefined && left.dev === right?.dev && left.ino === right.ino;
@@ -32,10 +32,10 @@ function areSame(one: string, other: string): boolean {
 
 function requireRecording(file: string): void {
   requireFile('--replay', file);
-  // What is read from a pipe is gone from it.
+  // Reading a pipe here would consume it.
   if (!isOnDisk(file)) return;
   const lines = readLines(file);
-  if (lines.length === 0 || lines.some(isExchange)) return;
+  if (lines.length === 0 || lines.some(isRecordedExchange)) return;
   throw new RuntimeError('FILE_UNREADABLE', `--replay: ${file} holds no recorded model call`, {
     hint: 'Make a recording with `--record FILE`.',
   });
@@ -53,8 +53,8 @@ function readLines(file: string): string[] {
   }
 }
 
-/** Only the outline: whoever replays it reads the rest. */
-function isExchange(line: string): boolean {
+/** Checks the keys only; the replay parses the rest. */
+function isRecordedExchange(line: string): boolean {
   try {
     const value = parseLossless(line);
     return isObject(value) && ['provider', 'model', 'recorder', 'digest'].every((key) => key in value);
@@ -66,7 +66,7 @@ function isExchange(line: string): boolean {
 
 /** Opens it as the recorder does. */
 function requireWritable(file: string): void {
-  // A pipe that nobody reads yet would hold us up.
+  // Opening a pipe would block until somebody reads it.
   if (statOf(file) !== undefined && !isOnDisk(file)) return;
   try {
     closeSync(openSync(file, 'a+', 0o600));
@@ -82,7 +82,7 @@ function isOnDisk(file: string): boolean {
   return stat !== undefined && (stat.isFile() || stat.isDirectory());
 }
 
-/** Undefined where there is none, or nobody may look. */
+/** Undefined when the file does not exist or cannot be accessed. */
 function statOf(file: string): Stats | undefined {
   try {
     return statSync(file);

@@ -1,7 +1,7 @@
 import { toFault } from '../../errors.ts';
 import { requirePlatform } from '../../runtime/platform.ts';
 
-/** Says on a platform that will not do which one would, and ends with 2; whether it is such a one. */
+/** On an unsupported platform prints why, sets exit code 2 and returns true; else returns false. */
 export function refusePlatform(): boolean {
   try {
     requirePlatform();

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-/** Where a report goes that has no file: stdout, as fast as whoever reads it. */
+/** Stdout as the sink of reports without a file, with back-pressure. */
 export interface StdoutSink {
   readonly hasColour: boolean;
   /** Undefined where no terminal is, or one that does not know its width. */
@@ -12,14 +12,14 @@ export interface StdoutSink {
 export function openStdoutSink(hasColour: boolean, stdout: NodeJS.WriteStream = process.stdout): StdoutSink {
   return {
     hasColour,
-    columns: stdout.isTTY === true && stdout.columns >= leastColumns ? stdout.columns : undefined,
+    columns: stdout.isTTY === true && stdout.columns >= minColumns ? stdout.columns : undefined,
     write: async (text) => {
       if (stdout.destroyed || stdout.write(text)) return;
-      // Whoever reads it may go away before it is drained.
+      // The reader may close the pipe before it is drained.
       await Promise.race([once(stdout, 'drain'), once(stdout, 'close')]).catch(() => {});
     },
   };
 }
 
-/** Fewer are no width, but a pseudo-terminal that was given none. */
-const leastColumns = 20;
+/** A pseudo-terminal without a width reports fewer columns. */
+const minColumns = 20;

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
-import { openSink } from '../../files/sink.ts';
+import { openOutputSink } from '../../files/output-sink.ts';
 import { stringifyJson } from '../../json/json.ts';
-import { visible } from '../../text/escape-invisible.ts';
+import { escapeInvisible } from '../../text/escape-invisible.ts';
 
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
 
@@ -13,20 +13,22 @@ export interface Terminal {
   readonly hasErrorColour: boolean;
   /** stdout, whole lines. */
   print(text: string): void;
-  /** stdout, a value and a newline: for a program exactly as it is, for a person with everything unseen spelled out. */
+  /**
+   * stdout, a value and a newline: unchanged in a pipe, on a terminal with invisible characters escaped.
+   */
   printValue(text: string): void;
   /** stdout, exactly one JSON document, long numbers as they were. */
   printJson(document: unknown): void;
   /** stderr, whole lines. */
-  tell(text: string): void;
-  /** On stderr what to do next about a fault, if there is one and anything is known. */
-  tellHint(fault: { readonly hint: string } | undefined): void;
+  printStderr(text: string): void;
+  /** stderr, the hint of a fault, if it has one. */
+  printHint(fault: { readonly hint: string } | undefined): void;
   /** stderr, as it is. */
-  whisper(text: string): void;
+  writeStderr(text: string): void;
   /** The text in that style, where stdout shows styles. */
-  style(style: Style, text: string): string;
+  styleStdout(style: Style, text: string): string;
   /** The text in that style, where stderr shows styles. */
-  tint(style: Style, text: string): string;
+  styleStderr(style: Style, text: string): string;
 }
 
 export function openTerminal(colour: boolean): Terminal {
@@ -42,37 +44,37 @@ export function openTerminal(colour: boolean): Terminal {
     hasColour,
     hasErrorColour,
     print,
-    printValue: (text) => print(process.stdout.isTTY === true ? visible(text) : text),
+    printValue: (text) => print(process.stdout.isTTY === true ? escapeInvisible(text) : text),
     printJson: (document) => {
       const text = stringifyJson(document);
-      print(process.stdout.isTTY === true ? spellControls(text) : text);
+      print(process.stdout.isTTY === true ? escapeControls(text) : text);
     },
-    tell: (text) => whisper(`${text}\n`),
-    tellHint: (fault) => {
-      if (fault !== undefined && fault.hint !== '') whisper(`hint: ${visible(fault.hint)}\n`);
+    printStderr: (text) => writeStderr(`${text}\n`),
+    printHint: (fault) => {
+      if (fault !== undefined && fault.hint !== '') writeStderr(`hint: ${escapeInvisible(fault.hint)}\n`);
     },
-    whisper,
-    style: styler(hasColour),
-    tint: styler(hasErrorColour),
+    writeStderr,
+    styleStdout: styler(hasColour),
+    styleStderr: styler(hasErrorColour),
   };
 }
 
-/** JSON leaves signs as they are that some terminals obey, or that turn the direction of a text. */
-function spellControls(json: string): string {
+/** Escapes characters that JSON allows, but terminals obey or take for a change of writing direction. */
+function escapeControls(json: string): string {
   return json.replaceAll(
     /[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
-/** The way that the log takes, so that the two stay in order. */
-function whisper(text: string): void {
-  openSink(2).write(text);
+/** Writes through the sink of the log, so that both stay in order. */
+function writeStderr(text: string): void {
+  openOutputSink(2).write(text);
 }
 
-/** stderr as a stream for what draws on it. */
+/** Stderr as the stream that progress is drawn on. */
 export function openStderr() {
-  const { write } = openSink(2);
+  const { write } = openOutputSink(2);
   return {
     isTTY: process.stderr.isTTY === true,
     get columns(): number {
@@ -82,13 +84,13 @@ export function openStderr() {
   };
 }
 
-/** Whoever reads stdout may have read enough; that our words could not be written for another reason is a failure. */
+/** Ignores EPIPE on stdout; prints any other write error and sets a failing exit code. */
 export function watchStdout(isEval: () => boolean): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
-    openTerminal(false).tell(`error: stdout cannot be written (${error.message})`);
+    openTerminal(false).printStderr(`error: stdout cannot be written (${error.message})`);
     process.once('exit', () => {
-      // Of an eval command 1 is a verdict, and nobody could read any.
+      // For eval commands 1 would mean a missed gate, so it is 2.
       if (!isEval()) process.exitCode ||= 1;
       else if (process.exitCode !== 130) process.exitCode = 2;
     });

@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
 
-/** Who decides on this command line: the name of the account. */
+/** The account name, recorded as the person who decides; the user id, or `unknown`, where there is none. */
 export function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    // A container may run under a number that no account has.
+    // A container may run under a user id without an account.
     return String(process.getuid?.() ?? 'unknown');
   }
 }

@@ -1,19 +1,21 @@
 import { RuntimeError } from '../../errors.ts';
 import { compileAllowed } from '../../pii/allowed-pattern.ts';
 
-/** Whether a text is on the list of values and `/patterns/`, which must match as a whole. Throws USAGE. */
+/**
+ * Compiles a list of values and `/patterns/` to a test; patterns must match the whole text. Throws USAGE.
+ */
 export function readAllowList(entries: readonly string[]): (text: string) => boolean {
   const rules = entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
   const values = new Set(rules.filter((rule) => !isPattern(rule)).map((rule) => rule.toLowerCase()));
   const patterns = rules.filter(isPattern).map(compile);
   return (text) => {
     if (values.has(text.toLowerCase())) return true;
-    return text.length <= longest && patterns.some((pattern) => pattern.test(text));
+    return text.length <= maxLength && patterns.some((pattern) => pattern.test(text));
   };
 }
 
-/** What is longer is no value that somebody listed, and no pattern has to be tried on it. */
-const longest = 1000;
+/** Patterns are not tried on longer texts. */
+const maxLength = 1000;
 
 function isPattern(rule: string): boolean {
   return /^\/.+\/[iu]*$/s.test(rule);

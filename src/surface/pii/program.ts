@@ -1,5 +1,5 @@
 import { toRuntimeError } from '../../errors.ts';
-import { openSink } from '../../files/sink.ts';
+import { openOutputSink } from '../../files/output-sink.ts';
 import { createPiiFilter } from '../../pii/filter.ts';
 import { help } from './help.ts';
 import { serve } from './serve.ts';
@@ -14,19 +14,19 @@ export async function runProgram(): Promise<void> {
   }
   const filter = openFilter(args);
   if (filter === undefined) return;
-  // Values of conversations that have ended must not wait for the next request to be forgotten.
+  // Expired values are dropped on time, not only with the next request.
   setInterval(() => filter.sweep(Date.now()), 60_000).unref();
   process.stdout.on('error', () => process.exit(1));
-  process.exitCode = await serve(filter, { input: process.stdin, write, tell });
+  process.exitCode = await serve(filter, { input: process.stdin, write, printError });
 }
 
-/** Undefined when the arguments or the environment are wrong: the reason is told, and the exit code is 2. */
+/** Undefined when the arguments or the environment are invalid: prints why, and sets exit code 2. */
 function openFilter(args: readonly string[]) {
   try {
     return createPiiFilter(readSettings(args, process.env));
   } catch (error) {
     const { message, hint } = toRuntimeError(error);
-    tell(`signalbox-pii: ${message}. ${hint}`);
+    printError(`signalbox-pii: ${message}. ${hint}`);
     process.exitCode = 2;
     return undefined;
   }
@@ -36,6 +36,6 @@ function write(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function tell(line: string): void {
-  openSink(2).write(`${line}\n`);
+function printError(line: string): void {
+  openOutputSink(2).write(`${line}\n`);
 }

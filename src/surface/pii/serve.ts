@@ -1,14 +1,14 @@
 import { isObject, parseLossless, stringifyJson } from '../../json/json.ts';
 import type { PiiFilter } from '../../pii/filter.ts';
-import { explain } from './failure.ts';
+import { describeError } from './failure.ts';
 import { readLines } from './lines.ts';
 
 export interface Streams {
   readonly input: AsyncIterable<Uint8Array>;
   /** Writes one line of the protocol. */
   write(line: string): void;
-  /** Tells people one line; it never holds a value that was found. */
-  tell(line: string): void;
+  /** Prints one line for people; it never contains a value that was found. */
+  printError(line: string): void;
 }
 
 /**
@@ -16,20 +16,20 @@ export interface Streams {
  * one object, on as many lines as it likes. The exit code: 0, or 1 when the one object could not be answered.
  */
 export async function serve(filter: PiiFilter, streams: Streams): Promise<0 | 1> {
-  const whole: string[] = [];
+  const lines: string[] = [];
   let isServer = false;
   for await (const line of readLines(streams.input)) {
     const isBlank = line?.trim() === '';
-    if (!isServer && isBlank && whole.length === 0) continue;
-    if (!isServer && whole.length === 0) isServer = isRpc(line);
-    if (!isServer) whole.push(line ?? unreadable);
+    if (!isServer && isBlank && lines.length === 0) continue;
+    if (!isServer && lines.length === 0) isServer = isRpc(line);
+    if (!isServer) lines.push(line ?? invalidLine);
     else if (!isBlank) answerLine(line, filter, streams);
   }
-  return isServer ? 0 : answerOnce(whole.join('\n'), filter, streams);
+  return isServer ? 0 : answerOnce(lines.join('\n'), filter, streams);
 }
 
-/** Stands for a line that is not UTF-8, and is no JSON wherever it stands. */
-const unreadable = '\0';
+/** Replaces a line that is not UTF-8; invalid anywhere in JSON. */
+const invalidLine = '\0';
 
 /** A line is undefined when it is not UTF-8. */
 function isRpc(line: string | undefined): boolean {
@@ -37,30 +37,30 @@ function isRpc(line: string | undefined): boolean {
   return isObject(request) && request['jsonrpc'] !== undefined;
 }
 
-function answerLine(line: string | undefined, filter: PiiFilter, { write, tell }: Streams): void {
+function answerLine(line: string | undefined, filter: PiiFilter, { write, printError }: Streams): void {
   const request = parse(line);
   try {
     if (!isObject(request)) throw new SyntaxError();
     const result = filter.answer(request['params'], Date.now());
     write(stringifyJson({ jsonrpc: '2.0', id: idOf(request), result }));
   } catch (error) {
-    const message = explain(error);
-    tell(`signalbox-pii: ${message}`);
-    // What is too deep to be read with all its digits still has an id that can be read.
+    const message = describeError(error);
+    printError(`signalbox-pii: ${message}`);
+    // A request that is nested too deeply for parseLossless still has an id for the reply.
     const failed = request ?? parse(line, JSON.parse);
     write(stringifyJson({ jsonrpc: '2.0', id: idOf(failed), error: { code: codeOf(failed), message } }));
   }
 }
 
-function answerOnce(text: string, filter: PiiFilter, { write, tell }: Streams): 0 | 1 {
+function answerOnce(text: string, filter: PiiFilter, { write, printError }: Streams): 0 | 1 {
   try {
     const payload = parse(text.replace(/^\ufeff/, ''));
     if (!isObject(payload)) throw new SyntaxError();
     write(stringifyJson(filter.answer(payload, Date.now())));
     return 0;
   } catch (error) {
-    const message = explain(error);
-    tell(`signalbox-pii: ${message}`);
+    const message = describeError(error);
+    printError(`signalbox-pii: ${message}`);
     write(stringifyJson({ error: message }));
     return 1;
   }

@@ -9,21 +9,21 @@ import { readAllowList } from './allow-list.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Settings from arguments and, for what these do not say, the environment. Throws USAGE. */
+/** Reads settings from arguments, and from the environment for options that are not given. Throws USAGE. */
 export function readSettings(args: readonly string[], env: Environment): PiiSettings {
-  const given = parse(args);
+  const options = parse(args);
   const words = (option: 'entities' | 'action' | 'region' | 'restore'): readonly string[] => {
-    const list = given[option] ?? [env[`SIGNALBOX_PII_${option.toUpperCase()}`] ?? ''];
+    const list = options[option] ?? [env[`SIGNALBOX_PII_${option.toUpperCase()}`] ?? ''];
     return list.flatMap((text) => text.split(/[\s,]+/)).filter((word) => word !== '');
   };
-  const isRestoreSaid = given.restore !== undefined || (env['SIGNALBOX_PII_RESTORE'] ?? '') !== '';
+  const hasRestore = options.restore !== undefined || (env['SIGNALBOX_PII_RESTORE'] ?? '') !== '';
   const key = env['SIGNALBOX_PII_KEY'] ?? '';
   return {
     entities: readEntities(words('entities')),
     actions: readActions(words('action')),
     regions: readRegions(words('region')),
-    isAllowed: readAllowList(given.allow ?? env['SIGNALBOX_PII_ALLOW']?.split('\n') ?? []),
-    restore: readRestore(isRestoreSaid ? words('restore') : restorePlaces),
+    isAllowed: readAllowList(options.allow ?? env['SIGNALBOX_PII_ALLOW']?.split('\n') ?? []),
+    restore: readRestore(hasRestore ? words('restore') : restorePlaces),
     key: key === '' ? randomBytes(32) : Buffer.from(key),
   };
 }
@@ -95,7 +95,7 @@ function isRegion(text: string): text is CountryCode {
   return new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' }).of(text) !== undefined;
 }
 
-/** `none` turns nothing back. */
+/** The places where pseudonyms are restored; empty for `none`. */
 function readRestore(words: readonly string[]): ReadonlySet<RestorePlace> {
   const places = words.flatMap((word): readonly RestorePlace[] => {
     const place = restorePlaces.find((candidate) => candidate === word.toLowerCase());

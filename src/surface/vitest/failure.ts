@@ -1,34 +1,41 @@
 import { relative } from 'node:path';
 import type { CaseRecord, loadResults, RunHeader, SuiteReport } from '../../runtime/open-runtime.ts';
 
-/** What results are said with. */
-export type Wording = Awaited<ReturnType<typeof loadResults>>;
+/** The module of `loadResults()`, whose functions word results. */
+export type ResultsModule = Awaited<ReturnType<typeof loadResults>>;
 
 type EvalResult = CaseRecord['epochs'][number]['results'][number];
 
-/** What a case failed by, as vitest shows it; undefined of a case that passed. */
-export function explainCase(record: CaseRecord, header: RunHeader, wording: Wording): Error | undefined {
-  const failures = wording.failuresOf(record, wording.openRoles(header));
+/** The error of a failed case, as vitest shows it; undefined for a case that passed. */
+export function explainCase(
+  record: CaseRecord,
+  header: RunHeader,
+  resultsModule: ResultsModule,
+): Error | undefined {
+  const failures = resultsModule.failuresOf(record, resultsModule.openRoles(header));
   if (failures.length === 0) return undefined;
   const lines = failures.map(({ eval: id, score, detail }) => {
-    const asked = wording.askedOf(record, id);
-    const shown = asked.find(({ passed }) => !passed) ?? asked[0];
-    const words = describe(score, shown?.threshold, wording);
+    const results = resultsModule.askedOf(record, id);
+    const shown = results.find(({ passed }) => !passed) ?? results[0];
+    const words = describe(score, shown?.threshold, resultsModule);
     return `  ${id}: ${words}${indent(detail === '' ? '' : `: ${detail}`)}${hintOf(shown)}`;
   });
   const difference = findDifference(record, { header, failed: failures.map((failure) => failure.eval) });
-  const content = wording.cut(wording.oneLine(record.epochs[0]?.content ?? ''), 300);
+  const content = resultsModule.cut(resultsModule.oneLine(record.epochs[0]?.content ?? ''), 300);
   const judged = difference === undefined && content !== '' ? [`  judged: ${content}`] : [];
   return toError([`case ${record.id} failed`, ...lines, ...judged].join('\n'), record, difference);
 }
 
-/** What is wrong with a gate; undefined of one that is passed. */
-export function explainGate(gate: SuiteReport['gates'][number], wording: Wording): Error | undefined {
+/** The error of a missed gate; undefined for one that passed. */
+export function explainGate(gate: SuiteReport['gates'][number], wording: ResultsModule): Error | undefined {
   if (gate.passed) return undefined;
   return toError(`gate ${wording.nameGate(gate)} is missed: ${wording.explainGate(gate)}`);
 }
 
-/** What is wrong with rows that are no cases. `problem_count` may be more than there are problems. */
+/**
+ * The error of rows that cannot be used; `count` may be more than the listed problems. Undefined without
+ * problems.
+ */
 export function explainProblems(
   problems: SuiteReport['problems'],
   count: number = problems.length,
@@ -47,8 +54,8 @@ export function toShort(file: string): string {
   return path.length < file.length ? path : file;
 }
 
-/** What failed in a run whose cases are too many for a test each; undefined when all passed. */
-export function explainCases(report: SuiteReport, wording: Wording): Error | undefined {
+/** The error of a run whose cases share one test; undefined when all passed. */
+export function explainCases(report: SuiteReport, wording: ResultsModule): Error | undefined {
   const { cases, overall, failures, failure_count: count } = report;
   if (overall.passed === cases) return undefined;
   const lines = failures.map((failure) => `  ${indent(wording.describeFailure(failure))}`);
@@ -64,13 +71,13 @@ function andMore(count: number): string[] {
 function describe(
   score: number | null,
   threshold: EvalResult['threshold'] | undefined,
-  { describeBounds, describeScore, toHonest }: Wording,
+  { describeBounds, describeScore, toHonest }: ResultsModule,
 ): string {
   if (threshold === undefined) return describeScore({ score, detail: '' });
   const { max_score: max = null, min_score: min = max === null ? 1 : null } = threshold;
   const bound = score !== null && min !== null && score < min ? min : max;
-  const said = score === null ? 'unscored' : `score ${toHonest(score, bound)}`;
-  return `${said}, wanted ${describeBounds({ min, max })}`;
+  const scoreText = score === null ? 'unscored' : `score ${toHonest(score, bound)}`;
+  return `${scoreText}, wanted ${describeBounds({ min, max })}`;
 }
 
 function hintOf(result: EvalResult | undefined): string {
@@ -82,18 +89,21 @@ function indent(text: string): string {
 }
 
 /** Two texts that vitest shows as a diff. */
-interface Difference {
+interface TextDifference {
   readonly expected: string;
   readonly actual: string;
 }
 
-interface Failed {
+interface FailedEvals {
   readonly header: RunHeader;
   readonly failed: readonly string[];
 }
 
-/** Of the first failed eval that was asked for a text, that text and what was there in its place. */
-function findDifference(record: CaseRecord, { header, failed }: Failed): Difference | undefined {
+/**
+ * The expected and the actual text of the first failed eval that has a param `expected`; undefined without
+ * one.
+ */
+function findDifference(record: CaseRecord, { header, failed }: FailedEvals): TextDifference | undefined {
   const texts = header.evals.filter(({ id, type }) => failed.includes(id) && !type.startsWith('json_'));
   for (const { id } of texts) {
     for (const { content, results } of record.epochs) {
@@ -109,7 +119,7 @@ function findDifference(record: CaseRecord, { header, failed }: Failed): Differe
 function toError(
   message: string,
   place?: { readonly file: string; readonly line: number },
-  difference?: Difference,
+  difference?: TextDifference,
 ): Error {
   const error = new Error(message);
   error.name = 'SuiteFailure';

@@ -3,7 +3,7 @@ import type { CaseRecord, PlannedRow, RunHeader, Runtime, SuiteReport } from '..
 import type { DescribeSuiteOptions } from './options.ts';
 import { onStop } from './signals.ts';
 
-/** What is run, and with what. */
+/** The suite, the config and the rows of a run. */
 export interface RunPlan {
   readonly file: string;
   readonly config: string;
@@ -17,15 +17,15 @@ export interface RunPlan {
 
 /** A run that goes on while tests wait for parts of it. */
 export interface SuiteRun {
-  /** Waits until the case of that row is judged, or is found to be none. Throws what ended the run before. */
-  outcomeOf(number: number): Promise<Outcome>;
+  /** Waits until the row is judged or found unusable. Throws the error that ended the run before. */
+  outcomeOf(number: number): Promise<RowOutcome>;
   /** Waits for the end of the run. Throws what ended it early. */
   report(): Promise<SuiteReport>;
-  /** Gives up what still runs, and ends every process. */
+  /** Aborts what still runs, and closes the runtime. */
   close(): Promise<void>;
 }
 
-export type Outcome =
+export type RowOutcome =
   | { readonly record: CaseRecord; readonly header: RunHeader }
   | { readonly problems: SuiteReport['problems'] };
 
@@ -37,36 +37,36 @@ export async function startRun(plan: RunPlan): Promise<SuiteRun> {
   const release = onStop(() => stop.abort());
   try {
     const runtime = await openRuntime(plan.config, { signal, logLevel: 'warn' });
-    return watch(plan, runtime, { stop, release });
+    return trackRun(plan, runtime, { stop, release });
   } catch (error) {
     release();
     throw error;
   }
 }
 
-interface Stopping {
+interface StopHandle {
   readonly stop: AbortController;
   readonly release: () => void;
 }
 
-function watch(plan: RunPlan, runtime: Runtime, { stop, release }: Stopping): SuiteRun {
-  const board = newBoard(plan.awaited);
-  let isLate = false;
+function trackRun(plan: RunPlan, runtime: Runtime, { stop, release }: StopHandle): SuiteRun {
+  const outcomes = newRowOutcomes(plan.awaited);
+  let isTimedOut = false;
   const timer = setTimeout(() => {
-    isLate = true;
+    isTimedOut = true;
     stop.abort();
   }, plan.timeoutMs);
-  const running = run(plan, { runtime, board, signal: stop.signal })
+  const running = run(plan, { runtime, outcomes, signal: stop.signal })
     .catch((thrown: unknown) => {
-      const error = isLate ? tooLate(plan) : toRuntimeError(thrown);
-      board.fail(error);
+      const error = isTimedOut ? timeoutError(plan) : toRuntimeError(thrown);
+      outcomes.rejectAll(error);
       throw error;
     })
     .finally(() => clearTimeout(timer));
   // Nobody may be waiting for the end of the run.
   running.catch(() => {});
   return {
-    outcomeOf: board.outcomeOf,
+    outcomeOf: outcomes.outcomeOf,
     report: () => running,
     async close() {
       stop.abort();
@@ -79,11 +79,11 @@ function watch(plan: RunPlan, runtime: Runtime, { stop, release }: Stopping): Su
 
 interface Running {
   readonly runtime: Runtime;
-  readonly board: Board;
+  readonly outcomes: RowOutcomes;
   readonly signal: AbortSignal;
 }
 
-async function run(plan: RunPlan, { runtime, board, signal }: Running): Promise<SuiteReport> {
+async function run(plan: RunPlan, { runtime, outcomes, signal }: Running): Promise<SuiteReport> {
   const { select, epochs, retries, dataset, cache } = plan.options;
   const rows = plan.isPartial ? { rows: plan.awaited.map(({ number }) => number) } : {};
   const problems: SuiteReport['problems'][number][] = [];
@@ -93,42 +93,42 @@ async function run(plan: RunPlan, { runtime, board, signal }: Running): Promise<
     select: { ...select, ...rows },
     keep: false,
     reporter: {
-      begin: async (begun) => {
-        header = begun;
+      begin: async (runHeader) => {
+        header = runHeader;
       },
       onCase: async (record) => {
-        if (header !== undefined) board.settle(record.number, { record, header });
+        if (header !== undefined) outcomes.resolve(record.number, { record, header });
       },
       onProblem: async (problem) => {
-        if (board.isAwaited(problem)) problems.push(problem);
+        if (outcomes.isAwaited(problem)) problems.push(problem);
       },
       end: async () => {},
     },
   });
-  board.end(problems);
+  outcomes.resolveRest(problems);
   return report;
 }
 
-function tooLate({ timeoutMs }: RunPlan): RuntimeError {
+function timeoutError({ timeoutMs }: RunPlan): RuntimeError {
   return new RuntimeError('STEP_TIMEOUT', `the run of the suite took longer than ${timeoutMs} ms`, {
     hint: 'Raise timeoutMs, or run fewer cases with select.',
   });
 }
 
-type Place = Pick<SuiteReport['problems'][number], 'file' | 'line'>;
+type SourceLocation = Pick<SuiteReport['problems'][number], 'file' | 'line'>;
 
-/** Where outcomes are put up, and waited for. */
-interface Board {
-  outcomeOf(number: number): Promise<Outcome>;
-  settle(number: number, outcome: Outcome): void;
-  isAwaited(place: Place): boolean;
-  /** What has no outcome by now has one of these problems. */
-  end(problems: SuiteReport['problems']): void;
-  fail(error: RuntimeError): void;
+/** The outcomes of rows, as promises that tests wait for. */
+interface RowOutcomes {
+  outcomeOf(number: number): Promise<RowOutcome>;
+  resolve(number: number, outcome: RowOutcome): void;
+  isAwaited(place: SourceLocation): boolean;
+  /** Resolves every row without an outcome with its problems. */
+  resolveRest(problems: SuiteReport['problems']): void;
+  rejectAll(error: RuntimeError): void;
 }
 
-function newBoard(rows: readonly PlannedRow[]): Board {
-  const waiting = new Map(rows.map((row) => [row.number, { row, ...Promise.withResolvers<Outcome>() }]));
+function newRowOutcomes(rows: readonly PlannedRow[]): RowOutcomes {
+  const waiting = new Map(rows.map((row) => [row.number, { row, ...Promise.withResolvers<RowOutcome>() }]));
   const lines = new Set(rows.map(({ file, line }) => `${file}:${line}`));
   // A test that waits for it may never be run.
   for (const { promise } of waiting.values()) promise.catch(() => {});
@@ -139,21 +139,21 @@ function newBoard(rows: readonly PlannedRow[]): Board {
         throw new RuntimeError('INTERNAL', `nobody said that row ${number} would be run`);
       return await entry.promise;
     },
-    settle: (number, outcome) => waiting.get(number)?.resolve(outcome),
+    resolve: (number, outcome) => waiting.get(number)?.resolve(outcome),
     isAwaited: ({ file, line }) => lines.has(`${file}:${line}`),
-    end(problems) {
+    resolveRest(problems) {
       for (const { row, resolve } of waiting.values()) {
         const own = problems.filter(({ file, line }) => file === row.file && line === row.line);
-        resolve({ problems: own.length > 0 ? own : [isGone(row)] });
+        resolve({ problems: own.length > 0 ? own : [missingRow(row)] });
       }
     },
-    fail(error) {
+    rejectAll(error) {
       for (const { reject } of waiting.values()) reject(error);
     },
   };
 }
 
-function isGone({ file, line }: PlannedRow) {
+function missingRow({ file, line }: PlannedRow) {
   return {
     file,
     line,

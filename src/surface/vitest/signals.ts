@@ -1,11 +1,11 @@
 /**
- * Calls `end` when this process is told to stop, and lets go of the signals with what it returns. Vitest's workers
- * otherwise die of a signal on the spot, and what they have started would live on.
+ * Calls `end` on SIGINT, SIGTERM and SIGHUP; the returned function removes the listeners. Without it a
+ * signal kills the worker of vitest at once, and the processes that it has started live on.
  */
 export function onStop(end: () => void): () => void {
   const stop = (): void => {
     end();
-    // Vitest then ends its worker as when its main process has died: by an exit that is listened to.
+    // Vitest then exits its worker as if its main process had died, so that exit listeners run.
     if (process.connected) process.disconnect();
   };
   for (const name of stopSignals) process.on(name, stop);

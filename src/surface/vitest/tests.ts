@@ -1,36 +1,48 @@
 import type { PlannedRow, SuitePlan } from '../../runtime/open-runtime.ts';
-import { explainCase, explainCases, explainGate, explainProblems, toShort, type Wording } from './failure.ts';
+import {
+  explainCase,
+  explainCases,
+  explainGate,
+  explainProblems,
+  type ResultsModule,
+  toShort,
+} from './failure.ts';
 import type { SuiteRun } from './run.ts';
 
 /** One test of a suite. */
 export interface SuiteTest {
   readonly title: string;
-  /** What of the run it waits for: one row, everything, or nothing. */
+  /** The part of the run that it waits for: one row, all of it, or nothing. */
   readonly needs: PlannedRow | 'all' | 'nothing';
-  /** Gives what is wrong. Starts the run when it needs it; throws what ended that early. */
-  judge(start: () => Promise<SuiteRun>): Promise<Finding | undefined>;
+  /**
+   * Resolves to the failure, if there is one. Calls `start` when it needs the run; throws what ended that
+   * early.
+   */
+  judge(start: () => Promise<SuiteRun>): Promise<TestFailure | undefined>;
 }
 
-/** What a test found: a fault, or, of a suite that its gates decide, something that those may outweigh. */
-export interface Finding {
+/**
+ * Why a test fails; `isOverruled`: the suite has gates, which alone decide, so the test is skipped instead.
+ */
+export interface TestFailure {
   readonly error: Error;
-  readonly isOutweighed: boolean;
+  readonly isOverruled: boolean;
 }
 
 /** The tests of a suite: one for each row, or for all of them where they are too many, then one for each gate. */
-export function toTests(plan: SuitePlan, wording: Wording): readonly SuiteTest[] {
+export function toTests(plan: SuitePlan, wording: ResultsModule): readonly SuiteTest[] {
   // As on the command line: where there are gates, they alone decide whether the cases are good enough.
   const isGated = plan.gates.length > 0;
   const rows = plan.hasMore ? wholeTests(isGated, wording) : rowTests(plan.rows, isGated, wording);
   return [...rows, ...gateTests(plan, wording)];
 }
 
-function rowTests(rows: readonly PlannedRow[], isGated: boolean, wording: Wording): SuiteTest[] {
+function rowTests(rows: readonly PlannedRow[], isGated: boolean, wording: ResultsModule): SuiteTest[] {
   return rows.map((row) => {
     const { content } = row;
     if ('problem' in content) {
       const title = `${toShort(row.file)}:${row.line}`;
-      return { title, needs: 'nothing', judge: async () => fault(explainProblems([content.problem])) };
+      return { title, needs: 'nothing', judge: async () => toFailure(explainProblems([content.problem])) };
     }
     return {
       title: wording.oneLine(content.id),
@@ -38,14 +50,14 @@ function rowTests(rows: readonly PlannedRow[], isGated: boolean, wording: Wordin
       judge: async (start) => {
         const run = await start();
         const outcome = await run.outcomeOf(row.number);
-        if ('problems' in outcome) return fault(explainProblems(outcome.problems));
-        return fault(explainCase(outcome.record, outcome.header, wording), isGated);
+        if ('problems' in outcome) return toFailure(explainProblems(outcome.problems));
+        return toFailure(explainCase(outcome.record, outcome.header, wording), isGated);
       },
     };
   });
 }
 
-function wholeTests(isGated: boolean, wording: Wording): SuiteTest[] {
+function wholeTests(isGated: boolean, wording: ResultsModule): SuiteTest[] {
   return [
     {
       title: 'all cases',
@@ -53,7 +65,7 @@ function wholeTests(isGated: boolean, wording: Wording): SuiteTest[] {
       judge: async (start) => {
         const run = await start();
         const report = await run.report();
-        return fault(explainCases(report, wording), isGated);
+        return toFailure(explainCases(report, wording), isGated);
       },
     },
     {
@@ -62,13 +74,13 @@ function wholeTests(isGated: boolean, wording: Wording): SuiteTest[] {
       judge: async (start) => {
         const run = await start();
         const report = await run.report();
-        return fault(explainProblems(report.problems, report.problem_count));
+        return toFailure(explainProblems(report.problems, report.problem_count));
       },
     },
   ];
 }
 
-function gateTests({ gates }: SuitePlan, wording: Wording): SuiteTest[] {
+function gateTests({ gates }: SuitePlan, wording: ResultsModule): SuiteTest[] {
   return gates.map((gate, index) => {
     const { min = null, max = null } = gate;
     return {
@@ -78,12 +90,12 @@ function gateTests({ gates }: SuitePlan, wording: Wording): SuiteTest[] {
         const run = await start();
         const { gates: judged } = await run.report();
         const result = judged[index];
-        return result && fault(explainGate(result, wording));
+        return result && toFailure(explainGate(result, wording));
       },
     };
   });
 }
 
-function fault(error: Error | undefined, isOutweighed = false): Finding | undefined {
-  return error && { error, isOutweighed };
+function toFailure(error: Error | undefined, isOverruled = false): TestFailure | undefined {
+  return error && { error, isOverruled };
 }

@@ -17,8 +17,8 @@ export async function describeSuite(file: string | URL, options: DescribeSuiteOp
   const path = file instanceof URL ? fileURLToPath(file) : file;
   const timeoutMs = readTimeout(options);
   const plan = await readPlan(path, options);
-  const wording = await loadResults();
-  const tests = toTests(plan, wording);
+  const resultsModule = await loadResults();
+  const tests = toTests(plan, resultsModule);
   describe(plan.suite, () => {
     let starting: Promise<SuiteRun> | undefined;
     const start = (rows: AwaitedRows) => {
@@ -32,15 +32,15 @@ export async function describeSuite(file: string | URL, options: DescribeSuiteOp
     for (const { title, judge } of tests) {
       // The time that a test has is the run's, so vitest's own has no end.
       test(title, { timeout: 0, retry: 0 }, async (context) => {
-        const found = await report(async () => {
-          return await judge(() => start(rowsOf(tests, context.task.suite?.tasks ?? [])));
+        const failure = await withProblemsInMessage(async () => {
+          return await judge(() => start(awaitedRowsOf(tests, context.task.suite?.tasks ?? [])));
         });
-        if (found?.isOutweighed) {
-          context.skip(wording.oneLine(`the gates decide, though ${found.error.message}`));
+        if (failure?.isOverruled) {
+          context.skip(resultsModule.oneLine(`the gates decide, though ${failure.error.message}`));
         }
-        if (found !== undefined) throw found.error;
+        if (failure !== undefined) throw failure.error;
         // A project may require that every test makes an assertion.
-        expect(found).toBeUndefined();
+        expect(failure).toBeUndefined();
       });
     }
   });
@@ -48,8 +48,14 @@ export async function describeSuite(file: string | URL, options: DescribeSuiteOp
 
 type AwaitedRows = Pick<RunPlan, 'awaited' | 'isPartial'>;
 
-/** What the tests wait for that `-t` and `.only` have left; the tasks of vitest stand in the order of the tests. */
-function rowsOf(tests: readonly SuiteTest[], tasks: readonly { readonly mode: string }[]): AwaitedRows {
+/**
+ * The rows that the tests need which `-t` and `.only` leave; the tasks of vitest are in the order of the
+ * tests.
+ */
+function awaitedRowsOf(
+  tests: readonly SuiteTest[],
+  tasks: readonly { readonly mode: string }[],
+): AwaitedRows {
   const wanted = tests.filter((_, index) => tasks[index]?.mode !== 'skip').map(({ needs }) => needs);
   return {
     awaited: wanted.flatMap((needs) => (typeof needs === 'object' ? [needs] : [])),
@@ -58,24 +64,26 @@ function rowsOf(tests: readonly SuiteTest[], tasks: readonly { readonly mode: st
 }
 
 /** The number of cases up to which each is a test of its own. */
-const mostCases = 1000;
+const maxCases = 1000;
 
 async function readPlan(file: string, { select, config, dataset }: DescribeSuiteOptions) {
   const { planSuite } = await loadPlan();
-  const plan = await report(async () => await planSuite(file, { select, config, dataset, most: mostCases }));
+  const plan = await withProblemsInMessage(
+    async () => await planSuite(file, { select, config, dataset, maxRows: maxCases }),
+  );
   if (plan.rows.length > 0) return plan;
   throw new RuntimeError('DATASET_INVALID', `${file}: the dataset has no rows, or none was selected`);
 }
 
-/** Vitest shows the message of an error, so the problems that the error carries have to stand there. */
-async function report<Value>(work: () => Promise<Value>): Promise<Value> {
+/** Adds the problems of an error to its message, the only part that vitest shows. Throws that error. */
+async function withProblemsInMessage<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
   } catch (thrown) {
     const error = toRuntimeError(thrown);
     const problems = problemsOf(error).map(formatProblem);
     if (problems.length === 0) throw error;
-    // They are not told a second time, as details or cause.
+    // Without details and cause, which would show them again.
     throw new RuntimeError(error.code, [error.message, ...problems].join('\n'), { hint: error.hint });
   }
 }

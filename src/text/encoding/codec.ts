@@ -1,6 +1,6 @@
 import { iconv } from './encodings.ts';
 
-/** How a text stands in bytes. */
+/** How a text is encoded. */
 export interface Encoding {
   readonly name: string;
   /** The byte order mark in front of it, which is no part of the text. */
@@ -12,13 +12,13 @@ export interface ReadText {
   readonly encoding: Encoding;
 }
 
-/** The bytes of a text in that encoding; undefined when it has not all of the characters. */
+/** The bytes of a text in that encoding; undefined when it lacks some of the characters. */
 export function writeText(text: string, { name, mark }: Encoding): Buffer | undefined {
   const bytes = iconv().encode(text, name, { addBOM: false });
   return decode(bytes, name) === text ? Buffer.concat([mark, bytes]) : undefined;
 }
 
-/** What the bytes say, one way or another. */
+/** Decodes bytes, with U+FFFD for what is invalid. */
 export function decode(bytes: Buffer, name: string): string {
   return iconv().decode(bytes, name, { stripBOM: false });
 }
@@ -36,7 +36,7 @@ export function unmarked(name: string): Encoding {
   return { name, mark: Buffer.alloc(0) };
 }
 
-/** The beginning; a character that it cuts in two is left out. */
+/** The first `SAMPLE_BYTES`, without a character that is cut in two. */
 export function sampleOf(bytes: Buffer): Buffer {
   if (bytes.length <= SAMPLE_BYTES) return bytes;
   let end = SAMPLE_BYTES;
@@ -44,5 +44,5 @@ export function sampleOf(bytes: Buffer): Buffer {
   return bytes.subarray(0, end);
 }
 
-/** What is looked at of a long file. */
+/** How many bytes of a long file are examined. */
 export const SAMPLE_BYTES = 64 * 1024;

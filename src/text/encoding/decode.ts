@@ -4,34 +4,37 @@ import { guessText } from './guess.ts';
 import { decodeWide, findWide } from './wide.ts';
 
 /**
- * Reads text whatever its encoding: by its mark, as UTF-8, by the charset that it or its type declares, by its zero
- * bytes, and at last by what a detector takes it for. Undefined where its charset is not known, or where the bytes
- * are plain text to whoever does not know that charset: what hooks read must be what a model reads.
+ * Reads text whatever its encoding: by its mark, as UTF-8, by the charset that it or its type declares, by
+ * its zero bytes, and at last by what a detector takes it for. Undefined where its charset is not known, or
+ * where the bytes are other plain text to a reader that does not know the charset: hooks must read what a
+ * model reads.
  */
 export function readText(bytes: Buffer, declared: string | undefined): ReadText | undefined {
-  const marked = marks.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark));
+  const marked = byteOrderMarks.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark));
   const body = bytes.subarray(marked?.mark.length ?? 0);
   const plain = decodeUtf8(body);
   if (marked !== undefined) {
     if (marked.name === 'utf-8')
       return plain === undefined ? guessText(bytes, declared) : { text: plain, encoding: marked };
     const text = decodeWide(body, marked.name);
-    return text === undefined || isPlain(plain, text) ? undefined : { text, encoding: marked };
+    return text === undefined || isAmbiguousUtf8(plain, text) ? undefined : { text, encoding: marked };
   }
   if (plain === undefined) return guessText(bytes, declared);
   const wide = findWide(bytes, declared);
   if (wide !== undefined) return wide;
-  return isHidden(bytes, plain, declared) ? undefined : { text: plain, encoding: unmarked('utf-8') };
+  return isAmbiguousCharset(bytes, plain, declared)
+    ? undefined
+    : { text: plain, encoding: unmarked('utf-8') };
 }
 
-/** Reads bytes that nothing calls text, if they are text all the same. */
-export function findText(bytes: Buffer): ReadText | undefined {
+/** Reads bytes without a declared text type; undefined when they are not text. */
+export function detectText(bytes: Buffer): ReadText | undefined {
   if (bytes.length === 0 || bytes.subarray(0, 5).equals(Buffer.from('%PDF-'))) return undefined;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what text has not.
-  const untold = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f\ufffd]/;
-  if (untold.test(readText(sampleOf(bytes), undefined)?.text ?? '\0')) return undefined;
+  const binaryCharacter = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f\ufffd]/;
+  if (binaryCharacter.test(readText(sampleOf(bytes), undefined)?.text ?? '\0')) return undefined;
   const read = readText(bytes, undefined);
-  if (read === undefined || untold.test(read.text)) return undefined;
+  if (read === undefined || binaryCharacter.test(read.text)) return undefined;
   return read.encoding.name.startsWith('utf-') || isMostlyAscii(bytes) ? read : undefined;
 }
 
@@ -41,7 +44,7 @@ function isMostlyAscii(bytes: Buffer): boolean {
 }
 
 /** The longer mark of UTF-32 stands before that of UTF-16, with which it begins. */
-const marks: readonly Encoding[] = [
+const byteOrderMarks: readonly Encoding[] = [
   { name: 'utf-8', mark: Buffer.from([0xef, 0xbb, 0xbf]) },
   { name: 'utf-32le', mark: Buffer.from([0xff, 0xfe, 0, 0]) },
   { name: 'utf-32be', mark: Buffer.from([0, 0, 0xfe, 0xff]) },
@@ -57,13 +60,13 @@ function decodeUtf8(bytes: Buffer): string | undefined {
   }
 }
 
-/** Whether the bytes are another text to a reader of UTF-8: then who reads which of them is anybody's guess. */
-function isPlain(plain: string | undefined, text: string): boolean {
+/** Whether the bytes read as UTF-8 give another text than `text`, so that hooks and models may differ. */
+function isAmbiguousUtf8(plain: string | undefined, text: string): boolean {
   return plain !== undefined && plain !== '' && plain !== text && !plain.includes('\0');
 }
 
 /** Charsets in which ASCII bytes may be other characters, or other bytes ASCII. */
-function isHidden(bytes: Buffer, plain: string, declared: string | undefined): boolean {
+function isAmbiguousCharset(bytes: Buffer, plain: string, declared: string | undefined): boolean {
   if (
     declared === undefined ||
     !/^(?:utf-?(?:7|16|32)|ucs|iso-?2022|hz|csiso2022|unicode-1-1-utf-7|cp?65000)/i.test(declared)

@@ -3,20 +3,20 @@ import { chardet, iconv } from './encodings.ts';
 import { findWide } from './wide.ts';
 
 /**
- * Reads what is no UTF-8, by the charset that is declared, else by what a detector takes it for. Undefined for a
- * declared charset that nobody knows.
+ * Reads bytes that are not UTF-8, by the declared charset, else by a detector's guesses. Undefined for an
+ * unknown declared charset.
  */
 export function guessText(bytes: Buffer, declared: string | undefined): ReadText | undefined {
-  const said = declared ?? findInside(bytes);
-  const isIgnored = said === undefined || /^(?:utf-?8|us-ascii|ascii)$/i.test(said);
-  if (!isIgnored && !iconv().encodingExists(said))
+  const charset = declared ?? findDeclaredCharset(bytes);
+  const isIgnored = charset === undefined || /^(?:utf-?8|us-ascii|ascii)$/i.test(charset);
+  if (!isIgnored && !iconv().encodingExists(charset))
     return declared === undefined ? guessText(bytes, 'utf-8') : undefined;
   const wide = findWide(bytes, declared);
   if (wide !== undefined) return wide;
-  if (!isIgnored && !keepsAscii(said)) return undefined;
-  const isLatin = said !== undefined && /^(?:iso-?8859-?1|latin-?1|l1|cp819)$/i.test(said);
+  if (!isIgnored && !keepsAscii(charset)) return undefined;
+  const isLatin = charset !== undefined && /^(?:iso-?8859-?1|latin-?1|l1|cp819)$/i.test(charset);
   const names = [
-    ...(isIgnored || isLatin ? [] : [said]),
+    ...(isIgnored || isLatin ? [] : [charset]),
     ...(isLatin ? [] : detect(bytes)),
     'windows-1252',
     'iso-8859-1',
@@ -39,8 +39,8 @@ function isLikely(sample: Buffer, name: string): boolean {
   return iconv().encodingExists(name) && !decode(sample, name).slice(0, -4).includes('\ufffd');
 }
 
-/** What XML and HTML say of themselves. */
-function findInside(bytes: Buffer): string | undefined {
+/** The charset that XML or HTML declares in its beginning. */
+function findDeclaredCharset(bytes: Buffer): string | undefined {
   const head = bytes.toString('latin1', 0, 1024);
   return (
     /^\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)/i.exec(head)?.[1] ??
@@ -56,8 +56,8 @@ function detect(bytes: Buffer): string[] {
   return found
     .map(({ name }) => (name === 'ISO-8859-1' ? 'windows-1252' : name))
     .filter((name) => !/^(?:utf|iso-2022|ibm|ascii)/i.test(name))
-    .slice(0, MOST_GUESSES);
+    .slice(0, MAX_GUESSES);
 }
 
 /** Of a detector's guesses the later ones are worth little. */
-const MOST_GUESSES = 3;
+const MAX_GUESSES = 3;

@@ -23,7 +23,10 @@ export function findWide(bytes: Buffer, declared: string | undefined): ReadText 
   return undefined;
 }
 
-/** Undefined too where plain text stands among the bytes: hooks would read signs, and a model the text. */
+/**
+ * Decodes UTF-16 or UTF-32; undefined where plain ASCII text stands among the bytes, which a model would
+ * read.
+ */
 export function decodeWide(bytes: Buffer, name: string): string | undefined {
   return plainRun.test(bytes.toString('latin1')) ? undefined : decodeExactly(bytes, name);
 }

@@ -3,21 +3,21 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { makeTempFolder } from '../../files/temp-folder.ts';
 
-/** Both ends of a named pipe, whose name is already gone. The child's end blocks, ours does not. */
+/** Both ends of a named pipe that is already unlinked. The child's end blocks, the parent's does not. */
 export interface FifoEnds {
-  readonly ours: number;
-  readonly childs: number;
+  readonly parentEnd: number;
+  readonly childEnd: number;
 }
 
 /** A pipe that the child reads and we write. */
 export async function openInputFifo(): Promise<FifoEnds> {
-  const path = await takePath();
+  const path = await takeFifoPath();
   // Opening one end alone would wait for the other; an end of both kinds waits for nothing.
   const both = openSync(path, constants.O_RDWR);
   try {
     const childs = openSync(path, constants.O_RDONLY);
-    const ours = openOther(path, constants.O_WRONLY | constants.O_NONBLOCK, childs);
-    return { ours, childs };
+    const ours = openSecondEnd(path, constants.O_WRONLY | constants.O_NONBLOCK, childs);
+    return { parentEnd: ours, childEnd: childs };
   } finally {
     closeSync(both);
     unlinkSync(path);
@@ -26,18 +26,18 @@ export async function openInputFifo(): Promise<FifoEnds> {
 
 /** A pipe that the child writes and we read, and the name that it had. */
 export async function openOutputFifo(): Promise<FifoEnds & { readonly path: string }> {
-  const path = await takePath();
+  const path = await takeFifoPath();
   try {
     const ours = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const childs = openOther(path, constants.O_WRONLY, ours);
-    return { ours, childs, path };
+    const childs = openSecondEnd(path, constants.O_WRONLY, ours);
+    return { parentEnd: ours, childEnd: childs, path };
   } finally {
     unlinkSync(path);
   }
 }
 
 /** Opens the second end; when that cannot be, closes the first. */
-function openOther(path: string, flags: number, first: number): number {
+function openSecondEnd(path: string, flags: number, first: number): number {
   try {
     return openSync(path, flags);
   } catch (error) {
@@ -62,16 +62,16 @@ const BATCH = 48;
 
 let counter = 0;
 let madeFolder: string | undefined;
-let stock: Promise<string[]> | undefined;
+let fifoBatch: Promise<string[]> | undefined;
 
-async function takePath(): Promise<string> {
+async function takeFifoPath(): Promise<string> {
   for (;;) {
-    stock ??= makeFifos();
-    const taken = stock;
+    fifoBatch ??= makeFifos();
+    const taken = fifoBatch;
     const path = (await taken).pop();
     // What cleans temporary folders may have been there since.
     if (path !== undefined && existsSync(path)) return path;
-    if (path === undefined && stock === taken) stock = undefined;
+    if (path === undefined && fifoBatch === taken) fifoBatch = undefined;
   }
 }
 
@@ -80,7 +80,7 @@ async function makeFifos(): Promise<string[]> {
   try {
     await execa('mkfifo', ['-m', '600', ...paths]);
   } catch (error) {
-    stock = undefined;
+    fifoBatch = undefined;
     throw error;
   }
   return paths;

@@ -11,24 +11,24 @@ export interface LaunchRequest {
 }
 
 /** How a process ended: exactly one of the two is not null. */
-export interface Ended {
+export interface ExitStatus {
   readonly exitCode: number | null;
   readonly signal: string | null;
 }
 
 /** A started process that leads its own process group, so `-pid` names the group. */
-export interface Launched {
+export interface LaunchedProcess {
   readonly pid: number;
-  /** Null once all input is written; otherwise whoever is done with the process destroys it. */
+  /** Null once all input is written; otherwise the caller destroys it. */
   readonly stdin: Writable | null;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Settles when the process has exited, whoever still holds its outputs. Never rejects. */
-  readonly ended: Promise<Ended>;
+  /** Resolves when the process has exited, even if others still hold its outputs open. Never rejects. */
+  readonly ended: Promise<ExitStatus>;
 }
 
-/** Is told of a start in the very turn of the loop in which it happens, so that no process is ever unknown. */
-export interface Watch {
+/** Called in the same turn of the event loop as the start, so that no process escapes the watcher. */
+export interface LaunchListener {
   /** `stdout` is how /proc shows what the process alone will have there; empty where it does not. */
   starting(stdout: string): void;
   /** The process group that was started; null when it could not be. */
@@ -39,4 +39,4 @@ export interface Watch {
  * Starts one process with three standard streams that it can also open as /dev/stdin, /dev/stdout and
  * /dev/stderr. Rejects when the system refuses to start it, with the system's error code in the message.
  */
-export type Launch = (request: LaunchRequest, watch?: Watch) => Promise<Launched>;
+export type Launcher = (request: LaunchRequest, watch?: LaunchListener) => Promise<LaunchedProcess>;

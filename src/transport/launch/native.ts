@@ -3,14 +3,14 @@ import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
-import type { Ended, Launch, Launched, LaunchRequest, Watch } from './launch.ts';
+import type { ExitStatus, LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from './launch.ts';
 
 /**
  * Starts processes with posix_spawn, through koffi: true pipes, a group of their own and no copy of this
  * process's page tables, which is what makes fork slow in a large Node. Linux with glibc, in every thread;
  * undefined elsewhere.
  */
-export function createNativeLaunch(): Launch | undefined {
+export function createNativeLauncher(): Launcher | undefined {
   if (process.platform !== 'linux') return undefined;
   const libc = loadLibc();
   return libc && ((request, watch) => launch(libc, request, watch));
@@ -80,7 +80,11 @@ function optional<Part>(load: () => Part): Part | undefined {
   }
 }
 
-async function launch(libc: Libc, request: LaunchRequest, watch: Watch | undefined): Promise<Launched> {
+async function launch(
+  libc: Libc,
+  request: LaunchRequest,
+  watch: LaunchListener | undefined,
+): Promise<LaunchedProcess> {
   const stdin = openPipe(libc);
   const stdout = openPipe(libc, stdin);
   const stderr = openPipe(libc, stdin, stdout);
@@ -172,10 +176,10 @@ const HEARTBEAT_MS = 1000;
 /** Signals reach the main thread only; another has to look. */
 const POLL_MS = 5;
 
-const waiting = new Map<number, (ended: Ended) => void>();
+const exitListeners = new Map<number, (ended: ExitStatus) => void>();
 let heartbeat: NodeJS.Timeout | undefined;
 
-function watchChildren(libc: Libc): { whenEnded(pid: number): Promise<Ended> } {
+function watchChildren(libc: Libc): { whenEnded(pid: number): Promise<ExitStatus> } {
   if (heartbeat === undefined) {
     const reap = () => reapEnded(libc);
     if (isMainThread) process.on('SIGCHLD', reap);
@@ -186,25 +190,25 @@ function watchChildren(libc: Libc): { whenEnded(pid: number): Promise<Ended> } {
     whenEnded: (pid) => {
       // A signal listener does not keep Node alive, and a living child must.
       beat.ref();
-      return new Promise((resolve) => waiting.set(pid, resolve));
+      return new Promise((resolve) => exitListeners.set(pid, resolve));
     },
   };
 }
 
 function reapEnded(libc: Libc): void {
-  for (const [pid, resolve] of waiting) {
+  for (const [pid, resolve] of exitListeners) {
     const status: number[] = [0];
     const reaped: number = libc.waitpid(pid, status, WNOHANG);
     if (reaped === 0) continue;
-    waiting.delete(pid);
+    exitListeners.delete(pid);
     // -1 means that somebody else reaped it: how it ended is then unknown, and must not pass for success.
     resolve(reaped === pid ? decodeStatus(status[0] ?? 0) : { exitCode: -1, signal: null });
   }
-  if (waiting.size === 0) heartbeat?.unref();
+  if (exitListeners.size === 0) heartbeat?.unref();
 }
 
 /** Source: WIFEXITED, WEXITSTATUS and WTERMSIG of <sys/wait.h>. */
-function decodeStatus(status: number): Ended {
+function decodeStatus(status: number): ExitStatus {
   const signal = status & 0x7f;
   return signal === 0
     ? { exitCode: (status >> 8) & 0xff, signal: null }

@@ -3,46 +3,48 @@ import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import { openInputFifo, openInputFile, openOutputFifo } from './fifo.ts';
-import type { Ended, Launch, Launched, LaunchRequest, Watch } from './launch.ts';
+import type { ExitStatus, LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from './launch.ts';
 
 /**
  * Starts processes with execa, anywhere. On Linux Node's own pipes are sockets, which a child cannot open
  * as /dev/stdout; there stdin is a file (a FIFO for a server) and the outputs are FIFOs.
  */
-export function createPortableLaunch(): Launch {
+export function createPortableLauncher(): Launcher {
   return process.platform === 'linux' ? launchWithFiles : launchWithPipes;
 }
 
-async function launchWithFiles(request: LaunchRequest, watch?: Watch): Promise<Launched> {
+async function launchWithFiles(request: LaunchRequest, watch?: LaunchListener): Promise<LaunchedProcess> {
   const opened: number[] = [];
-  const keep = <Ends extends { readonly ours: number; readonly childs: number }>(ends: Ends): Ends => {
-    opened.push(ends.ours, ends.childs);
+  const track = <Ends extends { readonly parentEnd: number; readonly childEnd: number }>(
+    ends: Ends,
+  ): Ends => {
+    opened.push(ends.parentEnd, ends.childEnd);
     return ends;
   };
   try {
     const { input } = request;
-    const stdin = input === null ? keep(await openInputFifo()) : undefined;
-    const stdinFd = stdin?.childs ?? openInputFile(input ?? new Uint8Array());
+    const stdin = input === null ? track(await openInputFifo()) : undefined;
+    const stdinFd = stdin?.childEnd ?? openInputFile(input ?? new Uint8Array());
     if (stdin === undefined) opened.push(stdinFd);
-    const stdout = keep(await openOutputFifo());
-    const stderr = keep(await openOutputFifo());
+    const stdout = track(await openOutputFifo());
+    const stderr = track(await openOutputFifo());
     watch?.starting(`${stdout.path} (deleted)`);
     const started = start(
       request,
-      [descriptor(stdinFd), descriptor(stdout.childs), descriptor(stderr.childs)],
+      [descriptor(stdinFd), descriptor(stdout.childEnd), descriptor(stderr.childEnd)],
       watch,
     );
     await started.spawned;
-    for (const fd of [stdinFd, stdout.childs, stderr.childs]) closeSync(fd);
+    for (const fd of [stdinFd, stdout.childEnd, stderr.childEnd]) closeSync(fd);
     return {
       pid: started.pid(),
       ended: started.ended,
       stdin:
         stdin === undefined
           ? null
-          : tolerant(new Socket({ fd: stdin.ours, readable: false, writable: true })),
-      stdout: new Socket({ fd: stdout.ours, readable: true, writable: false }),
-      stderr: new Socket({ fd: stderr.ours, readable: true, writable: false }),
+          : ignoreWriteErrors(new Socket({ fd: stdin.parentEnd, readable: false, writable: true })),
+      stdout: new Socket({ fd: stdout.parentEnd, readable: true, writable: false }),
+      stderr: new Socket({ fd: stderr.parentEnd, readable: true, writable: false }),
     };
   } catch (error) {
     for (const fd of opened) closeSync(fd);
@@ -50,18 +52,18 @@ async function launchWithFiles(request: LaunchRequest, watch?: Watch): Promise<L
   }
 }
 
-async function launchWithPipes(request: LaunchRequest, watch?: Watch): Promise<Launched> {
+async function launchWithPipes(request: LaunchRequest, watch?: LaunchListener): Promise<LaunchedProcess> {
   const started = start(request, ['pipe', 'pipe', 'pipe'], watch);
   await started.spawned;
   const { stdin, stdout, stderr } = started.subprocess;
-  const writable = tolerant(required(stdin));
+  const writable = ignoreWriteErrors(requirePart(stdin));
   if (request.input !== null) writable.end(request.input);
   return {
     pid: started.pid(),
     ended: started.ended,
     stdin: writable,
-    stdout: required(stdout),
-    stderr: required(stderr),
+    stdout: requirePart(stdout),
+    stderr: requirePart(stderr),
   };
 }
 
@@ -76,14 +78,14 @@ function descriptor(fd: number): Descriptor {
 function start(
   request: LaunchRequest,
   standard: readonly [StandardStream, StandardStream, StandardStream],
-  watch: Watch | undefined,
+  watch: LaunchListener | undefined,
 ) {
   const [stdin, stdout, stderr] = standard;
   const subprocess = execa(request.command, request.args, {
     cwd: request.cwd,
     env: { ...request.env },
     extendEnv: false,
-    // Leads its own group; whoever ends the group is `process.ts`, not execa.
+    // Leads its own group, which `process.ts` ends, not execa.
     detached: true,
     cleanup: false,
     reject: false,
@@ -99,19 +101,19 @@ function start(
     // What the system refuses outright, such as arguments that are too long, is told by execa alone.
     subprocess.then((result) => reject(result.cause ?? new Error(result.shortMessage)), reject);
   });
-  const ended = new Promise<Ended>((resolve) => {
+  const ended = new Promise<ExitStatus>((resolve) => {
     subprocess.nodeChildProcess.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
   });
-  return { subprocess, spawned, ended, pid: () => required(subprocess.pid) };
+  return { subprocess, spawned, ended, pid: () => requirePart(subprocess.pid) };
 }
 
-function tolerant<Stream extends Writable>(stream: Stream): Stream {
+function ignoreWriteErrors<Stream extends Writable>(stream: Stream): Stream {
   // A child that does not read is no fault of the call.
   stream.on('error', () => {});
   return stream;
 }
 
-function required<Part extends Readable | Writable | number>(part: Part | null | undefined): Part {
+function requirePart<Part extends Readable | Writable | number>(part: Part | null | undefined): Part {
   if (part === null || part === undefined)
     throw new Error('the process was started without its standard streams');
   return part;

@@ -1,45 +1,48 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { settlesWithin } from '../deadline.ts';
+import { waitForSettled } from '../deadline.ts';
 
-/** A tiny process that ends what this one leaves running, even when it is killed. */
+/**
+ * A small shell process that ends the process groups that this process leaves running, even when it is
+ * killed.
+ */
 export interface Watcher {
   /** A process is about to start; `stdout` is how /proc shows what it alone will have there. */
   starting(stdout: string): void;
   /** What was about to start is this group; null when it could not be started. */
   started(group: number | null): void;
-  /** The group is nobody's business any more. */
+  /** The group is not to be ended any more. */
   ended(group: number): void;
   /** Ends the watcher, and with it whatever it still watches. Never rejects. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a watcher, which does not keep this process alive, holds none of its descriptors and is in no group or session of
- * its. `onLost` is told once, and why, when there is none any more though nobody closed it.
+ * Starts a watcher, which does not keep this process alive, holds none of its descriptors and is in a group
+ * and session of its own. `onLost` is called once, with the reason, when the watcher ended without `close`.
  */
 export function startWatcher(onLost: (reason: string) => void): Watcher {
-  let isOver = false;
-  const lose = (reason: string) => {
-    if (isOver) return;
-    isOver = true;
+  let isEnded = false;
+  const reportLoss = (reason: string) => {
+    if (isEnded) return;
+    isEnded = true;
     onLost(reason);
   };
-  const child = spawnShell(lose);
-  const tell = (line: string) => {
-    if (!isOver) child?.stdin?.write(line);
+  const child = spawnShell(reportLoss);
+  const writeLine = (line: string) => {
+    if (!isEnded) child?.stdin?.write(line);
   };
   return {
-    starting: (stdout) => tell(`? ${stdout}\n`),
-    started: (group) => tell(group === null ? '+\n' : `+ ${group}\n`),
-    ended: (group) => tell(`- ${group}\n`),
+    starting: (stdout) => writeLine(`? ${stdout}\n`),
+    started: (group) => writeLine(group === null ? '+\n' : `+ ${group}\n`),
+    ended: (group) => writeLine(`- ${group}\n`),
     close: async () => {
-      if (isOver || child === undefined) return;
-      isOver = true;
-      // Whoever waits for it must live as long.
+      if (isEnded || child === undefined) return;
+      isEnded = true;
+      // Keeps this process alive until the watcher has ended.
       child.ref();
       child.stdin?.end();
-      await settlesWithin(once(child, 'exit'), ENDS_WITHIN_MS);
+      await waitForSettled(once(child, 'exit'), ENDS_WITHIN_MS);
       child.unref();
     },
   };
@@ -47,7 +50,7 @@ export function startWatcher(onLost: (reason: string) => void): Watcher {
 
 const ENDS_WITHIN_MS = 2_000;
 
-function spawnShell(lose: (reason: string) => void): ChildProcess | undefined {
+function spawnShell(reportLoss: (reason: string) => void): ChildProcess | undefined {
   try {
     const child = spawn('/bin/sh', ['-c', script, 'signalbox-watcher'], {
       cwd: '/',
@@ -56,15 +59,15 @@ function spawnShell(lose: (reason: string) => void): ChildProcess | undefined {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
     });
-    child.once('error', ({ message }) => lose(message));
-    child.once('exit', (code, signal) => lose(`it ended with ${signal ?? code}`));
-    child.stdin.on('error', ({ message }) => lose(message));
+    child.once('error', ({ message }) => reportLoss(message));
+    child.once('exit', (code, signal) => reportLoss(`it ended with ${signal ?? code}`));
+    child.stdin.on('error', ({ message }) => reportLoss(message));
     child.unref();
     unref(child.stdin);
     return child;
   } catch (error) {
     // What the system refuses outright. Later, since nobody has the watcher yet.
-    queueMicrotask(() => lose(error instanceof Error ? error.message : String(error)));
+    queueMicrotask(() => reportLoss(error instanceof Error ? error.message : String(error)));
     return undefined;
   }
 }

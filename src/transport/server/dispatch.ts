@@ -1,53 +1,63 @@
 import type { Binding } from '../../binding/binding.ts';
 import { RuntimeError } from '../../errors.ts';
 import { startDeadline } from '../deadline.ts';
-import { settle } from '../settle.ts';
-import type { Greeting, Message } from '../transport.ts';
+import { awaitOutcome } from '../in-flight.ts';
+import type { Handshake, Message } from '../transport.ts';
 import type { InFlight, Session } from './session.ts';
 
-/** A message on its way to a server. */
-export interface Errand<Outcome> {
+/** A message to a server, and how a session sends it. */
+export interface Dispatch<Outcome> {
   readonly message: Message;
   readonly signal: AbortSignal | undefined;
   readonly send: (session: Session) => InFlight<Outcome>;
-  /** What is said once its time is up. */
-  readonly expiry?: ((timeoutMs: number) => RuntimeError) | undefined;
+  /** Makes the error for an expired limit; default: PROCESS_TIMEOUT. */
+  readonly createError?: ((timeoutMs: number) => RuntimeError) | undefined;
 }
 
-interface Server {
+interface DispatchTarget {
   readonly binding: Binding;
-  readonly greeting: Greeting | undefined;
+  readonly handshake: Handshake | undefined;
 }
 
 /**
- * Sends the message once there is a session. Its limit covers the start as well, but not a greeting: with one, it
- * counts from when the server is ready.
+ * Sends the message once there is a session and returns its outcome. The time limit covers the start of the
+ * server; with a handshake it counts from when the server is ready. Rejects with PROCESS_START when it is not
+ * ready in time.
  */
-export async function run<Outcome>(
-  errand: Errand<Outcome>,
+export async function dispatch<Outcome>(
+  request: Dispatch<Outcome>,
   session: Promise<Session>,
-  { binding, greeting }: Server,
+  { binding, handshake }: DispatchTarget,
 ): Promise<Outcome> {
   const { name } = binding;
-  const { message, signal, send, expiry } = errand;
+  const { message, signal, send, createError } = request;
   const timeoutMs = message.timeoutMs ?? binding.timeoutMs;
-  const greeted =
-    greeting &&
-    (await untilReady(session, { name, signal, timeoutMs: timeoutMs + limitOf(greeting, binding) }));
-  const deadline = startDeadline({ name, timeoutMs, signal, expiry });
+  const readySession =
+    handshake &&
+    (await waitUntilReady(session, {
+      name,
+      signal,
+      timeoutMs: timeoutMs + handshakeTimeoutMs(handshake, binding),
+    }));
+  const deadline = startDeadline({ name, timeoutMs, signal, createError });
   try {
-    return await settle(send(greeted ?? (await Promise.race([session, deadline.expired]))), deadline);
+    return await awaitOutcome(
+      send(readySession ?? (await Promise.race([session, deadline.expired]))),
+      deadline,
+    );
   } finally {
     deadline.clear();
   }
 }
 
-function limitOf({ message }: Greeting, binding: Binding): number {
+function handshakeTimeoutMs({ message }: Handshake, binding: Binding): number {
   return message.timeoutMs ?? binding.timeoutMs;
 }
 
-/** A server that is not ready in time has not started, which is another thing than not to answer. */
-async function untilReady(
+/**
+ * The session, once its handshake is done. Rejects with PROCESS_START, not PROCESS_TIMEOUT, when it is late.
+ */
+async function waitUntilReady(
   session: Promise<Session>,
   limit: { readonly name: string; readonly signal: AbortSignal | undefined; readonly timeoutMs: number },
 ): Promise<Session> {
@@ -59,7 +69,7 @@ async function untilReady(
         details: { stage: 'start' },
       },
     );
-  const ready = startDeadline({ ...limit, expiry });
+  const ready = startDeadline({ ...limit, createError: expiry });
   try {
     return await Promise.race([session, ready.expired]);
   } finally {

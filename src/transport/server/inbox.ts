@@ -1,39 +1,44 @@
 import type { Binding } from '../../binding/binding.ts';
 import type { Emit } from '../../contract/event.ts';
-import { noScrub, type Scrubber } from '../../contract/scrub.ts';
+import { noopScrubber, type Scrubber } from '../../contract/scrub.ts';
 import { type ErrorCode, RuntimeError, type RuntimeErrorOptions } from '../../errors.ts';
-import type { LineListener } from '../read.ts';
+import type { LineListener } from '../stream-reader.ts';
 import type { RpcReply } from '../transport.ts';
-import { keepLine } from '../unread.ts';
-import { createForgotten } from './abandoned.ts';
-import { findId } from './find-id.ts';
-import { type Line, readLine } from './jsonrpc.ts';
+import { attachUnusableLine } from '../unusable-lines.ts';
+import { createAbandonedRequests } from './abandoned-requests.ts';
+import { readLine, type ServerLine } from './json-rpc.ts';
+import { findRequestId } from './request-id.ts';
 
 /** A request whose reply is awaited. */
-export interface Awaited {
+export interface PendingReply {
   readonly id: number;
   /** Rejects with REPLY_MALFORMED, OUTPUT_LIMIT, or what `failAll` was given. */
   readonly reply: Promise<RpcReply>;
-  /** Whether the server wrote noise meanwhile, which may have been meant as the reply. */
-  readonly sawNoise: () => boolean;
+  /**
+   * Whether the server wrote lines that are no JSON-RPC since the request; one may have been meant as the
+   * reply.
+   */
+  readonly hasNoise: () => boolean;
 }
 
-interface Waiting {
+interface PendingRequest {
   readonly resolve: (reply: RpcReply) => void;
   readonly reject: (error: RuntimeError) => void;
-  sawNoise: boolean;
+  hasNoise: boolean;
 }
 
-export interface InboxRules {
-  /** Told of every usable reply. */
+export interface InboxOptions {
+  /** Called for every usable reply. */
   readonly onGoodReply: () => void;
-  /** Whether an answer without an id may be one to a notification, so that it is nobody's reply. */
+  /**
+   * Whether a reply without an id may answer a notification, so that it is not taken for that of a request.
+   */
   readonly mayAnswerNotifications: boolean;
 }
 
-interface Failing extends RuntimeErrorOptions {
-  /** The line that was to be the answer. */
-  readonly unread?: Uint8Array;
+interface FailureOptions extends RuntimeErrorOptions {
+  /** The line that was meant as the reply but cannot be used. */
+  readonly unusableLine?: Uint8Array;
 }
 
 /** The requests of one life of a server that wait for replies, matched by id: integers from 1, never reused. */
@@ -41,15 +46,15 @@ export class Inbox implements LineListener {
   readonly #name: string;
   readonly #maxBytes: number;
   readonly #emit: Emit;
-  readonly #rules: InboxRules;
+  readonly #rules: InboxOptions;
   readonly #scrubber: Scrubber;
-  readonly #waiting = new Map<number, Waiting>();
-  readonly #forgotten = createForgotten();
+  readonly #waiting = new Map<number, PendingRequest>();
+  readonly #forgotten = createAbandonedRequests();
   #lastId = 0;
   #warnedVersion = false;
   #atStart = true;
 
-  constructor(binding: Binding, emit: Emit, rules: InboxRules, scrubber: Scrubber = noScrub) {
+  constructor(binding: Binding, emit: Emit, rules: InboxOptions, scrubber: Scrubber = noopScrubber) {
     this.#name = binding.name;
     this.#maxBytes = binding.maxOutputBytes;
     this.#emit = emit;
@@ -57,19 +62,19 @@ export class Inbox implements LineListener {
     this.#scrubber = scrubber;
   }
 
-  await(): Awaited {
+  expectReply(): PendingReply {
     this.#lastId += 1;
     const id = this.#lastId;
     const { promise: reply, resolve, reject } = Promise.withResolvers<RpcReply>();
-    // Whoever gave the request up has no listener any more, and that is no unhandled rejection.
+    // An abandoned request has no listener any more; its rejection must not count as unhandled.
     reply.catch(() => {});
-    const waiting: Waiting = { resolve, reject, sawNoise: false };
+    const waiting: PendingRequest = { resolve, reject, hasNoise: false };
     this.#waiting.set(id, waiting);
-    return { id, reply, sawNoise: () => waiting.sawNoise };
+    return { id, reply, hasNoise: () => waiting.hasNoise };
   }
 
   /** Stops waiting: a late reply is dropped. */
-  forget(id: number): void {
+  abandon(id: number): void {
     if (this.#waiting.delete(id)) this.#forgotten.add(id);
   }
 
@@ -80,12 +85,12 @@ export class Inbox implements LineListener {
 
   onLine(bytes: Uint8Array): void {
     // A byte order mark at the start of the stream is no part of the first line.
-    const line = this.#atStart ? withoutMark(bytes) : bytes;
+    const line = this.#atStart ? withoutByteOrderMark(bytes) : bytes;
     this.#atStart = false;
     this.#take(readLine(line), line);
   }
 
-  /** The line without secrets: of what is no reply, words are cut to excerpts. */
+  /** The line without secrets; taken before an excerpt of it is cut. */
   #clean(bytes: Uint8Array): Uint8Array {
     const text = Buffer.from(bytes).toString();
     const shown = this.#scrubber.text(text);
@@ -110,12 +115,12 @@ export class Inbox implements LineListener {
   onLongLine(prefix: Uint8Array): void {
     this.#atStart = false;
     const why = `a reply is longer than ${this.#maxBytes} bytes`;
-    const id = findId(prefix);
+    const id = findRequestId(prefix);
     if (id !== undefined) this.#failOrDrop(id, 'OUTPUT_LIMIT', why);
     else for (const each of [...this.#waiting.keys()]) this.#fail(each, 'OUTPUT_LIMIT', why);
   }
 
-  #take(line: Line, bytes: Uint8Array): void {
+  #take(line: ServerLine, bytes: Uint8Array): void {
     switch (line.kind) {
       case 'reply':
         this.#answer(line);
@@ -133,13 +138,16 @@ export class Inbox implements LineListener {
         this.#takeAnonymous(bytes);
         break;
       case 'malformed': {
-        const told = this.#words(line, bytes);
-        this.#failOrDrop(told.id, 'REPLY_MALFORMED', told.why, { ...optionsOf(told), unread: bytes });
+        const scrubbed = this.#words(line, bytes);
+        this.#failOrDrop(scrubbed.id, 'REPLY_MALFORMED', scrubbed.why, {
+          ...optionsOf(scrubbed),
+          unusableLine: bytes,
+        });
         break;
       }
       case 'twice':
         for (const id of line.ids) {
-          this.#failOrDrop(id, 'REPLY_MALFORMED', line.why, { hint: line.hint, unread: bytes });
+          this.#failOrDrop(id, 'REPLY_MALFORMED', line.why, { hint: line.hint, unusableLine: bytes });
         }
         break;
       case 'batch':
@@ -148,7 +156,7 @@ export class Inbox implements LineListener {
     }
   }
 
-  #answer(line: Extract<Line, { kind: 'reply' }>): void {
+  #answer(line: Extract<ServerLine, { kind: 'reply' }>): void {
     const waiting = this.#waiting.get(line.id);
     if (waiting === undefined) {
       this.#dropUnexpected(line.id);
@@ -157,38 +165,45 @@ export class Inbox implements LineListener {
     this.#waiting.delete(line.id);
     if (!line.versioned) this.#warnOfVersion();
     this.#rules.onGoodReply();
-    const { result, error, beside } = line;
-    const said = error === undefined ? result && { result } : { error, ...(beside && { beside }) };
-    waiting.resolve({ via: 'rpc', ...said });
+    const { result, error, ignoredResult } = line;
+    const content =
+      error === undefined ? result && { result } : { error, ...(ignoredResult && { beside: ignoredResult }) };
+    waiting.resolve({ via: 'rpc', ...content });
   }
 
   #takeAnonymous(bytes: Uint8Array): void {
     const [only] = this.#waiting.keys();
     const isReply = !this.#rules.mayAnswerNotifications;
-    const isClear = isReply && this.#waiting.size === 1 && this.#forgotten.isEmpty && only !== undefined;
+    const isUnambiguous =
+      isReply && this.#waiting.size === 1 && this.#forgotten.isEmpty && only !== undefined;
     const hint =
       'Send the id of the request back. A script that knows of no ids serves one call: it takes no `runtime: server`.';
-    if (isClear) this.#fail(only, 'REPLY_MALFORMED', 'the reply has no id', { hint });
+    if (isUnambiguous) this.#fail(only, 'REPLY_MALFORMED', 'the reply has no id', { hint });
     else this.#noise('a reply without an id', bytes);
   }
 
   #refuseBatch(ids: readonly number[], bytes: Uint8Array): void {
     const why = 'batches of replies are not read';
     const failed = ids.filter((id) =>
-      this.#fail(id, 'REPLY_MALFORMED', why, { details: { problem: 'batch' }, unread: bytes }),
+      this.#fail(id, 'REPLY_MALFORMED', why, { details: { problem: 'batch' }, unusableLine: bytes }),
     );
     if (failed.length === 0) this.#noise('a JSON array', bytes);
   }
 
-  #fail(id: number, code: ErrorCode, why: string, { unread, ...options }: Failing = {}): boolean {
+  #fail(
+    id: number,
+    code: ErrorCode,
+    why: string,
+    { unusableLine, ...options }: FailureOptions = {},
+  ): boolean {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     const error = new RuntimeError(code, `"${this.#name}": ${why}`, options);
-    waiting?.reject(unread === undefined ? error : keepLine(error, unread));
+    waiting?.reject(unusableLine === undefined ? error : attachUnusableLine(error, unusableLine));
     return waiting !== undefined;
   }
 
-  #failOrDrop(id: number, code: ErrorCode, why: string, options?: Failing): void {
+  #failOrDrop(id: number, code: ErrorCode, why: string, options?: FailureOptions): void {
     if (!this.#fail(id, code, why, options)) this.#dropUnexpected(id);
   }
 
@@ -201,7 +216,7 @@ export class Inbox implements LineListener {
   }
 
   #noise(why: string, bytes: Uint8Array): void {
-    for (const waiting of this.#waiting.values()) waiting.sawNoise = true;
+    for (const waiting of this.#waiting.values()) waiting.hasNoise = true;
     this.#drop('noise', `${why}: ${Buffer.from(this.#clean(bytes)).toString('utf8', 0, 200)}`);
   }
 
@@ -217,12 +232,12 @@ export class Inbox implements LineListener {
   }
 }
 
-type Malformed = Extract<Line, { kind: 'malformed' }>;
+type Malformed = Extract<ServerLine, { kind: 'malformed' }>;
 
 function optionsOf({ hint, text, problem }: Malformed): RuntimeErrorOptions {
   return { hint, details: { ...(text !== undefined && { text }), ...(problem && { problem }) } };
 }
 
-function withoutMark(bytes: Uint8Array): Uint8Array {
+function withoutByteOrderMark(bytes: Uint8Array): Uint8Array {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }

@@ -1,10 +1,10 @@
-/** What was left out, at its end. */
+/** The end of text that was left out, and how much there was before. */
 export interface Omission {
   /** The last whole lines, without their newlines. */
   readonly lines: readonly Buffer[];
-  /** How much there was besides. */
+  /** How much was left out before these lines. */
   readonly count: { readonly lines: number; readonly bytes: number };
-  /** What no newline has ended. */
+  /** The bytes after the last newline. */
   readonly rest: Buffer;
 }
 
@@ -31,10 +31,10 @@ export class OmittedText {
     if (this.#keptBytes >= 4 * this.#keepBytes) this.#cut();
   }
 
-  /** At the end of all, what no newline has ended is a line too. */
-  close(mostLines: number, isEnd: boolean): Omission {
+  /** The last `maxLines` lines and the counts; with `isEnd`, bytes after the last newline count as a line. */
+  close(maxLines: number, isEnd: boolean): Omission {
     this.#cut();
-    const [kept = nothing] = this.#kept;
+    const [kept = emptyBuffer] = this.#kept;
     const begin = this.#isTorn ? kept.indexOf(NEWLINE) + 1 || kept.length : 0;
     const lines: Buffer[] = [];
     let start = begin;
@@ -44,7 +44,7 @@ export class OmittedText {
     }
     const rest = kept.subarray(start);
     const hasLast = isEnd && rest.length > 0;
-    const shown = (hasLast ? [...lines, rest] : lines).slice(-mostLines);
+    const shown = (hasLast ? [...lines, rest] : lines).slice(-maxLines);
     // All but the very last had a newline.
     const shownBytes = shown.reduce((sum, line) => sum + line.length + 1, hasLast ? -1 : 0);
     return {
@@ -53,7 +53,7 @@ export class OmittedText {
         lines: this.#lines - shown.length + (hasLast ? 1 : 0),
         bytes: this.#bytes - shownBytes - (isEnd ? 0 : rest.length),
       },
-      rest: isEnd ? nothing : rest,
+      rest: isEnd ? emptyBuffer : rest,
     };
   }
 
@@ -68,4 +68,4 @@ export class OmittedText {
 }
 
 const NEWLINE = 0x0a;
-const nothing = Buffer.alloc(0);
+const emptyBuffer = Buffer.alloc(0);

@@ -2,11 +2,11 @@ import type { Writable } from 'node:stream';
 
 /** Lines on their way into a stream, one at a time, so that one not yet begun can be taken back. */
 export interface Outbox {
-  /** Bytes that were handed over and have not left yet. */
+  /** Bytes that were queued and are not written yet. */
   readonly pendingBytes: number;
   /**
-   * Queues a line; the returned function takes it back unless its writing has begun. `onWritten` is told when the
-   * last byte has left, and never if it does not.
+   * Queues a line; the returned function takes it back unless its writing has begun. `onWritten` is called
+   * when the last byte is written, and never if it is not.
    */
   send(line: Uint8Array, onWritten?: () => void): () => void;
 }

@@ -1,33 +1,33 @@
 import type { Binding } from '../../binding/binding.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
-import { abortedError, settlesWithin, sleep } from '../deadline.ts';
+import { abortedError, sleep, waitForSettled } from '../deadline.ts';
 import { closedError } from '../oneshot.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from '../process.ts';
-import type { Greeting, Transport } from '../transport.ts';
-import { type Errand, run } from './dispatch.ts';
-import { atStage, greet } from './handshake.ts';
-import { createRestarts } from './restart.ts';
+import type { Handshake, Transport } from '../transport.ts';
+import { type Dispatch, dispatch } from './dispatch.ts';
+import { performHandshake, withStage } from './handshake.ts';
+import { createRestartTracker } from './restart-tracker.ts';
 import { openSession, type Session } from './session.ts';
 
 /**
  * One long-lived process that answers JSON-RPC. It starts on first use, is started again when it dies, and
- * loses only the requests that were in flight. With a greeting, each life begins with it.
+ * loses only the requests that were in flight. With a handshake, each process begins with it.
  */
-export function openServer(binding: Binding, context: ProcessContext, greeting?: Greeting): Transport {
+export function openServer(binding: Binding, context: ProcessContext, handshake?: Handshake): Transport {
   const { name } = binding;
-  const restarts = createRestarts(binding.restart);
+  const restarts = createRestartTracker(binding.restart);
   const closing = new AbortController();
-  const unreadError = (timeoutMs: number) =>
+  const notWrittenError = (timeoutMs: number) =>
     new RuntimeError('PROCESS_TIMEOUT', `"${name}" did not read a notification within ${timeoutMs} ms`);
   let current: Promise<Session> | undefined;
-  let lives = 0;
-  /** Sessions that can be ended; the outputs of one may outlive its process for a while. */
+  let startCount = 0;
+  /** Sessions that are not closed yet; outputs may outlive their process for a while. */
   const open = new Set<Session>();
 
-  const forgetStart = (dead: Promise<Session>) => {
+  const onSessionEnd = (dead: Promise<Session>) => {
     if (current === dead) current = undefined;
     if (closing.signal.aborted) return;
-    if (restarts.died()) {
+    if (restarts.recordDeath()) {
       const { circuitPauseMs: pauseMs } = binding.restart;
       context.emit({ type: 'circuit.opened', name, deaths: restarts.deaths, pauseMs });
     }
@@ -36,21 +36,22 @@ export function openServer(binding: Binding, context: ProcessContext, greeting?:
     const delayMs = restarts.startDelayMs();
     if (delayMs > 0) await sleep(delayMs, closing.signal);
     if (closing.signal.aborted) throw closedError(name);
-    const process = await startServer(binding, context, greeting);
-    lives += 1;
-    if (lives > 1) {
+    const process = await startServer(binding, context, handshake);
+    startCount += 1;
+    if (startCount > 1) {
       context.emit({ type: 'process.restarted', name, pid: process.pid, deaths: restarts.deaths });
     }
-    let isReady = greeting === undefined;
+    let isReady = handshake === undefined;
     const session = openSession(binding, context, {
       process,
-      // A server that dies of every request greets well each time.
-      onGoodReply: () => isReady && restarts.succeeded(),
-      mayAnswerNotifications: greeting !== undefined,
+      // The handshake's own reply does not count: a server that dies of every request completes it each time.
+      onGoodReply: () => isReady && restarts.recordSuccess(),
+      mayAnswerNotifications: handshake !== undefined,
     });
     open.add(session);
-    session.over.then(() => open.delete(session));
-    if (greeting !== undefined) await greet(session, greeting, { binding, closing: closing.signal });
+    session.closed.then(() => open.delete(session));
+    if (handshake !== undefined)
+      await performHandshake(session, handshake, { binding, closing: closing.signal });
     isReady = true;
     return session;
   };
@@ -60,23 +61,23 @@ export function openServer(binding: Binding, context: ProcessContext, greeting?:
     const starting = startSession();
     current = starting;
     starting.then(
-      (session) => session.process.ended.then(() => forgetStart(starting)),
-      () => forgetStart(starting),
+      (session) => session.process.ended.then(() => onSessionEnd(starting)),
+      () => onSessionEnd(starting),
     );
     return starting;
   };
 
-  const send = async <Outcome>(errand: Errand<Outcome>, provesLife: boolean): Promise<Outcome> => {
+  const send = async <Outcome>(request: Dispatch<Outcome>, expectsReply: boolean): Promise<Outcome> => {
     if (closing.signal.aborted) throw closedError(name);
-    if (errand.signal?.aborted) throw abortedError(name, errand.signal);
-    const leave = restarts.admit();
-    if (leave === 'refused') throw circuitError(name, restarts.deaths);
+    if (request.signal?.aborted) throw abortedError(name, request.signal);
+    const admission = restarts.admit();
+    if (admission === 'refused') throw circuitError(name, restarts.deaths);
     try {
-      const outcome = await run(errand, acquire(), { binding, greeting });
-      if (leave === 'trial' && !provesLife) restarts.trialUndecided();
+      const outcome = await dispatch(request, acquire(), { binding, handshake });
+      if (admission === 'trial' && !expectsReply) restarts.trialUndecided();
       return outcome;
     } finally {
-      if (leave === 'trial') restarts.trialFailed();
+      if (admission === 'trial') restarts.trialFailed();
     }
   };
 
@@ -84,8 +85,11 @@ export function openServer(binding: Binding, context: ProcessContext, greeting?:
     exchange: (message, signal) =>
       send({ message, signal, send: (session) => session.request(message) }, true),
     notify: (message, signal) =>
-      send({ message, signal, send: (session) => session.notify(message), expiry: unreadError }, false),
-    lives: () => lives,
+      send(
+        { message, signal, send: (session) => session.notify(message), createError: notWrittenError },
+        false,
+      ),
+    startCount: () => startCount,
     warm: () => {
       acquire().catch(() => {});
     },
@@ -100,20 +104,20 @@ export function openServer(binding: Binding, context: ProcessContext, greeting?:
 async function startServer(
   binding: Binding,
   context: ProcessContext,
-  greeting: Greeting | undefined,
+  handshake: Handshake | undefined,
 ): Promise<WatchedProcess> {
   try {
     return await startProcess(binding, context, null);
   } catch (thrown) {
-    throw greeting === undefined ? thrown : atStage(toRuntimeError(thrown), 'start');
+    throw handshake === undefined ? thrown : withStage(toRuntimeError(thrown), 'start');
   }
 }
 
 /** End of stdin, grace, SIGTERM to the group, grace, SIGKILL. */
 async function stop(session: Session, graceMs: number): Promise<void> {
-  session.end();
-  if (!(await settlesWithin(session.process.ended, graceMs))) await session.process.terminate();
-  await session.over;
+  session.endStdin();
+  if (!(await waitForSettled(session.process.ended, graceMs))) await session.process.terminate();
+  await session.closed;
 }
 
 function circuitError(name: string, deaths: number): RuntimeError {

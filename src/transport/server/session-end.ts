@@ -1,13 +1,13 @@
 import type { Binding } from '../../binding/binding.ts';
 import { RuntimeError } from '../../errors.ts';
-import { drain, settlesWithin } from '../deadline.ts';
-import type { Ended } from '../launch/launch.ts';
+import { drain, waitForSettled } from '../deadline.ts';
+import type { ExitStatus } from '../launch/launch.ts';
 import type { WatchedProcess } from '../process.ts';
-import { whenClosed } from '../read.ts';
 import { lastLineOf, withStderr } from '../stderr.ts';
+import { whenClosed } from '../stream-reader.ts';
 
 /** How a server's process ended. */
-export interface SessionEnd extends Ended {
+export interface SessionEnd extends ExitStatus {
   /** The process closed its stdout and lived on, so it was killed. */
   readonly closedStdout: boolean;
 }
@@ -16,25 +16,25 @@ export interface SessionEnd extends Ended {
  * Waits for the end of the process, or of its stdout: a process that closed its stdout is of no more use.
  * Then reads its outputs to their end, at most `drainMs`. Never rejects.
  */
-export async function watchEnd(
+export async function waitForSessionEnd(
   binding: Binding,
   child: WatchedProcess,
   isStopping: () => boolean,
 ): Promise<SessionEnd> {
   const closed = whenClosed(child.stdout);
   await Promise.race([child.ended, closed]);
-  // The exit follows a closed stdout at once or not at all; but what was asked to end has its time to.
-  const livesOn = !(await settlesWithin(child.ended, EXIT_FOLLOWS_MS)) && !isStopping();
-  if (livesOn) child.killGroup();
+  // A process that closed its stdout exits at once or not at all; one that was asked to end gets its grace.
+  const isStillRunning = !(await waitForSettled(child.ended, EXIT_AFTER_STDOUT_MS)) && !isStopping();
+  if (isStillRunning) child.killGroup();
   const ended = await child.ended;
   await drain(Promise.all([closed, child.stderrClosed]), binding.drainMs);
   if (binding.leftovers === 'kill') child.killGroup();
-  return { ...ended, closedStdout: livesOn };
+  return { ...ended, closedStdout: isStillRunning };
 }
 
-const EXIT_FOLLOWS_MS = 100;
+const EXIT_AFTER_STDOUT_MS = 100;
 
-/** What is told to those whose requests were in flight. */
+/** SERVER_EXIT, for the requests that were in flight when the server ended. */
 export function exitError(name: string, end: SessionEnd, stderr: string): RuntimeError {
   const { exitCode, signal } = end;
   const how = end.closedStdout

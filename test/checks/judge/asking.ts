@@ -1,5 +1,5 @@
 import type { Judge } from '../../../src/checks/check.ts';
-import { runCheck } from '../../../src/checks/run.ts';
+import { runCheck } from '../../../src/checks/run-check.ts';
 import type { EvalOutcome } from '../../../src/contract/eval.ts';
 import type { Asking } from '../asking.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findParamProblems } from '../../../src/checks/params.ts';
-import { runCheck } from '../../../src/checks/run.ts';
+import { runCheck } from '../../../src/checks/run-check.ts';
 import { RuntimeError } from '../../../src/errors.ts';
 import { Json } from '../../../src/json/json.ts';
 import { ask } from '../asking.ts';

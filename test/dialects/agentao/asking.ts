@@ -1,13 +1,17 @@
 import type { AgentaoSettings } from '../../../src/config/foreign.ts';
 import { type Answer, answers } from '../../../src/contract/hook.ts';
-import { bareScene, type Scene } from '../../../src/contract/turn.ts';
+import { createHookContext, type HookContext } from '../../../src/contract/turn.ts';
 import { agentao } from '../../../src/dialects/agentao/dialect.ts';
-import { type Composed, compose, type Spoken } from '../../../src/dialects/compose.ts';
-import type { Payload, Question, Seat } from '../../../src/dialects/foreign.ts';
+import { type Composed, compose, type HookAnswer } from '../../../src/dialects/compose.ts';
+import type { HookEntry, Payload, Question } from '../../../src/dialects/foreign-dialect.ts';
 import { type ErrorCode, RuntimeError, toFault } from '../../../src/errors.ts';
 import type { Reply } from '../../../src/transport/transport.ts';
 
-export const scene: Scene = { ...bareScene('s1'), now: '2026-01-02T03:04:05Z', transcript: '/run/s1.jsonl' };
+export const scene: HookContext = {
+  ...createHookContext('s1'),
+  now: '2026-01-02T03:04:05Z',
+  transcript: '/run/s1.jsonl',
+};
 
 /** A payload of each event as a host hands it in. */
 export const payloads: Readonly<Record<string, Payload>> = {
@@ -22,11 +26,11 @@ export const payloads: Readonly<Record<string, Payload>> = {
 };
 
 export function questionAt(point: string, changes: Partial<Question> = {}): Question {
-  const { scene: where = scene, payload = payloads[point] ?? {} } = changes;
-  return { point, payload: agentao.complete(point, payload, where), scene: where };
+  const { hookContext: where = scene, payload = payloads[point] ?? {} } = changes;
+  return { point, payload: agentao.complete(point, payload, where), hookContext: where };
 }
 
-export function seatAt(event: string, changes: Partial<AgentaoSettings> = {}): Seat<AgentaoSettings> {
+export function seatAt(event: string, changes: Partial<AgentaoSettings> = {}): HookEntry<AgentaoSettings> {
   const settings = { event, command: './hook.sh', stopReentryCap: 3, projectDir: '/project', ...changes };
   return { name: 'guard', onFailure: 'own', cwd: '/project', settings };
 }
@@ -49,14 +53,14 @@ export function fault(code: ErrorCode): RuntimeError {
 export interface Asking {
   readonly point: string;
   readonly reply: Reply | RuntimeError;
-  readonly seat?: Seat<AgentaoSettings>;
+  readonly seat?: HookEntry<AgentaoSettings>;
   readonly question?: Question;
 }
 
 /** A rule's answer by the dialect alone, a throw as the denial that it becomes. */
 export function ask({ point, reply, seat = seatAt(point), question = questionAt(point) }: Asking): Answer {
   try {
-    return agentao.read(seat, question, reply).output;
+    return agentao.decode(seat, question, reply).output;
   } catch (error) {
     // Whatever else it throws is a defect, and ends the test.
     if (error instanceof RuntimeError) return answers.deny(error.message, { error: toFault(error) });
@@ -71,7 +75,7 @@ export function said(point: string, ...values: readonly unknown[]): Answer[] {
 
 /** What a round of these answers comes to, as a group would have it. */
 export function conclude(question: Question, given: readonly Answer[], selected?: number): Composed {
-  const spoken: Spoken[] = given.map((answer, index) => ({ hook: `h${index + 1}`, answer }));
+  const spoken: HookAnswer[] = given.map((answer, index) => ({ hook: `h${index + 1}`, answer }));
   const point = agentao.points[question.point];
   if (point === undefined) throw new Error(`no point ${question.point}`);
   const composed = compose(spoken, point.composition);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { HookEvent } from '../../../src/contract/hook.ts';
 import type { Turn } from '../../../src/contract/turn.ts';
 import { agentao } from '../../../src/dialects/agentao/dialect.ts';
-import type { Payload, Question } from '../../../src/dialects/foreign.ts';
+import type { Payload, Question } from '../../../src/dialects/foreign-dialect.ts';
 import { RuntimeError } from '../../../src/errors.ts';
 import { Json } from '../../../src/json/json.ts';
 import { titled } from '../../cite.ts';
@@ -82,14 +82,14 @@ test.each(titled(stdins))('stdin of $title', ({ point, data, flat }) => {
 
 test('arguments keep what they say, to the last digit [AO-5-09 AO-5-10]', () => {
   const toolInput = new Json('{ "n":12345678901234567890, "é":1.0 }');
-  const { body, ending } = agentao.encode(
+  const { body, terminator } = agentao.encode(
     seatAt('PreToolUse'),
     questionAt('PreToolUse', { payload: { toolName: 'x', toolInput } }),
   );
   const written = '{"n": 12345678901234567890, "\\u00e9": 1.0}';
   const data = `{"toolName": "x", "toolInput": ${written}, "sessionId": "s1"}`;
   const flat = '"session_id": "s1", "transcript_path": "/run/s1.jsonl", "cwd": "/project"';
-  expect([body, ending]).toEqual([
+  expect([body, terminator]).toEqual([
     `{"event": "PreToolUse", "data": ${data}, "hook_event_name": "PreToolUse", ${flat}, "permission_mode": "workspace-write", "tool_name": "x", "tool_input": ${written}, "tool_use_id": ""}`,
     '',
   ]);
@@ -173,7 +173,7 @@ test.each(Object.keys(agentao.points))('a host can fire %s with what is on its s
   const { cwd } = place;
   const given = stdin.data?.cwd === undefined ? stdin : { ...stdin, data: { ...stdin.data, cwd } };
   const other = { ...scene, session_id: 's2' };
-  expect(stdinOf(questionAt(point, { payload: given, scene: other }))).toEqual(given);
+  expect(stdinOf(questionAt(point, { payload: given, hookContext: other }))).toEqual(given);
 });
 
 const spelled: readonly { title: string; point: string; given: Payload; data: Payload }[] = [
@@ -339,8 +339,8 @@ test('no other moment reaches a rule [AO-3-01]', () => {
 });
 
 test('after a force the stop is marked [AO-8-10]', () => {
-  const forced = { ...scene, stops: 1 };
-  expect(stdinOf(questionAt('Stop', { scene: forced })).stop_hook_active).toBe(true);
+  const forced = { ...scene, forcedTurns: 1 };
+  expect(stdinOf(questionAt('Stop', { hookContext: forced })).stop_hook_active).toBe(true);
   expect(
     agentao.describe(
       'Stop',
@@ -351,7 +351,7 @@ test('after a force the stop is marked [AO-8-10]', () => {
 });
 
 test('only the two that decide nothing are told [AO-3-05]', () => {
-  const toldOnly = Object.entries(agentao.points).filter(([, { isAsked }]) => !isAsked);
+  const toldOnly = Object.entries(agentao.points).filter(([, { isFilter }]) => !isFilter);
   expect(toldOnly.map(([point]) => point)).toEqual(['SessionEnd', 'PreCompact']);
 });
 
@@ -360,7 +360,7 @@ test('rules run one after another, none in the background [AO-6-04]', () => {
   const question = questionAt('PreToolUse');
   expect(agentao.isBackground(seatAt('PreToolUse'), 'PreToolUse')).toBe(false);
   expect(
-    agentao.carry(question, {
+    agentao.nextPayload(question, {
       verdict: 'modify',
       replace: new Json('{"args":{}}'),
       reason: '',
@@ -372,12 +372,12 @@ test('rules run one after another, none in the background [AO-6-04]', () => {
 test('a prompt rule is its text, with the message in it [AO-6-07 AO-3-11]', () => {
   const seat = seatAt('UserPromptSubmit', { prompt: 'Say {userMessage} and {userMessage}, $ARGUMENTS.' });
   const question = questionAt('UserPromptSubmit', { payload: { userMessage: 'a $& b' } });
-  const answer = agentao.answer(seat, question);
+  const answer = agentao.staticAnswer(seat, question);
   expect(answer && say(answer)).toBe('allow "" ["Say a $& b and a $& b, $ARGUMENTS."]');
 });
 
 test('a command rule needs its process [AO-6-07]', () => {
-  expect(agentao.answer(seatAt('UserPromptSubmit'), questionAt('UserPromptSubmit'))).toBeUndefined();
+  expect(agentao.staticAnswer(seatAt('UserPromptSubmit'), questionAt('UserPromptSubmit'))).toBeUndefined();
 });
 
 test('a rule of another event hears nothing [AO-4-01]', () => {

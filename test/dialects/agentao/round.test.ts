@@ -166,7 +166,7 @@ test('a record says what happened, of which rule, when [AO-8-04 AO-8-05]', () =>
 
 test('records of two moments differ, those of one do not [AO-8-04]', () => {
   const uuidAt = (now: string) => {
-    const question = questionAt('UserPromptSubmit', { scene: { ...scene, now } });
+    const question = questionAt('UserPromptSubmit', { hookContext: { ...scene, now } });
     const answer = ask({ point: 'UserPromptSubmit', reply: left(''), question });
     return JSON.parse(answer.metadata.text).agentao.messages[0].uuid;
   };
@@ -175,7 +175,10 @@ test('records of two moments differ, those of one do not [AO-8-04]', () => {
 });
 
 test('a prompt rule is on record by that name [AO-8-04]', () => {
-  const answer = agentao.answer(seatAt('UserPromptSubmit', { prompt: 'x' }), questionAt('UserPromptSubmit'));
+  const answer = agentao.staticAnswer(
+    seatAt('UserPromptSubmit', { prompt: 'x' }),
+    questionAt('UserPromptSubmit'),
+  );
   expect(JSON.parse(answer?.metadata.text ?? '').agentao.messages).toMatchObject([
     { hook_name: 'prompt_hook', payload: { context: 'x', source: 'prompt_hook' } },
   ]);
@@ -239,7 +242,7 @@ test.each(stops.map((row) => ({ ...row, title: `${row.title} [${row.cites}]` }))
   },
 );
 
-const atCap = { ...questionAt('Stop'), scene: { ...scene, stops: 3 } };
+const atCap = { ...questionAt('Stop'), hookContext: { ...scene, forcedTurns: 3 } };
 
 test('at the cap the answer stands, by nobody’s decision [AO-8-11]', () => {
   const given = ask({ point: 'Stop', reply: json({ decision: 'block', reason: 'more' }), question: atCap });
@@ -252,7 +255,7 @@ test('at the cap the answer stands, by nobody’s decision [AO-8-11]', () => {
 });
 
 test('below the cap a force holds [AO-8-11]', () => {
-  const question = { ...atCap, scene: { ...scene, stops: 2 } };
+  const question = { ...atCap, hookContext: { ...scene, forcedTurns: 2 } };
   const given = ask({ point: 'Stop', reply: json({ decision: 'block', reason: 'more' }), question });
   expect(say(given)).toBe('modify "more" {"follow_up":"more"}');
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { readSchema } from '../../../src/dialects/chibi/plugin-schema.ts';
 import { isPoint, points } from '../../../src/dialects/chibi/points.ts';
-import { readSchema } from '../../../src/dialects/chibi/schema.ts';
-import { sortJson } from '../../../src/dialects/chibi/sorted.ts';
+import { sortJson } from '../../../src/dialects/chibi/sorted-json.ts';
 import { RuntimeError } from '../../../src/errors.ts';
 import { isObject, Json } from '../../../src/json/json.ts';
 import { anySample } from '../../json-texts.ts';
@@ -12,7 +12,7 @@ const value = fc.oneof(
   fc.constantFrom<unknown>(true, false, null, 0, -1, 1.5, 'call_agent', '', [], {}, ['a', 5]),
   fc.string(),
 );
-const asked = Object.entries(points).flatMap(([point, { isAsked }]) => (isAsked ? [point] : []));
+const asked = Object.entries(points).flatMap(([point, { isFilter }]) => (isFilter ? [point] : []));
 const anyPoint = fc.oneof(
   { arbitrary: fc.constantFrom(...asked), weight: 4 },
   { arbitrary: fc.constantFrom(...Object.keys(points)), weight: 1 },
@@ -52,7 +52,7 @@ test('what is no object of a process that ended well passes by a named rule only
       const answer = readAt(point, printed(stdout, exit));
       const closed = readAt(point, printed(stdout, exit), 'deny');
       const isWhole = Object.keys(exit).length === 0 && objectIn(stdout) !== undefined;
-      const isAsked = isPoint(point) && points[point].isAsked;
+      const isAsked = isPoint(point) && points[point].isFilter;
       const isNamed = answer.metadata.text.includes('"failed_open"');
       verdicts.add(answer.verdict);
       expect(!isAsked || isWhole || (answer.verdict === 'allow' && isNamed)).toBe(true);

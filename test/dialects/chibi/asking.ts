@@ -1,23 +1,27 @@
 import type { ChibiSettings } from '../../../src/config/foreign.ts';
 import { type Answer, answers } from '../../../src/contract/hook.ts';
-import { bareScene, type Scene } from '../../../src/contract/turn.ts';
+import { createHookContext, type HookContext } from '../../../src/contract/turn.ts';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
 import { requirePoint } from '../../../src/dialects/chibi/points.ts';
-import { type Composed, compose, type Spoken } from '../../../src/dialects/compose.ts';
-import type { Payload, Question, Seat } from '../../../src/dialects/foreign.ts';
+import { type Composed, compose, type HookAnswer } from '../../../src/dialects/compose.ts';
+import type { HookEntry, Payload, Question } from '../../../src/dialects/foreign-dialect.ts';
 import { RuntimeError, toFault } from '../../../src/errors.ts';
 import type { ProcessReply, Reply } from '../../../src/transport/transport.ts';
 
-export const scene: Scene = { ...bareScene('s1'), context_name: 'desk', fuel: { remaining: 30, total: 40 } };
+export const scene: HookContext = {
+  ...createHookContext('s1'),
+  context_name: 'desk',
+  fuel: { remaining: 30, total: 40 },
+};
 
-export function seatOf(name: string, onFailure: 'own' | 'deny' = 'own'): Seat<ChibiSettings> {
+export function seatOf(name: string, onFailure: 'own' | 'deny' = 'own'): HookEntry<ChibiSettings> {
   const points = Object.keys(chibi.points);
   const settings = { tool: `${name}_tool`, points, chibiHome: '/home/me/.chibi', projectRoot: '/project' };
   return { name, onFailure, cwd: '/project', settings };
 }
 
-export function questionAt(point: string, payload: Payload = {}, where: Scene = scene): Question {
-  return { point, payload, scene: where };
+export function questionAt(point: string, payload: Payload = {}, where: HookContext = scene): Question {
+  return { point, payload, hookContext: where };
 }
 
 /** What a plugin left that exited 0. */
@@ -34,9 +38,9 @@ export function readAt(
   return readAs(seatOf('guard', onFailure), questionAt(point), reply);
 }
 
-function readAs(seat: Seat<ChibiSettings>, question: Question, reply: Reply | RuntimeError): Answer {
+function readAs(seat: HookEntry<ChibiSettings>, question: Question, reply: Reply | RuntimeError): Answer {
   try {
-    return chibi.read(seat, question, reply).output;
+    return chibi.decode(seat, question, reply).output;
   } catch (thrown) {
     // Whatever else it throws is a defect, and ends the test.
     if (!(thrown instanceof RuntimeError)) throw thrown;
@@ -48,7 +52,7 @@ function readAs(seat: Seat<ChibiSettings>, question: Question, reply: Reply | Ru
 /** What plugins a, b, c, … came to: each is asked, until one aborts. */
 export function ask(question: Question, replies: readonly (string | RuntimeError)[]): Composed {
   const point = requirePoint(question.point);
-  const spoken: Spoken[] = [];
+  const spoken: HookAnswer[] = [];
   for (const [index, says] of replies.entries()) {
     const hook = 'abc'.charAt(index);
     const reply = typeof says === 'string' ? printed(says) : says;

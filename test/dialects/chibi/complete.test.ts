@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { bareScene } from '../../../src/contract/turn.ts';
+import { createHookContext } from '../../../src/contract/turn.ts';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
-import type { Payload } from '../../../src/dialects/foreign.ts';
+import type { Payload } from '../../../src/dialects/foreign-dialect.ts';
 import { RuntimeError } from '../../../src/errors.ts';
 import { Json } from '../../../src/json/json.ts';
 import { titled } from '../../cite.ts';
@@ -198,7 +198,7 @@ test.each(titled(rows))('$title is completed [CH-7-39]', ({ point, given, adds }
 test('every point takes the payload that fits it, and none fits them all [CH-7-39]', () => {
   const accepts = (point: string, given: Payload) => {
     try {
-      chibi.complete(point, given, bareScene('s'));
+      chibi.complete(point, given, createHookContext('s'));
       return true;
     } catch {
       return false;

@@ -272,10 +272,10 @@ test('the context is that of the payload, if it has one [CH-8-03@oneshot]', () =
 });
 
 test('hooks run one after another, each with the same payload, until one aborts [CH-4-03@oneshot]', () => {
-  const asked = Object.values(chibi.points).filter(({ isAsked }) => isAsked);
+  const asked = Object.values(chibi.points).filter(({ isFilter }) => isFilter);
   expect(new Set(asked.map(({ order, ends }) => `${order} ${ends}`))).toEqual(new Set(['serial abort']));
   const question = questionAt('pre_message', { prompt: 'a' });
-  expect(chibi.carry(question, { verdict: 'allow', reason: '', metadata: new Json('{}') })).toBe(
+  expect(chibi.nextPayload(question, { verdict: 'allow', reason: '', metadata: new Json('{}') })).toBe(
     question.payload,
   );
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { HookEvent } from '../../../src/contract/hook.ts';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
-import { judgeUrl } from '../../../src/dialects/chibi/url.ts';
+import { sensitivityOf } from '../../../src/dialects/chibi/sensitive-url.ts';
 import { Json } from '../../../src/json/json.ts';
 import { findPath } from '../../../src/runtime/real-path.ts';
 import { titled } from '../../cite.ts';
@@ -220,5 +220,5 @@ const urls = [
 ] as const;
 
 test.each(urls)('%s [CH-6-10@oneshot CH-6-12@oneshot]', (reason, given) => {
-  expect(given.map((url) => [url, judgeUrl(url)])).toEqual(given.map((url) => [url, reason]));
+  expect(given.map((url) => [url, sensitivityOf(url)])).toEqual(given.map((url) => [url, reason]));
 });

@@ -9,7 +9,7 @@ import { model, safety, texts } from './guards.ts';
 import { importPlugins, inFolder, logPlugin } from './plugins.ts';
 
 const answered = ['texts', 'safety', 'model'];
-const told = Object.entries(points).flatMap(([name, { isAsked }]) => (isAsked ? [] : [name]));
+const told = Object.entries(points).flatMap(([name, { isFilter }]) => (isFilter ? [] : [name]));
 
 let runtime: Runtime;
 let folder: string;

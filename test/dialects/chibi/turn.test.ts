@@ -9,7 +9,7 @@ import { project, runTurn, saying } from './turns.ts';
 
 const all = Object.keys(points);
 const isTold = (point: string) =>
-  Object.entries(points).some(([name, { isAsked }]) => name === point && !isAsked);
+  Object.entries(points).some(([name, { isFilter }]) => name === point && !isFilter);
 
 test('the points of a turn fire in chibi’s order, results in the order of the calls [CH-9-01@oneshot CH-9-03@oneshot CH-9-05@oneshot CH-7-37@oneshot CH-2-19@oneshot]', async () => {
   const files = project(

@@ -237,7 +237,7 @@ test.each([
 });
 
 test('a denial in the word of another point keeps its reason, and is told of', () => {
-  const told = chibi.read(
+  const told = chibi.decode(
     seatOf('guard'),
     questionAt('pre_tool'),
     printed('{"denied": true, "reason": "no"}'),
@@ -252,7 +252,7 @@ test('a denial in the word of another point keeps its reason, and is told of', (
       },
     ],
   ]);
-  const plain = chibi.read(seatOf('guard'), questionAt('pre_tool'), printed('{"block": true}'));
+  const plain = chibi.decode(seatOf('guard'), questionAt('pre_tool'), printed('{"block": true}'));
   expect(plain.notes).toEqual([]);
 });
 

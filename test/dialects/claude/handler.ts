@@ -1,15 +1,15 @@
 import type { ClaudeSettings } from '../../../src/config/foreign.ts';
 import { type Answer, deny } from '../../../src/contract/hook.ts';
-import { bareScene, type Scene } from '../../../src/contract/turn.ts';
+import { createHookContext, type HookContext } from '../../../src/contract/turn.ts';
 import { claude } from '../../../src/dialects/claude/dialect.ts';
-import { type Composed, compose, type Spoken } from '../../../src/dialects/compose.ts';
+import { type Composed, compose, type HookAnswer } from '../../../src/dialects/compose.ts';
 import type { Decoded } from '../../../src/dialects/dialect.ts';
-import type { Question, Seat } from '../../../src/dialects/foreign.ts';
+import type { HookEntry, Question } from '../../../src/dialects/foreign-dialect.ts';
 import { RuntimeError, toFault } from '../../../src/errors.ts';
 import { Json } from '../../../src/json/json.ts';
 import type { ProcessReply, Reply } from '../../../src/transport/transport.ts';
 
-export const scene: Scene = { ...bareScene('s1'), turn_id: 'p1', transcript: '/t/s1.jsonl' };
+export const scene: HookContext = { ...createHookContext('s1'), turn_id: 'p1', transcript: '/t/s1.jsonl' };
 
 export interface SeatChoice extends Partial<ClaudeSettings> {
   readonly name?: string;
@@ -20,7 +20,7 @@ export interface SeatChoice extends Partial<ClaudeSettings> {
 export function seatAt(
   event: string,
   { name = 'guard', onFailure = 'own', source, ...settings }: SeatChoice = {},
-): Seat<ClaudeSettings> {
+): HookEntry<ClaudeSettings> {
   return {
     name,
     onFailure,
@@ -70,9 +70,9 @@ export const given: Readonly<Record<string, Readonly<Record<string, unknown>>>> 
 export function questionAt(
   point: string,
   more: Readonly<Record<string, unknown>> = {},
-  at: Scene = scene,
+  at: HookContext = scene,
 ): Question {
-  return { point, payload: claude.complete(point, { ...given[point], ...more }, at), scene: at };
+  return { point, payload: claude.complete(point, { ...given[point], ...more }, at), hookContext: at };
 }
 
 /** What a process left. */
@@ -95,7 +95,7 @@ export function readAt(
   question: Question = questionAt(point),
 ): Decoded<Answer> {
   try {
-    return claude.read(seatAt(point, seat), question, reply);
+    return claude.decode(seatAt(point, seat), question, reply);
   } catch (thrown) {
     // Whatever else it throws is a defect, and ends the test.
     if (!(thrown instanceof RuntimeError)) throw thrown;
@@ -123,7 +123,7 @@ export function sayAt(point: string, reply: Reply | RuntimeError, seat: SeatChoi
 
 /** What several handlers of an event come to. */
 export function together(point: string, replies: readonly (Reply | RuntimeError)[]): Composed {
-  const spoken: Spoken[] = replies.map((reply, index) => ({
+  const spoken: HookAnswer[] = replies.map((reply, index) => ({
     hook: `h${index + 1}`,
     answer: readAt(point, reply, { name: `h${index + 1}` }).output,
   }));

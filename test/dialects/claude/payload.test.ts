@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { claudeEvents, claudeGuardEvents } from '../../../src/config/claude-events.ts';
 import type { HookEvent } from '../../../src/contract/hook.ts';
-import type { Scene, Turn } from '../../../src/contract/turn.ts';
+import type { HookContext, Turn } from '../../../src/contract/turn.ts';
 import { claude } from '../../../src/dialects/claude/dialect.ts';
 import { eventRules, isClosable } from '../../../src/dialects/claude/points.ts';
 import { Json } from '../../../src/json/json.ts';
@@ -29,7 +29,7 @@ interface Row {
   readonly event: HookEvent;
   /** What the handler reads beside the common fields. */
   readonly payloads: Readonly<Record<string, object>>;
-  readonly at?: Partial<Scene>;
+  readonly at?: Partial<HookContext>;
 }
 
 const session = { session_id: 's1', conversation_id: 's1', messages: [], turn_index: 0, metadata: {} };
@@ -114,7 +114,7 @@ const rows: readonly Row[] = [
   },
   {
     event: { hook: 'turn', phase: 'stop', turn, response: 'done', end: 'final_response' },
-    at: { stops: 1 },
+    at: { forcedTurns: 1 },
     payloads: { Stop: { stop_hook_active: true, last_assistant_message: 'done', ...ended } },
   },
   { event: { hook: 'turn', phase: 'stop', turn, response: '', end: 'max_iterations' }, payloads: {} },
@@ -146,9 +146,9 @@ const common = {
 };
 
 /** The body without the digits that JSON.parse would lose. */
-function bodyOf(point: string, event: HookEvent, at: Scene): unknown {
+function bodyOf(point: string, event: HookEvent, at: HookContext): unknown {
   const payload = claude.describe(point, event, at);
-  const { body } = claude.encode(seatAt(point), { point, payload, scene: at });
+  const { body } = claude.encode(seatAt(point), { point, payload, hookContext: at });
   return JSON.parse(body.replaceAll('12345678901234567890', '0'));
 }
 
@@ -177,7 +177,7 @@ test('arguments keep their exact text, on one line [CC-4-08]', () => {
   const { body } = claude.encode(seatAt('PreToolUse'), {
     point: 'PreToolUse',
     payload: claude.describe('PreToolUse', event, scene),
-    scene,
+    hookContext: scene,
   });
   expect(body).toBe(
     '{"session_id":"s1","prompt_id":"p1","transcript_path":"/t/s1.jsonl","cwd":"/project","permission_mode":"default",' +
@@ -248,7 +248,7 @@ test('the env file is told at four events [CC-3-05@oneshot]', () => {
 test('where the env file is stands in the metadata, whatever the handler did [CC-3-07]', () => {
   const question = questionAt('Setup', {}, { ...scene, host: { env_file: '/e' } });
   const replies = [left('{"systemMessage": "hi"}'), left('', { exitCode: 1 })];
-  const read = replies.map((reply) => claude.read(seatAt('Setup'), question, reply).output.metadata.value);
+  const read = replies.map((reply) => claude.decode(seatAt('Setup'), question, reply).output.metadata.value);
   expect(read).toEqual([
     { system_message: 'hi', env_file: '/e' },
     { failed_open: { hook: 'guard', cause: 'claude.exit_other' }, env_file: '/e' },
@@ -265,7 +265,7 @@ test('there are 33 events, and the same ones deny on failure [CC-5-01]', () => {
 });
 
 test('seven events only tell [CC-5-07]', () => {
-  expect(claudeEvents.filter((event) => claude.points[event]?.isAsked === false)).toEqual([
+  expect(claudeEvents.filter((event) => claude.points[event]?.isFilter === false)).toEqual([
     'Notification',
     'StopFailure',
     'InstructionsLoaded',

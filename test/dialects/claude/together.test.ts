@@ -179,5 +179,5 @@ test.each([
   ['a denied batch ends the turn', batch, answers.deny('no'), 'abort "no"'],
   ['a person who is still asked is no answer', approval, answers.ask(''), 'allow'],
 ])('%s [CC-5-05 CC-7-12 CC-7-13]', (_title, event, answer, means) => {
-  expect(say(claude.settle(event, questionAt('PreToolUse'), answer))).toBe(means);
+  expect(say(claude.toNeutralAnswer(event, questionAt('PreToolUse'), answer))).toBe(means);
 });

@@ -586,7 +586,7 @@ test.each([
   ['context', left(specific('Stop', { additionalContext: 'more' }))],
 ])('%s goes on below the cap and not at it [CC-8-02]', (_title, reply) => {
   const after = (stops: number, stopCap: number) =>
-    say(readAt('Stop', reply, { stopCap }, questionAt('Stop', {}, { ...scene, stops })).output);
+    say(readAt('Stop', reply, { stopCap }, questionAt('Stop', {}, { ...scene, forcedTurns: stops })).output);
   const free = after(0, 8);
   const warned =
     'allow #{"warnings":["the turn has gone on 8 times in a row after its answer, and is not forced on again"]}';

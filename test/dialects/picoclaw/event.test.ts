@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HookEvent } from '../../../src/contract/hook.ts';
-import type { Payload } from '../../../src/dialects/foreign.ts';
+import type { Payload } from '../../../src/dialects/foreign-dialect.ts';
 import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
 import { Json } from '../../../src/json/json.ts';
 import { titled } from '../../cite.ts';
@@ -22,7 +22,7 @@ const started: HookEvent = { hook: 'tool', phase: 'started', request };
 
 const params = (event: HookEvent, change: Parameters<typeof seatOf>[0] = {}) => {
   const payload = picoclaw.describe('event', event, scene);
-  return picoclaw.encode(seatOf(change), { point: 'event', payload, scene });
+  return picoclaw.encode(seatOf(change), { point: 'event', payload, hookContext: scene });
 };
 
 const meta =
@@ -173,7 +173,11 @@ test('turn_end tells more at head [PC-8-06]', () => {
     { role: 'tool', content: 'no', tool_result: { id: '1', name: 'echo', error: 'no' } },
   ] as const;
   const told = picoclaw.describe('event', { ...ending, status: 'completed' }, { ...scene, messages });
-  const { body } = picoclaw.encode(seatOf({ version: 'head' }), { point: 'event', payload: told, scene });
+  const { body } = picoclaw.encode(seatOf({ version: 'head' }), {
+    point: 'event',
+    payload: told,
+    hookContext: scene,
+  });
   expect(JSON.parse(body).payload).toEqual({
     Status: 'completed',
     ...ended,
@@ -205,7 +209,11 @@ test('what is denied is told once, and moments that PicoClaw does not have are n
 
 const hears = (observe: readonly string[], version: 'head' | '0.2.8-doc', kind: string) => {
   const told = picoclaw.complete('runtime_event', { kind }, scene);
-  return picoclaw.selects(seatOf({ observe, version }), { point: 'runtime_event', payload: told, scene });
+  return picoclaw.selects(seatOf({ observe, version }), {
+    point: 'runtime_event',
+    payload: told,
+    hookContext: scene,
+  });
 };
 
 test('observe has exact names of either form, or every kind [PC-1-13 PC-8-07 PC-8-08]', () => {
@@ -230,7 +238,9 @@ test('a host may fire either form, and each hook is told in its own [PC-8-01 PC-
     { kind: 'agent.llm.retry', payload: { Attempt: 1 } },
     scene,
   );
-  const old = JSON.parse(picoclaw.encode(seatOf(), { point: 'runtime_event', payload: fired, scene }).body);
+  const old = JSON.parse(
+    picoclaw.encode(seatOf(), { point: 'runtime_event', payload: fired, hookContext: scene }).body,
+  );
   expect([old.Kind, old.KindName, old.Meta.TurnID, old.Payload]).toEqual([
     5,
     'llm_retry',
@@ -238,7 +248,11 @@ test('a host may fire either form, and each hook is told in its own [PC-8-01 PC-
     { Attempt: 1 },
   ]);
   const given = picoclaw.complete('event', { Kind: 5, Payload: { Attempt: 1 } }, scene);
-  const message = picoclaw.encode(seatOf({ version: 'head' }), { point: 'event', payload: given, scene });
+  const message = picoclaw.encode(seatOf({ version: 'head' }), {
+    point: 'event',
+    payload: given,
+    hookContext: scene,
+  });
   expect(message.method).toBe('hook.runtime_event');
   expect(JSON.parse(message.body)).toMatchObject({
     kind: 'agent.llm.retry',

@@ -226,7 +226,7 @@ test('at head a request without messages denies where there was no system prompt
     ...ask('before_llm'),
     payload: { ...ask('before_llm').payload, messages: [{ role: 'user', content: 'a' }] },
   };
-  const { output } = picoclaw.read(
+  const { output } = picoclaw.decode(
     seatOf({ version: 'head' }),
     question,
     answered('{"action":"modify","request":{"model":"m"}}'),
@@ -237,7 +237,7 @@ test('at head a request without messages denies where there was no system prompt
 test('what is undone or has no effect is warned of [PC-1-05 PC-6-10]', () => {
   const request =
     '{"model":"m","messages":[],"tools":[{"function":{"name":"t"}}],"options":{"top_p":1,"constructor":1}}';
-  const { notes } = picoclaw.read(
+  const { notes } = picoclaw.decode(
     seatOf({ version: 'head' }),
     ask('before_llm'),
     answered(`{"action":"modify","request":${request}}`),
@@ -298,7 +298,7 @@ test('a respond tells of all else that it has [PC-6-17 PC-6-18]', () => {
 test('the next hook sees what the last one made of it, and the rest as it is [PC-6-02]', () => {
   const next = (point: string, says: string) => {
     const { payload } = ask(point);
-    const carried = picoclaw.carry(ask(point), answerTo(point, answered(says)));
+    const carried = picoclaw.nextPayload(ask(point), answerTo(point, answered(says)));
     const changed = Object.entries(carried).filter(
       ([key, value]) => Json.from(value).text !== Json.from(payload[key]).text,
     );
@@ -358,7 +358,7 @@ test.each([
   const sent = messages.includes('"n"') ? { ...payload, messages: numbered } : payload;
   const says = `{"action":"modify","request":{"model":"m","messages":[${messages}]}}`;
   const question = { ...ask('before_llm'), payload: sent };
-  const { output } = picoclaw.read(seatOf({ version: 'head' }), question, answered(says));
+  const { output } = picoclaw.decode(seatOf({ version: 'head' }), question, answered(says));
   expect(say(output)).toBe('modify {"model":"m","options":{}}');
 });
 

@@ -116,7 +116,7 @@ test.each(titled(rows))('$title', ({ event, method, timeoutMs, doc, head }) => {
   const [point = ''] = picoclaw.pointsAt(event);
   const payload = picoclaw.describe(point, event, scene);
   const said = (['0.2.8-doc', 'head'] as const).map((version) =>
-    picoclaw.encode(seatOf({ version }), { point, payload, scene }),
+    picoclaw.encode(seatOf({ version }), { point, payload, hookContext: scene }),
   );
   expect(said).toEqual([
     { method, body: doc, timeoutMs },

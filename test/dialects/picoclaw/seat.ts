@@ -1,7 +1,7 @@
 import type { PicoclawSettings } from '../../../src/config/foreign.ts';
 import { type Answer, answers } from '../../../src/contract/hook.ts';
-import { bareScene, type Scene } from '../../../src/contract/turn.ts';
-import type { Payload, Question, Seat } from '../../../src/dialects/foreign.ts';
+import { createHookContext, type HookContext } from '../../../src/contract/turn.ts';
+import type { HookEntry, Payload, Question } from '../../../src/dialects/foreign-dialect.ts';
 import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
 import { RuntimeError, toFault } from '../../../src/errors.ts';
 import { Json } from '../../../src/json/json.ts';
@@ -21,11 +21,11 @@ export const settings: PicoclawSettings = {
 
 type Change = Partial<PicoclawSettings> & { readonly onFailure?: 'deny' };
 
-export function seatOf({ onFailure, ...change }: Change = {}): Seat<PicoclawSettings> {
+export function seatOf({ onFailure, ...change }: Change = {}): HookEntry<PicoclawSettings> {
   return { name: 'gate', onFailure: onFailure ?? 'own', cwd: '/', settings: { ...settings, ...change } };
 }
 
-export const scene: Scene = { ...bareScene('sk'), turn_id: 'main-turn-1', round: 1 };
+export const scene: HookContext = { ...createHookContext('sk'), turn_id: 'main-turn-1', round: 1 };
 
 const system = '{"role":"system","content":"Be kind."}';
 const user = '{"role":"user","content":"Hi"}';
@@ -45,7 +45,7 @@ export const given: Readonly<Record<string, Payload>> = {
 };
 
 export function ask(point: string): Question {
-  return { point, payload: picoclaw.complete(point, given[point] ?? {}, scene), scene };
+  return { point, payload: picoclaw.complete(point, given[point] ?? {}, scene), hookContext: scene };
 }
 
 export const answered = (result: string): Reply => ({ via: 'rpc', result: new Json(result) });
@@ -53,7 +53,7 @@ export const answered = (result: string): Reply => ({ via: 'rpc', result: new Js
 /** What the dialect makes of a reply, a throw as the denial that it becomes. */
 export function answerTo(point: string, reply: Reply | RuntimeError, change: Change = {}): Answer {
   try {
-    return picoclaw.read(seatOf(change), ask(point), reply).output;
+    return picoclaw.decode(seatOf(change), ask(point), reply).output;
   } catch (thrown) {
     if (!(thrown instanceof RuntimeError)) throw thrown;
     return answers.deny(`threw ${thrown.code}`, { error: toFault(thrown) });

@@ -6,7 +6,7 @@ import { RuntimeError } from '../../../src/errors.ts';
 import type { Expression } from '../../../src/expression/expression.ts';
 import { stringifyJson } from '../../../src/json/json.ts';
 import { loadPipeline, requirePipeline, requirePipelineText } from '../../../src/pipeline/file/load.ts';
-import type { Step } from '../../../src/pipeline/file/model.ts';
+import type { Step } from '../../../src/pipeline/file/pipeline.ts';
 import { pipelineSchema } from '../../../src/pipeline/file/schema.ts';
 import { folder, header, loadSpec, loadSteps, loadText, write } from '../validate-support.ts';
 

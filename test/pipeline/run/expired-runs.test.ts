@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadSqlite } from '../../../src/store/sqlite/module.ts';
+import { loadSqlite } from '../../../src/store/sqlite/node-sqlite.ts';
 import { type Desk, openDesk, recording } from '../desk.ts';
 
 const spec = `

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createGuard } from '../../../src/provider/guard/guard.ts';
+import { guardModel } from '../../../src/provider/guarded-model.ts';
 import { fromAnswer } from '../../../src/provider/messages/answer.ts';
-import { guardModel } from '../../../src/provider/wrap.ts';
 import { type Api, apiOf, play } from '../apis.ts';
 import { ask, collect } from '../bench.ts';
 import { fireHook } from '../guard-bench.ts';

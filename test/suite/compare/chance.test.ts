@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mcNemarP } from '../../../src/suite/compare/mcnemar.ts';
-import { comparePaired } from '../../../src/suite/compare/paired.ts';
-import { student95, studentP } from '../../../src/suite/compare/student.ts';
+import { mcNemarPValue } from '../../../src/suite/compare/mcnemar.ts';
+import { comparePaired } from '../../../src/suite/compare/paired-test.ts';
+import { studentPValue, studentQuantile95 } from '../../../src/suite/compare/student-t.ts';
 
 /** Within a billionth of the reference, however small that is. */
 function near(value: number) {
@@ -21,13 +21,13 @@ describe('McNemar’s exact test (reference: scipy 1.17, binomtest)', () => {
     { oneWay: 6000, otherWay: 6200, p: 0.0715943516139632 },
     { oneWay: 0, otherWay: 1200, p: 0 },
   ])('$oneWay against $otherWay', ({ oneWay, otherWay, p }) => {
-    expect(mcNemarP(oneWay, otherWay)).toEqual(near(p));
-    expect(mcNemarP(otherWay, oneWay)).toBe(mcNemarP(oneWay, otherWay));
+    expect(mcNemarPValue(oneWay, otherWay)).toEqual(near(p));
+    expect(mcNemarPValue(otherWay, oneWay)).toBe(mcNemarPValue(oneWay, otherWay));
   });
 
   test('tens of thousands of changes are no trouble', () => {
-    expect(mcNemarP(500_000, 500_001)).toBe(1);
-    expect(mcNemarP(499_000, 501_000)).toBeCloseTo(0.0456082998653896, 9);
+    expect(mcNemarPValue(500_000, 500_001)).toBe(1);
+    expect(mcNemarPValue(499_000, 501_000)).toBeCloseTo(0.0456082998653896, 9);
   });
 });
 
@@ -42,7 +42,7 @@ describe('Student’s t (reference: scipy 1.17)', () => {
     { t: 0, freedom: 5, p: 1 },
     { t: 23.250636372257876, freedom: 1318, p: 1.7426176197170423e-100 },
   ])('p of $t with $freedom degrees of freedom', ({ t, freedom, p }) => {
-    expect(studentP(t, freedom)).toEqual(near(p));
+    expect(studentPValue(t, freedom)).toEqual(near(p));
   });
 
   test.each([
@@ -52,7 +52,7 @@ describe('Student’s t (reference: scipy 1.17)', () => {
     { freedom: 1000, t: 1.9623390808264083 },
     { freedom: 100_000, t: 1.9599877075346095 },
   ])('95 % with $freedom degrees of freedom lie within $t', ({ freedom, t }) => {
-    expect(student95(freedom)).toBeCloseTo(t, 8);
+    expect(studentQuantile95(freedom)).toBeCloseTo(t, 8);
   });
 });
 
@@ -104,7 +104,7 @@ describe('scores in pairs', () => {
       fc.property(pairs, (given) => {
         const [a, b] = [given.map(([one]) => one), given.map(([, other]) => other)];
         const count = (from: number) => given.filter(([one, other]) => one === from && other !== from).length;
-        expect(comparePaired(a, b)?.p_value).toBeCloseTo(mcNemarP(count(1), count(0)), 10);
+        expect(comparePaired(a, b)?.p_value).toBeCloseTo(mcNemarPValue(count(1), count(0)), 10);
       }),
       { numRuns: 30 },
     );

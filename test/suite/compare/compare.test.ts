@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compareRuns } from '../../../src/suite/compare/compare.ts';
-import { findRegressions } from '../../../src/suite/compare/regressed.ts';
+import { findRegressions } from '../../../src/suite/compare/regressions.ts';
 import type { CaseRecord, EvalHeader } from '../../../src/suite/run/record.ts';
 import { decided, header, record, said, source } from '../stats/records.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { stringifyJson } from '../../../src/json/json.ts';
 import { loadSuite, requireSuite } from '../../../src/suite/file/load.ts';
 import type { Suite } from '../../../src/suite/file/model.ts';
-import type { SuiteRuntime } from '../../../src/suite/validate/runtime.ts';
+import type { SuiteRuntime } from '../../../src/suite/validate/suite-runtime.ts';
 import { formatProblem } from '../../../src/yaml/check.ts';
 import { header, writeFiles } from '../support.ts';
 
@@ -111,7 +111,7 @@ test('numbers keep the digits that the file has', () => {
   const rows = suite.dataset.kind === 'inline' ? suite.dataset.rows : [];
   const row = '{"content":"a","id":12345678901234567890,"n":[1.5,0.12345678901234567890]}';
   expect(rows.map(({ value }) => stringifyJson(value))).toEqual([row]);
-  const params = suite.evals.map(({ judged }) => (judged.kind === 'check' ? judged.params : undefined));
+  const params = suite.evals.map(({ check }) => (check.kind === 'check' ? check.params : undefined));
   expect(params.map((each) => stringifyJson(each?.evaluate({ case: rows[0]?.value })))).toEqual([
     `{"truth":98765432109876543210,"x":1.1,"row":${row}}`,
   ]);

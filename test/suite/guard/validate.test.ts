@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { HookConfig } from '../../../src/config/config.ts';
 import { loadSuite } from '../../../src/suite/file/load.ts';
-import type { SuiteRuntime } from '../../../src/suite/validate/runtime.ts';
+import type { SuiteRuntime } from '../../../src/suite/validate/suite-runtime.ts';
 import { formatProblem } from '../../../src/yaml/problem.ts';
 import { header, writeFiles } from '../support.ts';
 

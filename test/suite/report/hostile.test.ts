@@ -8,14 +8,14 @@ import { validateXML } from 'xmllint-wasm';
 import { openCsv } from '../../../src/suite/report/csv.ts';
 import { openGithub } from '../../../src/suite/report/github.ts';
 import { openJsonl } from '../../../src/suite/report/jsonl/jsonl.ts';
-import { openRunFile } from '../../../src/suite/report/jsonl/read.ts';
+import { openRunFile } from '../../../src/suite/report/jsonl/run-file.ts';
 import { openJunit } from '../../../src/suite/report/junit/junit.ts';
 import { renderMarkdown } from '../../../src/suite/report/markdown.ts';
 import type { OpenReporter } from '../../../src/suite/report/reporter.ts';
 import { renderTable } from '../../../src/suite/report/terminal/table.ts';
 import { textWidth } from '../../../src/suite/report/terminal/text-width.ts';
 import type { CaseRecord } from '../../../src/suite/run/record.ts';
-import { visible } from '../../../src/text/escape-invisible.ts';
+import { escapeInvisible } from '../../../src/text/escape-invisible.ts';
 import { caseOf, evalResultOf, evalStatsOf, headerOf, newTextSink, reportOf, stats } from './reports.ts';
 
 // What some format takes for its own, beside any other text.
@@ -115,7 +115,7 @@ test('any text comes back from JUnit, but for what XML cannot hold and what nobo
   expect(errors).toEqual([]);
   const cases = [...normalized.matchAll(testcase)];
   const possible = texts.map((text) => replaceImpossible(text));
-  const named = texts.map((text) => replaceImpossible(visible(text)));
+  const named = texts.map((text) => replaceImpossible(escapeInvisible(text)));
   expect(cases.map(([, name = '']) => decode(name))).toEqual(named);
   expect(cases.map(([, , detail = '']) => decode(detail))).toEqual(possible);
 });

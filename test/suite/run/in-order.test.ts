@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type InOrder, workInOrder } from '../../../src/suite/run/in-order.ts';
+import { type InOrderOptions, workInOrder } from '../../../src/suite/run/in-order.ts';
 
 const never = new AbortController().signal;
 
@@ -13,11 +13,11 @@ async function* count(items: number, told: (item: number) => void = () => {}): A
 }
 
 /** Works through numbers that are their own results. */
-function work(options: Partial<InOrder<number, number>>): Promise<void> {
+function work(options: Partial<InOrderOptions<number, number>>): Promise<void> {
   return workInOrder<number, number>({
     source: () => count(20),
     work: async (item) => item,
-    take: async () => true,
+    deliver: async () => true,
     window: 4,
     signal: never,
     ...options,
@@ -49,7 +49,7 @@ test('whatever takes however long, results come in the order of the source, and 
             inWork -= 1;
             return item;
           },
-          take: async (item) => {
+          deliver: async (item) => {
             takers += 1;
             await turns(slowness);
             taken.push(item);
@@ -81,7 +81,7 @@ test('while one item hangs, a bounded number of later ones is worked on, and all
       if (item === 5) await hanging.promise;
       return item;
     },
-    take: async (item) => taken.push(item) > 0,
+    deliver: async (item) => taken.push(item) > 0,
   });
   await expect.poll(() => pulled).toBe(5 + window + 256);
   await turns(50);
@@ -110,7 +110,7 @@ describe('an early end', () => {
           if (item > 9) ended.push(signal.aborted ? 'aborted' : 'done');
           return item;
         },
-        take: async (item) => taken.push(item) < 10,
+        deliver: async (item) => taken.push(item) < 10,
       });
       expect(taken).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
       expect(new Set(ended)).toEqual(new Set(window === 1 ? [] : ['aborted']));
@@ -135,7 +135,7 @@ describe('an early end', () => {
           failAt('work', item);
           return item;
         },
-        take: async (item) => {
+        deliver: async (item) => {
           failAt('take', item);
           return taken.push(item) > 0;
         },
@@ -165,7 +165,7 @@ describe('an early end', () => {
         if (item === 3) await new Promise((resolve) => signal.addEventListener('abort', resolve));
         return item;
       },
-      take: async (item) => taken.push(item) > 0,
+      deliver: async (item) => taken.push(item) > 0,
     });
     await expect.poll(() => worked).toBeGreaterThan(100);
     stop.abort();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/errors.ts';
 import { createMemoryResults } from '../../../src/store/memory-results.ts';
-import type { ResultStore } from '../../../src/store/results.ts';
+import type { ResultStore } from '../../../src/store/result-store.ts';
 import { openJournal } from '../../../src/suite/run/journal.ts';
 import { loadSpec, run, toLines } from '../support.ts';
 

@@ -26,7 +26,7 @@ test('a plan names the cases that are selected, the rows that are none, and the 
   const file = join(folder, 'rows.jsonl');
   const message = `the line is not JSON: Unexpected token 'o', "nonsense" is not valid JSON`;
   const problem = { file, line: 3, column: 1, message, hint: 'A dataset has one JSON object on each line.' };
-  const plan = await planSuite(join(folder, 'demo.suite.yaml'), { select: { tags: ['t'] }, most: 10 });
+  const plan = await planSuite(join(folder, 'demo.suite.yaml'), { select: { tags: ['t'] }, maxRows: 10 });
   expect({ plan, started: existsSync(join(folder, 'started')) }).toEqual({
     plan: {
       suite: 'demo',
@@ -45,7 +45,7 @@ test('a plan names the cases that are selected, the rows that are none, and the 
 
 test('a plan reads no more rows than are asked for, and says that there are more', async () => {
   const suite = join(writeFiles(files), 'demo.suite.yaml');
-  const [few, enough] = [await planSuite(suite, { most: 2 }), await planSuite(suite, { most: 4 })];
+  const [few, enough] = [await planSuite(suite, { maxRows: 2 }), await planSuite(suite, { maxRows: 4 })];
   expect([few.rows.length, few.hasMore, enough.rows.length, enough.hasMore]).toEqual([2, true, 4, false]);
 });
 
@@ -58,6 +58,6 @@ const refusals = [
 test.each(refusals)('there is no plan $title', async ({ options, code }) => {
   const folder = writeFiles(files);
   const given = 'config' in options ? { config: join(folder, 'own.sh') } : options;
-  const planning = planSuite(join(folder, 'demo.suite.yaml'), { ...given, most: 4 });
+  const planning = planSuite(join(folder, 'demo.suite.yaml'), { ...given, maxRows: 4 });
   await expect(planning).rejects.toMatchObject({ code });
 });

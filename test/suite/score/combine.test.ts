@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { meetsThreshold } from '../../../src/capability/threshold.ts';
 import { type EvalOutcome, scored, unscored } from '../../../src/contract/eval.ts';
-import { bound, combine, invert } from '../../../src/suite/score/combine.ts';
+import { applyBounds, combine, invert } from '../../../src/suite/score/combine.ts';
 
 const missing = unscored('it crashed');
 
@@ -92,9 +92,9 @@ describe('properties', () => {
     fc.assert(
       fc.property(score, threshold, (some, bounds) => {
         const outcome = scored(some, '');
-        expect(scoreOf(bound(outcome, bounds))).toBe(meetsThreshold(outcome, bounds) ? 1 : 0);
+        expect(scoreOf(applyBounds(outcome, bounds))).toBe(meetsThreshold(outcome, bounds) ? 1 : 0);
       }),
     );
-    expect(bound(missing, { min_score: 0 })).toBe(missing);
+    expect(applyBounds(missing, { min_score: 0 })).toBe(missing);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { scored, unscored } from '../../../src/contract/eval.ts';
 import { catalogue, type ErrorCode, RuntimeError, toFault } from '../../../src/errors.ts';
-import { type Faulty, retryFaults } from '../../../src/suite/score/retry.ts';
+import { type MaybeFaulty, retryFaults } from '../../../src/suite/score/retry.ts';
 import { ask, openBench } from '../subject/bench.ts';
 
 const never = new AbortController().signal;
@@ -9,9 +9,9 @@ const never = new AbortController().signal;
 const fault = (code: ErrorCode) => toFault(new RuntimeError(code, 'no'));
 
 /** Work that comes to these results, one after another, and then to the last one again and again. */
-function coming(...results: readonly Faulty[]) {
+function coming(...results: readonly MaybeFaulty[]) {
   let calls = 0;
-  const work = async (): Promise<Faulty> => {
+  const work = async (): Promise<MaybeFaulty> => {
     const result = results[Math.min(calls, results.length - 1)];
     calls += 1;
     if (result === undefined) throw new Error('there is no result');
@@ -77,7 +77,7 @@ test('what was given up before it began is not begun', async () => {
 
 test('what the work throws is not tried again', async () => {
   let calls = 0;
-  const work = async (): Promise<Faulty> => {
+  const work = async (): Promise<MaybeFaulty> => {
     calls += 1;
     throw new RuntimeError('STORE_FAILED', 'no');
   };

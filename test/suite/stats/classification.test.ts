@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Decided, newClassificationTally } from '../../../src/suite/stats/classification.ts';
+import { type GuardSample, newClassificationTally } from '../../../src/suite/stats/classification.ts';
 
-function classify(decisions: readonly Partial<Decided>[]) {
+function classify(decisions: readonly Partial<GuardSample>[]) {
   const tally = newClassificationTally();
   for (const each of decisions) {
     tally.add({ expected: false, flagged: false, confidence: null, hooks: [], ...each });
@@ -10,12 +10,12 @@ function classify(decisions: readonly Partial<Decided>[]) {
   return tally.classification();
 }
 
-function times(count: number, expected: boolean, flagged: boolean): Partial<Decided>[] {
-  return Array<Partial<Decided>>(count).fill({ expected, flagged });
+function times(count: number, expected: boolean, flagged: boolean): Partial<GuardSample>[] {
+  return Array<Partial<GuardSample>>(count).fill({ expected, flagged });
 }
 
 /** Decisions that carry a confidence, flagged from 0.5 on. */
-function sure(pairs: readonly (readonly [expected: boolean, confidence: number])[]): Partial<Decided>[] {
+function sure(pairs: readonly (readonly [expected: boolean, confidence: number])[]): Partial<GuardSample>[] {
   return pairs.map(([expected, confidence]) => ({ expected, confidence, flagged: confidence >= 0.5 }));
 }
 

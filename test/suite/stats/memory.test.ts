@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { newReducer } from '../../../src/suite/stats/reducer.ts';
+import { newStatsAccumulator } from '../../../src/suite/stats/stats-accumulator.ts';
 import { decided, header, record, said } from './records.ts';
 
 const total = 150_000;
@@ -25,7 +25,7 @@ function scatter(index: number): number {
 test('statistics take no more memory for more cases, however different their scores', {
   timeout: 120_000,
 }, () => {
-  const reducer = newReducer([header('a')], 1);
+  const reducer = newStatsAccumulator([header('a')], 1);
   const add = (index: number) => {
     const guard = decided({
       expected: index % 3 === 0,

@@ -9,7 +9,7 @@ import type {
   RunSource,
   SuiteReport,
 } from '../../../src/suite/run/record.ts';
-import { reduceCase } from '../../../src/suite/stats/epochs.ts';
+import { reduceCase } from '../../../src/suite/stats/epoch-reduction.ts';
 
 /** The header of an assertion. */
 export function header(id: string, more: Partial<EvalHeader> = {}): EvalHeader {

@@ -3,15 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { newDistribution } from '../../../src/suite/stats/distribution.ts';
 import { meanInterval, wilsonInterval } from '../../../src/suite/stats/intervals.ts';
 import { newLatencySketch } from '../../../src/suite/stats/latency.ts';
-import { newTally, type Tallied } from '../../../src/suite/stats/tally.ts';
+import { newTally, type TallyInput } from '../../../src/suite/stats/tally.ts';
 
-function tallyOf(results: readonly Tallied[], epochs = 1) {
+function tallyOf(results: readonly TallyInput[], epochs = 1) {
   const tally = newTally(epochs);
   for (const result of results) tally.add(result);
   return tally.stats();
 }
 
-function once(score: number | null): Tallied {
+function once(score: number | null): TallyInput {
   const passed = score !== null && score >= 0.5;
   return { score, passed, epochs: 1, passedEpochs: passed ? 1 : 0 };
 }
@@ -41,7 +41,7 @@ test('a single case has a mean and no error', () => {
 });
 
 test('scores that are all the same have no error at all', () => {
-  expect(tallyOf(Array<Tallied>(1000).fill(once(0.1)))).toMatchObject({ stderr: 0, ci95: [0.1, 0.1] });
+  expect(tallyOf(Array<TallyInput>(1000).fill(once(0.1)))).toMatchObject({ stderr: 0, ci95: [0.1, 0.1] });
 });
 
 test('cases over epochs: who wavers, and the chances of k epochs', () => {
@@ -110,7 +110,7 @@ test('property: the error of means over epochs is the cluster-robust one', () =>
   );
 });
 
-const tallied: fc.Arbitrary<Tallied> = fc.record({
+const tallied: fc.Arbitrary<TallyInput> = fc.record({
   score: fc.option(score),
   passed: fc.boolean(),
   epochs: fc.constant(3),

@@ -4,16 +4,16 @@ import { expect, onTestFinished } from 'vitest';
 import { hostEnv } from '../../../src/binding/env.ts';
 import { requireConfig } from '../../../src/config/load.ts';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
-import { openWorkshop, resolveEntries } from '../../../src/runtime/assemble.ts';
 import { openForeignLinks } from '../../../src/runtime/foreign-links.ts';
-import { openScribe } from '../../../src/runtime/hook-files.ts';
-import { openEquipment } from '../../../src/runtime/services.ts';
+import { openHookFiles } from '../../../src/runtime/hook-files.ts';
+import { openServices } from '../../../src/runtime/services.ts';
+import { createWiring, resolveEntries } from '../../../src/runtime/wiring.ts';
+import type { SubjectContext } from '../../../src/suite/subject/adapter.ts';
 import type { Answer, SubjectRunner } from '../../../src/suite/subject/answer.ts';
 import { openSubject } from '../../../src/suite/subject/open-subject.ts';
 import { readSubject } from '../../../src/suite/subject/read-subject.ts';
-import type { SubjectContext } from '../../../src/suite/subject/source.ts';
 import { findSubjectProblems } from '../../../src/suite/subject/validate-subject.ts';
-import { openLaunch } from '../../../src/transport/launch/open.ts';
+import { openLauncher } from '../../../src/transport/launch/open.ts';
 import { parseDocument } from '../../../src/yaml/document.ts';
 import { write } from '../../runtime/open.ts';
 
@@ -42,25 +42,28 @@ export async function openAt(file: string): Promise<Bench> {
   const config = requireConfig(file, env['PATH'] ?? '');
   const events: RuntimeEvent[] = [];
   const emit = (event: RuntimeEvent) => void events.push(event);
-  const { prepare, spill, close: forget } = openScribe({ tell: () => {} });
-  const workshop = openWorkshop(
+  const { prepare, writeLongText, close: forget } = openHookFiles({ report: () => {} });
+  const workshop = createWiring(
     config,
-    { launch: await openLaunch('auto'), emit, cassette: undefined, prepare, spill },
+    { launch: await openLauncher('auto'), emit, cassette: undefined, prepare, writeLongText },
     undefined,
   );
   const entries = resolveEntries(config, env);
-  const links = workshop.links(entries, openForeignLinks(entries.foreign, workshop.yard));
-  const equipment = openEquipment({
+  const links = workshop.links(entries, openForeignLinks(entries.foreign, workshop.foreignWiring));
+  const equipment = openServices({
     ...{ config, links, emit, env, record: undefined, replay: undefined, requireOpen: () => {} },
     tools: new Map(
-      entries.tools.map((tool) => [tool.config.name, workshop.tool(tool.config, tool.resolved, links)]),
+      entries.tools.map((tool) => [
+        tool.config.name,
+        workshop.callableTool(tool.config, tool.resolved, links),
+      ]),
     ),
     evals: new Map(
-      entries.evals.map(({ config: { name }, resolved }) => [name, workshop.evaluation(resolved)]),
+      entries.evals.map(({ config: { name }, resolved }) => [name, workshop.evalPort(resolved)]),
     ),
   });
   onTestFinished(async () => {
-    await Promise.all(workshop.followers.map((follower) => follower.close()));
+    await Promise.all(workshop.observerQueues.map((follower) => follower.close()));
     await Promise.all(workshop.transports.map((transport) => transport.close()));
     await equipment.close();
     forget();
@@ -71,7 +74,7 @@ export async function openAt(file: string): Promise<Bench> {
       expect([...document.problems, ...findSubjectProblems(document, ['spec', 'subject'], config)]).toEqual(
         [],
       );
-      const context = { config, equipment, env, retries: 0, cache: undefined };
+      const context = { config, services: equipment, env, retries: 0, cache: undefined };
       return openSubject(readSubject(document, ['spec', 'subject']), { ...context, ...options });
     },
     events,

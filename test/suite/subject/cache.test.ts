@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createMemoryResults } from '../../../src/store/memory-results.ts';
-import type { SubjectContext } from '../../../src/suite/subject/source.ts';
+import type { SubjectContext } from '../../../src/suite/subject/adapter.ts';
 import { ask, type Bench, openAt, openBench, writePipeline } from './bench.ts';
 
 // Each call of the tool leaves a line in `starts`, each call of the model one in `asked`.

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { openRuntime } from '../../../src/index.ts';
 import { openJsonl } from '../../../src/suite/report/jsonl/jsonl.ts';
 import type { CaseRecord, RunSource } from '../../../src/suite/run/record.ts';
-import { retell } from '../../../src/suite/stats/replay-report.ts';
+import { replayReport } from '../../../src/suite/stats/replay-report.ts';
 import { epoch, header, record, said, source } from '../../suite/stats/records.ts';
 import { fixture, folderOf, run, runJson, suite, workspace } from './command-line.ts';
 
@@ -25,7 +25,7 @@ async function toFile(run: RunSource): Promise<string> {
       text += more;
     },
   };
-  await retell(run, openJsonl(sink));
+  await replayReport(run, openJsonl(sink));
   return text;
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openRuntime } from '../../../src/index.ts';
-import { openKeepers, openRunFinder } from '../../../src/surface/cli/commands/eval/find-run.ts';
+import { openRunFinder, openRunStores } from '../../../src/surface/cli/commands/eval/find-run.ts';
 import { config, folderOf, run, runJson, suite } from './command-line.ts';
 
 const cwd = folderOf({
@@ -63,7 +63,7 @@ describe('where there is no config, commands on kept runs say that one is wanted
     ]);
   });
 
-  const named = { isConfigGiven: true, terminal: { tell: () => {} } };
+  const named = { isConfigGiven: true, terminal: { printStderr: () => {} } };
 
   test('show, html and diff', async () => {
     const file = join(folderOf({}), 'runtime.yaml');
@@ -82,7 +82,7 @@ describe('where there is no config, commands on kept runs say that one is wanted
     const open = async () => {
       throw fault;
     };
-    await expect(openKeepers({ ...named, options: { config: file, color: false }, open })).rejects.toBe(
+    await expect(openRunStores({ ...named, options: { config: file, color: false }, open })).rejects.toBe(
       fault,
     );
   });

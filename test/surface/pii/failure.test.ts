@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/errors.ts';
-import { explain } from '../../../src/surface/pii/failure.ts';
+import { describeError } from '../../../src/surface/pii/failure.ts';
 
 const secret = '4111 1111 1111 1111';
 
@@ -11,13 +11,13 @@ test.each([
   { title: 'a parser', error: new SyntaxError(`Unexpected token in ${secret}`) },
   { title: 'a text', error: secret },
 ])('the message of $title is not repeated', ({ error }) => {
-  const words = explain(error);
+  const words = describeError(error);
   expect(words).not.toContain('1111');
   expect(words).toMatch(/^(the filter itself failed|stdin is not one JSON object)/);
 });
 
 test('our own words are, which hold no text', () => {
-  expect(explain(new RuntimeError('EVENT_INVALID', 'request has no messages'))).toBe(
+  expect(describeError(new RuntimeError('EVENT_INVALID', 'request has no messages'))).toBe(
     'request has no messages',
   );
 });

@@ -8,8 +8,8 @@ import { Worker } from 'node:worker_threads';
 import koffi from 'koffi';
 import { describe, expect, test } from 'vitest';
 import { closeEnv, hostEnv } from '../../../src/binding/env.ts';
-import type { Ended, Launch, LaunchRequest } from '../../../src/transport/launch/launch.ts';
-import { openLaunch } from '../../../src/transport/launch/open.ts';
+import type { ExitStatus, Launcher, LaunchRequest } from '../../../src/transport/launch/launch.ts';
+import { openLauncher } from '../../../src/transport/launch/open.ts';
 import { findSurvivors, settle } from '../../leaks.ts';
 import { fixture, isRunning, launchers, until, waitFor } from '../harness.ts';
 
@@ -20,7 +20,7 @@ interface Run {
   readonly pid: number;
   readonly stdout: Buffer;
   readonly stderr: string;
-  readonly ended: Ended;
+  readonly ended: ExitStatus;
 }
 
 function request(command: string, overrides: Partial<LaunchRequest> = {}): LaunchRequest {
@@ -32,7 +32,7 @@ function script(text: string, overrides: Partial<LaunchRequest> = {}): LaunchReq
 }
 
 /** Starts a process, reads it to its end and lets go of it. */
-async function run(launch: Launch, what: LaunchRequest): Promise<Run> {
+async function run(launch: Launcher, what: LaunchRequest): Promise<Run> {
   const { pid, stdin, stdout, stderr, ended } = await launch(what);
   const [out, err, end] = await Promise.all([readAll(stdout), readAll(stderr), ended]);
   stdin?.destroy();
@@ -46,7 +46,7 @@ async function readAll(stream: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-async function says(launch: Launch, what: LaunchRequest): Promise<string> {
+async function says(launch: Launcher, what: LaunchRequest): Promise<string> {
   const { stdout, stderr, ended } = await run(launch, what);
   return `${stdout}${stderr === '' ? '' : `[stderr] ${stderr}`}${ended.exitCode === 0 ? '' : JSON.stringify(ended)}`;
 }
@@ -76,7 +76,7 @@ function isHandedDown(fd: number): boolean {
 const clean = { exitCode: 0, signal: null };
 
 describe.each(launchers)('the %s launcher', async (name) => {
-  const launch = await openLaunch(name);
+  const launch = await openLauncher(name);
 
   test.runIf(hasProc)('starts a process that leads its own group', async () => {
     const { pid, stdout } = await run(launch, script('cut -d" " -f5 /proc/$$/stat'));
@@ -305,7 +305,7 @@ describe.each(launchers)('the %s launcher', async (name) => {
 test.runIf(hasProc)(
   'the native launcher hands down no descriptor that this process was started with',
   async () => {
-    const launch = await openLaunch('native');
+    const launch = await openLauncher('native');
     // Unlike Node's own, this one stays open when another program is started.
     const fd: number = koffi.load('libc.so.6').func('int dup(int fd)')(0);
     const listing = await says(launch, request('/bin/ls', { args: ['/proc/self/fd'] }));
@@ -315,7 +315,7 @@ test.runIf(hasProc)(
 );
 
 test.runIf(hasProc)('the portable launcher survives the removal of its temporary folder', async () => {
-  const launch = await openLaunch('portable');
+  const launch = await openLauncher('portable');
   expect(await says(launch, script('echo before'))).toBe('before\n');
   const folders = readdirSync(tmpdir()).filter((entry) =>
     readdirSync(join(tmpdir(), entry)).some((file) => file.startsWith('pipe-')),
@@ -340,7 +340,7 @@ test.runIf(hasProc)('a worker thread starts processes as the main thread does', 
 });
 
 test.runIf(hasProc)('whoever asks for no launcher in particular gets the native one', async () => {
-  const launch = await openLaunch('auto');
+  const launch = await openLauncher('auto');
   const kind = request('/usr/bin/stat', { args: ['-L', '-c', '%F', '/dev/stdin'] });
   expect(await says(launch, kind)).toBe('fifo\n');
 });

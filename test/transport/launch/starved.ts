@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { closeSync, openSync, readdirSync } from 'node:fs';
-import type { Launch } from '../../../src/transport/launch/launch.ts';
-import { type LauncherName, openLaunch } from '../../../src/transport/launch/open.ts';
+import type { Launcher } from '../../../src/transport/launch/launch.ts';
+import { type LauncherName, openLauncher } from '../../../src/transport/launch/open.ts';
 
 // Run under a low limit: starts processes with fewer and fewer descriptors left, and counts those that are lost.
 const name: LauncherName = process.argv[2] === 'portable' ? 'portable' : 'native';
-const launch = await openLaunch(name);
+const launch = await openLauncher(name);
 
-async function run(start: Launch, input: Uint8Array | null): Promise<string> {
+async function run(start: Launcher, input: Uint8Array | null): Promise<string> {
   const { stdin, stdout, stderr, ended } = await start({
     command: '/bin/sh',
     args: ['-c', 'echo again'],

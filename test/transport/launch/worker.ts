@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort } from 'node:worker_threads';
-import type { Launch } from '../../../src/transport/launch/launch.ts';
-import { openLaunch } from '../../../src/transport/launch/open.ts';
+import type { Launcher } from '../../../src/transport/launch/launch.ts';
+import { openLauncher } from '../../../src/transport/launch/open.ts';
 
 const warnings: string[] = [];
 process.on('warning', ({ message }) => warnings.push(message));
 
 /** Runs one shell script in this thread and gives what it wrote. */
-async function run(launch: Launch, script: string, input = 'x') {
+async function run(launch: Launcher, script: string, input = 'x') {
   const { stdin, stdout, stderr, ended } = await launch({
     command: '/bin/sh',
     args: ['-c', script],
@@ -25,7 +25,7 @@ async function run(launch: Launch, script: string, input = 'x') {
 }
 
 const kindOfStdin = 'stat -L -c %F /dev/stdin';
-const launch = await openLaunch('auto');
+const launch = await openLauncher('auto');
 const answered = await run(launch, kindOfStdin);
 const failed = await run(launch, 'exit 7');
 const killed = await run(launch, 'kill -9 $$');
@@ -33,5 +33,5 @@ const many = await Promise.all(Array.from({ length: 50 }, () => run(launch, 'cat
 // A thread's own list of open files must not be wrong about the native launcher's.
 await nextTurn();
 const told = { answered, failed, killed, many, warnings: [...warnings] };
-const portable = await run(await openLaunch('portable'), kindOfStdin);
+const portable = await run(await openLauncher('portable'), kindOfStdin);
 parentPort?.postMessage({ ...told, portable });

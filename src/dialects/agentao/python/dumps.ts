@@ -1,9 +1,9 @@
 import { endOfString } from '../../../json/scan.ts';
 
 /**
- * The text as Python's `json.dumps` writes what it says: `, ` and `: ` between tokens, everything beyond ASCII escaped,
- * floating-point numbers as `repr` spells them. Whole numbers keep their digits, and so does what no double can hold.
- * The text must be JSON.
+ * Rewrites a JSON text as Python's `json.dumps` would print it: `, ` and `: ` as separators, non-ASCII
+ * characters escaped, floats as by `repr`. Integers keep their digits, and so do numbers beyond the range of
+ * a double.
  */
 export function toPythonJson(text: string): string {
   const parts: string[] = [];

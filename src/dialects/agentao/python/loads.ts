@@ -1,8 +1,8 @@
 import { endOfString } from '../../../json/scan.ts';
 
 /**
- * JSON out of a text that only Python reads as such: NaN and the infinities become a number that no double holds, so
- * that what stands beside them can be read. A text without them stays as it is.
+ * Replaces Python's NaN, Infinity and -Infinity by 1e999 and -1e999, so that JSON.parse accepts the text. A
+ * text without them is returned as it is.
  */
 export function fromPythonJson(text: string): string {
   if (!text.includes('NaN') && !text.includes('Infinity')) return text;
@@ -34,7 +34,7 @@ function wordAt(text: string, at: number): string | undefined {
   return literal.exec(text)?.[0];
 }
 
-/** Whether some number in it is none that JSON can say, so that it cannot be handed on. */
+/** Whether the value holds a number that JSON cannot express. */
 export function holdsNonFinite(value: unknown): boolean {
   const open: unknown[] = [value];
   while (open.length > 0) {
@@ -47,7 +47,7 @@ export function holdsNonFinite(value: unknown): boolean {
   return false;
 }
 
-/** Without white space at both ends, as `str.strip` takes it: a byte order mark is none. */
+/** Trims white space as Python's `str.strip` does; a byte order mark stays. */
 export function strip(text: string): string {
   let start = 0;
   let end = text.length;

@@ -1,31 +1,31 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { type Decoded, decoded } from '../../dialect.ts';
-import { readBadExit } from '../failure.ts';
+import { attach, type HookQuestion } from '../attachment.ts';
+import { readExitFailure } from '../failure.ts';
+import type { ProcessOutput } from '../process-output.ts';
 import {
   blockingErrorOf,
   contextsOf,
+  continueFalseOf,
   decisionOf,
-  discontinuedBy,
-  type Fields,
-  preventedBy,
+  preventContinuationOf,
+  type ReplyFields,
   readFields,
   textOf,
-} from '../fields.ts';
-import { type Asked, attach } from '../record.ts';
-import type { Left } from '../reply.ts';
-import { blocked, metadataOf, type Said } from '../said.ts';
+} from '../reply-fields.ts';
+import { denyWithMarker, metadataOf, type RuleResult } from '../rule-result.ts';
 
-/** UserPromptSubmit: blocks, stops, or adds text to the prompt; the exit code counts only without any output. */
-export function readPrompt(asked: Asked, left: Left): Decoded<Answer> {
-  const { text, body, failure } = left;
+/** Decodes a reply at UserPromptSubmit. The exit code counts only when nothing was printed. */
+export function readPrompt(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
+  const { text, body, failure } = processOutput;
   if (body !== undefined) return decoded(readAnswer(asked, readFields(body)));
   if (text !== '') return decoded(addContext(asked, text));
-  if (failure !== undefined) return readBadExit(asked, failure, left);
+  if (failure !== undefined) return readExitFailure(asked, failure, processOutput);
   return decoded(answers.allow({ metadata: metadataOf({ messages: [attach(asked, 'hook_success', {})] }) }));
 }
 
-/** One text for the model, on record; `source` names a rule that runs no process. */
-export function addContext(asked: Asked, text: string, source?: string): Answer {
+/** An allow with one context text and its attachment record; `source` marks a rule without a process. */
+export function addContext(asked: HookQuestion, text: string, source?: string): Answer {
   const payload = { context: text, ...(source !== undefined && { source }) };
   const messages = [attach(asked, 'hook_additional_context', payload)];
   return answers.allow({
@@ -34,13 +34,13 @@ export function addContext(asked: Asked, text: string, source?: string): Answer 
   });
 }
 
-/** A deny or a stop in any spelling comes before contexts, which are then recorded only. */
-function readAnswer(asked: Asked, fields: Fields): Answer {
+/** A deny or stop in any spelling wins over contexts, which are then only recorded. */
+function readAnswer(asked: HookQuestion, fields: ReplyFields): Answer {
   const contexts = contextsOf(fields);
   const recorded = { additional_contexts: contexts };
-  // Both are read before either counts: an unknown word beside a verdict is a verdict that nobody understands.
+  // Both are read before either counts, so that an unknown verdict throws even beside a known one.
   const decision = decisionOf(fields);
-  const halt = preventedBy(fields) ?? discontinuedBy(fields);
+  const halt = preventContinuationOf(fields) ?? continueFalseOf(fields);
   const error = blockingErrorOf(fields) ?? (decision === 'block' ? blockReasonOf(fields) : undefined);
   if (error !== undefined) return block(asked, error, recorded);
   if (halt !== undefined) return stop(asked, halt.reason ?? 'Hook prevented continuation', recorded);
@@ -51,17 +51,19 @@ function readAnswer(asked: Asked, fields: Fields): Answer {
   return answers.allow({ context: contexts, metadata: metadataOf({ ...recorded, messages: [record] }) });
 }
 
-function blockReasonOf(fields: Fields): string {
+function blockReasonOf(fields: ReplyFields): string {
   return textOf(fields, 'reason') ?? 'the hook gave no reason';
 }
 
-function block(asked: Asked, error: string, recorded: Said): Answer {
+function block(asked: HookQuestion, error: string, recorded: RuleResult): Answer {
   const messages = [attach(asked, 'hook_blocking_error', { error })];
-  return blocked('[Blocked by hook]', error, { said: { ...recorded, blocking_error: error, messages } });
+  return denyWithMarker('[Blocked by hook]', error, {
+    said: { ...recorded, blocking_error: error, messages },
+  });
 }
 
-function stop(asked: Asked, reason: string, recorded: Said): Answer {
+function stop(asked: HookQuestion, reason: string, recorded: RuleResult): Answer {
   const messages = [attach(asked, 'hook_stopped_continuation', { reason })];
-  const said: Said = { ...recorded, prevent_continuation: true, stop_reason: reason, messages };
-  return blocked('[Hook stopped]', reason, { said });
+  const result: RuleResult = { ...recorded, prevent_continuation: true, stop_reason: reason, messages };
+  return denyWithMarker('[Hook stopped]', reason, { said: result });
 }

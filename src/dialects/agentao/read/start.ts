@@ -2,25 +2,25 @@ import { type Answer, answers } from '../../../contract/hook.ts';
 import { toRuntimeError } from '../../../errors.ts';
 import { type Body, excerpt } from '../../body.ts';
 import { type Decoded, decoded } from '../../dialect.ts';
-import { readBadExit } from '../failure.ts';
+import type { HookQuestion } from '../attachment.ts';
+import { readExitFailure } from '../failure.ts';
+import type { ProcessOutput } from '../process-output.ts';
 import {
   blockingErrorOf,
   contextsOf,
+  continueFalseOf,
   decisionOf,
-  discontinuedBy,
-  preventedBy,
+  preventContinuationOf,
   readFields,
-} from '../fields.ts';
-import type { Asked } from '../record.ts';
-import type { Left } from '../reply.ts';
-import { readText } from './after.ts';
+} from '../reply-fields.ts';
+import { readText } from './after-tool.ts';
 
-/** SessionStart: context is taken, and nothing that a rule says stops the turn. */
-export function readStart(asked: Asked, left: Left): Decoded<Answer> {
-  const { body, failure } = left;
-  if (body === undefined) return readText(asked, left);
-  const { context, remark } = readSaid(body);
-  if (context.length === 0 && failure !== undefined) return readBadExit(asked, failure, left);
+/** Decodes a reply at SessionStart: only context counts, nothing stops the turn. */
+export function readStart(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
+  const { body, failure } = processOutput;
+  if (body === undefined) return readText(asked, processOutput);
+  const { context, remark } = readContext(body);
+  if (context.length === 0 && failure !== undefined) return readExitFailure(asked, failure, processOutput);
   return decoded(
     answers.allow({ context }),
     remark === undefined ? [] : [{ level: 'warn', message: remark }],
@@ -29,18 +29,18 @@ export function readStart(asked: Asked, left: Left): Decoded<Answer> {
 
 interface Start {
   readonly context: readonly string[];
-  /** On what was said to no effect. */
+  /** A warning about members without effect. */
   readonly remark?: string;
 }
 
-function readSaid(body: Body): Start {
+function readContext(body: Body): Start {
   try {
     const fields = readFields(body);
     const context = contextsOf(fields);
     const stops = [
       decisionOf(fields) === 'block',
-      discontinuedBy(fields),
-      preventedBy(fields),
+      continueFalseOf(fields),
+      preventContinuationOf(fields),
       blockingErrorOf(fields),
     ];
     const isStop = stops.some((each) => each !== undefined && each !== false);

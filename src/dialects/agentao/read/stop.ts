@@ -1,124 +1,135 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
-import { present } from '../../body.ts';
+import { nonNull } from '../../body.ts';
 import { type Decoded, decoded, type Note } from '../../dialect.ts';
-import { readBadExit } from '../failure.ts';
+import { attach, type HookQuestion } from '../attachment.ts';
+import { readExitFailure } from '../failure.ts';
+import type { ProcessOutput } from '../process-output.ts';
 import {
   blockingErrorOf,
   contextsOf,
+  continueFalseOf,
   decisionOf,
-  discontinuedBy,
-  type Fields,
+  isAnyTrue,
+  type ReplyFields,
   readFields,
-  saysTrue,
   stopReasonOf,
   textOf,
-} from '../fields.ts';
-import { type Asked, attach } from '../record.ts';
-import type { Left } from '../reply.ts';
-import { blocked, metadataOf, type Said } from '../said.ts';
+} from '../reply-fields.ts';
+import { denyWithMarker, metadataOf, type RuleResult } from '../rule-result.ts';
 import { addContext } from './prompt.ts';
 
-/** Stop: may force one more model call, withhold the answer, or add text to it. Exit code 2 comes before all else. */
-export function readStop(asked: Asked, left: Left): Decoded<Answer> {
-  const { text, body, exitCode, failure, stderr } = left;
+/**
+ * Decodes a reply at Stop: forces a further turn, withholds the answer or adds text. Exit code 2 comes first.
+ */
+export function readStop(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
+  const { text, body, exitCode, failure, stderr } = processOutput;
   if (exitCode === 2) {
     const reason = stderr === '' ? 'Stop hook blocked via exit 2' : stderr;
-    return force(asked, { followUp: reason, reason, via: 'exit2' }, {});
+    return forceTurn(asked, { followUp: reason, reason, via: 'exit2' }, {});
   }
   if (body !== undefined) return readAnswer(asked, readFields(body));
   if (text !== '') return decoded(addContext(asked, text));
-  if (failure !== undefined) return readBadExit(asked, failure, left);
+  if (failure !== undefined) return readExitFailure(asked, failure, processOutput);
   return decoded(answers.allow({ metadata: metadataOf({ messages: [attach(asked, 'hook_success', {})] }) }));
 }
 
-function readAnswer(asked: Asked, fields: Fields): Decoded<Answer> {
-  const said = readSaid(fields);
+function readAnswer(asked: HookQuestion, fields: ReplyFields): Decoded<Answer> {
+  const result = readResult(fields);
   const decision = decisionOf(fields);
-  const isLetGo = discontinuedBy(fields) !== undefined;
+  const endsTurn = continueFalseOf(fields) !== undefined;
   const error = blockingErrorOf(fields);
-  if (error !== undefined) return decoded(withhold(asked, error, said));
-  const wanted = forceIn(fields, decision);
-  if (wanted !== undefined && !isLetGo) return force(asked, wanted, said);
-  const contexts = said.additional_contexts ?? [];
+  if (error !== undefined) return decoded(withhold(asked, error, result));
+  const wanted = forcedTurnIn(fields, decision);
+  if (wanted !== undefined && !endsTurn) return forceTurn(asked, wanted, result);
+  const contexts = result.additional_contexts ?? [];
   const messages = [
     contexts.length > 0
       ? attach(asked, 'hook_additional_context', { context: contexts.length === 1 ? contexts[0] : contexts })
       : attach(asked, 'hook_success', fields.body.json),
   ];
-  const reason = wanted?.reason === undefined ? {} : { stop_reason: said.stop_reason ?? wanted.reason };
-  const metadata = metadataOf({ ...said, ...reason, messages });
+  const reason = wanted?.reason === undefined ? {} : { stop_reason: result.stop_reason ?? wanted.reason };
+  const metadata = metadataOf({ ...result, ...reason, messages });
   return decoded(answers.allow({ context: contexts, metadata }), noteOnBlock(fields, decision));
 }
 
-function readSaid(fields: Fields): Said {
+function readResult(fields: ReplyFields): RuleResult {
   const system_message = textOf(fields, 'systemMessage', 'system_message');
   return {
     additional_contexts: [...(system_message === undefined ? [] : [system_message]), ...contextsOf(fields)],
     stop_reason: stopReasonOf(fields),
     system_message,
-    suppress_output: saysTrue(fields, 'suppressOutput', 'suppress_output') || undefined,
+    suppress_output: isAnyTrue(fields, 'suppressOutput', 'suppress_output') || undefined,
   };
 }
 
-/** What a rule wants the model to be told before it goes on. */
-interface Force {
+/** A rule's request for a further turn, with the text for the model. */
+interface ForcedTurn {
   readonly followUp: string;
   readonly reason: string;
   readonly via?: string;
 }
 
-function forceIn(fields: Fields, decision: 'block' | 'approve' | undefined): Force | undefined {
+function forcedTurnIn(
+  fields: ReplyFields,
+  decision: 'block' | 'approve' | undefined,
+): ForcedTurn | undefined {
   const stopReason = stopReasonOf(fields);
-  const reason = present(fields.body.get('reason'))?.value;
+  const reason = nonNull(fields.body.get('reason'))?.value;
   const message = textOf(fields, 'follow_up_message', 'followUpMessage');
   const stock = 'Stop hook requested continuation';
   const isPrevented =
-    saysTrue(fields, 'preventContinuation', 'prevent_continuation') ||
+    isAnyTrue(fields, 'preventContinuation', 'prevent_continuation') ||
     fields.records.some(({ type }) => type === 'hook_stopped_continuation');
   if (isPrevented && stopReason !== undefined) return { followUp: stopReason, reason: stopReason };
   if (decision === 'block' && typeof reason === 'string') {
     const text = reason === '' ? (stopReason ?? stock) : reason;
     return { followUp: text, reason: text };
   }
-  if (saysTrue(fields, 'force_continue', 'forceContinue')) {
+  if (isAnyTrue(fields, 'force_continue', 'forceContinue')) {
     return { followUp: message ?? stopReason ?? stock, reason: stopReason ?? message ?? stock };
   }
   return isPrevented ? { followUp: stock, reason: 'Hook prevented continuation' } : undefined;
 }
 
-/** Past the cap the turn ends with its answer; the rules after this one are not asked either way. */
-function force({ seat, question }: Asked, wanted: Force, said: Said): Decoded<Answer> {
+/** Forces a further turn; past the cap the turn ends with its answer, and a warning says why. */
+function forceTurn(
+  { entry, question }: HookQuestion,
+  wanted: ForcedTurn,
+  result: RuleResult,
+): Decoded<Answer> {
   const { followUp, reason, via } = wanted;
-  const asked = { seat, question };
+  const asked = { entry, question };
   const payload = { reason, ...(via !== undefined && { via }) };
   const messages = [attach(asked, 'hook_stopped_continuation', payload)];
   const metadata = metadataOf({
-    ...said,
+    ...result,
     force_continue: true,
     follow_up_message: followUp,
     stop_reason: reason,
     messages,
   });
   const beside = { reason, metadata };
-  const why = whyDropped(asked);
+  const why = whyOverridden(asked);
   if (why === undefined) return decoded(answers.modify({ follow_up: followUp }, beside));
   return decoded(answers.modify({}, beside), [{ level: 'warn', message: `${why}: the answer stands` }]);
 }
 
-function whyDropped({ seat, question: { scene } }: Asked): string | undefined {
-  const cap = seat.settings.stopReentryCap;
-  if (scene.stops >= cap) {
+function whyOverridden({ entry, question: { hookContext } }: HookQuestion): string | undefined {
+  const cap = entry.settings.stopReentryCap;
+  if (hookContext.forcedTurns >= cap) {
     return `it made the turn go on ${cap} times, which is \`agentao.stop_reentry_cap\``;
   }
-  return scene.isLastRound === true ? 'it would make the turn go on, and no round is left' : undefined;
+  return hookContext.isLastRound === true ? 'it would make the turn go on, and no round is left' : undefined;
 }
 
-function withhold(asked: Asked, error: string, said: Said): Answer {
+function withhold(asked: HookQuestion, error: string, result: RuleResult): Answer {
   const messages = [attach(asked, 'hook_blocking_error', { error })];
-  return blocked('[Blocked by Stop hook]', error, { said: { ...said, blocking_error: error, messages } });
+  return denyWithMarker('[Blocked by Stop hook]', error, {
+    said: { ...result, blocking_error: error, messages },
+  });
 }
 
-function noteOnBlock(fields: Fields, decision: 'block' | 'approve' | undefined): Note[] {
-  if (decision !== 'block' || typeof present(fields.body.get('reason'))?.value === 'string') return [];
+function noteOnBlock(fields: ReplyFields, decision: 'block' | 'approve' | undefined): Note[] {
+  if (decision !== 'block' || typeof nonNull(fields.body.get('reason'))?.value === 'string') return [];
   return [{ level: 'warn', message: 'its `decision: block` has no reason, so the turn ends' }];
 }

@@ -1,46 +1,50 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { isObject, Json } from '../../../json/json.ts';
-import { excerpt, malformed, present } from '../../body.ts';
+import { excerpt, malformed, nonNull } from '../../body.ts';
 import { type Decoded, decoded } from '../../dialect.ts';
-import { readBadExit } from '../failure.ts';
+import { attach, type HookQuestion } from '../attachment.ts';
+import { readExitFailure } from '../failure.ts';
+import type { ProcessOutput } from '../process-output.ts';
+import { holdsNonFinite } from '../python/loads.ts';
 import {
   blockingErrorOf,
   contextsOf,
+  continueFalseOf,
   decisionOf,
-  discontinuedBy,
-  type Fields,
-  isAnswer,
-  preventedBy,
+  hasAnswer,
+  preventContinuationOf,
+  type ReplyFields,
   readFields,
   specificTextOf,
   textOf,
-} from '../fields.ts';
-import { holdsNonFinite } from '../python/loads.ts';
-import { type Asked, attach } from '../record.ts';
-import type { Left } from '../reply.ts';
-import { blocked, metadataOf, type Said } from '../said.ts';
+} from '../reply-fields.ts';
+import { denyWithMarker, metadataOf, type RuleResult } from '../rule-result.ts';
 
-/** PreToolUse: stdout is read whatever the exit code; without an answer in it a bad exit is a failure. */
-export function readTool(asked: Asked, left: Left): Decoded<Answer> {
-  const { text, body, failure } = left;
-  if (body !== undefined) return readObject(asked, left, readFields(body));
-  const said = text === '' ? sayNothing(asked) : recordText(asked, text);
-  if (failure !== undefined) return readBadExit(asked, failure, left, said);
-  return decoded(answers.allow({ metadata: metadataOf(said) }));
+/**
+ * Decodes a reply at PreToolUse. An answer counts whatever the exit code; without one a non-zero exit fails.
+ */
+export function readTool(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
+  const { text, body, failure } = processOutput;
+  if (body !== undefined) return readObject(asked, processOutput, readFields(body));
+  const result = text === '' ? recordSuccess(asked) : recordText(asked, text);
+  if (failure !== undefined) return readExitFailure(asked, failure, processOutput, result);
+  return decoded(answers.allow({ metadata: metadataOf(result) }));
 }
 
-function readObject(asked: Asked, left: Left, fields: Fields): Decoded<Answer> {
+function readObject(asked: HookQuestion, processOutput: ProcessOutput, fields: ReplyFields): Decoded<Answer> {
   const answer = readAnswer(asked, fields);
-  const isSaid = isAnswer(fields) || permissionOf(fields) !== undefined || inputOf(fields) !== undefined;
-  return isSaid || left.failure === undefined ? decoded(answer) : readBadExit(asked, left.failure, left);
+  const isAnswered = hasAnswer(fields) || permissionOf(fields) !== undefined || inputOf(fields) !== undefined;
+  return isAnswered || processOutput.failure === undefined
+    ? decoded(answer)
+    : readExitFailure(asked, processOutput.failure, processOutput);
 }
 
-/** The strictest of all that the object says: abort, deny, ask, allow. */
-function readAnswer(asked: Asked, fields: Fields): Answer {
+/** The strictest verdict in the object: abort, deny, ask, allow. */
+function readAnswer(asked: HookQuestion, fields: ReplyFields): Answer {
   const contexts = contextsOf(fields);
   const permission = permissionOf(fields);
   const decision = decisionOf(fields);
-  const halt = discontinuedBy(fields) ?? preventedBy(fields);
+  const halt = continueFalseOf(fields) ?? preventContinuationOf(fields);
   const reason = reasonOf(fields);
   const recorded = recordAnswer(asked, fields, contexts);
   if (halt !== undefined) {
@@ -51,38 +55,41 @@ function readAnswer(asked: Asked, fields: Fields): Answer {
   const error = blockingErrorOf(fields) ?? (isDenied ? (reason ?? 'the hook gave no reason') : undefined);
   if (error !== undefined) return denyCall(asked, error, contexts);
   const metadata = metadataOf(recorded);
-  // A call that is put off runs later, if at all: what was said for a run now has no meaning.
+  // A deferred call does not run now, so context and new arguments are dropped.
   if (permission === 'defer') return answers.ask(reason ?? '', { metadata });
   return allowOrAsk(fields, permission, { reason: reason ?? '', metadata, context: contexts });
 }
 
 function allowOrAsk(
-  fields: Fields,
+  fields: ReplyFields,
   permission: Permission | undefined,
-  beside: { readonly reason: string; readonly metadata: Json; readonly context: readonly string[] },
+  extras: { readonly reason: string; readonly metadata: Json; readonly context: readonly string[] },
 ): Answer {
   const args = inputOf(fields);
-  const { reason, ...others } = beside;
+  const { reason, ...others } = extras;
   if (permission !== 'ask')
-    return args === undefined ? answers.allow(beside) : answers.modify({ args }, beside);
+    return args === undefined ? answers.allow(extras) : answers.modify({ args }, extras);
   return answers.ask(reason, { ...others, ...(args && { replace: Json.from({ args }) }) });
 }
 
-function denyCall(asked: Asked, error: string, contexts: readonly string[]): Answer {
+function denyCall(asked: HookQuestion, error: string, contexts: readonly string[]): Answer {
   const messages = [attach(asked, 'hook_blocking_error', { error })];
-  const said = { additional_contexts: contexts, blocking_error: error, messages };
-  return blocked('[Blocked by hook]', error, { said, context: contexts });
+  const result = { additional_contexts: contexts, blocking_error: error, messages };
+  return denyWithMarker('[Blocked by hook]', error, { said: result, context: contexts });
 }
 
 type Permission = 'allow' | 'deny' | 'ask' | 'defer';
 
-/** Throws REPLY_MALFORMED for a word that is no decision, and for a container that can hold none. */
-function permissionOf({ body, specific }: Fields): Permission | undefined {
-  const container = present(body.get('hookSpecificOutput'));
+/**
+ * Reads `permissionDecision`. Throws REPLY_MALFORMED for an unknown word, or a `hookSpecificOutput` that is
+ * no object.
+ */
+function permissionOf({ body, specific }: ReplyFields): Permission | undefined {
+  const container = nonNull(body.get('hookSpecificOutput'));
   if (container !== undefined && specific === undefined) {
     throw malformed(`the reply's \`hookSpecificOutput\` is not an object: ${excerpt(container.text)}`);
   }
-  const word = present(specific?.get('permissionDecision'));
+  const word = nonNull(specific?.get('permissionDecision'));
   switch (word?.value) {
     case undefined:
       return undefined;
@@ -96,9 +103,12 @@ function permissionOf({ body, specific }: Fields): Permission | undefined {
   }
 }
 
-/** New arguments. Throws REPLY_MALFORMED when they are not an object that JSON can say. */
-function inputOf({ body, specific }: Fields): Json | undefined {
-  const input = present(specific?.get('updatedInput')) ?? present(body.get('updatedInput'));
+/**
+ * The new arguments, if any. Throws REPLY_MALFORMED when they are no object, or hold a number that is not
+ * JSON.
+ */
+function inputOf({ body, specific }: ReplyFields): Json | undefined {
+  const input = nonNull(specific?.get('updatedInput')) ?? nonNull(body.get('updatedInput'));
   if (input === undefined) return undefined;
   if (!isObject(input.value)) {
     throw malformed(`the reply's \`updatedInput\` is not an object: ${excerpt(input.text)}`);
@@ -108,20 +118,20 @@ function inputOf({ body, specific }: Fields): Json | undefined {
   return input;
 }
 
-function reasonOf(fields: Fields): string | undefined {
+function reasonOf(fields: ReplyFields): string | undefined {
   return specificTextOf(fields, 'permissionDecisionReason', 'reason') ?? textOf(fields, 'reason');
 }
 
-function sayNothing(asked: Asked): Said {
+function recordSuccess(asked: HookQuestion): RuleResult {
   return { messages: [attach(asked, 'hook_success', {})] };
 }
 
 /** Text is kept on record, and not given to the model. */
-function recordText(asked: Asked, text: string): Said {
+function recordText(asked: HookQuestion, text: string): RuleResult {
   const messages = [attach(asked, 'hook_additional_context', { context: text })];
   return { additional_contexts: [text], messages };
 }
 
-function recordAnswer(asked: Asked, { body }: Fields, contexts: readonly string[]): Said {
+function recordAnswer(asked: HookQuestion, { body }: ReplyFields, contexts: readonly string[]): RuleResult {
   return { additional_contexts: contexts, messages: [attach(asked, 'hook_success', body.json)] };
 }

@@ -2,7 +2,7 @@ import type { ChatMessage, ToolListing } from '../../../contract/provider.ts';
 import type { Turn } from '../../../contract/turn.ts';
 import { isObject, Json, stringifyJson } from '../../../json/json.ts';
 import { memberOf, scanElements, scanMembers } from '../../../json/scan.ts';
-import type { Payload } from '../../foreign.ts';
+import type { Payload } from '../../foreign-dialect.ts';
 
 /** What goes to the model, as chibi's request body has it. Source: docs/hooks.md, pre_api_request. */
 export function describeBody({ model, system_prompt, messages, tools, options }: Turn): Payload {
@@ -18,7 +18,7 @@ export function describeBody({ model, system_prompt, messages, tools, options }:
   };
 }
 
-/** A message as it stands in a request body; members that have no place there stay behind. */
+/** A message in the form of a request body; members that the form does not have are left out. */
 export function describeMessage(message: ChatMessage): Payload {
   const { role, content } = message;
   const calls = callsOf(message);

@@ -25,7 +25,7 @@ export interface WireTool {
   readonly schema: Json;
 }
 
-/** What a plugin put into a request body; what it left alone is absent. */
+/** The members that a plugin gave in `request_body`; others are absent. */
 export interface BodyChange {
   readonly model?: string;
   readonly messages?: readonly WireMessage[];
@@ -58,7 +58,7 @@ function readMessage(json: Json): WireMessage {
   const get = membersOf(json, 'messages');
   const role = get('role')?.value;
   if (role !== 'system' && role !== 'user' && role !== 'assistant' && role !== 'tool') {
-    throw wrong('messages');
+    throw wrongShape('messages');
   }
   const calls = get('tool_calls') ?? new Json('null');
   return {
@@ -84,14 +84,14 @@ function readCall(json: Json): WireCall {
   const called = get('function');
   const inner = membersOf(called ?? new Json('null'), 'tool_calls');
   const args = new Json(textOf(inner('arguments') ?? new Json('"{}"'), 'arguments').trim() || '{}');
-  if (!isObject(valueIn(args))) throw wrong('arguments');
+  if (!isObject(valueIn(args))) throw wrongShape('arguments');
   return { id: textOf(get('id'), 'tool_calls'), name: textOf(inner('name'), 'tool_calls'), args };
 }
 
 function readTool(json: Json): WireTool {
   const inner = membersOf(membersOf(json, 'tools')('function') ?? new Json('null'), 'tools');
   const schema = inner('parameters') ?? new Json('{"type":"object"}');
-  if (!isObject(schema.value)) throw wrong('tools');
+  if (!isObject(schema.value)) throw wrongShape('tools');
   const description = textOf(inner('description') ?? new Json('""'), 'tools');
   return { name: textOf(inner('name'), 'tools'), description, schema };
 }
@@ -105,27 +105,27 @@ function valueIn(json: Json): unknown {
 }
 
 function membersOf(json: Json, name: string): (key: string) => Json | undefined {
-  if (!isObject(json.value)) throw wrong(name);
+  if (!isObject(json.value)) throw wrongShape(name);
   const members = scanMembers(json.text);
   return (key) => memberOf(json.text, members, key);
 }
 
 function requireElements(json: Json, name: string): Json[] {
-  if (!Array.isArray(json.value)) throw wrong(name);
+  if (!Array.isArray(json.value)) throw wrongShape(name);
   return elementsOf(json);
 }
 
 function textOf(json: Json | undefined, name: string): string {
   if (typeof json?.value === 'string') return json.value;
-  throw wrong(name);
+  throw wrongShape(name);
 }
 
 function numberOf(json: Json, name: string): Json | null {
   if (json.value === null) return null;
   if (typeof json.value === 'number') return json;
-  throw wrong(name);
+  throw wrongShape(name);
 }
 
-function wrong(name: string) {
+function wrongShape(name: string) {
   return malformed(`the \`${name}\` of its request_body has the wrong shape`);
 }

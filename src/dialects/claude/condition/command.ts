@@ -1,14 +1,14 @@
 import { matchesGlob } from './glob.ts';
-import { analyze, type SubCommand } from './shell.ts';
+import { analyzeShellLine, type SubCommand } from './shell.ts';
 
 /**
- * Whether a Bash rule's pattern matches some sub-command of a command line. A line that cannot be parsed matches, a
- * name that only the shell knows matches, and so does any expansion when the pattern says more than a name.
+ * Whether the pattern of a Bash rule matches a sub-command of the line. Also true for a line that cannot be
+ * parsed, a command name from an expansion, and any expansion when the pattern is more than a name.
  */
 export function matchesCommand(pattern: string, line: string): boolean {
   // A backslash in a pattern may or may not escape its star.
   if (pattern.includes('\\')) return true;
-  const analysis = analyze(line);
+  const analysis = analyzeShellLine(line);
   if (analysis === undefined || matchesText(pattern, line.trim())) return true;
   if (analysis.hasExpansion && saysMoreThanName(pattern)) return true;
   return analysis.commands.some((command) => matchesSubCommand(pattern, command));

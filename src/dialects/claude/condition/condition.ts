@@ -1,5 +1,5 @@
-import type { Payload } from '../../foreign.ts';
-import { valueAt } from '../tree.ts';
+import type { Payload } from '../../foreign-dialect.ts';
+import { valueAt } from '../payload.ts';
 import { matchesCommand } from './command.ts';
 import { matchesGlob } from './glob.ts';
 import { matchesPath } from './path.ts';
@@ -10,21 +10,23 @@ interface Rule {
   readonly pattern: string | undefined;
 }
 
-/** The call that a rule is held against. */
-export interface Circumstance {
+/** The call that a permission rule is matched with. */
+export interface CallContext {
   readonly payload: Payload;
   readonly cwd: string;
   readonly projectDir: string;
 }
 
-/** Whether `if` lets a handler run. It narrows and never guards: in doubt the handler runs. */
-export function holds(condition: string, circumstance: Circumstance): boolean {
+/** Whether a handler with this `if` runs for the call; true when that cannot be determined. */
+export function conditionHolds(condition: string, callContext: CallContext): boolean {
   const rule = parseRule(condition);
   if (rule === undefined) return true;
-  const name = String(valueAt(circumstance.payload, 'tool_name') ?? '');
+  const name = String(valueAt(callContext.payload, 'tool_name') ?? '');
   if (!isTool(rule.tool, name)) return false;
   const { pattern } = rule;
-  return pattern === undefined || pattern === '' || pattern === '*' || fits(pattern, name, circumstance);
+  return (
+    pattern === undefined || pattern === '' || pattern === '*' || matchesInput(pattern, name, callContext)
+  );
 }
 
 /** What is wrong with an `if`, as a sentence without its end; undefined when it is one permission rule. */
@@ -43,7 +45,7 @@ function parseRule(condition: string): Rule | undefined {
   return text.endsWith(')') && isBalanced(pattern) ? { tool, pattern } : undefined;
 }
 
-/** Of two rules in one line the first would end within the pattern. */
+/** Whether all parentheses in the pattern are balanced; two rules in one line are not. */
 function isBalanced(pattern: string): boolean {
   let depth = 0;
   for (let at = 0; at < pattern.length && depth >= 0; at++) {
@@ -60,7 +62,7 @@ function isTool(tool: string, name: string): boolean {
   return tool === name || (tool.startsWith('mcp__') && name.startsWith(`${tool}__`));
 }
 
-function fits(pattern: string, name: string, { payload, cwd, projectDir }: Circumstance): boolean {
+function matchesInput(pattern: string, name: string, { payload, cwd, projectDir }: CallContext): boolean {
   const input = payload['tool_input'];
   if (name === 'Bash') {
     const command = valueAt(input, 'command');
@@ -71,7 +73,7 @@ function fits(pattern: string, name: string, { payload, cwd, projectDir }: Circu
     const path = valueAt(input, key);
     return typeof path !== 'string' || matchesPath(pattern, path, { cwd, projectDir });
   }
-  if (name === 'WebFetch') return fitsUrl(pattern, valueAt(input, 'url'));
+  if (name === 'WebFetch') return matchesUrl(pattern, valueAt(input, 'url'));
   return true;
 }
 
@@ -83,8 +85,8 @@ const pathMembers: Readonly<Record<string, string>> = {
   NotebookEdit: 'notebook_path',
 };
 
-/** `domain:example.com`; other patterns leave doubt. */
-function fitsUrl(pattern: string, url: unknown): boolean {
+/** Whether the host matches `domain:<glob>`; true for any other pattern. */
+function matchesUrl(pattern: string, url: unknown): boolean {
   const isDomain = pattern.startsWith('domain:');
   if (!isDomain || typeof url !== 'string' || !URL.canParse(url)) return true;
   return matchesGlob(pattern.slice('domain:'.length).toLowerCase(), new URL(url).hostname);

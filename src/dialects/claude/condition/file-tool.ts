@@ -1,11 +1,11 @@
-import type { Payload } from '../../foreign.ts';
-import { valueAt } from '../tree.ts';
+import type { Payload } from '../../foreign-dialect.ts';
+import { valueAt } from '../payload.ts';
 
-/** Marks a call of a tool that some alias says is one of these; no member of any payload. */
+/** The symbol that marks a call whose tool has one of these names as an alias; it is never serialised. */
 const mark = Symbol('file tool');
 const names: readonly unknown[] = ['Write', 'Edit', 'Read'];
 
-/** The payload of a call, which may be that of a file tool under a name of its own. */
+/** The call, marked when one of its aliases is a file tool. */
 export function markFileTool(call: Payload, aliases: readonly string[]): Payload {
   return aliases.some((alias) => names.includes(alias)) ? { ...call, [mark]: true } : call;
 }

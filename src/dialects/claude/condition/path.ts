@@ -9,7 +9,7 @@ export interface Roots {
 
 /**
  * Whether a path is one that a permission rule names, in the manner of .gitignore: `src/**` in the working directory,
- * `/src` in the project, `//etc` from the root, a bare name at any depth. What cannot be told matches.
+ * `/src` in the project, `//etc` from the root, a bare name at any depth. Any other syntax matches.
  */
 export function matchesPath(pattern: string, path: string, { cwd, projectDir }: Roots): boolean {
   if (/[[\]{}\\!]/.test(pattern)) return true;
@@ -29,15 +29,17 @@ function isWithin(pattern: string, root: string, absolute: string): boolean {
 
 /** Whether the pattern names the path or a folder above it. */
 function isBelow(pattern: string, path: string): boolean {
-  return fits(segmentsOf(pattern), segmentsOf(path));
+  return matchesSegments(segmentsOf(pattern), segmentsOf(path));
 }
 
 function segmentsOf(path: string): string[] {
   return path.split('/').filter((segment) => segment !== '' && segment !== '.');
 }
 
-/** For each beginning of the pattern the beginnings of the path that it matches, the shortest first. */
-function fits(pattern: readonly string[], path: readonly string[]): boolean {
+/**
+ * Whether the pattern matches the path or a folder above it, segment by segment; `**` is any number of them.
+ */
+function matchesSegments(pattern: readonly string[], path: readonly string[]): boolean {
   let reached = new Set([0]);
   for (const segment of pattern) {
     const next = new Set<number>();

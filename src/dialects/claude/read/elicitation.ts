@@ -1,25 +1,25 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
-import type { Answered } from '../answered.ts';
-import { type Asking, block } from '../asking.ts';
-import { only } from '../output.ts';
-import { unknown } from '../ruling.ts';
+import { block, type HookQuestion } from '../hook-question.ts';
+import type { ParsedReply } from '../parsed-reply.ts';
+import { uniqueMember } from '../reply-object.ts';
+import { unknownVerdict } from '../reply-verdict.ts';
 
-/** An answer in the place of a person, or a changed one. Undefined when the handler gives none. */
-export function readElicitation(asking: Asking, answered: Answered): Answer | undefined {
-  const { output, blocked, misfit, beside } = answered;
-  if (blocked !== undefined) return block(asking, blocked.message, beside);
-  const action = output.specific && only(output.specific, 'action');
+/** Reads `action` and `content` at the Elicitation events; undefined when the handler decides nothing. */
+export function readElicitation(asked: HookQuestion, parsed: ParsedReply): Answer | undefined {
+  const { output, blocked, fault, beside } = parsed;
+  if (blocked !== undefined) return block(asked, blocked.message, beside);
+  const action = output.specific && uniqueMember(output.specific, 'action');
   if (action === undefined) return undefined;
   const content = output.specific?.get('content');
   switch (action.value) {
     case 'decline':
     case 'cancel':
     case 'accept': {
-      if (action.value === 'accept' && misfit !== undefined) return undefined;
-      const given = content === undefined || misfit !== undefined ? {} : { content };
+      if (action.value === 'accept' && fault !== undefined) return undefined;
+      const given = content === undefined || fault !== undefined ? {} : { content };
       return answers.respond({ action: action.value, ...given }, beside);
     }
     default:
-      return answers.deny(unknown('action', action.text).reason, beside);
+      return answers.deny(unknownVerdict('action', action.text).reason, beside);
   }
 }

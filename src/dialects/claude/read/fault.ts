@@ -1,18 +1,20 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { type RuntimeError, toFault } from '../../../errors.ts';
 import { type Decoded, decoded } from '../../dialect.ts';
-import { type Asking, letPass } from '../asking.ts';
+import { type HookQuestion, letPass } from '../hook-question.ts';
 
-/** What it means that there is no reply. Throws what no rule of Claude Code lets pass. */
-export function readFault(asking: Asking, error: RuntimeError): Decoded<Answer> {
+/**
+ * The answer for a fault in the place of a reply. Throws the fault where no rule of Claude Code lets it pass.
+ */
+export function readFault(asked: HookQuestion, error: RuntimeError): Decoded<Answer> {
   const failure = failureOf(error);
-  const { point } = asking.question;
+  const { point } = asked.question;
   if (failure === undefined || point === 'WorktreeCreate') throw error;
   if (point === 'PreModelSwitch' && failure.cause !== 'claude.http_error') {
-    const reason = `hook "${asking.seat.name}" ${failure.what}`;
+    const reason = `hook "${asked.entry.name}" ${failure.what}`;
     return decoded(answers.deny(reason, { error: toFault(error) }));
   }
-  return letPass(asking, { ...failure, error });
+  return letPass(asked, { ...failure, error });
 }
 
 function failureOf({ code, message, details }: RuntimeError) {

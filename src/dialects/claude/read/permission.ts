@@ -1,54 +1,59 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { isObject, Json } from '../../../json/json.ts';
-import { partsOf } from '../../../json/scan.ts';
+import { membersOf } from '../../../json/scan.ts';
 import { type Body, toBody } from '../../body.ts';
-import type { Answered } from '../answered.ts';
-import type { Asking } from '../asking.ts';
-import { only, textAt } from '../output.ts';
-import { unknown } from '../ruling.ts';
-import { findWrongType } from '../schema.ts';
+import type { HookQuestion } from '../hook-question.ts';
+import type { ParsedReply } from '../parsed-reply.ts';
+import { textAt, uniqueMember } from '../reply-object.ts';
+import { findWrongType } from '../reply-schema.ts';
+import { unknownVerdict } from '../reply-verdict.ts';
 
-/** A word in a person's place. Undefined leaves it to the person: exit code 2 does, and so does silence. */
+/**
+ * Reads a PermissionRequest decision. Undefined leaves it to the person, as exit code 2 and no decision do.
+ */
 export function readPermission(
-  _asking: Asking,
-  { output, beside, ...answered }: Answered,
+  _asking: HookQuestion,
+  { output, beside, ...answered }: ParsedReply,
 ): Answer | undefined {
-  const given = output.specific && only(output.specific, 'decision');
+  const given = output.specific && uniqueMember(output.specific, 'decision');
   if (given === undefined) return undefined;
-  if (!isObject(given.value)) return answers.deny(unknown('decision', given.text).reason, beside);
+  if (!isObject(given.value)) return answers.deny(unknownVerdict('decision', given.text).reason, beside);
   const decision = toBody(given);
-  const behavior = only(decision, 'behavior');
-  const said = { ...beside, metadata: recorded(beside.metadata, decision) };
+  const behavior = uniqueMember(decision, 'behavior');
+  const extras = { ...beside, metadata: withPermissions(beside.metadata, decision) };
   switch (behavior?.value) {
     case 'deny':
-      return refuse(decision, said);
+      return readDenial(decision, extras);
     case 'allow': {
-      const isFit = answered.misfit === undefined && answered.blocked === undefined;
-      return isFit ? approve(decision, said) : undefined;
+      const isFit = answered.fault === undefined && answered.blocked === undefined;
+      return isFit ? readApproval(decision, extras) : undefined;
     }
     default:
-      return answers.deny(unknown('behavior', behavior?.text ?? 'none').reason, said);
+      return answers.deny(unknownVerdict('behavior', behavior?.text ?? 'none').reason, extras);
   }
 }
 
-type Said = Answered['beside'];
+type Extras = ParsedReply['beside'];
 
-function refuse(decision: Body, said: Said): Answer {
+function readDenial(decision: Body, extras: Extras): Answer {
   const message = textAt(decision, 'message');
   return decision.get('interrupt')?.value === true
-    ? answers.abort(message, 'turn', said)
-    : answers.deny(message, said);
+    ? answers.abort(message, 'turn', extras)
+    : answers.deny(message, extras);
 }
 
-function approve(decision: Body, said: Said): Answer {
-  const args = only(decision, 'updatedInput');
+function readApproval(decision: Body, extras: Extras): Answer {
+  const args = uniqueMember(decision, 'updatedInput');
   const wrong = findWrongType(decision, { updatedInput: 'object', interrupt: 'flag' });
-  if (wrong !== undefined) return answers.deny(`it ${wrong}`, said);
-  return args === undefined ? answers.allow(said) : answers.modify({ args }, said);
+  if (wrong !== undefined) return answers.deny(`it ${wrong}`, extras);
+  return args === undefined ? answers.allow(extras) : answers.modify({ args }, extras);
 }
 
-/** Rules for later calls are told and not applied. */
-function recorded(metadata: Json | undefined, decision: Body): Json {
+/** The metadata with `updatedPermissions`, which is recorded and not applied. */
+function withPermissions(metadata: Json | undefined, decision: Body): Json {
   const updatedPermissions = decision.get('updatedPermissions');
-  return Json.from({ ...(metadata && partsOf(metadata)), ...(updatedPermissions && { updatedPermissions }) });
+  return Json.from({
+    ...(metadata && membersOf(metadata)),
+    ...(updatedPermissions && { updatedPermissions }),
+  });
 }

@@ -1,68 +1,73 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { isObject, Json } from '../../../json/json.ts';
-import { partsOf } from '../../../json/scan.ts';
-import type { Answered } from '../answered.ts';
-import { type Asking, block } from '../asking.ts';
-import { only } from '../output.ts';
-import { join, type Ruling, ruleByDecision, ruleByPermission } from '../ruling.ts';
+import { membersOf } from '../../../json/scan.ts';
+import { block, type HookQuestion } from '../hook-question.ts';
+import type { ParsedReply } from '../parsed-reply.ts';
+import { uniqueMember } from '../reply-object.ts';
+import { joinVerdicts, type ReplyVerdict, verdictOfDecision, verdictOfPermission } from '../reply-verdict.ts';
 
 const words = {
   PreToolUse: ['allow', 'deny', 'ask', 'defer'],
   PreModelSwitch: ['allow', 'deny', 'ask'],
 } as const;
 
-/** Whether a tool runs, or a model takes over. Undefined when nothing was decided or changed. */
-export function readTool(asking: Asking, answered: Answered): Answer | undefined {
-  const { blocked, beside, misfit } = answered;
-  const ruling = rulingOf(asking, answered);
+/** Reads the verdict at PreToolUse and PreModelSwitch. Undefined when nothing was decided or changed. */
+export function readTool(asked: HookQuestion, parsed: ParsedReply): Answer | undefined {
+  const { blocked, beside, fault } = parsed;
+  const replyVerdict = replyVerdictOf(asked, parsed);
   if (blocked !== undefined) {
-    const hasReason = ruling.verdict === 'deny' && ruling.isUnknown !== true && ruling.reason !== '';
-    return block(asking, hasReason ? ruling.reason : blocked.message, beside);
+    const hasReason =
+      replyVerdict.verdict === 'deny' && replyVerdict.isUnknown !== true && replyVerdict.reason !== '';
+    return block(asked, hasReason ? replyVerdict.reason : blocked.message, beside);
   }
-  const args = asking.question.point === 'PreToolUse' ? inputOf(answered) : undefined;
-  const rewrite = misfit === undefined && args !== undefined ? { args } : undefined;
-  switch (ruling.verdict) {
+  const args = asked.question.point === 'PreToolUse' ? inputOf(parsed) : undefined;
+  const rewrite = fault === undefined && args !== undefined ? { args } : undefined;
+  switch (replyVerdict.verdict) {
     case 'deny':
-      return answers.deny(ruling.reason, beside);
+      return answers.deny(replyVerdict.reason, beside);
     case 'defer':
-      return answers.ask(ruling.reason, { metadata: labelled(asking, answered, { deferred: true }) });
+      return answers.ask(replyVerdict.reason, { metadata: withSource(asked, parsed, { deferred: true }) });
     case 'ask': {
       const replace = rewrite && { replace: Json.from(rewrite) };
-      return answers.ask(ruling.reason, { ...beside, ...replace, metadata: labelled(asking, answered, {}) });
+      return answers.ask(replyVerdict.reason, {
+        ...beside,
+        ...replace,
+        metadata: withSource(asked, parsed, {}),
+      });
     }
     default: {
-      if (misfit !== undefined) return undefined;
-      const said = { ...beside, reason: ruling.reason };
-      return rewrite === undefined ? answers.allow(said) : answers.modify(rewrite, said);
+      if (fault !== undefined) return undefined;
+      const extras = { ...beside, reason: replyVerdict.reason };
+      return rewrite === undefined ? answers.allow(extras) : answers.modify(rewrite, extras);
     }
   }
 }
 
-function rulingOf({ rule, question }: Asking, { output }: Answered): Ruling {
+function replyVerdictOf({ rule, question }: HookQuestion, { output }: ParsedReply): ReplyVerdict {
   const isTool = question.point === 'PreToolUse';
-  const newer = ruleByPermission(output.specific, isTool ? words.PreToolUse : words.PreModelSwitch);
-  const older = ruleByDecision(rule, output);
-  const isWord = isTool || older.verdict !== 'allow';
-  const ruling = join(newer, isWord ? older : { verdict: 'none', reason: '' });
-  if (!isTool || ruling.verdict === 'deny' || ruling.verdict === 'defer') return ruling;
+  const newer = verdictOfPermission(output.specific, isTool ? words.PreToolUse : words.PreModelSwitch);
+  const older = verdictOfDecision(rule, output);
+  const counts = isTool || older.verdict !== 'allow';
+  const replyVerdict = joinVerdicts(newer, counts ? older : { verdict: 'none', reason: '' });
+  if (!isTool || replyVerdict.verdict === 'deny' || replyVerdict.verdict === 'defer') return replyVerdict;
   const args = inputOf({ output });
-  if (args === undefined || isObject(args.value)) return ruling;
+  if (args === undefined || isObject(args.value)) return replyVerdict;
   return { verdict: 'deny', reason: 'its `updatedInput` is not an object', isUnknown: true };
 }
 
-function inputOf({ output: { specific } }: Pick<Answered, 'output'>): Json | undefined {
-  return specific && only(specific, 'updatedInput');
+function inputOf({ output: { specific } }: Pick<ParsedReply, 'output'>): Json | undefined {
+  return specific && uniqueMember(specific, 'updatedInput');
 }
 
-/** A question says which file it comes from. */
-function labelled(
-  { seat }: Asking,
-  { beside: { metadata } }: Answered,
+/** The metadata with these members and the file in which the handler is declared. */
+function withSource(
+  { entry }: HookQuestion,
+  { beside: { metadata } }: ParsedReply,
   more: Readonly<Record<string, unknown>>,
 ): Json {
   return Json.from({
-    ...(metadata && partsOf(metadata)),
+    ...(metadata && membersOf(metadata)),
     ...more,
-    ...(seat.source !== undefined && { source: seat.source }),
+    ...(entry.source !== undefined && { source: entry.source }),
   });
 }

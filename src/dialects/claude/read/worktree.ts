@@ -2,14 +2,16 @@ import { stripVTControlCharacters } from 'node:util';
 import { type Answer, answers } from '../../../contract/hook.ts';
 import type { ProcessReply } from '../../../transport/transport.ts';
 import { type Decoded, decoded } from '../../dialect.ts';
-import type { Asking } from '../asking.ts';
-import { type Output, parsePrinted, textAt } from '../output.ts';
-import { findMisfit } from '../schema.ts';
+import type { HookQuestion } from '../hook-question.ts';
+import { parsePrinted, type ReplyObject, textAt } from '../reply-object.ts';
+import { findReplyFault } from '../reply-schema.ts';
 import { isSuccess } from './http.ts';
 
-/** WorktreeCreate: the handler does the work itself and says where. Whatever else it does fails the creation. */
-export function readWorktree(asking: Asking, reply: ProcessReply): Decoded<Answer> {
-  return decoded(findFailure(reply) ?? readPath(asking, reply));
+/**
+ * Decodes a reply at WorktreeCreate: the handler creates the worktree and prints its path; all else denies.
+ */
+export function readWorktree(asked: HookQuestion, reply: ProcessReply): Decoded<Answer> {
+  return decoded(findFailure(reply) ?? readPath(asked, reply));
 }
 
 function findFailure({ httpStatus, exitCode, signal, stderr }: ProcessReply): Answer | undefined {
@@ -21,20 +23,18 @@ function findFailure({ httpStatus, exitCode, signal, stderr }: ProcessReply): An
   return answers.deny(stderr.trim() === '' ? how : stderr.trim());
 }
 
-function readPath(asking: Asking, { httpStatus, stdout }: ProcessReply): Answer {
+function readPath(asked: HookQuestion, { httpStatus, stdout }: ProcessReply): Answer {
   const printed = parsePrinted(stdout);
-  if (printed.kind === 'object') return readObject(asking, printed.output);
+  if (printed.kind === 'object') return readObject(asked, printed.output);
   const hasText = printed.kind === 'text' || (printed.kind === 'bad_json' && !printed.text.endsWith('}'));
   return toPath(hasText && httpStatus === undefined ? lastLine(printed.text) : '');
 }
 
-function readObject({ question, rule }: Asking, output: Output): Answer {
+function readObject({ question, rule }: HookQuestion, output: ReplyObject): Answer {
   if (output.body.get('continue')?.value === false)
     return answers.abort(textAt(output.body, 'stopReason'), 'turn');
-  const misfit = findMisfit(question.point, rule, output);
-  return misfit === undefined
-    ? toPath(textAt(output.specific, 'worktreePath'))
-    : answers.deny(`it ${misfit}`);
+  const fault = findReplyFault(question.point, rule, output);
+  return fault === undefined ? toPath(textAt(output.specific, 'worktreePath')) : answers.deny(`it ${fault}`);
 }
 
 function lastLine(text: string): string {

@@ -2,16 +2,16 @@ import type { PicoclawSettings } from '../../../config/foreign.ts';
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { type RuntimeError, toRuntimeError } from '../../../errors.ts';
 import { isObject, type Json } from '../../../json/json.ts';
-import { type Body, excerpt, present, toBody } from '../../body.ts';
+import { type Body, excerpt, nonNull, toBody } from '../../body.ts';
 import { type Decoded, decoded, type Note } from '../../dialect.ts';
-import type { Question, Seat } from '../../foreign.ts';
-import { isAmbiguous, noteUnknownKeys } from '../../keys.ts';
+import type { HookEntry, Question } from '../../foreign-dialect.ts';
+import { isAmbiguous, noteUnknownKeys } from '../../unknown-keys.ts';
 import type { Changes } from '../changes.ts';
-import { denied, failed } from '../failure.ts';
-import { findDenial, noteTrap } from '../foreign-denial.ts';
+import { decodeFailure, denyFailure } from '../failure.ts';
 import { foldBody } from '../json-parts.ts';
+import { findDenial, noteUnimplementedKeys } from '../misplaced-denial.ts';
 import type { ActionPoint } from '../points.ts';
-import { metadataOf, reasonOf } from '../said.ts';
+import { metadataOf, reasonOf } from '../reply-texts.ts';
 import { readCall } from './call.ts';
 import { readRequest } from './request.ts';
 import { readRespond } from './respond.ts';
@@ -20,136 +20,141 @@ import { readResult } from './result.ts';
 
 type Action = 'continue' | 'modify' | 'respond' | 'deny_tool' | 'abort_turn' | 'hard_abort';
 
-interface Stage {
+interface ActionRules {
   readonly actions: readonly Action[];
   /** The member that has what the hook made of the event. */
   readonly object: string;
-  readonly read: (seat: Seat<PicoclawSettings>, question: Question, object: Json) => Changes;
-  /** By the page, an object that fits no form denies: the sender meant to change what gets out. */
-  readonly misfitDenies: boolean;
+  readonly read: (seat: HookEntry<PicoclawSettings>, question: Question, object: Json) => Changes;
+  /** Whether an unusable object denies, as the published page says: it was meant to change the event. */
+  readonly unusableDenies: boolean;
 }
 
-const everywhere: readonly Action[] = ['continue', 'modify', 'abort_turn', 'hard_abort'];
+const commonActions: readonly Action[] = ['continue', 'modify', 'abort_turn', 'hard_abort'];
 
-const stages: Readonly<Record<ActionPoint, Stage>> = {
-  before_llm: { actions: everywhere, object: 'request', read: readRequest, misfitDenies: false },
-  after_llm: { actions: everywhere, object: 'response', read: readResponse, misfitDenies: true },
+const actionRules: Readonly<Record<ActionPoint, ActionRules>> = {
+  before_llm: { actions: commonActions, object: 'request', read: readRequest, unusableDenies: false },
+  after_llm: { actions: commonActions, object: 'response', read: readResponse, unusableDenies: true },
   before_tool: {
-    actions: [...everywhere, 'respond', 'deny_tool'],
+    actions: [...commonActions, 'respond', 'deny_tool'],
     object: 'call',
     read: readCall,
-    misfitDenies: false,
+    unusableDenies: false,
   },
-  after_tool: { actions: everywhere, object: 'result', read: readResult, misfitDenies: true },
+  after_tool: { actions: commonActions, object: 'result', read: readResult, unusableDenies: true },
 };
 
-interface Asked {
-  readonly seat: Seat<PicoclawSettings>;
+interface HookQuestion {
+  readonly entry: HookEntry<PicoclawSettings>;
   readonly question: Question;
   readonly point: ActionPoint;
 }
 
-/** What the result of one of the four methods with an `action` means. */
-export function readAction(asked: Asked, result: Json | undefined): Decoded<Answer> {
-  const { seat, point } = asked;
-  const given = present(result);
-  if (given === undefined) return failed(seat, point, { cause: 'no_action', what: 'answered nothing' });
+/** Decodes the result of one of the four methods that answer with an `action`. */
+export function readAction(asked: HookQuestion, result: Json | undefined): Decoded<Answer> {
+  const { entry, point } = asked;
+  const given = nonNull(result);
+  if (given === undefined)
+    return decodeFailure(entry, point, { cause: 'no_action', what: 'answered nothing' });
   if (!isObject(given.value)) {
     const what = `answered with what is no object: ${excerpt(given.text)}`;
-    return failed(seat, point, { cause: 'bad_result', what });
+    return decodeFailure(entry, point, { cause: 'bad_result', what });
   }
   const known = [
     'action',
     'reason',
     'message',
-    stages[point].object,
+    actionRules[point].object,
     ...(point === 'before_tool' ? ['result'] : []),
   ];
   const body = foldBody(
     toBody(given),
     known.filter((key) => key !== 'action'),
   );
-  const notes = [...noteUnknownKeys(body, known), ...noteTrap(body, point)];
+  const notes = [...noteUnknownKeys(body, known), ...noteUnimplementedKeys(body, point)];
   if (isAmbiguous(body, 'action') || isAmbiguous(body, 'approved')) {
-    return denied(seat, 'gave its verdict twice', { notes });
+    return denyFailure(entry, 'gave its verdict twice', { notes });
   }
   return readVerdict(asked, body, notes);
 }
 
-function readVerdict(asked: Asked, body: Body, notes: readonly Note[]): Decoded<Answer> {
-  const { seat, point } = asked;
-  const action = present(body.get('action'))?.value ?? '';
-  const fitting = stages[point].actions.find((known) => known === action);
-  if (fitting !== undefined) return act(asked, fitting, { body, notes });
+function readVerdict(asked: HookQuestion, body: Body, notes: readonly Note[]): Decoded<Answer> {
+  const { entry, point } = asked;
+  const action = nonNull(body.get('action'))?.value ?? '';
+  const fitting = actionRules[point].actions.find((known) => known === action);
+  if (fitting !== undefined) return applyAction(asked, fitting, { body, notes });
   const denial = findDenial(body);
-  if (denial !== undefined) return denied(seat, `denied with ${excerpt(denial)}`, { notes });
+  if (denial !== undefined) return denyFailure(entry, `denied with ${excerpt(denial)}`, { notes });
   if (action === '') return readNoAction(asked, { body, notes });
   const cause = typeof action === 'string' ? 'unknown_action' : 'bad_result';
   const what = `answered with the action ${excerpt(JSON.stringify(action))}, which ${point} does not have`;
-  return failed(seat, point, { cause, what, notes });
+  return decodeFailure(entry, point, { cause, what, notes });
 }
 
 /** PicoClaw reads it as `continue`, so what the hook made of the event counts. */
-function readNoAction(asked: Asked, said: Said): Decoded<Answer> {
-  const { seat, point } = asked;
+function readNoAction(asked: HookQuestion, parsed: ParsedReply): Decoded<Answer> {
+  const { entry, point } = asked;
   const what = 'answered without an action';
-  return pass(asked, said, (answer, notes) =>
-    failed(seat, point, { cause: 'no_action', what, notes, answer }),
+  return applyChanges(asked, parsed, (answer, notes) =>
+    decodeFailure(entry, point, { cause: 'no_action', what, notes, answer }),
   );
 }
 
-interface Said {
+interface ParsedReply {
   readonly body: Body;
   readonly notes: readonly Note[];
 }
 
-function act(asked: Asked, action: Action, { body, notes }: Said): Decoded<Answer> {
-  const { name } = asked.seat;
-  const beside = { metadata: metadataOf(body) };
+function applyAction(asked: HookQuestion, action: Action, { body, notes }: ParsedReply): Decoded<Answer> {
+  const { name } = asked.entry;
+  const extras = { metadata: metadataOf(body) };
   switch (action) {
     case 'continue':
     case 'modify':
-      return pass(asked, { body, notes }, decoded);
+      return applyChanges(asked, { body, notes }, decoded);
     case 'respond':
-      return readRespond(asked.seat, body, notes);
+      return readRespond(asked.entry, body, notes);
     case 'deny_tool':
-      return decoded(answers.deny(reasonOf(body, `hook "${name}" denied the call`), beside), notes);
+      return decoded(answers.deny(reasonOf(body, `hook "${name}" denied the call`), extras), notes);
     case 'abort_turn':
-      return decoded(answers.abort(reasonOf(body, `hook "${name}" ended the turn`), 'turn', beside), notes);
+      return decoded(answers.abort(reasonOf(body, `hook "${name}" ended the turn`), 'turn', extras), notes);
     case 'hard_abort':
       return decoded(
-        answers.abort(reasonOf(body, `hook "${name}" ended the session`), 'session', beside),
+        answers.abort(reasonOf(body, `hook "${name}" ended the session`), 'session', extras),
         notes,
       );
   }
 }
 
-type Give = (answer: Answer, notes: readonly Note[]) => Decoded<Answer>;
+type Finish = (answer: Answer, notes: readonly Note[]) => Decoded<Answer>;
 
-/** Lets the event pass as the hook made it, in the way that `give` says. */
-function pass(asked: Asked, { body, notes }: Said, give: Give): Decoded<Answer> {
-  const { seat, question, point } = asked;
-  const stage = stages[point];
-  const object = present(body.get(stage.object));
+/** Reads the changes of the hook and makes the answer from them. */
+function applyChanges(asked: HookQuestion, { body, notes }: ParsedReply, finish: Finish): Decoded<Answer> {
+  const { entry, question, point } = asked;
+  const rules = actionRules[point];
+  const object = nonNull(body.get(rules.object));
   const reason = reasonOf(body);
-  if (object === undefined) return give(answers.allow({ reason, metadata: metadataOf(body) }), notes);
+  if (object === undefined) return finish(answers.allow({ reason, metadata: metadataOf(body) }), notes);
   let changes: Changes;
   try {
-    changes = stage.read(seat, question, object);
+    changes = rules.read(entry, question, object);
   } catch (thrown) {
-    return misfit(asked, toRuntimeError(thrown, 'REPLY_MALFORMED'), notes);
+    return readUnusable(asked, toRuntimeError(thrown, 'REPLY_MALFORMED'), notes);
   }
-  if ('deny' in changes) return denied(seat, changes.deny, { notes });
+  if ('deny' in changes) return denyFailure(entry, changes.deny, { notes });
   const all = [...notes, ...(changes.notes ?? [])];
   const beside = { reason, metadata: metadataOf(body, changes.beside) };
   const isSame = Object.keys(changes.replace).length === 0;
-  return give(isSame ? answers.allow(beside) : answers.modify(changes.replace, beside), all);
+  return finish(isSame ? answers.allow(beside) : answers.modify(changes.replace, beside), all);
 }
 
-function misfit({ seat, point }: Asked, error: RuntimeError, notes: readonly Note[]): Decoded<Answer> {
+function readUnusable(
+  { entry, point }: HookQuestion,
+  error: RuntimeError,
+  notes: readonly Note[],
+): Decoded<Answer> {
   const what = `gave what cannot be used: ${error.message}`;
-  const closes = stages[point].misfitDenies && seat.settings.version === '0.2.8-doc';
+  const closes = actionRules[point].unusableDenies && entry.settings.version === '0.2.8-doc';
   return closes
-    ? denied(seat, what, { error, notes })
-    : failed(seat, point, { cause: 'bad_result', what, error, notes });
+    ? denyFailure(entry, what, { error, notes })
+    : decodeFailure(entry, point, { cause: 'bad_result', what, error, notes });
 }

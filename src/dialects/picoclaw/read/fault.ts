@@ -2,55 +2,62 @@ import type { PicoclawSettings } from '../../../config/foreign.ts';
 import type { Answer } from '../../../contract/hook.ts';
 import type { RuntimeError } from '../../../errors.ts';
 import type { Json } from '../../../json/json.ts';
-import { unreadLine } from '../../../transport/unread.ts';
-import { excerpt, present, toBody } from '../../body.ts';
+import { unusableLineOf } from '../../../transport/unusable-lines.ts';
+import { excerpt, nonNull, toBody } from '../../body.ts';
 import type { Decoded } from '../../dialect.ts';
-import type { Seat } from '../../foreign.ts';
-import { type Cause, denied, failed } from '../failure.ts';
-import { findInResult, findUnreadDenial } from '../foreign-denial.ts';
+import type { HookEntry } from '../../foreign-dialect.ts';
+import { decodeFailure, denyFailure, type FailureCause } from '../failure.ts';
+import { findDenialInLine, findInResult } from '../misplaced-denial.ts';
 
 /**
- * What a fault in the place of a reply means. A process that could not be started or greeted denies, whatever
- * the entry says; so does every fault that PicoClaw has no rule for.
+ * Decodes a fault in the place of a reply. A failed start or handshake denies, whatever the entry says; so
+ * does every fault that PicoClaw has no rule for.
  */
-export function readFault(seat: Seat<PicoclawSettings>, point: string, error: RuntimeError): Decoded<Answer> {
+export function readFault(
+  entry: HookEntry<PicoclawSettings>,
+  point: string,
+  error: RuntimeError,
+): Decoded<Answer> {
   const stage = stageOf(error);
-  if (stage !== undefined) return denied(seat, `${stages[stage]}: ${error.message}`, { error });
-  const line = unreadLine(error);
-  const denial = line === undefined ? undefined : findUnreadDenial(line);
+  if (stage !== undefined) return denyFailure(entry, `${stageWords[stage]}: ${error.message}`, { error });
+  const line = unusableLineOf(error);
+  const denial = line === undefined ? undefined : findDenialInLine(line);
   if (denial !== undefined)
-    return denied(seat, `denied with ${excerpt(denial)}, though ${error.message}`, { error });
+    return denyFailure(entry, `denied with ${excerpt(denial)}, though ${error.message}`, { error });
   const rule = ruleOf(error);
-  if (rule === undefined) return denied(seat, `could not be asked: ${error.message}`, { error });
-  return failed(seat, point, { ...rule, error });
+  if (rule === undefined) return denyFailure(entry, `could not be asked: ${error.message}`, { error });
+  return decodeFailure(entry, point, { ...rule, error });
 }
 
-/** What an answer that is an error means; `beside` is a result that stands beside it. */
+/** Decodes a JSON-RPC error; `beside` is a `result` in the same reply. */
 export function readRpcError(
-  seat: Seat<PicoclawSettings>,
+  entry: HookEntry<PicoclawSettings>,
   point: string,
   { error, beside }: { readonly error: Json; readonly beside?: Json | undefined },
 ): Decoded<Answer> {
   const denial = beside === undefined ? undefined : findInResult(beside);
   if (denial !== undefined) {
-    return denied(seat, `denied with ${excerpt(denial)}, beside the error ${messageOf(error)}`);
+    return denyFailure(entry, `denied with ${excerpt(denial)}, beside the error ${messageOf(error)}`);
   }
-  return failed(seat, point, { cause: 'rpc_error', what: `answered with the error ${messageOf(error)}` });
+  return decodeFailure(entry, point, {
+    cause: 'rpc_error',
+    what: `answered with the error ${messageOf(error)}`,
+  });
 }
 
 /** The words of an error that a hook answered with. */
 export function messageOf(error: Json): string {
   try {
-    const message = present(toBody(error).get('message'))?.value;
+    const message = nonNull(toBody(error).get('message'))?.value;
     return typeof message === 'string' && message !== '' ? `"${excerpt(message)}"` : excerpt(error.text);
   } catch {
     return excerpt(error.text);
   }
 }
 
-type Stage = keyof typeof stages;
+type Stage = keyof typeof stageWords;
 
-const stages = { start: 'could not be started', hello: 'was not greeted' } as const;
+const stageWords = { start: 'could not be started', hello: 'was not greeted' } as const;
 
 function stageOf({ code, details }: RuntimeError): Stage | undefined {
   if (code === 'PROCESS_START') return 'start';
@@ -58,12 +65,12 @@ function stageOf({ code, details }: RuntimeError): Stage | undefined {
   return stage === 'start' || stage === 'hello' ? stage : undefined;
 }
 
-interface Rule {
-  readonly cause: Cause;
+interface FaultRule {
+  readonly cause: FailureCause;
   readonly what: string;
 }
 
-function ruleOf({ code, message, details }: RuntimeError): Rule | undefined {
+function ruleOf({ code, message, details }: RuntimeError): FaultRule | undefined {
   switch (code) {
     case 'PROCESS_TIMEOUT':
       return { cause: 'timeout', what: 'timed out' };
@@ -82,7 +89,7 @@ function ruleOf({ code, message, details }: RuntimeError): Rule | undefined {
  * A line that is an answer, but not a usable one. Without a rule is text that is no UTF-8: PicoClaw would have
  * read it, and it may have been a denial.
  */
-function ruleOfLine(problem: unknown, message: string): Rule | undefined {
+function ruleOfLine(problem: unknown, message: string): FaultRule | undefined {
   switch (problem) {
     case 'no_result':
       return { cause: 'no_action', what: 'answered neither a result nor an error' };

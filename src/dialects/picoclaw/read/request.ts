@@ -1,9 +1,9 @@
 import type { PicoclawSettings } from '../../../config/foreign.ts';
 import { Json } from '../../../json/json.ts';
-import { elementsOf, partsOf } from '../../../json/scan.ts';
-import { type Body, malformed, present } from '../../body.ts';
+import { elementsOf, membersOf } from '../../../json/scan.ts';
+import { type Body, malformed, nonNull } from '../../body.ts';
 import type { Note } from '../../dialect.ts';
-import type { Question, Seat } from '../../foreign.ts';
+import type { HookEntry, Question } from '../../foreign-dialect.ts';
 import type { Changes } from '../changes.ts';
 import { foldObject, isSame, requireObject } from '../json-parts.ts';
 import { readMessages } from '../wire/message.ts';
@@ -11,32 +11,32 @@ import { readToolDefs } from '../wire/tool.ts';
 
 /** What a `request` changes of a model call. Throws REPLY_MALFORMED where it is none. */
 export function readRequest(
-  { settings }: Seat<PicoclawSettings>,
+  { settings }: HookEntry<PicoclawSettings>,
   { payload }: Question,
   object: Json,
 ): Changes {
   const given = readGiven(foldObject(object, '`request`', ['model', 'messages', 'tools', 'options']));
-  const sent: Sent = {
+  const sent: SentRequest = {
     messages: Json.from(payload['messages'] ?? []),
     tools: Json.from(payload['tools'] ?? []),
     options: Json.from(payload['options'] ?? {}),
   };
-  return settings.version === 'head' ? takeWhole(given, sent) : takeMembers(given, sent);
+  return settings.version === 'head' ? replaceRequest(given, sent) : mergeRequest(given, sent);
 }
 
-interface Sent {
+interface SentRequest {
   readonly messages: Json;
   readonly tools: Json;
   readonly options: Json;
 }
 
-interface Given extends Partial<Sent> {
+interface GivenRequest extends Partial<SentRequest> {
   readonly model?: string;
 }
 
-function readGiven(body: Body): Given {
+function readGiven(body: Body): GivenRequest {
   const [model, messages, tools, options] = ['model', 'messages', 'tools', 'options'].map((key) =>
-    present(body.get(key)),
+    nonNull(body.get(key)),
   );
   if (model !== undefined && typeof model.value !== 'string')
     throw malformed('`request.model` is not a string');
@@ -52,9 +52,9 @@ function readGiven(body: Body): Given {
 }
 
 function checkOptions(options: Json): void {
-  const { max_tokens, temperature } = partsOf(requireObject(options, '`request.options`').json);
-  const tokens = present(max_tokens)?.value;
-  const heat = present(temperature)?.value;
+  const { max_tokens, temperature } = membersOf(requireObject(options, '`request.options`').json);
+  const tokens = nonNull(max_tokens)?.value;
+  const heat = nonNull(temperature)?.value;
   if (tokens !== undefined && !(Number.isInteger(tokens) && Number(tokens) > 0)) {
     throw malformed('`request.options.max_tokens` is not a positive integer');
   }
@@ -64,14 +64,14 @@ function checkOptions(options: Json): void {
 }
 
 /** By the page: a member that is left out keeps its value. */
-function takeMembers(given: Given, sent: Sent): Changes {
+function mergeRequest(given: GivenRequest, sent: SentRequest): Changes {
   const { model, messages, tools, options } = given;
   if (messages !== undefined && isEmptyList(messages)) return { deny: 'left no messages' };
   const replace = {
     ...(model !== undefined && model !== '' && { model }),
     ...(messages !== undefined && { messages }),
     ...(tools !== undefined && { tools }),
-    ...(options !== undefined && { options: { ...partsOf(sent.options), ...partsOf(options) } }),
+    ...(options !== undefined && { options: { ...membersOf(sent.options), ...membersOf(options) } }),
   };
   return { replace, notes: noteOptions(options, sent) };
 }
@@ -80,8 +80,8 @@ function takeMembers(given: Given, sent: Sent): Changes {
  * By the code: everything is replaced, but a changed, moved or added system message brings all messages back,
  * and tools always come back.
  */
-function takeWhole(given: Given, sent: Sent): Changes {
-  const { model = '', messages = none, tools = none, options = new Json('{}') } = given;
+function replaceRequest(given: GivenRequest, sent: SentRequest): Changes {
+  const { model = '', messages = emptyList, tools = emptyList, options = new Json('{}') } = given;
   if (model === '') return { deny: 'left no model' };
   const keepsSystem = isSame(systemOf(messages), systemOf(sent.messages));
   if (keepsSystem && isEmptyList(messages)) return { deny: 'left no messages' };
@@ -93,7 +93,7 @@ function takeWhole(given: Given, sent: Sent): Changes {
   return { replace, notes: [...restored, ...noteOptions(options, sent)] };
 }
 
-const none = new Json('[]');
+const emptyList = new Json('[]');
 
 function isEmptyList({ value }: Json): boolean {
   return Array.isArray(value) && value.length === 0;
@@ -102,17 +102,17 @@ function isEmptyList({ value }: Json): boolean {
 /** The system messages, each with its place. */
 function systemOf(messages: Json): Json {
   const placed = elementsOf(messages).flatMap((message, index) =>
-    partsOf(message)['role']?.value === 'system' ? [[index, message]] : [],
+    membersOf(message)['role']?.value === 'system' ? [[index, message]] : [],
   );
   return Json.from(placed);
 }
 
 const knownOptions = ['max_tokens', 'temperature'];
 
-function noteOptions(options: Json | undefined, sent: Sent): Note[] {
+function noteOptions(options: Json | undefined, sent: SentRequest): Note[] {
   if (options === undefined) return [];
-  const before = partsOf(sent.options);
-  return Object.entries(partsOf(options)).flatMap(([key, value]) => {
+  const before = membersOf(sent.options);
+  return Object.entries(membersOf(options)).flatMap(([key, value]) => {
     const old = Object.hasOwn(before, key) ? before[key] : undefined;
     const isKnown = knownOptions.includes(key) || (old !== undefined && isSame(old, value));
     return isKnown ? [] : [warn(`its \`request.options.${key}\` has no effect here`)];

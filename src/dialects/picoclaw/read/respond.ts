@@ -1,28 +1,31 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { isObject, type Json } from '../../../json/json.ts';
-import { partsOf } from '../../../json/scan.ts';
-import { type Body, present } from '../../body.ts';
+import { membersOf } from '../../../json/scan.ts';
+import { type Body, nonNull } from '../../body.ts';
 import { type Decoded, decoded, type Note } from '../../dialect.ts';
-import type { Seat } from '../../foreign.ts';
-import { denied } from '../failure.ts';
+import type { HookEntry } from '../../foreign-dialect.ts';
+import { denyFailure } from '../failure.ts';
 import { foldObject } from '../json-parts.ts';
-import { metadataOf, reasonOf } from '../said.ts';
+import { metadataOf, reasonOf } from '../reply-texts.ts';
 import { resultKeys } from '../wire/tool.ts';
 
-/** The answer of a hook in the tool's place. Without one it denies: whoever meant to answer did not mean *run it*. */
-export function readRespond(seat: Seat<unknown>, body: Body, notes: readonly Note[]): Decoded<Answer> {
+/** Decodes the action `respond`: the result in the tool's place. Without a usable result it denies. */
+export function readRespond(entry: HookEntry<unknown>, body: Body, notes: readonly Note[]): Decoded<Answer> {
   const result = resultOf(body);
-  if (result === undefined) return denied(seat, 'answered for the tool without a result', { notes });
-  if (!isObject(result.value)) return denied(seat, 'answered for the tool with what is no object', { notes });
-  const { for_llm: text, is_error, ...others } = partsOf(foldObject(result, '`result`', resultKeys).json);
+  if (result === undefined) return denyFailure(entry, 'answered for the tool without a result', { notes });
+  if (!isObject(result.value))
+    return denyFailure(entry, 'answered for the tool with what is no object', { notes });
+  const { for_llm: text, is_error, ...others } = membersOf(foldObject(result, '`result`', resultKeys).json);
   if (typeof text?.value !== 'string')
-    return denied(seat, 'answered for the tool without a `for_llm`', { notes });
-  const isError = present(is_error)?.value ?? false;
+    return denyFailure(entry, 'answered for the tool without a `for_llm`', { notes });
+  const isError = nonNull(is_error)?.value ?? false;
   if (typeof isError !== 'boolean')
-    return denied(seat, 'answered for the tool with an `is_error` that is neither true nor false', { notes });
+    return denyFailure(entry, 'answered for the tool with an `is_error` that is neither true nor false', {
+      notes,
+    });
   const respond = answers.respond(text, {
     reason: reasonOf(body),
-    metadata: metadataOf(body, { ...(is_error && { is_error }), ...pick(others, told) }),
+    metadata: metadataOf(body, { ...(is_error && { is_error }), ...pick(others, recordedKeys) }),
   });
   const handled = others['response_handled']?.value === true ? textOf(others['for_user']) : undefined;
   return decoded(
@@ -31,13 +34,13 @@ export function readRespond(seat: Seat<unknown>, body: Body, notes: readonly Not
   );
 }
 
-const told = ['for_user', 'silent', 'media', 'artifact_tags', 'response_handled'];
+const recordedKeys = ['for_user', 'silent', 'media', 'artifact_tags', 'response_handled'];
 
 function resultOf(body: Body): Json | undefined {
   const call = body.get('call');
-  const own = present(body.get('result'));
+  const own = nonNull(body.get('result'));
   if (own !== undefined || call === undefined || !isObject(call.value)) return own;
-  return present(foldObject(call, '`call`', ['hook_result']).get('hook_result'));
+  return nonNull(foldObject(call, '`call`', ['hook_result']).get('hook_result'));
 }
 
 function pick(parts: Readonly<Record<string, Json>>, keys: readonly string[]) {

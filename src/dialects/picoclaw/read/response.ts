@@ -1,15 +1,15 @@
 import type { PicoclawSettings } from '../../../config/foreign.ts';
 import { isObject, Json } from '../../../json/json.ts';
-import { partsOf } from '../../../json/scan.ts';
-import { type Body, malformed, present } from '../../body.ts';
-import type { Question, Seat } from '../../foreign.ts';
+import { membersOf } from '../../../json/scan.ts';
+import { type Body, malformed, nonNull } from '../../body.ts';
+import type { HookEntry, Question } from '../../foreign-dialect.ts';
 import type { Changes } from '../changes.ts';
 import { foldObject, foldWithText } from '../json-parts.ts';
 import { readResponseObject, responseKeys } from '../wire/response.ts';
 
 /** What a `response` changes of a model's answer: its whole message. Throws REPLY_MALFORMED where it is none. */
 export function readResponse(
-  { settings }: Seat<PicoclawSettings>,
+  { settings }: HookEntry<PicoclawSettings>,
   { payload }: Question,
   object: Json,
 ): Changes {
@@ -23,7 +23,7 @@ export function readResponse(
 
 /** The object that has the text: the inner one, or by the page the outer one where it plainly has it. */
 function innerOf(body: Body, isHead: boolean): Json {
-  const inner = present(body.get('response'));
+  const inner = nonNull(body.get('response'));
   if (inner !== undefined && isObject(inner.value)) return inner;
   if (!isHead && typeof body.get('content')?.value === 'string') return body.json;
   throw malformed('`response` has no `response` with a text');
@@ -31,7 +31,7 @@ function innerOf(body: Body, isHead: boolean): Json {
 
 /** What a hook may leave out of a message; tool calls that it does not repeat are gone. */
 function keptOf(sent: Json) {
-  const { tool_calls: _calls, ...kept } = partsOf(sent);
+  const { tool_calls: _calls, ...kept } = membersOf(sent);
   return kept;
 }
 
@@ -44,6 +44,6 @@ function withoutParams(inner: Json) {
     channel: _channel,
     chat_id: _chat,
     ...rest
-  } = partsOf(inner);
+  } = membersOf(inner);
   return rest;
 }

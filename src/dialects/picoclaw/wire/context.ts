@@ -1,4 +1,4 @@
-import type { Scene } from '../../../contract/turn.ts';
+import type { HookContext } from '../../../contract/turn.ts';
 
 /** Where in a turn PicoClaw's code says that each method is called. */
 export const tracePaths = {
@@ -10,12 +10,12 @@ export const tracePaths = {
 } as const;
 
 /** META: always all seven keys. Source: hook-json-protocol.md; TracePath and Source as the code sends them. */
-export function toMeta(scene: Scene, tracePath: string, round: number = scene.round) {
+export function toMeta(hookContext: HookContext, tracePath: string, round: number = hookContext.round) {
   return {
-    AgentID: scene.agent,
-    TurnID: scene.turn_id,
+    AgentID: hookContext.agent,
+    TurnID: hookContext.turn_id,
     ParentTurnID: '',
-    SessionKey: scene.session_id,
+    SessionKey: hookContext.session_id,
     Iteration: round,
     TracePath: tracePath,
     Source: 'runTurn',
@@ -39,16 +39,16 @@ const inboundKeys = [
   'raw',
 ] as const;
 
-/** What the host says of the message that began the turn. */
-export function toInbound({ host, session_id }: Scene) {
+/** The inbound members of the hook context, as far as the host set them, with defaults for three. */
+export function toInbound({ host, session_id }: HookContext) {
   const given = inboundKeys.filter((key) => host[key] !== undefined).map((key) => [key, host[key]] as const);
   const said: Readonly<Record<string, unknown>> = Object.fromEntries(given);
   return { channel: 'cli', chat_id: session_id, sender_id: '', ...said };
 }
 
 /** CTX and its two members that the page repeats beside it. */
-export function toContext(scene: Scene) {
-  const inbound = toInbound(scene);
+export function toContext(hookContext: HookContext) {
+  const inbound = toInbound(hookContext);
   return { context: { inbound }, channel: inbound.channel, chat_id: inbound.chat_id };
 }
 
@@ -64,8 +64,8 @@ const scopeKeys = [
   'message_id',
 ] as const;
 
-/** What the host says of the message, as far as the scope of an event has it. */
-export function toScope({ host }: Scene) {
+/** The scope members that the host set. */
+export function toScope({ host }: HookContext) {
   return Object.fromEntries(
     scopeKeys
       .filter((key) => typeof host[key] === 'string' && host[key] !== '')

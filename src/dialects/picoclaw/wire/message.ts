@@ -1,8 +1,8 @@
 import type { ChatMessage } from '../../../contract/provider.ts';
 import { isObject, Json } from '../../../json/json.ts';
 import { elementsOf } from '../../../json/scan.ts';
-import { malformed, present } from '../../body.ts';
-import { foldObject, plain, requireList } from '../json-parts.ts';
+import { malformed, nonNull } from '../../body.ts';
+import { foldObject, requireList, toPlainValue } from '../json-parts.ts';
 import { fromToolCalls, type NeutralCall, toToolCalls } from './call.ts';
 
 /** MSGs of a prompt: the system prompt is the first one. */
@@ -22,15 +22,15 @@ export function promptMessages({ system_prompt, messages }: PromptParts): readon
 
 /** MSG: `content` is always a string. */
 export function toMessage(message: ChatMessage) {
-  const reasoning = plain(message['reasoning']);
+  const reasoning = toPlainValue(message['reasoning']);
   const calls = toToolCalls(message);
-  const result = plain(message['tool_result']);
+  const result = toPlainValue(message['tool_result']);
   return {
     role: message.role,
     content: message.content,
     ...(typeof reasoning === 'string' && reasoning !== '' && { reasoning_content: reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
-    ...(isObject(result) && { tool_call_id: String(plain(result['id']) ?? '') }),
+    ...(isObject(result) && { tool_call_id: String(toPlainValue(result['id']) ?? '') }),
   };
 }
 
@@ -53,7 +53,7 @@ function readMessage(json: Json, what: string): ReadMessage {
   const body = foldObject(json, what, messageKeys);
   const text = (key: string) => {
     // An empty text is left out or null where a Go program wrote it.
-    const value = present(body.get(key))?.value ?? '';
+    const value = nonNull(body.get(key))?.value ?? '';
     if (typeof value !== 'string') throw malformed(`\`${key}\` of ${what} is not a string`);
     return value;
   };
@@ -70,7 +70,7 @@ const roles = ['system', 'user', 'assistant', 'tool'] as const;
 
 /** How many images and files a message holds, which an MSG cannot carry. */
 export function countFiles(message: ChatMessage): number {
-  const result = plain(message['tool_result']);
+  const result = toPlainValue(message['tool_result']);
   return filesAmong(message['parts']) + (isObject(result) ? filesAmong(result['parts']) : 0);
 }
 

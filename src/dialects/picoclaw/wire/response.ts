@@ -1,12 +1,12 @@
 import type { ChatMessage } from '../../../contract/provider.ts';
 import type { Json } from '../../../json/json.ts';
-import { malformed, present } from '../../body.ts';
-import { foldObject, plain } from '../json-parts.ts';
+import { malformed, nonNull } from '../../body.ts';
+import { foldObject, toPlainValue } from '../json-parts.ts';
 import { fromToolCalls, type NeutralCall } from './call.ts';
 import { toMessage } from './message.ts';
 
-/** What LLMRESPONSE has beside its text when nobody said anything else. */
-export const emptyResponse = {
+/** The members of an LLMRESPONSE beside its text, with their defaults. */
+export const defaultResponse = {
   role: 'assistant',
   finish_reason: 'stop',
   reasoning: '',
@@ -16,7 +16,7 @@ export const emptyResponse = {
 /** LLMRESPONSE, complete: tool calls have their names and arguments. */
 export function toResponse(message: ChatMessage) {
   const { content, reasoning_content, tool_calls } = toMessage(message);
-  const finish = plain(message['finish_reason']);
+  const finish = toPlainValue(message['finish_reason']);
   return {
     role: 'assistant',
     content,
@@ -42,7 +42,7 @@ export const responseKeys = ['content', 'reasoning_content', 'tool_calls', 'fini
 export function readResponseObject(json: Json, what: string): ReadResponse {
   const body = foldObject(json, what, responseKeys);
   const content = body.get('content')?.value;
-  const reasoning = present(body.get('reasoning_content'))?.value ?? '';
+  const reasoning = nonNull(body.get('reasoning_content'))?.value ?? '';
   if (typeof content !== 'string') throw malformed(`\`content\` of ${what} is not a string`);
   if (typeof reasoning !== 'string') throw malformed(`\`reasoning_content\` of ${what} is not a string`);
   return { content, reasoning, calls: fromToolCalls(body.get('tool_calls'), `\`tool_calls\` of ${what}`) };

@@ -1,8 +1,8 @@
 import type { ToolHookResponse } from '../../../contract/hook.ts';
 import type { ToolListing } from '../../../contract/provider.ts';
 import { isObject, type Json } from '../../../json/json.ts';
-import { partsOf } from '../../../json/scan.ts';
-import { malformed, present } from '../../body.ts';
+import { membersOf } from '../../../json/scan.ts';
+import { malformed, nonNull } from '../../body.ts';
 import { foldObject, requireList } from '../json-parts.ts';
 
 /** TOOLDEF. */
@@ -23,12 +23,12 @@ export function readToolDefs(list: Json, what: string): ReadTool[] {
 }
 
 function readToolDef(json: Json, what: string): ReadTool {
-  const own = present(foldObject(json, what, ['function']).get('function'));
+  const own = nonNull(foldObject(json, what, ['function']).get('function'));
   if (own === undefined) throw malformed(`${what} has no \`function\``);
   const body = foldObject(own, `\`function\` of ${what}`, ['name', 'description', 'parameters']);
   const name = body.get('name')?.value;
-  const description = present(body.get('description'))?.value ?? '';
-  const parameters = present(body.get('parameters'));
+  const description = nonNull(body.get('description'))?.value ?? '';
+  const parameters = nonNull(body.get('parameters'));
   if (typeof name !== 'string' || name === '') throw malformed(`${what} has no name`);
   if (typeof description !== 'string') throw malformed(`the description of ${what} is not a string`);
   if (parameters !== undefined && !isObject(parameters.value)) {
@@ -37,8 +37,8 @@ function readToolDef(json: Json, what: string): ReadTool {
   return { name, description, parameters };
 }
 
-/** What TOOLRESULT has beside `for_llm` when nobody said anything else. */
-export const quietResult = {
+/** The members of a TOOLRESULT beside `for_llm`, with their defaults. */
+export const defaultResult = {
   for_user: '',
   silent: false,
   is_error: false,
@@ -49,11 +49,11 @@ export const quietResult = {
 } as const;
 
 /** The members of TOOLRESULT. */
-export const resultKeys: readonly string[] = ['for_llm', ...Object.keys(quietResult)];
+export const resultKeys: readonly string[] = ['for_llm', ...Object.keys(defaultResult)];
 
 /** A TOOLRESULT with its text. Throws REPLY_MALFORMED where it has none. */
 export function readResultObject(json: Json, what: string): { readonly text: Json; readonly others: Parts } {
-  const { for_llm: text, ...others } = partsOf(foldObject(json, what, resultKeys).json);
+  const { for_llm: text, ...others } = membersOf(foldObject(json, what, resultKeys).json);
   if (typeof text?.value !== 'string') throw malformed(`\`for_llm\` of ${what} is not a string`);
   return { text, others };
 }
@@ -62,5 +62,5 @@ type Parts = Readonly<Record<string, Json>>;
 
 /** TOOLRESULT: `for_llm` is what the model would see. */
 export function toToolResult({ content, error }: ToolHookResponse) {
-  return { for_llm: content, ...quietResult, is_error: error !== '' };
+  return { for_llm: content, ...defaultResult, is_error: error !== '' };
 }

@@ -1,11 +1,11 @@
 import { stringifyJson } from '../../../json/json.ts';
 
-/** A line of a data block: what it is, and its JSON. */
+/** The kinds of lines in a data block; each line is its kind, a space and JSON. */
 export type LineKind = 'header' | 'row' | 'detail' | 'problem' | 'notice' | 'report';
 
 /**
- * One line of JSON that no text in it can lead out of a script element: `<` stands escaped. Numbers keep all their
- * digits, lone surrogates are escaped. Throws RangeError when the value is nested too deeply to be written.
+ * Writes a value as one line of JSON that is safe inside a script element: `<` and lone surrogates are
+ * escaped. Numbers keep all their digits. Throws RangeError when the value is nested too deeply.
  */
 export function embedLine(kind: LineKind, value: unknown): string {
   const json = stringifyJson(value)

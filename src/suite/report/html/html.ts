@@ -1,22 +1,22 @@
 import type { CaseRecord, RunHeader } from '../../run/record.ts';
 import type { OpenReporter, Reporter, Sink } from '../reporter.ts';
 import { embedLine } from './embed.ts';
+import { blockEnd, blockStart, pageEnd, pageStart } from './page-frame.ts';
 import { toRow } from './row.ts';
-import { blockEnd, blockStart, pageEnd, pageStart } from './shell.ts';
 
-/** Bytes from which on the details of passed cases are left out; failures always keep theirs. */
+/** From this size of the page on, details of passed cases are left out; those of failures stay. */
 const LARGEST_PAGE = 64 * 1024 * 1024;
 
 /** Bytes of one data block: a browser reads it as one text, whose length it bounds. */
 const LARGEST_BLOCK = 4 * 1024 * 1024;
 
-/** Problems are alike; the count of all stands in the report. */
+/** How many problems the page lists; the report has the count of all. */
 const MOST_PROBLEMS = 1000;
 
-/** One page that needs nothing else: a list of the cases with their details, and what the run came to. */
+/** A self-contained HTML page: a list of the cases with their details, and the report of the run. */
 export const openHtml: OpenReporter = (sink) => openHtmlUpTo(sink, LARGEST_PAGE);
 
-/** The same with another bound on the bytes of the page. */
+/** The reporter with another limit on the bytes of the page, for tests. */
 export function openHtmlUpTo(sink: Sink, largestPage: number): Reporter {
   const page = openPage(sink);
   let header: RunHeader | undefined;
@@ -48,7 +48,7 @@ export function openHtmlUpTo(sink: Sink, largestPage: number): Reporter {
   };
 }
 
-/** Empty for what is nested so deeply that it cannot be written. */
+/** The line with the details of a case; empty when they are nested too deeply to be written. */
 function embedDetail(record: CaseRecord): string {
   try {
     return embedLine('detail', record);

@@ -1,6 +1,6 @@
 import type { CaseRecord, CaseResult, EpochRecord, RunHeader } from '../../run/record.ts';
 
-/** What the list of the page knows of one case: a tuple, since there may be many thousands. */
+/** A case in the list of the page: a tuple, to be small, since there may be many thousands. */
 export type Row = readonly [
   number: number,
   id: string,
@@ -16,41 +16,45 @@ export type Row = readonly [
   why: string,
 ];
 
-/** What one eval said, `evalIndex` being its place in the header. */
+/** The result of one eval; `evalIndex` is its position in the header. */
 export type RowResult = readonly [evalIndex: number, score: number | null, passed: boolean, flaky: boolean];
 
 /** The row of a case, its long texts cut. */
 export function toRow(record: CaseRecord, { evals }: RunHeader): Row {
-  const places = new Map(evals.map(({ id }, index) => [id, index]));
-  const isJudge = (id: string): boolean => evals[places.get(id) ?? -1]?.role !== 'metric';
+  const evalIndexes = new Map(evals.map(({ id }, index) => [id, index]));
+  const isDeciding = (id: string): boolean => evals[evalIndexes.get(id) ?? -1]?.role !== 'metric';
   return [
     record.number,
     cutText(record.id, 200),
     record.tags.slice(0, 50).map((tag) => cutText(tag, 200)),
     record.score,
     record.passed,
-    areMixed(record.epochs.map((epoch) => hasPassed(epoch, isJudge))),
-    record.results.map((result) => toRowResult(result, places, record.epochs.length)),
+    hasBoth(record.epochs.map((epoch) => hasPassed(epoch, isDeciding))),
+    record.results.map((result) => toRowResult(result, evalIndexes, record.epochs.length)),
     cutText(record.epochs[0]?.content ?? '', 160),
-    record.passed ? '' : cutText(whyFailed(record, isJudge), 160),
+    record.passed ? '' : cutText(whyFailed(record, isDeciding), 160),
   ];
 }
 
-function toRowResult(result: CaseResult, places: ReadonlyMap<string, number>, epochs: number): RowResult {
+function toRowResult(
+  result: CaseResult,
+  evalIndexes: ReadonlyMap<string, number>,
+  epochs: number,
+): RowResult {
   const isFlaky = result.passed_epochs > 0 && result.passed_epochs < epochs;
-  return [places.get(result.eval) ?? -1, result.score, result.passed, isFlaky];
+  return [evalIndexes.get(result.eval) ?? -1, result.score, result.passed, isFlaky];
 }
 
-function hasPassed({ results }: EpochRecord, isJudge: (id: string) => boolean): boolean {
-  return results.every((result) => result.passed || !isJudge(result.eval));
+function hasPassed({ results }: EpochRecord, isDeciding: (id: string) => boolean): boolean {
+  return results.every((result) => result.passed || !isDeciding(result.eval));
 }
 
-function areMixed(passes: readonly boolean[]): boolean {
+function hasBoth(passes: readonly boolean[]): boolean {
   return passes.includes(true) && passes.includes(false);
 }
 
-function whyFailed({ results }: CaseRecord, isJudge: (id: string) => boolean): string {
-  const failed = results.find((result) => !result.passed && isJudge(result.eval));
+function whyFailed({ results }: CaseRecord, isDeciding: (id: string) => boolean): string {
+  const failed = results.find((result) => !result.passed && isDeciding(result.eval));
   if (failed === undefined) return '';
   const reason = failed.detail.slice(0, 1000);
   return reason === '' ? `${failed.eval} did not pass` : `${failed.eval}: ${reason}`;

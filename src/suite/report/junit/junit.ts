@@ -6,11 +6,11 @@ import type {
   RunHeader,
   SuiteReport,
 } from '../../run/record.ts';
-import { durationOf, failuresOf, meaningOf, openRoles, type RoleOf } from '../outcome.ts';
+import { classifyResult, durationMsOf, failuresOf, type RoleOf, roleLookup } from '../case-failures.ts';
 import type { OpenReporter } from '../reporter.ts';
 import { cut, oneLine } from '../terminal/text-width.ts';
 import { describeScore, explainGate, nameGate } from '../wording.ts';
-import { newParts, type Parts, type TestCase } from './part.ts';
+import { type JunitSuites, newJunitSuites, type TestCase } from './suites.ts';
 import { escapeText, toElement } from './xml.ts';
 
 /**
@@ -19,70 +19,70 @@ import { escapeText, toElement } from './xml.ts';
  * error; metrics never fail.
  */
 export const openJunit: OpenReporter = (sink) => {
-  const parts = newParts();
+  const suites = newJunitSuites();
   let header: RunHeader | undefined;
-  let roleOf: RoleOf = openRoles({ evals: [] });
+  let roleOf: RoleOf = roleLookup({ evals: [] });
   return {
     async begin(run) {
       header = run;
-      roleOf = openRoles(run);
-      for (const { id } of run.evals) parts.open(id);
+      roleOf = roleLookup(run);
+      for (const { id } of run.evals) suites.open(id);
     },
     async onCase(record) {
-      if (header !== undefined) addCase(parts, record, { header, roleOf });
+      if (header !== undefined) addCase(suites, record, { header, roleOf });
     },
     async onProblem(problem) {
-      parts.open(otherSuites.dataset).add(toProblemCase(problem, header?.suite ?? ''));
+      suites.open(extraSuites.dataset).add(toProblemCase(problem, header?.suite ?? ''));
     },
     async end(report) {
       try {
         for (const problem of report.problems.filter(({ scope }) => scope === 'run')) {
-          parts.open(otherSuites.run).add(toVoidCase(problem, report.suite));
+          suites.open(extraSuites.run).add(toVoidCase(problem, report.suite));
         }
-        for (const gate of report.gates) parts.open(otherSuites.gates).add(toGateCase(gate, report.suite));
-        await parts.write(sink, report, (name) => propertiesOf(name, { header, report }));
+        for (const gate of report.gates) suites.open(extraSuites.gates).add(toGateCase(gate, report.suite));
+        await suites.write(sink, report, (name) => propertiesOf(name, { header, report }));
       } finally {
-        parts.close();
+        suites.close();
       }
     },
-    abort: () => parts.close(),
+    abort: () => suites.close(),
   };
 };
 
-/** No eval has these names: its id begins with no space. */
-const otherSuites = { gates: ' gates', cases: ' cases', dataset: ' dataset', run: ' run' } as const;
+/** The leading space keeps these names apart from ids of evals. */
+const extraSuites = { gates: ' gates', cases: ' cases', dataset: ' dataset', run: ' run' } as const;
 
-interface Run {
+interface RunContext {
   readonly header: RunHeader;
   readonly roleOf: RoleOf;
 }
 
-function addCase(parts: Parts, record: CaseRecord, { header, roleOf }: Run): void {
+function addCase(suites: JunitSuites, record: CaseRecord, { header, roleOf }: RunContext): void {
   const { suite, evals } = header;
   for (const entry of evals) {
     const name = { name: record.id, classname: `${suite}.${entry.id}` };
-    parts.open(entry.id).add({ ...name, ...judge(record, entry, roleOf) });
+    suites.open(entry.id).add({ ...name, ...judge(record, entry, roleOf) });
   }
   const failures = failuresOf(record, roleOf);
   const own = failures.find(({ eval: id }) => evals.every((entry) => entry.id !== id));
   if (own === undefined) return;
   const content = toFault('failure', { type: 'case', words: describeScore(own), detail: own.detail });
-  parts
-    .open(otherSuites.cases)
+  suites
+    .open(extraSuites.cases)
     .add({ name: record.id, classname: `${suite}.cases`, ms: 0, kind: 'failure', content });
 }
 
-type Judged = Pick<TestCase, 'ms' | 'kind' | 'content'>;
+type CaseVerdict = Pick<TestCase, 'ms' | 'kind' | 'content'>;
 
-function judge(record: CaseRecord, { id, role }: EvalHeader, roleOf: RoleOf): Judged {
+function judge(record: CaseRecord, { id, role }: EvalHeader, roleOf: RoleOf): CaseVerdict {
   const result = record.results.find(({ eval: evalId }) => evalId === id);
   if (result === undefined) {
     return { ms: 0, kind: 'skipped', content: toSkipped('not judged: its condition is false') };
   }
-  const ms = durationOf(record, id);
+  const ms = durationMsOf(record, id);
   const words = describeScore(result);
   const output = toOutput(record, result);
-  const meaning = meaningOf(record, result, roleOf);
+  const meaning = classifyResult(record, result, roleOf);
   if (meaning === 'good') {
     const isMissing = result.score === null;
     return isMissing
@@ -93,13 +93,13 @@ function judge(record: CaseRecord, { id, role }: EvalHeader, roleOf: RoleOf): Ju
   return { ms, kind, content: toFault(kind, { type: role, words, detail: result.detail }) + output };
 }
 
-interface Words {
+interface FaultText {
   readonly type: string;
   readonly words: string;
   readonly detail: string;
 }
 
-function toFault(kind: 'failure' | 'error', { type, words, detail }: Words): string {
+function toFault(kind: 'failure' | 'error', { type, words, detail }: FaultText): string {
   return toElement(kind, { message: toMessage(words), type }, escapeText(detail));
 }
 
@@ -108,7 +108,7 @@ function toSkipped(words: string): string {
   return toElement('skipped', {}, escapeText(toMessage(words)));
 }
 
-/** What a list of failures shows of one. */
+/** The message of a failure: one line of at most 300 columns. */
 function toMessage(words: string): string {
   return cut(oneLine(words), 300);
 }
@@ -133,7 +133,7 @@ function toProblemCase({ file, line, message, hint = '' }: RowProblem, suite: st
   return { name: `${file}:${line}`, classname: `${suite}.dataset`, ms: 0, kind: 'error', content };
 }
 
-/** What is wrong with no row but with the run as a whole. */
+/** The test case for a problem that makes the whole run void. */
 function toVoidCase({ file, line, message, hint }: RowProblem, suite: string): TestCase {
   const words = `the run is void: ${message}`;
   const detail = [`${file}:${line}`, ...(hint === undefined ? [] : [hint])].join('\n');
@@ -147,12 +147,12 @@ function toGateCase(gate: GateResult, suite: string): TestCase {
   return { name: nameGate(gate), classname: `${suite}.gates`, ms: 0, kind, content };
 }
 
-interface Whole {
+interface PropertySource {
   readonly header: RunHeader | undefined;
   readonly report: SuiteReport;
 }
 
-function propertiesOf(name: string, { header, report }: Whole): Readonly<Record<string, unknown>> {
+function propertiesOf(name: string, { header, report }: PropertySource): Readonly<Record<string, unknown>> {
   const entry = header?.evals.find(({ id }) => id === name);
   const stats = report.evals[name];
   if (entry === undefined || stats === undefined) return {};

@@ -5,7 +5,7 @@ import { cut, padEnd, padStart, textWidth } from './text-width.ts';
 export interface Column {
   readonly title: string;
   /** Where the table is too wide, the column of the lowest number goes first; the first column stays. */
-  readonly keep: number;
+  readonly priority: number;
 }
 
 export interface GridRow {
@@ -20,17 +20,19 @@ export interface GridView {
   readonly columns: number | undefined;
 }
 
-/** Whether a terminal can be so wide; one that reports less does not know its width. */
+/**
+ * Whether a reported width is usable; a terminal that reports less than 20 columns does not know its width.
+ */
 export function isReadable(columns: number | undefined): columns is number {
-  return columns !== undefined && columns >= leastColumns;
+  return columns !== undefined && columns >= minColumns;
 }
 
-/** What a view of so many columns shows: a narrower one would lose every name and number. */
+/** The width to render for: at least 20 columns, since less would cut every name and number. */
 export function toReadable(columns: number | undefined): number | undefined {
-  return columns === undefined ? undefined : Math.max(leastColumns, columns);
+  return columns === undefined ? undefined : Math.max(minColumns, columns);
 }
 
-const leastColumns = 20;
+const minColumns = 20;
 
 /**
  * The lines of a table with a line of titles, the first column left-aligned, the others right. Columns without a
@@ -42,7 +44,7 @@ export function renderGrid(columns: readonly Column[], rows: readonly GridRow[],
   const width = fitting.reduce((sum, column) => sum + column.width + gap.length, -gap.length);
   const excess = Math.max(0, width - (room ?? width));
   const shown = fitting.map((column, index) =>
-    index === 0 ? { ...column, width: Math.max(smallestName, column.width - excess) } : column,
+    index === 0 ? { ...column, width: Math.max(minNameWidth, column.width - excess) } : column,
   );
   const titles = shown.map((column, index) => align(column.title, column.width, index));
   return [
@@ -57,15 +59,15 @@ export function renderGrid(columns: readonly Column[], rows: readonly GridRow[],
 }
 
 const gap = '  ';
-const smallestName = 4;
+const minNameWidth = 4;
 
-interface Measured extends Column {
+interface MeasuredColumn extends Column {
   /** Its place among the cells of a row. */
   readonly at: number;
   readonly width: number;
 }
 
-function measure(columns: readonly Column[], rows: readonly GridRow[]): Measured[] {
+function measure(columns: readonly Column[], rows: readonly GridRow[]): MeasuredColumn[] {
   return columns
     .map((column, at) => {
       const widest = rows.reduce((most, { cells }) => Math.max(most, textWidth(cells[at] ?? '')), 0);
@@ -74,14 +76,17 @@ function measure(columns: readonly Column[], rows: readonly GridRow[]): Measured
     .filter(({ at, isEmpty }) => at === 0 || !isEmpty);
 }
 
-function dropColumns(columns: readonly Measured[], room: number | undefined): readonly Measured[] {
+function dropColumns(
+  columns: readonly MeasuredColumn[],
+  room: number | undefined,
+): readonly MeasuredColumn[] {
   const width = columns.reduce((sum, column) => sum + column.width + gap.length, -gap.length);
   if (room === undefined || width <= room) return columns;
-  const least = columns.slice(1).toSorted((a, b) => a.keep - b.keep)[0];
-  return least === undefined
+  const lowest = columns.slice(1).toSorted((a, b) => a.priority - b.priority)[0];
+  return lowest === undefined
     ? columns
     : dropColumns(
-        columns.filter((column) => column !== least),
+        columns.filter((column) => column !== lowest),
         room,
       );
 }

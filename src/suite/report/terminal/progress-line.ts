@@ -8,7 +8,7 @@ export interface ProgressView {
   readonly columns: number | undefined;
 }
 
-/** How far a run is, how fast, how long it still takes, and how good it looks. */
+/** One line with progress, rate, time left, pass rate and failures of a run. */
 export function describeProgress(progress: SuiteProgress, { elapsedMs, columns }: ProgressView): string {
   const { cases, problems, failed, unscored, passed, total } = progress;
   const share = shareOf(progress);
@@ -17,7 +17,7 @@ export function describeProgress(progress: SuiteProgress, { elapsedMs, columns }
     ...(share === null ? [] : [`${Math.floor(share * 100)} %`]),
     done,
     `${formatRate(cases, elapsedMs)}/s`,
-    ...remaining(share, elapsedMs),
+    ...remainingTime(share, elapsedMs),
     ...(cases === 0 ? [] : [`${formatPercent(passed / cases)} passed`]),
     ...(failed === 0 ? [] : [`${failed} failed`]),
     ...(unscored === 0 ? [] : [`${unscored} unscored`]),
@@ -31,21 +31,21 @@ export function describeProgress(progress: SuiteProgress, { elapsedMs, columns }
 /** By cases where their number is known, else by how much of the dataset is read. */
 function shareOf({ cases, problems, total, fraction }: SuiteProgress): number | null {
   if (total !== null && total > 0) return Math.min(1, (cases + problems) / total);
-  // Once all is read, nobody knows how many of the last rows are still worked on.
+  // After the last byte is read, an unknown number of rows is still in flight.
   return fraction === null || fraction >= 1 ? null : fraction;
 }
 
-function remaining(share: number | null, elapsedMs: number): string[] {
+function remainingTime(share: number | null, elapsedMs: number): string[] {
   if (share === null || share === 0 || share === 1) return [];
   return [`${formatDuration((elapsedMs * (1 - share)) / share)} left`];
 }
 
-/** Nothing where the words need the room. */
+/** A bar; empty on a terminal too narrow for it. */
 function drawBar(share: number, columns: number): string {
-  if (columns < narrow) return '';
+  if (columns < minBarColumns) return '';
   const full = Math.round(share * barWidth);
   return `${'█'.repeat(full)}${'░'.repeat(barWidth - full)} `;
 }
 
 const barWidth = 20;
-const narrow = 79;
+const minBarColumns = 79;

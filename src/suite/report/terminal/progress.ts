@@ -1,14 +1,14 @@
 import type { SuiteProgress } from '../../file/model.ts';
 import type { CaseRecord, RunHeader } from '../../run/record.ts';
+import { failuresOf, roleLookup } from '../case-failures.ts';
 import { formatCount } from '../numbers.ts';
-import { failuresOf, openRoles } from '../outcome.ts';
 import { describeFailure } from '../wording.ts';
 import { isReadable } from './grid.ts';
-import { openPaint } from './paint.ts';
+import { createPaint } from './paint.ts';
 import { describeProgress } from './progress-line.ts';
 import { cut, oneLine, textWidth } from './text-width.ts';
 
-/** What progress needs of a stream: `process.stderr` has it. */
+/** The part of `process.stderr` that progress writes to. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -20,76 +20,86 @@ export interface ProgressOptions {
   readonly quiet?: boolean | undefined;
   /** Whether failures are red on a terminal. */
   readonly colour?: boolean | undefined;
-  /** How many failures are told, at most; undefined: none, and nothing is said of them. */
+  /** How many failures are printed at most; undefined: none, and their number is not printed either. */
   readonly failures?: number | undefined;
   /** A clock in milliseconds. */
   readonly now?: () => number;
 }
 
-/** Tells how far a run is: on a terminal a line that is drawn anew, elsewhere a line now and then. */
+/**
+ * Prints the progress of a run: on a terminal one line that is redrawn, elsewhere a line every ten seconds.
+ */
 export interface Progress {
-  /** Makes the roles of the evals known; before it, all of them count as assertions. */
+  /** Sets the roles of the evals; before it, all count as assertions. */
   begin(header: Pick<RunHeader, 'evals'>): void;
   update(progress: SuiteProgress): void;
-  /** Tells what did not pass of the case, if anything, as long as there is room for it. */
+  /** Prints the failures of the case, up to the limit of the options. */
   failure(record: CaseRecord): void;
-  /** Takes the line of a terminal away, elsewhere tells the last state; then how many failures were not told. */
+  /**
+   * Erases the line on a terminal, elsewhere prints the last state; then the number of failures not
+   * printed.
+   */
   end(whereToSeeAll?: string): void;
 }
 
 export function openProgress(stream: ProgressStream, options: ProgressOptions = {}): Progress {
   if (options.quiet === true) return { begin() {}, update() {}, failure() {}, end() {} };
   const { now = () => performance.now(), colour = false } = options;
-  const teller = newTeller(options.failures);
+  const failures = newFailureLines(options.failures);
   return stream.isTTY === true
-    ? openLive(stream, { now, colour, teller })
-    : openPlain(stream, { now, colour, teller });
+    ? openLive(stream, { now, colour, failures })
+    : openPlain(stream, { now, colour, failures });
 }
 
-interface Setting {
+interface DisplayOptions {
   readonly now: () => number;
   readonly colour: boolean;
-  readonly teller: Teller;
+  readonly failures: FailureLines;
 }
 
-/** Knows which failures there is room for, and counts the others. */
-interface Teller {
+/** Formats failures up to the limit, and counts the others. */
+interface FailureLines {
   begin(header: Pick<RunHeader, 'evals'>): void;
-  /** Of what did not pass of the case, the lines that are still told. */
+  /** The lines for the failures of the case that are within the limit. */
   linesOf(record: CaseRecord): readonly string[];
-  /** How many were not told, once; nothing when all were. */
-  rest(whereToSeeAll: string): readonly string[];
+  /**
+   * One line with the number of failures beyond the limit; empty when there are none, and on later calls.
+   */
+  restLines(whereToSeeAll: string): readonly string[];
 }
 
-function newTeller(most: number | undefined): Teller {
-  let roleOf = openRoles({ evals: [] });
-  let [told, untold] = [0, 0];
+function newFailureLines(most: number | undefined): FailureLines {
+  let roleOf = roleLookup({ evals: [] });
+  let [shownCount, hiddenCount] = [0, 0];
   return {
     begin(header) {
-      roleOf = openRoles(header);
+      roleOf = roleLookup(header);
     },
     linesOf(record) {
       if (most === undefined) return [];
       const failures = failuresOf(record, roleOf);
-      const shown = failures.slice(0, most - told);
-      told += shown.length;
-      untold += failures.length - shown.length;
+      const shown = failures.slice(0, most - shownCount);
+      shownCount += shown.length;
+      hiddenCount += failures.length - shown.length;
       return shown.map((failure) => oneLine(describeFailure(failure)));
     },
-    rest(whereToSeeAll) {
-      if (untold === 0) return [];
-      const noun = told === 0 ? 'failure' : 'more failure';
-      const line = `${formatCount(untold, noun)}${whereToSeeAll === '' ? '' : `: ${whereToSeeAll}`}`;
-      untold = 0;
+    restLines(whereToSeeAll) {
+      if (hiddenCount === 0) return [];
+      const noun = shownCount === 0 ? 'failure' : 'more failure';
+      const line = `${formatCount(hiddenCount, noun)}${whereToSeeAll === '' ? '' : `: ${whereToSeeAll}`}`;
+      hiddenCount = 0;
       return [line];
     },
   };
 }
 
-/** A redrawn line is erased first: of what a narrowed terminal has wrapped, every row. */
-function openLive(stream: ProgressStream, { now, colour, teller }: Setting): Progress {
+/**
+ * On a terminal: before a redraw every row is erased that the line wrapped to when the terminal was
+ * narrowed.
+ */
+function openLive(stream: ProgressStream, { now, colour, failures }: DisplayOptions): Progress {
   const started = now();
-  const paint = openPaint(colour);
+  const paint = createPaint(colour);
   let drawn: { readonly at: number; readonly width: number } | undefined;
   let latest: SuiteProgress | undefined;
   // A line as wide as the terminal would wrap.
@@ -105,14 +115,14 @@ function openLive(stream: ProgressStream, { now, colour, teller }: Setting): Pro
     return text;
   };
   return {
-    begin: teller.begin,
+    begin: failures.begin,
     update(progress) {
       latest = progress;
       if (drawn !== undefined && now() - drawn.at < redrawMs) return;
       stream.write(draw(progress));
     },
     failure(record) {
-      const lines = teller.linesOf(record).map((line) => `${paint('red', cut(line, room()))}\n`);
+      const lines = failures.linesOf(record).map((line) => `${paint('red', cut(line, room()))}\n`);
       if (lines.length === 0) return;
       const above = `${drawn === undefined ? '' : erase()}${lines.join('')}`;
       drawn = undefined;
@@ -121,7 +131,7 @@ function openLive(stream: ProgressStream, { now, colour, teller }: Setting): Pro
     end(whereToSeeAll = '') {
       if (drawn !== undefined) stream.write(erase());
       drawn = undefined;
-      for (const line of teller.rest(whereToSeeAll)) stream.write(`${paint('red', line)}\n`);
+      for (const line of failures.restLines(whereToSeeAll)) stream.write(`${paint('red', line)}\n`);
     },
   };
 }
@@ -130,27 +140,27 @@ const redrawMs = 100;
 const eraseLine = '\r\x1b[2K';
 
 /** For logs: a line of its own every ten seconds, and one at the end. */
-function openPlain(stream: ProgressStream, { now, teller }: Setting): Progress {
+function openPlain(stream: ProgressStream, { now, failures }: DisplayOptions): Progress {
   const started = now();
-  let told = started;
+  let printedAt = started;
   let latest: SuiteProgress | undefined;
-  const tell = (progress: SuiteProgress): void => {
-    told = now();
+  const print = (progress: SuiteProgress): void => {
+    printedAt = now();
     latest = undefined;
-    stream.write(`${describeProgress(progress, { elapsedMs: told - started, columns: undefined })}\n`);
+    stream.write(`${describeProgress(progress, { elapsedMs: printedAt - started, columns: undefined })}\n`);
   };
   return {
-    begin: teller.begin,
+    begin: failures.begin,
     failure(record) {
-      for (const line of teller.linesOf(record)) stream.write(`${cut(line, longestLine)}\n`);
+      for (const line of failures.linesOf(record)) stream.write(`${cut(line, longestLine)}\n`);
     },
     update(progress) {
       latest = progress;
-      if (now() - told >= plainMs) tell(progress);
+      if (now() - printedAt >= plainMs) print(progress);
     },
     end(whereToSeeAll = '') {
-      if (latest !== undefined) tell(latest);
-      for (const line of teller.rest(whereToSeeAll)) stream.write(`${line}\n`);
+      if (latest !== undefined) print(latest);
+      for (const line of failures.restLines(whereToSeeAll)) stream.write(`${line}\n`);
     },
   };
 }

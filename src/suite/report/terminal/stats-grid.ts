@@ -4,7 +4,7 @@ import { formatInterval } from '../wording.ts';
 import { type Column, type GridRow, type GridView, renderGrid } from './grid.ts';
 import { cut, oneLine } from './text-width.ts';
 
-/** What each eval came to, with its tags below it, and the cases as wholes. */
+/** The statistics of each eval, with its tags below it, and of all cases. */
 export function renderStats({ evals, overall, epochs }: RunSummary, view: GridView): string[] {
   const rows = Object.entries(evals).flatMap(([id, stats]): GridRow[] => [
     { style: 'bold', cells: [nameOf(id), ...statsCells(stats, epochs), ...evalCells(stats)] },
@@ -13,7 +13,7 @@ export function renderStats({ evals, overall, epochs }: RunSummary, view: GridVi
     })),
   ]);
   const all: GridRow = { style: 'bold', cells: ['all cases', ...statsCells(overall, epochs)] };
-  // Where only metrics judge, no case can fail, and none has a score.
+  // With metrics alone no case can fail, and none has a score.
   const isJudged = overall.scored > 0 || overall.passed < overall.count;
   return renderGrid(statsColumns, isJudged ? [...rows, all] : rows, view);
 }
@@ -23,21 +23,21 @@ function nameOf(id: string): string {
 }
 
 const statsColumns: readonly Column[] = [
-  { title: 'eval', keep: 0 },
-  { title: 'count', keep: 7 },
-  { title: 'passed', keep: 10 },
-  { title: 'pass rate', keep: 12 },
-  { title: 'mean', keep: 11 },
-  { title: 'stderr', keep: 6 },
-  { title: '95 %', keep: 5 },
-  { title: 'median', keep: 3 },
-  { title: 'p10', keep: 2 },
-  { title: 'unscored', keep: 9 },
-  { title: 'flaky', keep: 8 },
-  { title: 'p50', keep: 1 },
-  { title: 'p99', keep: 0 },
-  { title: 'queue', keep: 0 },
-  { title: 'spread', keep: 4 },
+  { title: 'eval', priority: 0 },
+  { title: 'count', priority: 7 },
+  { title: 'passed', priority: 10 },
+  { title: 'pass rate', priority: 12 },
+  { title: 'mean', priority: 11 },
+  { title: 'stderr', priority: 6 },
+  { title: '95 %', priority: 5 },
+  { title: 'median', priority: 3 },
+  { title: 'p10', priority: 2 },
+  { title: 'unscored', priority: 9 },
+  { title: 'flaky', priority: 8 },
+  { title: 'p50', priority: 1 },
+  { title: 'p99', priority: 0 },
+  { title: 'queue', priority: 0 },
+  { title: 'spread', priority: 4 },
 ];
 
 function statsCells(stats: Stats, epochs: number): string[] {
@@ -59,7 +59,7 @@ function evalCells({ latency_ms: latency, queue_ms: queue, histogram }: EvalStat
   return [...latencyCells(latency), queueCell(queue), drawHistogram(histogram)];
 }
 
-/** Nothing where nobody had to wait. */
+/** The median time in the queue; empty where there was practically none. */
 function queueCell(queue: EvalStats['queue_ms']): string {
   return queue === undefined || queue === null || queue.p99 < 0.5 ? '' : formatDuration(queue.p50);
 }
@@ -68,7 +68,7 @@ function latencyCells(latency: Latency | null): string[] {
   return latency === null ? ['', ''] : [formatDuration(latency.p50), formatDuration(latency.p99)];
 }
 
-/** One bar for each count, the highest full; only a count of nothing has the lowest one. */
+/** One bar for each count, the highest full; only 0 has the lowest one. */
 export function drawHistogram(counts: readonly number[]): string {
   const most = Math.max(...counts);
   if (most === 0) return '';
@@ -77,7 +77,7 @@ export function drawHistogram(counts: readonly number[]): string {
 
 const bars = '▁▂▃▄▅▆▇█';
 
-/** How well each guardrail tells what to stop, and how long its hooks took; nothing where no event is labelled. */
+/** The classification measures of each guardrail; no lines where no event is labelled. */
 export function renderGuards({ evals }: RunSummary, view: GridView): string[] {
   const guards = Object.entries(evals).flatMap(([id, { classification, tags }]) => [
     { id: nameOf(id), classification },
@@ -92,7 +92,7 @@ export function renderGuards({ evals }: RunSummary, view: GridView): string[] {
   return rows.length === 0 ? [] : renderGrid(guardColumns, rows, view);
 }
 
-/** Whether anybody knows of an event that it should, or should not, have been flagged. */
+/** Whether at least one event of the guard has a label. */
 export function isLabelled(guard: Classification | undefined): guard is Classification {
   if (guard === undefined) return false;
   const { true_positives: tp, false_positives: fp, true_negatives: tn, false_negatives: fn } = guard;
@@ -100,15 +100,15 @@ export function isLabelled(guard: Classification | undefined): guard is Classifi
 }
 
 const guardColumns: readonly Column[] = [
-  { title: 'guard', keep: 0 },
-  { title: 'precision', keep: 7 },
-  { title: 'recall', keep: 8 },
-  { title: 'F1', keep: 5 },
-  { title: 'F2', keep: 6 },
-  { title: 'AUC', keep: 4 },
-  { title: 'caught', keep: 3 },
-  { title: 'missed', keep: 3 },
-  { title: 'false alarms', keep: 3 },
+  { title: 'guard', priority: 0 },
+  { title: 'precision', priority: 7 },
+  { title: 'recall', priority: 8 },
+  { title: 'F1', priority: 5 },
+  { title: 'F2', priority: 6 },
+  { title: 'AUC', priority: 4 },
+  { title: 'caught', priority: 3 },
+  { title: 'missed', priority: 3 },
+  { title: 'false alarms', priority: 3 },
 ];
 
 function classificationCells(guard: Classification): string[] {
@@ -125,7 +125,7 @@ export function renderHooks({ evals }: RunSummary, view: GridView): string[] {
       cells: [nameOf(hook), nameOf(id), ...latencyCells(latency)],
     })),
   );
-  const columns = ['hook', 'guard', 'p50', 'p99'].map((title, keep) => ({ title, keep }));
+  const columns = ['hook', 'guard', 'p50', 'p99'].map((title, priority) => ({ title, priority }));
   return rows.length === 0 ? [] : renderGrid(columns, rows, view);
 }
 
@@ -146,9 +146,9 @@ export function renderEpochs({ evals, epochs }: RunSummary, view: GridView): str
         ],
   );
   const columns = [
-    { title: 'eval', keep: 0 },
-    ...ks.map((k) => ({ title: `pass@${k}`, keep: k })),
-    ...ks.map((k) => ({ title: `pass^${k}`, keep: -k })),
+    { title: 'eval', priority: 0 },
+    ...ks.map((k) => ({ title: `pass@${k}`, priority: k })),
+    ...ks.map((k) => ({ title: `pass^${k}`, priority: -k })),
   ];
   return rows.length === 0 ? [] : renderGrid(columns, rows, view);
 }

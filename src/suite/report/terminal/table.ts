@@ -3,7 +3,7 @@ import { formatCount, formatRate } from '../numbers.ts';
 import type { OpenReporter } from '../reporter.ts';
 import { bailedSentence, describeFailure, describeRun, explainGate, nameGate } from '../wording.ts';
 import { type GridView, toReadable } from './grid.ts';
-import { openPaint, type Style } from './paint.ts';
+import { createPaint, type Style } from './paint.ts';
 import { renderEpochs, renderGuards, renderHooks, renderStats } from './stats-grid.ts';
 import { cut, oneLine } from './text-width.ts';
 
@@ -19,7 +19,7 @@ export const openTable: OpenReporter = (sink) => ({
 
 /** The same as a text: several lines, each ended, and if there is a number of columns, from 20, none wider than that. */
 export function renderTable(report: RunSummary, colour: boolean, columns?: number): string {
-  const paint = openPaint(colour);
+  const paint = createPaint(colour);
   const view: GridView = { paint, columns: toReadable(columns) };
   const sections = [
     [headline(report, view)],
@@ -30,7 +30,7 @@ export function renderTable(report: RunSummary, colour: boolean, columns?: numbe
     gateLines(report, view),
     failureLines(report, view),
     problemLines(report, view),
-    closing(report, view),
+    footer(report, view),
   ];
   return sections
     .filter((lines) => lines.length > 0)
@@ -39,18 +39,18 @@ export function renderTable(report: RunSummary, colour: boolean, columns?: numbe
 }
 
 function headline(report: RunSummary, { paint, columns = Infinity }: GridView): string {
-  const { word, style } = verdictOf(report);
+  const { word, style } = statusText(report);
   const name = cut(oneLine(report.suite), columns - word.length - 2);
   return `${paint('bold', name)}: ${style === undefined ? word : paint(style, word)}`;
 }
 
-interface Verdict {
+interface StatusText {
   readonly word: string;
   readonly style?: Style;
 }
 
-/** A shadow can neither pass nor fail. */
-function verdictOf({ kind, status, cases }: RunSummary): Verdict {
+/** The status with its colour; for a shadow, which cannot pass or fail, the number of events. */
+function statusText({ kind, status, cases }: RunSummary): StatusText {
   if (kind === 'shadow') return { word: formatCount(cases, 'event') };
   return { word: status, style: styles[status] };
 }
@@ -76,7 +76,7 @@ function failureLines(
 ): string[] {
   if (count === 0) return [];
   const lines = failures.flatMap((failure, index) => [
-    cut(`  ${place(failure)}  ${cut(oneLine(describeFailure(failure)), longestText)}`, columns),
+    cut(`  ${locationOf(failure)}  ${cut(oneLine(describeFailure(failure)), maxTextWidth)}`, columns),
     // Most have the hint of the one before.
     ...(failure.hint === undefined || failures.slice(0, index).some(({ hint }) => hint === failure.hint)
       ? []
@@ -86,7 +86,7 @@ function failureLines(
 }
 
 /** What a person reads of one text in a list. */
-const longestText = 160;
+const maxTextWidth = 160;
 
 function problemLines(
   { problems, problem_count: count }: RunSummary,
@@ -106,12 +106,12 @@ function problemLines(
 
 function toLines(problem: RowProblem): string[] {
   return [
-    `  ${place(problem)}  ${cut(oneLine(problem.message), longestText)}`,
+    `  ${locationOf(problem)}  ${cut(oneLine(problem.message), maxTextWidth)}`,
     ...(problem.hint === undefined ? [] : [`      hint: ${oneLine(problem.hint)}`]),
   ];
 }
 
-function place({ file, line }: Failure | RowProblem): string {
+function locationOf({ file, line }: Failure | RowProblem): string {
   return `${oneLine(file)}:${line}`;
 }
 
@@ -119,7 +119,7 @@ function title(noun: string, count: number, shown: number): string {
   return shown < count ? `${formatCount(count, noun)}, the first ${shown}:` : `${formatCount(count, noun)}:`;
 }
 
-function closing(report: RunSummary, { paint, columns = Infinity }: GridView): string[] {
+function footer(report: RunSummary, { paint, columns = Infinity }: GridView): string[] {
   const { kind, cases, duration_ms: ms } = report;
   if (kind === 'shadow') return [];
   const timing = `${describeRun(report)}${ms === null ? '' : ` (${formatRate(cases, ms)} per second)`}`;

@@ -1,2 +1,2 @@
-export { visibleLine as oneLine } from '../../../text/escape-invisible.ts';
+export { escapeInvisibleLine as oneLine } from '../../../text/escape-invisible.ts';
 export { cut, padEnd, padStart, textWidth } from '../../../text/width.ts';

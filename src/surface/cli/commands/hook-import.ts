@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { HooksImport } from '../../../runtime/open-runtime.ts';
-import { visible, visibleLine } from '../../../text/escape-invisible.ts';
-import { perform, type Situation } from '../command.ts';
+import { escapeInvisible, escapeInvisibleLine } from '../../../text/escape-invisible.ts';
+import { type CommandContext, runCommand } from '../command.ts';
 import type { ExitCode } from '../exit-code.ts';
 
 interface ImportFlags {
@@ -25,12 +25,12 @@ export function addHookImport(group: Command, signal: AbortSignal): void {
     .option('--write', 'write them into the config, comments kept; what it has already is not added again')
     .addHelpText('after', examples)
     .action(async (file: string, own: ImportFlags, command: Command) => {
-      await perform(command, signal, async (situation) => await importHooks(situation, file, own));
+      await runCommand(command, signal, async (context) => await importHooks(context, file, own));
     });
 }
 
 async function importHooks(
-  { options, terminal }: Situation,
+  { options, terminal }: CommandContext,
   file: string,
   { dialect, write }: ImportFlags,
 ): Promise<ExitCode> {
@@ -44,19 +44,19 @@ async function importHooks(
     terminal.printJson({ config, entries, added: written?.added ?? [], problems });
     return exitCodeOf(found);
   }
-  for (const problem of problems) terminal.tell(visible(formatProblem(problem)));
+  for (const problem of problems) terminal.printStderr(escapeInvisible(formatProblem(problem)));
   if (written === undefined) {
     if (yaml !== '') terminal.printValue(yaml.trimEnd());
     return exitCodeOf(found);
   }
   if (written.isNew) terminal.print(`wrote ${config}`);
-  for (const name of written.added) terminal.print(`added ${visibleLine(name)}`);
+  for (const name of written.added) terminal.print(`added ${escapeInvisibleLine(name)}`);
   const known = entries.length - written.added.length;
   if (known > 0) terminal.print(`${known} of ${entries.length} in ${config} already`);
   return exitCodeOf(found);
 }
 
-/** 1 when something is left out that was meant to run. */
+/** 1 when some hook could not be imported. */
 function exitCodeOf({ problems }: HooksImport): ExitCode {
   return problems.some(({ severity }) => severity === 'error') ? 1 : 0;
 }

@@ -3,11 +3,11 @@ import { type Command, Option } from 'commander';
 import type { DecisionDocument, HookInfo } from '../../../contract/document.ts';
 import { type HookKind, phasesOf } from '../../../contract/hook.ts';
 import { RuntimeError } from '../../../errors.ts';
-import { visible, visibleLine } from '../../../text/escape-invisible.ts';
-import { perform } from '../command.ts';
+import { escapeInvisible, escapeInvisibleLine } from '../../../text/escape-invisible.ts';
+import { runCommand } from '../command.ts';
 import { exactText } from '../exact-text.ts';
 import { exitCodeOfDecision } from '../exit-code.ts';
-import { columns } from '../show/columns.ts';
+import { formatColumns } from '../show/columns.ts';
 import type { Terminal } from '../terminal.ts';
 import { addHookImport } from './hook-import.ts';
 
@@ -29,10 +29,10 @@ function addList(group: Command, signal: AbortSignal): void {
     .description('show the declared hooks, in the order in which they run')
     .addHelpText('after', listExamples)
     .action(async (_own: unknown, command: Command) => {
-      await perform(command, signal, async ({ options, terminal, open }) => {
+      await runCommand(command, signal, async ({ options, terminal, open }) => {
         const hooks = (await open()).hooks.list();
         if (options.json) terminal.printJson({ hooks });
-        else terminal.print(columns(hooks.map(toColumns)));
+        else terminal.print(formatColumns(hooks.map(toColumns)));
         return 0;
       });
     });
@@ -64,15 +64,15 @@ function addFire(group: Command, signal: AbortSignal): void {
     )
     .addHelpText('after', fireExamples)
     .action(async (own: FireOptions, command: Command) => {
-      await perform(command, signal, async ({ options, terminal, input, open }) => {
+      await runCommand(command, signal, async ({ options, terminal, input, open }) => {
         const event = toEvent(own, await input.object('--event', own.event));
         const runtime = await open();
         const asked: string[] = [];
         const decision = await runtime.hooks.fire(event, { signal, onHear: (hook) => void asked.push(hook) });
         if (options.json) terminal.printJson({ ...decision, asked });
         else {
-          show(decision, terminal);
-          terminal.print(sayAsked(asked, own));
+          printDecision(decision, terminal);
+          terminal.print(describeAsked(asked, own));
         }
         return exitCodeOfDecision(decision.verdict);
       });
@@ -87,10 +87,10 @@ interface FireOptions {
   readonly event: string;
 }
 
-/** A native event, or a foreign dialect's own point. Throws USAGE for anything in between. */
+/** Makes a native event, or the event of a foreign dialect. Throws USAGE for a mixture of their options. */
 function toEvent({ hook, phase, dialect, point }: FireOptions, payload: Readonly<Record<string, unknown>>) {
   if (hook !== undefined && dialect === undefined && point === undefined)
-    return { ...toMoment(hook, phase), ...readParts(payload) };
+    return { ...toHookAndPhase(hook, phase), ...readParts(payload) };
   if (hook === undefined && phase === undefined && dialect !== undefined && point !== undefined)
     return { dialect, point, payload };
   throw new RuntimeError('USAGE', 'say which hooks: --hook with --phase, or --dialect with --point', {
@@ -98,8 +98,8 @@ function toEvent({ hook, phase, dialect, point }: FireOptions, payload: Readonly
   });
 }
 
-/** An eval hook has one moment, which needs no name. Throws EVENT_INVALID where a phase is missing. */
-function toMoment(hook: HookKind, phase: string | undefined) {
+/** Checks hook and phase; an eval hook has one phase, which may be left out. Throws EVENT_INVALID. */
+function toHookAndPhase(hook: HookKind, phase: string | undefined) {
   if (hook === 'eval' && (phase === undefined || phase === 'scored')) return { hook };
   if (phase !== undefined && hook !== 'eval') return { hook, phase };
   const message =
@@ -107,9 +107,9 @@ function toMoment(hook: HookKind, phase: string | undefined) {
   throw new RuntimeError('EVENT_INVALID', message, { hint: `Its phases are: ${phasesOf[hook].join(', ')}.` });
 }
 
-/** Who an `allow` is from, and that it is from nobody where no hook hears of the moment. */
-function sayAsked(asked: readonly string[], { hook, phase, dialect, point }: FireOptions): string {
-  if (asked.length > 0) return `asked: ${asked.map(visibleLine).join(', ')}`;
+/** Lists the hooks that were asked, or says that none hears this event. */
+function describeAsked(asked: readonly string[], { hook, phase, dialect, point }: FireOptions): string {
+  if (asked.length > 0) return `asked: ${asked.map(escapeInvisibleLine).join(', ')}`;
   const moment = [hook ?? dialect, phase ?? point].filter((word) => word !== undefined).join(' ');
   return `asked: nobody; no hook hears ${moment}\nhint: \`signalbox hook list\` shows what each one hears.`;
 }
@@ -137,7 +137,7 @@ Examples:
 
 Exit codes: 0 allow, modify or respond, 1 deny or abort, 2 wrong call or config, 3 ask: a person would decide.`;
 
-/** A misspelt part would be an event without it, so it is refused. */
+/** Throws EVENT_INVALID for unknown members, since a misspelt one would be missing from the event. */
 function readParts(payload: Readonly<Record<string, unknown>>) {
   const { request, response, event, ...others } = payload;
   const [other] = Object.keys(others);
@@ -148,20 +148,22 @@ function readParts(payload: Readonly<Record<string, unknown>>) {
   return { request, response, event };
 }
 
-function show(decision: DecisionDocument, terminal: Terminal): void {
+function printDecision(decision: DecisionDocument, terminal: Terminal): void {
   const { verdict, hook, reason, replace, result, enforced, context, abort } = decision;
   const by = hook === null ? '' : ` by hook "${hook}"`;
   terminal.print(
-    `${terminal.style(colours[verdict], verdict)}${enforced ? ' (enforced)' : ''}${by}${reason === '' ? '' : `: ${visible(reason)}`}`,
+    `${terminal.styleStdout(colours[verdict], verdict)}${enforced ? ' (enforced)' : ''}${by}${reason === '' ? '' : `: ${escapeInvisible(reason)}`}`,
   );
-  if (replace !== null) terminal.print(`replace: ${visible(exactText(decision, 'replace'))}`);
+  if (replace !== null) terminal.print(`replace: ${escapeInvisible(exactText(decision, 'replace'))}`);
   if (result !== null)
-    terminal.print(`result: ${visible(typeof result === 'string' ? result : exactText(decision, 'result'))}`);
+    terminal.print(
+      `result: ${escapeInvisible(typeof result === 'string' ? result : exactText(decision, 'result'))}`,
+    );
   if (abort !== null) terminal.print(`ends the ${abort}`);
-  for (const text of context) terminal.print(`context: ${visible(text)}`);
+  for (const text of context) terminal.print(`context: ${escapeInvisible(text)}`);
   if (Object.keys(decision.metadata).length > 0)
-    terminal.print(`metadata: ${visible(exactText(decision, 'metadata'))}`);
-  terminal.tellHint(decision.error);
+    terminal.print(`metadata: ${escapeInvisible(exactText(decision, 'metadata'))}`);
+  terminal.printHint(decision.error);
 }
 
 const colours = {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { perform } from '../command.ts';
+import { runCommand } from '../command.ts';
 
 /** `init`. */
 export function addInitCommand(program: Command, signal: AbortSignal): void {
@@ -8,7 +8,7 @@ export function addInitCommand(program: Command, signal: AbortSignal): void {
     .description('write a working runtime.yaml with a tool, an eval and a PII filter')
     .addHelpText('after', examples)
     .action(async (folder: string | undefined, _own: unknown, command: Command) => {
-      await perform(command, signal, async ({ options, terminal }) => {
+      await runCommand(command, signal, async ({ options, terminal }) => {
         const { writeTemplate } = await import('../../../runtime/open-runtime.ts');
         const target = folder ?? '.';
         const written = writeTemplate(target);

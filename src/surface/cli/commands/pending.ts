@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import type { PendingDocument } from '../../../contract/approval.ts';
 import type { Runtime } from '../../../runtime/open-runtime.ts';
-import { visibleLine } from '../../../text/escape-invisible.ts';
-import { perform } from '../command.ts';
+import { escapeInvisibleLine } from '../../../text/escape-invisible.ts';
+import { runCommand } from '../command.ts';
+import { type DecisionFlags, decidePending } from '../decision.ts';
 import { exactText } from '../exact-text.ts';
 import { addRunFlags } from '../execute-run.ts';
-import { facts } from '../facts.ts';
+import { formatFields } from '../fields.ts';
 import { nextCommands } from '../next-command.ts';
-import { type DecisionFlags, settle } from '../settle.ts';
-import { columns } from '../show/columns.ts';
-import { openAll, openFor } from '../show/locate.ts';
+import { formatColumns } from '../show/columns.ts';
 import { choicesText, jsonLine, questionOfDocument, questionText } from '../show/pending.ts';
+import { openAllRuntimes, openForId } from '../show/state-stores.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** `pending list`, `show`, `approve`, `reject` and `respond`. */
@@ -34,39 +34,39 @@ function addList(group: Command, signal: AbortSignal): void {
     .option('--run <id>', 'those of one run')
     .addHelpText('after', listExamples)
     .action(async (own: { all?: true; run?: string }, command: Command) => {
-      await perform(command, signal, async (situation) => {
-        const { options, terminal } = situation;
+      await runCommand(command, signal, async (context) => {
+        const { options, terminal } = context;
         const { all } = own;
         const lists: { runtime: Runtime; calls: PendingDocument[] }[] = [];
         if (own.run === undefined) {
-          for (const runtime of await openAll(situation))
+          for (const runtime of await openAllRuntimes(context))
             lists.push({ runtime, calls: await runtime.pending.list({ all }) });
         } else {
-          const { runtime, id: runId } = await openFor(situation, { kind: 'run', given: own.run });
+          const { runtime, id: runId } = await openForId(context, { kind: 'run', given: own.run });
           await runtime.runs.show(runId);
           lists.push({ runtime, calls: await runtime.pending.list({ all, runId }) });
         }
         if (options.json) terminal.printJson({ pending: lists.flatMap(({ calls }) => calls) });
-        else showLists(lists, terminal);
+        else printLists(lists, terminal);
         return 0;
       });
     });
 }
 
-function showLists(
+function printLists(
   lists: readonly { readonly runtime: Runtime; readonly calls: readonly PendingDocument[] }[],
   terminal: Terminal,
 ): void {
-  const told = lists.filter(({ calls }) => calls.length > 0);
-  if (told.length === 0) terminal.tell('no call waits for a person');
-  for (const { runtime, calls } of told) {
-    if (lists.length > 1) terminal.print(terminal.style('bold', `${runtime.file}:`));
-    terminal.print(columns(calls.map(rowOf)));
+  const nonEmpty = lists.filter(({ calls }) => calls.length > 0);
+  if (nonEmpty.length === 0) terminal.printStderr('no call waits for a person');
+  for (const { runtime, calls } of nonEmpty) {
+    if (lists.length > 1) terminal.print(terminal.styleStdout('bold', `${runtime.file}:`));
+    terminal.print(formatColumns(calls.map(rowOf)));
   }
 }
 
 function rowOf({ id, run_id, tool, status, created_at, message }: PendingDocument): string[] {
-  return [id, run_id, tool, status, created_at, visibleLine(message)];
+  return [id, run_id, tool, status, created_at, escapeInvisibleLine(message)];
 }
 
 function addShow(group: Command, signal: AbortSignal): void {
@@ -75,18 +75,18 @@ function addShow(group: Command, signal: AbortSignal): void {
     .description('show one call: who asks, for what, and what was decided')
     .addHelpText('after', showExamples)
     .action(async (given: string, _own: unknown, command: Command) => {
-      await perform(command, signal, async (situation) => {
-        const { options, terminal } = situation;
-        const { runtime, id } = await openFor(situation, { kind: 'pending', given });
+      await runCommand(command, signal, async (context) => {
+        const { options, terminal } = context;
+        const { runtime, id } = await openForId(context, { kind: 'pending', given });
         const document = await runtime.pending.show(id);
         if (options.json) terminal.printJson(document);
-        else show(document, runtime, terminal);
+        else printCall(document, runtime, terminal);
         return 0;
       });
     });
 }
 
-function show(document: PendingDocument, runtime: Runtime, { print }: Terminal): void {
+function printCall(document: PendingDocument, runtime: Runtime, { print }: Terminal): void {
   print(questionText(questionOfDocument(document)));
   if (document.status === 'open') print(choicesText(document.id, nextCommands(runtime.file)));
   else print(decisionText(document));
@@ -96,9 +96,12 @@ function show(document: PendingDocument, runtime: Runtime, { print }: Terminal):
 function decisionText(document: PendingDocument): string {
   const { status, by, decided_at, decision_reason } = document;
   const reason = decision_reason ?? '';
-  return facts([
-    ['decided', `${status}${by === null || by === '' ? '' : ` by ${visibleLine(by)}`} at ${decided_at}`],
-    ...(reason === '' ? [] : [['reason', visibleLine(reason)] as const]),
+  return formatFields([
+    [
+      'decided',
+      `${status}${by === null || by === '' ? '' : ` by ${escapeInvisibleLine(by)}`} at ${decided_at}`,
+    ],
+    ...(reason === '' ? [] : [['reason', escapeInvisibleLine(reason)] as const]),
     ...(document.edited_args === null
       ? []
       : [['arguments', jsonLine(exactText(document, 'edited_args'))] as const]),
@@ -115,9 +118,9 @@ function addApprove(group: Command, signal: AbortSignal): void {
   addDecisionOptions(command)
     .addHelpText('after', approveExamples)
     .action(async (given: string, own: DecisionFlags & { args?: string }, command: Command) => {
-      await perform(command, signal, async (situation) => {
-        const args = own.args === undefined ? undefined : await situation.input.text('--args', own.args);
-        return await settle(situation, { given, own }, (runtime, id, decider) =>
+      await runCommand(command, signal, async (context) => {
+        const args = own.args === undefined ? undefined : await context.input.text('--args', own.args);
+        return await decidePending(context, { given, own }, (runtime, id, decider) =>
           runtime.pending.approve(id, { ...decider, args }),
         );
       });
@@ -132,8 +135,8 @@ function addReject(group: Command, signal: AbortSignal): void {
   addDecisionOptions(command)
     .addHelpText('after', rejectExamples)
     .action(async (given: string, own: DecisionFlags, command: Command) => {
-      await perform(command, signal, async (situation) =>
-        settle(situation, { given, own }, (runtime, id, decider) => runtime.pending.reject(id, decider)),
+      await runCommand(command, signal, async (context) =>
+        decidePending(context, { given, own }, (runtime, id, decider) => runtime.pending.reject(id, decider)),
       );
     });
 }
@@ -147,9 +150,9 @@ function addRespond(group: Command, signal: AbortSignal): void {
   addDecisionOptions(command)
     .addHelpText('after', respondExamples)
     .action(async (given: string, own: DecisionFlags & { result: string }, command: Command) => {
-      await perform(command, signal, async (situation) => {
-        const result = await situation.input.json('--result', own.result);
-        return await settle(situation, { given, own }, (runtime, id, decider) =>
+      await runCommand(command, signal, async (context) => {
+        const result = await context.input.json('--result', own.result);
+        return await decidePending(context, { given, own }, (runtime, id, decider) =>
           runtime.pending.respond(id, { ...decider, result }),
         );
       });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { perform } from '../command.ts';
-import { columns } from '../show/columns.ts';
+import { runCommand } from '../command.ts';
+import { formatColumns } from '../show/columns.ts';
 
 /** `provider list`. */
 export function addProviderCommands(program: Command, signal: AbortSignal): void {
@@ -13,10 +13,10 @@ export function addProviderCommands(program: Command, signal: AbortSignal): void
     .description('show the declared providers')
     .addHelpText('after', examples)
     .action(async (_own: unknown, command: Command) => {
-      await perform(command, signal, async ({ options, terminal, open }) => {
+      await runCommand(command, signal, async ({ options, terminal, open }) => {
         const providers = (await open()).providers.list();
         if (options.json) terminal.printJson({ providers });
-        else terminal.print(columns(providers.map(({ id, type, model }) => [id, type, model])));
+        else terminal.print(formatColumns(providers.map(({ id, type, model }) => [id, type, model])));
         return 0;
       });
     });

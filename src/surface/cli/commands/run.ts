@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { RuntimeError } from '../../../errors.ts';
-import { perform } from '../command.ts';
-import { addRunFlags, carryOut, type RunFlags } from '../execute-run.ts';
+import { runCommand } from '../command.ts';
+import { addRunFlags, executeRun, type RunFlags } from '../execute-run.ts';
 
 /** `run`. */
 export function addRunCommand(program: Command, signal: AbortSignal): void {
@@ -12,8 +12,8 @@ export function addRunCommand(program: Command, signal: AbortSignal): void {
   addRunFlags(command)
     .addHelpText('after', examples)
     .action(async (file: string, own: RunFlags & { input: string }, command: Command) => {
-      await perform(command, signal, async (situation) => {
-        const { input, options, isConfigGiven, open } = situation;
+      await runCommand(command, signal, async (context) => {
+        const { input, options, isConfigGiven, open } = context;
         if (own.interactive && own.input === '-') {
           throw new RuntimeError('USAGE', '--interactive needs stdin, so --input cannot read it', {
             hint: 'Give the input as @FILE.',
@@ -22,7 +22,7 @@ export function addRunCommand(program: Command, signal: AbortSignal): void {
         const text = await input.text('--input', own.input);
         const { loadChecker } = await import('../../../runtime/open-runtime.ts');
         const { runtimeOfPipeline } = await loadChecker();
-        return await carryOut(situation, {
+        return await executeRun(context, {
           flags: own,
           open: (more) =>
             open(isConfigGiven ? options.config : runtimeOfPipeline(file, options.config), more),

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
 import type { RunDetails, RunInfo, RunStatus } from '../../../contract/run.ts';
 import { RuntimeError } from '../../../errors.ts';
-import { perform } from '../command.ts';
-import { addRunFlags, carryOut, type RunFlags } from '../execute-run.ts';
+import { runCommand } from '../command.ts';
+import { addRunFlags, executeRun, type RunFlags } from '../execute-run.ts';
 import { readNumber } from '../input.ts';
 import { readAge } from '../show/age.ts';
-import { columns } from '../show/columns.ts';
-import { showDetails } from '../show/details.ts';
-import { openAll, openFor, requireOne, wholeId } from '../show/locate.ts';
+import { formatColumns } from '../show/columns.ts';
+import { printDetails } from '../show/details.ts';
+import { openAllRuntimes, openForId, requireOneRuntime, resolveId } from '../show/state-stores.ts';
 import { userName } from '../user-name.ts';
 
 /** `runs list`, `show`, `resume`, `cancel` and `prune`. */
@@ -41,22 +41,22 @@ function addList(group: Command, signal: AbortSignal): void {
     .option('--limit <number>', 'at most so many')
     .addHelpText('after', listExamples)
     .action(async (own: { status?: RunStatus; limit?: string }, command: Command) => {
-      await perform(command, signal, async (situation) => {
-        const { options, terminal } = situation;
-        const filter = { status: own.status, limit: readCount('--limit', own.limit) };
-        const runtimes = await openAll(situation);
+      await runCommand(command, signal, async (context) => {
+        const { options, terminal } = context;
+        const filter = { status: own.status, limit: readPositive('--limit', own.limit) };
+        const runtimes = await openAllRuntimes(context);
         const lists: RunInfo[][] = [];
         for (const runtime of runtimes) lists.push(await runtime.runs.list(filter));
         const runs = lists.length === 1 ? lists.flat() : newestFirst(lists.flat()).slice(0, filter.limit);
         if (options.json) terminal.printJson({ runs });
-        else if (runs.length === 0) terminal.tell('there are no runs');
-        else terminal.print(columns(runs.map(rowOf)));
+        else if (runs.length === 0) terminal.printStderr('there are no runs');
+        else terminal.print(formatColumns(runs.map(rowOf)));
         return 0;
       });
     });
 }
 
-function readCount(option: string, value: string | undefined): number | undefined {
+function readPositive(option: string, value: string | undefined): number | undefined {
   const count = readNumber(option, value);
   if (count === undefined || (Number.isSafeInteger(count) && count > 0)) return count;
   throw new RuntimeError('USAGE', `${option} takes a whole number from 1, not "${value}"`);
@@ -77,12 +77,12 @@ function addShow(group: Command, signal: AbortSignal): void {
     .description('show what a run did and what it waits for')
     .addHelpText('after', showExamples)
     .action(async (given: string, _own: unknown, command: Command) => {
-      await perform(command, signal, async (situation) => {
-        const { options, terminal } = situation;
-        const { runtime, id } = await openFor(situation, { kind: 'run', given });
+      await runCommand(command, signal, async (context) => {
+        const { options, terminal } = context;
+        const { runtime, id } = await openForId(context, { kind: 'run', given });
         const details: RunDetails = await runtime.runs.show(id);
         if (options.json) terminal.printJson(details);
-        else await showDetails(details, runtime, terminal);
+        else await printDetails(details, runtime, terminal);
         return 0;
       });
     });
@@ -93,12 +93,12 @@ function addResume(group: Command, signal: AbortSignal): void {
   addRunFlags(command)
     .addHelpText('after', resumeExamples)
     .action(async (given: string, own: RunFlags, command: Command) => {
-      await perform(command, signal, async (situation) => {
+      await runCommand(command, signal, async (context) => {
         const wanted = { kind: 'run', given } as const;
-        return await carryOut(situation, {
+        return await executeRun(context, {
           flags: own,
-          open: async (more) => (await openFor(situation, wanted, more)).runtime,
-          start: async (runtime, options) => runtime.runs.resume(await wholeId(runtime, wanted), options),
+          open: async (more) => (await openForId(context, wanted, more)).runtime,
+          start: async (runtime, options) => runtime.runs.resume(await resolveId(runtime, wanted), options),
         });
       });
     });
@@ -112,9 +112,9 @@ function addCancel(group: Command, signal: AbortSignal): void {
     .option('--by <name>', 'who cancels (default: your user name)')
     .addHelpText('after', cancelExamples)
     .action(async (given: string, own: { reason?: string; by?: string }, command: Command) => {
-      await perform(command, signal, async (situation) => {
-        const { options, terminal } = situation;
-        const { runtime, id } = await openFor(situation, { kind: 'run', given });
+      await runCommand(command, signal, async (context) => {
+        const { options, terminal } = context;
+        const { runtime, id } = await openForId(context, { kind: 'run', given });
         const document = await runtime.runs.cancel(id, { by: own.by ?? userName(), reason: own.reason });
         if (options.json) terminal.printJson(document);
         else terminal.print(`cancelled: ${id}`);
@@ -134,10 +134,10 @@ function addPrune(group: Command, signal: AbortSignal): void {
     )
     .addHelpText('after', pruneExamples)
     .action(async (own: { olderThan: string }, command: Command) => {
-      await perform(command, signal, async (situation) => {
-        const { options, terminal } = situation;
+      await runCommand(command, signal, async (context) => {
+        const { options, terminal } = context;
         const olderThanMs = await readAge('--older-than', own.olderThan);
-        const pruned = await requireOne(await openAll(situation)).runs.prune({ olderThanMs });
+        const pruned = await requireOneRuntime(await openAllRuntimes(context)).runs.prune({ olderThanMs });
         if (options.json) terminal.printJson({ pruned });
         else terminal.print(`removed ${pruned} ${pruned === 1 ? 'run' : 'runs'}`);
         return 0;

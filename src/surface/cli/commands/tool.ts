@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { ToolDocument } from '../../../contract/document.ts';
 import type { Runtime } from '../../../runtime/open-runtime.ts';
-import { visible } from '../../../text/escape-invisible.ts';
-import { perform } from '../command.ts';
+import { escapeInvisible } from '../../../text/escape-invisible.ts';
+import { runCommand } from '../command.ts';
 import { exactText } from '../exact-text.ts';
 import { exitCodeOfTool } from '../exit-code.ts';
 import { nextCommands } from '../next-command.ts';
-import { columns } from '../show/columns.ts';
-import { choicesText, headline, lostText, resumeText } from '../show/pending.ts';
+import { formatColumns } from '../show/columns.ts';
+import { choicesText, headline, memoryStoreText, resumeText } from '../show/pending.ts';
 import type { Terminal } from '../terminal.ts';
 import { userName } from '../user-name.ts';
 
@@ -19,12 +19,12 @@ export function addToolCommands(program: Command, signal: AbortSignal): void {
     .description('show the declared tools')
     .addHelpText('after', listExamples)
     .action(async (_options: unknown, command: Command) => {
-      await perform(command, signal, async ({ options, terminal, open }) => {
+      await runCommand(command, signal, async ({ options, terminal, open }) => {
         const tools = (await open()).tools.list();
         if (options.json) terminal.printJson({ tools });
         else
           terminal.print(
-            columns(tools.map(({ name, runtime, description }) => [name, runtime, description])),
+            formatColumns(tools.map(({ name, runtime, description }) => [name, runtime, description])),
           );
         return 0;
       });
@@ -36,14 +36,14 @@ export function addToolCommands(program: Command, signal: AbortSignal): void {
     .option('--approve', 'consent on the spot when the tool asks for a person')
     .addHelpText('after', callExamples)
     .action(async (name: string, own: { args: string; approve?: true }, command: Command) => {
-      await perform(command, signal, async ({ options, terminal, input, open }) => {
+      await runCommand(command, signal, async ({ options, terminal, input, open }) => {
         const args = await input.text('--args', own.args);
         const runtime = await open();
         const document = await runtime.tools.call(name, args, { signal, ...(own.approve && { approve }) });
         if (options.json) terminal.printJson(document);
-        else show(document, runtime, terminal);
+        else printResult(document, runtime, terminal);
         if (document.status === 'pending' && !runtime.isDurable)
-          terminal.tell(lostText('consent on the spot with --approve'));
+          terminal.printStderr(memoryStoreText('consent on the spot with --approve'));
         return exitCodeOfTool(document.status);
       });
     });
@@ -81,25 +81,25 @@ async function approve({ id }: { readonly id: string }) {
   } as const;
 }
 
-function show(document: ToolDocument, { file, isDurable }: Runtime, terminal: Terminal): void {
+function printResult(document: ToolDocument, { file, isDurable }: Runtime, terminal: Terminal): void {
   switch (document.status) {
     case 'ok':
       terminal.printValue(resultText(document));
       return;
     case 'failed':
-      terminal.tell(`failed: [${document.error.code}] ${visible(document.error.message)}`);
-      terminal.tell(`hint: ${visible(document.error.hint)}`);
+      terminal.printStderr(`failed: [${document.error.code}] ${escapeInvisible(document.error.message)}`);
+      terminal.printStderr(`hint: ${escapeInvisible(document.error.hint)}`);
       return;
     case 'denied':
-      terminal.tell(`denied by hook "${document.hook}": ${visible(document.reason)}`);
+      terminal.printStderr(`denied by hook "${document.hook}": ${escapeInvisible(document.reason)}`);
       return;
     case 'pending': {
       const { id, run_id } = document.pending;
       const commands = nextCommands(file);
-      terminal.tell(headline(document.pending));
+      terminal.printStderr(headline(document.pending));
       if (!isDurable) return;
-      terminal.tell(choicesText(id, commands));
-      terminal.tell(resumeText(run_id, commands, { isLast: true }));
+      terminal.printStderr(choicesText(id, commands));
+      terminal.printStderr(resumeText(run_id, commands, { isLast: true }));
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { visible } from '../../../text/escape-invisible.ts';
-import { perform } from '../command.ts';
+import { escapeInvisible } from '../../../text/escape-invisible.ts';
+import { runCommand } from '../command.ts';
 
 /** `validate`. */
 export function addValidateCommand(program: Command, signal: AbortSignal): void {
@@ -10,7 +10,7 @@ export function addValidateCommand(program: Command, signal: AbortSignal): void 
     .option('--strict', 'take warnings for errors')
     .addHelpText('after', examples)
     .action(async (files: string[], { strict = false }: { strict?: boolean }, command: Command) => {
-      await perform(command, signal, async ({ options, terminal }) => {
+      await runCommand(command, signal, async ({ options, terminal }) => {
         const { formatProblem, loadChecker } = await import('../../../runtime/open-runtime.ts');
         const { validateFile } = await loadChecker();
         const named = files.length === 0 ? [options.config] : files;
@@ -20,8 +20,8 @@ export function addValidateCommand(program: Command, signal: AbortSignal): void 
         const warnings = problems.filter(({ severity }) => severity === 'warning').length;
         if (options.json) terminal.printJson({ valid: errors === 0, errors, warnings, problems });
         else {
-          for (const problem of problems) terminal.print(visible(formatProblem(problem)));
-          terminal.tell(summary(named.length, errors, warnings));
+          for (const problem of problems) terminal.print(escapeInvisible(formatProblem(problem)));
+          terminal.printStderr(summary(named.length, errors, warnings));
         }
         return errors === 0 ? 0 : 2;
       });
@@ -37,7 +37,7 @@ Examples:
 
 Exit codes: 0 no errors (warnings are told), 2 errors, or warnings with --strict.`;
 
-/** Notes stay: they ask for nothing. */
+/** Turns warnings into errors; notes stay. */
 function toStrict<Problem extends { readonly severity: string }>(problem: Problem): Problem {
   return problem.severity === 'warning' ? { ...problem, severity: 'error' } : problem;
 }

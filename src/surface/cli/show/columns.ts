@@ -1,22 +1,23 @@
-import { visibleLine } from '../../../text/escape-invisible.ts';
+import { escapeInvisibleLine } from '../../../text/escape-invisible.ts';
 import { cut, padEnd, textWidth } from '../../../text/width.ts';
 import { openStdoutSink } from '../stdout-sink.ts';
 
 /**
- * Rows as aligned columns, two spaces apart; a cell of several lines becomes one, and shows what would not be seen. Where a terminal is too narrow, columns
- * go on below the others, indented, and the last one is cut: what is longer than a line is in --json, and in a pipe.
+ * Rows as aligned columns, two spaces apart; line ends and invisible characters in cells are escaped. On a
+ * narrow terminal columns continue on an indented line, and the last one is cut; --json and a pipe show
+ * everything.
  */
-export function columns(
+export function formatColumns(
   rows: readonly (readonly string[])[],
   width: number | undefined = openStdoutSink(false).columns,
 ): string {
-  const cells = rows.map((row) => row.map(visibleLine));
+  const cells = rows.map((row) => row.map(escapeInvisibleLine));
   const lines = layOut(widthsOf(cells), width ?? Infinity);
   return cells.flatMap((row) => lines.flatMap((line) => render(row, line))).join('\n');
 }
 
 /** A column in its place. */
-interface Placed {
+interface PlacedColumn {
   readonly at: number;
   readonly width: number;
 }
@@ -30,17 +31,17 @@ function widthsOf(cells: readonly (readonly string[])[]): number[] {
 }
 
 /** Which columns share a line. */
-function layOut(widths: readonly number[], most: number): Placed[][] {
-  const lines: Placed[][] = [[]];
+function layOut(widths: readonly number[], maxWidth: number): PlacedColumn[][] {
+  const lines: PlacedColumn[][] = [[]];
   let used = 0;
   for (const [at, wanted] of widths.entries()) {
     const isLast = at === widths.length - 1;
-    const room = most - used;
-    if (wanted > room && !(isLast && room >= least) && lines.at(-1)?.length !== 0) {
+    const room = maxWidth - used;
+    if (wanted > room && !(isLast && room >= minLastWidth) && lines.at(-1)?.length !== 0) {
       lines.push([]);
       used = indent.length;
     }
-    const width = Math.max(1, Math.min(wanted, most - used));
+    const width = Math.max(1, Math.min(wanted, maxWidth - used));
     lines.at(-1)?.push({ at, width });
     used += width + gap.length;
   }
@@ -49,11 +50,11 @@ function layOut(widths: readonly number[], most: number): Placed[][] {
 
 const gap = '  ';
 const indent = '    ';
-/** Columns in which a text still says something. */
-const least = 24;
+/** The least width for the last column beside the others. */
+const minLastWidth = 24;
 
-/** No line where there is nothing to say on it. */
-function render(row: readonly string[], line: readonly Placed[]): string[] {
+/** Renders one line of a row; none when all its cells are empty, unless it is the first. */
+function render(row: readonly string[], line: readonly PlacedColumn[]): string[] {
   const text = line.map(({ at, width }) => padEnd(cut(row[at] ?? '', width), width)).join(gap);
   if (text.trim() === '') return line[0]?.at === 0 ? [''] : [];
   return [`${line[0]?.at === 0 ? '' : indent}${text}`.trimEnd()];

@@ -1,15 +1,15 @@
 import type { RunDetails, TimelineEntry } from '../../../contract/run.ts';
 import type { Runtime } from '../../../runtime/open-runtime.ts';
-import { visible, visibleLine } from '../../../text/escape-invisible.ts';
+import { escapeInvisible, escapeInvisibleLine } from '../../../text/escape-invisible.ts';
 import { exactText } from '../exact-text.ts';
-import { facts } from '../facts.ts';
+import { formatFields } from '../fields.ts';
 import { nextCommands } from '../next-command.ts';
 import type { Terminal } from '../terminal.ts';
-import { columns } from './columns.ts';
+import { formatColumns } from './columns.ts';
 import { choicesText, headline, jsonLine, resumeText } from './pending.ts';
 
-/** Shows people a run: what it is, what happened when, and what can be done now. */
-export async function showDetails(
+/** Prints a run: summary, timeline, pending calls and the commands for them. */
+export async function printDetails(
   details: RunDetails,
   runtime: Runtime,
   { print }: Pick<Terminal, 'print'>,
@@ -17,7 +17,7 @@ export async function showDetails(
   const { formatDuration } = await import('../../../runtime/open-runtime.ts');
   print(summary(details));
   print('');
-  print(columns(toRows(details.timeline, formatDuration)));
+  print(formatColumns(toRows(details.timeline, formatDuration)));
   const commands = nextCommands(runtime.file);
   for (const pending of details.pendings) {
     print('');
@@ -31,19 +31,19 @@ export async function showDetails(
 
 function summary(details: RunDetails): string {
   const { run_id, kind, name, file, status, error, output } = details;
-  return facts([
+  return formatFields([
     ['run', run_id],
-    [kind, `${visibleLine(name)}${file === null ? '' : ` (${visibleLine(file)})`}`],
+    [kind, `${escapeInvisibleLine(name)}${file === null ? '' : ` (${escapeInvisibleLine(file)})`}`],
     ['status', status],
     ['input', jsonLine(exactText(details, 'input'))],
     ...(status === 'completed' || output !== null
       ? [['output', jsonLine(exactText(details, 'output'))] as const]
       : []),
-    ...(error === null ? [] : [['error', `[${error.code}] ${visible(error.message)}`] as const]),
+    ...(error === null ? [] : [['error', `[${error.code}] ${escapeInvisible(error.message)}`] as const]),
   ]);
 }
 
-/** When, how long after the run began, what, and how long that took. */
+/** Rows of the timeline: time, offset from the start, event, step, duration, detail. */
 function toRows(timeline: readonly TimelineEntry[], formatDuration: (ms: number) => string): string[][] {
   const [first] = timeline;
   const begins = new Map<string, string>();
@@ -55,7 +55,14 @@ function toRows(timeline: readonly TimelineEntry[], formatDuration: (ms: number)
     const isEnd = what === 'step ended' || what === 'decided';
     const took = isEnd && began !== undefined ? formatDuration(between(began, at)) : '';
     const after = first === undefined ? '' : `+${formatDuration(between(first.at, at))}`;
-    return [at, after, what, step === null ? '' : visibleLine(step), took, visibleLine(detail)];
+    return [
+      at,
+      after,
+      what,
+      step === null ? '' : escapeInvisibleLine(step),
+      took,
+      escapeInvisibleLine(detail),
+    ];
   });
 }
 
@@ -66,6 +73,6 @@ function pairOf({ what, step, detail }: TimelineEntry): string {
 }
 
 function between(from: string, to: string): number {
-  // A clock that was set back meanwhile says nothing.
+  // Not negative when the clock was set back meanwhile.
   return Math.max(0, Date.parse(to) - Date.parse(from));
 }

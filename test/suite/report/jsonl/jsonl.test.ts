@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { parseLossless, stringifyJson } from '../../../../src/json/json.ts';
 import { toReportDocument } from '../../../../src/suite/report/json.ts';
 import { openJsonl } from '../../../../src/suite/report/jsonl/jsonl.ts';
-import { openRunFile } from '../../../../src/suite/report/jsonl/read.ts';
+import { openRunFile } from '../../../../src/suite/report/jsonl/run-file.ts';
 import type { CaseRecord } from '../../../../src/suite/run/record.ts';
 import { caseOf, epochOf, evalResultOf, headerOf, newTextSink, reportOf } from '../reports.ts';
 

@@ -41,7 +41,7 @@ function setAttributes(element, attributes) {
 }
 
 /**
- * A text of somebody else, kept from turning the text around it.
+ * A text from data in a `bdi` element, so that its writing direction does not affect the text around it.
  * @param {string} text
  * @param {string} kind
  */
@@ -50,7 +50,7 @@ export function foreign(text, kind = '') {
 }
 
 /**
- * A button that says what it does.
+ * A button with a label.
  * @param {string} label
  * @param {() => void} act
  * @param {Attributes} attributes
@@ -60,7 +60,7 @@ export function button(label, act, attributes = {}) {
 }
 
 /**
- * For readers of the screen alone.
+ * Text for screen readers only.
  * @param {string} text
  */
 export function unseen(text) {

@@ -128,7 +128,7 @@ function sayFound(found, all, isDone) {
 }
 
 /**
- * What a paper says in the place of the filters.
+ * The text that is printed in place of the filters.
  * @param {number} found
  * @param {number} all
  */
@@ -138,7 +138,7 @@ function sayPrinted(found, all) {
 }
 
 /**
- * On paper nobody scrolls, and nobody unfolds.
+ * Before printing, renders the first rows and opens everything folded; undoes that afterwards.
  * @param {import('./list.js').List<Entry>} list
  * @param {() => void} say
  */

@@ -45,7 +45,7 @@ function showPage(page, data) {
 }
 
 /**
- * Where the open case covers the list, the list cannot be reached until it is closed.
+ * Makes the list inert while an open case covers it on a narrow screen.
  * @param {Element} page
  */
 function coverMain(page) {

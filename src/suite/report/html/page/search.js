@@ -5,7 +5,7 @@ import { readDetail } from './data.js';
 /** Milliseconds of work after which the browser may draw and listen again. */
 const SLICE = 12;
 
-/** Milliseconds between two looks at what is found so far; showing it costs more than finding it. */
+/** Milliseconds between two reports of what is found so far; showing it costs more than finding it. */
 const NEWS = 150;
 
 /**

@@ -3,8 +3,8 @@ import type { EvalDocument } from '../../../../contract/document.ts';
 import type { Threshold } from '../../../../contract/eval.ts';
 import { RuntimeError } from '../../../../errors.ts';
 import { formatNumber } from '../../../../json/decimal.ts';
-import { visible } from '../../../../text/escape-invisible.ts';
-import { perform } from '../../command.ts';
+import { escapeInvisible } from '../../../../text/escape-invisible.ts';
+import { runCommand } from '../../command.ts';
 import { exitCodeOfEval } from '../../exit-code.ts';
 import { readNumber } from '../../input.ts';
 import type { Terminal } from '../../terminal.ts';
@@ -32,7 +32,7 @@ export function addCall(group: Command, signal: AbortSignal): void {
     .option('--max-score <number>', 'the highest score that passes')
     .addHelpText('after', callExamples)
     .action(async (type: string, own: CallFlags, command: Command) => {
-      await perform(command, signal, async ({ options, terminal, input, open }) => {
+      await runCommand(command, signal, async ({ options, terminal, input, open }) => {
         const threshold = readThreshold(own);
         const params = await input.object('--params', own.params);
         const context = own.context === undefined ? {} : await input.object('--context', own.context);
@@ -70,14 +70,14 @@ function readThreshold(own: CallFlags): Threshold {
 
 function showScore(document: EvalDocument, isBounded: boolean, terminal: Terminal): void {
   if (document.status === 'unscored') {
-    terminal.print(`${terminal.style('red', 'unscored')}: ${visible(document.reason)}`);
-    terminal.tellHint(document.error);
+    terminal.print(`${terminal.styleStdout('red', 'unscored')}: ${escapeInvisible(document.reason)}`);
+    terminal.printHint(document.error);
     return;
   }
   const { score, passed, detail } = document;
   // Without bounds the score is a metric, and there is nothing it could miss.
-  const word = passed ? terminal.style('green', 'passed') : terminal.style('red', 'not passed');
+  const word = passed ? terminal.styleStdout('green', 'passed') : terminal.styleStdout('red', 'not passed');
   terminal.print(
-    `${formatNumber(score, [0, 1])}${isBounded ? ` ${word}` : ''}${detail === '' ? '' : `: ${visible(detail)}`}`,
+    `${formatNumber(score, [0, 1])}${isBounded ? ` ${word}` : ''}${detail === '' ? '' : `: ${escapeInvisible(detail)}`}`,
   );
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { RuntimeError } from '../../../../errors.ts';
-import { visibleLine } from '../../../../text/escape-invisible.ts';
-import { perform, type Situation } from '../../command.ts';
+import { escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
+import { type CommandContext, runCommand } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
 import { openStdoutSink } from '../../stdout-sink.ts';
 import { openRunFinder } from './find-run.ts';
@@ -36,38 +36,39 @@ export function addDiff(group: Command, signal: AbortSignal): void {
     )
     .addHelpText('after', examples)
     .action(async (a: string, b: string | undefined, own: DiffFlags, command: Command) => {
-      await perform(command, signal, async (situation) => await diff({ a, b: b ?? a }, own, situation));
+      await runCommand(command, signal, async (context) => await diff({ a, b: b ?? a }, own, context));
     });
 }
 
-interface Given {
+interface RunPair {
   readonly a: string;
   readonly b: string;
 }
 
-async function diff(given: Given, own: DiffFlags, situation: Situation): Promise<ExitCode> {
+async function diff(given: RunPair, own: DiffFlags, context: CommandContext): Promise<ExitCode> {
   requireSides(given, own);
-  const finder = openRunFinder(situation);
+  const finder = openRunFinder(context);
   const a = await finder.open(given.a);
   const b = given.b === given.a ? a : await finder.open(given.b);
   const { loadResults } = await import('../../../../runtime/open-runtime.ts');
   const { compareRuns, findRegressions, renderComparison, renderComparisonMarkdown } = await loadResults();
   const comparison = await compareRuns(a, b, own);
-  const { options, terminal } = situation;
+  const { options, terminal } = context;
   const rule = own.failOnRegression === true ? 'any' : own.failOnRegression;
-  const worse = rule === undefined ? [] : findRegressions(comparison, rule);
+  const regressions = rule === undefined ? [] : findRegressions(comparison, rule);
   if (options.json || own.reporter === 'json') {
-    terminal.printJson(rule === undefined ? comparison : { ...comparison, failures: worse });
+    terminal.printJson(rule === undefined ? comparison : { ...comparison, failures: regressions });
   } else if (own.reporter === 'markdown') terminal.print(renderComparisonMarkdown(comparison).trimEnd());
   else
     terminal.print(
       renderComparison(comparison, terminal.hasColour, openStdoutSink(terminal.hasColour).columns).trimEnd(),
     );
-  for (const reason of worse) terminal.tell(`${terminal.tint('red', 'worse')}: ${visibleLine(reason)}`);
-  return worse.length === 0 ? 0 : 1;
+  for (const reason of regressions)
+    terminal.printStderr(`${terminal.styleStderr('red', 'worse')}: ${escapeInvisibleLine(reason)}`);
+  return regressions.length === 0 ? 0 : 1;
 }
 
-function requireSides({ a, b }: Given, { tagA, tagB, evalA, evalB }: DiffFlags): void {
+function requireSides({ a, b }: RunPair, { tagA, tagB, evalA, evalB }: DiffFlags): void {
   if ((evalA === undefined) !== (evalB === undefined)) {
     throw new RuntimeError('USAGE', '--eval-a and --eval-b are given together, or neither is', {
       hint: 'Without them each eval is compared with the one of the same id.',

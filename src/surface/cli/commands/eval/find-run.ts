@@ -1,52 +1,58 @@
 import { existsSync } from 'node:fs';
 import { RuntimeError, toRuntimeError } from '../../../../errors.ts';
 import type { RunSource, Runtime, SuiteRunInfo } from '../../../../runtime/open-runtime.ts';
-import { ambiguous } from '../../id.ts';
-import { openKeepers as openKeepersHere, type Searching } from '../../show/locate.ts';
+import { ambiguousId } from '../../id.ts';
+import { openResultRuntimes as openKeepersHere, type StoreContext } from '../../show/state-stores.ts';
 
-/** Opens runs by what was typed: a file of JSON lines, the id of a kept run or its beginning, `last` or `last~N`. */
+/** Opens a run by its file of JSON lines, the id of a stored run or its beginning, `last` or `last~N`. */
 export interface RunFinder {
   /** Throws RUN_UNKNOWN, USAGE, FILE_UNREADABLE, STORE_FAILED. */
   open(given: string): Promise<RunSource>;
 }
 
-/** The runtimes whose state stores keep the runs are opened with the first run that is not a file. */
-export function openRunFinder(situation: Searching): RunFinder {
+/**
+ * Makes a finder; it opens the runtimes with the state stores when it needs a stored run for the first
+ * time.
+ */
+export function openRunFinder(context: StoreContext): RunFinder {
   let opening: Promise<Runtime[]> | undefined;
   return {
     async open(given) {
-      if (isFile(given)) {
+      if (isRunFile(given)) {
         const { loadResults } = await import('../../../../runtime/open-runtime.ts');
         return await (await loadResults()).openRunFile(given);
       }
-      opening ??= openKeepers(situation);
+      opening ??= openRunStores(context);
       const { runtime, id } = await findRun(await opening, given);
       return await runtime.evals.runs.open(id);
     },
   };
 }
 
-/** Opens the runtimes whose state stores keep the runs: that of the config, or those of all stores below, as for runs of pipelines. */
-export async function openKeepers(situation: Searching): Promise<Runtime[]> {
+/**
+ * Opens the runtimes whose state stores hold suite runs: that of the config, or of every store in the
+ * folders below. Throws FILE_UNREADABLE with a hint about --config when there is none.
+ */
+export async function openRunStores(context: StoreContext): Promise<Runtime[]> {
   try {
-    return await openKeepersHere(situation);
+    return await openKeepersHere(context);
   } catch (thrown) {
     const { code, message } = toRuntimeError(thrown);
-    if (code !== 'FILE_UNREADABLE' || existsSync(situation.options.config)) throw thrown;
+    if (code !== 'FILE_UNREADABLE' || existsSync(context.options.config)) throw thrown;
     const hint = 'Runs are kept beside a config; --config FILE names it.';
     throw new RuntimeError(code, message, { hint, cause: thrown });
   }
 }
 
-/** A run, and the runtime whose store keeps it. */
-export interface KeptRun {
+/** A stored run, and the runtime of its store. */
+export interface StoredRun {
   readonly runtime: Runtime;
   readonly run: SuiteRunInfo;
 }
 
 /** The runs of all stores, the newest first. */
-export async function listKept(runtimes: readonly Runtime[], limit?: number): Promise<KeptRun[]> {
-  const lists: KeptRun[][] = [];
+export async function listStoredRuns(runtimes: readonly Runtime[], limit?: number): Promise<StoredRun[]> {
+  const lists: StoredRun[][] = [];
   for (const runtime of runtimes) {
     lists.push((await runtime.evals.runs.list({ limit })).map((run) => ({ runtime, run })));
   }
@@ -55,47 +61,50 @@ export async function listKept(runtimes: readonly Runtime[], limit?: number): Pr
   return all.toSorted((one, other) => other.run.started_at.localeCompare(one.run.started_at)).slice(0, limit);
 }
 
-/** Whether a run is meant by its file: a path is told from an id by what stands in it, so that a misspelt one is not looked for among the runs. */
-export function isFile(given: string): boolean {
+/**
+ * Whether `given` names a file: it exists, or has a dot or slash, so that a misspelt path is not taken for
+ * an id.
+ */
+export function isRunFile(given: string): boolean {
   return /[./\\]/.test(given) || existsSync(given);
 }
 
-interface Found {
+interface LocatedRun {
   readonly runtime: Runtime;
   readonly id: string;
 }
 
-async function findRun(runtimes: readonly Runtime[], given: string): Promise<Found> {
+async function findRun(runtimes: readonly Runtime[], given: string): Promise<LocatedRun> {
   const [first] = runtimes;
   if (first === undefined) throw new RuntimeError('RUN_UNKNOWN', `"${given}" is not there: nothing is kept`);
   const back = /^last(?:~(\d{1,6}))?$/.exec(given);
-  if (back !== null) return findBack(await listKept(runtimes), Number(back[1] ?? 0), given);
-  if (isWhole(given) && runtimes.length === 1) return { runtime: first, id: given };
-  const matching = (await listKept(runtimes)).filter(({ run }) => run.id.startsWith(given));
+  if (back !== null) return findNthLast(await listStoredRuns(runtimes), Number(back[1] ?? 0), given);
+  if (isFullId(given) && runtimes.length === 1) return { runtime: first, id: given };
+  const matching = (await listStoredRuns(runtimes)).filter(({ run }) => run.id.startsWith(given));
   const ids = [...new Set(matching.map(({ run }) => run.id))];
   const [match, other] = matching;
-  if (given.length < shortest || match === undefined) return { runtime: first, id: given };
-  if (ids.length > 1) throw ambiguous(given, ids);
-  if (other !== undefined) throw severalKeepers(given, matching);
+  if (given.length < minIdLength || match === undefined) return { runtime: first, id: given };
+  if (ids.length > 1) throw ambiguousId(given, ids);
+  if (other !== undefined) throw ambiguousStore(given, matching);
   return { runtime: match.runtime, id: match.run.id };
 }
 
-/** One store is a copy of the other, and only one of them can be meant. */
-function severalKeepers(given: string, matching: readonly KeptRun[]): RuntimeError {
+/** USAGE for an id that several stores know, as copies of each other do. */
+function ambiguousStore(given: string, matching: readonly StoredRun[]): RuntimeError {
   const configs = matching.map(({ runtime }) => `--config ${runtime.file}`).join(' or ');
   return new RuntimeError('USAGE', `several state stores know "${given}"`, { hint: `Give ${configs}.` });
 }
 
-/** Fewer characters name nothing. */
-const shortest = 4;
+/** The least length of a beginning of an id. */
+const minIdLength = 4;
 
-/** Ids as Signalbox makes them are looked up at once. */
-function isWhole(given: string): boolean {
+/** Whether this is a complete id, which needs no search. */
+function isFullId(given: string): boolean {
   return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(given);
 }
 
-function findBack(kept: readonly KeptRun[], steps: number, given: string): Found {
-  const suites = kept.filter(({ run }) => run.kind === 'suite');
+function findNthLast(runs: readonly StoredRun[], steps: number, given: string): LocatedRun {
+  const suites = runs.filter(({ run }) => run.kind === 'suite');
   const found = suites[steps];
   if (found !== undefined) return { runtime: found.runtime, id: found.run.id };
   const there = suites.length === 1 ? 'is one run' : `are ${suites.length} runs`;

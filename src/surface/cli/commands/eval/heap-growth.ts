@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Keeps the heap near what is in use. V8 lets the part for new objects grow to 128 MB for as long as work goes on, and
- * garbage gather to several times what lives, so that the memory of a run would depend on how long it lasts.
+ * Keeps the heap close to what is in use. By default V8 lets the young generation grow to 128 MB and the
+ * heap to several times the live objects, so that the memory of a run would depend on its length.
  */
 export function limitHeapGrowth(): void {
   setFlagsFromString('--semi-space-growth-factor=1');

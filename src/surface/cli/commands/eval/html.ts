@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { perform } from '../../command.ts';
+import { runCommand } from '../../command.ts';
 import { openStdoutSink } from '../../stdout-sink.ts';
-import { isFile, openRunFinder } from './find-run.ts';
+import { isRunFile, openRunFinder } from './find-run.ts';
 
 /** `eval html`. */
 export function addHtml(group: Command, signal: AbortSignal): void {
@@ -11,16 +11,16 @@ export function addHtml(group: Command, signal: AbortSignal): void {
     .option('--output <file>', 'the page; - for stdout (default RUN.html)')
     .addHelpText('after', examples)
     .action(async (given: string, own: { output?: string }, command: Command) => {
-      await perform(command, signal, async (situation) => {
-        const { options, terminal } = situation;
-        const source = await openRunFinder(situation).open(given);
+      await runCommand(command, signal, async (context) => {
+        const { options, terminal } = context;
+        const source = await openRunFinder(context).open(given);
         const { loadResults } = await import('../../../../runtime/open-runtime.ts');
         const { openDelivery, retell } = await loadResults();
         const file = own.output ?? `${source.header.run_id}.html`;
         const place = file === '-' ? {} : { file };
         const delivery = await openDelivery([{ name: 'html', ...place }], {
           stdout: openStdoutSink(false),
-          inputs: isFile(given) ? [{ file: given, what: 'the run that it shows' }] : [],
+          inputs: isRunFile(given) ? [{ file: given, what: 'the run that it shows' }] : [],
         });
         try {
           await retell(source, delivery.reporter);

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { SuiteRunInfo } from '../../../../runtime/open-runtime.ts';
-import { visibleLine } from '../../../../text/escape-invisible.ts';
-import { perform } from '../../command.ts';
+import { escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
+import { runCommand } from '../../command.ts';
 import { readWhole } from '../../input.ts';
-import { columns } from '../../show/columns.ts';
-import { listKept, openKeepers } from './find-run.ts';
+import { formatColumns } from '../../show/columns.ts';
+import { listStoredRuns, openRunStores } from './find-run.ts';
 
 /** `eval list`. */
 export function addList(group: Command, signal: AbortSignal): void {
@@ -14,16 +14,16 @@ export function addList(group: Command, signal: AbortSignal): void {
     .option('--limit <number>', 'at most so many')
     .addHelpText('after', examples)
     .action(async (own: { limit?: string }, command: Command) => {
-      await perform(command, signal, async (situation) => {
-        const { options, terminal } = situation;
+      await runCommand(command, signal, async (context) => {
+        const { options, terminal } = context;
         const limit = readWhole('--limit', own.limit);
-        const kept = await listKept(await openKeepers(situation), limit);
+        const kept = await listStoredRuns(await openRunStores(context), limit);
         const runs = kept.map(({ run }) => run);
         if (options.json) terminal.printJson({ runs });
-        else if (runs.length === 0) terminal.tell('no runs are kept');
+        else if (runs.length === 0) terminal.printStderr('no runs are kept');
         else {
           const { formatPercent } = await import('../../../../runtime/open-runtime.ts');
-          terminal.print(columns(runs.map((run) => toRow(run, formatPercent))));
+          terminal.print(formatColumns(runs.map((run) => toRow(run, formatPercent))));
         }
         return 0;
       });
@@ -40,7 +40,7 @@ function toRow(
     started_at,
     kind === 'shadow' ? '' : status,
     kind,
-    visibleLine(suite),
+    escapeInvisibleLine(suite),
     `${cases} ${cases === 1 ? 'case' : 'cases'}`,
     rate === null ? '' : `${formatPercent(rate)} passed`,
   ];

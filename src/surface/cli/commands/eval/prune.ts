@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { perform } from '../../command.ts';
+import { runCommand } from '../../command.ts';
 import { readAge } from '../../show/age.ts';
-import { requireOne } from '../../show/locate.ts';
-import { openKeepers } from './find-run.ts';
+import { requireOneRuntime } from '../../show/state-stores.ts';
+import { openRunStores } from './find-run.ts';
 
 /** `eval prune`. */
 export function addPrune(group: Command, signal: AbortSignal): void {
@@ -12,10 +12,10 @@ export function addPrune(group: Command, signal: AbortSignal): void {
     .option('--older-than <duration>', 'began at least so long ago, such as 12h or 30d; 0s for all', '30d')
     .addHelpText('after', examples)
     .action(async (own: { olderThan: string }, command: Command) => {
-      await perform(command, signal, async (situation) => {
-        const { options, terminal } = situation;
+      await runCommand(command, signal, async (context) => {
+        const { options, terminal } = context;
         const olderThanMs = await readAge('--older-than', own.olderThan);
-        const runtime = requireOne(await openKeepers(situation));
+        const runtime = requireOneRuntime(await openRunStores(context));
         const pruned = await runtime.evals.runs.prune({ olderThanMs });
         if (options.json) terminal.printJson({ pruned });
         else terminal.print(`removed ${pruned} ${pruned === 1 ? 'run' : 'runs'}`);

@@ -6,7 +6,7 @@ import type {
   SuiteReport,
   SuiteRunOptions,
 } from '../../../../runtime/open-runtime.ts';
-import { perform, type Situation } from '../../command.ts';
+import { type CommandContext, runCommand } from '../../command.ts';
 import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
 import { readWhole } from '../../input.ts';
 import { nextEvalCommands } from '../../next-command.ts';
@@ -80,20 +80,20 @@ export function addRun(group: Command, signal: AbortSignal): void {
     .option('--quiet', 'no progress; what a run that does not pass came to is told all the same')
     .addHelpText('after', runExamples)
     .action(async (file: string, own: RunFlags, command: Command) => {
-      await perform(command, signal, async (situation) => await runSuite(file, own, situation));
+      await runCommand(command, signal, async (context) => await runSuite(file, own, context));
     });
 }
 
-async function runSuite(file: string, own: RunFlags, situation: Situation): Promise<ExitCode> {
+async function runSuite(file: string, own: RunFlags, context: CommandContext): Promise<ExitCode> {
   limitHeapGrowth();
-  const { options, isConfigGiven, terminal, open } = situation;
+  const { options, isConfigGiven, terminal, open } = context;
   const { loadChecker, loadResults } = await import('../../../../runtime/open-runtime.ts');
   const { findSuiteInputs, runtimeOfSuite } = await loadChecker();
   const { explainVerdict, openDelivery, openProgress, readReporter } = await loadResults();
-  const asked = await readOptions(own);
+  const runOptions = await readOptions(own);
   const concurrency = readWhole('--concurrency', own.concurrency);
   const reporters = reportersOf(own, options.json === true).map(readReporter);
-  if (options.json) requireStdoutForJson(reporters);
+  if (options.json) refuseOtherStdoutReporter(reporters);
   const config = isConfigGiven ? options.config : runtimeOfSuite(file, options.config);
   const cassette = cassetteOf(own);
   const hasFile = reporters.some((reporter) => reporter.file !== undefined);
@@ -102,41 +102,41 @@ async function runSuite(file: string, own: RunFlags, situation: Situation): Prom
     inputs: hasFile ? await findSuiteInputs(file, { config, cassette, dataset: own.dataset }) : [],
   });
   let progress: Progress | undefined;
-  const failures = mostFailures(own, reporters);
+  const failures = maxFailures(own, reporters);
   const files = reporters.flatMap(({ file }) => file ?? []);
   let cases = 0;
   let isKept = false;
-  let whereToSee = '';
+  let hintToSeeMore = '';
   let verdict: SuiteReport | undefined;
   try {
     const runtime = await open(config, {
       cassette,
       concurrency,
-      // What graders say on stderr is in the record of each case.
+      // The stderr of eval processes is in the record of each case.
       logLevel: 'warn',
       isLogForPeople: options.json !== true,
     });
     progress = openProgress(openStderr(), {
-      // Between the lines of a JSON log nothing else may stand.
+      // A JSON log on stderr must not be mixed with other lines.
       quiet: own.quiet === true || options.json === true || runtime.logFormat === 'json',
       colour: terminal.hasErrorColour,
       failures,
     });
     const report = await runtime.evals.run(file, {
-      ...asked,
-      signal: situation.signal,
+      ...runOptions,
+      signal: context.signal,
       reporter: {
         ...delivery.reporter,
         // The table comes after the last line of progress.
         end: async (report) => {
-          progress?.end(whereToSee);
+          progress?.end(hintToSeeMore);
           verdict = report;
           await delivery.reporter.end(report);
         },
       },
       onStart: (header) => {
         isKept = own.store && runtime.isDurable;
-        whereToSee = isKept ? nextEvalCommands(runtime.file).html(header.run_id) : hintToSeeAll;
+        hintToSeeMore = isKept ? nextEvalCommands(runtime.file).html(header.run_id) : hintToSeeAll;
         progress?.begin(header);
       },
       onProgress: (now, record) => {
@@ -145,15 +145,15 @@ async function runSuite(file: string, own: RunFlags, situation: Situation): Prom
         if (record !== undefined && !record.passed) progress?.failure(record);
       },
     });
-    progress?.end(whereToSee);
+    progress?.end(hintToSeeMore);
     await delivery.close();
-    for (const line of explainVerdict(report, files)) terminal.tell(line);
+    for (const line of explainVerdict(report, files)) terminal.printStderr(line);
     return exitCodeOfSuite(report.status);
   } catch (error) {
-    progress?.end(whereToSee);
+    progress?.end(hintToSeeMore);
     await delivery.abort();
-    // It has come to its end, and could only not be written down.
-    if (verdict !== undefined) for (const line of explainVerdict(verdict, [])) terminal.tell(line);
+    // The run itself ended; only a report could not be written.
+    if (verdict !== undefined) for (const line of explainVerdict(verdict, [])) terminal.printStderr(line);
     const { code, message } = toRuntimeError(error);
     if (code !== 'ABORTED') throw error;
     throw new RuntimeError(code, message, {
@@ -172,8 +172,8 @@ const hintToRepeat = 'Nothing of it was kept; only a run that is kept can be res
 
 const hintToSeeAll = '--show-failures N tells more, --reporter html=FILE shows all of them';
 
-/** In a log that the table ends they would stand twice, unless they are asked for. */
-function mostFailures(
+/** The number of failures to print; none by default in a log that ends with the table, which lists them. */
+function maxFailures(
   { showFailures }: RunFlags,
   reporters: readonly { readonly name: string; readonly file?: string }[],
 ): number | undefined {
@@ -188,14 +188,16 @@ function cassetteOf({ record, replay, live }: RunFlags): RuntimeOptions['cassett
   return isAsked ? { record, replay, live } : undefined;
 }
 
-/** Without any named, a table for people, or one document for programs. */
+/** The reporters of --reporter; without any, `table`. With --json, `json` is the last one. */
 function reportersOf({ reporter }: RunFlags, isJson: boolean): readonly string[] {
   if (isJson) return [...reporter, 'json'];
   return reporter.length === 0 ? ['table'] : reporter;
 }
 
-/** The document of --json is the last of the reporters. */
-function requireStdoutForJson(reporters: readonly { readonly name: string; readonly file?: string }[]): void {
+/** Throws USAGE when a reporter beside that of --json, the last one, would write to stdout. */
+function refuseOtherStdoutReporter(
+  reporters: readonly { readonly name: string; readonly file?: string }[],
+): void {
   const other = reporters.slice(0, -1).find(({ file }) => file === undefined);
   if (other === undefined) return;
   const message = `--json and --reporter ${other.name} would both write to stdout`;

@@ -12,7 +12,7 @@ export interface SelectionFlags {
   readonly maxCases?: string;
 }
 
-/** What of the dataset is run; undefined for all of it. Throws USAGE. */
+/** Reads the selection of cases from options; undefined for all cases. Throws USAGE. */
 export function readSelection(flags: SelectionFlags): Selection | undefined {
   const { filter, tag } = flags;
   const size = readWhole('--sample', flags.sample);

@@ -1,45 +1,45 @@
 import { formatNumber } from '../../../../json/decimal.ts';
 import { stringifyJson } from '../../../../json/json.ts';
 import type { CaseRecord } from '../../../../runtime/open-runtime.ts';
-import { visible, visibleLine } from '../../../../text/escape-invisible.ts';
-import { facts } from '../../facts.ts';
+import { escapeInvisible, escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
+import { formatFields } from '../../fields.ts';
 import type { Terminal } from '../../terminal.ts';
 
 type Epoch = CaseRecord['epochs'][number];
 type Result = Epoch['results'][number];
 
-/** Everything that is known of a case, for people: what was judged in each epoch, and what each eval said of it. */
-export function caseText(record: CaseRecord, { style }: Pick<Terminal, 'style'>): string {
+/** The text of a case with every epoch: its content, messages, tool calls and eval results. */
+export function caseText(record: CaseRecord, { styleStdout }: Pick<Terminal, 'styleStdout'>): string {
   const { id, file, line, tags, score, passed, epochs } = record;
-  const head = facts([
-    ['case', visibleLine(id)],
-    ...(file === '' ? [] : [['at', visibleLine(`${file}:${line}`)] as const]),
-    ...(tags.length === 0 ? [] : [['tags', visibleLine(tags.join(', '))] as const]),
+  const head = formatFields([
+    ['case', escapeInvisibleLine(id)],
+    ...(file === '' ? [] : [['at', escapeInvisibleLine(`${file}:${line}`)] as const]),
+    ...(tags.length === 0 ? [] : [['tags', escapeInvisibleLine(tags.join(', '))] as const]),
     ['score', score === null ? 'unscored' : formatNumber(score, [0, 1])],
-    ['', passed ? style('green', 'passed') : style('red', 'not passed')],
+    ['', passed ? styleStdout('green', 'passed') : styleStdout('red', 'not passed')],
   ]);
-  return [head, ...epochs.map((epoch) => epochText(epoch, epochs.length, { style }))].join('\n\n');
+  return [head, ...epochs.map((epoch) => epochText(epoch, epochs.length, { styleStdout }))].join('\n\n');
 }
 
-function epochText(epoch: Epoch, count: number, { style }: Pick<Terminal, 'style'>): string {
+function epochText(epoch: Epoch, count: number, { styleStdout }: Pick<Terminal, 'styleStdout'>): string {
   const { content, messages, tool_calls: calls, subject, results } = epoch;
   const parts = [
-    ...(count === 1 ? [] : [style('bold', `epoch ${epoch.epoch}`)]),
-    ...messages.map(({ role, content: said }) => block(role, said)),
+    ...(count === 1 ? [] : [styleStdout('bold', `epoch ${epoch.epoch}`)]),
+    ...messages.map(({ role, content: text }) => block(role, text)),
     ...calls.map((call) => block(`call ${call.name}`, callText(call))),
     ...(content === '' ? [] : [block('judged', content)]),
     ...(subject === undefined ? [] : [block('subject', subjectText(subject))]),
-    ...results.map((result) => resultText(result, { style })),
+    ...results.map((result) => resultText(result, { styleStdout })),
   ];
   return parts.join('\n');
 }
 
 /** A text below its name, so that it stays as it is. */
 function block(name: string, text: string): string {
-  const lines = visible(text).split('\n');
+  const lines = escapeInvisible(text).split('\n');
   return lines.length === 1
-    ? `${visibleLine(name)}: ${lines[0]}`
-    : [`${visibleLine(name)}:`, ...lines.map((line) => `  ${line}`)].join('\n');
+    ? `${escapeInvisibleLine(name)}: ${lines[0]}`
+    : [`${escapeInvisibleLine(name)}:`, ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
 function callText({ args, result, error }: Epoch['tool_calls'][number]): string {
@@ -63,7 +63,7 @@ function subjectText({
   return `${status} (${how.join(', ')})${why}`;
 }
 
-function resultText(result: Result, { style }: Pick<Terminal, 'style'>): string {
+function resultText(result: Result, { styleStdout }: Pick<Terminal, 'styleStdout'>): string {
   const {
     eval: id,
     score,
@@ -78,9 +78,9 @@ function resultText(result: Result, { style }: Pick<Terminal, 'style'>): string 
     params,
     content,
   } = result;
-  const word = passed ? style('green', 'passed') : style('red', 'not passed');
+  const word = passed ? styleStdout('green', 'passed') : styleStdout('red', 'not passed');
   const tries = attempts > 1 ? `, ${attempts} attempts` : '';
-  const head = `${visibleLine(id)}: ${score === null ? 'unscored' : formatNumber(score, [0, 1])} ${word} (${timeText(ms, queue)}${tries})`;
+  const head = `${escapeInvisibleLine(id)}: ${score === null ? 'unscored' : formatNumber(score, [0, 1])} ${word} (${timeText(ms, queue)}${tries})`;
   const more = [
     ...(detail === '' ? [] : [block('detail', detail)]),
     ...(error === undefined ? [] : [block('error', `[${error.code}] ${error.message}`)]),
@@ -91,7 +91,7 @@ function resultText(result: Result, { style }: Pick<Terminal, 'style'>): string 
     ...(stderr === undefined ? [] : [block('stderr', stderr.trimEnd())]),
     ...guardLines(result),
   ];
-  return [style('bold', head), ...more.map((text) => text.replaceAll(/^/gm, '  '))].join('\n');
+  return [styleStdout('bold', head), ...more.map((text) => text.replaceAll(/^/gm, '  '))].join('\n');
 }
 
 function timeText(ms: number, queue = 0): string {
@@ -103,7 +103,7 @@ function guardLines({ guard }: Result): string[] {
   const { hook, phase, verdict, decided_by: by, expected, hooks } = guard;
   const wanted = expected === null ? '' : expected ? ', should be flagged' : ', should pass';
   const asked = hooks.map(
-    ({ name, verdict: said, duration_ms: ms }) => `${name} ${said} (${formatNumber(ms)} ms)`,
+    ({ name, verdict: answer, duration_ms: ms }) => `${name} ${answer} (${formatNumber(ms)} ms)`,
   );
   return [
     block('guard', `${hook} ${phase}: ${verdict}${by === null ? '' : ` by ${by}`}${wanted}`),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { RuntimeError } from '../../../../errors.ts';
 import type { RunSource } from '../../../../runtime/open-runtime.ts';
-import { perform, type Situation } from '../../command.ts';
+import { type CommandContext, runCommand } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
 import { openStdoutSink } from '../../stdout-sink.ts';
 import { openRunFinder } from './find-run.ts';
@@ -15,20 +15,20 @@ export function addShow(group: Command, signal: AbortSignal): void {
     .option('--case <id>', 'a case: what was judged, and what every eval said of it')
     .addHelpText('after', examples)
     .action(async (given: string, own: { case?: string }, command: Command) => {
-      await perform(command, signal, async (situation) => {
-        const source = await openRunFinder(situation).open(given);
-        if (own.case === undefined) return await showReport(source, situation);
-        return await showCase(source, own.case, situation);
+      await runCommand(command, signal, async (context) => {
+        const source = await openRunFinder(context).open(given);
+        if (own.case === undefined) return await showReport(source, context);
+        return await showCase(source, own.case, context);
       });
     });
 }
 
-async function showReport(source: RunSource, { options, terminal }: Situation): Promise<ExitCode> {
+async function showReport(source: RunSource, { options, terminal }: CommandContext): Promise<ExitCode> {
   const { loadResults } = await import('../../../../runtime/open-runtime.ts');
   const { renderTable, summarize } = await loadResults();
   const report = await summarize(source);
   if (source.report === undefined && source.header.kind !== 'shadow')
-    terminal.tell('the run did not come to its end; these are its cases so far');
+    terminal.printStderr('the run did not come to its end; these are its cases so far');
   if (options.json) terminal.printJson(report);
   else
     terminal.print(
@@ -37,7 +37,11 @@ async function showReport(source: RunSource, { options, terminal }: Situation): 
   return 0;
 }
 
-async function showCase(source: RunSource, id: string, { options, terminal }: Situation): Promise<ExitCode> {
+async function showCase(
+  source: RunSource,
+  id: string,
+  { options, terminal }: CommandContext,
+): Promise<ExitCode> {
   // Several where the dataset gives an id more than once.
   const records = await Array.fromAsync(source.cases(id));
   if (records.length === 0) {

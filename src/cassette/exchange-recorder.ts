@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import type { Emit } from '../contract/event.ts';
+import { type RuntimeError, toRuntimeError } from '../errors.ts';
+import { type Stopwatch, startStopwatch, wholeMs } from '../time/stopwatch.ts';
+import type { Message, Reply, Transport } from '../transport/transport.ts';
+import { openToAppend } from './append-file.ts';
+import { textToBlob } from './blob.ts';
+import { createLineWriter } from './line-writer.ts';
+import { describeRequest, digestRequest, type Entry, type Redact } from './recorded-request.ts';
+import { scanCassette } from './scan.ts';
+import { faultToStored, replyToStored, type StoredOutcome } from './stored-outcome.ts';
+
+/** Records the requests of entries and how each exchange ended. */
+export interface ExchangeRecorder {
+  /**
+   * The transport with every exchange recorded, except those that their caller aborts. Once the file could
+   * not be written, nothing is sent any more and exchanges reject with FILE_UNREADABLE.
+   */
+  wrap(binding: Entry, transport: Transport): Transport;
+  /** Writes pending lines and closes the file. Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface ExchangeRecorderContext {
+  readonly redact: Redact;
+  readonly emit: Emit;
+}
+
+/** Opens a cassette to add to it, or begins one that its owner alone may read. Throws FILE_UNREADABLE. */
+export async function openExchangeRecorder(
+  file: string,
+  { redact, emit }: ExchangeRecorderContext,
+): Promise<ExchangeRecorder> {
+  /** The ids of the blobs that the file has already. */
+  const writtenBlobs = new Set<string>();
+  const handle = await openToAppend(file, async (opened) => {
+    if (!(await opened.stat()).isFile()) return;
+    await scanCassette(opened, file, { onBlob: (id) => writtenBlobs.add(id) });
+  });
+  const writer = createLineWriter(handle, file, ({ message }) =>
+    emit({ type: 'note', name: 'cassette', level: 'warn', message }),
+  );
+  const recorder = randomUUID();
+  let exchanges = 0;
+
+  const write = async ({ binding, message, number, watch }: StartedExchange, outcome: StoredOutcome) => {
+    const request = describeRequest(binding, message, redact);
+    const { capability, name, dialect, mode, method, env } = request;
+    const body = textToBlob(request.body);
+    const line = JSON.stringify({
+      exchange: 1,
+      key: digestRequest(request),
+      recorder,
+      number,
+      ...{ capability, name, dialect, mode, method },
+      ...(env !== undefined && { env }),
+      body: body.id,
+      ...outcome.members,
+      duration_ms: wholeMs(watch.read()).durationMs,
+    });
+    const fresh = [body, ...outcome.blobs].filter(({ id }) => !writtenBlobs.has(id) && writtenBlobs.add(id));
+    await writer.write([...fresh.map((blob) => blob.line), line]);
+  };
+  const recordExchange = async (binding: Entry, message: Message, exchange: () => Promise<Reply>) => {
+    writer.throwIfFailed();
+    exchanges += 1;
+    const started = { binding, message, number: exchanges, watch: startStopwatch() };
+    const reply = await started.watch.run(exchange).catch(async (thrown) => {
+      const error = toRuntimeError(thrown);
+      if (!isCallerEnded(error)) await write(started, faultToStored(error, redact));
+      throw thrown;
+    });
+    await write(started, replyToStored(reply, redact));
+    return reply;
+  };
+  return {
+    wrap: (binding, transport) => ({
+      ...transport,
+      exchange: (message, signal) =>
+        recordExchange(binding, message, () => transport.exchange(message, signal)),
+    }),
+    close: () => writer.close(),
+  };
+}
+
+interface StartedExchange {
+  readonly binding: Entry;
+  readonly message: Message;
+  /** Counts exchanges in the order in which they begin; they may end in another order. */
+  readonly number: number;
+  readonly watch: Stopwatch;
+}
+
+/** Whether the caller or `close` ended the exchange, so that there is no outcome to record. */
+function isCallerEnded({ code }: RuntimeError): boolean {
+  return code === 'ABORTED' || code === 'RUNTIME_CLOSED';
+}

@@ -1,0 +1,108 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { RuntimeError, toRuntimeError } from '../errors.ts';
+import { isObject } from '../json/json.ts';
+import { readBlob } from './blob.ts';
+import { type ByteRange, readerOf, scanLines } from './lines.ts';
+
+/** What `scanCassette` reports of an exchange. */
+export interface FoundExchange {
+  readonly range: ByteRange;
+  readonly key: string;
+  readonly recorder: string;
+  readonly number: number;
+  readonly capability: string;
+  readonly name: string;
+}
+
+export interface CassetteListener {
+  readonly onBlob?: (id: string, place: ByteRange) => void;
+  readonly onExchange?: (found: FoundExchange) => void;
+}
+
+/** Opens a cassette to read it. Throws FILE_UNREADABLE unless it is a regular file. */
+export async function openToRead(file: string): Promise<FileHandle> {
+  try {
+    const handle = await open(file, 'r');
+    if ((await handle.stat()).isFile()) return handle;
+    await handle.close();
+  } catch (thrown) {
+    throw unreadableError(file, thrown);
+  }
+  throw new RuntimeError('FILE_UNREADABLE', `the cassette ${file} cannot be read: it is no file on a disk`, {
+    hint: 'Copy it to a file first.',
+  });
+}
+
+/** The error of a cassette that cannot be read. */
+export function unreadableError(file: string, thrown: unknown): RuntimeError {
+  const message = `the cassette ${file} cannot be read: ${toRuntimeError(thrown).message}`;
+  return new RuntimeError('FILE_UNREADABLE', message, { cause: thrown });
+}
+
+/**
+ * Scans a whole cassette and reports blobs and exchanges; lines of model calls are skipped. An incomplete
+ * line is skipped where a writer was killed: at the end, or before the mark that the next writer set. Throws
+ * FILE_UNREADABLE for any other broken line.
+ */
+export async function scanCassette(
+  handle: FileHandle,
+  file: string,
+  { onBlob, onExchange }: CassetteListener,
+): Promise<void> {
+  let broken: RuntimeError | undefined;
+  await scanLines(readerOf(handle), (bytes, place, number) => {
+    const line = readLine(bytes);
+    if (line.kind === 'cut') broken = undefined;
+    if (broken !== undefined) throw broken;
+    if (line.kind === 'broken') broken = brokenLineError(file, number);
+    else if (line.kind === 'blob') onBlob?.(line.id, place);
+    else if (line.kind === 'exchange') onExchange?.({ ...line.exchange, range: place });
+  });
+}
+
+type CassetteLine =
+  | { readonly kind: 'blob'; readonly id: string }
+  | { readonly kind: 'exchange'; readonly exchange: Omit<FoundExchange, 'range'> }
+  | { readonly kind: 'model call' | 'cut' | 'broken' };
+
+function readLine(bytes: Buffer): CassetteLine {
+  const value = parse(bytes);
+  if (!isObject(value)) return { kind: 'broken' };
+  const { blob, exchange, v, cut } = value;
+  if (isDigest(blob) && readBlob(value) !== undefined) return { kind: 'blob', id: blob };
+  if (exchange === VERSION) return readExchange(value);
+  if (v !== undefined) return { kind: 'model call' };
+  return { kind: cut === true ? 'cut' : 'broken' };
+}
+
+const VERSION = 1;
+
+function readExchange({
+  key,
+  recorder,
+  number,
+  capability,
+  name,
+}: Readonly<Record<string, unknown>>): CassetteLine {
+  if (!isDigest(key) || typeof recorder !== 'string' || typeof number !== 'number') return { kind: 'broken' };
+  if (typeof capability !== 'string' || typeof name !== 'string') return { kind: 'broken' };
+  return { kind: 'exchange', exchange: { key, recorder, number, capability, name } };
+}
+
+function isDigest(value: unknown): value is string {
+  return typeof value === 'string' && /^[\da-f]{64}$/.test(value);
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function brokenLineError(file: string, number: number): RuntimeError {
+  return new RuntimeError('FILE_UNREADABLE', `${file}:${number} is no line of a cassette`, {
+    hint: 'Remove the line, or record again.',
+  });
+}

@@ -1,0 +1,43 @@
+import { type EvalOutcome, unscored } from '../../contract/eval.ts';
+import { toFault } from '../../errors.ts';
+import { stringifyJson } from '../../json/json.ts';
+import type { CheckInput } from '../check.ts';
+import { exactParam } from '../tools/exact-values.ts';
+import { type Evidence, writePrompt } from './judge-prompt.ts';
+import { readVerdict } from './verdict.ts';
+
+/**
+ * Sends the evidence to the judge and reads its score. Never rejects: a failed judge is unscored, with its
+ * fault.
+ */
+export async function askJudge(input: CheckInput, evidence: Evidence): Promise<EvalOutcome> {
+  const { params, judge, signal } = input;
+  const { system, prompt } = writePrompt(input, evidence);
+  const question = {
+    provider: optionalText(params['provider']),
+    model: optionalText(params['model']),
+    system,
+    prompt,
+    signal,
+  };
+  try {
+    return readVerdict(await judge(question), listTexts({ ...evidence, extra: exactParam(input, 'extra') }));
+  } catch (thrown) {
+    const fault = toFault(thrown);
+    return unscored(`the judge failed: ${fault.message}`, fault);
+  }
+}
+
+function optionalText(param: unknown): string | undefined {
+  return typeof param === 'string' ? param : undefined;
+}
+
+/** Every text in the value, as it is and not as JSON writes it. */
+function listTexts(value: unknown): string {
+  const texts: string[] = [];
+  JSON.parse(stringifyJson(value), (_key, member: unknown) => {
+    if (typeof member === 'string') texts.push(member);
+    return member;
+  });
+  return texts.join('\n');
+}

@@ -1,0 +1,35 @@
+import type { EvalToolCall } from '../../contract/eval.ts';
+
+/** The beginning of a text. */
+export function shorten(text: string, max = 100): string {
+  if (text.length <= max) return text;
+  // No half of a character.
+  return `${text.slice(0, max).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/** `called: lookup, refund (2)`, in the order of their first calls. */
+export function listCalled(calls: readonly EvalToolCall[]): string {
+  const counts = countCalls(calls);
+  if (counts.size === 0) return 'no tool was called';
+  const names = [...counts].map(([name, count]) => (count === 1 ? name : `${name} (${count})`));
+  const rest = names.length - MAX_NAMES;
+  const more = rest > 0 ? ` and ${rest} more` : '';
+  return `called: ${names
+    .slice(0, MAX_NAMES)
+    .map((name) => shorten(name))
+    .join(', ')}${more}`;
+}
+
+const MAX_NAMES = 12;
+
+/** How often each tool was called. */
+export function countCalls(calls: readonly EvalToolCall[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { name } of calls) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}
+
+/** `1 call`, `2 calls`. */
+export function formatCallCount(count: number): string {
+  return `${count} call${count === 1 ? '' : 's'}`;
+}

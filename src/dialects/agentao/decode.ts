@@ -1,0 +1,112 @@
+import type { AgentaoSettings } from '../../config/foreign.ts';
+import { type Answer, answers } from '../../contract/hook.ts';
+import { RuntimeError } from '../../errors.ts';
+import type { Reply } from '../../transport/transport.ts';
+import { type Decoded, decoded } from '../dialect.ts';
+import type { HookEntry, Question } from '../foreign-dialect.ts';
+import type { HookQuestion } from './attachment.ts';
+import { findEmbeddedObjects } from './embedded-objects.ts';
+import { isObserveOnly, readExitFailure, readFault, readInvalidJson } from './failure.ts';
+import { noteMisplacedDecision } from './misplaced-decision.ts';
+import { type PointName, requirePoint } from './points.ts';
+import {
+  isTruncatedObject,
+  noteTextBesideJson,
+  type ProcessOutput,
+  readProcessOutput,
+} from './process-output.ts';
+import { readAfter } from './read/after-tool.ts';
+import { readPrompt } from './read/prompt.ts';
+import { readStart } from './read/start.ts';
+import { readStop } from './read/stop.ts';
+import { readTool } from './read/tool.ts';
+import { findRepeatedKey } from './reply-fields.ts';
+import { ruleResultIn } from './rule-result.ts';
+
+type Reader = (asked: HookQuestion, left: ProcessOutput) => Decoded<Answer>;
+
+const readers: Readonly<Record<PointName, Reader>> = {
+  UserPromptSubmit: readPrompt,
+  SessionStart: readStart,
+  SessionEnd: readObserver,
+  PreToolUse: readTool,
+  PostToolUse: readAfter,
+  PostToolUseFailure: readAfter,
+  Stop: readStop,
+  PreCompact: readObserver,
+};
+
+/**
+ * Decodes a rule's reply, or the fault in its place, at its point. Throws REPLY_MALFORMED for unknown
+ * verdicts.
+ */
+export function decode(
+  entry: HookEntry<AgentaoSettings>,
+  question: Question,
+  reply: Reply | RuntimeError,
+): Decoded<Answer> {
+  const asked = { entry, question };
+  if (reply instanceof RuntimeError) return readFault(asked, reply);
+  const point = requirePoint(question.point);
+  const processOutput = readProcessOutput(reply);
+  if (isObserveOnly(point)) return readObserver(asked, processOutput);
+  const denial = processOutput.body === undefined ? findDenial(point, asked, processOutput) : undefined;
+  if (denial !== undefined) return denial;
+  const { output, notes } = readers[point](asked, processOutput);
+  if (processOutput.body !== undefined)
+    return decoded(output, [...notes, ...noteMisplacedDecision(point, processOutput.body, output)]);
+  // A truncated object may have been a denial.
+  if (isTruncatedObject(processOutput) && output.verdict === 'allow')
+    return readInvalidJson(asked, decoded(output, notes));
+  return decoded(output, [...notes, ...noteTextBesideJson(processOutput)]);
+}
+
+/** Finds a denial in a known spelling among other text on stdout; undefined when there is none. */
+function findDenial(
+  point: PointName,
+  asked: HookQuestion,
+  processOutput: ProcessOutput,
+): Decoded<Answer> | undefined {
+  // Exit code 2 comes before all that a Stop rule prints, and nothing stops a session's start.
+  if ((point === 'Stop' && processOutput.exitCode === 2) || point === 'SessionStart') return undefined;
+  for (const body of findEmbeddedObjects(processOutput)) {
+    if (findRepeatedKey(body) !== undefined) return readers[point](asked, { ...processOutput, body });
+    const denial = readKnown(point, asked, {
+      ...processOutput,
+      body,
+      text: body.json.text,
+      failure: undefined,
+    });
+    if (denial === undefined || !isDenial(denial.output)) continue;
+    const message = 'its denial counts, though it does not stand alone on stdout: print one JSON object';
+    return decoded(denial.output, [...denial.notes, { level: 'warn', message }]);
+  }
+  return undefined;
+}
+
+/** Reads an object that may be a log line: undefined when it is REPLY_MALFORMED. */
+function readKnown(
+  point: PointName,
+  asked: HookQuestion,
+  processOutput: ProcessOutput,
+): Decoded<Answer> | undefined {
+  try {
+    return readers[point](asked, processOutput);
+  } catch (error) {
+    if (error instanceof RuntimeError && error.code === 'REPLY_MALFORMED') return undefined;
+    throw error;
+  }
+}
+
+/** Whether the answer denies or aborts, or forces a further turn at Stop. */
+function isDenial(answer: Answer): boolean {
+  if (answer.verdict === 'deny' || answer.verdict === 'abort') return true;
+  return ruleResultIn(answer)['force_continue'] === true;
+}
+
+/** Decodes an observer's reply: always an allow, with the failure if the process failed. */
+function readObserver(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
+  if (processOutput.failure !== undefined)
+    return readExitFailure(asked, processOutput.failure, processOutput);
+  return decoded(answers.allow());
+}

@@ -1,0 +1,102 @@
+import { isObject, Json } from '../../json/json.ts';
+import { membersOf } from '../../json/scan.ts';
+import type { Payload } from '../foreign-dialect.ts';
+import { invalidPayload } from '../invalid-payload.ts';
+import { toPlainValue } from './payload.ts';
+import { isFlat, type PointName } from './points.ts';
+
+/** A host's payload, whichever of the published forms it has. */
+interface Unwrapped {
+  /** The members of the envelope's `data`, or of a flat event. */
+  readonly own: Payload;
+  /** What stands beside the envelope, for Claude scripts alone. */
+  readonly beside: Payload;
+}
+
+/** Agentao's name of a member by Claude's. */
+const agentaoNames: Readonly<Record<string, string>> = {
+  session_id: 'sessionId',
+  prompt: 'userMessage',
+  tool_name: 'toolName',
+  tool_input: 'toolInput',
+  tool_response: 'toolOutput',
+};
+
+/** The accepted spellings of a member, for messages. */
+export function spellings(key: string, point: PointName): string {
+  const claude = isFlat(point)
+    ? undefined
+    : Object.keys(agentaoNames).find((each) => agentaoNames[each] === key);
+  return claude === undefined ? `\`${key}\`` : `\`${key}\` (or \`${claude}\`)`;
+}
+
+/** The members that a point knows: of its own, and those that stand beside its envelope. */
+interface Known {
+  readonly own: readonly string[];
+  readonly beside: readonly string[];
+}
+
+/**
+ * Splits a host payload into the members of `data` and those beside it. Members of `data` win over the same
+ * members at top level, and Agentao's names over Claude's. Throws EVENT_INVALID.
+ */
+export function unwrap(point: PointName, given: Payload, known: Known): Unwrapped {
+  requireSameEvent(point, given);
+  const data = dataIn(point, given);
+  const { event: _event, data: _data, hook_event_name: _name, ...top } = omitUndefined(given);
+  if (isFlat(point)) return { own: { ...top, ...data }, beside: {} };
+  const members = Object.entries(top).map(([key, value]) =>
+    sortMember(key, value, known, data !== undefined),
+  );
+  return {
+    own: Object.assign({}, ...members.map(({ claude }) => claude), ...members.map(({ own }) => own), data),
+    beside: Object.assign({}, ...members.map(({ beside }) => beside)),
+  };
+}
+
+interface SortedMember {
+  readonly claude?: Payload;
+  readonly own?: Payload;
+  readonly beside?: Payload;
+}
+
+/**
+ * Assigns a top-level member to the data or to the members beside it. With `data` given, unknown ones stay
+ * outside.
+ */
+function sortMember(key: string, value: unknown, known: Known, isEnvelope: boolean): SortedMember {
+  const own = Object.hasOwn(agentaoNames, key) ? agentaoNames[key] : undefined;
+  if (own !== undefined && known.own.includes(own)) {
+    return { claude: { [own]: own === 'toolOutput' ? toText(value) : value } };
+  }
+  if (known.beside.includes(key)) return { beside: { [key]: value } };
+  if (!isEnvelope) return { own: { [key]: value } };
+  if (key === 'error' && known.own.includes(key)) return { own: { [key]: value }, beside: { [key]: value } };
+  return known.own.includes(key) ? { own: { [key]: value } } : { beside: { [key]: value } };
+}
+
+/** A structured result is its JSON text. */
+function toText(value: unknown): string {
+  const result = toPlainValue(value);
+  return typeof result === 'string' ? result : Json.from(value).text;
+}
+
+function requireSameEvent(point: PointName, given: Payload): void {
+  for (const key of ['event', 'hook_event_name']) {
+    const name = toPlainValue(given[key]);
+    if (name === undefined || name === point) continue;
+    throw invalidPayload(`the \`${key}\` of ${point} is ${JSON.stringify(name)}`);
+  }
+}
+
+function dataIn(point: PointName, { data }: Payload): Payload | undefined {
+  if (data === undefined) return undefined;
+  if (data instanceof Json) {
+    if (isObject(data.value)) return membersOf(data);
+  } else if (isObject(data)) return omitUndefined(data);
+  throw invalidPayload(`the \`data\` of ${point} is not an object`);
+}
+
+function omitUndefined(given: Payload): Payload {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}

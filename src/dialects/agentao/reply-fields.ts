@@ -1,0 +1,211 @@
+import { isObject, type Json } from '../../json/json.ts';
+import { elementsOf } from '../../json/scan.ts';
+import { type Body, excerpt, malformed, nonNull, toBody } from '../body.ts';
+import { isAmbiguous } from '../unknown-keys.ts';
+
+/**
+ * A reply whose members may be spelled as Agentao, its guide (snake_case), attachment records or Claude do.
+ */
+export interface ReplyFields {
+  readonly body: Body;
+  /** Claude's `hookSpecificOutput`; undefined when it is no object. */
+  readonly specific: Body | undefined;
+  readonly records: readonly PrintedAttachment[];
+}
+
+/** An attachment record that a rule printed. */
+interface PrintedAttachment {
+  readonly type: string;
+  readonly payload: Body | undefined;
+}
+
+/**
+ * The fields of a reply. Throws REPLY_MALFORMED for an attachment record of an unknown type, which may be a
+ * verdict, and for a verdict key that occurs twice.
+ */
+export function readFields(body: Body): ReplyFields {
+  const twice = findRepeatedKey(body);
+  if (twice !== undefined) throw malformed(`the reply says \`${twice}\` more than once`);
+  return { body, specific: objectAt(body, 'hookSpecificOutput'), records: readRecords(body) };
+}
+
+/** Members that decide or replace something. */
+const verdictKeys = [
+  ...['decision', 'continue', 'preventContinuation', 'prevent_continuation'],
+  ...['blockingError', 'blocking_error', 'hook_blocking_error', 'attachment_type', 'messages'],
+  ...['force_continue', 'forceContinue', 'hookSpecificOutput', 'permissionDecision'],
+  ...['updatedInput', 'updatedToolOutput', 'updatedMCPToolOutput'],
+];
+
+/** The first verdict key that occurs twice, ignoring letter case; undefined when all are unique. */
+export function findRepeatedKey(body: Body): string | undefined {
+  const specific = objectAt(body, 'hookSpecificOutput');
+  const places = [body, ...(specific === undefined ? [] : [specific]), ...objectsIn(body.get('messages'))];
+  return verdictKeys.find((word) => places.some((each) => isAmbiguous(each, word)));
+}
+
+const recordTypes = [
+  'hook_additional_context',
+  'hook_success',
+  'hook_stopped_continuation',
+  'hook_blocking_error',
+];
+
+function readRecords(body: Body): PrintedAttachment[] {
+  return [body, ...objectsIn(body.get('messages'))].flatMap((each) => {
+    const type = nonNull(each.get('attachment_type'))?.value;
+    if (type === undefined) return [];
+    if (typeof type === 'string' && recordTypes.includes(type)) {
+      return [{ type, payload: objectAt(each, 'payload') }];
+    }
+    throw malformed(`the reply has the unknown attachment_type ${excerpt(String(type))}`);
+  });
+}
+
+function objectAt(body: Body, key: string): Body | undefined {
+  const json = body.get(key);
+  return json !== undefined && isObject(json.value) ? toBody(json) : undefined;
+}
+
+function objectsIn(json: Json | undefined): Body[] {
+  return listIn(json)
+    .filter(({ value }) => isObject(value))
+    .map((each) => toBody(each));
+}
+
+function listIn(json: Json | undefined): Json[] {
+  if (json === undefined || !Array.isArray(json.value)) return [];
+  return elementsOf(json);
+}
+
+/** Every present member of these keys, at top level. */
+function membersAt({ body }: ReplyFields, keys: readonly string[]): Json[] {
+  return keys.flatMap((key) => nonNull(body.get(key)) ?? []);
+}
+
+/** The first of these members that is a text with something in it. */
+export function textOf(fields: ReplyFields, ...keys: readonly string[]): string | undefined {
+  return membersAt(fields, keys).map(textIn).find(hasText);
+}
+
+/** The same among the members of Claude's `hookSpecificOutput`. */
+export function specificTextOf({ specific }: ReplyFields, ...keys: readonly string[]): string | undefined {
+  return keys.map((key) => textIn(specific?.get(key))).find(hasText);
+}
+
+function textIn(json: Json | undefined): string | undefined {
+  return typeof json?.value === 'string' ? json.value : undefined;
+}
+
+function hasText(text: string | undefined): text is string {
+  return text !== undefined && text.trim() !== '';
+}
+
+/** Whether one of these members is true. */
+export function isAnyTrue(fields: ReplyFields, ...keys: readonly string[]): boolean {
+  return membersAt(fields, keys).some(({ value }) => value === true);
+}
+
+const noReason = 'the hook gave no reason';
+
+/** The text of a blocking error, or a stock text when it is empty; undefined when there is none. */
+export function blockingErrorOf(fields: ReplyFields): string | undefined {
+  const [given] = membersAt(fields, ['blockingError', 'blocking_error', 'hook_blocking_error']);
+  if (given !== undefined) return errorText(given);
+  const record = fields.records.find(({ type }) => type === 'hook_blocking_error');
+  if (record === undefined) return undefined;
+  return errorText(nonNull(record.payload?.get('error')));
+}
+
+function errorText(given: Json | undefined): string {
+  const { value } = given ?? {};
+  const text = isObject(value) ? [value['error'], value['message'], value['reason']].find(isText) : value;
+  if (isText(text)) return text;
+  return isEmpty(value) ? noReason : excerpt(given?.text ?? '');
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() === '';
+  if (typeof value !== 'object' || value === null) return !value;
+  return Object.values(value).every((each) => each === null || each === '');
+}
+
+/** A rule's request to stop. */
+export interface Halt {
+  readonly reason: string | undefined;
+}
+
+/** `preventContinuation`: any value that counts as true, or a record that says so. */
+export function preventContinuationOf(fields: ReplyFields): Halt | undefined {
+  const given = membersAt(fields, ['preventContinuation', 'prevent_continuation']);
+  const record = fields.records.find(({ type }) => type === 'hook_stopped_continuation');
+  if (!given.some(({ value }) => Boolean(value)) && record === undefined) return undefined;
+  return { reason: stopReasonOf(fields) ?? recordReason(record) };
+}
+
+/** Claude's `continue: false`. Throws REPLY_MALFORMED when `continue` is neither true nor false. */
+export function continueFalseOf(fields: ReplyFields): Halt | undefined {
+  const given = nonNull(fields.body.get('continue'));
+  if (given === undefined || given.value === true) return undefined;
+  if (given.value === false) return { reason: stopReasonOf(fields) };
+  throw malformed(`the reply's \`continue\` is neither true nor false: ${excerpt(given.text)}`);
+}
+
+export function stopReasonOf(fields: ReplyFields): string | undefined {
+  return textOf(fields, 'stopReason', 'stop_reason');
+}
+
+function recordReason(record: PrintedAttachment | undefined): string | undefined {
+  return [textIn(record?.payload?.get('reason'))].find(hasText);
+}
+
+/** Claude's top-level `decision`. Throws REPLY_MALFORMED for a word that it does not have. */
+export function decisionOf({ body }: ReplyFields): 'block' | 'approve' | undefined {
+  const decision = nonNull(body.get('decision'));
+  switch (decision?.value) {
+    case undefined:
+      return undefined;
+    case 'block':
+    case 'deny':
+      return 'block';
+    case 'approve':
+      return 'approve';
+    default:
+      throw malformed(`the reply has the unknown decision ${excerpt(decision?.text ?? '')}`);
+  }
+}
+
+/** The context texts for the model, in order: of `hookSpecificOutput`, the top level and records. */
+export function contextsOf(fields: ReplyFields): string[] {
+  const keys = ['additionalContext', 'additional_context', 'additionalContexts', 'additional_contexts'];
+  const records = fields.records
+    .filter(({ type }) => type === 'hook_additional_context')
+    .flatMap(({ payload }) => nonNull(payload?.get('context')) ?? []);
+  const specific = nonNull(fields.specific?.get('additionalContext'));
+  return [...(specific === undefined ? [] : [specific]), ...membersAt(fields, keys), ...records].flatMap(
+    textsIn,
+  );
+}
+
+function textsIn(json: Json): string[] {
+  if (typeof json.value === 'string') return json.value === '' ? [] : [json.value];
+  return listIn(json)
+    .filter(({ text }) => text !== 'null')
+    .map((each) => (typeof each.value === 'string' ? each.value : each.text));
+}
+
+/** Whether the reply has any verdict, context or record; then a non-zero exit code is no failure. */
+export function hasAnswer(fields: ReplyFields): boolean {
+  return (
+    decisionOf(fields) !== undefined ||
+    continueFalseOf(fields) !== undefined ||
+    preventContinuationOf(fields) !== undefined ||
+    blockingErrorOf(fields) !== undefined ||
+    contextsOf(fields).length > 0 ||
+    fields.records.length > 0
+  );
+}

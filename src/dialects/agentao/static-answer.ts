@@ -1,0 +1,14 @@
+import type { AgentaoSettings } from '../../config/foreign.ts';
+import type { Answer } from '../../contract/hook.ts';
+import type { HookEntry, Question } from '../foreign-dialect.ts';
+import { dataOf, textAt } from './payload.ts';
+import { addContext } from './read/prompt.ts';
+
+/** The answer of a prompt rule: its text with the user's message filled in; undefined for a command rule. */
+export function staticAnswerOf(entry: HookEntry<AgentaoSettings>, question: Question): Answer | undefined {
+  const { prompt } = entry.settings;
+  if (prompt === undefined) return undefined;
+  const message = textAt(dataOf(question.payload), 'userMessage') ?? '';
+  const text = prompt.replaceAll('{userMessage}', () => message);
+  return addContext({ entry, question }, text, 'prompt_hook');
+}

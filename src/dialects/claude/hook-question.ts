@@ -1,0 +1,91 @@
+import type { ClaudeSettings } from '../../config/foreign.ts';
+import { type Answer, type AnswerDetails, answers, type Verdict } from '../../contract/hook.ts';
+import { RuntimeError } from '../../errors.ts';
+import type { Decoded } from '../dialect.ts';
+import { type FailureRule, failOpen } from '../failed-open.ts';
+import type { HookEntry, Question } from '../foreign-dialect.ts';
+import { valueAt } from './payload.ts';
+import { type EventRule, eventRules, isClosable } from './points.ts';
+
+/** The handler that was asked, the question, and the rule of its event. */
+export interface HookQuestion {
+  readonly entry: HookEntry<ClaudeSettings>;
+  readonly question: Question;
+  readonly rule: EventRule;
+}
+
+export function toHookQuestion(entry: HookEntry<ClaudeSettings>, question: Question): HookQuestion {
+  return { entry, question, rule: ruleAt(question) };
+}
+
+/**
+ * The rule of the event; a change of policy settings cannot be blocked. Throws INTERNAL for an unknown event.
+ */
+function ruleAt({ point, payload }: Question): EventRule {
+  const rule = Object.hasOwn(eventRules, point) ? eventRules[point] : undefined;
+  if (rule === undefined) throw new RuntimeError('INTERNAL', `claude has no event "${point}"`);
+  const isPolicy = point === 'ConfigChange' && valueAt(payload, 'source') === 'policy_settings';
+  return isPolicy ? { matcher: 'source', block: 'none', ignoresContinue: true } : rule;
+}
+
+/** The answer of a handler that decided nothing: allow, or ask where a person is to decide. */
+export function noDecision({ rule }: HookQuestion, beside: AnswerDetails = {}): Answer {
+  return rule.block === 'ask' ? answers.ask('', beside) : answers.allow(beside);
+}
+
+/** The answer for a failure that Claude Code calls non-blocking; `on_failure: deny` closes it. */
+export function letPass(
+  asked: HookQuestion,
+  failure: FailureRule,
+  context: readonly string[] = [],
+): Decoded<Answer> {
+  return failOpen(asked.entry, failure, {
+    answer: noDecision(asked, { context }),
+    isClosable: isClosable(asked.rule),
+  });
+}
+
+/** A block of this event, with its message; handlers in the background block nothing. */
+export function block(
+  { entry, rule, question }: HookQuestion,
+  message: string,
+  beside: AnswerDetails = {},
+): Answer {
+  if (entry.settings.isAsync) return answers.allow(beside);
+  const text = message.trim() === '' ? stockReason(entry, question) : message;
+  switch (rule.block) {
+    case 'deny':
+      return answers.deny(text, beside);
+    case 'abort':
+      return answers.abort(text, 'turn', beside);
+    case 'beside':
+      return answers.allow({ ...beside, context: [text, ...(beside.context ?? [])] });
+    case 'follow_up':
+      return answers.modify({ follow_up: text }, beside);
+    case 'decline':
+      return answers.respond({ action: 'decline' }, { ...beside, reason: message });
+    case 'ask':
+      return answers.ask('', beside);
+    case 'none':
+      return answers.allow(beside);
+  }
+}
+
+/** The decoded answer, with a stock reason where a denial or an abort has none. */
+export function withReason(
+  { entry, question }: HookQuestion,
+  { output, notes }: Decoded<Answer>,
+): Decoded<Answer> {
+  const isRefusal = output.verdict === 'deny' || output.verdict === 'abort';
+  if (!isRefusal || output.reason.trim() !== '') return { output, notes };
+  return { output: { ...output, reason: stockReason(entry, question, output.verdict) }, notes };
+}
+
+function stockReason(
+  { name }: HookQuestion['entry'],
+  { point }: Question,
+  verdict: Verdict = 'deny',
+): string {
+  const what = verdict === 'abort' ? 'ended the turn' : 'blocked';
+  return `${point} hook "${name}" ${what} without a message`;
+}

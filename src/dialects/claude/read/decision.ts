@@ -1,0 +1,80 @@
+import { type Answer, answers } from '../../../contract/hook.ts';
+import type { Json } from '../../../json/json.ts';
+import { block, type HookQuestion } from '../hook-question.ts';
+import type { ParsedReply } from '../parsed-reply.ts';
+import { valueAt } from '../payload.ts';
+import { outputFields } from '../points.ts';
+import { uniqueMember } from '../reply-object.ts';
+import { type ReplyVerdict, verdictOfDecision } from '../reply-verdict.ts';
+
+/** An event whose one verdict is the top-level `decision`; undefined when nothing was decided or changed. */
+export function readDecision(asked: HookQuestion, parsed: ParsedReply): Answer | undefined {
+  const { beside, fault } = parsed;
+  const replyVerdict = verdictOfDecision(asked.rule, parsed.output);
+  const replaced = readReplacement(asked, parsed);
+  if (replaced?.verdict === 'deny') return replaced;
+  const blocking = blockOf(asked, parsed, replyVerdict);
+  if (blocking === undefined) return fault === undefined ? replaced : undefined;
+  if (replaced?.verdict !== 'modify' || fault !== undefined) return blocking;
+  // The text of a block stands beside the replaced result.
+  return answers.modify(replaced.replace, {
+    ...beside,
+    ...(blocking.context && { context: blocking.context }),
+  });
+}
+
+function blockOf(
+  asked: HookQuestion,
+  { blocked, beside, fault }: ParsedReply,
+  replyVerdict: ReplyVerdict,
+): Answer | undefined {
+  const isBlock = replyVerdict.verdict === 'deny' && replyVerdict.isUnknown !== true;
+  const isBare = asked.rule.block === 'follow_up' && replyVerdict.reason.trim() === '';
+  if (blocked !== undefined) {
+    return block(
+      asked,
+      isBlock && replyVerdict.reason !== '' ? replyVerdict.reason : blocked.message,
+      beside,
+    );
+  }
+  if (isBlock) return isBare && fault !== undefined ? undefined : block(asked, replyVerdict.reason, beside);
+  return replyVerdict.isUnknown ? denyUnknown(asked, replyVerdict, beside) : undefined;
+}
+
+/** An unknown word denies where the event can block; elsewhere it breaks the schema. */
+function denyUnknown(
+  { rule, entry }: HookQuestion,
+  { reason }: ReplyVerdict,
+  beside: ParsedReply['beside'],
+): Answer | undefined {
+  const canBlock = rule.block !== 'none' && rule.block !== 'beside' && !entry.settings.isAsync;
+  return canBlock ? answers.deny(reason, beside) : undefined;
+}
+
+/** The replacement of a result or a text as an answer; undefined when there is none. */
+function readReplacement(asked: HookQuestion, parsed: ParsedReply): Answer | undefined {
+  const { specific } = parsed.output;
+  const { replaces = {} } = asked.rule;
+  const given = Object.keys(replaces).flatMap((key): [string, Json][] => {
+    const value = specific && uniqueMember(specific, key);
+    return value === undefined || (key === 'retry' && value.value !== true) ? [] : [[key, value]];
+  });
+  const [first] = given;
+  if (first === undefined || parsed.fault !== undefined) return undefined;
+  const [key, value] = first;
+  if (!outputFields.some((field) => field === key)) {
+    return answers.modify(Object.fromEntries(given), parsed.beside);
+  }
+  const isFit = typeof value.value === 'string' || kindOf(value.value) === kindOf(oldResult(asked));
+  if (isFit) return answers.modify({ content: value }, parsed.beside);
+  return answers.deny(`its \`${key}\` is neither a string nor of the type of the result`, parsed.beside);
+}
+
+function oldResult({ question: { payload, point } }: HookQuestion): unknown {
+  return valueAt(payload, point === 'PostToolUse' ? 'tool_response' : 'error');
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'list' : typeof value;
+}

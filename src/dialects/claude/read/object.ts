@@ -1,0 +1,57 @@
+import { type Answer, answers } from '../../../contract/hook.ts';
+import { type Decoded, decoded, type Note } from '../../dialect.ts';
+import { extrasOf } from '../answer-extras.ts';
+import { type Blocked, noteExit2 } from '../exit-2.ts';
+import { type HookQuestion, letPass, noDecision } from '../hook-question.ts';
+import { noteMisplacedDecision } from '../misplaced-decision.ts';
+import type { ParsedReply } from '../parsed-reply.ts';
+import { type ReplyObject, textAt } from '../reply-object.ts';
+import { findReplyFault } from '../reply-schema.ts';
+import { readDecision } from './decision.ts';
+import { readElicitation } from './elicitation.ts';
+import { readPermission } from './permission.ts';
+import { readTool } from './tool.ts';
+
+/** Decodes a JSON reply, which counts whatever the exit code. */
+export function readObject(
+  asked: HookQuestion,
+  output: ReplyObject,
+  blocked: Blocked | undefined,
+): Decoded<Answer> {
+  const { rule, question } = asked;
+  const fault = findReplyFault(question.point, rule, output);
+  const { beside, notes: extraNotes } =
+    fault === undefined ? extrasOf(asked, output) : { beside: {}, notes: [] };
+  const parsed = { output, blocked, fault, beside };
+  const notes: Note[] = [...extraNotes, ...noteExit2(rule, blocked)];
+  const answer = readHalt(asked, parsed) ?? readVerdict(asked, parsed);
+  if (answer === undefined && fault !== undefined) {
+    return letPass(asked, { cause: 'claude.bad_schema', what: fault });
+  }
+  if (fault !== undefined) notes.push({ level: 'warn', message: `it ${fault}; only what stops counts` });
+  const finalAnswer = answer ?? noDecision(asked, beside);
+  return decoded(finalAnswer, [...notes, ...noteMisplacedDecision(asked, output, finalAnswer)]);
+}
+
+/** `continue: false` ends the turn and beats every decision. */
+function readHalt({ rule, entry }: HookQuestion, { output, beside }: ParsedReply): Answer | undefined {
+  if (rule.ignoresContinue || rule.isObserveOnly || entry.settings.isAsync) return undefined;
+  const isHalt = output.body.members.some(
+    ({ key, start, end }) => key === 'continue' && output.body.json.text.slice(start, end) === 'false',
+  );
+  return isHalt ? answers.abort(textAt(output.body, 'stopReason'), 'turn', beside) : undefined;
+}
+
+/** The verdict by the rule of the event; undefined when the reply decides nothing. */
+function readVerdict(asked: HookQuestion, answered: ParsedReply): Answer | undefined {
+  switch (asked.rule.verdict) {
+    case 'permissionDecision':
+      return readTool(asked, answered);
+    case 'decision':
+      return readPermission(asked, answered);
+    case 'action':
+      return readElicitation(asked, answered);
+    default:
+      return readDecision(asked, answered);
+  }
+}

@@ -1,0 +1,91 @@
+import { isObject, type Json } from '../../json/json.ts';
+import { type Body, excerpt } from '../body.ts';
+import type { EventRule, MemberKind, MemberKinds } from './points.ts';
+import type { ReplyObject } from './reply-object.ts';
+
+/** What violates the schema of a reply, as the end of a sentence; undefined when it conforms. */
+export function findReplyFault(point: string, rule: EventRule, output: ReplyObject): string | undefined {
+  const { body, specific, isGarbled } = output;
+  if (isGarbled) return 'answered with bytes that are not UTF-8';
+  return (
+    findWrongType(body, universal) ??
+    findBlockWithoutReason(rule, body) ??
+    findUnknownDecision(rule, body) ??
+    (body.get('hookSpecificOutput') === undefined ? undefined : findWrongSpecific(point, rule, specific))
+  );
+}
+
+const universal: MemberKinds = {
+  continue: 'flag',
+  suppressOutput: 'flag',
+  stopReason: 'text',
+  reason: 'text',
+  systemMessage: 'text',
+  terminalSequence: 'text',
+};
+
+/** The fault of a block without a `reason` at an event where the reason becomes the follow-up text. */
+function findBlockWithoutReason({ block, takesDecision }: EventRule, body: Body): string | undefined {
+  if (block !== 'follow_up' || takesDecision !== true) return undefined;
+  const reason = body.get('reason')?.value;
+  const isBlock = ['block', 'deny'].some((word) => body.get('decision')?.value === word);
+  const isBare = typeof reason !== 'string' || reason.trim() === '';
+  return isBlock && isBare ? 'answered with a block that has no `reason`' : undefined;
+}
+
+/** The fault of an unknown `decision` at an event where nothing can be denied any more. */
+function findUnknownDecision({ block, takesDecision }: EventRule, body: Body): string | undefined {
+  const given = block === 'beside' && takesDecision ? body.get('decision') : undefined;
+  const isKnown = given === undefined || ['block', 'deny', 'approve'].some((word) => given.value === word);
+  return isKnown
+    ? undefined
+    : `answered with a \`decision\` that is no known verdict: ${excerpt(given.text)}`;
+}
+
+function findWrongSpecific(point: string, rule: EventRule, specific: Body | undefined): string | undefined {
+  if (specific === undefined) return 'answered with a `hookSpecificOutput` that is no object';
+  const name = specific.get('hookEventName')?.value;
+  if (name !== point) return `answered with a \`hookSpecificOutput\` whose \`hookEventName\` is not ${point}`;
+  return findWrongType(specific, {
+    ...(rule.takesContext && ({ additionalContext: 'text' } as const)),
+    ...(rule.verdict === 'permissionDecision' && ({ permissionDecisionReason: 'text' } as const)),
+    ...(rule.verdict === 'action' && ({ content: 'object' } as const)),
+    ...rule.replaces,
+    ...rule.records,
+  });
+}
+
+/** The first member whose value has another type. */
+export function findWrongType(body: Body, kinds: MemberKinds): string | undefined {
+  const wrong = Object.entries(kinds).find(([key, kind]) => {
+    const member = body.get(key);
+    return member !== undefined && !isKind(member, kind);
+  });
+  return wrong && `answered with a \`${wrong[0]}\` that is no ${kindWords[wrong[1]]}`;
+}
+
+const kindWords: Readonly<Record<MemberKind, string>> = {
+  text: 'string',
+  flag: 'boolean',
+  object: 'object',
+  names: 'list of strings',
+  list: 'list',
+  any: 'value',
+};
+
+function isKind({ value }: Json, kind: MemberKind): boolean {
+  switch (kind) {
+    case 'text':
+      return typeof value === 'string';
+    case 'flag':
+      return typeof value === 'boolean';
+    case 'object':
+      return isObject(value);
+    case 'names':
+      return Array.isArray(value) && value.every((each) => typeof each === 'string');
+    case 'list':
+      return Array.isArray(value);
+    case 'any':
+      return true;
+  }
+}

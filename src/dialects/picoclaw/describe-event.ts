@@ -1,0 +1,191 @@
+import type { HookEvent } from '../../contract/hook.ts';
+import type { ChatMessage } from '../../contract/provider.ts';
+import type { HookContext } from '../../contract/turn.ts';
+import { isObject } from '../../json/json.ts';
+import type { Payload } from '../foreign-dialect.ts';
+import { findKind } from './event-kinds.ts';
+import { toPlainValue } from './json-parts.ts';
+import { toNanoseconds } from './nanoseconds.ts';
+import { toToolCalls } from './wire/call.ts';
+import { toContext, toMeta } from './wire/context.ts';
+import { countFiles, promptMessages } from './wire/message.ts';
+
+/**
+ * The payload of an event in the legacy form, with all members of both forms; undefined for a pipeline
+ * event that has no PicoClaw event. `id` is used by the newer form.
+ */
+export function describeEvent(event: HookEvent, hookContext: HookContext): Payload | undefined {
+  const parts = toEventParts(event, hookContext);
+  if (parts === undefined) return undefined;
+  const { legacy, trace, payload, idSuffix, round = hookContext.round } = parts;
+  const id = ['evt', hookContext.turn_id, round, legacy, ...(idSuffix === undefined ? [] : [idSuffix])].join(
+    '-',
+  );
+  return {
+    id,
+    Kind: findKind(legacy)?.number,
+    KindName: legacy,
+    Time: hookContext.now,
+    Meta: toMeta(hookContext, trace, round),
+    Context: toContext(hookContext).context,
+    Payload: payload,
+  };
+}
+
+interface EventParts {
+  readonly legacy: string;
+  /** Source: the trace paths of PicoClaw's agent loop. */
+  readonly trace: string;
+  readonly payload: Payload;
+  /** Makes the id unique among events of its kind in the round: the id of the call, or a number. */
+  readonly idSuffix?: string;
+  /** The round, where it differs from that of the hook context: a model call counts when it is answered. */
+  readonly round?: number;
+}
+
+function toEventParts(event: HookEvent, hookContext: HookContext): EventParts | undefined {
+  const next = hookContext.round + 1;
+  switch (event.phase) {
+    case 'turn_start':
+      return { legacy: 'turn_start', trace: 'turn.start', payload: describeTurnStart(event.turn) };
+    case 'turn_end':
+      return { legacy: 'turn_end', trace: 'turn.end', payload: describeTurnEnd(event, hookContext) };
+    case 'model_asked':
+      return {
+        legacy: 'llm_request',
+        trace: 'turn.llm.request',
+        payload: describeModelRequest(event.turn),
+        round: next,
+      };
+    case 'model_retried':
+      return {
+        legacy: 'llm_retry',
+        trace: 'turn.llm.retry',
+        payload: describeModelRetry(event),
+        round: next,
+        idSuffix: String(event.retry),
+      };
+    case 'model_answered':
+      return {
+        legacy: 'llm_response',
+        trace: 'turn.llm.response',
+        payload: describeModelResponse(event.message),
+      };
+    case 'error':
+      return {
+        legacy: 'error',
+        trace: 'turn.error',
+        payload: { Stage: event.stage, Message: event.error.message },
+        round: next,
+      };
+    case 'started': {
+      const { name, args, call_id } = event.request;
+      const payload = { Tool: name, Arguments: args };
+      return { legacy: 'tool_exec_start', trace: 'turn.tool.before', payload, idSuffix: call_id };
+    }
+    case 'finished':
+      return {
+        legacy: 'tool_exec_end',
+        trace: 'turn.tool.end',
+        payload: describeToolEnd(event),
+        idSuffix: event.request.call_id,
+      };
+    case 'blocked': {
+      const payload = { Tool: event.request.name, Reason: event.reason };
+      return {
+        legacy: 'tool_exec_skipped',
+        trace: 'turn.tool.skipped',
+        payload,
+        idSuffix: event.request.call_id,
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+type EventOf<Phase extends HookEvent['phase']> = Extract<HookEvent, { phase: Phase }>;
+
+function describeTurnStart({ prompt, messages }: EventOf<'turn_start'>['turn']): Payload {
+  const newest = messages.findLast(({ role }) => role === 'user');
+  return {
+    UserMessage: prompt,
+    MediaCount: newest === undefined ? 0 : countFiles(newest),
+  };
+}
+
+/** PicoClaw has no status for a denied turn: it is an error. */
+const statuses = { completed: 'completed', failed: 'error', denied: 'error' } as const;
+
+function describeTurnEnd(
+  { status, response, original_prompt, duration_ms }: EventOf<'turn_end'>,
+  hookContext: HookContext,
+): Payload {
+  const executions = executionsOf(hookContext.messages);
+  return {
+    Status: statuses[status],
+    Iterations: hookContext.round,
+    Duration: toNanoseconds(duration_ms),
+    FinalContentLen: Buffer.byteLength(response),
+    Workspace: '',
+    UserMessage: original_prompt,
+    FinalContent: response,
+    ActiveSkills: [],
+    AttemptedSkills: [],
+    FinalSuccessfulPath: [],
+    SkillContextSnapshots: [],
+    ToolKinds: [...new Set(executions.map(({ name }) => name))],
+    ToolExecutions: executions,
+  };
+}
+
+/** The tool calls of the newest turn. */
+function executionsOf(messages: readonly ChatMessage[]) {
+  const start = messages.findLastIndex(({ role }) => role === 'user');
+  return messages.slice(start + 1).flatMap((message) => {
+    const result = toPlainValue(message['tool_result']);
+    if (!isObject(result)) return [];
+    const error = String(toPlainValue(result['error']) ?? '');
+    const name = String(toPlainValue(result['name']) ?? '');
+    return [{ name, success: error === '', error_summary: error, skill_names: [] }];
+  });
+}
+
+function describeModelRequest(turn: EventOf<'model_asked'>['turn']): Payload {
+  return {
+    Model: turn.model,
+    MessagesCount: promptMessages(turn).length,
+    ToolsCount: turn.tools.length,
+    MaxTokens: turn.options.max_tokens ?? 0,
+    Temperature: turn.options.temperature ?? 0,
+  };
+}
+
+function describeModelRetry({ retry, max_retries, error, backoff_ms }: EventOf<'model_retried'>): Payload {
+  return {
+    Attempt: retry,
+    MaxRetries: max_retries,
+    Reason: error.details?.['status'] === 429 ? 'rate_limit' : 'error',
+    Error: error.message,
+    Backoff: toNanoseconds(backoff_ms),
+  };
+}
+
+function describeModelResponse(message: ChatMessage): Payload {
+  return {
+    ContentLen: Buffer.byteLength(message.content),
+    ToolCalls: toToolCalls(message).length,
+    HasReasoning: (toPlainValue(message['reasoning']) ?? '') !== '',
+  };
+}
+
+function describeToolEnd({ request, response, status }: EventOf<'finished'>): Payload {
+  return {
+    Tool: request.name,
+    Duration: toNanoseconds(response.latency_ms),
+    ForLLMLen: Buffer.byteLength(response.content),
+    ForUserLen: 0,
+    IsError: status === 'failed',
+    Async: false,
+  };
+}

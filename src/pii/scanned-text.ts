@@ -1,0 +1,44 @@
+/** A text for the finders, with data that several of them need, computed on first use. */
+export interface ScannedText {
+  /** The folded text: plain digits, spaces and hyphens, nothing invisible. */
+  readonly text: string;
+  /** Every unbroken run of digits. */
+  readonly digits: DigitGroups;
+}
+
+/** Runs of digits: the one at `index` stands from `starts[index]` up to, not including, `ends[index]`. */
+export interface DigitGroups {
+  readonly starts: readonly number[];
+  readonly ends: readonly number[];
+}
+
+export function createScannedText(text: string): ScannedText {
+  let digits: DigitGroups | undefined;
+  return {
+    text,
+    get digits() {
+      digits ??= groupDigits(text);
+      return digits;
+    },
+  };
+}
+
+function groupDigits(text: string): DigitGroups {
+  const starts: number[] = [];
+  const ends: number[] = [];
+  let isInside = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const isDigit = code >= 0x30 && code <= 0x39;
+    if (isDigit === isInside) continue;
+    (isDigit ? starts : ends).push(at);
+    isInside = isDigit;
+  }
+  if (isInside) ends.push(text.length);
+  return { starts, ends };
+}
+
+/** The end of the text before `at`, at most `length` characters: where a finder looks for a telling word. */
+export function textBefore(text: string, at: number, length: number): string {
+  return text.slice(Math.max(0, at - length), at);
+}

@@ -1,0 +1,112 @@
+import { parseLossless, stringifyJson } from '../json/json.ts';
+import type { Anonymizer, TextSource } from './anonymizer.ts';
+import { applyEdits, type Edit } from './edit.ts';
+import { integerDigits } from './integer-digits.ts';
+import { isJsonContainer, type JsonToken, scanJsonTokens } from './json-tokens.ts';
+
+export interface RewriteOptions {
+  readonly anonymizer: Anonymizer;
+  readonly textSource: TextSource;
+  /**
+   * Whether a tool is called with it: then keys and numbers cannot be changed, and findings in them block.
+   */
+  readonly isExecuted: boolean;
+}
+
+/**
+ * A JSON value with its strings rewritten; numbers keep their digits. A string is treated as a text. The
+ * same value when nothing had to be changed.
+ */
+export function rewriteTree(value: unknown, rewriting: RewriteOptions): unknown {
+  if (value === undefined || value === null) return value;
+  const isText = typeof value === 'string';
+  const text = isText ? value : stringifyJson(value);
+  const edits = isText ? editText(text, rewriting) : editJson(text, rewriting);
+  if (edits.length === 0) return value;
+  const changed = applyEdits(text, edits);
+  return isText ? changed : parseLossless(changed);
+}
+
+/**
+ * The changes of a text. One that is a JSON object or list is changed inside its strings, so that it stays JSON
+ * and everything else in it keeps its bytes; the key of a value counts as the words before it.
+ */
+export function editText(text: string, rewriting: RewriteOptions, prefix = '', depth = 0): Edit[] {
+  if (text === '') return [];
+  if (depth < maxDepth && isJsonContainer(text)) return editJson(text, rewriting, depth);
+  return rewriting.anonymizer.edit(text, rewriting.textSource, prefix);
+}
+
+/** JSON inside JSON strings is parsed up to this depth; deeper JSON is treated as text. */
+const maxDepth = 4;
+
+/** The changes of a JSON text, at most one for each of its tokens. */
+export function editJson(text: string, rewriting: RewriteOptions, depth = 0): Edit[] {
+  const keys = new Map<string, number>();
+  return [...scanJsonTokens(text)].flatMap((token) => {
+    const written = text.slice(token.start, token.end);
+    const changed = editToken(token, written, { rewriting, depth, keys });
+    return changed === written ? [] : [{ start: token.start, end: token.end, text: changed }];
+  });
+}
+
+interface TokenContext {
+  readonly rewriting: RewriteOptions;
+  readonly depth: number;
+  /** How often each changed key has been written. */
+  readonly keys: Map<string, number>;
+}
+
+function editToken({ kind, name }: JsonToken, written: string, context: TokenContext): string {
+  switch (kind) {
+    case 'key':
+      return editKey(written, context);
+    case 'number':
+      return editNumber(written, prefixOf(name), context.rewriting);
+    case 'string': {
+      const value = String(JSON.parse(written));
+      const edits = editText(value, context.rewriting, prefixOf(name), context.depth + 1);
+      return edits.length === 0 ? written : JSON.stringify(applyEdits(value, edits));
+    }
+  }
+}
+
+function editKey(written: string, { rewriting, keys }: TokenContext): string {
+  const { anonymizer, textSource, isExecuted } = rewriting;
+  const key = String(JSON.parse(written));
+  if (isExecuted && blockAll(key, '', rewriting)) return written;
+  const edits = anonymizer.edit(key, textSource);
+  if (edits.length === 0) return written;
+  const changed = applyEdits(key, edits);
+  const uses = (keys.get(changed) ?? 0) + 1;
+  keys.set(changed, uses);
+  // Two keys that have become the same would be one.
+  return JSON.stringify(uses === 1 ? changed : `${changed} (${uses})`);
+}
+
+function editNumber(written: string, prefix: string, rewriting: RewriteOptions): string {
+  // A sign, a fraction or an exponent is what data frames make of a number of anything.
+  const digits = integerDigits(written) ?? '';
+  if (digits.length < minNumberDigits) return written;
+  const { anonymizer, textSource, isExecuted } = rewriting;
+  if (isExecuted && blockAll(digits, prefix, rewriting)) return written;
+  const edits = anonymizer.edit(digits, textSource, prefix);
+  return edits.length === 0 ? written : JSON.stringify(applyEdits(digits, edits));
+}
+
+const minNumberDigits = 7;
+
+/** Blocks every finding in a text that cannot be changed; returns whether there was any. */
+function blockAll(text: string, prefix: string, { anonymizer, textSource }: RewriteOptions): boolean {
+  const findings = anonymizer.findings(text, textSource, prefix);
+  for (const { entity } of findings) anonymizer.block(entity);
+  return findings.length > 0;
+}
+
+/** `phoneNumber` and `phone_number` as the words "phone number: ". */
+function prefixOf(name: string): string {
+  if (name === '' || name.length > maxNameLength) return '';
+  return `${name.replaceAll(/(?<=\p{Ll})(?=\p{Lu})|_/gu, ' ')}: `;
+}
+
+const maxNameLength = 60;

@@ -1,0 +1,115 @@
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { ChatMessage, ModelOptions, ToolListing } from '../../contract/provider.ts';
+import type { HookContext } from '../../contract/turn.ts';
+import { type Fault, RuntimeError, toFault } from '../../errors.ts';
+import { parseMessage } from '../../hooks/message.ts';
+import { toDecimal } from '../../json/decimal.ts';
+import { exactMembers, requireMember } from '../../json/exact-members.ts';
+import { Json } from '../../json/json.ts';
+import { toPrompt } from '../../provider/messages/prompt.ts';
+import { toFunctionTool } from '../../provider/messages/tools.ts';
+import type { OnRetry } from '../../provider/open/retry-listener.ts';
+import type { ChatStep } from '../file/pipeline.ts';
+import type { GuardedModel, ModelCallParameters, RunContext } from '../state/run-context.ts';
+import { callModel, type GuardedAnswer } from './model-call.ts';
+
+/** A model’s answer and its cost. */
+export interface ModelAnswer extends GuardedAnswer {
+  /** US dollars; absent where the provider has no pricing, or does not say what was used. */
+  readonly cost_usd?: number;
+}
+
+interface ModelCallRequest {
+  readonly step: ChatStep;
+  readonly state: {
+    readonly system: string;
+    readonly messages: readonly ChatMessage[];
+    readonly offered: readonly ToolListing[];
+    /** Undefined: the provider's own. */
+    readonly model: string | undefined;
+    readonly options: ModelOptions;
+  };
+  readonly hookContext: HookContext;
+  readonly signal: AbortSignal;
+  /** Called after the before_call hooks allowed the call, just before the model is called. */
+  readonly onCall: (asked: ModelCallParameters) => void;
+  readonly onRetry: OnRetry;
+  /** Called when the answer is new, not read from the journal. */
+  readonly onAnswer: () => void;
+  /** Called with streamed text as the guard releases it. */
+  readonly onText: (text: string) => void;
+}
+
+/**
+ * Calls the model, or returns the journaled answer. A failed call is journaled and returned as `error`.
+ * Throws ABORTED.
+ */
+export async function journalModelCall(
+  run: RunContext,
+  path: string,
+  question: ModelCallRequest,
+): Promise<ModelAnswer | { readonly error: Fault }> {
+  const entry = await run.journal.step(path, async () => {
+    try {
+      const answer = await callGuardedModel(run, question);
+      question.onAnswer();
+      return Json.from(answer);
+    } catch (error) {
+      // A call that failed because the run was suspended is made again when the run resumes.
+      if (run.signal.aborted) throw toAborted(error);
+      return Json.from({ error: toFault(error) });
+    }
+  });
+  const members = exactMembers(entry);
+  const plain = entry.value as StoredAnswer;
+  if (plain.error !== undefined) return { error: plain.error };
+  return {
+    message: parseMessage(requireMember(members, 'message').text),
+    finish_reason: plain.finish_reason,
+    usage: plain.usage,
+    ...(plain.cost_usd !== undefined && { cost_usd: plain.cost_usd }),
+    metadata: requireMember(members, 'metadata'),
+  };
+}
+
+function toAborted(cause: unknown): RuntimeError {
+  return new RuntimeError('ABORTED', 'the model call was given up', { cause });
+}
+
+/** The journal entry of `journalModelCall`, parsed. */
+interface StoredAnswer extends Pick<ModelAnswer, 'finish_reason' | 'usage' | 'cost_usd'> {
+  readonly error?: Fault;
+}
+
+async function callGuardedModel(run: RunContext, question: ModelCallRequest): Promise<ModelAnswer> {
+  const { step, state, hookContext, signal, onText, onCall, onRetry } = question;
+  const stream = step.stream === 'windowed' ? 'windowed' : 'hold';
+  const guarded = await run.model(step.provider, stream, { name: state.model, hookContext, onCall, onRetry });
+  const answer = await callModel(guarded.model, {
+    options: toOptions(run, question),
+    isStreamed: step.stream !== undefined,
+    onText,
+  });
+  if (signal.aborted) throw new RuntimeError('ABORTED', 'the model call was given up');
+  const cost = costOf(guarded, answer.usage);
+  return { ...answer, ...(cost !== undefined && { cost_usd: cost }) };
+}
+
+function toOptions(run: RunContext, { state, signal }: ModelCallRequest): LanguageModelV4CallOptions {
+  const { temperature, max_tokens: maxTokens } = state.options;
+  const tools = state.offered.map(toFunctionTool);
+  return {
+    prompt: toPrompt({ messages: state.messages, system_prompt: state.system }),
+    abortSignal: signal,
+    providerOptions: { signalbox: { metadata: { session_id: run.session.id } } },
+    ...(tools.length > 0 && { tools, toolChoice: { type: 'auto' as const } }),
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+  };
+}
+
+function costOf({ pricing }: GuardedModel, usage: ModelAnswer['usage']): number | undefined {
+  const { input_tokens: input, output_tokens: output } = usage;
+  if (pricing === undefined || input === null || output === null) return undefined;
+  return toDecimal((input * pricing.input + output * pricing.output) / 1000);
+}

@@ -1,0 +1,32 @@
+import type { Fault } from '../../errors.ts';
+import { toDecimal } from '../../json/decimal.ts';
+import type { Usage } from './model-call.ts';
+
+/** Tokens and cost of model calls; a count is null, and `cost_usd` absent, if any call did not report it. */
+export interface CallUsage extends Usage {
+  readonly cost_usd?: number;
+}
+
+/** The sum over calls; unknown if any call is unknown, since a partial sum could pass an overrun budget. */
+export function sumUsage(calls: readonly CallUsage[]): CallUsage {
+  const cost = sum(calls.map(({ cost_usd }) => cost_usd ?? null));
+  return {
+    input_tokens: sum(calls.map(({ input_tokens }) => input_tokens)),
+    output_tokens: sum(calls.map(({ output_tokens }) => output_tokens)),
+    ...(cost !== null && calls.length > 0 && { cost_usd: toDecimal(cost) }),
+  };
+}
+
+/** The usage of a failed call: one entry of unknown counts if the model may have worked, else none. */
+export function usageOfFailedCall({ code, details }: Fault): readonly CallUsage[] {
+  const isUnknown =
+    code === 'PROVIDER_TIMEOUT' ||
+    // An HTTP status means that the API refused the request: the model did no work.
+    (code === 'PROVIDER_FAILED' && details?.['status'] === undefined) ||
+    (code === 'DENIED' && details?.['phase'] === 'after_call');
+  return isUnknown ? [{ input_tokens: null, output_tokens: null }] : [];
+}
+
+function sum(counts: readonly (number | null)[]): number | null {
+  return counts.reduce((total, count) => (total === null || count === null ? null : total + count), 0);
+}

@@ -1,0 +1,117 @@
+import type { Threshold } from '../../contract/eval.ts';
+import type { Expression } from '../../expression/expression.ts';
+import type { Position } from '../../yaml/problem.ts';
+import type { SchemaCheck } from '../../yaml/schema-check.ts';
+
+/**
+ * One Pipeline file, read and checked. Expressions see `input` and `steps`, inside a for_each `item` and
+ * `index` too, and in an on_error handler `error`.
+ */
+export interface Pipeline {
+  /** Absolute. */
+  readonly file: string;
+  readonly name: string;
+  /** The file's text: a run is finished by the text it began with. */
+  readonly source: string;
+  /** The RuntimeConfig that `spec.runtime` names, absolute. */
+  readonly runtime?: string;
+  readonly checkInput: SchemaCheck;
+  readonly steps: readonly Step[];
+  /** Absent: the view of the last step of the file. */
+  readonly output?: Expression;
+}
+
+export type Step = ToolStep | EvalStep | ChatStep | ParallelStep | GroupStep;
+
+interface StepBase {
+  /** Unique in the file. */
+  readonly id: string;
+  readonly position: Position;
+  /** `if`: the step is skipped unless this is true; anything but a boolean fails the step. */
+  readonly condition?: Expression;
+  /** Runs the step once for each item of a list. */
+  readonly forEach?: { readonly items: Expression; readonly concurrency: number };
+  /** Of one run of the step (each item has its own); a wait for a person does not count. */
+  readonly timeoutMs?: number;
+  readonly onError: OnError;
+}
+
+/** What follows when the step failed or was denied. */
+export type OnError =
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'continue' }
+  /** These steps run first; `stop` then fails the pipeline with the first error. */
+  | { readonly kind: 'handle'; readonly steps: readonly Step[]; readonly then: 'stop' | 'continue' };
+
+export interface ToolStep extends StepBase {
+  readonly kind: 'tool';
+  readonly tool: string;
+  /** Gives an object. */
+  readonly args: Expression;
+}
+
+export interface EvalStep extends StepBase {
+  readonly kind: 'eval';
+  readonly type: string;
+  /** Gives the text to judge; anything but a string is judged as its JSON. */
+  readonly content: Expression;
+  readonly params: Expression;
+  /** Gives members of an eval's context: messages, tool_calls, variables, metadata, turn_index. */
+  readonly context?: Expression;
+  /** Absent: the score is a metric, and the step does not fail. */
+  readonly threshold?: Threshold;
+  /** `continue`: a missed threshold is recorded, and the step does not fail. */
+  readonly onFail: 'stop' | 'continue';
+}
+
+/** A conversation with a model. */
+export interface Chat {
+  /** A provider's id. */
+  readonly provider: string;
+  readonly system?: Expression;
+  /** Gives a list of `{role, content}`, or a text that is one user message. */
+  readonly messages: Expression;
+  /** Names of the tools that the model is offered. */
+  readonly tools: readonly string[];
+  /** Model calls for one answer, at most; a retry counts anew. */
+  readonly maxRounds: number;
+  /** Tool calls of one round that run at once. */
+  readonly toolConcurrency: number;
+  readonly guardrails: readonly Guardrail[];
+  /** How often an answer that an enforcing guardrail failed is asked for again, with the eval's detail. */
+  readonly retries: number;
+  /** Asks for a stream: `hold` releases text when the whole answer has passed, `windowed` as it comes. */
+  readonly stream?: 'hold' | 'windowed';
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+}
+
+export interface ChatStep extends StepBase, Chat {
+  readonly kind: 'chat';
+}
+
+/** An eval of a chat's final answer. */
+export interface Guardrail {
+  readonly id: string;
+  readonly type: string;
+  readonly params: Expression;
+  readonly threshold?: Threshold;
+  /** enforce: an answer that fails is withheld; monitor: it is only recorded. */
+  readonly action: 'enforce' | 'monitor';
+}
+
+/** Its steps run at once; each is a branch of its own. */
+export interface ParallelStep extends StepBase {
+  readonly kind: 'parallel';
+  readonly steps: readonly Step[];
+  /** Branches that run at once; absent: all. */
+  readonly concurrency?: number;
+}
+
+/** Steps in order, under one condition, loop, timeout and on_error. */
+export interface GroupStep extends StepBase {
+  readonly kind: 'steps';
+  readonly steps: readonly Step[];
+  /** Run instead when the condition is false. */
+  readonly otherwise: readonly Step[];
+}

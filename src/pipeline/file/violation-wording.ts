@@ -1,0 +1,33 @@
+import { findNearest } from '../../yaml/suggest.ts';
+import type { Violation } from '../../yaml/violation.ts';
+import { stepKinds } from './read-step.ts';
+
+/**
+ * Whether another problem reports the same more precisely: a text in place of a mapping is reported by the
+ * check of its expression, and a step without a kind by the misspelt key.
+ */
+export function isCoveredByOther({ keyword, path }: Violation, violations: readonly Violation[]): boolean {
+  if (keyword === 'pattern') return ['args', 'params', 'context'].includes(String(path.at(-1)));
+  if (keyword !== 'union') return false;
+  return violations.some(({ kind, path: other }) => {
+    const isInside = other.length === path.length + 1 && path.every((segment, at) => other[at] === segment);
+    return kind === 'key' && isInside && findNearest(String(other.at(-1)), stepKinds) !== undefined;
+  });
+}
+
+/** The violation with a message in words for a pattern; other violations are unchanged. */
+export function wordViolation(violation: Violation): Violation {
+  if (violation.keyword !== 'pattern') return violation;
+  const worded = words[String(violation.path.at(-1))] ?? expressionWords;
+  return { ...violation, ...worded };
+}
+
+const expressionWords = { message: 'must be one `${…}` where it is written as a text' };
+
+const words: Readonly<Record<string, { readonly message: string; readonly hint?: string }>> = {
+  id: {
+    message: 'must be letters, digits and `_`, and not begin with a digit',
+    hint: 'Expressions name the step as `steps.ID`.',
+  },
+  on_error: { message: 'must be stop, continue, or a mapping of steps and then' },
+};

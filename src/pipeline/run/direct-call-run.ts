@@ -1,0 +1,71 @@
+import type { PendingCall } from '../../contract/approval.ts';
+import { toFault } from '../../errors.ts';
+import { compileExpressions } from '../../expression/expression.ts';
+import type { CallPaused, CallResult } from '../../hooks/call-result.ts';
+import type { Json } from '../../json/json.ts';
+import type { Store } from '../../store/store.ts';
+import type { CallableTool } from '../../tool-call/callable-tool.ts';
+import type { Pipeline } from '../file/pipeline.ts';
+import { writeCallResult } from '../state/call-record.ts';
+import { toPendingCall } from './calls.ts';
+import { newRun } from './runs.ts';
+
+/** A pending direct call, and the arguments that it was made with. */
+export interface PendingDirectCall {
+  readonly args: Json;
+  readonly result: CallResult;
+  readonly outcome: CallPaused;
+}
+
+/**
+ * Stores a pending direct call as a run of one step, which can be resumed like any other. The pending record
+ * is written last, so that nobody can decide before the run is complete. Throws STORE_FAILED.
+ */
+export async function storePendingCall(
+  { store, config }: { readonly store: Store; readonly config: string },
+  tool: CallableTool,
+  { args, result, outcome }: PendingDirectCall,
+): Promise<PendingCall> {
+  const run = newRun({ kind: 'tool', name: tool.name, file: null, source: '', config, input: args });
+  const call = { name: `${stepId}/call`, tool, args: outcome.args, callId: result.callId };
+  const pending = toPendingCall(run.id, call, { outcome, round: 1, previous: null });
+  await store.createRun(run);
+  try {
+    await store.beginStep(run.id, call.name, run.createdAt);
+    await store.endStep(run.id, call.name, writeCallResult(result), Date.now());
+    await store.setRunStatus(run.id, { status: 'pending', at: Date.now() });
+    await store.addPending(pending);
+    return pending;
+  } catch (error) {
+    // The caller gets the error, so the stored run is marked as failed, if the store still works.
+    const failed = { status: 'failed' as const, error: toFault(error), at: Date.now() };
+    await store.setRunStatus(run.id, failed).catch(() => {});
+    throw error;
+  }
+}
+
+/** The pending record of a direct call that is not stored, for the `approve` callback. */
+export function createPendingCall(
+  tool: CallableTool,
+  about: { readonly result: CallResult; readonly outcome: CallPaused; readonly previous: string | null },
+): PendingCall {
+  const { result, outcome, previous } = about;
+  const call = { name: `${stepId}/call`, tool, args: outcome.args, callId: result.callId };
+  return toPendingCall(result.callId, call, { outcome, round: 1, previous });
+}
+
+const stepId = 'call';
+
+/** The one-step pipeline of a stored direct call. */
+export function pipelineOfDirectCall(tool: string, file: string): Pipeline {
+  const step = {
+    kind: 'tool',
+    id: stepId,
+    position: { file, line: 1, column: 1 },
+    onError: { kind: 'stop' },
+    tool,
+    args: compileExpressions('${input}', ['input']),
+  } as const;
+  const output = compileExpressions(`\${steps.${stepId}.result}`, ['steps']);
+  return { file, name: tool, source: '', checkInput: () => [], steps: [step], output };
+}

@@ -1,0 +1,94 @@
+import type { EvalContext, EvalOutcome, Threshold } from '../../contract/eval.ts';
+import { RuntimeError, toFault } from '../../errors.ts';
+import { formatNumber } from '../../json/decimal.ts';
+import { exactMembers } from '../../json/exact-members.ts';
+import { isObject, Json, stringifyJson } from '../../json/json.ts';
+import type { EvalStep } from '../file/pipeline.ts';
+import type { RunContext } from '../state/run-context.ts';
+import { failedStep, okStep, type StepOutcome } from '../state/step-outcome.ts';
+import { evaluateIn, type Scope } from '../state/step-scope.ts';
+import { toEvalRequest } from './eval-request.ts';
+
+/** Scores the content of a step. Throws EXPRESSION_FAILED, ABORTED, STORE_FAILED. */
+export async function runEvalStep(
+  run: RunContext,
+  { step, name, scope }: { readonly step: EvalStep; readonly name: string; readonly scope: Scope },
+): Promise<StepOutcome> {
+  const content = evaluateIn(scope, step.content);
+  const params = evaluateIn(scope, step.params);
+  const context = step.context === undefined ? {} : evaluateIn(scope, step.context);
+  const score = await journalScore(run, `${name}/score`, {
+    id: step.id,
+    type: step.type,
+    content: typeof content === 'string' ? content : stringifyJson(content),
+    params: isObject(params) ? Json.from(params) : new Json('{}'),
+    context: { session_id: run.session.id, ...(isObject(context) ? context : {}) },
+    threshold: step.threshold,
+    signal: scope.signal,
+  });
+  const members = viewOfScore(score);
+  if (step.threshold === undefined || score.passed || step.onFail === 'continue') return okStep(members);
+  return failedStep('failed', thresholdFault(step.id, score, step.threshold), members);
+}
+
+/** Something to score. */
+export interface ScoreRequest {
+  readonly id: string;
+  readonly type: string;
+  readonly content: string;
+  readonly params: Json;
+  readonly context: Partial<EvalContext>;
+  readonly threshold: Threshold | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A score as the journal has it; `score` is null when there is none, and `detail` then says why. */
+export interface KeptScore {
+  readonly score: number | null;
+  readonly passed: boolean;
+  readonly detail: string;
+  readonly data: Json;
+}
+
+/**
+ * Scores and journals the result, or returns the journaled score. Throws ABORTED, STORE_FAILED, NAME_UNKNOWN.
+ */
+export async function journalScore(run: RunContext, name: string, asked: ScoreRequest): Promise<KeptScore> {
+  const entry = await run.journal.step(name, async () => {
+    const { id, type, threshold, signal, content, params, context } = asked;
+    const request = toEvalRequest(type, { content, params, context });
+    const { outcome, passed } = await run.score({ id, type, request, threshold, signal });
+    // An eval that was cut off by the run or by the step timeout has no score to journal.
+    if (signal.aborted && outcome.status === 'unscored' && outcome.error?.code === 'ABORTED') {
+      throw new RuntimeError('ABORTED', outcome.error.message);
+    }
+    return Json.from({ ...toKept(outcome), passed });
+  });
+  const { score, passed, detail } = entry.value as KeptScore;
+  return { score, passed, detail, data: exactMembers(entry).get('data') ?? new Json('null') };
+}
+
+function toKept(outcome: EvalOutcome) {
+  if (outcome.status === 'unscored') return { score: null, detail: outcome.reason, data: null };
+  const { score, detail, data } = outcome;
+  return { score, detail, data: data ?? null };
+}
+
+export function viewOfScore({ score, passed, detail, data }: KeptScore) {
+  return { score, passed, detail, data };
+}
+
+/** The THRESHOLD_MISSED fault of a score. */
+export function thresholdFault(id: string, { score, detail }: KeptScore, threshold: Threshold) {
+  const why = detail === '' ? '' : `: ${detail}`;
+  const message =
+    score === null
+      ? `eval "${id}" could not be scored${why}`
+      : `eval "${id}" scored ${formatNumber(score, Object.values(threshold))}, which is not ${boundsOf(threshold)}${why}`;
+  return toFault(new RuntimeError('THRESHOLD_MISSED', message));
+}
+
+function boundsOf({ min_score, max_score }: Threshold): string {
+  if (min_score !== undefined && max_score !== undefined) return `within ${min_score} to ${max_score}`;
+  return max_score === undefined ? `at least ${min_score ?? 1}` : `at most ${max_score}`;
+}

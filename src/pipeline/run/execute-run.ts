@@ -1,0 +1,119 @@
+import { type Fault, RuntimeError, toRuntimeError } from '../../errors.ts';
+import { passGate } from '../../hooks/gate.ts';
+import { Json, parseLossless } from '../../json/json.ts';
+import { turnStopOf } from '../chat/turn-hooks.ts';
+import type { Pipeline } from '../file/pipeline.ts';
+import { RunSuspended } from '../state/journal.ts';
+import type { RunContext } from '../state/run-context.ts';
+import { hookContextOfRun, sessionEvent } from '../state/session-event.ts';
+import { evaluateIn, type Scope } from '../state/step-scope.ts';
+import { isSuspension, requireFinished } from '../state/suspension.ts';
+import type { TurnStop } from '../state/turn-record.ts';
+import { runSteps } from './steps.ts';
+
+/** The end of a run. */
+export interface RunEnd {
+  readonly status: 'completed' | 'failed' | 'denied';
+  readonly output: Json | null;
+  readonly error: Fault | null;
+}
+
+/**
+ * Runs a pipeline from its start, with journaled steps skipped. Returns undefined when the run was suspended
+ * for a decision. Throws ABORTED when `signal` ended it, STORE_FAILED and RUN_ENDED; after the first two it
+ * can be resumed.
+ */
+export async function runPipeline(
+  run: RunContext,
+  pipeline: Pipeline,
+  { input, isResumed }: { readonly input: Json; readonly isResumed: boolean },
+): Promise<RunEnd | undefined> {
+  const scope: Scope = {
+    input: parseLossless(input.text),
+    steps: {},
+    variables: {},
+    prefix: '',
+    signal: run.signal,
+    clocks: [],
+  };
+  await startSession(run, isResumed);
+  try {
+    const stop = await runSteps(run, pipeline.steps, scope);
+    if (stop !== undefined) {
+      const status = stop.status === 'denied' ? 'denied' : 'failed';
+      return { status, output: null, error: stop.error ?? null };
+    }
+    return { status: 'completed', output: outputOf(pipeline, scope), error: null };
+  } catch (error) {
+    if (error instanceof RunSuspended) return undefined;
+    if (isSuspension(run, error)) throw error;
+    const { code, message, hint } = toRuntimeError(error);
+    return { status: 'failed', output: null, error: { code, message, hint } };
+  }
+}
+
+/** Fires the session start (or resume) hooks; context of foreign hooks is kept for the next model call. */
+async function startSession(run: RunContext, isResumed: boolean): Promise<void> {
+  if (!isResumed) await run.notifySession('session_start', sessionEvent(run));
+  if (run.links.length === 0) return;
+  const names = sessionStartsIn(run.journal);
+  const known = names.slice(0, -1);
+  for (const name of known) applySessionStart(run, name, run.journal.find(name));
+  const next = names.at(-1) ?? sessionStart;
+  // A session whose start was never journaled fires its start now, also in a resumed run.
+  const isAgain = next !== sessionStart;
+  const links = isAgain
+    ? run.links.filter(({ group }) => group.dialect.firesStartOnResume === true)
+    : run.links;
+  if (links.length === 0) return;
+  const entry = await run.journal.step(next, async () => {
+    const event = { hook: 'session', phase: 'session_start', event: sessionEvent(run) } as const;
+    const hookContext = hookContextOfRun(run);
+    const { decision } = await passGate(links, event, {
+      call: run.journal.runId,
+      hookContext,
+      signal: run.signal,
+    });
+    requireFinished(run, decision.error);
+    return Json.from({ context: decision.context, stopped: turnStopOf(decision) });
+  });
+  applySessionStart(run, next, entry);
+}
+
+const sessionStart = '@session/start';
+
+/** The journal names of the session start and its resumes so far, and last the name of the next one. */
+function sessionStartsIn({ find }: RunContext['journal']): string[] {
+  const names = [sessionStart];
+  for (let count = 1; find(names.at(-1) ?? '') !== undefined; count += 1) {
+    names.push(count === 1 ? '@session/resume' : `@session/resume-${count}`);
+  }
+  return names;
+}
+
+function applySessionStart({ session }: RunContext, from: string, entry: Json | undefined): void {
+  if (entry === undefined) return;
+  // What `startSession` wrote.
+  const { context, stopped } = entry.value as {
+    readonly context: readonly string[];
+    readonly stopped?: TurnStop;
+  };
+  if (context.length > 0) session.context.push({ from, texts: context });
+  session.ended ??= stopped;
+}
+
+function outputOf({ output, steps }: Pipeline, scope: Scope): Json {
+  if (output !== undefined) return Json.from(evaluateIn(scope, output));
+  const last = steps.at(-1);
+  return Json.from(last === undefined ? null : (scope.steps[last.id] ?? null));
+}
+
+/** Throws INPUT_INVALID with every violation of the pipeline's input schema. */
+export function requireInput({ name, checkInput }: Pipeline, input: Json): void {
+  const violations = checkInput(input.value);
+  if (violations.length === 0) return;
+  throw new RuntimeError(
+    'INPUT_INVALID',
+    `the input of pipeline "${name}" does not fit its schema: ${violations.join('; ')}`,
+  );
+}

@@ -1,0 +1,36 @@
+import type { Expression } from '../../expression/expression.ts';
+import { parseLossless } from '../../json/json.ts';
+import type { StepClock } from './step-clock.ts';
+import type { StepOutcome } from './step-outcome.ts';
+
+/**
+ * The scope of a step: what its expressions see, the prefix of its path, and the signal that ends it early.
+ */
+export interface Scope {
+  readonly input: unknown;
+  /** The views of the steps that have ended, by id. */
+  readonly steps: Record<string, unknown>;
+  /** `item` and `index` inside a for_each, `error` inside an on_error. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Empty, or a path that ends with `/`. */
+  readonly prefix: string;
+  readonly signal: AbortSignal;
+  /** The timeout clocks of the enclosing steps, paused while the run waits for a person. */
+  readonly clocks: readonly StepClock[];
+}
+
+/** The value of an expression in this scope. Throws EXPRESSION_FAILED. */
+export function evaluateIn({ input, steps, variables }: Scope, expression: Expression): unknown {
+  return expression.evaluate({ input, steps, ...variables });
+}
+
+/** Makes a step's outcome visible to those after it. */
+export function recordOutcome(scope: Scope, id: string, { view }: StepOutcome): void {
+  // Frozen, so that expressions need to read it only once.
+  scope.steps[id] = Object.freeze(parseLossless(view.text));
+}
+
+/** A copy of the scope with these changes; outcomes recorded in it are not seen in the original. */
+export function forkScope(scope: Scope, changes: Partial<Scope> = {}): Scope {
+  return { ...scope, steps: { ...scope.steps }, ...changes };
+}

@@ -1,0 +1,20 @@
+import { isCancelled } from '../../capability/cancellation.ts';
+import { type Fault, RuntimeError, toRuntimeError } from '../../errors.ts';
+import { RunSuspended } from './journal.ts';
+import type { RunContext } from './run-context.ts';
+
+/** Whether an error suspends (or ends) the whole run, rather than being the outcome of a step. */
+export function isSuspension({ signal }: Pick<RunContext, 'signal'>, thrown: unknown): boolean {
+  if (thrown instanceof RunSuspended) return true;
+  const { code } = toRuntimeError(thrown);
+  return code === 'STORE_FAILED' || code === 'RUN_ENDED' || (code === 'ABORTED' && signal.aborted);
+}
+
+/**
+ * Throws ABORTED if `error` comes from a hook or tool that was cancelled because the run was suspended: it
+ * has decided nothing, and is asked again on resume.
+ */
+export function requireFinished({ signal }: Pick<RunContext, 'signal'>, error: Fault | undefined): void {
+  if (signal.aborted && error !== undefined && isCancelled(error))
+    throw new RuntimeError('ABORTED', error.message);
+}

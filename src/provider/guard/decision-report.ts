@@ -1,0 +1,95 @@
+import {
+  isJSONObject,
+  type JSONObject,
+  type LanguageModelV4Usage,
+  type SharedV4ProviderMetadata,
+} from '@ai-sdk/provider';
+import type { Decision } from '../../contract/hook.ts';
+import { keepTextlessMetadata } from '../messages/textless-metadata.ts';
+
+/** The decisions of one model call; `after` is absent when after_call did not run. */
+export interface Decisions {
+  readonly before: Decision;
+  readonly after?: Decision;
+  /** How many windows of the answer filters were called for. */
+  readonly windows?: number;
+}
+
+/**
+ * `providerMetadata.signalbox`: the decision that counts in its first members (a denial, else what modified,
+ * else the last), the metadata of all hooks, and each phase's own decision.
+ */
+export function reportDecisions({ before, after, windows }: Decisions): { readonly signalbox: JSONObject } {
+  const { phase, decision } = mainDecision(before, after);
+  const metadata = isAffirmative(decision)
+    ? { ...metadataOf(before), ...(after && metadataOf(after)) }
+    : metadataOf(decision);
+  const { verdict, hook, reason, enforced } = decision;
+  return {
+    signalbox: {
+      phase,
+      verdict,
+      hook,
+      reason,
+      enforced,
+      metadata,
+      before_call: reportOne(before),
+      after_call: after === undefined ? null : reportOne(after),
+      ...(windows !== undefined && { windows }),
+    },
+  };
+}
+
+/** The provider's metadata with the report added. */
+export function withReport(
+  metadata: SharedV4ProviderMetadata | undefined,
+  decisions: Decisions,
+): SharedV4ProviderMetadata {
+  return { ...metadata, ...reportDecisions(decisions) };
+}
+
+/** The report with the provider metadata that holds no text, for an answer that was changed. */
+export function withTextlessReport(
+  metadata: SharedV4ProviderMetadata | undefined,
+  decisions: Decisions,
+): SharedV4ProviderMetadata {
+  return withReport(keepTextlessMetadata('answer', metadata).providerMetadata, decisions);
+}
+
+/** The token counts of a usage without the provider's raw data, which may quote the answer. */
+export function tokenCounts({ inputTokens, outputTokens }: LanguageModelV4Usage): LanguageModelV4Usage {
+  return { inputTokens, outputTokens };
+}
+
+/** The usage of a model that was not called. */
+export const zeroUsage: LanguageModelV4Usage = {
+  inputTokens: { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 0, text: 0, reasoning: 0 },
+};
+
+/** The usage of a call that was broken off. */
+export const unknownUsage: LanguageModelV4Usage = {
+  inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: undefined, text: undefined, reasoning: undefined },
+};
+
+function mainDecision(before: Decision, after: Decision | undefined) {
+  const isAfter = after !== undefined && (after.verdict !== 'allow' || before.verdict === 'allow');
+  return isAfter
+    ? ({ phase: 'after_call', decision: after } as const)
+    : ({ phase: 'before_call', decision: before } as const);
+}
+
+function isAffirmative({ verdict }: Decision): boolean {
+  return verdict === 'allow' || verdict === 'modify';
+}
+
+function reportOne(decision: Decision): JSONObject {
+  const { verdict, hook, reason, enforced } = decision;
+  return { verdict, hook, reason, enforced, metadata: metadataOf(decision) };
+}
+
+function metadataOf({ metadata }: Decision): JSONObject {
+  const { value } = metadata;
+  return isJSONObject(value) ? value : {};
+}

@@ -1,0 +1,98 @@
+import type { LanguageModelV4Message, LanguageModelV4ToolCallPart } from '@ai-sdk/provider';
+import { RuntimeError } from '../../errors.ts';
+import { isObject } from '../../json/json.ts';
+import { describeCall } from './message-description.ts';
+import {
+  insertBehindReasoning,
+  matchParts,
+  type PartMatcher,
+  type Replacement,
+  replaceInPlace,
+} from './part-layout.ts';
+import { isSameJsonText } from './plain-json.ts';
+import { type FindFile, type PlainObject, rebuildBody } from './rebuilt-body.ts';
+
+export type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
+export type AssistantPart = AssistantMessage['content'][number];
+
+export interface AssistantOrigin {
+  /** What was sent in this message's place; empty for a new one. */
+  readonly content: readonly AssistantPart[];
+  readonly findFile: FindFile;
+  /** The new part for each result of a tool that the provider ran. */
+  readonly results: ReadonlyMap<AssistantPart, AssistantPart>;
+}
+
+/**
+ * Rebuilds a replaced assistant message. Unchanged parts stay where they were, with signatures; changed ones
+ * take the place of the old, without provider metadata, which may refer to the old text. Throws
+ * REPLY_MALFORMED.
+ */
+export function rebuildAssistant(message: PlainObject, origin: AssistantOrigin): AssistantMessage {
+  const { content, findFile, results } = origin;
+  const oldBody = content.filter((part) => part.type === 'text' || part.type === 'file');
+  const body = rebuildBody(message, { body: oldBody, findFile, keepsOptions: false });
+  const oldReasoning = content.filter((part) => part.type === 'reasoning' || part.type === 'reasoning-file');
+  const reasoning = rebuildReasoning(message['reasoning'], oldReasoning);
+  const oldCalls = content.filter((part) => part.type === 'tool-call');
+  const calls = matchParts(readCalls(message['tool_calls']), oldCalls, callMatching);
+  const replacements = new Map<AssistantPart, readonly AssistantPart[]>([
+    ...replaceInPlace(oldBody, body),
+    ...replaceInPlace(oldReasoning, reasoning),
+    ...calls.kept,
+    ...[...results].map(([old, result]): Replacement<AssistantPart> => [old, [result]]),
+  ]);
+  const arranged = content.flatMap((part) => replacements.get(part) ?? []);
+  const addedReasoning = oldReasoning.length === 0 ? reasoning : [];
+  const addedBody = oldBody.length === 0 ? body : [];
+  return {
+    role: 'assistant',
+    content: [...addedReasoning, ...insertBehindReasoning(arranged, addedBody), ...calls.added],
+  };
+}
+
+function rebuildReasoning(given: unknown, old: readonly AssistantPart[]): readonly AssistantPart[] {
+  const text = readReasoning(given);
+  if (text === old.map((part) => (part.type === 'reasoning' ? part.text : '')).join('')) return old;
+  return text === '' ? [] : [{ type: 'reasoning', text }];
+}
+
+/** The `reasoning` of a replaced message; empty without one. Throws REPLY_MALFORMED when it is no text. */
+export function readReasoning(given: unknown): string {
+  const text = given ?? '';
+  if (typeof text === 'string') return text;
+  throw new RuntimeError('REPLY_MALFORMED', 'the `reasoning` of a replaced message is not a string');
+}
+
+const callMatching: PartMatcher<ToolCallMember, LanguageModelV4ToolCallPart> = {
+  matches: ({ toolCallId }, { id }) => toolCallId === id,
+  change: (part, call) =>
+    isSameJsonText(describeCall(part), call)
+      ? part
+      : { ...callMatching.add(call), ...(part.providerExecuted === true && { providerExecuted: true }) },
+  add: ({ id, name, args }) => ({ type: 'tool-call', toolCallId: id, toolName: name, input: args }),
+};
+
+/** A tool call as messages carry it. */
+export interface ToolCallMember {
+  readonly id: string;
+  readonly name: string;
+  readonly args: unknown;
+}
+
+/** The `tool_calls` of a replaced message. Throws REPLY_MALFORMED unless each has an id, a name and args. */
+export function readCalls(given: unknown): ToolCallMember[] {
+  if (given === undefined || given === null) return [];
+  if (!Array.isArray(given)) throw malformedCalls();
+  return given.map((call: unknown) => {
+    if (!isObject(call)) throw malformedCalls();
+    const { id, name, args } = call;
+    if (typeof id !== 'string' || typeof name !== 'string' || args === undefined) throw malformedCalls();
+    return { id, name, args };
+  });
+}
+
+function malformedCalls(): RuntimeError {
+  const what = 'the `tool_calls` of a replaced message are not a list of {id, name, args}';
+  return new RuntimeError('REPLY_MALFORMED', what);
+}

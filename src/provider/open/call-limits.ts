@@ -1,0 +1,124 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4StreamResult,
+} from '@ai-sdk/provider';
+import pRetry from 'p-retry';
+import { RuntimeError } from '../../errors.ts';
+import { sleep } from '../../transport/deadline.ts';
+import { type CallDeadline, startCallDeadline } from './call-deadline.ts';
+import { openCheckedStream, requireFinished } from './checked-stream.ts';
+import { type Peer, toProviderError } from './provider-error.ts';
+import { notifyRetry } from './retry-listener.ts';
+
+export interface Limits {
+  /** Of a call with its retries; of a stream until its first part, then between its parts. */
+  readonly timeoutMs: number;
+  /** Attempts after the first. */
+  readonly retries: number;
+  /** The wait before the first retry, doubled before each further one, and up to doubled by chance. */
+  readonly retryBaseMs: number;
+}
+
+/**
+ * Puts a deadline and retries around a model. Whatever goes wrong ends as PROVIDER_FAILED, PROVIDER_TIMEOUT or
+ * ABORTED: thrown, or as the last part of a stream that had begun. A stream that has delivered is never retried.
+ */
+export function withLimits(model: LanguageModelV4, limits: Limits, peer: Peer): LanguageModelV4 {
+  return {
+    specificationVersion: 'v4',
+    provider: model.provider,
+    modelId: model.modelId,
+    supportedUrls: model.supportedUrls,
+    doGenerate: (options) => generate({ model, limits, peer }, options),
+    doStream: (options) => stream({ model, limits, peer }, options),
+  };
+}
+
+interface LimitedCall {
+  readonly model: LanguageModelV4;
+  readonly limits: Limits;
+  readonly peer: Peer;
+}
+
+async function generate(
+  call: LimitedCall,
+  options: LanguageModelV4CallOptions,
+): Promise<LanguageModelV4GenerateResult> {
+  const deadline = startCallDeadline(call.peer.id, call.limits.timeoutMs, options.abortSignal);
+  try {
+    return await retry(call, deadline, async () => {
+      const result = await call.model.doGenerate({ ...options, abortSignal: deadline.signal });
+      requireFinished(result.finishReason, call.peer.id);
+      return result;
+    });
+  } finally {
+    deadline.end();
+  }
+}
+
+async function stream(
+  call: LimitedCall,
+  options: LanguageModelV4CallOptions,
+): Promise<LanguageModelV4StreamResult> {
+  const deadline = startCallDeadline(call.peer.id, call.limits.timeoutMs, options.abortSignal);
+  try {
+    return await retry(call, deadline, async () => {
+      const result = await call.model.doStream({ ...options, abortSignal: deadline.signal });
+      const settled = await openCheckedStream(result.stream, { clock: deadline, peer: call.peer });
+      return { ...result, stream: settled };
+    });
+  } catch (thrown) {
+    deadline.end();
+    throw thrown;
+  }
+}
+
+async function retry<T>(
+  { limits, peer }: LimitedCall,
+  deadline: CallDeadline,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  const tryOnce = async () => {
+    try {
+      return await deadline.race(attempt());
+    } catch (thrown) {
+      throw deadline.signal.aborted ? deadline.signal.reason : toProviderError(thrown, peer);
+    }
+  };
+  return await pRetry(tryOnce, {
+    retries: limits.retries,
+    minTimeout: limits.retryBaseMs,
+    factor: 2,
+    randomize: true,
+    maxTimeout: MAX_WAIT_MS,
+    signal: deadline.signal,
+    shouldRetry: ({ error, retryDelay, attemptNumber: attempt }) =>
+      waitToRetry(deadline, error, { delayMs: retryDelay, attempt, maxRetries: limits.retries }),
+  });
+}
+
+/** With a longer `retry-after` than this, the call fails instead. */
+const MAX_WAIT_MS = 60_000;
+
+interface FailedAttempt {
+  readonly delayMs: number;
+  readonly attempt: number;
+  readonly maxRetries: number;
+}
+
+/** Waits until the API's requested delay is over. False when a retry is of no use or would come too late. */
+async function waitToRetry(
+  deadline: CallDeadline,
+  error: Error,
+  { delayMs, attempt, maxRetries }: FailedAttempt,
+): Promise<boolean> {
+  if (!(error instanceof RuntimeError) || error.details['retryable'] !== true) return false;
+  const requestedMs = error.details['retry_after_ms'];
+  const waitMs = Math.max(delayMs, typeof requestedMs === 'number' ? requestedMs : 0);
+  if (waitMs > MAX_WAIT_MS || waitMs >= deadline.remainingMs()) return false;
+  notifyRetry({ attempt, maxRetries, error, backoffMs: Math.round(waitMs) });
+  if (waitMs > delayMs) await sleep(waitMs - delayMs, deadline.signal);
+  return true;
+}

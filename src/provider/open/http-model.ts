@@ -1,0 +1,56 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { HostEnv } from '../../binding/env.ts';
+import type { ProviderConfig } from '../../config/config.ts';
+import { RuntimeError, toRuntimeError } from '../../errors.ts';
+import { isHeaderText, readCredential, unusableError } from './credential.ts';
+import type { Peer } from './provider-error.ts';
+import type { ProviderKind } from './provider-kinds.ts';
+import { secretsOfHeaders } from './secret-headers.ts';
+
+interface HttpModelContext {
+  readonly env: HostEnv;
+  readonly folder: string;
+}
+
+/** A model behind an HTTP API, with its key. Throws PROVIDER_UNUSABLE. */
+export async function openHttpModel(
+  config: ProviderConfig,
+  kind: ProviderKind,
+  { env, folder }: HttpModelContext,
+): Promise<{ model: LanguageModelV4; peer: Peer }> {
+  requireHeaders(config);
+  const baseUrl = kind.baseUrl(config);
+  const sources = { env, folder, variables: kind.keyVariables, required: kind.needsKey };
+  const apiKey = await readCredential(config, sources);
+  const access = {
+    baseUrl,
+    headers: config.headers,
+    fetch: fetchWithoutRedirects,
+    ...(apiKey === undefined ? {} : { apiKey }),
+  };
+  const model = await kind.open(config, access).catch((thrown: unknown) => {
+    throw thrown instanceof RuntimeError ? thrown : unusableError(config.id, toRuntimeError(thrown).message);
+  });
+  return { model, peer: { id: config.id, secrets: secretsOf(config, apiKey) } };
+}
+
+function requireHeaders({ id, headers }: ProviderConfig): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+      throw unusableError(id, `headers: "${name}" is no name of a header`);
+    if (!isHeaderText(value))
+      throw unusableError(id, `headers.${name}: has characters that a header cannot carry`);
+  }
+}
+
+/** Follows no redirect: the key would go along to wherever it points. */
+const fetchWithoutRedirects: typeof fetch = (input, init) => fetch(input, { ...init, redirect: 'manual' });
+
+/**
+ * The key and the secret headers, the longest first; under 8 characters they would hide too much of any text.
+ */
+function secretsOf({ headers }: ProviderConfig, apiKey: string | undefined): string[] {
+  return [...(apiKey === undefined ? [] : [apiKey]), ...secretsOfHeaders(headers)]
+    .filter((value) => value.length >= 8)
+    .toSorted((one, other) => other.length - one.length);
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4StreamPart,
+} from '@ai-sdk/provider';
+import { appendLines, openToAppend, unwritableError } from '../../cassette/append-file.ts';
+import { RuntimeError, toRuntimeError } from '../../errors.ts';
+import type { Peer } from '../open/provider-error.ts';
+import {
+  type CallOutcome,
+  describeModelCall,
+  digestCall,
+  encodeRecordedCall,
+  type ModelCallRequest,
+  type Redact,
+  redactCall,
+} from './recorded-call.ts';
+
+/** Records model calls and their outcomes. */
+export interface CallRecorder {
+  /**
+   * The model with every answered or failed call recorded before the caller has its end, except calls that
+   * the caller aborts. Calls throw FILE_UNREADABLE when they cannot be written.
+   */
+  wrap(model: LanguageModelV4, peer: Peer): LanguageModelV4;
+  /** Waits for pending writes and closes the file. Never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a recording to add to it, or begins one that its owner alone may read: it holds the prompts and answers,
+ * but no header and no key, and nothing that `redact` takes out.
+ */
+export function openCallRecorder(file: string, redact?: Redact): CallRecorder {
+  const opening = openToAppend(file);
+  // The rejection is reported by the first recorded call.
+  opening.catch(() => {});
+  const recorder = randomUUID();
+  let calls = 0;
+  let written: Promise<void> = Promise.resolve();
+  const write = (line: string) => {
+    const work = written.then(async () => append(await opening, line));
+    written = work.catch(() => {});
+    return work.catch((thrown: unknown) => {
+      throw unwritableError(file, thrown);
+    });
+  };
+  const begin = async (original: ModelCallRequest, peer: Peer): Promise<WriteOutcome> => {
+    const call = redact === undefined ? original : redactCall(original, redact);
+    calls += 1;
+    const number = calls;
+    const digest = digestCall(call);
+    await opening;
+    return (outcome) => {
+      const line = encodeRecordedCall({ ...call, digest, recorder, number, outcome }, peer.secrets, redact);
+      return write(`${line}\n`);
+    };
+  };
+  return {
+    wrap: (model, peer) =>
+      recordModel(model, (mode, options) =>
+        begin(describeModelCall({ provider: peer.id, model: model.modelId, mode }, options), peer),
+      ),
+    close: async () => {
+      await written;
+      await opening.then((handle) => handle.close()).catch(() => {});
+    },
+  };
+}
+
+async function append(handle: FileHandle, line: string): Promise<void> {
+  await appendLines(handle, line);
+  await handle.datasync();
+}
+
+type WriteOutcome = (outcome: CallOutcome) => Promise<void>;
+
+type BeginRecording = (
+  mode: ModelCallRequest['mode'],
+  options: LanguageModelV4CallOptions,
+) => Promise<WriteOutcome>;
+
+function recordModel(model: LanguageModelV4, begin: BeginRecording): LanguageModelV4 {
+  return {
+    specificationVersion: 'v4',
+    provider: model.provider,
+    modelId: model.modelId,
+    supportedUrls: model.supportedUrls,
+    doGenerate: async (options) => {
+      const write = await begin('generate', options);
+      const result = await recordFailure(write, model.doGenerate(options));
+      await write({ kind: 'result', result: withoutTransport(result) });
+      return result;
+    },
+    doStream: async (options) => {
+      const write = await begin('stream', options);
+      const { stream, ...rest } = await recordFailure(write, model.doStream(options));
+      return { ...rest, stream: stream.pipeThrough(recordStream(write)) };
+    },
+  };
+}
+
+async function recordFailure<T>(write: WriteOutcome, work: PromiseLike<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (thrown) {
+    const error = toRuntimeError(thrown, 'PROVIDER_FAILED');
+    if (error.code !== 'ABORTED') await write({ kind: 'error', error });
+    throw thrown;
+  }
+}
+
+/** The result without request, response headers and body. */
+function withoutTransport({
+  request: _,
+  response,
+  ...result
+}: LanguageModelV4GenerateResult): LanguageModelV4GenerateResult {
+  if (response === undefined) return result;
+  const { headers: __, body: ___, ...kept } = response;
+  return { ...result, response: kept };
+}
+
+function recordStream(
+  write: WriteOutcome,
+): TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart> {
+  const parts: LanguageModelV4StreamPart[] = [];
+  return new TransformStream({
+    transform: async (part, controller) => {
+      parts.push(part);
+      const isEnd = part.type === 'finish' || part.type === 'error';
+      const failure =
+        isEnd && !isAborted(part) ? await failureOf(write({ kind: 'parts', parts })) : undefined;
+      controller.enqueue(failure === undefined ? part : { type: 'error', error: failure });
+    },
+  });
+}
+
+function isAborted(part: LanguageModelV4StreamPart): boolean {
+  return part.type === 'error' && part.error instanceof RuntimeError && part.error.code === 'ABORTED';
+}
+
+async function failureOf(work: Promise<void>): Promise<unknown> {
+  try {
+    await work;
+    return undefined;
+  } catch (thrown) {
+    return thrown;
+  }
+}

@@ -1,0 +1,39 @@
+import { closeEnv, type HostEnv } from '../binding/env.ts';
+import type { ProviderConfig, RuntimeConfig } from '../config/config.ts';
+import { isCredentialName } from '../log/redact.ts';
+import { secretsOfHeaders } from '../provider/open/secret-headers.ts';
+
+/**
+ * The secrets of a config: environment values that its entries forward, literals with names of credentials,
+ * and keys and secret headers of its providers. A key in a file is added by the code that reads it.
+ */
+export function secretsOf(config: RuntimeConfig, host: HostEnv): string[] {
+  const entries = [...config.tools, ...config.evals, ...config.hooks].flatMap(({ exec }) => exec?.env ?? []);
+  const foreign = config.foreign.flatMap((hook) => ('exec' in hook ? (hook.exec?.env ?? []) : []));
+  const imported = config.imports.flatMap(({ env }) => env);
+  const endpoints = config.foreign.flatMap((hook) =>
+    hook.dialect === 'claude' ? (hook.settings.http?.env ?? []) : [],
+  );
+  const all = [...entries, ...foreign, ...imported, ...endpoints];
+  return [
+    ...closeEnv(all, host).secrets,
+    ...all.flatMap(literalOf),
+    ...config.providers.flatMap((provider) => secretsOfProvider(provider, host)),
+  ];
+}
+
+/** The literal value of an entry, if its name is that of a credential. */
+function literalOf(entry: string): string[] {
+  const equals = entry.indexOf('=');
+  return equals > 0 && isCredentialName(entry.slice(0, equals)) ? [entry.slice(equals + 1)] : [];
+}
+
+function secretsOfProvider({ credential, headers }: ProviderConfig, host: HostEnv): string[] {
+  const { apiKey, env } = credential;
+  const value = env !== undefined && Object.hasOwn(host, env) ? host[env] : undefined;
+  const all = [apiKey ?? '', value ?? '', ...secretsOfHeaders(headers)];
+  return all.filter(({ length }) => length >= SHORTEST);
+}
+
+/** Shorter values would hide too much ordinary text. */
+const SHORTEST = 8;

@@ -1,0 +1,150 @@
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { RuntimeConfig } from '../config/config.ts';
+import { RuntimeError, withoutOverflow } from '../errors.ts';
+import { requirePipeline, requirePipelineText } from '../pipeline/file/load.ts';
+import { approve, reject, requirePending, respond } from '../pipeline/run/decisions.ts';
+import { pipelineOfDirectCall } from '../pipeline/run/direct-call-run.ts';
+import { toPendingDocument, toRunDetails, toRunInfo } from '../pipeline/run/document.ts';
+import { endExpired } from '../pipeline/run/expired-runs.ts';
+import {
+  cancelRun,
+  type RunOptions,
+  readInput,
+  requireRun,
+  resumeRun,
+  startRun,
+} from '../pipeline/run/runs.ts';
+import type { Services } from '../pipeline/state/run-context.ts';
+import type { RunRecord } from '../store/store.ts';
+import type { Runtime } from './api.ts';
+import { removeTexts, textsFolderOf } from './hook-files.ts';
+import type { LazyStore } from './lazy-store.ts';
+import { requireOwnRun } from './run-ownership.ts';
+
+export interface RunsApiContext {
+  readonly config: RuntimeConfig;
+  readonly store: LazyStore;
+  readonly services: Services;
+  /** Throws RUNTIME_CLOSED. */
+  readonly requireOpen: () => void;
+}
+
+export interface RunsApi extends Pick<Runtime, 'run' | 'runs' | 'pending'> {
+  /** Suspends every active run, to be resumed later, and waits for them. Never rejects. */
+  suspendRuns(): Promise<void>;
+}
+
+/** The methods of a runtime on stored runs and pending calls. */
+export function openRunsApi(context: RunsApiContext): RunsApi {
+  const { config, services, requireOpen } = context;
+  const activeRuns = createActiveRuns();
+  const store = async () => {
+    requireOpen();
+    return await context.store.open();
+  };
+  const runs = async () => ({ store: await store(), services: services, config: resolve(config.file) });
+  const decisionContext = async () => ({ store: await store(), tools: services.tools });
+  const ownDecisionContext = async (id: string) => {
+    const decisions = await decisionContext();
+    requireOwnRun(
+      await requireRun(decisions.store, (await requirePending(decisions.store, id)).runId),
+      config,
+    );
+    return decisions;
+  };
+  /** The store, after runs with expired calls have been ended. */
+  const storeAfterExpiry = async () => {
+    await endExpired(await runs(), toPipeline);
+    return await store();
+  };
+  const toPipeline = (run: RunRecord) => {
+    requireOwnRun(run, config);
+    const { kind, name, file, source } = run;
+    if (kind === 'pipeline') return requirePipelineText({ file: file ?? config.file, text: source }, config);
+    if (services.tools.has(name)) return pipelineOfDirectCall(name, config.file);
+    throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}" any more`);
+  };
+  return {
+    run: async (file, input, options = {}) => {
+      requireOpen();
+      const pipeline = requirePipeline(resolve(file instanceof URL ? fileURLToPath(file) : file), config);
+      const runOptions = { ...options, input: readInput(input) };
+      return await activeRuns.track(runOptions, async (one) => await startRun(await runs(), pipeline, one));
+    },
+    runs: {
+      list: async (filter = {}) => {
+        const opened = await storeAfterExpiry();
+        const open = await opened.listPendings({ open: true }, Date.now());
+        const found = await opened.listRuns(filter);
+        return found.map((run) => toRunInfo(run, countOpen(open, run.id)));
+      },
+      show: async (id) => {
+        const opened = await storeAfterExpiry();
+        const run = await requireRun(opened, id);
+        const pendings = await opened.listPendings({ runId: id }, Date.now());
+        const [steps, moments] = [await opened.listSteps(id), await opened.listHistory(id)];
+        return toRunDetails(run, { steps, pendings, moments });
+      },
+      resume: async (id, options = {}) =>
+        await activeRuns.track(
+          options,
+          async (one) => await resumeRun(await runs(), { id, toPipeline }, one),
+        ),
+      cancel: async (id, decision) => await cancelRun(await runs(), id, decision),
+      prune: async ({ olderThanMs }) => {
+        const opened = await storeAfterExpiry();
+        const count = await opened.prune(Date.now() - olderThanMs);
+        const texts = textsFolderOf(config.stateStore);
+        if (texts !== undefined)
+          await removeTexts(texts, async (id) => (await opened.findRun(id)) !== undefined);
+        return count;
+      },
+    },
+    pending: {
+      list: async ({ runId, all = false } = {}) => {
+        const found = await (await storeAfterExpiry()).listPendings(
+          { runId, ...(!all && { open: true }) },
+          Date.now(),
+        );
+        return found.map(toPendingDocument);
+      },
+      show: async (id) => toPendingDocument(await requirePending(await storeAfterExpiry(), id)),
+      approve: async (id, decision) =>
+        await withoutOverflow(async () => approve(await ownDecisionContext(id), id, decision)),
+      reject: async (id, decision) => await reject(await decisionContext(), id, decision),
+      respond: async (id, decision) =>
+        await withoutOverflow(async () => respond(await ownDecisionContext(id), id, decision)),
+    },
+    suspendRuns: activeRuns.suspendAll,
+  };
+}
+
+/** The runs that this process executes, each with a signal that `suspendAll` aborts too. */
+function createActiveRuns() {
+  const closing = new AbortController();
+  const working = new Set<Promise<unknown>>();
+  return {
+    track: async <Options extends RunOptions, Result>(
+      options: Options,
+      start: (options: Options) => Promise<Result>,
+    ): Promise<Result> => {
+      const signals = [closing.signal, ...(options.signal === undefined ? [] : [options.signal])];
+      const task = withoutOverflow(() => start({ ...options, signal: AbortSignal.any(signals) }));
+      working.add(task);
+      try {
+        return await task;
+      } finally {
+        working.delete(task);
+      }
+    },
+    suspendAll: async () => {
+      closing.abort();
+      await Promise.allSettled(working);
+    },
+  };
+}
+
+function countOpen(open: readonly { readonly runId: string }[], id: string): number {
+  return open.filter(({ runId }) => runId === id).length;
+}

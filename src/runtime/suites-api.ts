@@ -1,0 +1,223 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import type { HostEnv } from '../binding/env.ts';
+import type { RuntimeConfig } from '../config/config.ts';
+import type { HookEvent } from '../contract/hook.ts';
+import type { Scrubber } from '../contract/scrub.ts';
+import { RuntimeError } from '../errors.ts';
+import type { Link } from '../hooks/gate.ts';
+import type { Services } from '../pipeline/state/run-context.ts';
+import type { ResultRun, ResultStore } from '../store/result-store.ts';
+import { countRows } from '../suite/dataset/count.ts';
+import { requireSuite } from '../suite/file/load.ts';
+import { type Suite, withDataset } from '../suite/file/model.ts';
+import { readReduction } from '../suite/file/reduction.ts';
+import { openGuardFire } from '../suite/guard/fire-guard.ts';
+import { toHeader } from '../suite/run/header.ts';
+import { openStoredRun, readHeader } from '../suite/run/journal.ts';
+import { keepRun, openRequiredStore, requireRun } from '../suite/run/keep-run.ts';
+import type { RunHeader } from '../suite/run/record.ts';
+import { type EpochJournal, runSuite } from '../suite/run/suite-run.ts';
+import { retryFaults } from '../suite/score/retry.ts';
+import { scrubEpoch } from '../suite/score/scrub-epoch.ts';
+import { watchRepeatedIds } from '../suite/select/repeated-ids.ts';
+import { compileSelection } from '../suite/select/select.ts';
+import { watchTags } from '../suite/select/tag-watch.ts';
+import { findReductionProblem } from '../suite/stats/epoch-reduction.ts';
+import { openSubject } from '../suite/subject/open-subject.ts';
+import type { Runtime, SuiteRunInfo, SuiteRunOptions } from './api.ts';
+
+export interface SuitesContext {
+  readonly config: RuntimeConfig;
+  readonly links: readonly Link[];
+  /** Says what is wrong with arguments that a filter has changed. */
+  readonly check: (event: HookEvent) => string | undefined;
+  readonly services: Services;
+  readonly env: HostEnv;
+  /** The recording that answers in the place of models. */
+  readonly replay: string | undefined;
+  /** The results of the state store. Throws STORE_FAILED. */
+  readonly results: () => Promise<ResultStore>;
+  /**
+   * Whether models are recorded; cached answers are not used then, since they would be missing in the
+   * recording.
+   */
+  readonly isRecording: boolean;
+  /** What is reported and kept passes it. */
+  readonly scrubber: Scrubber;
+  /** How many requests a recording did not have, since the runtime was opened. */
+  readonly misses: () => number;
+  /** Processes at once. */
+  readonly concurrency: number;
+  /** Cases in flight at most. */
+  readonly window: number;
+  /** Throws RUNTIME_CLOSED. */
+  readonly requireOpen: () => void;
+}
+
+export type Suites = Pick<Runtime['evals'], 'run' | 'runs'>;
+
+/** The suites API of a runtime: runs suites and stores their results. */
+export function openSuites(context: SuitesContext): Suites {
+  const { config, services, requireOpen } = context;
+  const fire = openGuardFire(context);
+  const results = async () => {
+    requireOpen();
+    return await context.results();
+  };
+  /** The cache is the store's, also where the run itself is kept nowhere. */
+  const subjectOf = async ({ subject, retries }: Suite, { cache }: SuiteRunOptions) => {
+    if (subject === undefined) return undefined;
+    const isCached = cache ?? subject.cache ?? false;
+    const { env, replay, isRecording } = context;
+    const subjectContext = { config, services: services, env, replay, retries };
+    return openSubject(subject, {
+      ...subjectContext,
+      cache: isCached && !isRecording ? await results() : undefined,
+    });
+  };
+  return {
+    run: async (file, options = {}) => {
+      requireOpen();
+      const suite = applyOptions(requireSuite(toPath(file), config), options);
+      const tags = watchTags();
+      const select = options.select && compileSelection(options.select, tags);
+      const noteRepeats = watchRepeatedIds((id) => services.emit(duplicateIdNote(suite, id)));
+      const total =
+        select === undefined ? await countRows(suite.dataset, options.signal ?? neverAborted) : null;
+      const work = async (header: RunHeader, journal: EpochJournal | undefined) => {
+        options.onStart?.(header);
+        const missesBefore = context.misses();
+        const { signal = neverAborted, bail, keepGoing, reporter, onProgress } = options;
+        return await runSuite(suite, {
+          ...{ header, journal, signal, bail, keepGoing, reporter, onProgress },
+          scrub: (record) => scrubEpoch(record, context.scrubber),
+          select: (candidates) => noteRepeats(select === undefined ? candidates : select(candidates)),
+          window: context.window,
+          epochConcurrency: context.concurrency,
+          subject: await subjectOf(suite, options),
+          score: async (evaluation, within) =>
+            await retryFaults(suite.retries, within, async () => {
+              return await services.score({ ...evaluation, signal: within });
+            }),
+          fire,
+          findFault: () =>
+            tags.findFault(options.select?.tags ?? []) ?? cassetteMissFault(context.misses() - missesBefore),
+        });
+      };
+      if (options.keep === false) {
+        if (options.resume !== undefined) throw usage('a run that is kept nowhere cannot be resumed');
+        return await work(toHeader(suite, randomUUID(), new Date(), total), undefined);
+      }
+      const { resume } = options;
+      const identityOptions = namedOptions(options, context.replay);
+      return await keepRun(
+        await openRequiredStore(results),
+        { suite, config, wanted: identityOptions, resume, total },
+        work,
+      );
+    },
+    runs: {
+      list: async ({ limit } = {}) => {
+        const store = await results();
+        return store.listRuns({ limit }).map((run) => toInfo(store, run));
+      },
+      open: async (id) => {
+        const store = await results();
+        return openStoredRun(store, requireRun(store, id));
+      },
+      prune: async ({ olderThanMs }) => (await results()).prune(Date.now() - olderThanMs),
+    },
+  };
+}
+
+/** A warning about a duplicate case id, which is allowed but makes comparisons ambiguous. */
+function duplicateIdNote({ file }: Suite, id: string) {
+  const message = `case id "${id}" stands for several rows: comparisons, shards and reports go by ids`;
+  return { type: 'note', name: file, level: 'warn', message } as const;
+}
+
+/** The options that select and bound the cases, by their command line names. */
+function namedOptions(options: SuiteRunOptions, replay: string | undefined) {
+  const { select: { filter, tags, sample, shard, maxCases, rows } = {}, dataset, bail, keepGoing } = options;
+  return {
+    '--dataset': dataset,
+    '--filter': filter,
+    '--tag': tags,
+    '--sample': sample?.size,
+    '--seed': sample?.seed,
+    '--shard': shard && [shard.index, shard.count],
+    '--max-cases': maxCases,
+    'the choice of rows': rows,
+    '--bail': bail,
+    '--keep-going': keepGoing,
+    '--replay': replay,
+  };
+}
+
+/** The fault of a replay with missing requests: such a run cannot pass. */
+function cassetteMissFault(count: number) {
+  if (count === 0) return undefined;
+  const requests = count === 1 ? 'a request is' : `${count} requests are`;
+  return {
+    message: `${requests} not in the cassette`,
+    hint: 'Record it again with --record FILE, or run what has changed with --live NAME.',
+  };
+}
+
+/** The default signal, which is never aborted. */
+const neverAborted = new AbortController().signal;
+
+function toPath(file: string | URL): string {
+  return file instanceof URL ? fileURLToPath(file) : file;
+}
+
+function usage(message: string): RuntimeError {
+  return new RuntimeError('USAGE', message);
+}
+
+/** The suite with the options of the run applied. Throws USAGE. */
+function applyOptions(suite: Suite, options: SuiteRunOptions): Suite {
+  const { dataset, epochs = suite.epochs, reducer, retries = suite.retries, timeoutMs, bail } = options;
+  requireWhole('the number of epochs', epochs, 1);
+  requireWhole('the number of retries', retries, 0);
+  if (bail !== undefined) requireWhole('the number of failures to bail at', bail, 1);
+  if (timeoutMs !== undefined) requireWhole('the timeout in milliseconds', timeoutMs, 1);
+  const reduction = reducer === undefined ? undefined : readReduction(reducer);
+  if (reducer !== undefined && reduction === undefined) {
+    throw usage(`a reducer is mean, median, mode, max, pass@K or at_least_K, not ${reducer}`);
+  }
+  const evals = suite.evals.map((each) => (reduction === undefined ? each : { ...each, reducer: reduction }));
+  for (const { id, reducer: own } of evals) {
+    const problem = findReductionProblem(own, epochs);
+    if (problem !== undefined) {
+      const hint = 'Repeat each case more often: --repeat N, or repeat.epochs of the suite.';
+      throw new RuntimeError('USAGE', `eval "${id}": ${problem}`, { hint });
+    }
+  }
+  return {
+    ...withDataset(suite, dataset),
+    evals,
+    epochs,
+    retries,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+}
+
+function requireWhole(what: string, value: number, least: number): void {
+  if (Number.isSafeInteger(value) && value >= least) return;
+  throw usage(`${what} is a whole number from ${least}, not ${value}`);
+}
+
+function toInfo(store: ResultStore, run: ResultRun): SuiteRunInfo {
+  const header = readHeader(run);
+  return {
+    id: run.id,
+    kind: run.kind,
+    suite: run.name,
+    status: run.status,
+    started_at: header.started_at,
+    cases: Math.floor(store.countRecords(run.id) / header.epochs),
+    pass_rate: openStoredRun(store, run).report?.overall.pass_rate ?? null,
+  };
+}

@@ -1,0 +1,180 @@
+import { availableParallelism } from 'node:os';
+import type { HostEnv } from '../binding/env.ts';
+import { type ResolvedEntry, resolveExec, resolveHook } from '../binding/resolve.ts';
+import { resolveForeign } from '../binding/resolve-foreign.ts';
+import type { Port } from '../capability/invoke.ts';
+import type { Cassette, CassetteOptions } from '../cassette/cassette.ts';
+import type { Redact } from '../cassette/recorded-request.ts';
+import type { HookConfig, RuntimeConfig, ToolConfig } from '../config/config.ts';
+import type { Emit } from '../contract/event.ts';
+import { isCommandLineForm } from '../dialects/chibi/command-line-form.ts';
+import { flowControlResult } from '../dialects/chibi/flow-control.ts';
+import type { Codec } from '../dialects/dialect.ts';
+import { requireNative, requireToolCodec } from '../dialects/registry.ts';
+import type { Link, NativeLink } from '../hooks/gate.ts';
+import type { GroupContext } from '../hooks/group.ts';
+import { type ObserverQueue, openObserver, openShadow } from '../hooks/observer-queue.ts';
+import type { Json } from '../json/json.ts';
+import type { OfferedTool } from '../pipeline/state/run-context.ts';
+import { compileApproval } from '../tool-call/approval-rule.ts';
+import { openTransport } from '../transport/open.ts';
+import { createPool } from '../transport/pool.ts';
+import type { ProcessContext } from '../transport/process.ts';
+import type { Transport } from '../transport/transport.ts';
+import { compileSchema } from '../yaml/schema-check.ts';
+import type { ForeignEntry, PlacedLink, WrapOptions } from './foreign-links.ts';
+import { findPath } from './real-path.ts';
+
+/** A config entry’s name, its secrets, and the environment names that the host lacks. */
+export interface SecretHolder {
+  readonly binding: Pick<ResolvedEntry['binding'], 'name' | 'secrets'>;
+  readonly missingEnv: readonly string[];
+}
+
+interface Entry<Config> {
+  readonly config: Config;
+  readonly resolved: ResolvedEntry;
+}
+
+/** The resolved entries of a config; `all` are those with a process or an endpoint. */
+export type Entries = ReturnType<typeof resolveEntries>;
+
+export function resolveEntries(config: RuntimeConfig, host: HostEnv) {
+  const tools = config.tools.map((tool) => ({
+    config: tool,
+    resolved:
+      tool.exec && resolveExec({ name: tool.name, capability: 'tool', exec: tool.exec }, config, host),
+  }));
+  const evals: Entry<{ name: string }>[] = config.evals.map((entry) => ({
+    config: entry,
+    resolved: resolveExec({ name: entry.name, capability: 'eval', exec: entry.exec }, config, host),
+  }));
+  const hooks: Entry<HookConfig>[] = config.hooks.map((hook) => ({
+    config: hook,
+    resolved: resolveHook(hook, config, host),
+  }));
+  const foreign = config.foreign.map(
+    (hook): ForeignEntry => ({ config: hook, resolved: resolveForeign(hook, config, host) }),
+  );
+  const foreignHooks = foreign.flatMap(({ config: { name }, resolved: { binding, http, missingEnv } }) => {
+    const holder = binding ?? (http && { name, secrets: http.secrets });
+    return holder === undefined ? [] : [{ binding: holder, missingEnv }];
+  });
+  const nativeEntries = [...tools, ...evals, ...hooks].flatMap(({ resolved }) =>
+    resolved === undefined ? [] : [resolved],
+  );
+  // For the scrubber and for warnings about missing environment names.
+  const all: readonly SecretHolder[] = [...nativeEntries, ...foreignHooks];
+  return { tools, evals, hooks, foreign, all };
+}
+
+export interface WiringContext
+  extends ProcessContext,
+    Pick<GroupContext, 'prepare' | 'writeLongText' | 'closing'> {
+  /** Records or replays the exchanges with processes; undefined: neither. */
+  readonly cassette: Cassette | undefined;
+}
+
+/** The cassette of a runtime. Throws FILE_UNREADABLE, NAME_UNKNOWN, USAGE. */
+export async function openRuntimeCassette(
+  options: CassetteOptions,
+  {
+    config,
+    all,
+    emit,
+    redact,
+  }: { config: RuntimeConfig; all: readonly SecretHolder[]; emit: Emit; redact: Redact },
+): Promise<Cassette> {
+  const { openCassette } = await import('../cassette/cassette.ts');
+  const names = [...all.map(({ binding }) => binding.name), ...config.providers.map(({ id }) => id)];
+  return await openCassette(options, { names, redact, emit });
+}
+
+/** Creates the ports, hook links and tools of a runtime, and collects the transports and queues to close. */
+export function createWiring(config: RuntimeConfig, context: WiringContext, stop: AbortSignal | undefined) {
+  const { emit } = context;
+  const concurrency = config.concurrency ?? availableParallelism();
+  const callPool = createPool(concurrency);
+  // Observers and shadows have their own pool, so that they never take a slot from an awaited call.
+  const observerPool = createPool(concurrency);
+  const transports: Transport[] = [];
+  const observerQueues: ObserverQueue[] = [];
+
+  const wrap = (
+    { binding }: Pick<ResolvedEntry, 'binding'>,
+    { pool = callPool, isNotifyOnly = false, handshake }: WrapOptions = {},
+  ): Transport => {
+    const open = () => openTransport(binding, context, pool, handshake);
+    const transport = context.cassette?.wrap(binding, open, isNotifyOnly) ?? open();
+    transports.push(transport);
+    return transport;
+  };
+  const port = <Input, Output extends object>(
+    { binding }: ResolvedEntry,
+    codec: Codec<Input, Output>,
+    options: WrapOptions = {},
+  ): Port<Input, Output> => {
+    const transport = wrap({ binding }, options);
+    if (binding.warm) transport.warm();
+    return { binding, transport, codec, emit, scrubber: context.scrubber };
+  };
+  const native = ({ name, hook: kind, phases, mode }: HookConfig, resolved: ResolvedEntry): NativeLink => {
+    const { dialect } = resolved.binding;
+    const { hook: codec } = requireNative(dialect);
+    const place = { name, dialect, kind, phases };
+    if (mode === 'filter') return { ...place, listener: { mode, port: { ...port(resolved, codec), mode } } };
+    const backgroundPort = port(resolved, codec, { pool: observerPool, isNotifyOnly: mode === 'observe' });
+    if (mode === 'observe') {
+      const queue = openObserver(backgroundPort, stop);
+      observerQueues.push(queue);
+      return { ...place, listener: { mode, follower: queue } };
+    }
+    const shadow = { ...backgroundPort, mode };
+    const queue = openShadow(shadow, stop);
+    observerQueues.push(queue);
+    return { ...place, listener: { mode, follower: queue, port: shadow } };
+  };
+  return {
+    concurrency,
+    transports,
+    observerQueues: observerQueues,
+    evalPort: (resolved: ResolvedEntry) => port(resolved, requireNative(resolved.binding.dialect).eval),
+    callableTool: (
+      tool: ToolConfig,
+      resolved: ResolvedEntry | undefined,
+      links: readonly Link[],
+    ): OfferedTool => ({
+      name: tool.name,
+      port: resolved && port(resolved, requireToolCodec(resolved.binding.dialect)),
+      checkArgs: compileSchema(tool.inputSchema),
+      checkResult: compileSchema(tool.outputSchema),
+      links,
+      approval: tool.approval && compileApproval(tool.name, tool.approval),
+      idempotent: tool.idempotent,
+      category: tool.category,
+      aliases: tool.aliases,
+      isExclusive: tool.isExclusive,
+      isDirect:
+        tool.exec?.dialect === 'chibi' ? (args) => isCommandLineForm(args, tool.inputSchema) : undefined,
+      findPath: tool.category === 'fs_read' ? (args) => findPath(config.folder, args) : undefined,
+      flow: tool.flow && { ...tool.flow, answer: answerOf(tool.flow) },
+      description: tool.description,
+      inputSchema: tool.inputSchema,
+    }),
+    /** The wiring that foreign hooks are opened with. */
+    foreignWiring: { ...context, stop, wrap, callPool: callPool, observerPool: observerPool, transports },
+    /** All links of the chain, in the order in which they run. */
+    links: ({ hooks }: Pick<Entries, 'hooks'>, foreignLinks: readonly PlacedLink[]): Link[] => {
+      const nativeLinks = hooks.map(({ config: hook, resolved }) => ({
+        place: hook.fileIndex,
+        link: native(hook, resolved),
+      }));
+      const all = [...nativeLinks, ...foreignLinks].toSorted((one, other) => one.place - other.place);
+      return all.map(({ link }) => link);
+    },
+  };
+}
+
+function answerOf(flow: NonNullable<ToolConfig['flow']>) {
+  return (args: Json) => flowControlResult(flow, args);
+}

@@ -1,0 +1,253 @@
+import type { PendingCall, PendingDecision, PendingRecord } from '../contract/approval.ts';
+import type { RuntimeError } from '../errors.ts';
+import { decodeFault, encodeFault } from './fault-text.ts';
+import type { Claim, NewRun, RunChange, RunHistoryEntry, RunRecord, StepRecord, Store } from './store.ts';
+import {
+  checkRunId,
+  closedStoreError,
+  decisionOfEndedRun,
+  duplicateRunError,
+  isEnded,
+  unknownRunError,
+} from './store-rules.ts';
+
+/** A store in memory, lost at the end of the process: for tests, and where nothing may be written to disk. */
+export function createMemoryStore(): Store {
+  const state: State = {
+    runs: new Map(),
+    pendings: new Map(),
+    claimed: new Set(),
+    listeners: new Set(),
+    closed: false,
+  };
+  const ifOpen = async <Result>(work: () => Result): Promise<Result> => {
+    if (state.closed) throw closedStoreError(storeLocation);
+    return work();
+  };
+  return {
+    location: storeLocation,
+    createRun: (run) => ifOpen(() => createRun(state, run)),
+    findRun: (id) => ifOpen(() => state.runs.get(id)?.record),
+    findRunStatus: (id) => ifOpen(() => state.runs.get(id)?.record.status),
+    listRuns: (filter = {}) => ifOpen(() => listRuns(state, filter)),
+    setRunStatus: (id, change) => ifOpen(() => setRunStatus(state, id, change)),
+    claimRun: (id) => ifOpen(() => claimRun(state, id)),
+    prune: (before) => ifOpen(() => prune(state, before)),
+    beginStep: (runId, step, at) => ifOpen(() => beginStep(requireRun(state, runId), step, at)),
+    endStep: (runId, step, outcome, at) =>
+      ifOpen(() => {
+        const run = requireRun(state, runId);
+        const begun = run.steps.get(step) ?? newStep(step, at);
+        if (begun.endedAt !== null) return;
+        run.steps.set(step, { ...begun, outcome, endedAt: at });
+        run.history.push({ what: 'ended', subject: step });
+      }),
+    listSteps: (runId) => ifOpen(() => [...(state.runs.get(runId)?.steps.values() ?? [])]),
+    listHistory: (runId) => ifOpen(() => [...(state.runs.get(runId)?.history ?? [])]),
+    addPending: (call) => ifOpen(() => addPending(state, call)),
+    decide: (id, decision, at) => ifOpen(() => decide(state, { id, ruling: decision, at })),
+    findPending: (id, at) =>
+      ifOpen(() => {
+        expireDue(state, at);
+        return state.pendings.get(id);
+      }),
+    listPendings: (filter, at) => ifOpen(() => listPendings(state, filter, at)),
+    listExpired: (at) => ifOpen(() => listExpired(state, at)),
+    watch: (onChange) => {
+      state.listeners.add(onChange);
+      return { isLive: () => true, close: () => state.listeners.delete(onChange) };
+    },
+    close: async () => {
+      state.closed = true;
+      state.claimed.clear();
+    },
+  };
+}
+
+const storeLocation = 'in memory';
+
+interface State {
+  readonly runs: Map<string, StoredRun>;
+  readonly pendings: Map<string, PendingRecord>;
+  readonly claimed: Set<string>;
+  readonly listeners: Set<() => void>;
+  closed: boolean;
+}
+
+interface StoredRun {
+  readonly record: RunRecord;
+  /** In the order in which they began. */
+  readonly steps: Map<string, StepRecord>;
+  readonly history: RunHistoryEntry[];
+}
+
+function createRun(state: State, run: NewRun): void {
+  checkRunId(run.id);
+  if (state.runs.has(run.id)) throw duplicateRunError(run.id, storeLocation);
+  const { id, kind, name, file, source, config, input, createdAt } = run;
+  const begun = { id, kind, name, file, source, config, input, createdAt };
+  const record: RunRecord = { ...begun, status: 'running', output: null, error: null, updatedAt: createdAt };
+  state.runs.set(id, { record, steps: new Map(), history: [] });
+}
+
+function listRuns(state: State, { status, limit }: Parameters<Store['listRuns']>[0] & object): RunRecord[] {
+  return [...state.runs.values()]
+    .map(({ record }) => record)
+    .filter((record) => status === undefined || record.status === status)
+    .reverse()
+    .slice(0, limit);
+}
+
+function setRunStatus(state: State, id: string, change: RunChange): boolean {
+  const run = state.runs.get(id);
+  if (run === undefined || isEnded(run.record.status)) return false;
+  const { status, at } = change;
+  const output = change.output === undefined ? run.record.output : change.output;
+  const error = change.error === undefined ? run.record.error : copyFault(change.error);
+  state.runs.set(id, { ...run, record: { ...run.record, status, output, error, updatedAt: at } });
+  if (isEnded(status)) cancelOpenPendings(state, id, at);
+  return true;
+}
+
+function copyFault(fault: RunRecord['error']): RunRecord['error'] {
+  return fault && decodeFault(encodeFault(fault));
+}
+
+function claimRun(state: State, id: string): Claim | undefined {
+  checkRunId(id);
+  if (state.claimed.has(id)) return undefined;
+  state.claimed.add(id);
+  let held = true;
+  return {
+    release: async () => {
+      // A second release must not release a later claim of the run.
+      if (held) state.claimed.delete(id);
+      held = false;
+    },
+  };
+}
+
+function prune(state: State, before: number): number {
+  const old = [...state.runs.values()]
+    .map(({ record }) => record)
+    .filter(({ id, status, updatedAt }) => isEnded(status) && updatedAt < before && !state.claimed.has(id));
+  for (const { id } of old) {
+    state.runs.delete(id);
+    for (const pending of state.pendings.values())
+      if (pending.runId === id) state.pendings.delete(pending.id);
+  }
+  return old.length;
+}
+
+function requireRun(state: State, id: string): StoredRun {
+  const run = state.runs.get(id);
+  if (run === undefined) throw unknownRun(id);
+  return run;
+}
+
+function unknownRun(id: string): RuntimeError {
+  return unknownRunError(id, storeLocation);
+}
+
+function beginStep({ steps, history }: StoredRun, step: string, at: number): { attempt: number } {
+  if (!steps.has(step)) history.push({ what: 'began', subject: step });
+  const begun = steps.get(step) ?? newStep(step, at);
+  const attempts = begun.attempts + 1;
+  steps.set(step, { ...begun, attempts });
+  return { attempt: attempts };
+}
+
+function newStep(step: string, at: number): StepRecord {
+  return { step, attempts: 0, outcome: null, beganAt: at, endedAt: null };
+}
+
+function addPending(state: State, call: PendingCall): PendingRecord {
+  const kept = state.pendings.get(call.id);
+  if (kept !== undefined) return kept;
+  const { status } = requireRun(state, call.runId).record;
+  const { id, runId, step, callId, tool, args, origin, hook } = call;
+  const { reason, message, members, previous, createdAt, expiresAt } = call;
+  const words = { reason, message, members, previous, createdAt, expiresAt };
+  const record = {
+    id,
+    runId,
+    step,
+    callId,
+    tool,
+    args,
+    origin,
+    hook,
+    ...words,
+    ruling: null,
+    decidedAt: null,
+  };
+  state.pendings.set(id, record);
+  requireRun(state, runId).history.push({ what: 'pending', subject: id });
+  return isEnded(status) ? decidePending(state, record, decisionOfEndedRun(status), createdAt) : record;
+}
+
+function decide(
+  state: State,
+  { id, ruling, at }: { id: string; ruling: PendingDecision; at: number },
+): { isAccepted: boolean; record: PendingRecord } | undefined {
+  expireDue(state, at);
+  const record = state.pendings.get(id);
+  if (record === undefined) return undefined;
+  if (record.ruling !== null) return { isAccepted: false, record };
+  return { isAccepted: true, record: decidePending(state, record, ruling, at) };
+}
+
+function listPendings(
+  state: State,
+  { runId, open }: Parameters<Store['listPendings']>[0],
+  at: number,
+): PendingRecord[] {
+  expireDue(state, at);
+  return [...state.pendings.values()]
+    .filter((record) => runId === undefined || record.runId === runId)
+    .filter((record) => open === undefined || (record.ruling === null) === open);
+}
+
+function listExpired(state: State, at: number): string[] {
+  expireDue(state, at);
+  const pendings = [...state.pendings.values()];
+  return [...state.runs.values()]
+    .map(({ record }) => record)
+    .filter(({ status }) => !isEnded(status))
+    .filter(({ id }) => {
+      const rulings = pendings.filter(({ runId }) => runId === id).map(({ ruling }) => ruling);
+      return rulings.some((ruling) => ruling?.kind === 'expired') && !rulings.includes(null);
+    })
+    .map(({ id }) => id);
+}
+
+function cancelOpenPendings(state: State, runId: string, at: number): void {
+  expireDue(state, at);
+  const status = requireRun(state, runId).record.status;
+  for (const record of state.pendings.values()) {
+    if (record.runId === runId && record.ruling === null)
+      decidePending(state, record, decisionOfEndedRun(status), at);
+  }
+}
+
+function expireDue(state: State, at: number): void {
+  for (const record of state.pendings.values()) {
+    const { ruling, expiresAt } = record;
+    if (ruling === null && expiresAt !== null && expiresAt <= at) {
+      decidePending(state, record, { kind: 'expired' }, expiresAt);
+    }
+  }
+}
+
+function decidePending(
+  state: State,
+  open: PendingRecord,
+  ruling: PendingDecision,
+  decidedAt: number,
+): PendingRecord {
+  const record = { ...open, ruling, decidedAt };
+  state.pendings.set(record.id, record);
+  state.runs.get(record.runId)?.history.push({ what: 'decided', subject: record.id });
+  for (const tell of state.listeners) tell();
+  return record;
+}

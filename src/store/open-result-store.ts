@@ -1,0 +1,18 @@
+import { dirname, join } from 'node:path';
+import type { StateStoreConfig } from '../config/config.ts';
+import { createMemoryResults } from './memory-results.ts';
+import type { ResultStore } from './result-store.ts';
+import { openSqliteResults } from './sqlite-result-store.ts';
+import { unusableStoreError } from './store-rules.ts';
+
+/** The results of suites that belong to a state store: in `evals.db` beside it. Throws STORE_FAILED. */
+export async function openResultStore(config: StateStoreConfig): Promise<ResultStore> {
+  switch (config.type) {
+    case 'memory':
+      return createMemoryResults();
+    case 'sqlite':
+      return await openSqliteResults(join(dirname(config.file), 'evals.db'));
+    case 'refused':
+      throw unusableStoreError(config.reason);
+  }
+}

@@ -1,0 +1,175 @@
+import type { ResultStore, StoredResult } from './result-store.ts';
+import { type AnswerTable, createAnswerTable } from './sqlite/answer-table.ts';
+import {
+  type Connection,
+  createStatement,
+  ignoreErrors,
+  openConnection,
+  transact,
+} from './sqlite/connection.ts';
+import { createResultRunTable, type ResultRunTable } from './sqlite/result-run-table.ts';
+import { createResultTable, type ResultTable } from './sqlite/result-table.ts';
+import { resultLayout } from './sqlite/results-schema.ts';
+import { createRunLocks, type RunLocks } from './sqlite/run-locks.ts';
+import { toStoreError } from './sqlite/store-error.ts';
+import { checkRunId, closedStoreError, duplicateRunError, missingRunError } from './store-rules.ts';
+
+/**
+ * Results in a database file, which many processes may use at once. Each write is a transaction of its own: it is
+ * the system's when the method returns. Throws STORE_FAILED unless it can be written.
+ */
+export async function openSqliteResults(
+  file: string,
+  { waitMs = 30_000 }: { readonly waitMs?: number } = {},
+): Promise<ResultStore> {
+  try {
+    const connection = await openConnection({
+      file,
+      layout: resultLayout,
+      commitWaitsFor: 'nothing',
+      waitMs,
+    });
+    try {
+      return createStore({ connection, file, waitMs });
+    } catch (error) {
+      connection.database.close();
+      throw error;
+    }
+  } catch (error) {
+    throw toStoreError(error, file);
+  }
+}
+
+interface OpenedStore {
+  readonly connection: Connection;
+  readonly file: string;
+  readonly waitMs: number;
+}
+
+function createStore(opened: OpenedStore): ResultStore {
+  const { connection, file, waitMs } = opened;
+  const { database } = connection;
+  const prepare = (sql: string) => createStatement(database.prepare(sql));
+  // Another writer blocks only briefly: no transaction stays open across turns of the event loop.
+  database.exec(`PRAGMA busy_timeout = ${waitMs}`);
+  const access = createAccess(opened);
+  const parts: StoreParts = {
+    ...access,
+    file,
+    runs: createResultRunTable(prepare),
+    results: createResultTable(prepare),
+    answers: createAnswerTable(prepare),
+    locks: createRunLocks({
+      file,
+      write: async (work) => access.write(work),
+      tryWrite: async (work) => ignoreErrors(() => access.write(work)),
+    }),
+  };
+  return {
+    location: file,
+    ...runMethods(parts),
+    ...resultMethods(parts),
+    findAnswer: (key) => access.read(() => parts.answers.find(key)),
+    keepAnswer: (key, text) => access.read(() => parts.answers.store(key, text)),
+    close: () => {
+      // Its work is done by the time that the call returns.
+      void parts.locks.releaseAll();
+      access.close();
+    },
+  };
+}
+
+interface StoreAccess {
+  /** Runs work without an explicit transaction; a single statement is one by itself. Throws STORE_FAILED. */
+  read<Result>(work: () => Result): Result;
+  /** Several statements as one transaction. Throws STORE_FAILED. */
+  write<Result>(work: () => Result): Result;
+  /** Empties the journal beside the file, which still holds what was removed from it. Never throws. */
+  checkpoint(): void;
+  close(): void;
+}
+
+function createAccess({ connection: { database, requireSameFile }, file, waitMs }: OpenedStore): StoreAccess {
+  let isOpen = true;
+  const read = <Result>(work: () => Result): Result => {
+    if (!isOpen) throw closedStoreError(file);
+    try {
+      requireSameFile();
+      return work();
+    } catch (error) {
+      throw toStoreError(error, file);
+    }
+  };
+  return {
+    read,
+    write: (work) => read(() => transact(database, work)),
+    checkpoint: () => {
+      // Whoever reads at this moment is not waited for.
+      ignoreErrors(() => database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)'));
+      ignoreErrors(() => database.exec(`PRAGMA busy_timeout = ${waitMs}`));
+    },
+    close: () => {
+      if (isOpen) ignoreErrors(() => database.close());
+      isOpen = false;
+    },
+  };
+}
+
+interface StoreParts extends StoreAccess {
+  readonly file: string;
+  readonly runs: ResultRunTable;
+  readonly results: ResultTable;
+  readonly answers: AnswerTable;
+  readonly locks: RunLocks;
+}
+
+function runMethods({ read, write, checkpoint, runs, answers, locks, file }: StoreParts) {
+  return {
+    createRun: (run) => {
+      checkRunId(run.id);
+      if (!read(() => runs.insert(run))) throw duplicateRunError(run.id, file);
+    },
+    findRun: (id) => read(() => runs.find(id)),
+    listRuns: (filter) => read(() => runs.list(filter)),
+    setRunEnd: (id, end) => {
+      if (!read(() => runs.setEnd(id, end))) throw missingRunError(id, file);
+    },
+    claimRun: (id) => locks.claim(id),
+    prune: (before) => {
+      const pruned = write(() => {
+        const heldRuns = locks.sweep();
+        const old = runs.begunBefore(before).filter((id) => !heldRuns.has(id));
+        for (const id of old) runs.remove(id);
+        answers.removeBefore(before);
+        return old.length;
+      });
+      if (pruned > 0) checkpoint();
+      return pruned;
+    },
+  } satisfies Partial<ResultStore>;
+}
+
+function resultMethods({ read, write, results, file }: StoreParts) {
+  return {
+    put: (record) => {
+      if (!read(() => results.put(record))) throw missingRunError(record.runId, file);
+    },
+    putAll: (records) =>
+      write(() => {
+        for (const record of records) if (!results.put(record)) throw missingRunError(record.runId, file);
+      }),
+    append: (record) => read(() => results.append(record)),
+    get: (runId, number, epoch) => read(() => results.get(runId, number, epoch)),
+    countRecords: (runId) => read(() => results.count(runId)),
+    records: function* (runId, { caseId } = {}): Iterable<StoredResult> {
+      // No statement stays open between two records, so whoever reads slowly is in nobody's way.
+      for (let after = { runId, number: 0, epoch: 0 }; ; ) {
+        const page = read(() => results.page(after, caseId));
+        yield* page;
+        const last = page.at(-1);
+        if (last === undefined) return;
+        after = { runId, number: last.number, epoch: last.epoch };
+      }
+    },
+  } satisfies Partial<ResultStore>;
+}

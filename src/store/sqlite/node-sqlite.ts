@@ -1,0 +1,29 @@
+import type * as Sqlite from 'node:sqlite';
+import { RuntimeError } from '../../errors.ts';
+
+/**
+ * Loads node:sqlite, on first use only. Node 22 announces it with an ExperimentalWarning, which is
+ * suppressed; any other warning stays. Throws STORE_FAILED where Node was built without it.
+ */
+export function loadSqlite(): typeof Sqlite {
+  const { emitWarning } = process;
+  // The module is loaded within this call, so nobody else's warning can fall into the gap.
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
+    if (!isAboutSqlite(warning, rest[0])) Reflect.apply(emitWarning, process, [warning, ...rest]);
+  };
+  try {
+    return process.getBuiltinModule('node:sqlite') ?? fail();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+function isAboutSqlite(warning: string | Error, type: unknown): boolean {
+  return type === 'ExperimentalWarning' && String(warning).startsWith('SQLite ');
+}
+
+function fail(): never {
+  throw new RuntimeError('STORE_FAILED', 'this Node was built without node:sqlite', {
+    hint: 'Use a Node from nodejs.org, or declare `state_store: {type: memory}`.',
+  });
+}

@@ -1,0 +1,142 @@
+import type { PendingCall, PendingDecision, PendingOrigin, PendingRecord } from '../../contract/approval.ts';
+import type { Store } from '../store.ts';
+import { endedStatuses } from '../store-rules.ts';
+import type { Database } from './database.ts';
+import { enumOf, jsonOf, jsonOrNull, numberOf, numberOrNull, type Row, textOf, textOrNull } from './row.ts';
+
+/** The statements over calls that wait for a person. What changes something needs a write transaction. */
+export interface PendingTable {
+  insert(call: PendingCall): void;
+  find(id: string): PendingRecord | undefined;
+  list(filter: Parameters<Store['listPendings']>[0]): PendingRecord[];
+  /** Ids of runs that have not ended, in which a call has expired and none is open. */
+  runsExpired(): string[];
+  /** Whether an open call has expired at `at`. */
+  hasDue(at: number): boolean;
+  /** Decides calls that have expired at `at` as `expired`, at the time of their expiry. */
+  expireDue(at: number): void;
+  /** Stores the decision if the call is open; returns whether it was. */
+  decide(id: string, ruling: PendingDecision, at: number): boolean;
+  /** Stores the decision for every open call of the run. */
+  decideOpen(runId: string, ruling: PendingDecision, at: number): void;
+}
+
+export function createPendingTable({ prepare }: Database): PendingTable {
+  const insert = prepare(`
+    INSERT INTO pendings (id, run_id, step, call_id, tool, args, origin, hook, reason, message, members,
+      previous, created_at, expires_at)
+    VALUES (:id, :run_id, :step, :call_id, :tool, :args, :origin, :hook, :reason, :message, :members,
+      :previous, :created_at, :expires_at)`);
+  const find = prepare('SELECT * FROM pendings WHERE id = :id');
+  const all = prepare('SELECT * FROM pendings ORDER BY seq');
+  const open = prepare('SELECT * FROM pendings WHERE ruling IS NULL ORDER BY seq');
+  const ofRun = prepare('SELECT * FROM pendings WHERE run_id = :run_id ORDER BY seq');
+  const expired = prepare(`
+    SELECT id FROM runs WHERE NOT (status IN (${ended}))
+      AND EXISTS (SELECT 1 FROM pendings WHERE run_id = runs.id AND ruling = 'expired')
+      AND NOT EXISTS (SELECT 1 FROM pendings WHERE run_id = runs.id AND ruling IS NULL)
+    ORDER BY seq`);
+  const due = prepare('SELECT 1 FROM pendings WHERE ruling IS NULL AND expires_at <= :at LIMIT 1');
+  const expire = prepare(`
+    UPDATE pendings SET ruling = 'expired', decided_at = expires_at WHERE ruling IS NULL AND expires_at <= :at`);
+  const decisionColumns = `SET ruling = :ruling, ruled_by = :ruled_by, ruling_reason = :ruling_reason,
+    edited_args = :edited_args, result = :result, decided_at = :decided_at`;
+  const decide = prepare(`UPDATE pendings ${decisionColumns} WHERE id = :id AND ruling IS NULL`);
+  const decideOpen = prepare(`UPDATE pendings ${decisionColumns} WHERE run_id = :run_id AND ruling IS NULL`);
+  return {
+    insert: (call) => void insert.run(callToRow(call)),
+    find: (id) => {
+      const row = find.get({ id });
+      return row && recordFromRow(row);
+    },
+    list: (filter) => {
+      const { runId } = filter;
+      const unfiltered = filter.open === true ? open : all;
+      return (runId === undefined ? unfiltered.all() : ofRun.all({ run_id: runId }))
+        .filter((row) => filter.open === undefined || (row['ruling'] === null) === filter.open)
+        .map(recordFromRow);
+    },
+    runsExpired: () => expired.all().map((row) => textOf(row, 'id')),
+    hasDue: (at) => due.get({ at }) !== undefined,
+    expireDue: (at) => void expire.run({ at }),
+    decide: (id, by, at) => decide.run({ id, ...decisionToRow(by), decided_at: at }) === 1,
+    decideOpen: (runId, by, at) =>
+      void decideOpen.run({ run_id: runId, ...decisionToRow(by), decided_at: at }),
+  };
+}
+
+const ended = endedStatuses.map((status) => `'${status}'`).join();
+
+function callToRow(call: PendingCall) {
+  return {
+    id: call.id,
+    run_id: call.runId,
+    step: call.step,
+    call_id: call.callId,
+    tool: call.tool,
+    args: call.args.text,
+    origin: call.origin,
+    hook: call.hook,
+    reason: call.reason,
+    message: call.message,
+    members: call.members.text,
+    previous: call.previous,
+    created_at: call.createdAt,
+    expires_at: call.expiresAt,
+  };
+}
+
+const origins: readonly PendingOrigin[] = ['tool', 'hook', 'approval', 'interrupted'];
+
+function recordFromRow(row: Row): PendingRecord {
+  return {
+    id: textOf(row, 'id'),
+    runId: textOf(row, 'run_id'),
+    step: textOf(row, 'step'),
+    callId: textOf(row, 'call_id'),
+    tool: textOf(row, 'tool'),
+    args: jsonOf(row, 'args'),
+    origin: enumOf(row, 'origin', origins),
+    hook: textOrNull(row, 'hook'),
+    reason: textOf(row, 'reason'),
+    message: textOf(row, 'message'),
+    members: jsonOf(row, 'members'),
+    previous: textOrNull(row, 'previous'),
+    createdAt: numberOf(row, 'created_at'),
+    expiresAt: numberOrNull(row, 'expires_at'),
+    ruling: row['ruling'] === null ? null : decisionFromRow(row),
+    decidedAt: numberOrNull(row, 'decided_at'),
+  };
+}
+
+function decisionToRow(decision: PendingDecision) {
+  const by = 'by' in decision ? decision.by : null;
+  const reason = 'reason' in decision ? decision.reason : null;
+  const args = decision.kind === 'approved' ? (decision.args?.text ?? null) : null;
+  const result = decision.kind === 'responded' ? decision.result.text : null;
+  return { ruling: decision.kind, ruled_by: by, ruling_reason: reason, edited_args: args, result };
+}
+
+const kinds: readonly PendingDecision['kind'][] = [
+  'approved',
+  'rejected',
+  'responded',
+  'expired',
+  'cancelled',
+];
+
+function decisionFromRow(row: Row): PendingDecision {
+  const kind = enumOf(row, 'ruling', kinds);
+  if (kind === 'expired') return { kind };
+  const by = textOf(row, 'ruled_by');
+  const reason = textOf(row, 'ruling_reason');
+  switch (kind) {
+    case 'approved':
+      return { kind, args: jsonOrNull(row, 'edited_args'), by, reason };
+    case 'responded':
+      return { kind, result: jsonOf(row, 'result'), by, reason };
+    case 'rejected':
+    case 'cancelled':
+      return { kind, by, reason };
+  }
+}

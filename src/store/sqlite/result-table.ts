@@ -1,0 +1,68 @@
+import type { NewResult, ResultStore, StoredResult } from '../result-store.ts';
+import type { Statement } from './connection.ts';
+import { numberOf, type Row, textOf, verifyChecksum } from './row.ts';
+
+/** The statements over single results. */
+export interface ResultTable {
+  /** False when there is no such run. */
+  put(record: NewResult): boolean;
+  append: ResultStore['append'];
+  get: ResultStore['get'];
+  count(runId: string): number;
+  /** The next few records after that position, in order. */
+  page(after: RecordPosition, caseId: string | undefined): StoredResult[];
+}
+
+export interface RecordPosition {
+  readonly runId: string;
+  readonly number: number;
+  readonly epoch: number;
+}
+
+export function createResultTable(prepare: (sql: string) => Statement): ResultTable {
+  const put = prepare(`
+    INSERT INTO results (run, number, epoch, case_id, digest, text, sum)
+    SELECT seq, :number, :epoch, :case_id, :digest, :text, checksum(:digest, :text) FROM runs WHERE id = :run
+    ON CONFLICT (run, number, epoch)
+    DO UPDATE SET case_id = excluded.case_id, digest = excluded.digest, text = excluded.text, sum = excluded.sum`);
+  // One statement, which is a transaction by itself: no two processes take the same number.
+  const append = prepare(`
+    INSERT INTO results (run, number, epoch, case_id, digest, text, sum)
+    SELECT seq, 1 + coalesce((SELECT max(number) FROM results WHERE results.run = runs.seq), 0),
+      :epoch, :case_id, :digest, :text, checksum(:digest, :text) FROM runs WHERE id = :run`);
+  const get = prepare(`${select} WHERE ${ofRun} AND number = :number AND epoch = :epoch`);
+  const count = prepare(`SELECT count(*) AS count FROM results WHERE ${ofRun}`);
+  const page = prepare(`${pageOf} ${inOrder}`);
+  const pageOfCase = prepare(`${pageOf} AND case_id = :case_id ${inOrder}`);
+  return {
+    put: ({ runId, caseId, ...record }) => put.run({ ...record, run: runId, case_id: caseId }) === 1,
+    append: ({ runId, caseId, ...record }) => append.run({ ...record, run: runId, case_id: caseId }) === 1,
+    get: (runId, number, epoch) => {
+      const row = get.get({ run: runId, number, epoch });
+      return row && resultFromRow(row);
+    },
+    count: (runId) => numberOf(count.get({ run: runId }) ?? {}, 'count'),
+    page: ({ runId, number, epoch }, caseId) => {
+      const after = { run: runId, number, epoch };
+      const rows = caseId === undefined ? page.all(after) : pageOfCase.all({ ...after, case_id: caseId });
+      return rows.map(resultFromRow);
+    },
+  };
+}
+
+const ofRun = 'run = (SELECT seq FROM runs WHERE id = :run)';
+const select = 'SELECT *, checksum(digest, text) AS actual FROM results';
+const pageOf = `${select} WHERE ${ofRun} AND (number, epoch) > (:number, :epoch)`;
+// Few, because a result may be large: what this saves is a transaction for each row.
+const inOrder = 'ORDER BY number, epoch LIMIT 32';
+
+function resultFromRow(row: Row): StoredResult {
+  verifyChecksum(row, 'case_id');
+  return {
+    number: numberOf(row, 'number'),
+    epoch: numberOf(row, 'epoch'),
+    caseId: textOf(row, 'case_id'),
+    digest: textOf(row, 'digest'),
+    text: textOf(row, 'text'),
+  };
+}

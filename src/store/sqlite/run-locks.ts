@@ -1,0 +1,119 @@
+import { readdirSync, realpathSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Claim } from '../store.ts';
+import { checkRunId } from '../store-rules.ts';
+import type { Database } from './database.ts';
+import { makeSingleFolder } from './folder.ts';
+import { loadSqlite } from './node-sqlite.ts';
+import { isBusy } from './store-error.ts';
+
+/**
+ * Locks for the execution of runs: one lock file per run, beside the state, held as an exclusive SQLite
+ * transaction. The kernel drops it with its process, at once and however that ends; children never have it.
+ *
+ * Files are opened, locked and removed only within a write transaction of the state itself, so that nobody
+ * can lock a file that somebody else is about to remove.
+ */
+export interface RunLocks {
+  /** Undefined while the run is held. Rejects with USAGE or STORE_FAILED. */
+  claim(runId: string): Promise<Claim | undefined>;
+  /** Removes the files that nobody holds any more, and names the runs that are held. Needs a write transaction. */
+  sweep(): Set<string>;
+  /** Never rejects. */
+  releaseAll(): Promise<void>;
+}
+
+export function createRunLocks(database: Pick<Database, 'file' | 'write' | 'tryWrite'>): RunLocks {
+  // The state file may be a symbolic link; all its users must find the same locks.
+  const folder = `${realpathSync(database.file)}.locks`;
+  const own = new Set<Lock>();
+  const release = async (locks: readonly Lock[]) => {
+    // A file that is left behind is in nobody's way; `sweep` tidies up.
+    await database.tryWrite(() => {
+      for (const lock of locks) if (unlock(lock)) rmSync(lock.path, { force: true });
+    });
+    for (const lock of locks) {
+      unlock(lock);
+      own.delete(lock);
+    }
+  };
+  return {
+    claim: async (runId) => {
+      checkRunId(runId);
+      const path = join(folder, `${runId}${SUFFIX}`);
+      const lock = await database.write(() => takeLock(path, own));
+      return lock && { release: () => release([lock]) };
+    },
+    sweep: () => sweep(folder),
+    releaseAll: () => release([...own]),
+  };
+}
+
+const SUFFIX = '.lock';
+
+interface Lock {
+  readonly path: string;
+  readonly connection: DatabaseSync;
+}
+
+/** The connections that hold a lock. Were one collected as garbage, its claim would end while its holder works. */
+const heldConnections = new Set<DatabaseSync>();
+
+function takeLock(path: string, own: Set<Lock>): Lock | undefined {
+  makeSingleFolder(dirname(path));
+  const connection = tryLock(path);
+  if (connection === undefined) return undefined;
+  const lock = { path, connection };
+  heldConnections.add(connection);
+  own.add(lock);
+  return lock;
+}
+
+/** Whether it was held until now. */
+function unlock({ connection }: Lock): boolean {
+  const wasHeld = heldConnections.delete(connection);
+  if (wasHeld) connection.close();
+  return wasHeld;
+}
+
+/** Undefined when another connection has the file, in this process or another. */
+function tryLock(path: string): DatabaseSync | undefined {
+  const { DatabaseSync } = loadSqlite();
+  const connection = new DatabaseSync(path);
+  try {
+    // Without a journal in memory an empty database would get a journal file here.
+    connection.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    return connection;
+  } catch (error) {
+    connection.close();
+    if (isBusy(error)) return undefined;
+    throw error;
+  }
+}
+
+function sweep(folder: string): Set<string> {
+  const busy = lockFiles(folder).filter((name) => !removeIfFree(join(folder, name)));
+  return new Set(busy.map((name) => name.slice(0, -SUFFIX.length)));
+}
+
+function lockFiles(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith(SUFFIX));
+  } catch {
+    return []; // Nobody has claimed anything yet.
+  }
+}
+
+/** Removes the file if nobody holds it; false when it is held, or cannot be examined or removed. */
+function removeIfFree(path: string): boolean {
+  try {
+    const lock = tryLock(path);
+    if (lock === undefined) return false;
+    lock.close();
+    rmSync(path, { force: true });
+    return true;
+  } catch {
+    return false;
+  }
+}

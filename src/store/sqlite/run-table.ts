@@ -1,0 +1,95 @@
+import type { RunStatus } from '../../contract/run.ts';
+import { encodeFault } from '../fault-text.ts';
+import type { NewRun, RunChange, RunRecord, Store } from '../store.ts';
+import { endedStatuses } from '../store-rules.ts';
+import type { Database } from './database.ts';
+import { enumOf, faultOrNull, jsonOf, jsonOrNull, numberOf, type Row, textOf, textOrNull } from './row.ts';
+
+/** The statements over runs. What changes something needs a write transaction. */
+export interface RunTable {
+  /** Whether there was no run of this id before. */
+  insert(run: NewRun): boolean;
+  find(id: string): RunRecord | undefined;
+  statusOf(id: string): RunStatus | undefined;
+  list(filter: Parameters<Store['listRuns']>[0] & object): RunRecord[];
+  /** Whether there is such a run and it had not ended. */
+  change(id: string, change: RunChange): boolean;
+  /** The ids of ended runs that were last changed before `before`. */
+  endedBefore(before: number): string[];
+  /** With its steps and pending calls. */
+  remove(id: string): void;
+}
+
+export function createRunTable({ prepare }: Database): RunTable {
+  const insert = prepare(`
+    INSERT INTO runs (id, kind, name, file, source, config, input, created_at, status, updated_at)
+    VALUES (:id, :kind, :name, :file, :source, :config, :input, :created_at, 'running', :created_at)
+    ON CONFLICT (id) DO NOTHING`);
+  const find = prepare('SELECT * FROM runs WHERE id = :id');
+  const status = prepare('SELECT status FROM runs WHERE id = :id');
+  const list = prepare('SELECT * FROM runs ORDER BY seq DESC LIMIT :limit');
+  const listOf = prepare('SELECT * FROM runs WHERE status = :status ORDER BY seq DESC LIMIT :limit');
+  const change = prepare(`
+    UPDATE runs SET status = :status, updated_at = :at,
+      output = CASE WHEN :keep_output THEN output ELSE :output END,
+      error = CASE WHEN :keep_error THEN error ELSE :error END
+    WHERE id = :id AND NOT (status IN (${ended}))`);
+  const old = prepare(`SELECT id FROM runs WHERE status IN (${ended}) AND updated_at < :before`);
+  const remove = prepare('DELETE FROM runs WHERE id = :id');
+  return {
+    insert: (run) => insert.run(runToRow(run)) === 1,
+    find: (id) => {
+      const row = find.get({ id });
+      return row && runFromRow(row);
+    },
+    statusOf: (id) => {
+      const row = status.get({ id });
+      return row && enumOf(row, 'status', statuses);
+    },
+    list: (filter) => {
+      const limit = filter.limit ?? -1;
+      const rows =
+        filter.status === undefined ? list.all({ limit }) : listOf.all({ status: filter.status, limit });
+      return rows.map(runFromRow);
+    },
+    change: (id, wanted) => change.run({ id, ...changeToRow(wanted) }) === 1,
+    endedBefore: (before) => old.all({ before }).map((row) => textOf(row, 'id')),
+    remove: (id) => void remove.run({ id }),
+  };
+}
+
+const ended = endedStatuses.map((status) => `'${status}'`).join();
+const statuses: readonly RunStatus[] = ['running', 'pending', ...endedStatuses];
+const runKinds: readonly NewRun['kind'][] = ['pipeline', 'tool'];
+
+function runToRow({ id, kind, name, file, source, config, input, createdAt }: NewRun) {
+  return { id, kind, name, file, source, config, input: input.text, created_at: createdAt };
+}
+
+function changeToRow({ status, output, error, at }: RunChange) {
+  return {
+    status,
+    at,
+    keep_output: output === undefined ? 1 : 0,
+    output: output?.text ?? null,
+    keep_error: error === undefined ? 1 : 0,
+    error: error ? encodeFault(error) : null,
+  };
+}
+
+function runFromRow(row: Row): RunRecord {
+  return {
+    id: textOf(row, 'id'),
+    kind: enumOf(row, 'kind', runKinds),
+    name: textOf(row, 'name'),
+    file: textOrNull(row, 'file'),
+    source: textOf(row, 'source'),
+    config: textOf(row, 'config'),
+    input: jsonOf(row, 'input'),
+    createdAt: numberOf(row, 'created_at'),
+    status: enumOf(row, 'status', statuses),
+    output: jsonOrNull(row, 'output'),
+    error: faultOrNull(row, 'error'),
+    updatedAt: numberOf(row, 'updated_at'),
+  };
+}

@@ -1,0 +1,97 @@
+import { RuntimeError } from '../../errors.ts';
+import { DamagedError } from './row.ts';
+
+/** Whether another connection holds the lock, so that a retry may succeed. */
+export function isBusy(thrown: unknown): boolean {
+  const code = resultCodeOf(thrown);
+  return code !== undefined && BUSY.has(code & 0xff);
+}
+
+/** Turns what SQLite or the file system threw into STORE_FAILED; what already is a RuntimeError passes unchanged. */
+export function toStoreError(thrown: unknown, file: string): RuntimeError {
+  if (thrown instanceof RuntimeError) return thrown;
+  const code = resultCodeOf(thrown);
+  const reason = thrown instanceof Error ? thrown.message : String(thrown);
+  const known = isDamage(thrown, code)
+    ? damaged
+    : code === undefined
+      ? undefined
+      : failuresByCode.get(code & 0xff);
+  const { name, what, hint }: KnownFailure = known ?? { what: 'failed' };
+  const because = name === undefined ? reason : `${name}: ${reason}`;
+  return new RuntimeError('STORE_FAILED', `the state store ${file} ${what} (${because})`, {
+    hint: hint?.(file) ?? `Check that the folder of ${file} is writable and its disk has room.`,
+    details: code === undefined ? {} : { sqlite_code: code },
+    cause: thrown,
+  });
+}
+
+/** Whether stored data is damaged, though SQLite itself finds nothing wrong with the file. */
+function isDamage(thrown: unknown, code: number | undefined): boolean {
+  if (thrown instanceof DamagedError) return true;
+  // A number that no column of ours has held.
+  if (thrown instanceof RangeError && 'code' in thrown && thrown.code === 'ERR_OUT_OF_RANGE') return true;
+  if (code !== undefined && CONSTRAINT_CODES.has(code)) return true;
+  return code === SQLITE_ERROR && thrown instanceof Error && missingSchema.test(thrown.message);
+}
+
+const SQLITE_ERROR = 1;
+/** CHECK, FOREIGNKEY, NOTNULL and DATATYPE: our writes violate these only when stored data is damaged. */
+const CONSTRAINT_CODES: ReadonlySet<number> = new Set([275, 787, 1299, 3091]);
+const missingSchema = /^no such (table|column)|has no column named|ON CONFLICT clause does not match/;
+
+/** SQLite's extended result code; its low byte is the primary one. */
+function resultCodeOf(thrown: unknown): number | undefined {
+  if (!(thrown instanceof Error) || !('errcode' in thrown)) return undefined;
+  return typeof thrown.errcode === 'number' ? thrown.errcode : undefined;
+}
+
+interface KnownFailure {
+  readonly name?: string;
+  readonly what: string;
+  readonly hint?: (file: string) => string;
+}
+
+const permissionHint = (file: string) =>
+  `Signalbox writes ${file} and files beside it: check the permissions of both the file and its folder.`;
+const restoreHint = (file: string) =>
+  `Put ${file} aside, with its -wal and -shm files, and restore a backup; without one a new store begins empty.`;
+
+const damaged: KnownFailure = { what: 'is damaged', hint: restoreHint };
+
+/** By primary result code. Source: https://www.sqlite.org/rescode.html */
+const failuresByCode: ReadonlyMap<number, KnownFailure> = new Map([
+  [3, { name: 'SQLITE_PERM', what: 'may not be used', hint: permissionHint }],
+  [
+    5,
+    {
+      name: 'SQLITE_BUSY',
+      what: 'was kept busy by another process for too long',
+      hint: (file: string) => `Find out which other process holds ${file}, and call again.`,
+    },
+  ],
+  [8, { name: 'SQLITE_READONLY', what: 'may not be written', hint: permissionHint }],
+  [10, { name: 'SQLITE_IOERR', what: 'could not be read or written' }],
+  [11, { name: 'SQLITE_CORRUPT', what: 'is damaged', hint: restoreHint }],
+  [
+    13,
+    {
+      name: 'SQLITE_FULL',
+      what: 'has no room left',
+      hint: (file: string) => `Make room on the disk of ${file}; nothing of this call was kept.`,
+    },
+  ],
+  [14, { name: 'SQLITE_CANTOPEN', what: 'cannot be opened', hint: permissionHint }],
+  [15, { name: 'SQLITE_PROTOCOL', what: 'was kept busy by other processes for too long' }],
+  [
+    26,
+    {
+      name: 'SQLITE_NOTADB',
+      what: 'is no database',
+      hint: (file: string) =>
+        `${file} is another file, or damaged: choose another path in spec.state_store, or restore a backup.`,
+    },
+  ],
+]);
+
+const BUSY: ReadonlySet<number> = new Set([5, 15]);

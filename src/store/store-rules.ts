@@ -1,0 +1,58 @@
+import type { PendingDecision } from '../contract/approval.ts';
+import type { RunStatus } from '../contract/run.ts';
+import { RuntimeError } from '../errors.ts';
+
+/** The statuses of runs that have ended for good. */
+
+export const endedStatuses = ['completed', 'failed', 'denied', 'cancelled'] as const;
+
+/** Whether a run of this status stays as it is for good. */
+export function isEnded(status: RunStatus): boolean {
+  return endedStatuses.some((ended) => ended === status);
+}
+
+/** The decision, `cancelled`, for calls that still wait when their run ends. */
+export function decisionOfEndedRun(status: RunStatus): Extract<PendingDecision, { kind: 'cancelled' }> {
+  return { kind: 'cancelled', by: 'signalbox', reason: `the run is ${status}` };
+}
+
+/** Throws USAGE unless the id is safe as the name of a file, which a claim may need. */
+export function checkRunId(id: string): void {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) return;
+  throw new RuntimeError('USAGE', `${JSON.stringify(id.slice(0, 130))} cannot be the id of a run`, {
+    hint: 'An id has up to 128 letters, digits, points, dashes and underscores, and begins with a letter or digit.',
+  });
+}
+
+export function unknownRunError(id: string, location: string): RuntimeError {
+  return new RuntimeError('RUN_UNKNOWN', `there is no run "${id}" in the state store ${location}`);
+}
+
+export function duplicateRunError(id: string, location: string): RuntimeError {
+  return new RuntimeError('STORE_FAILED', `there is a run "${id}" in the state store ${location} already`, {
+    hint: 'Give every run an id of its own.',
+  });
+}
+
+export function closedStoreError(location: string): RuntimeError {
+  return new RuntimeError('STORE_FAILED', `the state store ${location} has been closed`, {
+    hint: 'Open the runtime anew.',
+  });
+}
+
+/** STORE_FAILED: the run of a result does not exist (any more). */
+export function missingRunError(id: string, location: string): RuntimeError {
+  return new RuntimeError(
+    'STORE_FAILED',
+    `there is no run "${id}" in ${location} whose results could be kept`,
+    {
+      hint: 'It may have been removed meanwhile: run the suite again.',
+    },
+  );
+}
+
+export function unusableStoreError(reason: string): RuntimeError {
+  return new RuntimeError('STORE_FAILED', reason, {
+    hint: 'Correct spec.state_store; `type: sqlite` and `type: memory` can be used.',
+  });
+}

@@ -1,0 +1,78 @@
+import type { Role } from '../file/model.ts';
+import type { CaseRecord, CaseResult, EvalResult, Failure, RunHeader } from '../run/record.ts';
+
+/** Returns the role of an eval; an unknown eval counts as an assertion. */
+export type RoleOf = (evalId: string) => Role;
+
+export function roleLookup({ evals }: Pick<RunHeader, 'evals'>): RoleOf {
+  const roles = new Map(evals.map(({ id, role }) => [id, role]));
+  return (evalId) => roles.get(evalId) ?? 'assertion';
+}
+
+/**
+ * The failures of a case that did not pass: its failed evals, or the case itself when only its own
+ * threshold was missed.
+ */
+export function failuresOf(record: CaseRecord, roleOf: RoleOf): readonly Failure[] {
+  if (record.passed) return [];
+  const location = { case: record.id, file: record.file, line: record.line };
+  const failed = record.results.filter((result) => classifyResult(record, result, roleOf) !== 'good');
+  if (failed.length === 0)
+    return [{ ...location, eval: 'case', score: record.score, detail: whyFailed(record) }];
+  const reported = record.epochs.some(({ subject }) => subject?.status === 'failed')
+    ? withoutRepeats(failed)
+    : failed;
+  return reported.map(({ eval: id, score, detail }) => ({
+    ...{ ...location, eval: id, score, detail },
+    ...hintOf(record, id),
+  }));
+}
+
+function hintOf(record: CaseRecord, evalId: string): Pick<Failure, 'hint'> {
+  const hint = resultsOf(record, evalId).find(({ error }) => error !== undefined)?.error?.hint ?? '';
+  return hint === '' ? {} : { hint };
+}
+
+/** Drops repeated unscored results: without an answer of the subject all evals have the same detail. */
+function withoutRepeats(failed: readonly CaseResult[]): readonly CaseResult[] {
+  return failed.filter(({ score, detail }, index) => {
+    return (
+      score !== null || failed.findIndex((each) => each.score === null && each.detail === detail) === index
+    );
+  });
+}
+
+function whyFailed({ epochs }: CaseRecord): string {
+  const fault = epochs.find(({ subject }) => subject?.status === 'failed')?.subject?.error;
+  return fault === undefined
+    ? 'the case misses its own threshold'
+    : `the subject gave no answer: ${fault.message}`;
+}
+
+/** Whether a result made its case fail; metrics never do, nor does any result of a case that passed. */
+export function classifyResult(
+  { passed: isCasePassed }: CaseRecord,
+  { eval: id, score, passed }: CaseResult,
+  roleOf: RoleOf,
+): 'good' | 'failed' | 'unscored' {
+  if (passed || isCasePassed || roleOf(id) === 'metric') return 'good';
+  return score === null ? 'unscored' : 'failed';
+}
+
+/** The results of one eval in the epochs of a case. */
+export function resultsOf({ epochs }: CaseRecord, evalId: string): EvalResult[] {
+  return epochs.flatMap(({ results }) => results.filter((result) => result.eval === evalId));
+}
+
+/** Milliseconds that one eval waited in queues for a case, over all epochs; undefined for older records. */
+export function queueMsOf(record: CaseRecord, evalId: string): number | undefined {
+  return resultsOf(record, evalId).reduce<number | undefined>(
+    (sum, { queue_ms: ms }) => (ms === undefined ? sum : (sum ?? 0) + ms),
+    undefined,
+  );
+}
+
+/** Milliseconds that one eval took for a case, over all epochs. */
+export function durationMsOf(record: CaseRecord, evalId: string): number {
+  return resultsOf(record, evalId).reduce((sum, { duration_ms: ms }) => sum + ms, 0);
+}

@@ -1,0 +1,117 @@
+import { createReadStream } from 'node:fs';
+import { RuntimeError } from '../../../errors.ts';
+import { isObject, parseLossless } from '../../../json/json.ts';
+import { type Line, splitLines } from '../../dataset/lines.ts';
+import type { CaseRecord, RunHeader, RunSource, SuiteReport } from '../../run/record.ts';
+import { readLastLine } from './last-line.ts';
+import { isCase, isHeader, isReport } from './record-guards.ts';
+
+/**
+ * Opens a file of the jsonl reporter. A run that was cut off has no report, and an incomplete last line is
+ * ignored. Throws FILE_UNREADABLE, as does reading its cases.
+ */
+export async function openRunFile(file: string): Promise<RunSource> {
+  const header = await readHeader(file);
+  return { header, report: await readReport(file), cases: (caseId) => readCases(file, caseId) };
+}
+
+async function readHeader(file: string): Promise<RunHeader> {
+  for await (const line of readLines(file)) {
+    const parsed = parse(line);
+    if (parsed?.type === 'run' && isHeader(parsed.value)) return parsed.value;
+    throw isReportDocument(parsed?.value) ? notACaseFile(file) : notARunFile(file);
+  }
+  throw notARunFile(file);
+}
+
+async function readReport(file: string): Promise<SuiteReport | undefined> {
+  const parsed = parse(await withFileErrors(file, () => readLastLine(file)));
+  return parsed?.type === 'report' && isReport(parsed.value) ? parsed.value : undefined;
+}
+
+async function* readCases(file: string, caseId: string | undefined): AsyncGenerator<CaseRecord> {
+  let broken: number | undefined;
+  for await (const line of readLines(file)) {
+    if (broken !== undefined) throw badLine(file, broken);
+    const parsed = parse(line);
+    if (parsed === undefined) broken = line.number;
+    else if (parsed.type !== 'case') continue;
+    else if (!isCase(parsed.value)) throw badLine(file, line.number);
+    else if (caseId === undefined || parsed.value.id === caseId) yield parsed.value;
+  }
+}
+
+/** Below the greatest length of a string in V8. */
+const maxLineBytes = 256 * 1024 * 1024;
+
+async function* readLines(file: string): AsyncGenerator<Line> {
+  const stream = createReadStream(file);
+  try {
+    yield* splitLines(stream, maxLineBytes);
+  } catch (cause) {
+    throw unreadable(file, cause);
+  } finally {
+    stream.destroy();
+  }
+}
+
+interface RunLine {
+  readonly type: unknown;
+  readonly value: unknown;
+}
+
+/** Undefined when the line is not a JSON object. */
+function parse({ bytes }: Pick<Line, 'bytes'>): RunLine | undefined {
+  try {
+    const whole = bytes === undefined ? undefined : parseLossless(bytes.toString('utf8'));
+    if (!isObject(whole)) return undefined;
+    const { type, ...value } = whole;
+    return { type, value };
+  } catch {
+    return undefined;
+  }
+}
+
+async function withFileErrors<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw unreadable(file, cause);
+  }
+}
+
+function isReportDocument(value: unknown): boolean {
+  return isObject(value) && 'run_id' in value && 'evals' in value;
+}
+
+function notACaseFile(file: string): RuntimeError {
+  return new RuntimeError('FILE_UNREADABLE', `${file} holds the report of a run, but not its cases`, {
+    hint: 'Run the suite with --reporter jsonl=FILE, and give that file.',
+  });
+}
+
+function notARunFile(file: string): RuntimeError {
+  return new RuntimeError('FILE_UNREADABLE', `${file}:1 does not begin a run of a suite`, {
+    hint: 'Give a file that `eval run --reporter jsonl=FILE` has written.',
+  });
+}
+
+function badLine(file: string, line: number): RuntimeError {
+  return new RuntimeError('FILE_UNREADABLE', `${file}:${line} is no line of a run`, {
+    hint: 'The file was changed or damaged; run the suite again.',
+  });
+}
+
+function unreadable(file: string, cause: unknown): RuntimeError {
+  if (cause instanceof RuntimeError) return cause;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const why = {
+    ENOENT: 'does not exist',
+    ENOTDIR: 'does not exist',
+    EISDIR: 'is a folder',
+    EACCES: 'may not be read',
+  };
+  const known = Object.entries(why).find(([key]) => key === code)?.[1];
+  const reason = known ?? `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
+  return new RuntimeError('FILE_UNREADABLE', `${file} ${reason}`, { cause });
+}

@@ -1,0 +1,201 @@
+import PQueue from 'p-queue';
+import { RuntimeError } from '../../errors.ts';
+import { toCandidates, toRowFault } from '../case/candidates.ts';
+import type { CaseIdentity } from '../case/case-identity.ts';
+import { toCaseRecord } from '../case/case-record.ts';
+import { openRows, type Row } from '../dataset/rows.ts';
+import type { Suite, SuiteProgress } from '../file/model.ts';
+import type { Reporter } from '../report/reporter.ts';
+import { type EpochTools, runEpoch } from '../score/epoch.ts';
+import type { Candidate } from '../select/select.ts';
+import { workInOrder } from './in-order.ts';
+import type { CaseRecord, EpochRecord, RunHeader, SuiteReport } from './record.ts';
+import { newRunAccumulator, type RowFault, type RunAccumulator } from './run-accumulator.ts';
+
+export interface SuiteOptions extends EpochTools {
+  readonly header: RunHeader;
+  /** Cases in flight at most. */
+  readonly window: number;
+  /**
+   * Epochs at once where `timeout_ms` is set, so that none waits while its time runs. Default: no limit.
+   */
+  readonly epochConcurrency?: number | undefined;
+  readonly signal: AbortSignal;
+  /** Picks the cases that run; their order stays. */
+  readonly select?: ((candidates: AsyncIterable<Candidate>) => AsyncIterable<Candidate>) | undefined;
+  /** Ends the run at that many failed cases. */
+  readonly bail?: number | undefined;
+  /** Rows that cannot be used do not fail the run. */
+  readonly keepGoing?: boolean | undefined;
+  /** Called at the end: why the whole run is void; undefined when it is not. */
+  readonly findFault?: (() => RowFault | undefined) | undefined;
+  /** Removes secrets from a record before it is stored or reported. */
+  readonly scrub?: ((record: EpochRecord) => EpochRecord) | undefined;
+  /** Finds epochs that an earlier process judged, and stores those that are judged now. */
+  readonly journal?: EpochJournal | undefined;
+  readonly reporter?: Reporter | undefined;
+  /** Called after each case and each row that cannot be used; must not throw. */
+  readonly onProgress?: ((progress: SuiteProgress, record: CaseRecord | undefined) => void) | undefined;
+}
+
+/** Stores the epochs of a run. All methods throw STORE_FAILED. */
+export interface EpochJournal {
+  /** The record of an epoch that was judged before with the same row; undefined when there is none. */
+  find(at: EpochKey): EpochRecord | undefined;
+  /** Resolves once the record is stored; reporters get it after that. */
+  keep(at: EpochKey, record: EpochRecord): Promise<void>;
+  /** Stores the report of the run; reporters get it after that. */
+  end(report: SuiteReport): void;
+}
+
+export interface EpochKey {
+  readonly row: Row;
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly identity: CaseIdentity;
+  readonly epoch: number;
+}
+
+/**
+ * Runs the cases of a suite, in memory that does not grow with their number, and reports them in the order of the
+ * dataset. Throws ABORTED once what was in flight has ended; FILE_UNREADABLE; and what its tools throw.
+ */
+export async function runSuite(suite: Suite, options: SuiteOptions): Promise<SuiteReport> {
+  const { window, signal, reporter, header } = options;
+  if (!Number.isSafeInteger(window) || window < 1) {
+    throw new RuntimeError('USAGE', `the window of a suite run must be a whole number from 1, not ${window}`);
+  }
+  const started = performance.now();
+  const accumulator = newRunAccumulator(suite, options);
+  const reading = new AbortController();
+  const either = AbortSignal.any([signal, reading.signal]);
+  const rows = openRows(suite.dataset, either);
+  const epochQueue = newEpochQueue(suite, options);
+  let read = 0;
+  const count = () => {
+    read += 1;
+  };
+  await reporter?.begin(header);
+  try {
+    await workInOrder<Candidate, CaseOutcome>({
+      source: () => (options.select ?? selectAll)(toCandidates(suite, countEach(rows.rows, count))),
+      work: async (candidate, stopped) =>
+        await runCase(suite, candidate, { options, epochQueue, signal: stopped }),
+      deliver: async (outcome) =>
+        await reportOutcome(outcome, { accumulator, options, fraction: rows.fraction }),
+      window,
+      signal: either,
+    });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    // Stops reading the dataset, whatever ended the run early.
+    reading.abort();
+  }
+  if (signal.aborted) throw new RuntimeError('ABORTED', `the run of suite "${suite.name}" was given up`);
+  const report = accumulator.report({
+    durationMs: performance.now() - started,
+    rows: read,
+    fault: options.findFault?.(),
+  });
+  options.journal?.end(report);
+  await reporter?.end(report);
+  return report;
+}
+
+/** Undefined where the number of epochs at once is not limited. */
+function newEpochQueue({ timeoutMs }: Suite, { epochConcurrency }: SuiteOptions): PQueue | undefined {
+  return timeoutMs === undefined || epochConcurrency === undefined
+    ? undefined
+    : new PQueue({ concurrency: epochConcurrency });
+}
+
+async function* countEach(rows: AsyncIterable<Row>, onRow: () => void): AsyncGenerator<Row> {
+  for await (const row of rows) {
+    onRow();
+    yield row;
+  }
+}
+
+const selectAll = (candidates: AsyncIterable<Candidate>): AsyncIterable<Candidate> => candidates;
+
+type CaseOutcome =
+  | { readonly row: Row; readonly record: CaseRecord }
+  | { readonly row: Row; readonly problem: RowFault };
+
+interface CaseRun {
+  readonly options: SuiteOptions;
+  /** Limits how many epochs run at once. */
+  readonly epochQueue: PQueue | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function runCase(suite: Suite, candidate: Candidate, run: CaseRun): Promise<CaseOutcome> {
+  const { row } = candidate;
+  if ('problem' in candidate) return { row, problem: candidate.problem };
+  const { value, id, tags } = candidate;
+  const numbers = Array.from({ length: suite.epochs }, (_, index) => index + 1);
+  const settled = await Promise.allSettled(
+    numbers.map(async (epoch) => {
+      const key = { row, value, identity: { id, tags }, epoch };
+      return await findOrRunEpoch(suite, key, run);
+    }),
+  );
+  try {
+    const epochs = settled.map((each) => {
+      if (each.status === 'rejected') throw each.reason;
+      return each.value;
+    });
+    return { row, record: toCaseRecord(suite.evals, { row, id, tags, epochs }) };
+  } catch (error) {
+    return { row, problem: toRowFault(error, value) };
+  }
+}
+
+async function findOrRunEpoch(
+  suite: Suite,
+  key: EpochKey,
+  { options, epochQueue, signal }: CaseRun,
+): Promise<EpochRecord> {
+  const { journal } = options;
+  const known = journal?.find(key);
+  if (known !== undefined) return known;
+  const task = { row: key.value, epoch: key.epoch, signal };
+  const work = async () => await runEpoch(suite, task, options);
+  const judged = epochQueue === undefined ? await work() : await epochQueue.add(work, { signal });
+  const record = options.scrub?.(judged) ?? judged;
+  // A record that an abort cut off is not stored, so that the epoch is judged again when the run is
+  // resumed.
+  signal.throwIfAborted();
+  await journal?.keep(key, record);
+  return record;
+}
+
+interface OutcomeContext {
+  readonly accumulator: RunAccumulator;
+  readonly options: SuiteOptions;
+  readonly fraction: () => number | null;
+}
+
+/** Reports a case or a problem; false when the run has as many failures as `bail` allows. */
+async function reportOutcome(outcome: CaseOutcome, outcomeContext: OutcomeContext): Promise<boolean> {
+  const { accumulator, options, fraction } = outcomeContext;
+  if ('problem' in outcome) return await reportProblem(outcome.row, outcome.problem, outcomeContext);
+  const { row, record } = outcome;
+  const problem = accumulator.findTagProblem(record.tags);
+  if (problem !== undefined) return await reportProblem(row, problem, outcomeContext);
+  const goesOn = accumulator.addCase(record);
+  await options.reporter?.onCase(record);
+  options.onProgress?.(accumulator.progress(fraction()), record);
+  return goesOn;
+}
+
+async function reportProblem(
+  row: Row,
+  fault: RowFault,
+  { accumulator, options, fraction }: OutcomeContext,
+): Promise<true> {
+  const problem = accumulator.addProblem(row, fault);
+  if (problem !== undefined) await options.reporter?.onProblem(problem);
+  options.onProgress?.(accumulator.progress(fraction()), undefined);
+  return true;
+}

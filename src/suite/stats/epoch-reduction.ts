@@ -1,0 +1,84 @@
+import { meetsThreshold } from '../../capability/threshold.ts';
+import { scored } from '../../contract/eval.ts';
+import { nameReduction, type Reduction } from '../file/reduction.ts';
+import type { CaseResult, EpochRecord, EvalResult } from '../run/record.ts';
+import { meanOf, medianOf, modeOf } from './averages.ts';
+import { estimatePassAt } from './pass-k.ts';
+
+/** The result of one eval over the epochs of a case, without the id of the eval. */
+export type Reduced = Omit<CaseResult, 'eval'>;
+
+/** One result for each eval that judged the case in some epoch, in the order of the suite. */
+export function reduceCase(
+  evals: readonly { readonly id: string; readonly reducer: Reduction }[],
+  epochs: readonly EpochRecord[],
+): CaseResult[] {
+  return evals.flatMap(({ id, reducer }) => {
+    const results = epochs.flatMap((epoch) => epoch.results.filter((result) => result.eval === id));
+    return results.length === 0 ? [] : [{ eval: id, ...reduceEpochs(reducer, results) }];
+  });
+}
+
+/**
+ * Reduces the results of one eval of one case, at least one, to one. A single epoch stands for itself. Of
+ * several, one unscored epoch makes `mean`, `median` and `mode` unscored; `max` ignores it; `pass_at` and
+ * `at_least` count it as not passed.
+ */
+export function reduceEpochs(reduction: Reduction, results: readonly EvalResult[]): Reduced {
+  const passedEpochs = results.filter(({ passed }) => passed).length;
+  const [only, second] = results;
+  if (only !== undefined && second === undefined) {
+    const { score, passed, detail } = only;
+    return { score, passed, detail, passed_epochs: passedEpochs };
+  }
+  const score = reduceScore(reduction, results, passedEpochs);
+  return {
+    score,
+    passed: score !== null && passes(reduction, score, results),
+    detail: describe(results, passedEpochs),
+    passed_epochs: passedEpochs,
+  };
+}
+
+/** Why this reduction needs more epochs than there are; undefined when it does not. */
+export function findReductionProblem(reduction: Reduction, epochs: number): string | undefined {
+  if (!('k' in reduction) || reduction.k <= epochs) return undefined;
+  const run = epochs === 1 ? 'runs each case once' : `runs each case ${epochs} times`;
+  return `${nameReduction(reduction)} needs at least ${reduction.k} epochs, and the suite ${run}`;
+}
+
+function reduceScore(reduction: Reduction, results: readonly EvalResult[], c: number): number | null {
+  const scores = results.flatMap(({ score }) => (score === null ? [] : [score]));
+  const isComplete = scores.length === results.length;
+  switch (reduction.kind) {
+    case 'mean':
+      return isComplete ? meanOf(scores) : null;
+    case 'median':
+      return isComplete ? medianOf(scores) : null;
+    case 'mode':
+      return isComplete ? modeOf(scores) : null;
+    case 'max':
+      return scores.length === 0 ? null : Math.max(...scores);
+    case 'pass_at':
+      return results.length < reduction.k ? null : estimatePassAt({ n: results.length, c, k: reduction.k });
+    case 'at_least':
+      return c >= reduction.k ? 1 : 0;
+  }
+}
+
+/**
+ * Whether the reduced result passes. The bounds of the eval do not apply to `pass_at`, which passes when
+ * some epoch passed, nor to `at_least`, which passes when its score is 1.
+ */
+function passes(reduction: Reduction, score: number, results: readonly EvalResult[]): boolean {
+  if (reduction.kind === 'pass_at') return results.some(({ passed }) => passed);
+  if (reduction.kind === 'at_least') return score === 1;
+  return results.every(({ threshold }) => meetsThreshold(scored(score, ''), threshold));
+}
+
+/** The count of passed epochs, with the detail of the first one that did not pass, or else of the first. */
+function describe(results: readonly EvalResult[], passedEpochs: number): string {
+  const shown = results.find(({ passed }) => !passed) ?? results[0];
+  const count = `${passedEpochs} of ${results.length} epochs passed`;
+  return shown === undefined || shown.detail === '' ? count : `${count}: ${shown.detail}`;
+}

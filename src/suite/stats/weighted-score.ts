@@ -1,0 +1,35 @@
+import { meetsThreshold } from '../../capability/threshold.ts';
+import { scored } from '../../contract/eval.ts';
+import type { EpochRecord, EvalHeader, EvalResult } from '../run/record.ts';
+import { newExactSum } from './exact-sum.ts';
+
+/**
+ * Whether one epoch of a case passed, by the rule for cases: with a threshold of the case its weighted
+ * score decides, without one every assertion and guardrail must pass.
+ */
+export function isEpochPassed(
+  { results, threshold }: Pick<EpochRecord, 'results' | 'threshold'>,
+  evals: ReadonlyMap<string, Pick<EvalHeader, 'role' | 'weight'>>,
+): boolean {
+  const deciding = results.flatMap((result) => {
+    const header = evals.get(result.eval);
+    return header === undefined || header.role === 'metric' ? [] : [{ ...result, weight: header.weight }];
+  });
+  if (threshold === undefined) return deciding.every(({ passed }) => passed);
+  const score = weightedMean(deciding);
+  return score !== null && meetsThreshold(scored(score, ''), threshold);
+}
+
+/** The weighted mean of the scores; null when one is null, or there is none. */
+export function weightedMean(
+  results: readonly (Pick<EvalResult, 'score'> & { readonly weight: number })[],
+): number | null {
+  const sum = newExactSum();
+  const weights = newExactSum();
+  for (const { score, weight } of results) {
+    if (score === null) return null;
+    sum.add(weight * score);
+    weights.add(weight);
+  }
+  return weights.value() > 0 ? Math.min(1, sum.value() / weights.value()) : null;
+}

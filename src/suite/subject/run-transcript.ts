@@ -1,0 +1,107 @@
+import type { RuntimeConfig } from '../../config/config.ts';
+import type { EvalToolCall } from '../../contract/eval.ts';
+import type { ChatMessage } from '../../contract/provider.ts';
+import { isObject, parseLossless } from '../../json/json.ts';
+import { sumUsage } from '../../pipeline/chat/model-usage.ts';
+import { toolCallsOf } from '../../pipeline/chat/requested-calls.ts';
+import type { viewOf } from '../../pipeline/chat/turn-state.ts';
+import type { Chat, Pipeline, Step } from '../../pipeline/file/pipeline.ts';
+import { readStepEntry } from '../../pipeline/state/step-outcome.ts';
+import type { StepRecord } from '../../store/store.ts';
+import type { SubjectOutput } from './adapter.ts';
+
+/** The messages, tool calls and usage of the chats of a run, in the order in which the chats ended. */
+export function toTranscript(
+  records: readonly StepRecord[],
+  pipeline: Pipeline,
+  { providers }: Pick<RuntimeConfig, 'providers'>,
+): Pick<SubjectOutput, 'messages' | 'tool_calls' | 'metadata'> {
+  const known = new Map(chatsIn(pipeline.steps).map(({ id, chat }) => [id, chat]));
+  const chats = records.flatMap((record) => readChatTranscript(record, known));
+  if (chats.length === 0) return { messages: [], tool_calls: [], metadata: {} };
+  const messages: ChatMessage[] = [];
+  const calls: EvalToolCall[] = [];
+  for (const { view } of chats) {
+    const messageIndexes = messageIndexesOfCalls(view.messages, messages.length);
+    calls.push(...view.tool_calls.map((call, index) => toEvalCall(call, messageIndexes[index] ?? 0)));
+    messages.push(...view.messages);
+  }
+  const ids = unique(chats.map(({ provider }) => provider));
+  const models = unique(providers.filter(({ id }) => ids.includes(id)).map(({ model }) => model));
+  const metadata = { ...usageOf(chats), ...commonMember('provider', ids), ...commonMember('model', models) };
+  return { messages, tool_calls: calls, metadata };
+}
+
+type ChatView = Pick<ReturnType<typeof viewOf>, 'usage' | 'tool_calls'> & {
+  readonly messages: readonly ChatMessage[];
+};
+
+interface ChatTranscript {
+  readonly provider: string;
+  readonly view: ChatView;
+}
+
+function chatsIn(steps: readonly Step[]): { readonly id: string; readonly chat: Chat }[] {
+  return steps.flatMap((step) => {
+    const handlers = step.onError.kind === 'handle' ? step.onError.steps : [];
+    const own = step.kind === 'chat' ? [{ id: step.id, chat: step }] : [];
+    const inner = 'steps' in step ? step.steps : [];
+    const otherwise = 'otherwise' in step ? step.otherwise : [];
+    return [...own, ...chatsIn([...inner, ...otherwise, ...handlers])];
+  });
+}
+
+/** Empty for a step that is not a chat, or that ended without a message. */
+function readChatTranscript(
+  { step, outcome }: StepRecord,
+  known: ReadonlyMap<string, Chat>,
+): ChatTranscript[] {
+  const entry = outcome === null ? undefined : readStepEntry(outcome);
+  if (entry?.kind !== 'chat') return [];
+  const view = parseLossless(entry.view.text);
+  const id = step.replace(/^.*\//, '').replace(/\[\d+\]$/, '');
+  return isChatView(view) ? [{ provider: known.get(id)?.provider ?? '', view }] : [];
+}
+
+/** Whether a view is complete; one of a chat that failed at once is empty. */
+function isChatView(view: unknown): view is ChatView {
+  return isObject(view) && Array.isArray(view['messages']) && isObject(view['usage']);
+}
+
+/** For each tool call, in their order, the position of the message that asked for it. */
+function messageIndexesOfCalls(messages: readonly ChatMessage[], offset: number): number[] {
+  return messages.flatMap((message, index) =>
+    message.role === 'assistant' ? toolCallsOf(message).map(() => offset + index) : [],
+  );
+}
+
+function toEvalCall(
+  { name, args, result, error }: ChatView['tool_calls'][number],
+  index: number,
+): EvalToolCall {
+  return { name, args, result, error, index };
+}
+
+function usageOf(chats: readonly ChatTranscript[]): Record<string, number> {
+  const {
+    input_tokens: input,
+    output_tokens: output,
+    cost_usd,
+  } = sumUsage(chats.map(({ view }) => view.usage));
+  return {
+    ...(input !== null && { input_tokens: input }),
+    ...(output !== null && { output_tokens: output }),
+    ...(input !== null && output !== null && { total_tokens: input + output }),
+    ...(cost_usd !== undefined && { cost_usd }),
+  };
+}
+
+/** A member with the value that all have in common; empty when they differ. */
+function commonMember(key: string, words: readonly string[]): Record<string, string> {
+  const [word, other] = words;
+  return word === undefined || other !== undefined ? {} : { [key]: word };
+}
+
+function unique(words: readonly string[]): string[] {
+  return [...new Set(words)];
+}

@@ -1,0 +1,63 @@
+import { resolve } from 'node:path';
+import type { RunDocument } from '../../contract/run.ts';
+import { RuntimeError, toFault, toRuntimeError } from '../../errors.ts';
+import type { Json } from '../../json/json.ts';
+import type { Pipeline } from '../../pipeline/file/pipeline.ts';
+import { cancelRun, type RunsContext, requireRun, startRun } from '../../pipeline/run/runs.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+import { emptyOutput, type SubjectContext, type SubjectOutput } from './adapter.ts';
+import { toTranscript } from './run-transcript.ts';
+import { pendingFault, readResult } from './tool.ts';
+
+/** Runs a pipeline in memory, without a person: a pending call is an error. Rejects with ABORTED only. */
+export async function runUnattended(
+  pipeline: Pipeline,
+  input: Json,
+  { config, services, signal }: Pick<SubjectContext, 'config' | 'services'> & { signal: AbortSignal },
+): Promise<SubjectOutput> {
+  const store = createMemoryStore();
+  const emit: typeof services.emit = (event) => {
+    // The call is in no lasting store, so nobody could decide about it.
+    if (event.type !== 'pending.opened') services.emit(event);
+  };
+  const runs: RunsContext = {
+    store,
+    services: { ...services, emit },
+    config: resolve(config.file),
+    isKept: false,
+  };
+  try {
+    const document = await startRun(runs, pipeline, { input, signal });
+    if (document.status === 'pending') await cancel(runs, document.run_id);
+    const transcript = toTranscript(await store.listSteps(document.run_id), pipeline, config);
+    return { ...emptyOutput, ...transcript, ...(await readEnd(runs, document)) };
+  } catch (thrown) {
+    const error = toRuntimeError(thrown);
+    if (error.code !== 'ABORTED') return { ...emptyOutput, error: toFault(error) };
+    const id = error.details['run_id'];
+    if (typeof id === 'string') await cancel(runs, id);
+    throw new RuntimeError('ABORTED', 'the subject was given up before it had answered', { cause: thrown });
+  } finally {
+    await store.close();
+  }
+}
+
+/** Cancels the run, so that session hooks that heard of its start hear of its end. */
+async function cancel(runs: RunsContext, id: string): Promise<void> {
+  await cancelRun(runs, id, { by: 'signalbox', reason: 'nobody is asked in a suite' });
+}
+
+async function readEnd(
+  { store }: RunsContext,
+  { run_id, status, pending, error }: RunDocument,
+): Promise<Pick<SubjectOutput, 'text' | 'result' | 'error'>> {
+  const [firstPending] = pending;
+  if (firstPending !== undefined) return failedWith(pendingFault(firstPending.tool, firstPending));
+  const { output } = await requireRun(store, run_id);
+  if (output !== null) return readResult(output);
+  return failedWith(error ?? toFault(new RuntimeError('INTERNAL', `the run is ${status} without an output`)));
+}
+
+function failedWith(error: NonNullable<SubjectOutput['error']>) {
+  return { text: '', result: null, error };
+}

@@ -1,0 +1,107 @@
+import type { PendingDocument } from '../../contract/approval.ts';
+import { RuntimeError, toRuntimeError } from '../../errors.ts';
+import type { Runtime } from '../../runtime/open-runtime.ts';
+import { escapeInvisibleLine } from '../../text/escape-invisible.ts';
+import type { CommandContext } from './command.ts';
+import { executeRun, type RunFlags } from './execute-run.ts';
+import type { ExitCode } from './exit-code.ts';
+import { nextCommands } from './next-command.ts';
+import { resumeText } from './show/pending.ts';
+import { type IdQuery, openForId, resolveId } from './show/state-stores.ts';
+import type { Terminal } from './terminal.ts';
+import { userName } from './user-name.ts';
+
+/** The options of every command that decides. */
+export interface DecisionFlags extends RunFlags {
+  readonly by?: string;
+  readonly reason?: string;
+  readonly resume?: true;
+}
+
+/** Makes a decision about the pending call of that id, and stores it. */
+export type MakeDecision = (
+  runtime: Runtime,
+  id: string,
+  decider: { readonly by: string; readonly reason: string | undefined },
+) => Promise<PendingDocument>;
+
+/**
+ * Decides about a pending call, and with --resume resumes its run. Throws what `makeDecision` and the run
+ * throw; an error after the decision carries it in `details.decision`.
+ */
+export async function decidePending(
+  context: CommandContext,
+  { given, own }: { readonly given: string; readonly own: DecisionFlags },
+  makeDecision: MakeDecision,
+): Promise<ExitCode> {
+  const { options, terminal } = context;
+  const decider = { by: own.by ?? userName(), reason: own.reason };
+  const query = { kind: 'pending', given } as const;
+  if (own.resume) {
+    const decide = async (runtime: Runtime) =>
+      makeDecision(runtime, await resolveId(runtime, query), decider);
+    return await decideAndResume(context, { wanted: query, own, decide });
+  }
+  const { runtime, id } = await openForId(context, query);
+  const document = await makeDecision(runtime, id, decider);
+  if (options.json) terminal.printJson(document);
+  else {
+    terminal.print(
+      `${document.status}: ${document.id} (tool "${document.tool}") by ${escapeInvisibleLine(decider.by)}`,
+    );
+    terminal.printStderr(resumeText(document.run_id, nextCommands(runtime.file, own), { isLast: false }));
+  }
+  return 0;
+}
+
+/** A stored decision, and the command that resumes its run. */
+interface KeptDecision {
+  readonly document: PendingDocument;
+  readonly resume: string;
+}
+
+async function decideAndResume(
+  context: CommandContext,
+  {
+    wanted: query,
+    own,
+    decide,
+  }: {
+    readonly wanted: IdQuery;
+    readonly own: DecisionFlags;
+    readonly decide: (runtime: Runtime) => Promise<PendingDocument>;
+  },
+): Promise<ExitCode> {
+  const { options, terminal } = context;
+  let kept: KeptDecision | undefined;
+  try {
+    return await executeRun(context, {
+      flags: own,
+      open: async (more) => (await openForId(context, query, more)).runtime,
+      start: async (runtime, runOptions) => {
+        const document = await decide(runtime);
+        kept = { document, resume: nextCommands(runtime.file, own).resume(document.run_id) };
+        if (!options.json) terminal.printStderr(`${document.id}: ${document.status}`);
+        return await runtime.runs.resume(document.run_id, runOptions);
+      },
+    });
+  } catch (error) {
+    throw kept === undefined ? error : withDecision(error, kept, terminal);
+  }
+}
+
+/** Prints that the decision is stored although the run failed, and adds it to the details of the error. */
+function withDecision(
+  thrown: unknown,
+  { document, resume }: KeptDecision,
+  { printStderr }: Terminal,
+): RuntimeError {
+  const error = toRuntimeError(thrown);
+  const { code, message, hint, details } = error;
+  const next =
+    code === 'RUN_BUSY'
+      ? `the process that executes ${document.run_id} goes by it; if that process ends before, use \`${resume}\``
+      : `once the run can go on, use \`${resume}\``;
+  printStderr(`the decision about ${document.id} has been kept (${document.status}): ${next}`);
+  return new RuntimeError(code, message, { hint, details: { ...details, decision: document }, cause: error });
+}

@@ -1,0 +1,257 @@
+import { isCancelled } from '../capability/cancellation.ts';
+import { runTool } from '../capability/tool.ts';
+import type { Approval } from '../contract/approval.ts';
+import type { Decision, EndedCall, HookEvent, Respond, ToolHookResponse } from '../contract/hook.ts';
+import {
+  failed,
+  ok,
+  type ToolCall,
+  type ToolFailed,
+  type ToolOk,
+  type ToolOutcome,
+} from '../contract/tool.ts';
+import { mergeMetadata } from '../dialects/metadata.ts';
+import { RuntimeError, toFault } from '../errors.ts';
+import {
+  type CallPaused,
+  type CallResult,
+  deniedResult,
+  modelText,
+  pendingResult,
+  resultOf,
+  withContent,
+} from '../hooks/call-result.ts';
+import { isFiltered, type Link, passGate } from '../hooks/gate.ts';
+import { Json } from '../json/json.ts';
+import { startStopwatch, wholeMs } from '../time/stopwatch.ts';
+import {
+  type Call,
+  type CallableTool,
+  type FilteredCall,
+  namesOf,
+  pauseMembers,
+  requestOf,
+} from './callable-tool.ts';
+import { withCatalogueText, withoutPeerText } from './fault-redaction.ts';
+
+/** Runs the tool with the filtered arguments and passes its outcome through the after_execution hooks. */
+export async function executeCall(before: FilteredCall, approval?: Approval): Promise<CallResult> {
+  const { call, args, metadata } = before;
+  await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
+  const watch = startStopwatch();
+  const outcome = await watch.run(() => runChecked(call, args, approval));
+  if (outcome.status === 'pending') {
+    const { reason, message, members } = outcome;
+    const pause: CallPaused = { ...pauseMembers(call, args), origin: 'tool', reason, message, members };
+    return pendingResult(namesOf(call), pause, metadata);
+  }
+  const { durationMs: latencyMs } = wholeMs(watch.read());
+  await call.waitForResults?.();
+  return await passAfterHooks(before, outcome, { latencyMs });
+}
+
+async function runChecked(call: Call, args: Json, approval: Approval | undefined): Promise<ToolOutcome> {
+  const { tool, callId, signal, idempotencyKey = callId } = call;
+  const request: ToolCall = {
+    name: tool.name,
+    callId,
+    args,
+    ...(approval && { approval }),
+    ...(tool.idempotent === true && { idempotencyKey }),
+  };
+  if (tool.flow !== undefined) return ok(Json.from(tool.flow.answer(args)));
+  if (tool.port === undefined) return failed(toFault(nothingToRun(tool)));
+  const outcome = await runTool(tool.port, { input: request, call: callId, signal }, (error) =>
+    isFiltered(tool.links, toFailureEvent(call, { args, message: error.message }))
+      ? withCatalogueText(error)
+      : error,
+  );
+  return outcome.status === 'ok' ? checkResult(tool, outcome) : outcome;
+}
+
+/** The result, or a failure when it does not fit the tool's output schema. */
+export function checkResult(tool: CallableTool, outcome: ToolOk): ToolOk | ToolFailed {
+  const violations = tool.checkResult(outcome.result.value);
+  if (violations.length === 0) return outcome;
+  const message = `the result of tool "${tool.name}" does not fit output_schema: ${violations.join('; ')}`;
+  return failed(toFault(new RuntimeError('RESULT_INVALID', message)));
+}
+
+/** The after_execution event that the filters of a failed call will be asked about. */
+function toFailureEvent(
+  call: Call,
+  { args, message }: { readonly args: Json; readonly message: string },
+): HookEvent {
+  const { callId: call_id } = call;
+  const response = { name: call.tool.name, call_id, content: message, error: message, latency_ms: 0 };
+  return { hook: 'tool', phase: 'after_execution', request: requestOf(call, args), response };
+}
+
+function nothingToRun({ name, isUnknown }: CallableTool): RuntimeError {
+  if (isUnknown === true) return new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}"`);
+  return new RuntimeError(
+    'TOOL_NOT_RUNNABLE',
+    `tool "${name}" has no exec binding, so there is nothing to run`,
+  );
+}
+
+/** Where an outcome came from. */
+interface OutcomeSource {
+  readonly latencyMs: number;
+  /** The dialect whose hook answered in the tool's place: it is not asked about its own answer. */
+  readonly answeredBy?: string | null;
+}
+
+/** Takes an outcome through the after_execution filters. */
+export async function passAfterHooks(
+  before: FilteredCall,
+  outcome: ToolOk | ToolFailed,
+  { latencyMs, answeredBy = null }: OutcomeSource,
+): Promise<CallResult> {
+  const { call, args } = before;
+  const { tool, callId, signal, hookContext } = call;
+  const asked = requestOf(call, args);
+  // An answer of a hook for an unknown tool is an ordinary result.
+  const request = answeredBy === null ? asked : { ...asked, isUnknown: undefined };
+  const response: ToolHookResponse = {
+    name: tool.name,
+    call_id: callId,
+    content: modelText(tool.name, outcome),
+    error: outcome.status === 'failed' ? outcome.error.message : '',
+    latency_ms: latencyMs,
+    ...(outcome.status === 'ok' && { result: outcome.result }),
+  };
+  let hasFilterAnswered = false;
+  const onAnswer = () => {
+    hasFilterAnswered = true;
+  };
+  const { decision, event } = await passGate(
+    withoutDialect(tool.links, answeredBy),
+    { hook: 'tool', phase: 'after_execution', request, response },
+    { call: callId, signal, hookContext, onAnswer },
+  );
+  const visibleOutcome =
+    hasFilterAnswered && outcome.status === 'failed' ? failed(withoutPeerText(outcome.error)) : outcome;
+  const result = { ...toCallResult(before, { outcome: visibleOutcome, decision, event }), callId };
+  if (!isCancelled(decision.error))
+    await notifyFinished(before, result, { response, stage: 'after_execution' });
+  return result;
+}
+
+function withoutDialect(links: readonly Link[], dialect: string | null): readonly Link[] {
+  return dialect === null
+    ? links
+    : links.filter((link) => !('group' in link) || link.group.dialect.name !== dialect);
+}
+
+interface FilteredOutcome {
+  readonly outcome: ToolOk | ToolFailed;
+  readonly decision: Decision;
+  readonly event: HookEvent;
+}
+
+function toCallResult(before: FilteredCall, { outcome, decision, event }: FilteredOutcome): CallResult {
+  const names = namesOf(before.call);
+  const { verdict } = decision;
+  if (verdict !== 'allow' && verdict !== 'modify') return deniedResult(names, withoutHookText(decision));
+  const metadata = mergeMetadata([before.metadata, decision.metadata]);
+  const context = [...before.context, ...decision.context];
+  const isChanged = verdict === 'modify' && event.phase === 'after_execution';
+  const { content } = isChanged ? event.response : resultOf(names, outcome);
+  const finalOutcome = isChanged ? withContent(outcome, content) : outcome;
+  const extra = context.length > 0 ? { context } : {};
+  return {
+    outcome: finalOutcome,
+    callId: names.callId,
+    content: [content, ...context].join('\n'),
+    metadata,
+    ...extra,
+  };
+}
+
+/** Replaces the text of a failed hook: it may quote the content that the hook was to withhold. */
+function withoutHookText(decision: Decision): Decision {
+  if (decision.error === undefined) return decision;
+  const error = withCatalogueText(decision.error);
+  return { ...decision, reason: `the hook failed: ${error.message}`, error };
+}
+
+/**
+ * The result of a call that a hook answered in the tool's place: no approval is asked, no process runs, and
+ * the after_execution filters of other dialects see the answer.
+ */
+export async function takeHookResponse(
+  before: FilteredCall,
+  { respond, dialect }: { readonly respond: Respond; readonly dialect: string | null },
+): Promise<CallResult> {
+  const { call, args } = before;
+  await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
+  const { result, isError = false, handled } = respond;
+  const text = typeof result.value === 'string' ? result.value : result.text;
+  const outcome = isError ? failed(toFault(new RuntimeError('TOOL_ERROR', text))) : ok(result);
+  const answered = await passAfterHooks(before, outcome, { latencyMs: 0, answeredBy: dialect });
+  const isWithheld = answered.outcome.status === 'denied';
+  return handled === undefined || isWithheld ? answered : { ...answered, handled };
+}
+
+/**
+ * The result of a call that a hook denied. Hooks of the `blocked` phase may replace what the model reads of
+ * it.
+ */
+export async function blockCall(
+  before: FilteredCall,
+  decision: Decision,
+  stage: 'before_execution' | 'approval',
+): Promise<CallResult> {
+  const { call, args } = before;
+  const { tool, callId, signal, hookContext } = call;
+  const denial = deniedResult(namesOf(call), decision);
+  const result = { ...denial, content: [denial.content, ...before.context].join('\n') };
+  // A hook that was cancelled has not denied the call.
+  if (isCancelled(decision.error) || !tool.links.some((link) => 'group' in link)) return result;
+  const request = requestOf(call, args);
+  const response = { ...emptyToolResponse(call), content: result.content, error: result.content };
+  const { event } = await passGate(
+    tool.links,
+    { hook: 'tool', phase: 'blocked', request, response, reason: decision.reason, stage },
+    { call: callId, signal, hookContext },
+  );
+  const content = event.phase === 'blocked' ? event.response.content : result.content;
+  const blocked = { ...result, content };
+  await notifyFinished(before, blocked, { response, stage });
+  return blocked;
+}
+
+function emptyToolResponse({ tool, callId }: Call): ToolHookResponse {
+  return { name: tool.name, call_id: callId, content: '', error: '', latency_ms: 0 };
+}
+
+interface CallEnd {
+  readonly response: ToolHookResponse;
+  /** The stage at which the call ended. */
+  readonly stage: NonNullable<EndedCall['denial']>['stage'];
+}
+
+/** Notifies hooks (`finished`, then `returned`) of a finished call and of what the model reads of it. */
+async function notifyFinished(
+  { call, asked, args }: FilteredCall,
+  { outcome, content }: CallResult,
+  { response, stage }: CallEnd,
+): Promise<void> {
+  if (outcome.status === 'pending') return;
+  const request = requestOf(call, args);
+  const final = { ...response, content };
+  const { status } = outcome;
+  const isFlow = call.tool.flow !== undefined;
+  const denial = outcome.status === 'denied' ? { reason: outcome.reason, stage } : undefined;
+  const event = { hook: 'tool', request, asked, response: final, status, denial, isFlow } as const;
+  await notifyHooks(call, { ...event, phase: 'finished' });
+  const notifyReturned = () => notifyHooks(call, { ...event, phase: 'returned' });
+  if (call.deferNotification === undefined) await notifyReturned();
+  else call.deferNotification(notifyReturned);
+}
+
+/** Notifies hooks of an event. Waits for those whose dialect waits for them, or until the call is aborted. */
+async function notifyHooks({ tool, callId, hookContext, signal }: Call, event: HookEvent): Promise<void> {
+  await passGate(tool.links, event, { call: callId, hookContext, signal });
+}

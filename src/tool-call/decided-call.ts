@@ -1,0 +1,121 @@
+import type { Approval, PendingCall, PendingDecision } from '../contract/approval.ts';
+import { failed, ok } from '../contract/tool.ts';
+import { RuntimeError, toFault } from '../errors.ts';
+import { type CallResult, noMetadata, rejectedResult, resultOf } from '../hooks/call-result.ts';
+import type { Json } from '../json/json.ts';
+import { checkResult, executeCall, passAfterHooks } from './after-execution.ts';
+import { findRequiredApproval, passBeforeHooks } from './before-execution.ts';
+import { type PreparedCall, stoppedCall } from './call.ts';
+import {
+  type Call,
+  type CallableTool,
+  type CallContext,
+  type FilteredCall,
+  namesOf,
+  readCheckedArgs,
+} from './callable-tool.ts';
+import { type HookApproval, isSameJson } from './hook-approval.ts';
+
+/** A pending call with the decision about it. */
+export interface CallDecision {
+  readonly pending: PendingCall;
+  readonly decision: PendingDecision;
+  /** The arguments before any filter changed them. */
+  readonly originalArgs: Json;
+  /** The hook approvals of this decision and of those before it. */
+  readonly approvals: readonly HookApproval[];
+}
+
+/**
+ * Carries out the decision about a pending call. Approved: calls the tool with the approval record; edited
+ * arguments, and a call that a hook asked about, pass schema and filters again first. Responded: takes the
+ * given result in place of the tool's, through output schema and after_execution filters. Rejected,
+ * cancelled, expired: a failed result. Never rejects.
+ */
+export async function runDecidedCall(
+  tool: CallableTool,
+  decision: CallDecision,
+  context: CallContext = {},
+): Promise<CallResult> {
+  const { finish } = await prepareDecidedCall(tool, decision, context);
+  return await finish();
+}
+
+/** Prepares that: `finish` makes the call or takes the given result. Never rejects. */
+export async function prepareDecidedCall(
+  tool: CallableTool,
+  { decision, ...about }: CallDecision,
+  context: CallContext = {},
+): Promise<PreparedCall> {
+  const { pending } = about;
+  const key = context.idempotencyKey ?? pending.callId;
+  const call: Call = { ...context, tool, callId: pending.callId, idempotencyKey: `${key}#${pending.id}` };
+  switch (decision.kind) {
+    case 'approved':
+      return await prepareApproved(call, { ...about, decision });
+    case 'responded':
+      return { finish: async () => await takePersonResult(call, pending.args, decision.result) };
+    case 'rejected':
+    case 'cancelled': {
+      const by = decision.by === '' ? '' : ` by ${decision.by}`;
+      const why = decision.reason === '' ? '' : `: ${decision.reason}`;
+      const error = new RuntimeError('REJECTED', `tool "${tool.name}" was rejected${by}${why}`);
+      return stoppedCall(rejectedResult(namesOf(call), toFault(error), decision.reason));
+    }
+    case 'expired': {
+      const message = `nobody decided about tool "${tool.name}" in time`;
+      return stoppedCall(
+        resultOf(namesOf(call), failed(toFault(new RuntimeError('PENDING_EXPIRED', message)))),
+      );
+    }
+  }
+}
+
+interface ApprovedDecision extends CallDecision {
+  readonly decision: Extract<PendingDecision, { kind: 'approved' }>;
+}
+
+async function prepareApproved(call: Call, approved: ApprovedDecision): Promise<PreparedCall> {
+  const { pending, decision: ruling } = approved;
+  const { by, reason } = ruling;
+  const approval: Approval = { id: pending.id, decision: 'approved', by, reason };
+  // The tool itself has asked, or was about to run: these arguments have passed all filters.
+  const isPassed = ruling.args === null && (pending.origin === 'tool' || pending.origin === 'approval');
+  const before = isPassed ? unfiltered(call, pending.args) : await passHooksAgain(call, approved);
+  return before.stopped === undefined
+    ? { finish: async () => await executeCall(before, approval) }
+    : stoppedCall(before.stopped);
+}
+
+/** Asks all filters again, with the original or edited arguments, so that no change is applied twice. */
+async function passHooksAgain(
+  call: Call,
+  { pending, decision, originalArgs, approvals }: ApprovedDecision,
+): Promise<FilteredCall> {
+  let args: Json;
+  try {
+    // The form was refused when the call was made, if it came from a model.
+    args = readCheckedArgs(call.tool, (decision.args ?? originalArgs).text, true);
+  } catch (error) {
+    const stopped = resultOf(namesOf(call), failed(toFault(error)));
+    return { ...unfiltered(call, originalArgs), stopped };
+  }
+  const before = await passBeforeHooks(call, args, approvals);
+  if (before.stopped !== undefined) return before;
+  const approvedArgs = decision.args ?? pending.args;
+  if (isSameJson(before.args, approvedArgs)) return { ...before, args: approvedArgs };
+  // The person approved the arguments that they saw, so arguments changed since need a new approval.
+  const stopped = findRequiredApproval(before);
+  return stopped === undefined ? before : { ...before, stopped };
+}
+
+/** The call with these arguments, which no filter is asked about. */
+function unfiltered(call: Call, args: Json): FilteredCall {
+  return { call, asked: args, args, metadata: noMetadata, context: [] };
+}
+
+async function takePersonResult(call: Call, args: Json, result: Json): Promise<CallResult> {
+  const outcome = checkResult(call.tool, ok(result));
+  await call.waitForResults?.();
+  return await passAfterHooks(unfiltered(call, args), outcome, { latencyMs: 0 });
+}

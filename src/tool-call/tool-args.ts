@@ -1,0 +1,59 @@
+import { RuntimeError, toRuntimeError } from '../errors.ts';
+import { isTextTooDeep, isTooDeep, MAX_JSON_DEPTH } from '../json/depth.ts';
+import { isObject, Json, stringifyJson } from '../json/json.ts';
+import { findDuplicateKey } from '../json/scan.ts';
+
+/**
+ * The arguments of a tool call as one JSON object, its text as it came. Nothing, blank text and null mean no
+ * arguments. Throws ARGS_INVALID for anything but an object, and for a duplicate key at any depth.
+ */
+export function readArgs(name: string, args: unknown): Json {
+  const text = typeof args === 'string' ? args.trim() : toJsonText(name, args ?? {});
+  if (isTextTooDeep(text)) throw tooDeep(name);
+  if (text === '' || text === 'null') return new Json('{}');
+  const json = new Json(text);
+  let value: unknown;
+  try {
+    value = json.value;
+  } catch (error) {
+    throw invalid(name, `the arguments are not JSON: ${toRuntimeError(error).message}`);
+  }
+  if (!isObject(value)) throw invalid(name, 'the arguments are not a JSON object');
+  const duplicate = findDuplicateKey(text);
+  if (duplicate !== undefined) throw invalid(name, `the argument "${duplicate}" stands twice`);
+  return json;
+}
+
+/** Like `readArgs`, for edited arguments: empty or null ones are refused too. Throws ARGS_INVALID. */
+export function readGivenArgs(name: string, args: unknown): Json {
+  const isBlank = typeof args === 'string' && /^(null)?$/.test(args.trim());
+  if (args === null || isBlank) throw invalid(name, 'the edited arguments are empty; for none write {}');
+  return readArgs(name, args);
+}
+
+/** Throws ARGS_INVALID with every violation of the tool's input schema. */
+export function requireValidArgs(name: string, violations: readonly string[]): void {
+  if (violations.length > 0)
+    throw invalid(name, `the arguments do not fit input_schema: ${violations.join('; ')}`);
+}
+
+function toJsonText(name: string, args: unknown): string {
+  if (!isObject(args)) throw invalid(name, 'the arguments are not a JSON object');
+  if (isTooDeep(args)) throw tooDeep(name);
+  try {
+    return stringifyJson(args);
+  } catch (error) {
+    throw invalid(name, `the arguments cannot be written as JSON: ${toRuntimeError(error).message}`);
+  }
+}
+
+function tooDeep(name: string): RuntimeError {
+  return invalid(
+    name,
+    `the arguments are nested in more than ${MAX_JSON_DEPTH} levels, or contain themselves`,
+  );
+}
+
+function invalid(name: string, why: string): RuntimeError {
+  return new RuntimeError('ARGS_INVALID', `tool "${name}": ${why}`);
+}

@@ -1,0 +1,20 @@
+import { RuntimeError } from '../errors.ts';
+import type { Deadline } from './deadline.ts';
+import type { InFlight } from './server/session.ts';
+import { withHint } from './server-hints.ts';
+
+/**
+ * The outcome of a message, or the deadline's rejection, whichever comes first; a message that has failed or
+ * is late is abandoned. PROCESS_TIMEOUT gets the hint that abandoning it gives.
+ */
+export async function awaitOutcome<Outcome>(
+  inFlight: InFlight<Outcome>,
+  deadline: Deadline,
+): Promise<Outcome> {
+  try {
+    return await Promise.race([inFlight.outcome, deadline.expired]);
+  } catch (error) {
+    const hint = inFlight.abandon();
+    throw error instanceof RuntimeError && error.code === 'PROCESS_TIMEOUT' ? withHint(error, hint) : error;
+  }
+}

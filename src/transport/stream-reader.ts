@@ -1,0 +1,113 @@
+import type { Readable } from 'node:stream';
+
+/** The bytes of a stream, up to a limit. */
+export interface CollectedOutput {
+  /** Settles at the end of the stream, or once it is destroyed. Never rejects. */
+  readonly done: Promise<void>;
+  /** Settles when more bytes came than the limit; later ones are read and discarded. */
+  readonly overflowed: Promise<void>;
+  /** Everything so far; undefined once it is more than the limit. */
+  bytes(): Uint8Array | undefined;
+  /** How many bytes came so far, kept or not. */
+  length(): number;
+}
+
+/** Reads a stream to its end, keeping at most `maxBytes`. */
+export function collect(stream: Readable, maxBytes: number): CollectedOutput {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const overflowed = Promise.withResolvers<void>();
+  const bytes = () => (length > maxBytes ? undefined : concatBytes(chunks));
+  stream.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length <= maxBytes) chunks.push(chunk);
+    else {
+      chunks.length = 0;
+      overflowed.resolve();
+    }
+  });
+  return { done: whenClosed(stream), overflowed: overflowed.promise, bytes, length: () => length };
+}
+
+/** Settles when the stream has ended or was destroyed. Never rejects. */
+export function whenClosed(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.closed) {
+      resolve();
+      return;
+    }
+    // A read error ends the stream; what was read until then is what there is.
+    stream.on('error', () => {});
+    stream.once('close', resolve);
+  });
+}
+
+/** Takes the lines of a stream, without their line ends. */
+export interface LineListener {
+  onLine(line: Uint8Array): void;
+  /** A line that outgrew the limit: its first bytes, once, while the rest is skipped to its newline. */
+  onLongLine(prefix: Uint8Array): void;
+}
+
+export interface LineLimits {
+  readonly maxBytes: number;
+  /** How many bytes of a line over the limit `onLongLine` is given. */
+  readonly prefixBytes: number;
+}
+
+export interface LineSplitter {
+  push(chunk: Uint8Array): void;
+  /** Hands on a last line that had no newline. */
+  end(): void;
+}
+
+/** Cuts a byte stream into lines at `\n`, dropping a `\r` before it, and never holds more than the limit. */
+export function createLineSplitter(limits: LineLimits, listener: LineListener): LineSplitter {
+  let partial: Uint8Array[] = [];
+  let partialBytes = 0;
+  let skipping = false;
+
+  const flush = (tail: Uint8Array) => {
+    const line = partialBytes === 0 ? tail : concatBytes([...partial, tail]);
+    partial = [];
+    partialBytes = 0;
+    if (skipping) skipping = false;
+    else if (line.length > limits.maxBytes) listener.onLongLine(line.subarray(0, limits.prefixBytes));
+    else listener.onLine(withoutReturn(line));
+  };
+  const addPartial = (part: Uint8Array) => {
+    if (skipping || part.length === 0) return;
+    partial.push(part);
+    partialBytes += part.length;
+    if (partialBytes <= limits.maxBytes) return;
+    listener.onLongLine(concatBytes(partial).subarray(0, limits.prefixBytes));
+    partial = [];
+    partialBytes = 0;
+    skipping = true;
+  };
+
+  return {
+    push: (chunk) => {
+      let start = 0;
+      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+        flush(chunk.subarray(start, end));
+        start = end + 1;
+      }
+      addPartial(chunk.subarray(start));
+    },
+    end: () => {
+      if (partialBytes > 0) flush(new Uint8Array());
+    },
+  };
+}
+
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+
+function withoutReturn(line: Uint8Array): Uint8Array {
+  return line.at(-1) === RETURN ? line.subarray(0, -1) : line;
+}
+
+function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}

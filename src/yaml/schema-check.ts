@@ -1,0 +1,79 @@
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { toRuntimeError } from '../errors.ts';
+import { measureValue } from '../json/measure.ts';
+import { withinLimit } from '../time/time-limit.ts';
+import { compileDataSchema } from './data-schema.ts';
+import { isRecursive } from './recursive-schema.ts';
+
+/** Says what is wrong with a value, violation by violation; empty when it fits. Never throws. */
+export type SchemaCheck = (value: unknown) => readonly string[];
+
+/**
+ * The check of a JSON Schema. A value that cannot be checked, or not in time, gets a violation that says so.
+ */
+export function compileSchema(schema: Readonly<Record<string, unknown>> | boolean | undefined): SchemaCheck {
+  if (schema === undefined) return () => [];
+  let validate: Validator | undefined;
+  return (value) => {
+    try {
+      // Compiled on first use: a config may declare many tools, and a run may call one.
+      validate ??= createValidator(schema);
+      return describeAll(validate(value));
+    } catch (error) {
+      // Such as a value that is nested too deeply for a schema that refers to itself.
+      return [`it cannot be checked: ${toRuntimeError(error).message}`];
+    }
+  };
+}
+
+type Validator = (value: unknown) => readonly ErrorObject[];
+
+function createValidator(schema: Readonly<Record<string, unknown>> | boolean): Validator {
+  const isRisky = isRecursive(schema);
+  const fits = compileDataSchema(schema, { isFirstOnly: true });
+  let thorough: ValidateFunction | undefined;
+  const compare = (value: unknown): readonly ErrorObject[] => {
+    if (fits(value)) return [];
+    const first = fits.errors ?? [];
+    // Each of a million items may have a violation of its own.
+    if (measureValue(value, MAX_PARTS).isLarge) return first;
+    thorough ??= compileDataSchema(schema);
+    return thorough(value) ? first : (thorough.errors ?? first);
+  };
+  if (!isRisky) return compare;
+  return (value) => {
+    const { isLarge, depth } = measureValue(value, MAX_PARTS);
+    return !isLarge && depth <= MAX_LEVELS
+      ? compare(value)
+      : withinLimit('comparing it with the schema', () => compare(value));
+  };
+}
+
+const MAX_PARTS = 10_000;
+/** A schema that tries three ways at each level has tried thousands at this one. */
+const MAX_LEVELS = 8;
+
+function describeAll(errors: readonly ErrorObject[]): readonly string[] {
+  const listed = errors.slice(0, MAX_LISTED).map(describe);
+  return errors.length > listed.length ? [...listed, `and ${errors.length - listed.length} more`] : listed;
+}
+
+const MAX_LISTED = 20;
+
+function describe({ instancePath, message, params, keyword }: ErrorObject): string {
+  const where = instancePath === '' ? '' : `${instancePath.slice(1).replaceAll('/', '.')}: `;
+  const more =
+    keyword === 'additionalProperties' && 'additionalProperty' in params
+      ? ` (${shorten(String(params['additionalProperty']))})`
+      : keyword === 'enum' && 'allowedValues' in params
+        ? ` (${JSON.stringify(params['allowedValues'])})`
+        : '';
+  return `${shorten(where)}${message ?? keyword}${more}`;
+}
+
+/** A key may be as long as the whole value. */
+function shorten(text: string): string {
+  return text.length <= MAX_KEY_LENGTH ? text : `${text.slice(0, MAX_KEY_LENGTH)}… `;
+}
+
+const MAX_KEY_LENGTH = 300;

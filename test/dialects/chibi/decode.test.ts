@@ -1,0 +1,219 @@
+import { expect, test } from 'vitest';
+import { chibi } from '../../../src/dialects/chibi/dialect.ts';
+import { points } from '../../../src/dialects/chibi/points.ts';
+import { RuntimeError } from '../../../src/errors.ts';
+import type { ProcessReply } from '../../../src/transport/transport.ts';
+import { titled } from '../../cite.ts';
+import { printed, questionAt, readAt, say, seatOf } from './asking.ts';
+
+interface Row {
+  readonly title: string;
+  readonly cites: string;
+  readonly at: string;
+  readonly says: string | Uint8Array;
+  readonly exit?: Partial<ProcessReply>;
+  readonly means: string;
+}
+
+const open = (cause: string) => `{"failed_open":{"hook":"guard","cause":"chibi.${cause}"}}`;
+const block = '{"block": true, "message": "no"}';
+
+const failures: readonly Row[] = [
+  {
+    title: 'a crash passes',
+    cites: 'CH-4-05@oneshot',
+    at: 'pre_tool',
+    says: block,
+    exit: { exitCode: 2 },
+    means: `allow "" ${open('exit_nonzero')}`,
+  },
+  {
+    title: 'a signal passes',
+    cites: 'CH-4-05@oneshot',
+    at: 'pre_tool',
+    says: block,
+    exit: { exitCode: null, signal: 'SIGTERM' },
+    means: `allow "" ${open('exit_nonzero')}`,
+  },
+  {
+    title: 'nothing passes',
+    cites: 'CH-4-06@oneshot',
+    at: 'pre_tool',
+    says: '',
+    means: `allow "" ${open('empty')}`,
+  },
+  {
+    title: 'white space passes',
+    cites: 'CH-4-06@oneshot',
+    at: 'pre_tool',
+    says: ' \n\t',
+    means: `allow "" ${open('empty')}`,
+  },
+  {
+    title: 'a banner before the JSON passes',
+    cites: 'CH-4-08@oneshot',
+    at: 'pre_tool',
+    says: `hello\n${block}`,
+    means: `allow "" ${open('not_json')}`,
+  },
+  {
+    title: 'two documents pass',
+    cites: 'CH-4-08@oneshot',
+    at: 'pre_tool',
+    says: `${block}\n${block}`,
+    means: `allow "" ${open('not_json')}`,
+  },
+  {
+    title: 'a list passes',
+    cites: 'CH-4-10@oneshot',
+    at: 'pre_tool',
+    says: `[${block}]`,
+    means: `allow "" ${open('no_object')}`,
+  },
+  {
+    title: 'null passes',
+    cites: 'CH-4-10@oneshot',
+    at: 'pre_tool',
+    says: 'null',
+    means: `allow "" ${open('no_object')}`,
+  },
+  {
+    title: 'a text passes',
+    cites: 'CH-4-10@oneshot',
+    at: 'pre_tool',
+    says: '"block"',
+    means: `allow "" ${open('no_object')}`,
+  },
+  {
+    title: 'a block that is a text passes',
+    cites: 'CH-4-11@oneshot',
+    at: 'pre_tool',
+    says: '{"block": "true"}',
+    means: `allow "" ${open('wrong_type')}`,
+  },
+  {
+    title: 'a denied that is a number passes',
+    cites: 'CH-4-11@oneshot',
+    at: 'pre_shell_exec',
+    says: '{"denied": 1}',
+    means: `allow "" ${open('wrong_type')}`,
+  },
+  {
+    title: 'negative fuel passes',
+    cites: 'CH-4-11@oneshot',
+    at: 'pre_agentic_loop',
+    says: '{"fuel": -1}',
+    means: `allow "" ${open('wrong_type')}`,
+  },
+  {
+    title: 'a delta with a point passes',
+    cites: 'CH-4-11@oneshot',
+    at: 'post_tool_batch',
+    says: '{"fuel_delta": -5.0}',
+    means: `allow "" ${open('wrong_type')}`,
+  },
+  {
+    title: 'fuel beyond 64 bits passes',
+    cites: 'CH-4-11@oneshot',
+    at: 'pre_agentic_loop',
+    says: '{"fuel": 18446744073709551616}',
+    means: `allow "" ${open('wrong_type')}`,
+  },
+  {
+    title: 'a delta beyond 64 bits passes',
+    cites: 'CH-4-11@oneshot',
+    at: 'pre_agentic_loop',
+    says: '{"fuel_delta": 9223372036854775808}',
+    means: `allow "" ${open('wrong_type')}`,
+  },
+  {
+    title: 'the members that fit count beside one that does not',
+    cites: 'CH-4-11@oneshot',
+    at: 'pre_agentic_loop',
+    says: '{"fuel": -1, "fallback": "call_agent"}',
+    means: `modify "" {"fallback":"call_agent"} ${open('wrong_type')}`,
+  },
+];
+
+test.each(titled(failures))('$title', ({ at, says, exit, means }) => {
+  expect(say(readAt(at, printed(says, exit)))).toBe(means);
+});
+
+test.each(failures)('on_failure: deny closes it where $title [CH-4-13@oneshot]', ({ at, says, exit }) => {
+  const answer = readAt(at, printed(says, exit), 'deny');
+  expect([answer.verdict, answer.metadata.text.includes('failed_closed')]).toEqual(['deny', true]);
+});
+
+test('a kept rule warns with its name [CH-4-12@oneshot]', () => {
+  const { notes } = chibi.decode(seatOf('guard'), questionAt('pre_tool'), printed(''));
+  expect(notes).toEqual([
+    {
+      level: 'warn',
+      message:
+        'it printed nothing, and the event passes by the rule chibi.empty; `on_failure: deny` would stop it',
+    },
+  ]);
+});
+
+test('a signal is a crash whatever the exit code says [CH-4-05@oneshot]', () => {
+  const answer = readAt('pre_tool', printed('{}', { signal: 'SIGTERM' }), 'deny');
+  expect(answer.reason).toBe('hook "guard" was ended by SIGTERM');
+});
+
+test('a guard that crashed and is closed has its stderr in the error [CH-10-04@oneshot]', () => {
+  const answer = readAt('pre_tool', printed('', { exitCode: 2, stderr: 'jq: missing' }), 'deny');
+  expect(answer).toMatchObject({
+    reason: 'hook "guard" exited with code 2',
+    error: { code: 'PROCESS_EXIT', details: { exit_code: 2, signal: null, stderr: 'jq: missing' } },
+  });
+});
+
+const timeout = new RuntimeError('PROCESS_TIMEOUT', 'late', { details: { timeout_ms: 1500 } });
+const faults = [
+  {
+    title: 'a timeout',
+    fault: timeout,
+    text: 'Failed to execute hook pre_tool on guard_tool: Timed out after 1.5s: hook pre_tool on guard_tool',
+  },
+  {
+    title: 'a timeout of unknown length',
+    fault: new RuntimeError('PROCESS_TIMEOUT', 'late'),
+    text: 'Failed to execute hook pre_tool on guard_tool: Timed out: hook pre_tool on guard_tool',
+  },
+  {
+    title: 'a failed spawn',
+    fault: new RuntimeError('PROCESS_START', 'no such file'),
+    text: 'Failed to spawn hook pre_tool on guard_tool: no such file',
+  },
+  {
+    title: 'too much output',
+    fault: new RuntimeError('OUTPUT_LIMIT', 'too much'),
+    text: 'Failed to execute hook pre_tool on guard_tool: too much',
+  },
+];
+
+test.each(faults)('$title ends the turn [CH-5-01@oneshot CH-5-05@oneshot]', ({ fault, text }) => {
+  const expected = `abort ${JSON.stringify(text)} turn`;
+  expect([say(readAt('pre_tool', fault)), say(readAt('pre_tool', fault, 'deny'))]).toEqual([
+    expected,
+    expected,
+  ]);
+});
+
+const told = Object.entries(points).flatMap(([point, { isFilter }]) => (isFilter ? [] : [point]));
+
+test('17 points are told, never asked [CH-7-40@oneshot]', () => {
+  expect(told).toHaveLength(17);
+  expect(Object.keys(points)).toHaveLength(33);
+});
+
+test.each(told)('%s passes whatever the plugin does [CH-5-03@oneshot CH-7-26@oneshot]', (point) => {
+  const replies = [printed('{"denied": true, "block": true}'), printed('', { exitCode: 1 }), timeout];
+  expect(replies.map((reply) => say(readAt(point, reply, 'deny')))).toEqual([
+    'allow ""',
+    'allow ""',
+    'allow ""',
+  ]);
+  const warnings = replies.map((reply) => chibi.decode(seatOf('g'), questionAt(point), reply).notes.length);
+  expect(warnings).toEqual([0, 1, 1]);
+});

@@ -1,0 +1,352 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { PicoclawSettings } from '../../../src/config/foreign.ts';
+import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
+import { type ErrorCode, RuntimeError } from '../../../src/errors.ts';
+import { Json } from '../../../src/json/json.ts';
+import { titled } from '../../cite.ts';
+import { answered, answerTo, ask, say, sayReply, seatOf } from './seat.ts';
+
+const stages = ['before_llm', 'after_llm', 'before_tool', 'after_tool'];
+
+interface Row {
+  readonly title: string;
+  readonly cites: string;
+  readonly says: string;
+  readonly own: string;
+  /** With `on_failure: deny`. */
+  readonly closed: string;
+}
+
+const failing: readonly Row[] = [
+  ...['null', '{}', '{"action":""}', '{"action":null}', '{"reason":1}'].map((says) => ({
+    title: `${says} has no action`,
+    cites: 'PC-5-09 PC-5-10',
+    says,
+    own: 'allow by picoclaw.no_action',
+    closed: 'deny',
+  })),
+  ...['[]', '"continue"', 'true', '1', '{"action":1}', '{"action":["continue"]}'].map((says) => ({
+    title: `${says} has the wrong type`,
+    cites: 'PC-5-07 PC-5-10',
+    says,
+    own: 'allow by picoclaw.bad_result',
+    closed: 'deny',
+  })),
+  ...['"allow"', '"Continue"', '"continue "', '"deny"', '"approve"'].map((action) => ({
+    title: `the action ${action} is unknown`,
+    cites: 'PC-5-08 PC-5-10',
+    says: `{"action":${action}}`,
+    own: 'allow by picoclaw.unknown_action',
+    closed: 'deny',
+  })),
+  ...[
+    '{"allow":false}',
+    '{"approved":false}',
+    '{"Allow":false}',
+    '{"verdict":"deny"}',
+    '{"decision":"deny"}',
+    '{"decision":{"action":"deny_tool"}}',
+    '{"decision":{"action":"abort_turn"}}',
+    '{"decision":{"action":"hard_abort"}}',
+    '{"Action":"deny_tool"}',
+    '{"allow":false,"allow":true}',
+    '{"action":"block","allow":false}',
+  ].map((says) => ({
+    title: `${says} is a denial in foreign words`,
+    cites: 'PC-5-11 PC-10-02',
+    says,
+    own: 'deny',
+    closed: 'deny',
+  })),
+  ...[
+    '{"action":"continue","action":"continue"}',
+    '{"action":"deny_tool","Action":"continue"}',
+    '{"action":"continue","\\u0061ction":"deny_tool"}',
+    '{"action":"continue","approved":true,"approved":true}',
+  ].map((says) => ({
+    title: `${says} gives its verdict twice`,
+    cites: 'PC-5-11 PC-4-04',
+    says,
+    own: 'deny',
+    closed: 'deny',
+  })),
+  ...['{"allow":true}', '{"approved":true}', '{"args":{}}', '{"decision":{"action":"continue"}}'].map(
+    (says) => ({
+      title: `${says} is no permission`,
+      cites: 'PC-10-01 PC-10-03',
+      says,
+      own: 'allow by picoclaw.no_action',
+      closed: 'deny',
+    }),
+  ),
+];
+
+const withoutReason = (said: string) => said.replace(/ ".*"/, '');
+
+test.each(titled(failing))('$title', ({ says, own, closed }) => {
+  for (const point of stages) {
+    expect(withoutReason(sayReply(point, says))).toBe(own);
+    expect(withoutReason(sayReply(point, says, { onFailure: 'deny' }))).toBe(closed);
+    expect(withoutReason(sayReply(point, says, { version: 'head' }))).toBe(own);
+  }
+});
+
+const lacking = ['before_llm', 'after_llm', 'after_tool'].flatMap((point) =>
+  ['deny_tool', 'respond'].map((action) => ({
+    title: `${point} has no ${action}`,
+    cites: 'PC-5-08',
+    point,
+    action,
+  })),
+);
+
+test.each(titled(lacking))('$title', ({ point, action }) => {
+  const says = `{"action":"${action}"}`;
+  expect(withoutReason(sayReply(point, says))).toBe('allow by picoclaw.unknown_action');
+  expect(withoutReason(sayReply(point, says, { onFailure: 'deny' }))).toBe('deny');
+});
+
+const verdicts = stages.flatMap((point) => [
+  { title: `${point} continues`, cites: 'PC-6-03', point, says: '{"action":"continue"}', means: 'allow' },
+  {
+    title: `${point} modifies nothing`,
+    cites: 'PC-6-03',
+    point,
+    says: '{"action":"modify","reason":"ok"}',
+    means: 'allow "ok"',
+  },
+  {
+    title: `${point} ends the turn`,
+    cites: 'PC-6-05',
+    point,
+    says: '{"action":"abort_turn","reason":"enough","message":"m"}',
+    means: 'abort turn "enough"',
+  },
+  {
+    title: `${point} ends the session`,
+    cites: 'PC-6-06 PC-6-08',
+    point,
+    says: '{"action":"hard_abort","message":"stop it"}',
+    means: 'abort session "stop it"',
+  },
+]);
+
+test.each(titled(verdicts))('$title', ({ point, says, means }) => {
+  expect(sayReply(point, says)).toBe(means);
+});
+
+test.each(
+  titled([
+    {
+      title: 'its reason',
+      cites: 'PC-6-04',
+      says: '{"action":"deny_tool","reason":"no","message":"m"}',
+      means: 'deny "no"',
+    },
+    {
+      title: 'its message',
+      cites: 'PC-6-08',
+      says: '{"action":"deny_tool","message":"m"}',
+      means: 'deny "m"',
+    },
+    {
+      title: 'a stock text',
+      cites: 'PC-6-08',
+      says: '{"action":"deny_tool","reason":1}',
+      means: 'deny "hook "gate" denied the call"',
+    },
+  ]),
+)('before_tool denies with $title', ({ says, means }) => {
+  expect(sayReply('before_tool', says)).toBe(means);
+});
+
+test('reason and message are kept [PC-6-08]', () => {
+  const { metadata } = answerTo('before_tool', answered('{"action":"deny_tool","reason":"r","message":"m"}'));
+  expect(metadata.value).toEqual({ picoclaw: { reason: 'r', message: 'm' } });
+});
+
+interface Fault {
+  readonly title: string;
+  readonly cites: string;
+  readonly code: ErrorCode;
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly means: string;
+}
+
+const faults: readonly Fault[] = [
+  { title: 'a timeout', cites: 'PC-5-04', code: 'PROCESS_TIMEOUT', means: 'allow by picoclaw.timeout' },
+  { title: 'its death', cites: 'PC-5-06', code: 'SERVER_EXIT', means: 'allow by picoclaw.dead' },
+  { title: 'too long a line', cites: 'PC-5-07', code: 'OUTPUT_LIMIT', means: 'allow by picoclaw.bad_result' },
+  {
+    title: 'an id that is text',
+    cites: 'PC-5-07',
+    code: 'REPLY_MALFORMED',
+    details: { problem: 'id' },
+    means: 'allow by picoclaw.bad_result',
+  },
+  {
+    title: 'neither result nor error',
+    cites: 'PC-5-09',
+    code: 'REPLY_MALFORMED',
+    details: { problem: 'no_result' },
+    means: 'allow by picoclaw.no_action',
+  },
+  {
+    title: 'an error of another type',
+    cites: 'PC-4-05',
+    code: 'REPLY_MALFORMED',
+    details: { problem: 'error_type' },
+    means: 'allow by picoclaw.rpc_error',
+  },
+  {
+    title: 'text that is no UTF-8, or two results',
+    cites: 'PC-5-15',
+    code: 'REPLY_MALFORMED',
+    means: 'deny',
+  },
+  { title: 'a failed start', cites: 'PC-3-08', code: 'PROCESS_START', means: 'deny' },
+  { title: 'an open circuit', cites: 'PC-3-11', code: 'SERVER_CIRCUIT_OPEN', means: 'deny' },
+  { title: 'a full pipe', cites: 'PC-5-15', code: 'SERVER_BUSY', means: 'deny' },
+  ...(['SERVER_EXIT', 'REPLY_MALFORMED', 'PROCESS_TIMEOUT', 'OUTPUT_LIMIT'] as const).map((code) => ({
+    title: `${code} at the hello`,
+    cites: 'PC-3-08',
+    code,
+    details: { stage: 'hello', problem: 'no_result' },
+    means: 'deny',
+  })),
+];
+
+test.each(titled(faults))('$title', ({ code, details = {}, means }) => {
+  const error = new RuntimeError(code, 'it failed', { details });
+  for (const point of stages) {
+    expect(withoutReason(say(answerTo(point, error)))).toBe(means);
+    expect(withoutReason(say(answerTo(point, error, { onFailure: 'deny' })))).toBe('deny');
+  }
+  expect(withoutReason(say(answerTo('approve_tool', error)))).toBe('deny');
+});
+
+test('an error reply lets pass [PC-5-05 PC-4-05]', () => {
+  const error = { via: 'rpc', error: new Json('{"code":-32601,"message":"no such method"}') } as const;
+  expect(say(answerTo('before_tool', error))).toBe('allow by picoclaw.rpc_error');
+  expect(say(answerTo('before_tool', error, { onFailure: 'deny' }))).toBe(
+    'deny "hook "gate" answered with the error "no such method""',
+  );
+});
+
+test('a half that only its pair turned on may be missing [PC-2-06]', () => {
+  const named: PicoclawSettings['intercept'] = ['before_tool'];
+  const silent = new RuntimeError('PROCESS_TIMEOUT', 'late');
+  const error = { via: 'rpc', error: new Json('{"code":1}') } as const;
+  for (const reply of [silent, error]) {
+    const answer = answerTo('after_tool', reply, { intercept: named, onFailure: 'deny' });
+    expect([say(answer), answer.metadata.value]).toEqual([
+      'allow',
+      { picoclaw: { not_implemented: 'after_tool' } },
+    ]);
+    expect(withoutReason(say(answerTo('before_tool', reply, { intercept: named, onFailure: 'deny' })))).toBe(
+      'deny',
+    );
+  }
+  const dead = new RuntimeError('SERVER_EXIT', 'gone');
+  expect(withoutReason(say(answerTo('after_tool', dead, { intercept: named, onFailure: 'deny' })))).toBe(
+    'deny',
+  );
+});
+
+test.each([
+  ['{"approved":true}', 'allow'],
+  ['{"approved":true,"reason":"fine"}', 'allow "fine"'],
+  ['{"approved":false,"reason":"no"}', 'deny "no"'],
+  ['{"approved":false}', 'deny "hook "gate" did not approve the call"'],
+])('the approval %s is %s [PC-5-13]', (says, means) => {
+  expect(sayReply('approve_tool', says)).toBe(means);
+});
+
+test.each([
+  'null',
+  '{}',
+  '[]',
+  'true',
+  '{"approved":"true"}',
+  '{"approved":1}',
+  '{"approved":null}',
+  '{"Approved":true}',
+  '{"allow":true}',
+  '{"action":"continue"}',
+  '{"approved":true,"approved":true}',
+  '{"approved":true,"Approved":false}',
+  '{"approved":true,"allow":false}',
+  '{"approved":true,"action":"deny_tool"}',
+  '{"approved":true,"reason":7}',
+  '{"approved":true,"Reason":{}}',
+  '{"Approved":true}',
+])('%s does not approve [PC-5-13 PC-10-01 PC-4-04]', (says) => {
+  expect(sayReply('approve_tool', says)).toMatch(/^deny "hook "gate" /);
+});
+
+test('a reply in the words of the documentation site is warned of, with the right key [PC-10-03]', () => {
+  const warnings = (point: string, says: string) =>
+    picoclaw
+      .decode(seatOf(), ask(point), answered(says))
+      .notes.filter(({ message }) => message.includes('documentation site'))
+      .map(({ message }) => message.split('right key is ')[1]);
+  expect(warnings('approve_tool', '{"allow":true}')).toEqual(['`approved`']);
+  expect(warnings('before_tool', '{"args":{}}')).toEqual(['`action`']);
+  expect(warnings('before_tool', '{"action":"continue"}')).toEqual([]);
+});
+
+test('what a process printed is no answer', () => {
+  const printed = {
+    via: 'process',
+    exitCode: 0,
+    signal: null,
+    stdout: Buffer.from('{"action":"continue"}'),
+    stderr: '',
+  } as const;
+  expect(say(answerTo('before_tool', printed))).toBe('deny "threw REPLY_MALFORMED"');
+});
+
+test('nesting deeper than recursion goes lets nothing pass unsaid', () => {
+  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+  const says = `{"action":"modify","request":{"messages":${deep}}}`;
+  expect(withoutReason(sayReply('before_llm', says, { version: 'head' }))).toMatch(
+    /^(deny|allow by picoclaw.bad_result)$/,
+  );
+});
+
+const actions = ['continue', 'modify', 'respond', 'deny_tool', 'abort_turn', 'hard_abort', '', 'allow'];
+const anyResult = fc.oneof(
+  fc.jsonValue(),
+  fc.record(
+    {
+      action: fc.oneof(fc.constantFrom(...actions), fc.jsonValue()),
+      approved: fc.oneof(fc.boolean(), fc.jsonValue()),
+      allow: fc.boolean(),
+      reason: fc.jsonValue(),
+      request: fc.jsonValue(),
+      response: fc.jsonValue(),
+      call: fc.jsonValue(),
+      result: fc.oneof(fc.record({ for_llm: fc.string() }), fc.jsonValue()),
+    },
+    { requiredKeys: [] },
+  ),
+);
+
+test('whatever a hook answers, nothing passes without a word for it', () => {
+  const points = [...stages, 'approve_tool'];
+  const versions = fc.constantFrom<PicoclawSettings['version']>('0.2.8-doc', 'head');
+  fc.assert(
+    fc.property(fc.constantFrom(...points), anyResult, versions, (point, result, version) => {
+      const answer = answerTo(point, answered(JSON.stringify(result)), { version });
+      const given = Object(result) as { action?: unknown; approved?: unknown };
+      const affirmed =
+        point === 'approve_tool'
+          ? given.approved === true
+          : given.action === 'continue' || given.action === 'modify' || / by picoclaw\./.test(say(answer));
+      const passes = answer.verdict === 'allow' || answer.verdict === 'modify';
+      expect(passes && !affirmed).toBe(false);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { openChangeWaiter } from '../../../src/pipeline/state/change-waiter.ts';
+import { createMemoryStore } from '../../../src/store/memory-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { newCall, newRun } from '../../store/examples.ts';
+import { newFile, openAt, start } from '../../store/processes.ts';
+import { mayLimitWatches, withoutWatches } from '../../store/watches.ts';
+
+const never = new AbortController().signal;
+const idleMs = 3_600_000;
+const approval = { kind: 'approved', args: null, by: 'mara', reason: '' } as const;
+
+async function withCall(store: Store): Promise<Store> {
+  await store.createRun(newRun('r1'));
+  await store.addPending(newCall('p1', 'r1'));
+  return store;
+}
+
+test('a decision of another process ends the wait, long before anybody would look by himself', {
+  timeout: 60_000,
+}, async () => {
+  const file = newFile();
+  const store = await withCall(await openAt(file));
+  const lookout = openChangeWaiter(store, never, { idleMs });
+  const actor = start(['decide', file, 'p1', 'mara']);
+  await actor.next();
+  actor.go();
+  // The claim and the sweep of others may be told too; what counts is that the decision is.
+  while ((await store.findPending('p1', 1))?.ruling === null) await lookout.next(undefined);
+  expect(await store.findPending('p1', 1)).toMatchObject({ ruling: { by: 'mara' } });
+  lookout.close();
+});
+
+test('a decision in memory ends the wait', async () => {
+  const store = await withCall(createMemoryStore());
+  const lookout = openChangeWaiter(store, never, { idleMs });
+  const waiting = lookout.next(undefined);
+  await store.decide('p1', approval, 1);
+  await expect(waiting).resolves.toBeUndefined();
+  lookout.close();
+});
+
+test('what was told between two looks is looked at', async () => {
+  const store = await withCall(createMemoryStore());
+  const lookout = openChangeWaiter(store, never, { idleMs });
+  await store.decide('p1', approval, 1);
+  await expect(lookout.next(undefined)).resolves.toBeUndefined();
+  lookout.close();
+});
+
+test('an expiry and an abort end the wait', async () => {
+  const lookout = openChangeWaiter(createMemoryStore(), never, { idleMs });
+  await lookout.next(Date.now() + 50);
+  lookout.close();
+  const giveUp = new AbortController();
+  const other = openChangeWaiter(createMemoryStore(), giveUp.signal, { idleMs });
+  const waiting = other.next(undefined);
+  giveUp.abort();
+  await expect(waiting).rejects.toMatchObject({ code: 'ABORTED' });
+  other.close();
+});
+
+test('while nothing happens, nobody looks', async () => {
+  const file = newFile();
+  const store = await withCall(await openAt(file));
+  const lookout = openChangeWaiter(store, never, { idleMs });
+  // Writes of a moment ago may still be told.
+  await sleep(500);
+  let looks = 0;
+  const looking = (async () => {
+    for (;;) {
+      await lookout.next(undefined);
+      looks += 1;
+    }
+  })();
+  await sleep(1_500);
+  expect(looks).toBeLessThanOrEqual(1);
+  lookout.close();
+  void looking;
+});
+
+test('a store that is written to all the time is looked at four times a second at most', async () => {
+  const watchers = new Set<() => void>();
+  const watched = {
+    watch: (tell: () => void) => {
+      watchers.add(tell);
+      return { isLive: () => true, close: () => watchers.clear() };
+    },
+  };
+  const lookout = openChangeWaiter(watched, never, { idleMs });
+  const storm = setInterval(() => {
+    for (const tell of watchers) tell();
+  }, 1);
+  const before = performance.now();
+  for (let look = 0; look < 4; look += 1) await lookout.next(undefined);
+  expect(performance.now() - before).toBeGreaterThan(600);
+  clearInterval(storm);
+  lookout.close();
+});
+
+test('where nothing can be watched, looking takes its place', async () => {
+  const blind = { watch: () => ({ isLive: () => false, close: () => {} }) };
+  const lookout = openChangeWaiter(blind, never, { idleMs });
+  await expect(lookout.next(undefined)).resolves.toBeUndefined();
+  lookout.close();
+});
+
+test.runIf(mayLimitWatches)('a run goes on also where the machine has no watches left', async () => {
+  const file = newFile();
+  const store = await withCall(await openAt(file));
+  const script = `
+    import { openLookout } from '${import.meta.dirname}/../../../src/pipeline/state/store-watch.ts';
+    import { openSqliteStore } from '${import.meta.dirname}/../../../src/store/sqlite.ts';
+    const store = await openSqliteStore(process.argv[1]);
+    const watch = store.watch(() => {});
+    console.log(watch.isLive() ? 'watches' : 'looks');
+    const lookout = openLookout(store, new AbortController().signal, {idleMs: ${idleMs}});
+    while ((await store.findPending('p1', 1)).ruling === null) await lookout.next(undefined);
+    console.log('decided');
+    lookout.close();
+    await store.close();`;
+  const [command = '', ...args] = [
+    ...withoutWatches(),
+    process.execPath,
+    '--input-type=module',
+    '-e',
+    script,
+    file,
+  ];
+  const said = new Promise<string>((done) => {
+    execFile(command, args, (error, stdout, stderr) => done(error === null ? stdout : `${stdout}${stderr}`));
+  });
+  await sleep(300);
+  await store.decide('p1', approval, 1);
+  expect(await said).toBe('looks\ndecided\n');
+});

@@ -1,0 +1,143 @@
+import { PassThrough, Readable } from 'node:stream';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { collect, createLineSplitter, whenClosed } from '../../src/transport/stream-reader.ts';
+
+const limits = { maxBytes: 12, prefixBytes: 5 };
+
+/** What a splitter should tell of the whole text, written as plainly as possible. */
+function reference(bytes: Buffer): string[] {
+  const parts = bytes.toString('latin1').split('\n');
+  // What stands behind the last newline is a line only if it is not empty.
+  if (parts.at(-1) === '') parts.pop();
+  return parts.map((part) =>
+    part.length > limits.maxBytes ? `long: ${part.slice(0, 5)}` : `line: ${part.replace(/\r$/, '')}`,
+  );
+}
+
+function split(chunks: readonly Uint8Array[]): string[] {
+  const told: string[] = [];
+  const say = (kind: string) => (bytes: Uint8Array) => {
+    told.push(`${kind}: ${Buffer.from(bytes).toString('latin1')}`);
+  };
+  const lines = createLineSplitter(limits, { onLine: say('line'), onLongLine: say('long') });
+  for (const chunk of chunks) lines.push(chunk);
+  lines.end();
+  return told;
+}
+
+/** Mostly the bytes that matter, so that line ends and limits meet. */
+const stream = fc
+  .array(fc.oneof(fc.constantFrom(0x0a, 0x0d, 0x78, 0x79), fc.integer({ min: 0, max: 255 })), {
+    maxLength: 80,
+    size: 'max',
+  })
+  .map((bytes) => Buffer.from(bytes));
+
+function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
+  return at.slice(1).map((end, index) => bytes.subarray(at[index], end));
+}
+
+describe('lines', () => {
+  test('are the same however the stream is cut', () => {
+    const cuts = fc.array(fc.nat(), { maxLength: 20, size: 'max' });
+    fc.assert(
+      fc.property(stream, cuts, (bytes, positions) => {
+        expect(split(cutAt(bytes, positions))).toEqual(reference(bytes));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('are the same byte by byte', () => {
+    fc.assert(
+      fc.property(stream, (bytes) => {
+        expect(split([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(reference(bytes));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each([
+    { title: 'an empty stream', text: '', told: [] },
+    { title: 'a blank line', text: '\n', told: ['line: '] },
+    { title: 'a last line without newline', text: 'a\nb', told: ['line: a', 'line: b'] },
+    { title: 'CRLF', text: 'a\r\nb\r\n', told: ['line: a', 'line: b'] },
+    { title: 'a carriage return inside a line', text: 'a\rb\n', told: ['line: a\rb'] },
+    { title: 'a line of exactly the limit', text: '123456789012\n', told: ['line: 123456789012'] },
+    { title: 'a line of one byte more', text: '1234567890123\nb\n', told: ['long: 12345', 'line: b'] },
+    { title: 'a long last line without newline', text: 'a\n1234567890123', told: ['line: a', 'long: 12345'] },
+  ])('of $title', ({ text, told }) => {
+    expect(split([Buffer.from(text)])).toEqual(told);
+  });
+
+  test('of exactly the limit may come in pieces', () => {
+    const pieces = ['123456', '789012', '\n1', '234567890123', '\n'].map((piece) => Buffer.from(piece));
+    expect(split(pieces)).toEqual(['line: 123456789012', 'long: 12345']);
+  });
+
+  test('of an endless line are held up to the limit only', () => {
+    let held = 0;
+    const lines = createLineSplitter(
+      { maxBytes: 1000, prefixBytes: 10 },
+      {
+        onLine: () => expect.unreachable(),
+        onLongLine: (prefix) => {
+          held += prefix.length;
+        },
+      },
+    );
+    const chunk = Buffer.alloc(600, 'x');
+    for (let count = 0; count < 10_000; count++) lines.push(chunk);
+    lines.end();
+    expect(held).toBe(10);
+  });
+});
+
+describe('collecting', () => {
+  async function collected(chunks: readonly string[], maxBytes: number): Promise<string | undefined> {
+    const stdout = collect(Readable.from(chunks.map((chunk) => Buffer.from(chunk))), maxBytes);
+    await stdout.done;
+    const bytes = stdout.bytes();
+    return bytes && Buffer.from(bytes).toString();
+  }
+
+  test.each([
+    { title: 'nothing', chunks: [], bytes: '' },
+    { title: 'one chunk', chunks: ['abc'], bytes: 'abc' },
+    { title: 'several chunks', chunks: ['ab', 'cd', 'e'], bytes: 'abcde' },
+    { title: 'exactly the limit', chunks: ['12345', '67890'], bytes: '1234567890' },
+    { title: 'one byte too much', chunks: ['12345', '678901'], bytes: undefined },
+    { title: 'too much, and then more', chunks: ['12345678901', '2', '3'], bytes: undefined },
+  ])('gives $title', async ({ chunks, bytes }) => {
+    expect(await collected(chunks, 10)).toBe(bytes);
+  });
+
+  test('tells of an overflow before the stream ends, and reads on', async () => {
+    const stream = new PassThrough();
+    const stdout = collect(stream, 10);
+    stream.write('12345678901');
+    await stdout.overflowed;
+    stream.end('more');
+    await stdout.done;
+    expect(stream.readableEnded).toBe(true);
+  });
+
+  test('ends with a stream that is destroyed, with what was read until then', async () => {
+    const stream = new PassThrough();
+    const stdout = collect(stream, 10);
+    stream.write('abc');
+    await new Promise((resolve) => setImmediate(resolve));
+    stream.destroy(new Error('the pipe broke'));
+    await stdout.done;
+    expect(Buffer.from(stdout.bytes() ?? []).toString()).toBe('abc');
+  });
+
+  test('a stream that was closed before is closed', async () => {
+    const stream = new PassThrough();
+    stream.destroy();
+    await new Promise((resolve) => stream.once('close', resolve));
+    await expect(whenClosed(stream)).resolves.toBeUndefined();
+  });
+});
