@@ -50,20 +50,18 @@ function emitDeclarations(project: string): void {
   }
 }
 
-/** `typeof import('./x.ts')` becomes a namespace with a name: the extractor knows no types of modules. */
+/** `const load: () => Promise<typeof import("./x.ts")>` gets a namespace with a name: the extractor knows no types of modules. */
 function nameModules(file: string): void {
   const text = readFileSync(file, 'utf8');
-  const names = new Map<string, string>();
-  const body = text.replaceAll(/typeof import\("([^"]+)"\)/g, (_, specifier: string) => {
-    const name = `${basename(specifier, '.ts').replaceAll('-', '_')}_module`;
-    names.set(specifier, name);
-    return `typeof ${name}`;
-  });
-  if (names.size === 0) return;
-  const imports = [...names].map(
-    ([specifier, name]) => `import * as ${name} from ${JSON.stringify(specifier)};\n`,
+  const imports: string[] = [];
+  const body = text.replaceAll(
+    /(declare const (\w+): .*)typeof import\(("\.[^"]+")\)/g,
+    (_, before: string, name: string, specifier: string) => {
+      imports.push(`import * as ${name}_module from ${specifier};\n`);
+      return `${before}typeof ${name}_module`;
+    },
   );
-  writeFileSync(file, imports.join('') + body);
+  if (imports.length > 0) writeFileSync(file, imports.join('') + body);
 }
 
 function prepare(project: string, report: string, main: string): ExtractorConfig {
@@ -113,10 +111,17 @@ function extract(config: ExtractorConfig, compilerState: CompilerState, report: 
     },
   });
   if (errorCount > 0) throw new Error(`the declarations of ${basename(report)} have errors`);
-  return withoutComments(readFileSync(report, 'utf8'));
+  return withSortedNamespaces(withoutComments(readFileSync(report, 'utf8')));
 }
 
 /** A docstring may be put better without anybody's code being the worse for it. */
 function withoutComments(report: string): string {
   return report.replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n|^ *\/\/ .*\n/gm, '');
+}
+
+/** The extractor lists the members of a namespace in the order of its files. */
+function withSortedNamespaces(report: string): string {
+  return report.replaceAll(/(?<=^ +export \{\n)[^}]*(?=\n +\})/gm, (members) => {
+    return members.split(/,?\n/).toSorted().join(',\n');
+  });
 }
