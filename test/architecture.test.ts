@@ -18,12 +18,12 @@ const rules = [
       'json/json.ts': "import '../errors.ts';",
       'contract/tool.ts':
         "import type { Fault } from '../errors.ts';\nimport type { X } from '../config/config.ts';",
-      'suite/suite.ts': "export * from '../log/logger.ts';",
+      'suite/suite.ts': "export * from '../runtime/api.ts';",
       'transport/launch/fifo.ts': "const p = await import('../../dialects/registry.ts');",
     },
     says: [
       'contract/tool.ts imports config/config.ts, which is below it',
-      'suite/suite.ts imports log/logger.ts, which is below it',
+      'suite/suite.ts imports runtime/api.ts, which is below it',
       'transport/launch/fifo.ts imports dialects/registry.ts, which is below it',
     ],
   },
