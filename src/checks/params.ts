@@ -51,8 +51,8 @@ function withDefaults(check: Check, params: Params): Params {
   return { ...Object.fromEntries(defaults.map(([name, spec]) => [name, spec.default])), ...params };
 }
 
-/** Compiled once for each check, when it is first used. */
-function schemaOf(check: Check): object {
+/** The JSON Schema of the params of a check, the same object each time. */
+export function schemaOf(check: Check): object {
   const known = schemas.get(check);
   if (known !== undefined) return known;
   const properties = Object.entries(check.params).map(([name, spec]) => [name, spec.schema]);

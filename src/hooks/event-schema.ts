@@ -108,14 +108,16 @@ const evalContext = {
   },
 };
 
-/** The shape of what an eval is asked. */
-export const evalShape = createShape({
+const evalRequest = {
   type: 'object',
   required: ['content'],
   properties: { content: { type: 'string' }, params: { type: 'object' }, context: evalContext },
-});
+};
 
-const schemas = {
+/** The shape of what an eval is asked. */
+export const evalShape = createShape(evalRequest);
+
+const eventParts = {
   'provider before_call request': providerRequest,
   'provider after_call request': providerRequest,
   'provider after_call response': providerResponse,
@@ -130,5 +132,8 @@ const schemas = {
 
 /** The shape of each part of an event, by hook, phase and part; members may be left out, not mistyped. */
 export const eventShapes: ReadonlyMap<string, Shape> = new Map(
-  Object.entries(schemas).map(([place, schema]) => [place, createShape(schema)]),
+  Object.entries(eventParts).map(([place, schema]) => [place, createShape(schema)]),
 );
+
+/** Every schema of this file. */
+export const eventSchemas: readonly object[] = [evalRequest, ...Object.values(eventParts)];

@@ -1,3 +1,4 @@
+import type { ValidateFunction } from 'ajv';
 import type { YamlDocument } from './document.ts';
 import type { Problem } from './problem.ts';
 import { sortProblems } from './problem.ts';
@@ -6,11 +7,11 @@ import { findViolations, type Violation } from './violation.ts';
 
 export { formatProblem } from './problem.ts';
 
-/** The violations of a JSON Schema (2020-12) in the document, as problems in file order. */
-export function checkSchema(document: YamlDocument, schema: object): Problem[] {
+/** The violations of one of our JSON Schemas (2020-12) in the document, as problems in file order. */
+export function checkSchema(document: YamlDocument, schema: object, validate?: ValidateFunction): Problem[] {
   if (document.value === undefined) return [];
   return sortProblems(
-    findViolations(document.value, schema).map((violation) => locateViolation(document, violation, schema)),
+    findViolations(document.value, schema, validate).map((violation) => locateViolation(document, violation, schema)),
   );
 }
 

@@ -1,6 +1,5 @@
-import { Ajv, type Options, type ValidateFunction } from 'ajv';
-import { Ajv2019 } from 'ajv/dist/2019.js';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { createRequire } from 'node:module';
+import type { Ajv, Options, ValidateFunction } from 'ajv';
 import { isObject } from '../json/json.ts';
 import { compileSafe } from '../text/safe-pattern.ts';
 import { makeUniqueItemsLinear } from './unique-items.ts';
@@ -88,13 +87,25 @@ interface Drafts {
   readonly draft07: readonly Compile[];
 }
 
+/** ajv is loaded for the first schema of each draft: most commands meet none. */
 function openDrafts(allErrors: boolean): Drafts {
   return {
-    draft2020: withOptions(allErrors, (options) => new Ajv2020(options)),
-    draft2019: withOptions(allErrors, (options) => new Ajv2019(options)),
-    draft07: withOptions(allErrors, (options) => new Ajv(options)),
+    draft2020: withOptions(allErrors, (options) => {
+      const { Ajv2020 }: typeof import('ajv/dist/2020.js') = load('ajv/dist/2020.js');
+      return new Ajv2020(options);
+    }),
+    draft2019: withOptions(allErrors, (options) => {
+      const { Ajv2019 }: typeof import('ajv/dist/2019.js') = load('ajv/dist/2019.js');
+      return new Ajv2019(options);
+    }),
+    draft07: withOptions(allErrors, (options) => {
+      const ajv: typeof import('ajv') = load('ajv');
+      return new ajv.Ajv(options);
+    }),
   };
 }
+
+const load = createRequire(import.meta.url);
 
 const allErrorsDrafts = openDrafts(true);
 const firstErrorDrafts = openDrafts(false);

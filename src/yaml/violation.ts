@@ -1,8 +1,9 @@
-import type { ErrorObject } from 'ajv/dist/2020.js';
-import { compile } from './compile.ts';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Path } from './document.ts';
 import { knownKeys } from './schema-path.ts';
 import { findNearest, suggest } from './suggest.ts';
+import { resolveUnions } from './union-errors.ts';
+import { validatorOf } from './validator.ts';
 import { wordError } from './wording.ts';
 
 /** One difference between a value and its schema. */
@@ -20,11 +21,17 @@ export interface Violation {
   readonly hint?: string;
 }
 
-/** Checks a plain value against a JSON Schema: one violation per place and cause, none for a union's branches. */
-export function findViolations(value: unknown, schema: object): Violation[] {
-  const validate = compile(schema);
+/**
+ * Checks a plain value against one of this package's own JSON Schemas: one violation per place and cause, none for a
+ * union's branches. Throws INTERNAL when the schema was not compiled.
+ */
+export function findViolations(
+  value: unknown,
+  schema: object,
+  validate: ValidateFunction = validatorOf(schema),
+): Violation[] {
   if (validate(value)) return [];
-  const errors = (validate.errors ?? []).filter(({ keyword }) => !derivedKeywords.has(keyword));
+  const errors = resolveUnions(validate.errors ?? []).filter(({ keyword }) => !derivedKeywords.has(keyword));
   return withoutMisspelt(withoutRepeats(errors.map((error) => toViolation(error, value, schema))));
 }
 

@@ -1,4 +1,4 @@
-import type { ErrorObject } from 'ajv/dist/2020.js';
+import type { ErrorObject } from 'ajv';
 
 /** One ajv error as a sentence about the value, without its path. */
 export function wordError(error: ErrorObject, value: unknown): string {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { compileSchema } from '../../schema/standalone.ts';
 import { checkSchema, formatProblem } from '../../src/yaml/check.ts';
 import { readDocument } from '../../src/yaml/document.ts';
 import type { Problem } from '../../src/yaml/problem.ts';
@@ -68,9 +69,11 @@ const schema = {
   },
 };
 
+const validate = compileSchema(schema);
+
 function check(spec: string): string[] {
   const file = write('fleet.yaml', `kind: Fleet\nspec:\n  ${spec.replaceAll('\n', '\n  ')}\n`);
-  return checkSchema(readDocument(file), schema).map(line);
+  return checkSchema(readDocument(file), schema, validate).map(line);
 }
 
 const ship = 'name: a, masts: 2';
@@ -199,7 +202,7 @@ describe('the root', () => {
     { text: 'kind: Fleet\nspecs: {}', problems: ['error 2:1 specs: unknown key | did you mean `spec`?'] },
     { text: 'kind: [', problems: [] },
   ])('$text', ({ text, problems }) => {
-    expect(checkSchema(readDocument(write('root.yaml', text)), schema).map(line)).toEqual(problems);
+    expect(checkSchema(readDocument(write('root.yaml', text)), schema, validate).map(line)).toEqual(problems);
   });
 });
 

@@ -1,0 +1,76 @@
+import { _, type CodeKeywordDefinition, stringify, type ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import names from 'ajv/dist/compile/names.js';
+import standalone from 'ajv/dist/standalone/index.js';
+import { split } from './split.ts';
+
+/** The text of a module that exports `compileSchema(schema)` as `validate`. Throws likewise. */
+export function toStandaloneModule(schema: object): string {
+  const ajv = openAjv();
+  const code = standalone.default(ajv, ajv.compile(split(schema)));
+  return code.includes('require(') ? `${requireInModules}${code}` : code;
+}
+
+/** ajv asks for its helpers by `require`, in ES modules too. */
+const requireInModules = `import { createRequire } from 'node:module';
+const require = createRequire(import.meta.url);
+`;
+
+/**
+ * Checks values against a JSON Schema (2020-12) and leaves every difference in its `errors`, those of a union by branch.
+ * Throws Error when ajv cannot compile the schema.
+ */
+export function compileSchema(schema: object): ValidateFunction {
+  return openAjv().compile(split(schema));
+}
+
+function openAjv(): Ajv2020 {
+  const ajv = new Ajv2020({
+    allErrors: true,
+    strictTypes: false,
+    strictRequired: false,
+    // The meta-schema has unions of its own, whose errors nobody could read.
+    validateSchema: false,
+    code: { source: true, esm: true },
+  });
+  for (const keyword of ['anyOf', 'oneOf'] as const) {
+    ajv.removeKeyword(keyword);
+    ajv.addKeyword(unionKeyword(keyword));
+  }
+  return ajv;
+}
+
+/** `anyOf` or `oneOf` whose one error holds the errors of each branch: the reader chooses which are worth telling. */
+function unionKeyword(keyword: 'anyOf' | 'oneOf'): CodeKeywordDefinition {
+  return {
+    keyword,
+    schemaType: 'array',
+    trackErrors: true,
+    error: {
+      message: keyword === 'anyOf' ? 'fits none of the allowed forms' : 'does not fit one of the allowed forms',
+      params: ({ schema, params: { failures, passed } }) =>
+        _`{ failures: ${failures}, passed: ${passed}, choices: ${stringify(requiredKeys(schema))} }`,
+    },
+    code(context) {
+      const { gen, schema, errsCount } = context;
+      const passed = gen.let('passed', 0);
+      const failures = gen.let('failures', _`[]`);
+      context.setParams({ failures, passed });
+      for (const index of schema.keys()) {
+        const isValid = gen.name('valid');
+        context.subschema({ keyword, schemaProp: index, compositeRule: true }, isValid);
+        const onFailure = () => {
+          gen.code(_`${failures}.push(${names.default.vErrors}.slice(${errsCount}))`);
+          context.reset();
+        };
+        gen.if(isValid, () => gen.code(_`${passed}++`), onFailure);
+      }
+      context.pass(keyword === 'anyOf' ? _`${passed} > 0` : _`${passed} === 1`);
+    },
+  };
+}
+
+/** The keys that one branch or another asks for. */
+function requiredKeys(branches: readonly { readonly required?: readonly string[] }[]): string[] {
+  return branches.flatMap(({ required }) => required ?? []);
+}
