@@ -1,6 +1,5 @@
-import { _, type CodeKeywordDefinition, stringify, type ValidateFunction } from 'ajv';
+import { _, type CodeKeywordDefinition, Name, stringify, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import names from 'ajv/dist/compile/names.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import { split } from './split.ts';
 
@@ -60,7 +59,7 @@ function unionKeyword(keyword: 'anyOf' | 'oneOf'): CodeKeywordDefinition {
         const isValid = gen.name('valid');
         context.subschema({ keyword, schemaProp: index, compositeRule: true }, isValid);
         const onFailure = () => {
-          gen.code(_`${failures}.push(${names.default.vErrors}.slice(${errsCount}))`);
+          gen.code(_`${failures}.push(${errorsSoFar}.slice(${errsCount}))`);
           context.reset();
         };
         gen.if(isValid, () => gen.code(_`${passed}++`), onFailure);
@@ -69,6 +68,9 @@ function unionKeyword(keyword: 'anyOf' | 'oneOf'): CodeKeywordDefinition {
     },
   };
 }
+
+/** What ajv calls the errors in the code that it makes. */
+const errorsSoFar = new Name('vErrors');
 
 /** The keys that one branch or another asks for. */
 function requiredKeys(branches: readonly { readonly required?: readonly string[] }[]): string[] {

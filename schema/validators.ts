@@ -1,17 +1,17 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { schemaOf } from '../src/checks/params.ts';
 import { checks } from '../src/checks/registry.ts';
 import { claudeHandlerSchema } from '../src/config/import/claude-handler-schema.ts';
 import { mockSchema } from '../src/config/mock-responses.ts';
-import { runtimeSchema } from '../src/config/schema.ts';
-import { fingerprint } from '../src/config/validator.ts';
-import { eventSchemas } from '../src/pipeline/event-schema.ts';
-import { pipelineSchema } from '../src/pipeline/pipeline-schema.ts';
+import { runtimeSchema } from '../src/config/schema/schema.ts';
+import { eventSchemas } from '../src/hooks/event-schema.ts';
+import { pipelineSchema } from '../src/pipeline/file/schema.ts';
 import { suiteSchema } from '../src/suite/schema/suite-schema.ts';
+import { fingerprint } from '../src/yaml/validator.ts';
 import { toStandaloneModule } from './standalone.ts';
 
-/** Writes dist/validators/: a module for each JSON Schema of src that values are checked against. */
+/** Every JSON Schema of src that values are checked against. */
 const schemas: readonly object[] = [
   runtimeSchema,
   suiteSchema,
@@ -22,9 +22,15 @@ const schemas: readonly object[] = [
   ...checks.map(schemaOf),
 ];
 
+// Writes a module for each to dist/validators/. What runs from there meanwhile finds whole files at any time.
 const folder = join(import.meta.dirname, '../dist/validators');
-rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-for (const [name, schema] of new Map(schemas.map((each) => [fingerprint(each), each]))) {
-  writeFileSync(join(folder, `${name}.js`), toStandaloneModule(schema));
+const files = new Map(schemas.map((schema) => [`${fingerprint(schema)}.js`, schema]));
+for (const [file, schema] of files) {
+  const draft = join(folder, `${file}.${process.pid}`);
+  writeFileSync(draft, toStandaloneModule(schema));
+  renameSync(draft, join(folder, file));
+}
+for (const file of readdirSync(folder)) {
+  if (file.endsWith('.js') && !files.has(file)) rmSync(join(folder, file), { force: true });
 }

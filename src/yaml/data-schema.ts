@@ -1,7 +1,7 @@
-import { createRequire } from 'node:module';
-import type { Ajv, Options, ValidateFunction } from 'ajv';
+import type { Ajv, ValidateFunction } from 'ajv';
 import { isObject } from '../json/json.ts';
 import { compileSafe } from '../text/safe-pattern.ts';
+import { type Draft, draftOf, openAjv } from './ajv.ts';
 import { makeUniqueItemsLinear } from './unique-items.ts';
 
 type DataSchema = Readonly<Record<string, unknown>> | boolean;
@@ -15,7 +15,7 @@ type DataSchema = Readonly<Record<string, unknown>> | boolean;
 export function compileDataSchema(schema: DataSchema, { isFirstOnly = false } = {}): ValidateFunction {
   const { $schema: declared, ...rest } = isObject(schema) ? schema : { $schema: undefined };
   const body = isObject(schema) ? rest : schema;
-  const drafts = draftsOf(declared, isFirstOnly ? firstErrorDrafts : allErrorsDrafts);
+  const drafts = compilersFor(declared, isFirstOnly ? firstErrorDrafts : allErrorsDrafts);
   const failures: unknown[] = [];
   for (const compile of drafts) {
     try {
@@ -29,24 +29,22 @@ export function compileDataSchema(schema: DataSchema, { isFirstOnly = false } = 
 
 type Compile = (schema: DataSchema) => ValidateFunction;
 
-function draftsOf(declared: unknown, { draft2020, draft2019, draft07 }: Drafts): readonly Compile[] {
-  if (declared === undefined) return [...draft2020, ...draft07];
-  const name = String(declared);
-  if (name.includes('2020-12')) return draft2020;
-  if (name.includes('2019-09')) return draft2019;
-  if (/draft-0[67]/.test(name)) return draft07;
-  throw new Error(`its $schema ${name} is neither 2020-12, 2019-09 nor draft-07`);
+function compilersFor(declared: unknown, compilers: Drafts): readonly Compile[] {
+  if (declared === undefined) return [...compilers['2020-12'], ...compilers['draft-07']];
+  const draft = draftOf(String(declared));
+  if (draft !== undefined) return compilers[draft];
+  throw new Error(`its $schema ${declared} is neither 2020-12, 2019-09 nor draft-07`);
 }
 
 /** `unicodeRegExp` is what the standard asks for; patterns such as `^\-$` compile only without it. */
-function withOptions(allErrors: boolean, create: (options: Options) => Compiler): readonly Compile[] {
+function withOptions(allErrors: boolean, draft: Draft): readonly Compile[] {
   return [true, false].map((unicodeRegExp) => {
-    const open = (): Compiler => {
-      const compiler = create({ ...lenient, allErrors, unicodeRegExp });
+    const open = (): Ajv => {
+      const compiler = openAjv(draft, { ...lenient, allErrors, unicodeRegExp });
       makeUniqueItemsLinear(compiler);
       return compiler;
     };
-    let shared: Compiler | undefined;
+    let shared: Ajv | undefined;
     return (schema) => {
       // Opening a compiler takes longer than compiling; but ids would meet in it, those of other tools too.
       if (hasId(schema)) return compileWith(open(), schema);
@@ -56,13 +54,11 @@ function withOptions(allErrors: boolean, create: (options: Options) => Compiler)
   });
 }
 
-type Compiler = Pick<Ajv, 'compile' | 'removeSchema' | 'addKeyword' | 'removeKeyword'>;
-
 function hasId(schema: DataSchema): boolean {
   return JSON.stringify(schema).includes('"$id"');
 }
 
-function compileWith(compiler: Compiler, schema: DataSchema): ValidateFunction {
+function compileWith(compiler: Ajv, schema: DataSchema): ValidateFunction {
   try {
     const validate = compiler.compile(schema);
     // An asynchronous validator answers every value with a promise, which is true.
@@ -81,31 +77,15 @@ const lenient = {
   code: { regExp: Object.assign(compileSafe, { code: 'new RegExp' }) },
 } as const;
 
-interface Drafts {
-  readonly draft2020: readonly Compile[];
-  readonly draft2019: readonly Compile[];
-  readonly draft07: readonly Compile[];
-}
+type Drafts = Readonly<Record<Draft, readonly Compile[]>>;
 
-/** ajv is loaded for the first schema of each draft: most commands meet none. */
 function openDrafts(allErrors: boolean): Drafts {
   return {
-    draft2020: withOptions(allErrors, (options) => {
-      const { Ajv2020 }: typeof import('ajv/dist/2020.js') = load('ajv/dist/2020.js');
-      return new Ajv2020(options);
-    }),
-    draft2019: withOptions(allErrors, (options) => {
-      const { Ajv2019 }: typeof import('ajv/dist/2019.js') = load('ajv/dist/2019.js');
-      return new Ajv2019(options);
-    }),
-    draft07: withOptions(allErrors, (options) => {
-      const ajv: typeof import('ajv') = load('ajv');
-      return new ajv.Ajv(options);
-    }),
+    '2020-12': withOptions(allErrors, '2020-12'),
+    '2019-09': withOptions(allErrors, '2019-09'),
+    'draft-07': withOptions(allErrors, 'draft-07'),
   };
 }
-
-const load = createRequire(import.meta.url);
 
 const allErrorsDrafts = openDrafts(true);
 const firstErrorDrafts = openDrafts(false);

@@ -2,7 +2,7 @@ import type { Ajv } from 'ajv';
 import { isObject } from '../json/json.ts';
 
 /** Gives a compiler a `uniqueItems` whose time grows with the list only, where ajv compares each item with every other. */
-export function makeUniqueItemsLinear(compiler: Pick<Ajv, 'addKeyword' | 'removeKeyword'>): void {
+export function makeUniqueItemsLinear(compiler: Ajv): void {
   compiler.removeKeyword('uniqueItems');
   compiler.addKeyword({
     keyword: 'uniqueItems',

@@ -1,18 +1,16 @@
 import { hash } from 'node:crypto';
-import { createRequire } from 'node:module';
 import type { ValidateFunction } from 'ajv';
-import { RuntimeError } from '../errors.ts';
-
-const load = createRequire(import.meta.url);
-const loaded = new WeakMap<object, ValidateFunction>();
+import { loadBuilt } from './built.ts';
 
 /**
  * The validator of one of this package's own JSON Schemas, which `npm run build` compiled; loaded on first use. Throws
  * INTERNAL when the schema has changed since, or is none that is compiled.
  */
 export function validatorOf(schema: object): ValidateFunction {
-  const validate = loaded.get(schema) ?? loadValidator(fingerprint(schema));
-  loaded.set(schema, validate);
+  const known = validators.get(schema);
+  if (known !== undefined) return known;
+  const { validate } = loadBuilt<ValidatorModule>(`#validators/${fingerprint(schema)}.js`);
+  validators.set(schema, validate);
   return validate;
 }
 
@@ -21,18 +19,8 @@ export function fingerprint(schema: object): string {
   return hash('sha256', JSON.stringify(schema)).slice(0, 16);
 }
 
-function loadValidator(name: string): ValidateFunction {
-  try {
-    const { validate }: { validate: ValidateFunction } = load(`#validators/${name}.js`);
-    return validate;
-  } catch (cause) {
-    throw new RuntimeError(
-      'INTERNAL',
-      `dist/validators/${name}.js, the validator of a schema, cannot be loaded`,
-      {
-        hint: 'Run `npm run build`; it compiles the schemas that are listed in schema/validators.ts.',
-        cause,
-      },
-    );
-  }
+interface ValidatorModule {
+  readonly validate: ValidateFunction;
 }
+
+const validators = new WeakMap<object, ValidateFunction>();

@@ -1,8 +1,6 @@
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
-import { Ajv2019 } from 'ajv/dist/2019.js';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
+import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv';
 import { isObject } from '../../json/json.ts';
+import { addFormats, draftOf, openAjv } from '../../yaml/ajv.ts';
 import type { Jobs, SchemaResult } from '../bounded/job.ts';
 
 /** How a JSON text differs from a schema; without a time limit. Throws for a schema that cannot be used. */
@@ -45,28 +43,22 @@ const MAX_CACHED = 100;
 function compileUncached(schema: unknown): ValidateFunction {
   if (!isObject(schema)) throw new Error('it is not an object');
   const { $schema: declared, ...body } = schema;
-  const open = ajvConstructorFor(declared);
+  const name = String(declared ?? 'draft-07');
+  const draft = draftOf(name);
+  if (draft === undefined) throw new Error(`its $schema ${name} is neither draft-07, 2019-09 nor 2020-12`);
   try {
-    return compileWith(open({ ...options, unicodeRegExp: true }), body);
+    return compileWith(openAjv(draft, { ...options, unicodeRegExp: true }), body);
   } catch (thrown) {
     // Patterns such as `^\-$` are good in Annex B only.
     if (!/regular expression/i.test(String(thrown))) throw thrown;
-    return compileWith(open({ ...options, unicodeRegExp: false }), body);
+    return compileWith(openAjv(draft, { ...options, unicodeRegExp: false }), body);
   }
 }
 
 const options: Options = { strict: false, logger: false, allErrors: true };
 
-function ajvConstructorFor(declared: unknown): (options: Options) => Ajv {
-  const name = String(declared ?? 'draft-07');
-  if (name.includes('2020-12')) return (given) => new Ajv2020(given);
-  if (name.includes('2019-09')) return (given) => new Ajv2019(given);
-  if (/draft-0[67]/.test(name)) return (given) => new Ajv(given);
-  throw new Error(`its $schema ${name} is neither draft-07, 2019-09 nor 2020-12`);
-}
-
 function compileWith(ajv: Ajv, schema: Readonly<Record<string, unknown>>): ValidateFunction {
-  addFormats.default(ajv);
+  addFormats(ajv);
   const validate = ajv.compile(schema);
   // An asynchronous validator answers every value with a promise, which is true.
   if ('$async' in validate) throw new Error('it is asynchronous ($async)');

@@ -1,3 +1,4 @@
+import { diffLines, diffWordsWithSpace } from 'diff';
 import { fold, make } from './dom.js';
 import { count } from './format.js';
 import { toPrettyJson } from './json-view.js';
@@ -86,12 +87,10 @@ function besideEachOther(expected, actual) {
  */
 function findChanges(expected, actual) {
   const hasLines = Math.min(expected.split('\n').length, actual.split('\n').length) > 6;
-  /** @type {typeof import('diff')} The browser build, which stands before this script. */
-  const diff = Reflect.get(globalThis, 'Diff');
   const options = { timeout: 300 };
   return hasLines
-    ? diff.diffLines(expected, actual, options)
-    : diff.diffWordsWithSpace(expected, actual, options);
+    ? diffLines(expected, actual, options)
+    : diffWordsWithSpace(expected, actual, options);
 }
 
 function renderLegend() {

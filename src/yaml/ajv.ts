@@ -1,0 +1,34 @@
+import { createRequire } from 'node:module';
+import type { Ajv, Options } from 'ajv';
+
+/** A version of JSON Schema. */
+export type Draft = 'draft-07' | '2019-09' | '2020-12';
+
+/** The draft that a `$schema` names; undefined when it is none of those that ajv knows. */
+export function draftOf(name: string): Draft | undefined {
+  if (name.includes('2020-12')) return '2020-12';
+  if (name.includes('2019-09')) return '2019-09';
+  return /draft-0[67]/.test(name) ? 'draft-07' : undefined;
+}
+
+/** A compiler for schemas that users wrote. ajv is loaded for the first of each draft: most commands meet none. */
+export function openAjv(draft: Draft, options: Options): Ajv {
+  if (draft === '2020-12') {
+    const { Ajv2020 }: typeof import('ajv/dist/2020.js') = load('ajv/dist/2020.js');
+    return new Ajv2020(options);
+  }
+  if (draft === '2019-09') {
+    const { Ajv2019 }: typeof import('ajv/dist/2019.js') = load('ajv/dist/2019.js');
+    return new Ajv2019(options);
+  }
+  const { Ajv: Ajv07 }: typeof import('ajv') = load('ajv');
+  return new Ajv07(options);
+}
+
+/** Lets `format` in its schemas be checked. */
+export function addFormats(ajv: Ajv): void {
+  const formats: typeof import('ajv-formats') = load('ajv-formats');
+  formats.default(ajv);
+}
+
+const load = createRequire(import.meta.url);
