@@ -13,7 +13,10 @@ function asTexts(): Plugin {
   return {
     name: 'as-texts',
     generateBundle(_options, files) {
-      const style = bundle({ filename: 'src/suite/report/html/style/style.css', minify: true }).code.toString();
+      const style = bundle({
+        filename: 'src/suite/report/html/style/style.css',
+        minify: true,
+      }).code.toString();
       for (const file of Object.values(files)) {
         if (file.type !== 'chunk') continue;
         const script = `/*! diff\n${readFileSync('node_modules/diff/LICENSE', 'utf8')}*/\n${file.code}`;

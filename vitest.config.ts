@@ -27,6 +27,7 @@ export default defineConfig({
     ],
     pool: 'forks',
     sequence: { sequencer: LongestFirst },
+    globalSetup: ['test/generate.ts'],
     setupFiles: ['test/setup.ts'],
     // Tests wait for processes more than they compute.
     maxWorkers: 3,

@@ -105,7 +105,7 @@ describeInBrowser((open) => {
       proto: true,
       clean: true,
       // The script, the one of the package diff, and the style sheet.
-      strangers: 3,
+      strangers: 2,
       overflow: 0,
       offences: [],
     });

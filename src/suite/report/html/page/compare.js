@@ -88,9 +88,7 @@ function besideEachOther(expected, actual) {
 function findChanges(expected, actual) {
   const hasLines = Math.min(expected.split('\n').length, actual.split('\n').length) > 6;
   const options = { timeout: 300 };
-  return hasLines
-    ? diffLines(expected, actual, options)
-    : diffWordsWithSpace(expected, actual, options);
+  return hasLines ? diffLines(expected, actual, options) : diffWordsWithSpace(expected, actual, options);
 }
 
 function renderLegend() {
