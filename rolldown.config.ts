@@ -4,7 +4,7 @@ import { defineConfig, type Plugin } from 'rolldown';
 
 /** The report page as `dist/report-page.js`: its scripts in one, its style sheets in one, both as texts. */
 export default defineConfig({
-  input: 'src/suite/report/html/page/main.js',
+  input: 'src/suite/report/html/page/main.ts',
   output: { file: 'dist/report-page.js', minify: true },
   plugins: [asTexts()],
 });

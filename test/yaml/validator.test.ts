@@ -44,6 +44,10 @@ function loadsCompiler(tool: string): boolean {
 test.each([
   { tool: '{exec: {command: /bin/cat}}', isLoaded: false },
   { tool: '{input_schema: {type: object}, exec: {command: /bin/cat}}', isLoaded: true },
-])('ajv is loaded for schemas of users alone: $tool', ({ tool, isLoaded }) => {
-  expect(loadsCompiler(tool)).toBe(isLoaded);
-}, 60_000);
+])(
+  'ajv is loaded for schemas of users alone: $tool',
+  ({ tool, isLoaded }) => {
+    expect(loadsCompiler(tool)).toBe(isLoaded);
+  },
+  60_000,
+);

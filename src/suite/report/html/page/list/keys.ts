@@ -1,32 +1,23 @@
-/**
- * @typedef {object} Explorer What the keys act on.
- * @property {(by: number) => void} step
- * @property {() => void} openActive
- * @property {() => void} focusSearch
- * @property {() => void} focusList
- * @property {() => boolean} isOpen
- * @property {() => void} close
- */
+/** What the keys act on. */
+export interface Explorer {
+  step: (by: number) => void;
+  openActive: () => void;
+  focusSearch: () => void;
+  focusList: () => void;
+  isOpen: () => boolean;
+  close: () => void;
+}
 
-/**
- * The page by keyboard.
- * @param {Explorer} explorer
- * @param {HTMLDialogElement} help
- */
-export function listenToKeys(explorer, help) {
+/** The page by keyboard. */
+export function listenToKeys(explorer: Explorer, help: HTMLDialogElement) {
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
     if (act(event, explorer, help)) event.preventDefault();
   });
 }
 
-/**
- * @param {KeyboardEvent} event
- * @param {Explorer} explorer
- * @param {HTMLDialogElement} help
- * @returns {boolean} whether the key meant something here
- */
-function act({ key, target }, explorer, help) {
+/** @returns whether the key meant something here */
+function act({ key, target }: KeyboardEvent, explorer: Explorer, help: HTMLDialogElement): boolean {
   const place = target instanceof Element ? target : document.body;
   if (key === 'Escape') return leave(place, explorer);
   if (isTyping(place)) return key === 'Enter' && leave(place, explorer);
@@ -56,19 +47,14 @@ function act({ key, target }, explorer, help) {
   }
 }
 
-/**
- * Out of the field, or out of the case.
- * @param {Element} place
- * @param {Explorer} explorer
- */
-function leave(place, explorer) {
+/** Out of the field, or out of the case. */
+function leave(place: Element, explorer: Explorer) {
   if (isTyping(place)) explorer.focusList();
   else if (explorer.isOpen()) explorer.close();
   else return false;
   return true;
 }
 
-/** @param {Element} place */
-function isTyping(place) {
+function isTyping(place: Element) {
   return place.matches('input, select, textarea');
 }

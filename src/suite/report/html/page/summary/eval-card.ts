@@ -1,20 +1,15 @@
-import { drawHistogram, drawRate } from './charts.js';
-import { renderClassification } from './classification.js';
-import { button, factList, fold, foreign, make } from './dom.js';
-import { count, counted, duration, mean, meanWithError, percent, percentInterval } from './format.js';
+import type { EvalHeader, EvalStats, Stats } from '../../../../run/record.ts';
+import { button, factList, fold, foreign, make } from '../dom.ts';
+import { count, counted, duration, mean, meanWithError, percent, percentInterval } from '../format.ts';
+import type { View } from '../list/view.ts';
+import { drawHistogram, drawRate } from './charts.ts';
+import { renderClassification } from './classification.ts';
 
-/** @import { EvalHeader, EvalStats, Stats } from '../../../run/record.ts' */
-/** @import { View } from './view.js' */
+/** Shows the cases of a filter. */
+export type Choose = (part: Partial<View>) => void;
 
-/** @typedef {(part: Partial<View>) => void} Choose Shows the cases of a filter. */
-
-/**
- * What the cases came to under one eval.
- * @param {EvalHeader} about
- * @param {EvalStats} stats
- * @param {Choose} choose
- */
-export function renderEvalCard(about, stats, choose) {
+/** What the cases came to under one eval. */
+export function renderEvalCard(about: EvalHeader, stats: EvalStats, choose: Choose) {
   const { classification, tags, histogram } = stats;
   const isMetric = about.role === 'metric';
   const more = [
@@ -37,19 +32,12 @@ export function renderEvalCard(about, stats, choose) {
   );
 }
 
-/**
- * @param {string} title
- * @param {string} kind
- */
-export function renderHead(title, kind) {
+export function renderHead(title: string, kind: string) {
   return make('header', {}, make('h3', {}, foreign(title)), make('p', { class: 'kind' }, foreign(kind)));
 }
 
-/**
- * How many passed: what counts of assertions and guardrails.
- * @param {Stats} stats
- */
-export function renderRate({ pass_rate: rate, pass_rate_ci95: interval, passed, count: all }) {
+/** How many passed: what counts of assertions and guardrails. */
+export function renderRate({ pass_rate: rate, pass_rate_ci95: interval, passed, count: all }: Stats) {
   const box = make(
     'div',
     { class: 'rate-box' },
@@ -62,11 +50,8 @@ export function renderRate({ pass_rate: rate, pass_rate_ci95: interval, passed, 
   return box;
 }
 
-/**
- * What counts of a metric, which nothing has to pass.
- * @param {Stats} stats
- */
-function renderMean({ mean: value, ci95, scored }) {
+/** What counts of a metric, which nothing has to pass. */
+function renderMean({ mean: value, ci95, scored }: Stats) {
   const box = make(
     'div',
     { class: 'rate-box' },
@@ -79,24 +64,14 @@ function renderMean({ mean: value, ci95, scored }) {
   return box;
 }
 
-/**
- * @param {Stats} stats
- * @param {string} evalId
- * @param {Choose} choose
- */
-function linkToFailed(stats, evalId, choose) {
+function linkToFailed(stats: Stats, evalId: string, choose: Choose) {
   const failed = stats.count - stats.passed;
   if (failed === 0) return [];
   const show = () => choose({ eval: evalId, status: 'failed' });
   return [button(`Show ${count(failed)} not passed`, show, { class: 'link' })];
 }
 
-/**
- * @param {EvalStats} stats
- * @param {boolean} isMetric
- * @returns {[string, string | null][]}
- */
-function factsOf(stats, isMetric) {
+function factsOf(stats: EvalStats, isMetric: boolean): [string, string | null][] {
   const {
     latency_ms: latency,
     queue_ms: queue = null,
@@ -120,27 +95,16 @@ function factsOf(stats, isMetric) {
   ];
 }
 
-/** @param {EvalStats['latency_ms']} latency */
-function times(latency) {
+function times(latency: EvalStats['latency_ms']) {
   return latency === null ? null : `${duration(latency.p50)} / ${duration(latency.p99)}`;
 }
 
-/**
- * @param {string} name
- * @param {Readonly<Record<string, number>> | undefined} byK
- * @returns {[string, string][]}
- */
-function chances(name, byK = {}) {
+function chances(name: string, byK: Readonly<Record<string, number>> | undefined = {}): [string, string][] {
   const all = Object.entries(byK).filter(([k]) => k !== '1');
   return all.slice(-2).map(([k, chance]) => [`${name}${k}`, percent(chance)]);
 }
 
-/**
- * @param {EvalStats['tags']} tags
- * @param {string} evalId
- * @param {Choose} choose
- */
-function renderTags(tags, evalId, choose) {
+function renderTags(tags: EvalStats['tags'], evalId: string, choose: Choose) {
   const all = Object.entries(tags);
   if (all.length === 0) return [];
   return [fold(`By tag (${count(all.length)})`, all.length <= 6, renderTagTable(all, evalId, choose))];
@@ -149,12 +113,7 @@ function renderTags(tags, evalId, choose) {
 /** Rows of the tags that are shown; of more, nobody reads them all. */
 const MOST_TAGS = 100;
 
-/**
- * @param {readonly [string, Stats][]} tags
- * @param {string} evalId
- * @param {Choose} choose
- */
-export function renderTagTable(tags, evalId, choose) {
+export function renderTagTable(tags: readonly [string, Stats][], evalId: string, choose: Choose) {
   const rows = tags.slice(0, MOST_TAGS).map(([tag, stats]) =>
     make(
       'tr',
@@ -187,11 +146,7 @@ export function renderTagTable(tags, evalId, choose) {
   );
 }
 
-/**
- * @param {string} tag
- * @param {() => void} act
- */
-function tagButton(tag, act) {
+function tagButton(tag: string, act: () => void) {
   const named = button('', act, { class: 'link' });
   named.append(foreign(tag));
   return named;

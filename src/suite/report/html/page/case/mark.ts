@@ -1,13 +1,8 @@
-import { draw, make, unseen } from './dom.js';
+import { draw, make, unseen } from '../dom.ts';
 
-/** @typedef {'passed' | 'failed' | 'unscored'} Verdict */
+export type Verdict = 'passed' | 'failed' | 'unscored';
 
-/**
- * @param {boolean} passed
- * @param {boolean} unscored
- * @returns {Verdict}
- */
-export function verdictOf(passed, unscored) {
+export function verdictOf(passed: boolean, unscored: boolean): Verdict {
   if (passed) return 'passed';
   return unscored ? 'unscored' : 'failed';
 }
@@ -19,11 +14,8 @@ const forms = {
   unscored: 'M3.5 8 12.5 8',
 };
 
-/**
- * A small sign for a verdict, which is also read out.
- * @param {Verdict} verdict
- */
-export function mark(verdict) {
+/** A small sign for a verdict, which is also read out. */
+export function mark(verdict: Verdict) {
   const sign = draw(
     'svg',
     { viewBox: '0 0 16 16', 'aria-hidden': 'true' },
@@ -32,11 +24,7 @@ export function mark(verdict) {
   return make('span', { class: `mark ${verdict}` }, sign, unseen(`${verdict} `));
 }
 
-/**
- * A verdict in a word.
- * @param {Verdict | 'error'} verdict
- * @param {string} word
- */
-export function pill(verdict, word = verdict) {
+/** A verdict in a word. */
+export function pill(verdict: Verdict | 'error', word: string = verdict) {
   return make('span', { class: `pill ${verdict}` }, word);
 }

@@ -1,14 +1,10 @@
-import { drawRoc } from './charts.js';
-import { factList, foreign, make } from './dom.js';
-import { count, duration, mean } from './format.js';
+import type { Classification } from '../../../../run/record.ts';
+import { factList, foreign, make } from '../dom.ts';
+import { count, duration, mean } from '../format.ts';
+import { drawRoc } from './charts.ts';
 
-/** @import { Classification } from '../../../run/record.ts' */
-
-/**
- * How well a guardrail tells what should be flagged from what should not.
- * @param {Classification} classification
- */
-export function renderClassification(classification) {
+/** How well a guardrail tells what should be flagged from what should not. */
+export function renderClassification(classification: Classification) {
   const { precision, recall, f1, f2, accuracy, auc, roc } = classification;
   const figures = factList(
     [
@@ -31,10 +27,9 @@ export function renderClassification(classification) {
   );
 }
 
-/** @param {Classification} classification */
-function renderMatrix({ true_positives, false_positives, true_negatives, false_negatives }) {
+function renderMatrix({ true_positives, false_positives, true_negatives, false_negatives }: Classification) {
   const head = ['', 'Flagged', 'Let pass'].map((name) => make('th', { scope: 'col' }, name));
-  const row = (/** @type {string} */ name, /** @type {HTMLElement[]} */ ...cells) =>
+  const row = (name: string, ...cells: HTMLElement[]) =>
     make('tr', {}, make('th', { scope: 'row' }, name), ...cells);
   return make(
     'table',
@@ -50,16 +45,11 @@ function renderMatrix({ true_positives, false_positives, true_negatives, false_n
   );
 }
 
-/**
- * @param {number} number
- * @param {'hit' | 'miss'} kind
- */
-function cell(number, kind) {
+function cell(number: number, kind: 'hit' | 'miss') {
   return make('td', { class: number === 0 ? 'zero' : kind }, count(number));
 }
 
-/** @param {Classification} classification */
-function renderHooks({ latency_ms: latencies }) {
+function renderHooks({ latency_ms: latencies }: Classification) {
   const rows = Object.entries(latencies).map(([name, { p50, p99 }]) =>
     make(
       'tr',

@@ -1,19 +1,17 @@
-import { readDetail } from './data.js';
-import { button, foreign, make } from './dom.js';
-import { renderEpoch } from './epoch.js';
-import { hasUnscored } from './filter.js';
-import { count, score } from './format.js';
-import { mark, pill, verdictOf } from './mark.js';
+import type { CaseRecord } from '../../../../run/record.ts';
+import type { Data, Entry } from '../data.ts';
+import { readDetail } from '../data.ts';
+import { button, foreign, make } from '../dom.ts';
+import { count, score } from '../format.ts';
+import { hasUnscored } from '../list/filter.ts';
+import { renderEpoch } from './epoch.ts';
+import { mark, pill, verdictOf } from './mark.ts';
 
-/** @import { CaseRecord } from '../../../run/record.ts' */
-/** @import { Data, Entry } from './data.js' */
-
-/**
- * The case that is open: beside the list, or over all of a narrow screen.
- * @param {Data} data
- * @param {{ readonly close: () => void, readonly step: (by: number) => void }} actions
- */
-export function makeDetail(data, { close, step }) {
+/** The case that is open: beside the list, or over all of a narrow screen. */
+export function makeDetail(
+  data: Data,
+  { close, step }: { readonly close: () => void; readonly step: (by: number) => void },
+) {
   const title = make('h2', { id: 'case-title', tabindex: -1 });
   const body = make('div', { class: 'panel-body' });
   const head = make(
@@ -30,12 +28,10 @@ export function makeDetail(data, { close, step }) {
     head,
     body,
   );
-  /** @type {Entry | null} */
-  let shown = null;
+  let shown: Entry | null = null;
   return {
     element,
-    /** @param {Entry | null} entry */
-    show(entry) {
+    show(entry: Entry | null) {
       if (entry === shown) return;
       const isNew = shown === null && entry !== null;
       shown = entry;
@@ -52,12 +48,7 @@ export function makeDetail(data, { close, step }) {
   };
 }
 
-/**
- * @param {Data} data
- * @param {Entry} entry
- * @param {CaseRecord | null} record
- */
-function renderCase(data, entry, record) {
+function renderCase(data: Data, entry: Entry, record: CaseRecord | null) {
   const facts = make(
     'p',
     { class: 'case-facts' },
@@ -84,23 +75,15 @@ function missingDetail() {
   return make('p', { class: 'note' }, 'The details of this case were left out to keep the page small.');
 }
 
-/**
- * @param {Data} data
- * @param {CaseRecord} record
- */
-function renderOnly(data, { epochs }) {
+function renderOnly(data: Data, { epochs }: CaseRecord) {
   const [only] = epochs;
   return only === undefined ? [] : [renderEpoch(data, only)];
 }
 
-/**
- * Several runs of the case: what they came to together, and one of them at a time.
- * @param {Data} data
- * @param {CaseRecord} record
- */
-function renderEpochs(data, record) {
+/** Several runs of the case: what they came to together, and one of them at a time. */
+function renderEpochs(data: Data, record: CaseRecord) {
   const shown = make('div', { class: 'epoch-shown' });
-  const choose = (/** @type {number} */ index) => {
+  const choose = (index: number) => {
     const epoch = record.epochs[index];
     if (epoch !== undefined) shown.replaceChildren(renderEpoch(data, epoch));
     for (const [other, tab] of tabs.entries()) tab.setAttribute('aria-pressed', String(other === index));
@@ -118,19 +101,11 @@ function renderEpochs(data, record) {
   return [renderReduced(data, record), group, shown];
 }
 
-/**
- * @param {Data} data
- * @param {string} id
- */
-function isMetric({ header }, id) {
+function isMetric({ header }: Data, id: string) {
   return header.evals.some((known) => known.id === id && known.role === 'metric');
 }
 
-/**
- * @param {Data} data
- * @param {CaseRecord} record
- */
-function renderReduced({ header }, { results, epochs }) {
+function renderReduced({ header }: Data, { results, epochs }: CaseRecord) {
   const rows = results.map((result) => {
     const reducer = header.evals.find(({ id }) => id === result.eval)?.reducer ?? '';
     return make(

@@ -1,16 +1,12 @@
-import { foreign, make } from './dom.js';
-import { hasMembers, renderJson, toPrettyJson } from './json-view.js';
-import { renderText } from './long-text.js';
+import type { EvalToolCall } from '../../../../../contract/eval.ts';
+import type { ChatMessage } from '../../../../../contract/provider.ts';
+import type { EpochRecord } from '../../../../run/record.ts';
+import { foreign, make } from '../dom.ts';
+import { hasMembers, renderJson, toPrettyJson } from './json-view.ts';
+import { renderText } from './long-text.ts';
 
-/** @import { EvalToolCall } from '../../../../contract/eval.ts' */
-/** @import { ChatMessage } from '../../../../contract/provider.ts' */
-/** @import { EpochRecord } from '../../../run/record.ts' */
-
-/**
- * What was judged: the conversation with its tool calls, and the text, which is often its last message.
- * @param {EpochRecord} epoch
- */
-export function renderConversation({ messages, tool_calls: calls, content }) {
+/** What was judged: the conversation with its tool calls, and the text, which is often its last message. */
+export function renderConversation({ messages, tool_calls: calls, content }: EpochRecord) {
   const judged = messages.findLastIndex(
     (message) => message.role === 'assistant' && message.content === content,
   );
@@ -26,12 +22,11 @@ export function renderConversation({ messages, tool_calls: calls, content }) {
   return judged >= 0 ? parts : [...parts, make('h3', {}, 'Judged text'), renderText(content)];
 }
 
-/**
- * @param {ChatMessage} message
- * @param {readonly EvalToolCall[]} calls
- * @param {boolean} isJudged
- */
-function renderMessage({ role, content, ...others }, calls, isJudged) {
+function renderMessage(
+  { role, content, ...others }: ChatMessage,
+  calls: readonly EvalToolCall[],
+  isJudged: boolean,
+) {
   // The calls of the epoch say the same and more.
   const { tool_calls: asked, ...rest } = others;
   const shown = calls.length > 0 || asked === undefined ? rest : others;
@@ -50,8 +45,7 @@ function renderMessage({ role, content, ...others }, calls, isJudged) {
   );
 }
 
-/** @param {EvalToolCall} call */
-function renderCall({ name, args, result, error }) {
+function renderCall({ name, args, result, error }: EvalToolCall) {
   const text = typeof args === 'string' ? args : toPrettyJson(args);
   return make(
     'li',

@@ -1,12 +1,11 @@
-import { button, make } from './dom.js';
+import { button, make } from './dom.ts';
 
 /** The keys of the page, in a dialog that is still closed. */
 export function makeHelp() {
   const rows = keys.map(([key, what]) =>
     make('div', {}, make('dt', {}, make('kbd', {}, key)), make('dd', {}, what)),
   );
-  /** @type {HTMLDialogElement} */
-  const dialog = make(
+  const dialog: HTMLDialogElement = make(
     'dialog',
     { class: 'help', 'aria-labelledby': 'help-title' },
     make('h2', { id: 'help-title' }, 'Keys'),
@@ -16,8 +15,7 @@ export function makeHelp() {
   return dialog;
 }
 
-/** @type {readonly (readonly [key: string, what: string])[]} */
-const keys = [
+const keys: readonly (readonly [key: string, what: string])[] = [
   ['/', 'search'],
   ['j k', 'next and previous case; also the arrows, in the list'],
   ['Enter', 'open the case'],

@@ -1,17 +1,12 @@
-import { button, make } from './dom.js';
-import { countStatuses } from './filter.js';
-import { count } from './format.js';
-import { everything, orders, statuses, toNumber, viewToHash } from './view.js';
+import type { Data } from '../data.ts';
+import { button, make } from '../dom.ts';
+import { count } from '../format.ts';
+import { countStatuses } from './filter.ts';
+import type { View } from './view.ts';
+import { everything, orders, statuses, toNumber, viewToHash } from './view.ts';
 
-/** @import { Data } from './data.js' */
-/** @import { View } from './view.js' */
-
-/**
- * The search and the filters; `change` gets what a person changed.
- * @param {Data} data
- * @param {(part: Partial<View>) => void} change
- */
-export function makeToolbar(data, change) {
+/** The search and the filters; `change` gets what a person changed. */
+export function makeToolbar(data: Data, change: (part: Partial<View>) => void) {
   const query = make('input', {
     type: 'search',
     id: 'search',
@@ -56,8 +51,7 @@ export function makeToolbar(data, change) {
     element,
     query,
     found,
-    /** @param {View} view */
-    show(view) {
+    show(view: View) {
       const counts = countStatuses(data, view);
       for (const [status, chip] of chips) {
         chip.setAttribute('aria-pressed', String(status === view.status));
@@ -67,10 +61,10 @@ export function makeToolbar(data, change) {
       setValue(evalSelect, view.eval);
       setValue(tagSelect, view.tag);
       setValue(order, view.order);
-      for (const [input, value] of /** @type {const} */ ([
+      for (const [input, value] of [
         [min, view.min],
         [max, view.max],
-      ])) {
+      ] as const) {
         if (toNumber(input.value) !== value) input.value = value === null ? '' : String(value);
       }
       clear.hidden = isUnfiltered(view);
@@ -78,52 +72,37 @@ export function makeToolbar(data, change) {
   };
 }
 
-/**
- * @param {View['status']} status
- * @param {(part: Partial<View>) => void} change
- */
-function makeChip(status, change) {
+function makeChip(status: View['status'], change: (part: Partial<View>) => void) {
   return button(nameOf(status), () => change({ status }), { class: `chip ${status}`, 'data-status': status });
 }
 
-/** @param {string} value */
-function orderOf(value) {
+function orderOf(value: string) {
   return [...orders.keys()].find((known) => known === value) ?? 'number';
 }
 
-/** @param {string} status */
-function nameOf(status) {
+function nameOf(status: string) {
   return status.charAt(0).toUpperCase() + status.slice(1);
 }
 
-/**
- * @param {string} label
- * @param {Iterable<readonly [value: string, text: string]>} options
- * @param {(value: string) => void} onChange
- */
-function makeSelect(label, options, onChange) {
+function makeSelect(
+  label: string,
+  options: Iterable<readonly [value: string, text: string]>,
+  onChange: (value: string) => void,
+) {
   const select = make('select', { 'aria-label': label, change: () => onChange(select.value) });
   for (const [value, text] of options) select.append(make('option', { value }, text));
   return select;
 }
 
-/**
- * A value that is in an address but not in the list is listed, so that one sees what is asked for.
- * @param {HTMLSelectElement} select
- * @param {string} value
- */
-function setValue(select, value) {
+/** A value that is in an address but not in the list is listed, so that one sees what is asked for. */
+function setValue(select: HTMLSelectElement, value: string) {
   if (![...select.options].some((option) => option.value === value)) {
     select.append(make('option', { value }, value));
   }
   select.value = value;
 }
 
-/**
- * @param {string} label
- * @param {(value: number | null) => void} onChange
- */
-function makeBound(label, onChange) {
+function makeBound(label: string, onChange: (value: number | null) => void) {
   const input = make('input', {
     type: 'number',
     min: 0,
@@ -137,19 +116,12 @@ function makeBound(label, onChange) {
   return input;
 }
 
-/**
- * @param {string} name
- * @param {HTMLElement} control
- */
-function labelled(name, control) {
+function labelled(name: string, control: HTMLElement) {
   return make('div', { class: 'field' }, make('span', { 'aria-hidden': 'true' }, name), control);
 }
 
-/**
- * On a narrow screen the filters are folded.
- * @param {HTMLElement} more
- */
-function makeToggle(more) {
+/** On a narrow screen the filters are folded. */
+function makeToggle(more: HTMLElement) {
   const toggle = button(
     'Filters',
     () => toggle.setAttribute('aria-expanded', String(more.classList.toggle('open'))),
@@ -158,34 +130,22 @@ function makeToggle(more) {
   return toggle;
 }
 
-/**
- * @param {Data} data
- * @returns {[string, string][]}
- */
-function evalOptions({ header }) {
-  return [['', 'Whole cases'], ...header.evals.map(({ id }) => /** @type {[string, string]} */ ([id, id]))];
+function evalOptions({ header }: Data): [string, string][] {
+  return [['', 'Whole cases'], ...header.evals.map(({ id }): [string, string] => [id, id])];
 }
 
 /** Tags beyond are found by searching. */
 const MOST_TAGS = 500;
 
-/**
- * @param {Data} data
- * @returns {[string, string][]}
- */
-function tagOptions({ entries }) {
-  /** @type {Map<string, number>} */
-  const counts = new Map();
+function tagOptions({ entries }: Data): [string, string][] {
+  const counts: Map<string, number> = new Map();
   for (const { tags } of entries) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
   const common = [...counts].sort(([, a], [, b]) => b - a).slice(0, MOST_TAGS);
-  const listed = common.map(
-    ([tag, cases]) => /** @type {[string, string]} */ ([tag, `${tag} (${count(cases)})`]),
-  );
+  const listed = common.map(([tag, cases]): [string, string] => [tag, `${tag} (${count(cases)})`]);
   return [['', 'All tags'], ...listed.sort(([a], [b]) => (a < b ? -1 : 1))];
 }
 
-/** @param {View} view */
-function isUnfiltered(view) {
+function isUnfiltered(view: View) {
   const filters = { ...view, order: everything.order, open: null };
   return viewToHash(filters) === '';
 }

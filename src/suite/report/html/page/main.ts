@@ -1,21 +1,16 @@
-import { readData } from './data.js';
-import { button, make } from './dom.js';
-import { makeExplorer } from './explorer.js';
-import { makeHelp } from './help.js';
-import { listenToKeys } from './keys.js';
-import { renderSummary } from './summary.js';
-import { makeThemeSwitch } from './theme.js';
-
-/** @import { Data } from './data.js' */
-/** @import { View } from './view.js' */
+import type { Data } from './data.ts';
+import { readData } from './data.ts';
+import { button, make } from './dom.ts';
+import { makeHelp } from './help.ts';
+import { makeExplorer } from './list/explorer.ts';
+import { listenToKeys } from './list/keys.ts';
+import type { View } from './list/view.ts';
+import { renderSummary } from './summary/summary.ts';
+import { makeThemeSwitch } from './theme.ts';
 
 showPage(document.querySelector('#page') ?? document.body, readData());
 
-/**
- * @param {Element} page
- * @param {Data | null} data
- */
-function showPage(page, data) {
+function showPage(page: Element, data: Data | null) {
   if (data === null) {
     page.replaceChildren(
       make('p', { class: 'notice' }, 'This report holds no data: the run ended before it began.'),
@@ -24,7 +19,7 @@ function showPage(page, data) {
   }
   const explorer = makeExplorer(data);
   const help = makeHelp();
-  const choose = (/** @type {Partial<View>} */ part) => {
+  const choose = (part: Partial<View>) => {
     explorer.change({ query: '', tag: '', eval: '', min: null, max: null, ...part });
     explorer.main.scrollIntoView();
   };
@@ -44,11 +39,8 @@ function showPage(page, data) {
   coverMain(page);
 }
 
-/**
- * Makes the list inert while an open case covers it on a narrow screen.
- * @param {Element} page
- */
-function coverMain(page) {
+/** Makes the list inert while an open case covers it on a narrow screen. */
+function coverMain(page: Element) {
   const narrow = matchMedia('(max-width: 899px)');
   const main = page.querySelector('main');
   const update = () => {

@@ -1,4 +1,4 @@
-import { button } from './dom.js';
+import { button } from './dom.ts';
 
 const storageKey = 'eval-report-theme';
 
@@ -28,8 +28,7 @@ export function makeThemeSwitch() {
 
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 
-/** @returns {'light' | 'dark' | null} */
-function readChoice() {
+function readChoice(): 'light' | 'dark' | null {
   try {
     const kept = localStorage.getItem(storageKey);
     return kept === 'light' || kept === 'dark' ? kept : null;
@@ -38,8 +37,7 @@ function readChoice() {
   }
 }
 
-/** @param {string} theme */
-function keepChoice(theme) {
+function keepChoice(theme: string) {
   try {
     localStorage.setItem(storageKey, theme);
   } catch {

@@ -1,16 +1,11 @@
-import { button, foreign, make } from './dom.js';
-import { boundsOf } from './format.js';
-import { mark } from './mark.js';
+import type { GateResult } from '../../../../run/record.ts';
+import { mark } from '../case/mark.ts';
+import { button, foreign, make } from '../dom.ts';
+import { boundsOf } from '../format.ts';
+import type { Choose } from './eval-card.ts';
 
-/** @import { GateResult } from '../../../run/record.ts' */
-/** @import { Choose } from './eval-card.js' */
-
-/**
- * The gates with what they measured and what they wanted.
- * @param {readonly GateResult[]} gates
- * @param {Choose} choose
- */
-export function renderGates(gates, choose) {
+/** The gates with what they measured and what they wanted. */
+export function renderGates(gates: readonly GateResult[], choose: Choose) {
   if (gates.length === 0) return [];
   const rows = gates.map((gate) =>
     make(
@@ -32,11 +27,7 @@ export function renderGates(gates, choose) {
   return [make('section', { class: 'box', 'aria-label': 'Gates' }, table)];
 }
 
-/**
- * @param {GateResult} gate
- * @param {Choose} choose
- */
-function nameGate({ eval: id = '', tag = '' }, choose) {
+function nameGate({ eval: id = '', tag = '' }: GateResult, choose: Choose) {
   const named = button('', () => choose({ eval: id, tag, status: 'failed' }), {
     class: 'link',
     title: 'Show the cases that did not pass',
@@ -46,11 +37,8 @@ function nameGate({ eval: id = '', tag = '' }, choose) {
   return named;
 }
 
-/**
- * Four decimals, or all of them when four would make the value look like the bound that it misses.
- * @param {GateResult} gate
- */
-function sayValue({ value, min, max }) {
+/** Four decimals, or all of them when four would make the value look like the bound that it misses. */
+function sayValue({ value, min, max }: GateResult) {
   if (value === null) return '–';
   const shorts = [value.toFixed(4), value.toPrecision(12)].map(Number);
   return String(shorts.find((short) => short === value || (short !== min && short !== max)) ?? value);

@@ -1,19 +1,14 @@
-import { factList, fold, foreign, make } from './dom.js';
-import { renderEvalCard, renderHead, renderRate, renderTagTable } from './eval-card.js';
-import { count, counted, duration, instant, meanWithError, percent } from './format.js';
-import { renderGates } from './gates.js';
-import { mark, pill } from './mark.js';
+import type { RowProblem, SuiteReport } from '../../../../run/record.ts';
+import { mark, pill } from '../case/mark.ts';
+import type { Data } from '../data.ts';
+import { factList, fold, foreign, make } from '../dom.ts';
+import { count, counted, duration, instant, meanWithError, percent } from '../format.ts';
+import type { Choose } from './eval-card.ts';
+import { renderEvalCard, renderHead, renderRate, renderTagTable } from './eval-card.ts';
+import { renderGates } from './gates.ts';
 
-/** @import { RowProblem, SuiteReport } from '../../../run/record.ts' */
-/** @import { Data } from './data.js' */
-/** @import { Choose } from './eval-card.js' */
-
-/**
- * What the run came to: the verdict, the gates and the evals.
- * @param {Data} data
- * @param {Choose} choose
- */
-export function renderSummary(data, choose) {
+/** What the run came to: the verdict, the gates and the evals. */
+export function renderSummary(data: Data, choose: Choose) {
   const { report } = data;
   const parts = [
     renderHeadline(data),
@@ -26,8 +21,7 @@ export function renderSummary(data, choose) {
   return make('div', { class: 'summary' }, ...parts);
 }
 
-/** @param {Data} data */
-function renderHeadline({ header, report, entries }) {
+function renderHeadline({ header, report, entries }: Data) {
   const status = report?.status ?? 'unfinished';
   const verdict =
     status === 'unfinished' ? pill('unscored', 'Not finished') : pill(status, verdictWords[status]);
@@ -49,8 +43,7 @@ function renderHeadline({ header, report, entries }) {
 
 const verdictWords = { passed: 'Passed', failed: 'Failed', error: 'Error' };
 
-/** @param {Data} data */
-function renderNotices({ report, dropped, problems }) {
+function renderNotices({ report, dropped, problems }: Data) {
   const notices = [
     report === null
       ? 'This run did not come to its end: there are only the cases that were done until then.'
@@ -68,11 +61,8 @@ function renderNotices({ report, dropped, problems }) {
     .map((text) => make('p', { class: 'notice', role: 'note' }, text));
 }
 
-/**
- * What is wrong with no row but with the run as a whole: nothing that it says counts.
- * @param {SuiteReport | null} report
- */
-function renderVoid(report) {
+/** What is wrong with no row but with the run as a whole: nothing that it says counts. */
+function renderVoid(report: SuiteReport | null) {
   const ofRun = (report?.problems ?? []).filter(({ scope }) => scope === 'run');
   if (ofRun.length === 0) return [];
   const items = ofRun.map((problem) => make('li', {}, ...sayProblem(problem)));
@@ -81,8 +71,7 @@ function renderVoid(report) {
   return [make('section', attributes, title, make('ul', { class: 'problems' }, ...items))];
 }
 
-/** @param {Data} data */
-function renderProblems({ problems: all }) {
+function renderProblems({ problems: all }: Data) {
   const problems = all.filter(({ scope }) => scope !== 'run');
   if (problems.length === 0) return [];
   const items = problems.slice(0, 200).map((problem) => make('li', {}, ...sayProblem(problem)));
@@ -92,8 +81,7 @@ function renderProblems({ problems: all }) {
   return [list];
 }
 
-/** @param {RowProblem} problem */
-function sayProblem({ file, line, column, message, hint }) {
+function sayProblem({ file, line, column, message, hint }: RowProblem) {
   return [
     foreign(`${file}:${line}:${column}`, 'place'),
     make('p', {}, foreign(message)),
@@ -101,12 +89,7 @@ function sayProblem({ file, line, column, message, hint }) {
   ];
 }
 
-/**
- * @param {Data} data
- * @param {SuiteReport} report
- * @param {Choose} choose
- */
-function renderEvals({ header }, report, choose) {
+function renderEvals({ header }: Data, report: SuiteReport, choose: Choose) {
   const stats = new Map(Object.entries(report.evals));
   const cards = header.evals.flatMap((about) => {
     const known = stats.get(about.id);
@@ -121,11 +104,7 @@ function renderEvals({ header }, report, choose) {
   );
 }
 
-/**
- * @param {SuiteReport} report
- * @param {Choose} choose
- */
-function renderOverall({ overall }, choose) {
+function renderOverall({ overall }: SuiteReport, choose: Choose) {
   const tags = Object.entries(overall.tags);
   const facts = factList(
     [

@@ -1,13 +1,9 @@
-import { draw, make } from './dom.js';
-import { count, counted, percent } from './format.js';
+import type { Classification, Interval } from '../../../../run/record.ts';
+import { draw, make } from '../dom.ts';
+import { count, counted, percent } from '../format.ts';
 
-/** @import { Classification, Interval } from '../../../run/record.ts' */
-
-/**
- * How the scores are spread, a bar for each tenth.
- * @param {readonly number[]} bars
- */
-export function drawHistogram(bars) {
+/** How the scores are spread, a bar for each tenth. */
+export function drawHistogram(bars: readonly number[]) {
   const highest = Math.max(1, ...bars);
   const width = 240 / Math.max(1, bars.length);
   const shapes = bars.map((cases, index) => {
@@ -39,24 +35,16 @@ export function drawHistogram(bars) {
   return figure;
 }
 
-/**
- * @param {readonly number[]} bars
- * @param {number} index
- */
-function sayBar(bars, index) {
+function sayBar(bars: readonly number[], index: number) {
   const low = index / bars.length;
   const high = (index + 1) / bars.length;
   return `${low.toFixed(1)} to ${high.toFixed(1)}: ${counted(bars[index] ?? 0, 'case')}`;
 }
 
-/**
- * A rate on a scale of 0 to 1, with the interval in which it may truly lie.
- * @param {number} rate
- * @param {Interval | null} interval
- */
-export function drawRate(rate, interval) {
+/** A rate on a scale of 0 to 1, with the interval in which it may truly lie. */
+export function drawRate(rate: number, interval: Interval | null) {
   const [low, high] = interval ?? [rate, rate];
-  const at = (/** @type {number} */ share) => 4 + share * 232;
+  const at = (share: number) => 4 + share * 232;
   return draw(
     'svg',
     { class: 'rate', viewBox: '0 0 240 12', 'aria-hidden': 'true' },
@@ -66,11 +54,8 @@ export function drawRate(rate, interval) {
   );
 }
 
-/**
- * The ROC curve.
- * @param {Classification} classification
- */
-export function drawRoc({ roc = [], auc }) {
+/** The ROC curve. */
+export function drawRoc({ roc = [], auc }: Classification) {
   const points = roc.map(({ fpr, tpr }) => `${(10 + fpr * 140).toFixed(1)},${(150 - tpr * 140).toFixed(1)}`);
   const dots = roc.map(({ threshold, fpr, tpr }) => {
     const dot = draw('circle', { cx: 10 + fpr * 140, cy: 150 - tpr * 140, r: roc.length > 30 ? 2 : 3 });

@@ -1,14 +1,16 @@
-import { make } from './dom.js';
+import { make } from '../dom.ts';
 
-/**
- * @template Item
- * @typedef {object} List Many rows of which only those in sight exist; the page itself scrolls.
- * @property {HTMLElement} element
- * @property {(items: readonly Item[], active: number) => void} show
- * @property {(active: number) => void} activate Marks a row and brings it into sight; -1 for none.
- * @property {() => void} refresh Looks anew which rows are in sight.
- * @property {(most: number) => () => void} unroll Makes that many rows without regard to sight; the result undoes it.
- */
+/** Many rows of which only those in sight exist; the page itself scrolls. */
+export interface List<Item> {
+  element: HTMLElement;
+  show: (items: readonly Item[], active: number) => void;
+  /** Marks a row and brings it into sight; -1 for none. */
+  activate: (active: number) => void;
+  /** Looks anew which rows are in sight. */
+  refresh: () => void;
+  /** Makes that many rows without regard to sight; the result undoes it. */
+  unroll: (most: number) => () => void;
+}
 
 /** Rows beyond both ends of the window, so that a short scroll finds them there. */
 const MARGIN = 8;
@@ -16,13 +18,10 @@ const MARGIN = 8;
 /** Browsers bound the height of an element; rows beyond are found by filtering. */
 const MOST_ROWS = 200_000;
 
-/**
- * @template Item
- * @param {string} label
- * @param {(item: Item, index: number) => HTMLElement} renderRow
- * @returns {List<Item>}
- */
-export function makeList(label, renderRow) {
+export function makeList<Item>(
+  label: string,
+  renderRow: (item: Item, index: number) => HTMLElement,
+): List<Item> {
   const element = make('div', {
     class: 'list',
     role: 'listbox',
@@ -30,14 +29,12 @@ export function makeList(label, renderRow) {
     'aria-label': label,
     id: 'cases',
   });
-  /** @type {readonly Item[]} */
-  let items = [];
-  /** @type {Map<number, HTMLElement>} */
-  const shown = new Map();
+  let items: readonly Item[] = [];
+  const shown: Map<number, HTMLElement> = new Map();
   let active = -1;
   let height = 1;
 
-  const place = (/** @type {number} */ index) => {
+  const place = (index: number) => {
     const item = items[index];
     if (item === undefined) return;
     const row = renderRow(item, index);
@@ -48,7 +45,7 @@ export function makeList(label, renderRow) {
     shown.set(index, row);
     element.append(row);
   };
-  const keep = (/** @type {number} */ first, /** @type {number} */ last) => {
+  const keep = (first: number, last: number) => {
     for (const [index, row] of shown) {
       if (index >= first && index <= last) continue;
       row.remove();
@@ -100,13 +97,8 @@ export function makeList(label, renderRow) {
   };
 }
 
-/**
- * Brings a part of an element into sight, below what sticks to the top of the page.
- * @param {HTMLElement} element
- * @param {number} offset
- * @param {number} height
- */
-function scrollTo(element, offset, height) {
+/** Brings a part of an element into sight, below what sticks to the top of the page. */
+function scrollTo(element: HTMLElement, offset: number, height: number) {
   const covered = document.querySelector('.toolbar')?.getBoundingClientRect().height ?? 0;
   const top = element.getBoundingClientRect().top + offset;
   if (top < covered) window.scrollBy({ top: top - covered - height });

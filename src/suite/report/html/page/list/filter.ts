@@ -1,15 +1,9 @@
-import { statuses } from './view.js';
+import type { Data, Entry, Outcome } from '../data.ts';
+import type { Status, View } from './view.ts';
+import { statuses } from './view.ts';
 
-/** @import { Data, Entry, Outcome } from './data.js' */
-/** @import { Status, View } from './view.js' */
-
-/**
- * The cases that a view shows, its search aside, in its order.
- * @param {Data} data
- * @param {View} view
- * @returns {Entry[]}
- */
-export function filterEntries(data, view) {
+/** The cases that a view shows, its search aside, in its order. */
+export function filterEntries(data: Data, view: View): Entry[] {
   const judge = judgeOf(data, view);
   const kept = data.entries.filter((entry) => {
     const outcome = judge(entry);
@@ -18,16 +12,10 @@ export function filterEntries(data, view) {
   return sortEntries(kept, judge, view);
 }
 
-/**
- * How many cases each status would show.
- * @param {Data} data
- * @param {View} view
- * @returns {Map<Status, number>}
- */
-export function countStatuses(data, view) {
+/** How many cases each status would show. */
+export function countStatuses(data: Data, view: View): Map<Status, number> {
   const judge = judgeOf(data, view);
-  /** @type {Map<Status, number>} */
-  const counts = new Map();
+  const counts: Map<Status, number> = new Map();
   for (const entry of data.entries) {
     const outcome = judge(entry);
     if (outcome === undefined || !fits(entry, outcome, view)) continue;
@@ -37,13 +25,11 @@ export function countStatuses(data, view) {
   return counts;
 }
 
-/**
- * What counts of a case: what the chosen eval said, or the case as a whole; undefined where the eval did not judge.
- * @param {Data} data
- * @param {View} view
- * @returns {(entry: Entry) => (Outcome & { readonly unscored: boolean }) | undefined}
- */
-export function judgeOf({ header }, view) {
+/** What counts of a case: what the chosen eval said, or the case as a whole; undefined where the eval did not judge. */
+export function judgeOf(
+  { header }: Data,
+  view: View,
+): (entry: Entry) => (Outcome & { readonly unscored: boolean }) | undefined {
   if (view.eval === '') return (entry) => ({ ...wholeOf(entry), unscored: hasUnscored(entry) });
   const place = header.evals.findIndex(({ id }) => id === view.eval);
   return (entry) => {
@@ -52,28 +38,17 @@ export function judgeOf({ header }, view) {
   };
 }
 
-/**
- * @param {Entry} entry
- * @returns {Outcome}
- */
-function wholeOf({ score, passed, flaky }) {
+function wholeOf({ score, passed, flaky }: Entry): Outcome {
   return { score, passed, flaky };
 }
 
-/**
- * Whether an eval could not score the case.
- * @param {Entry} entry
- */
-export function hasUnscored({ results }) {
+/** Whether an eval could not score the case. */
+export function hasUnscored({ results }: Entry) {
   for (const { score } of results.values()) if (score === null) return true;
   return false;
 }
 
-/**
- * @param {Status} status
- * @param {Outcome & { readonly unscored: boolean }} outcome
- */
-function isOf(status, { passed, flaky, unscored }) {
+function isOf(status: Status, { passed, flaky, unscored }: Outcome & { readonly unscored: boolean }) {
   switch (status) {
     case 'all':
       return true;
@@ -88,28 +63,18 @@ function isOf(status, { passed, flaky, unscored }) {
   }
 }
 
-/**
- * @param {Entry} entry
- * @param {Outcome} outcome
- * @param {View} view
- */
-function fits({ tags }, { score }, { tag, min, max }) {
+function fits({ tags }: Entry, { score }: Outcome, { tag, min, max }: View) {
   if (tag !== '' && !tags.includes(tag)) return false;
   if (min !== null && (score === null || score < min)) return false;
   return max === null || (score !== null && score <= max);
 }
 
-/**
- * @param {Entry[]} entries
- * @param {(entry: Entry) => Outcome | undefined} judge
- * @param {View} view
- */
-function sortEntries(entries, judge, { order }) {
+function sortEntries(entries: Entry[], judge: (entry: Entry) => Outcome | undefined, { order }: View) {
   if (order === 'number') return entries;
   if (order === 'id') return entries.sort((a, b) => natural.compare(a.id, b.id));
   const sign = order === 'lowest' ? 1 : -1;
   // What has no score stands last in both orders.
-  const keyOf = (/** @type {Entry} */ entry) => {
+  const keyOf = (entry: Entry) => {
     const score = judge(entry)?.score ?? null;
     return score === null ? Number.POSITIVE_INFINITY : sign * score;
   };
@@ -119,10 +84,6 @@ function sortEntries(entries, judge, { order }) {
 
 const natural = new Intl.Collator('en', { numeric: true });
 
-/**
- * @param {number} a
- * @param {number} b
- */
-function compareKeys(a, b) {
+function compareKeys(a: number, b: number) {
   return a === b ? 0 : a < b ? -1 : 1;
 }

@@ -1,31 +1,26 @@
-import { renderCaseRow } from './case-row.js';
-import { makeDetail } from './detail.js';
-import { make } from './dom.js';
-import { filterEntries } from './filter.js';
-import { count } from './format.js';
-import { makeList } from './list.js';
-import { search } from './search.js';
-import { makeToolbar } from './toolbar.js';
-import { viewFromHash, viewToHash } from './view.js';
-
-/** @import { Data, Entry } from './data.js' */
-/** @import { View } from './view.js' */
+import { renderCaseRow } from '../case/case-row.ts';
+import { makeDetail } from '../case/detail.ts';
+import type { Data, Entry } from '../data.ts';
+import { make } from '../dom.ts';
+import { count } from '../format.ts';
+import { filterEntries } from './filter.ts';
+import { makeList } from './list.ts';
+import { search } from './search.ts';
+import { makeToolbar } from './toolbar.ts';
+import type { View } from './view.ts';
+import { viewFromHash, viewToHash } from './view.ts';
 
 /** Rows that are printed; a list of many thousands is not read on paper. */
 const PRINTED_ROWS = 200;
 
-/**
- * The list of cases with its filters, and the case that is open. The address holds what is shown.
- * @param {Data} data
- */
-export function makeExplorer(data) {
+/** The list of cases with its filters, and the case that is open. The address holds what is shown. */
+export function makeExplorer(data: Data) {
   let view = viewFromHash(location.hash);
-  /** @type {readonly Entry[]} */
-  let found = [];
+  let found: readonly Entry[] = [];
   let active = -1;
   let stopSearch = () => {};
 
-  const list = makeList('Cases', (/** @type {Entry} */ entry) => renderCaseRow(data, entry, view));
+  const list = makeList('Cases', (entry: Entry) => renderCaseRow(data, entry, view));
   const toolbar = makeToolbar(data, (part) => change({ ...part, open: view.open }));
   const detail = makeDetail(data, { close: () => open(null), step: (by) => step(by) });
   const nothing = make(
@@ -34,7 +29,7 @@ export function makeExplorer(data) {
     data.entries.length === 0 ? 'No case was run.' : 'No case fits.',
   );
 
-  const showFound = (/** @type {readonly Entry[]} */ entries, /** @type {boolean} */ isDone) => {
+  const showFound = (entries: readonly Entry[], isDone: boolean) => {
     found = entries;
     active = found.findIndex(({ number }) => number === view.open);
     list.show(found, active);
@@ -48,7 +43,7 @@ export function makeExplorer(data) {
     if (view.query === '') showFound(entries, true);
     else stopSearch = search(entries, view.query, showFound);
   };
-  const change = (/** @type {Partial<View>} */ part) => {
+  const change = (part: Partial<View>) => {
     view = { ...view, ...part };
     history.replaceState(null, '', `#${viewToHash(view)}`);
     update();
@@ -61,14 +56,14 @@ export function makeExplorer(data) {
     if (active >= 0) list.activate(active);
   };
   /** Opening a case makes a step in the history, so that going back closes it; moving on from it does not. */
-  const open = (/** @type {number | null} */ number) => {
+  const open = (number: number | null) => {
     const isStep = view.open === null && number !== null;
     view = { ...view, open: number };
     history[isStep ? 'pushState' : 'replaceState'](null, '', `#${viewToHash(view)}`);
     showOpen();
     if (number === null) list.element.focus({ preventScroll: true });
   };
-  const step = (/** @type {number} */ by) => {
+  const step = (by: number) => {
     if (found.length === 0) return;
     active = Math.min(Math.max(active + by, 0), found.length - 1);
     list.activate(active);
@@ -117,39 +112,25 @@ export function makeExplorer(data) {
   };
 }
 
-/**
- * @param {number} found
- * @param {number} all
- * @param {boolean} isDone
- */
-function sayFound(found, all, isDone) {
+function sayFound(found: number, all: number, isDone: boolean) {
   const share = found === all ? `${count(all)} cases` : `${count(found)} of ${count(all)} cases`;
   return isDone ? share : `${share}, searching …`;
 }
 
-/**
- * The text that is printed in place of the filters.
- * @param {number} found
- * @param {number} all
- */
-function sayPrinted(found, all) {
+/** The text that is printed in place of the filters. */
+function sayPrinted(found: number, all: number) {
   const share = sayFound(found, all, true);
   return found > PRINTED_ROWS ? `${share}, of which the first ${count(PRINTED_ROWS)} are printed` : share;
 }
 
-/**
- * Before printing, renders the first rows and opens everything folded; undoes that afterwards.
- * @param {import('./list.js').List<Entry>} list
- * @param {() => void} say
- */
-function printWhole(list, say) {
+/** Before printing, renders the first rows and opens everything folded; undoes that afterwards. */
+function printWhole(list: import('./list.ts').List<Entry>, say: () => void) {
   let restore = () => {};
   window.addEventListener('beforeprint', () => {
     restore();
     say();
     const rollUp = list.unroll(PRINTED_ROWS);
-    /** @type {NodeListOf<HTMLDetailsElement>} */
-    const folded = document.querySelectorAll('details:not([open])');
+    const folded: NodeListOf<HTMLDetailsElement> = document.querySelectorAll('details:not([open])');
     for (const part of folded) part.open = true;
     restore = () => {
       restore = () => {};

@@ -1,13 +1,9 @@
-import { factList, foreign, make } from './dom.js';
-import { duration, score } from './format.js';
+import type { GuardRecord } from '../../../../run/record.ts';
+import { factList, foreign, make } from '../dom.ts';
+import { duration, score } from '../format.ts';
 
-/** @import { GuardRecord } from '../../../run/record.ts' */
-
-/**
- * What a guardrail decided of a labelled event, beside what it should have.
- * @param {GuardRecord} guard
- */
-export function renderGuard(guard) {
+/** What a guardrail decided of a labelled event, beside what it should have. */
+export function renderGuard(guard: GuardRecord) {
   const facts = factList([
     ['Should be flagged', guard.expected ? 'yes' : 'no'],
     ['Was flagged', guard.flagged ? 'yes' : 'no'],

@@ -1,18 +1,12 @@
-import { foreign, make, unseen } from './dom.js';
-import { judgeOf } from './filter.js';
-import { shortScore } from './format.js';
-import { mark, verdictOf } from './mark.js';
+import type { Data, Entry, Outcome } from '../data.ts';
+import { foreign, make, unseen } from '../dom.ts';
+import { shortScore } from '../format.ts';
+import { judgeOf } from '../list/filter.ts';
+import type { View } from '../list/view.ts';
+import { mark, verdictOf } from './mark.ts';
 
-/** @import { Data, Entry, Outcome } from './data.js' */
-/** @import { View } from './view.js' */
-
-/**
- * One case in the list.
- * @param {Data} data
- * @param {Entry} entry
- * @param {View} view
- */
-export function renderCaseRow(data, entry, view) {
+/** One case in the list. */
+export function renderCaseRow(data: Data, entry: Entry, view: View) {
   const outcome = judgeOf(data, view)(entry) ?? { ...entry, unscored: false };
   const verdict = verdictOf(outcome.passed, outcome.unscored);
   return make(
@@ -36,22 +30,16 @@ export function renderCaseRow(data, entry, view) {
   );
 }
 
-/** @param {readonly string[]} tags */
-function renderTags(tags) {
+function renderTags(tags: readonly string[]) {
   return tags.slice(0, 6).map((tag) => foreign(tag, 'tag'));
 }
 
-/** @param {Outcome} outcome */
-function flag({ flaky }) {
+function flag({ flaky }: Outcome) {
   return flaky ? [make('span', { class: 'flag' }, 'flaky')] : [];
 }
 
-/**
- * The results of the evals as a strip of small marks, where there are several.
- * @param {Data} data
- * @param {Entry} entry
- */
-function renderStrip({ header }, { results }) {
+/** The results of the evals as a strip of small marks, where there are several. */
+function renderStrip({ header }: Data, { results }: Entry) {
   const strip = make('div', { class: 'strip', 'aria-hidden': 'true' });
   const judges = [...header.evals.entries()].filter(([, { role }]) => role !== 'metric');
   if (judges.length < 2) return strip;

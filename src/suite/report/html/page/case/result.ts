@@ -1,22 +1,16 @@
-import { renderComparisons } from './compare.js';
-import { fold, foreign, make } from './dom.js';
-import { renderFault } from './fault.js';
-import { bounds, count, duration, score } from './format.js';
-import { renderGuard } from './guard.js';
-import { hasMembers, renderJson } from './json-view.js';
-import { renderText } from './long-text.js';
-import { mark, verdictOf } from './mark.js';
+import type { EpochRecord, EvalResult } from '../../../../run/record.ts';
+import type { Data } from '../data.ts';
+import { fold, foreign, make } from '../dom.ts';
+import { bounds, count, duration, score } from '../format.ts';
+import { renderComparisons } from './compare.ts';
+import { renderFault } from './fault.ts';
+import { renderGuard } from './guard.ts';
+import { hasMembers, renderJson } from './json-view.ts';
+import { renderText } from './long-text.ts';
+import { mark, verdictOf } from './mark.ts';
 
-/** @import { EpochRecord, EvalResult } from '../../../run/record.ts' */
-/** @import { Data } from './data.js' */
-
-/**
- * What one eval said of one run of a case; open when it did not pass.
- * @param {Data} data
- * @param {EvalResult} result
- * @param {EpochRecord} epoch
- */
-export function renderResult({ header }, result, epoch) {
+/** What one eval said of one run of a case; open when it did not pass. */
+export function renderResult({ header }: Data, result: EvalResult, epoch: EpochRecord) {
   const about = header.evals.find(({ id }) => id === result.eval);
   // A metric is recorded and has nothing to pass.
   const isMetric = about?.role === 'metric' && result.score !== null;
@@ -34,21 +28,12 @@ export function renderResult({ header }, result, epoch) {
   return folded;
 }
 
-/**
- * @param {EvalResult} result
- * @param {boolean} isMetric
- */
-function renderScore({ score: value, threshold }, isMetric) {
+function renderScore({ score: value, threshold }: EvalResult, isMetric: boolean) {
   const wanted = isMetric ? [] : [' ', make('small', {}, `wanted ${bounds(threshold)}`)];
   return make('span', { class: 'result-score' }, score(value), ...wanted);
 }
 
-/**
- * @param {EvalResult} result
- * @param {EpochRecord} epoch
- * @param {boolean} isFailed
- */
-function renderBody(result, epoch, isFailed) {
+function renderBody(result: EvalResult, epoch: EpochRecord, isFailed: boolean) {
   const { detail, params, data, error, stderr, guard } = result;
   return [
     ...(detail === '' ? [] : [renderText(detail)]),
@@ -67,8 +52,7 @@ function renderBody(result, epoch, isFailed) {
   ];
 }
 
-/** @param {EvalResult} result */
-function sayTime({ duration_ms: ms, queue_ms: queue = 0, attempts }) {
+function sayTime({ duration_ms: ms, queue_ms: queue = 0, attempts }: EvalResult) {
   const waited = queue === 0 ? '' : `, after ${duration(queue)} in the queue`;
   return `${duration(ms)}${waited}${attempts > 1 ? `, ${count(attempts)} attempts` : ''}`;
 }

@@ -1,6 +1,5 @@
-import { readDetail } from './data.js';
-
-/** @import { Entry } from './data.js' */
+import type { Entry } from '../data.ts';
+import { readDetail } from '../data.ts';
 
 /** Milliseconds of work after which the browser may draw and listen again. */
 const SLICE = 12;
@@ -11,15 +10,15 @@ const NEWS = 150;
 /**
  * Finds the cases that have the words in their id, tags or texts, whatever their case. `onFound` gets all that is
  * found so far, again and again, and whether that is all.
- * @param {readonly Entry[]} entries
- * @param {string} query
- * @param {(found: readonly Entry[], isDone: boolean) => void} onFound
- * @returns {() => void} stops the search
+ * @returns stops the search
  */
-export function search(entries, query, onFound) {
+export function search(
+  entries: readonly Entry[],
+  query: string,
+  onFound: (found: readonly Entry[], isDone: boolean) => void,
+): () => void {
   const matches = matcherOf(query);
-  /** @type {Entry[]} */
-  const found = [];
+  const found: Entry[] = [];
   let next = 0;
   let timer = 0;
   let told = performance.now();
@@ -40,15 +39,11 @@ export function search(entries, query, onFound) {
   return () => clearTimeout(timer);
 }
 
-/**
- * @param {string} query
- * @returns {(entry: Entry) => boolean}
- */
-function matcherOf(query) {
+function matcherOf(query: string): (entry: Entry) => boolean {
   const wanted = query.toLowerCase();
   // Looking into the JSON is much cheaper than parsing it.
   const inJson = JSON.stringify(wanted).slice(1, -1).replaceAll('<', '\\u003c');
-  const has = (/** @type {string} */ text) => text.toLowerCase().includes(wanted);
+  const has = (text: string) => text.toLowerCase().includes(wanted);
   return (entry) => {
     if (has(entry.id) || entry.tags.some(has) || has(entry.text) || has(entry.why)) return true;
     if (entry.detail === null || !entry.detail.toLowerCase().includes(inJson)) return false;
@@ -59,11 +54,7 @@ function matcherOf(query) {
 /** Members whose values are words of the format rather than of the case. */
 const ownWords = new Set(['role', 'eval', 'status', 'file', 'hook', 'phase', 'verdict']);
 
-/**
- * @param {unknown} value
- * @returns {string[]}
- */
-function textsOf(value) {
+function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (Array.isArray(value)) return value.flatMap(textsOf);
   if (typeof value !== 'object' || value === null) return [];

@@ -1,15 +1,11 @@
-import { button, make } from './dom.js';
-import { count } from './format.js';
+import { button, make } from '../dom.ts';
+import { count } from '../format.ts';
 
 /** Characters that are laid out at once; the rest of a text comes when it is asked for. */
 const SHOWN = 20_000;
 
-/**
- * A text as it stands, with a warning of characters that one cannot see.
- * @param {string} text
- * @param {'prose' | 'code'} kind
- */
-export function renderText(text, kind = 'prose') {
+/** A text as it stands, with a warning of characters that one cannot see. */
+export function renderText(text: string, kind: 'prose' | 'code' = 'prose') {
   const box = make('div', { class: 'text' });
   if (text === '') return make('p', { class: 'note' }, 'Empty text.');
   const pre = make('pre', { class: kind, dir: 'auto', tabindex: 0 }, text.slice(0, SHOWN));
@@ -29,11 +25,8 @@ export function renderText(text, kind = 'prose') {
   return box;
 }
 
-/**
- * A text in pieces that a browser lays out one by one, as they come into sight; megabytes at once would hold it up.
- * @param {string} text
- */
-function pieces(text) {
+/** A text in pieces that a browser lays out one by one, as they come into sight; megabytes at once would hold it up. */
+function pieces(text: string) {
   const all = [];
   for (let start = 0; start < text.length; ) {
     const end = findBreak(text, start + SHOWN);
@@ -43,12 +36,8 @@ function pieces(text) {
   return all;
 }
 
-/**
- * Behind the last line end before `limit`, or else the last space, or else there.
- * @param {string} text
- * @param {number} limit
- */
-function findBreak(text, limit) {
+/** Behind the last line end before `limit`, or else the last space, or else there. */
+function findBreak(text: string, limit: number) {
   if (limit >= text.length) return text.length;
   const near = text.slice(limit - SHOWN / 2, limit);
   const place = Math.max(near.lastIndexOf('\n'), near.includes('\n') ? -1 : near.lastIndexOf(' '));
@@ -58,13 +47,9 @@ function findBreak(text, limit) {
 /** Controls, marks that turn the direction of writing, characters without width, and lone surrogates. */
 const unseenCharacters = /[^\P{C}\n\r\t\u{e000}-\u{f8ff}]|\u{2028}|\u{2029}/gu;
 
-/**
- * What cannot be seen in a text, as code points with their counts.
- * @param {string} text
- */
-function findHidden(text) {
-  /** @type {Map<string, number>} */
-  const counts = new Map();
+/** What cannot be seen in a text, as code points with their counts. */
+function findHidden(text: string) {
+  const counts: Map<string, number> = new Map();
   for (const [character] of text.slice(0, 1_000_000).matchAll(unseenCharacters)) {
     if (/\p{Cn}/u.test(character)) continue;
     const name = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;

@@ -1,19 +1,14 @@
-import { renderConversation } from './conversation.js';
-import { make } from './dom.js';
-import { renderFault } from './fault.js';
-import { count, duration } from './format.js';
-import { hasMembers, renderJson } from './json-view.js';
-import { renderResult } from './result.js';
+import type { EpochRecord, SubjectRecord } from '../../../../run/record.ts';
+import type { Data } from '../data.ts';
+import { make } from '../dom.ts';
+import { count, duration } from '../format.ts';
+import { renderConversation } from './conversation.ts';
+import { renderFault } from './fault.ts';
+import { hasMembers, renderJson } from './json-view.ts';
+import { renderResult } from './result.ts';
 
-/** @import { EpochRecord, SubjectRecord } from '../../../run/record.ts' */
-/** @import { Data } from './data.js' */
-
-/**
- * One run of a case: what the evals said of it, and what they judged.
- * @param {Data} data
- * @param {EpochRecord} epoch
- */
-export function renderEpoch(data, epoch) {
+/** One run of a case: what the evals said of it, and what they judged. */
+export function renderEpoch(data: Data, epoch: EpochRecord) {
   const parts = [
     ...(epoch.subject === undefined ? [] : [renderSubject(epoch.subject)]),
     make('h3', {}, 'Results'),
@@ -25,8 +20,14 @@ export function renderEpoch(data, epoch) {
   return make('div', { class: 'epoch-body' }, ...parts);
 }
 
-/** @param {SubjectRecord} subject */
-function renderSubject({ status, duration_ms: ms, queue_ms: queue = 0, cached, attempts, error }) {
+function renderSubject({
+  status,
+  duration_ms: ms,
+  queue_ms: queue = 0,
+  cached,
+  attempts,
+  error,
+}: SubjectRecord) {
   const words = [
     status === 'ok' ? 'The subject answered' : 'The subject failed',
     cached ? ' from the cache' : ` in ${duration(ms)}`,

@@ -1,8 +1,8 @@
 import { diffLines, diffWordsWithSpace } from 'diff';
-import { fold, make } from './dom.js';
-import { count } from './format.js';
-import { toPrettyJson } from './json-view.js';
-import { renderText } from './long-text.js';
+import { fold, make } from '../dom.ts';
+import { count } from '../format.ts';
+import { toPrettyJson } from './json-view.ts';
+import { renderText } from './long-text.ts';
 
 /** Params that say what the text should be, by what the built-in evals and many others call them. */
 const wholes = ['expected', 'truth', 'reference', 'target', 'answer', 'gold'];
@@ -13,13 +13,12 @@ const parts = ['patterns', 'contains', 'words', 'fields'];
 /** Characters of both texts beyond which comparing would make one wait. */
 const LARGEST = 100_000;
 
-/**
- * What the eval was told to expect beside the text that it judged.
- * @param {Readonly<Record<string, unknown>>} params
- * @param {string} content
- * @param {boolean} isOpen
- */
-export function renderComparisons(params, content, isOpen) {
+/** What the eval was told to expect beside the text that it judged. */
+export function renderComparisons(
+  params: Readonly<Record<string, unknown>>,
+  content: string,
+  isOpen: boolean,
+) {
   const given = Object.entries(params);
   const whole = given
     .filter(([name, value]) => wholes.includes(name) && value !== null)
@@ -36,11 +35,7 @@ export function renderComparisons(params, content, isOpen) {
   return [...whole, ...sought];
 }
 
-/**
- * @param {unknown} value
- * @param {string} content
- */
-function compareWhole(value, content) {
+function compareWhole(value: unknown, content: string) {
   const expected = typeof value === 'string' ? value : toPrettyJson(value);
   const actual = typeof value === 'object' ? prettyIfJson(content) : content;
   if (expected === actual) return [make('p', { class: 'note' }, 'They are the same.')];
@@ -49,12 +44,8 @@ function compareWhole(value, content) {
   return changes === undefined ? besideEachOther(expected, actual) : [renderLegend(), renderChanges(changes)];
 }
 
-/**
- * A short answer would drown among the words of a long text: it is shown where it stands in it.
- * @param {string} expected
- * @param {string} actual
- */
-function compareShort(expected, actual) {
+/** A short answer would drown among the words of a long text: it is shown where it stands in it. */
+function compareShort(expected: string, actual: string) {
   return [
     make('p', { class: 'label' }, 'Expected'),
     renderText(expected, 'code'),
@@ -63,11 +54,7 @@ function compareShort(expected, actual) {
   ];
 }
 
-/**
- * @param {string} expected
- * @param {string} actual
- */
-function besideEachOther(expected, actual) {
+function besideEachOther(expected: string, actual: string) {
   return [
     make('p', { class: 'note' }, 'Too different or too long to be compared word by word.'),
     make('p', { class: 'label' }, 'Expected'),
@@ -77,15 +64,13 @@ function besideEachOther(expected, actual) {
   ];
 }
 
-/** @typedef {{ readonly value: string, readonly added?: boolean, readonly removed?: boolean }} Change */
+export type Change = { readonly value: string; readonly added?: boolean; readonly removed?: boolean };
 
 /**
  * Lines are compared where there are many, else words.
- * @param {string} expected
- * @param {string} actual
- * @returns {readonly Change[] | undefined} undefined when it takes too long
+ * @returns undefined when it takes too long
  */
-function findChanges(expected, actual) {
+function findChanges(expected: string, actual: string): readonly Change[] | undefined {
   const hasLines = Math.min(expected.split('\n').length, actual.split('\n').length) > 6;
   const options = { timeout: 300 };
   return hasLines ? diffLines(expected, actual, options) : diffWordsWithSpace(expected, actual, options);
@@ -100,19 +85,14 @@ function renderLegend() {
   );
 }
 
-/** @param {readonly Change[]} changes */
-function renderChanges(changes) {
+function renderChanges(changes: readonly Change[]) {
   const pieces = changes.map(({ value, added, removed }) =>
     added ? make('ins', {}, value) : removed ? make('del', {}, value) : value,
   );
   return make('pre', { class: 'code diff', tabindex: 0, dir: 'auto' }, ...pieces);
 }
 
-/**
- * @param {readonly string[]} texts
- * @param {string} content
- */
-function renderSought(texts, content) {
+function renderSought(texts: readonly string[], content: string) {
   const items = texts.slice(0, 100).map((text) => {
     const isThere = text !== '' && content.toLowerCase().includes(text.toLowerCase());
     return make('li', {}, make('code', {}, text), make('small', {}, isThere ? 'found' : 'not found'));
@@ -120,12 +100,8 @@ function renderSought(texts, content) {
   return make('div', {}, make('ul', { class: 'sought' }, ...items), renderFound(texts, content));
 }
 
-/**
- * The text with the places marked at which the others stand.
- * @param {readonly string[]} texts
- * @param {string} content
- */
-function renderFound(texts, content) {
+/** The text with the places marked at which the others stand. */
+function renderFound(texts: readonly string[], content: string) {
   const shown = content.slice(0, LARGEST);
   const lower = shown.toLowerCase();
   const pre = make('pre', { class: 'code diff', tabindex: 0, dir: 'auto' });
@@ -145,14 +121,8 @@ function renderFound(texts, content) {
   );
 }
 
-/**
- * @param {readonly string[]} texts
- * @param {string} lower
- * @returns {[start: number, end: number][]}
- */
-function findPlaces(texts, lower) {
-  /** @type {[start: number, end: number][]} */
-  const places = [];
+function findPlaces(texts: readonly string[], lower: string): [start: number, end: number][] {
+  const places: [start: number, end: number][] = [];
   for (const text of texts.filter((one) => one !== '')) {
     const wanted = text.toLowerCase();
     let at = lower.indexOf(wanted);
@@ -164,8 +134,7 @@ function findPlaces(texts, lower) {
   return places.sort(([a], [b]) => a - b);
 }
 
-/** @param {string} text */
-function prettyIfJson(text) {
+function prettyIfJson(text: string) {
   try {
     return toPrettyJson(JSON.parse(text));
   } catch {

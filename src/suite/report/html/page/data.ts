@@ -1,0 +1,106 @@
+import type { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../../../run/record.ts';
+import type { Row } from '../row.ts';
+/** What the page was given. */
+export interface Data {
+  header: RunHeader;
+  entries: readonly Entry[];
+  problems: readonly RowProblem[];
+  /** How many details of passed cases were left out to keep the page small. */
+  dropped: number;
+  /** Null when the run did not come to its end. */
+  report: SuiteReport | null;
+}
+
+/** One case. */
+export interface Entry {
+  number: number;
+  id: string;
+  tags: readonly string[];
+  score: number | null;
+  passed: boolean;
+  flaky: boolean;
+  /** By the place of the eval in the header. */
+  results: ReadonlyMap<number, Outcome>;
+  text: string;
+  why: string;
+  /** The whole record as JSON, not read before somebody looks; null when left out. */
+  detail: string | null;
+}
+
+export type Outcome = { readonly score: number | null; readonly passed: boolean; readonly flaky: boolean };
+
+/**
+ * Takes the data out of the blocks that stand behind the script.
+ * @returns null when not even the header was written
+ */
+export function readData(): Data | null {
+  const data: {
+    header: RunHeader | null;
+    entries: Entry[];
+    problems: RowProblem[];
+    dropped: number;
+    report: SuiteReport | null;
+  } = { header: null, entries: [], problems: [], dropped: 0, report: null };
+  for (const line of dataLines()) {
+    const space = line.indexOf(' ');
+    const kind = line.slice(0, space);
+    const json = line.slice(space + 1);
+    if (kind === 'detail') attachDetail(data.entries, json);
+    else if (kind === 'row') data.entries.push(...parseAll(json, toEntry));
+    else if (kind === 'problem') data.problems.push(...parseAll(json, (problem: RowProblem) => problem));
+    else if (kind === 'header') data.header = JSON.parse(json);
+    else if (kind === 'report') data.report = JSON.parse(json);
+    else if (kind === 'notice') data.dropped = JSON.parse(json).dropped;
+  }
+  const { header, ...rest } = data;
+  return header === null ? null : { header, ...rest };
+}
+
+/** Lines one by one; the blocks are removed, so that the text is held once. */
+function* dataLines() {
+  for (const block of document.querySelectorAll('script[data-block]')) {
+    const lines = (block.textContent ?? '').split('\n');
+    block.remove();
+    for (const line of lines) if (line !== '') yield line;
+  }
+}
+
+function attachDetail(entries: Entry[], json: string) {
+  const entry = entries.at(-1);
+  if (entry !== undefined) entry.detail = json;
+}
+
+/** The last line of a run that was cut off may be half a line: it is left out. */
+function parseAll<Raw, Value>(json: string, convert: (value: Raw) => Value): Value[] {
+  try {
+    return [convert(JSON.parse(json))];
+  } catch {
+    return [];
+  }
+}
+
+function toEntry([number, id, tags, score, passed, flaky, results, text, why]: Row): Entry {
+  const outcomes = new Map(
+    results.map(([place, resultScore, hasPassed, isFlaky]) => [
+      place,
+      { score: resultScore, passed: hasPassed, flaky: isFlaky },
+    ]),
+  );
+  return { number, id, tags, score, passed, flaky, results: outcomes, text, why, detail: null };
+}
+
+/** The whole record of a case, its numbers with the digits that they were written with. */
+export function readDetail({ detail }: Entry): CaseRecord | null {
+  if (detail === null) return null;
+  try {
+    return JSON.parse(detail, keepDigits);
+  } catch {
+    return null;
+  }
+}
+
+/** @param context Older browsers do not give it; they show a long number as they round it. */
+function keepDigits(_key: string, value: unknown, context?: { source?: string }) {
+  if (typeof value !== 'number' || context?.source === undefined || !('rawJSON' in JSON)) return value;
+  return String(value) === context.source ? value : JSON.rawJSON(context.source);
+}
