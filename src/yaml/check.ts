@@ -11,7 +11,9 @@ export { formatProblem } from './problem.ts';
 export function checkSchema(document: YamlDocument, schema: object, validate?: ValidateFunction): Problem[] {
   if (document.value === undefined) return [];
   return sortProblems(
-    findViolations(document.value, schema, validate).map((violation) => locateViolation(document, violation, schema)),
+    findViolations(document.value, schema, validate).map((violation) =>
+      locateViolation(document, violation, schema),
+    ),
   );
 }
 
