@@ -75,15 +75,36 @@ const rules = [
     ],
   },
   {
-    title: 'only binding/env.ts and the surfaces read process.env',
+    title: 'only binding/env.ts and the programs read process.env',
     rule: house.environmentIsReadOnce,
     broken: {
       'binding/env.ts': 'const path = process.env.PATH;',
       'surface/cli/main.ts': 'const path = process.env.PATH;',
       'binding/resolve.ts': 'const path = process.env.PATH;',
+      'surface/cli/terminal.ts': 'const path = process.env.NO_COLOR;',
       'transport/oneshot.ts': '// process.env is not read here',
     },
-    says: ['binding/resolve.ts reads process.env; only binding/env.ts and surface/ do'],
+    says: [
+      'binding/resolve.ts reads process.env; only binding/env.ts and the programs do',
+      'surface/cli/terminal.ts reads process.env; only binding/env.ts and the programs do',
+    ],
+  },
+  {
+    title: 'the programs are functions of what a process has',
+    rule: house.programsAreFunctions,
+    broken: {
+      'surface/cli/process/run.ts': 'process.exitCode = 1;',
+      'surface/pii/main.ts': 'process.exitCode = 1;',
+      'surface/cli/columns.ts': 'const { columns } = process.stdout;',
+      'surface/cli/locate.ts': "import { cwd } from 'node:process';",
+      'surface/pii/serve.ts': 'const { stdin } = process;',
+      'transport/groups.ts': 'process.kill(1);',
+    },
+    says: [
+      'surface/cli/columns.ts uses process; what it needs of it is a parameter of main()',
+      'surface/cli/locate.ts uses process; what it needs of it is a parameter of main()',
+      'surface/pii/serve.ts uses process; what it needs of it is a parameter of main()',
+    ],
   },
   {
     title: 'only surfaces print',

@@ -68,7 +68,13 @@ export const onlyLaunchStartsProcesses: Rule = (modules) =>
 export const environmentIsReadOnce: Rule = (modules) =>
   modules
     .filter(({ file, globals }) => globals.has('process.env') && !isEnvironmentReader(file))
-    .map(({ file }) => `${file} reads process.env; only binding/env.ts and surface/ do`);
+    .map(({ file }) => `${file} reads process.env; only binding/env.ts and the programs do`);
+
+export const programsAreFunctions: Rule = (modules) =>
+  modules
+    .filter(({ file, usesProcess }) => usesProcess && /^surface\/(cli|pii)\//.test(file))
+    .filter(({ file }) => !isProgram(file))
+    .map(({ file }) => `${file} uses process; what it needs of it is a parameter of main()`);
 
 export const onlySurfacesPrint: Rule = (modules) =>
   modules
@@ -159,5 +165,10 @@ function isOpenToSurfaces(from: string, to: string): boolean {
 }
 
 function isEnvironmentReader(file: string): boolean {
-  return file === 'binding/env.ts' || file.startsWith('surface/');
+  return file === 'binding/env.ts' || isProgram(file);
+}
+
+/** What hands the parts of its process to a function. */
+function isProgram(file: string): boolean {
+  return /^surface\/(cli\/(main\.ts|process\/)|pii\/main\.ts$)/.test(file);
 }

@@ -42,6 +42,15 @@ test.each(touching)('sees $title', ({ text, globals }) => {
   expect([...parseModule('x.ts', text).globals]).toEqual(globals);
 });
 
+test.each([
+  ['const id = process.pid;', true],
+  ['const { pid } = process;', true],
+  ["import { pid } from 'node:process';", true],
+  ['const { process } = session; // process.pid', false],
+])('sees whether process is used in %s', (text, expected) => {
+  expect(parseModule('x.ts', text).usesProcess).toBe(expected);
+});
+
 test('keeps the text of strings and templates, and no comments', () => {
   const text = `/* four */ test('one', () => { f(\`two\${x}three\`, { 'key': 'value' }); }); // five`;
   expect(parseModule('x.ts', text).strings).toEqual(['one', 'two', 'three', 'key', 'value']);

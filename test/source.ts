@@ -11,6 +11,8 @@ export interface Module {
   readonly imports: readonly string[];
   /** Which of `process.env` and `console` the code touches. */
   readonly globals: ReadonlySet<string>;
+  /** Whether the code touches `process` at all. */
+  readonly usesProcess: boolean;
   /** The text of every string and template literal; `${…}` parts are left out. */
   readonly strings: readonly string[];
 }
@@ -29,15 +31,17 @@ export function parseModule(file: string, text: string): Module {
   const imports: string[] = [];
   const globals = new Set<string>();
   const strings: string[] = [];
+  let usesProcess = false;
   for (const node of nodesOf(parseAst(text, { lang: 'ts' }, file))) {
     const specifier = importOf(node);
     if (specifier !== undefined) imports.push(specifier);
     if (readsEnvironment(node)) globals.add('process.env');
+    usesProcess ||= isProcess(node.object) || isProcess(node.init) || specifier === 'node:process';
     if (isNamed(node.object, 'console') || specifier === 'node:console') globals.add('console');
     const string = stringOf(node);
     if (string !== undefined) strings.push(string);
   }
-  return { file, text, imports, globals, strings };
+  return { file, text, imports, globals, usesProcess, strings };
 }
 
 type Node = Readonly<Record<string, unknown>>;

@@ -13,6 +13,8 @@ import { createRedact, isCredentialName, type Redact } from './redact.ts';
 export interface LogTarget {
   /** A file descriptor; 2 is stderr. */
   readonly fd: number;
+  /** Takes whole lines, in the place of the descriptor. */
+  readonly write?: (lines: string) => void;
   /** Whether text is the default format, rather than JSON. */
   readonly isTerminal: boolean;
   readonly hasColour: boolean;
@@ -43,8 +45,8 @@ export function openLog(options: LogOptions): (event: RuntimeEvent) => void {
 }
 
 function openStream({ logging, target }: LogOptions): DestinationStream {
-  const { fd, hasColour } = target;
-  const sink = openOutputSink(fd);
+  const { fd, write, hasColour } = target;
+  const sink = write === undefined ? openOutputSink(fd) : { write };
   if (!isText({ logging, target })) return sink;
   const pretty = loadPretty()({
     colorize: hasColour,

@@ -293,10 +293,11 @@ async function openEmit(
   const listeners = options.onEvent === undefined ? [] : [options.onEvent];
   if (options.log !== false) {
     const { openLog } = await import('../log/log.ts');
-    const { fd = 2, isTerminal = process.stderr.isTTY } = options.log ?? {};
+    const { fd = 2, write, isTerminal = process.stderr.isTTY } = options.log ?? {};
     const { hasColour = isTerminal && (hostEnv()['NO_COLOR'] ?? '') === '' } = options.log ?? {};
     const logging = { ...config.logging, ...(options.logLevel && { level: options.logLevel }) };
-    listeners.push(openLog({ logging, name: config.name, scrubber, target: { fd, isTerminal, hasColour } }));
+    const target = { fd, ...(write && { write }), isTerminal, hasColour };
+    listeners.push(openLog({ logging, name: config.name, scrubber, target }));
   }
   return (event) => {
     for (const listener of listeners) notifyListener(listener, event);

@@ -90,8 +90,8 @@ test('what is loaded before the check asks for nothing that an older Node lacks'
   });
   expect(JSON.parse(stdout.toString())).toEqual([
     'surface/cli/main.ts',
-    'surface/cli/refuse-platform.ts',
+    'surface/cli/process/refuse-platform.ts',
     'errors.ts',
-    'platform.ts',
+    'runtime/platform.ts',
   ]);
 });

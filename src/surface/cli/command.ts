@@ -4,6 +4,7 @@ import type { Runtime, RuntimeOptions } from '../../runtime/open-runtime.ts';
 import { escapeInvisible } from '../../text/escape-invisible.ts';
 import { type ExitCode, exitCodeOfError, exitCodeOfEvalError } from './exit-code.ts';
 import { type Input, openInput } from './input.ts';
+import type { Invocation } from './invocation.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 /** Options that every command has. */
@@ -16,6 +17,7 @@ export interface CommonOptions {
 
 /** What every command gets beside its own arguments. */
 export interface CommandContext {
+  readonly invocation: Invocation;
   readonly options: CommonOptions;
   readonly terminal: Terminal;
   readonly input: Input;
@@ -36,19 +38,25 @@ export type OpenOptions = Pick<
 };
 
 /**
- * Runs a command and sets the exit code: that of `work`, of its error, or 130 after Ctrl-C. Never throws.
+ * Runs the work of a command; its exit code, that of its error, or 130 after Ctrl-C becomes that of the command line.
+ * Never throws.
  */
-export async function runCommand(
+export type RunCommand = (
   command: Command,
-  signal: AbortSignal,
   work: (context: CommandContext) => Promise<ExitCode>,
-): Promise<void> {
-  const options: CommonOptions = command.optsWithGlobals();
-  const isConfigGiven = command.getOptionValueSourceWithGlobals('config') === 'cli';
-  const codeOf = isEvalCommand(command) ? exitCodeOfEvalError : exitCodeOfError;
-  const code = await runWork({ options, isConfigGiven, signal }, work, codeOf);
-  // Ctrl-C may also have come while the runtime was closing.
-  process.exitCode = signal.aborted ? 130 : code;
+) => Promise<void>;
+
+/** Makes what runs the commands of one invocation; `exit` gets the exit code. */
+export function openRunCommand(invocation: Invocation, exit: (code: ExitCode) => void): RunCommand {
+  const { signal } = invocation;
+  return async (command, work) => {
+    const options: CommonOptions = command.optsWithGlobals();
+    const isConfigGiven = command.getOptionValueSourceWithGlobals('config') === 'cli';
+    const codeOf = isEvalCommand(command) ? exitCodeOfEvalError : exitCodeOfError;
+    const code = await runWork({ invocation, options, isConfigGiven, signal }, work, codeOf);
+    // Ctrl-C may also have come while the runtime was closing.
+    exit(signal.aborted ? 130 : code);
+  };
 }
 
 /** Whether the command is one of `eval`, where exit code 1 means a missed gate or threshold. */
@@ -57,30 +65,32 @@ export function isEvalCommand(command: Command): boolean {
 }
 
 async function runWork(
-  base: Pick<CommandContext, 'options' | 'isConfigGiven' | 'signal'>,
-  work: (situation: CommandContext) => Promise<ExitCode>,
+  base: Pick<CommandContext, 'invocation' | 'options' | 'isConfigGiven' | 'signal'>,
+  work: (context: CommandContext) => Promise<ExitCode>,
   codeOf: typeof exitCodeOfError,
 ): Promise<ExitCode> {
-  const { options, signal } = base;
-  const terminal = openTerminal(options.color);
+  const { invocation, options, signal } = base;
+  const terminal = openTerminal(invocation, options.color);
   const opened: Runtime[] = [];
   const open = async (file = options.config, { isLogForPeople = false, ...more }: OpenOptions = {}) => {
     const { openRuntime } = await import('../../runtime/open-runtime.ts');
     const runtime = await openRuntime(file, {
       ...more,
-      launcher: launcherOf(),
+      env: invocation.env,
+      launcher: launcherOf(invocation),
       signal,
       logLevel: options.logLevel ?? more.logLevel,
       log: {
-        ...(options.color && (process.stderr.isTTY || !isLogForPeople) ? {} : { hasColour: false }),
-        ...(isLogForPeople && { isTerminal: true }),
+        write: terminal.writeStderr,
+        isTerminal: isLogForPeople || terminal.stderr.isTTY,
+        hasColour: terminal.hasErrorColour,
       },
     });
     opened.push(runtime);
     return runtime;
   };
   try {
-    return await work({ ...base, terminal, input: openInput(signal), open });
+    return await work({ ...base, terminal, input: openInput(invocation), open });
   } catch (error) {
     const failure = toRuntimeError(error);
     await printError(failure, options, terminal);
@@ -91,8 +101,8 @@ async function runWork(
 }
 
 /** The launcher that SIGNALBOX_LAUNCHER asks for: auto, native or portable. */
-function launcherOf() {
-  const name = process.env['SIGNALBOX_LAUNCHER'];
+function launcherOf({ env }: Invocation) {
+  const name = env['SIGNALBOX_LAUNCHER'];
   return name === 'native' || name === 'portable' ? name : 'auto';
 }
 

@@ -9,7 +9,6 @@ import { nextCommands } from './next-command.ts';
 import { resumeText } from './show/pending.ts';
 import { type IdQuery, openForId, resolveId } from './show/state-stores.ts';
 import type { Terminal } from './terminal.ts';
-import { userName } from './user-name.ts';
 
 /** The options of every command that decides. */
 export interface DecisionFlags extends RunFlags {
@@ -34,8 +33,8 @@ export async function decidePending(
   { given, own }: { readonly given: string; readonly own: DecisionFlags },
   makeDecision: MakeDecision,
 ): Promise<ExitCode> {
-  const { options, terminal } = context;
-  const decider = { by: own.by ?? userName(), reason: own.reason };
+  const { invocation, options, terminal } = context;
+  const decider = { by: own.by ?? invocation.userName(), reason: own.reason };
   const query = { kind: 'pending', given } as const;
   if (own.resume) {
     const decide = async (runtime: Runtime) =>
@@ -49,7 +48,9 @@ export async function decidePending(
     terminal.print(
       `${document.status}: ${document.id} (tool "${document.tool}") by ${escapeInvisibleLine(decider.by)}`,
     );
-    terminal.printStderr(resumeText(document.run_id, nextCommands(runtime.file, own), { isLast: false }));
+    terminal.printStderr(
+      resumeText(document.run_id, nextCommands(invocation, runtime.file, own), { isLast: false }),
+    );
   }
   return 0;
 }
@@ -72,7 +73,7 @@ async function decideAndResume(
     readonly decide: (runtime: Runtime) => Promise<PendingDocument>;
   },
 ): Promise<ExitCode> {
-  const { options, terminal } = context;
+  const { invocation, options, terminal } = context;
   let kept: KeptDecision | undefined;
   try {
     return await executeRun(context, {
@@ -80,7 +81,8 @@ async function decideAndResume(
       open: async (more) => (await openForId(context, query, more)).runtime,
       start: async (runtime, runOptions) => {
         const document = await decide(runtime);
-        kept = { document, resume: nextCommands(runtime.file, own).resume(document.run_id) };
+        const { resume } = nextCommands(invocation, runtime.file, own);
+        kept = { document, resume: resume(document.run_id) };
         if (!options.json) terminal.printStderr(`${document.id}: ${document.status}`);
         return await runtime.runs.resume(document.run_id, runOptions);
       },

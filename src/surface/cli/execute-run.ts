@@ -5,7 +5,8 @@ import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { RunOptions, Runtime } from '../../runtime/open-runtime.ts';
 import type { CommandContext, OpenOptions } from './command.ts';
 import { type ExitCode, exitCodeOfRun } from './exit-code.ts';
-import { nextCommands } from './next-command.ts';
+import type { Invocation } from './invocation.ts';
+import { type NextCommands, nextCommands } from './next-command.ts';
 import { type RecordingFlags, requireRecordings } from './recording.ts';
 import { choicesText, questionOfRecord, questionText } from './show/pending.ts';
 import { printLost, printRun } from './show/run.ts';
@@ -42,9 +43,9 @@ export async function executeRun(
   context: CommandContext,
   { flags, open, start }: RunRequest,
 ): Promise<ExitCode> {
-  if (flags.interactive) requireInteractiveTerminal();
-  requireRecordings(flags);
-  const { options, terminal, signal } = context;
+  if (flags.interactive) requireInteractiveTerminal(context.invocation);
+  const { invocation, options, terminal, signal } = context;
+  requireRecordings(flags, invocation);
   const progress = openRunProgress(terminal);
   const { record, replay } = flags;
   const onEvent = options.json ? undefined : await openRunEvents(context, progress);
@@ -56,7 +57,7 @@ export async function executeRun(
       ...(await openRunOptions(context, flags, { runtime, story: progress })),
     });
     progress.end();
-    if (!options.json) await printRun(document, { runtime, flags }, terminal);
+    if (!options.json) await printRun(document, { runtime, flags, cwd: invocation.cwd }, terminal);
     else {
       terminal.printJson(document);
       if (document.status === 'pending' && !runtime.isDurable) printLost(terminal.printStderr);
@@ -64,12 +65,12 @@ export async function executeRun(
     return exitCodeOfRun(document.status);
   } catch (error) {
     progress.end();
-    throw withResumeHint(error, runtime, flags);
+    throw withResumeHint(error, runtime, nextCommands(invocation, runtime.file, flags));
   }
 }
 
-function requireInteractiveTerminal(): void {
-  if (process.stdin.isTTY && process.stderr.isTTY) return;
+function requireInteractiveTerminal({ stdin, stderr }: Invocation): void {
+  if (stdin.isTTY && stderr.isTTY) return;
   throw new RuntimeError('USAGE', '--interactive needs a terminal to ask on', {
     hint: 'Leave it out, and decide with `signalbox pending`; or give --wait too, and decide from another terminal.',
   });
@@ -85,18 +86,21 @@ function requireDurable({ isDurable, file }: Runtime): void {
 
 async function openRunEvents({ terminal }: CommandContext, progress: RunProgress) {
   const { formatDuration } = await import('../../runtime/open-runtime.ts');
-  const showsText = process.stderr.isTTY === true;
-  return createRunEventPrinter(progress, { tint: terminal.styleStderr, showsText, formatDuration });
+  return createRunEventPrinter(progress, {
+    tint: terminal.styleStderr,
+    showsText: terminal.stderr.isTTY,
+    formatDuration,
+  });
 }
 
 async function openRunOptions(
-  { options, terminal, signal }: CommandContext,
+  { invocation, options, terminal, signal }: CommandContext,
   flags: RunFlags,
   { runtime, story: progress }: { readonly runtime: Runtime; readonly story: RunProgress },
 ): Promise<RunOptions> {
   const wait = flags.wait === true;
   const printChoices = ({ id }: PendingRecord) =>
-    progress.writeLine(`${choicesText(id, nextCommands(runtime.file, flags))}\n${waitText(id)}`);
+    progress.writeLine(`${choicesText(id, nextCommands(invocation, runtime.file, flags))}\n${waitText(id)}`);
   const printQuestion = (pending: PendingRecord) => {
     progress.writeLine(questionText(questionOfRecord(pending)));
     printChoices(pending);
@@ -106,7 +110,7 @@ async function openRunOptions(
   if (!flags.interactive)
     return { wait, ...(wait && { onPending: options.json ? printWait : printQuestion }) };
   const { openPrompt } = await import('./prompt.ts');
-  const prompt = openPrompt({ runtime, progress, terminal, signal });
+  const prompt = openPrompt({ invocation, runtime, progress, terminal, signal });
   return {
     wait,
     ask: async (pending) => {
@@ -122,13 +126,17 @@ function waitText(id: string): string {
 }
 
 /** Adds to ABORTED the command that resumes the run, or that it is lost with a store in memory. */
-function withResumeHint(thrown: unknown, { file, isDurable }: Runtime, flags: RunFlags): RuntimeError {
+function withResumeHint(
+  thrown: unknown,
+  { isDurable }: Runtime,
+  { resume }: Pick<NextCommands, 'resume'>,
+): RuntimeError {
   const error = toRuntimeError(thrown);
   const { code, message, details } = error;
   const { run_id } = details;
   if (code !== 'ABORTED' || typeof run_id !== 'string') return error;
   const hint = isDurable
-    ? `Go on with \`${nextCommands(file, flags).resume(run_id)}\`.`
+    ? `Go on with \`${resume(run_id)}\`.`
     : 'The state store is memory, so the run has ended with this process. Start it again.';
   return new RuntimeError(code, message, { hint, details, cause: error });
 }

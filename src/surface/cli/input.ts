@@ -3,6 +3,7 @@ import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { RuntimeError } from '../../errors.ts';
 import { isObject, Json, parseLossless } from '../../json/json.ts';
+import type { Invocation } from './invocation.ts';
 
 /** Reads what options name; stdin can be named by one of them only. */
 export interface Input {
@@ -15,7 +16,7 @@ export interface Input {
 }
 
 /** The input of one command; an abort ends the wait for stdin. */
-export function openInput(signal: AbortSignal): Input {
+export function openInput(invocation: Invocation): Input {
   let stdinTaker: string | undefined;
   const text = async (option: string, value: string) => {
     if (value.startsWith('@')) return readTextFile(option, value.slice(1));
@@ -25,7 +26,7 @@ export function openInput(signal: AbortSignal): Input {
         hint: 'Give one of them as @FILE.',
       });
     stdinTaker = option;
-    return decode(option, 'stdin', await readStdin(option, signal));
+    return decode(option, 'stdin', await readStdin(option, invocation));
   };
   return {
     text,
@@ -59,9 +60,9 @@ export function readWhole(option: string, value: string | undefined, least = 1):
   throw new RuntimeError('USAGE', `${option} takes a whole number from ${least}, not "${value}"`);
 }
 
-async function readStdin(option: string, signal: AbortSignal): Promise<Buffer> {
+async function readStdin(option: string, { signal, stdin }: Invocation): Promise<Buffer> {
   try {
-    return await buffer(addAbortSignal(signal, process.stdin));
+    return await buffer(addAbortSignal(signal, stdin));
   } catch (error) {
     if (signal.aborted) throw new RuntimeError('ABORTED', `${option}: the wait for stdin was given up`);
     throw unreadable(option, 'stdin', error);

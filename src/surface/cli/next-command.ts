@@ -1,4 +1,5 @@
 import { isAbsolute, relative, resolve } from 'node:path';
+import type { Invocation } from './invocation.ts';
 import type { RecordingFlags } from './recording.ts';
 
 /** The commands that decide about a call and go on with its run, ready to be copied into a shell. */
@@ -13,8 +14,12 @@ export interface NextCommands {
  * `config` is the RuntimeConfig file of the run; --config is left out for ./runtime.yaml, the default.
  * --record and --replay of the run are part of the command that resumes it.
  */
-export function nextCommands(config: string, { replay, record }: RecordingFlags = {}): NextCommands {
-  const option = configOption(config);
+export function nextCommands(
+  { cwd }: Pick<Invocation, 'cwd'>,
+  config: string,
+  { replay, record }: RecordingFlags = {},
+): NextCommands {
+  const option = configOption(cwd, config);
   const recordings = `${fileOption('--replay', replay)}${fileOption('--record', record)}`;
   return {
     approve: (id) => `signalbox pending approve ${id}${option}`,
@@ -25,14 +30,17 @@ export function nextCommands(config: string, { replay, record }: RecordingFlags 
 }
 
 /** The commands that show a stored run of a suite. */
-export function nextEvalCommands(config: string): { readonly html: (run: string) => string } {
-  return { html: (run) => `signalbox eval html ${run}${configOption(config)}` };
+export function nextEvalCommands(
+  { cwd }: Pick<Invocation, 'cwd'>,
+  config: string,
+): { readonly html: (run: string) => string } {
+  return { html: (run) => `signalbox eval html ${run}${configOption(cwd, config)}` };
 }
 
-function configOption(config: string): string {
-  const file = resolve(config);
-  if (file === resolve('runtime.yaml')) return '';
-  const near = relative(process.cwd(), file);
+function configOption(cwd: string, config: string): string {
+  const file = resolve(cwd, config);
+  if (file === resolve(cwd, 'runtime.yaml')) return '';
+  const near = relative(cwd, file);
   return ` --config ${quote(near.startsWith('..') || isAbsolute(near) ? file : near)}`;
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { catalogue, type Fault } from '../../errors.ts';
-import { isEvalCommand } from './command.ts';
+import { isEvalCommand, openRunCommand, type RunCommand } from './command.ts';
 import { addEvalCommands } from './commands/eval/eval.ts';
 import { addHookCommands } from './commands/hook.ts';
 import { addInitCommand } from './commands/init.ts';
@@ -11,13 +11,44 @@ import { addRunCommand } from './commands/run.ts';
 import { addRunsCommands } from './commands/runs.ts';
 import { addToolCommands } from './commands/tool.ts';
 import { addValidateCommand } from './commands/validate.ts';
-import { openInterruptSignal } from './interrupt.ts';
+import type { ExitCode } from './exit-code.ts';
+import type { Invocation, OutputStream } from './invocation.ts';
 import { openTerminal, watchStdout } from './terminal.ts';
 
-/** Parses the arguments of this process and does what they ask for. */
-export async function runProgram(): Promise<void> {
-  const signal = openInterruptSignal();
+/**
+ * Runs the command line on what would otherwise be taken from the process. Resolves to the exit code once stdout is
+ * written; rejects only with a defect of this program.
+ */
+export async function main(invocation: Invocation): Promise<ExitCode> {
+  const { argv } = invocation;
+  let code: ExitCode = 0;
   let written = '';
+  const runCommand = openRunCommand(invocation, (exitCode) => {
+    code = exitCode;
+  });
+  const program = openProgram(invocation, runCommand, (text) => {
+    written += text;
+  });
+  let isEval = false;
+  program.hook('preAction', (_, command) => {
+    isEval = isEvalCommand(command);
+  });
+  const stdout = watchStdout(invocation);
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    code = exitCodeOfParsing(error, written.trimEnd(), invocation);
+  }
+  return (await stdout.hasFailed()) ? exitCodeOfStdout(code, isEval) : code;
+}
+
+function openProgram(
+  invocation: Invocation,
+  runCommand: RunCommand,
+  writeOut: (text: string) => void,
+): Command {
+  const { stdout, stderr } = invocation;
   const program = new Command('signalbox')
     .description(
       'Run tools, evals, guardrails and pipelines of them in any language as plain processes, declared in YAML.',
@@ -40,40 +71,50 @@ export async function runProgram(): Promise<void> {
     .showHelpAfterError('(add --help for the arguments and examples)')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: (text) => {
-        written += text;
-      },
+      writeOut,
+      writeErr: openTerminal(invocation, false).writeStderr,
+      getOutHelpWidth: () => helpWidthOf(stdout),
+      getErrHelpWidth: () => helpWidthOf(stderr),
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
     })
     .exitOverride();
+  for (const add of [
+    addInitCommand,
+    addValidateCommand,
+    addToolCommands,
+    addEvalCommands,
+    addHookCommands,
+    addProviderCommands,
+    addRunCommand,
+    addPendingCommands,
+    addRunsCommands,
+  ])
+    add(program, runCommand);
+  return program;
+}
 
-  addInitCommand(program, signal);
-  addValidateCommand(program, signal);
-  addToolCommands(program, signal);
-  addEvalCommands(program, signal);
-  addHookCommands(program, signal);
-  addProviderCommands(program, signal);
-  addRunCommand(program, signal);
-  addPendingCommands(program, signal);
-  addRunsCommands(program, signal);
-  let isEval = false;
-  program.hook('preAction', (_, command) => {
-    isEval = isEvalCommand(command);
-  });
-  watchStdout(() => isEval);
-  try {
-    await program.parseAsync();
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    process.exitCode = exitCodeOfParsing(error, written.trimEnd());
-  }
+/** Commander's own choice where there is none. */
+function helpWidthOf({ isTTY, columns }: OutputStream): number {
+  return (isTTY === true ? columns : undefined) ?? 80;
+}
+
+/** Of an eval command 1 is a verdict, and nobody could read any. */
+function exitCodeOfStdout(code: ExitCode, isEval: boolean): ExitCode {
+  if (isEval) return code === 130 ? 130 : 2;
+  return code === 0 ? 1 : code;
 }
 
 /**
  * Handles what Commander throws, also for --help and --version; it has printed errors to stderr already.
  */
-function exitCodeOfParsing({ code, exitCode, message }: CommanderError, written: string): 0 | 2 {
-  const { print, printJson } = openTerminal(false);
-  const wantsJson = process.argv.includes('--json');
+function exitCodeOfParsing(
+  { code, exitCode, message }: CommanderError,
+  written: string,
+  invocation: Invocation,
+): 0 | 2 {
+  const { print, printJson } = openTerminal(invocation, false);
+  const wantsJson = invocation.argv.includes('--json');
   if (exitCode === 0) {
     if (wantsJson) printJson(code === 'commander.version' ? { version: written } : { help: written });
     else print(written);

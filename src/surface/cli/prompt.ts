@@ -5,12 +5,13 @@ import { toRuntimeError } from '../../errors.ts';
 import type { Runtime } from '../../runtime/open-runtime.ts';
 import { escapeInvisible } from '../../text/escape-invisible.ts';
 import { parseJson } from './input.ts';
+import type { Invocation } from './invocation.ts';
 import { jsonLine, questionOfRecord, questionText } from './show/pending.ts';
 import type { RunProgress } from './show/run-progress.ts';
 import type { Terminal } from './terminal.ts';
-import { userName } from './user-name.ts';
 
 export interface PromptContext {
+  readonly invocation: Invocation;
   readonly runtime: Runtime;
   readonly progress: RunProgress;
   readonly terminal: Terminal;
@@ -31,12 +32,13 @@ export function openPrompt(context: PromptContext): (pending: PendingRecord) => 
 }
 
 async function promptFor(pending: PendingRecord, context: PromptContext): Promise<boolean> {
-  const { progress, terminal, signal } = context;
+  const { invocation, progress, terminal, signal } = context;
+  const { stdin: input, stderr: output } = invocation;
   if (signal.aborted) return false;
   progress.pause();
-  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true, prompt: '' });
+  const lines = createInterface({ input, output, terminal: true, prompt: '' });
   // In raw mode the terminal sends no SIGINT.
-  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  lines.on('SIGINT', invocation.interrupt);
   let isOver = false;
   const closed = new Promise<undefined>((resolve) => {
     lines.once('close', () => {
@@ -89,7 +91,7 @@ async function promptUntilDecided(
       switch (word?.trim().toLowerCase()) {
         case 'a':
         case 'approve':
-          await context.runtime.pending.approve(pending.id, { by: userName() });
+          await context.runtime.pending.approve(pending.id, { by: context.invocation.userName() });
           return true;
         case 'e':
         case 'edit':
@@ -120,33 +122,33 @@ async function promptUntilDecided(
 /** Approves with edited arguments; false when the answer is empty, which goes back to the choice. */
 async function approveEdited(
   pending: PendingRecord,
-  { runtime }: PromptContext,
+  { runtime, invocation }: PromptContext,
   readAnswer: ReadAnswer,
 ): Promise<boolean> {
   const args = await readAnswer('arguments: ', jsonLine(pending.args.text));
   if (args === undefined || args.trim() === '') return false;
-  await runtime.pending.approve(pending.id, { by: userName(), args });
+  await runtime.pending.approve(pending.id, { by: invocation.userName(), args });
   return true;
 }
 
 async function respond(
   { id }: PendingRecord,
-  { runtime }: PromptContext,
+  { runtime, invocation }: PromptContext,
   readAnswer: ReadAnswer,
 ): Promise<boolean> {
   const text = await readAnswer('result, as JSON: ');
   if (text === undefined || text.trim() === '') return false;
-  await runtime.pending.respond(id, { by: userName(), result: parseJson('the result', text) });
+  await runtime.pending.respond(id, { by: invocation.userName(), result: parseJson('the result', text) });
   return true;
 }
 
 async function reject(
   { id }: PendingRecord,
-  { runtime }: PromptContext,
+  { runtime, invocation }: PromptContext,
   readAnswer: ReadAnswer,
 ): Promise<boolean> {
   const reason = await readAnswer('reason: ');
   if (reason === undefined || reason.trim() === '') return false;
-  await runtime.pending.reject(id, { by: userName(), reason: reason.trim() });
+  await runtime.pending.reject(id, { by: invocation.userName(), reason: reason.trim() });
   return true;
 }

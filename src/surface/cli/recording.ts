@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
 import { isObject, parseLossless } from '../../json/json.ts';
 import { reasonOf, requireFile } from './input.ts';
+import type { Invocation } from './invocation.ts';
 
 /** The files that a run's model calls come from and go to. */
 export interface RecordingFlags {
@@ -14,8 +15,15 @@ export interface RecordingFlags {
  * Checks --record and --replay before anything is run. Throws FILE_UNREADABLE for a --replay that is not a
  * recording and a --record that cannot be written, USAGE when both name the same file.
  */
-export function requireRecordings({ record, replay }: RecordingFlags): void {
-  if (record !== undefined && replay !== undefined && isSameFile(record, replay)) {
+export function requireRecordings(
+  { record, replay }: RecordingFlags,
+  { cwd }: Pick<Invocation, 'cwd'>,
+): void {
+  if (
+    record !== undefined &&
+    replay !== undefined &&
+    isSameFile(resolve(cwd, record), resolve(cwd, replay))
+  ) {
     throw new RuntimeError('USAGE', `--record and --replay name the same file, ${record}`, {
       hint: 'Record into another file.',
     });
@@ -25,7 +33,7 @@ export function requireRecordings({ record, replay }: RecordingFlags): void {
 }
 
 function isSameFile(one: string, other: string): boolean {
-  if (resolve(one) === resolve(other)) return true;
+  if (one === other) return true;
   const [left, right] = [statOf(one), statOf(other)];
   return left !== undefined && left.dev === right?.dev && left.ino === right.ino;
 }

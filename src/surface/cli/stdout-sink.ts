@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { OutputStream } from './invocation.ts';
 
 /** Stdout as the sink of reports without a file, with back-pressure. */
 export interface StdoutSink {
@@ -9,10 +10,10 @@ export interface StdoutSink {
   write(text: string): Promise<void>;
 }
 
-export function openStdoutSink(hasColour: boolean, stdout: NodeJS.WriteStream = process.stdout): StdoutSink {
+export function openStdoutSink(hasColour: boolean, stdout: OutputStream): StdoutSink {
   return {
     hasColour,
-    columns: stdout.isTTY === true && stdout.columns >= minColumns ? stdout.columns : undefined,
+    columns: stdout.isTTY === true && (stdout.columns ?? 0) >= minColumns ? stdout.columns : undefined,
     write: async (text) => {
       if (stdout.destroyed || stdout.write(text)) return;
       // The reader may close the pipe before it is drained.

@@ -1,9 +1,19 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { styleText } from 'node:util';
-import { openOutputSink } from '../../files/output-sink.ts';
+import { type OutputSink, openOutputSink } from '../../files/output-sink.ts';
 import { stringifyJson } from '../../json/json.ts';
 import { escapeInvisible } from '../../text/escape-invisible.ts';
+import type { Invocation, OutputStream } from './invocation.ts';
+import { formatColumns } from './show/columns.ts';
+import { openStdoutSink, type StdoutSink } from './stdout-sink.ts';
 
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
+
+/** stderr, for what draws on it. */
+export interface StderrSink extends OutputSink {
+  readonly isTTY: boolean;
+  readonly columns: number;
+}
 
 /** Where a command writes, and whether a person is looking. */
 export interface Terminal {
@@ -11,8 +21,13 @@ export interface Terminal {
   readonly hasColour: boolean;
   /** Colours on stderr, likewise. */
   readonly hasErrorColour: boolean;
+  /** stdout, for what waits for its reader. */
+  readonly stdout: StdoutSink;
+  readonly stderr: StderrSink;
   /** stdout, whole lines. */
   print(text: string): void;
+  /** stdout, rows as aligned columns. */
+  printColumns(rows: readonly (readonly string[])[]): void;
   /**
    * stdout, a value and a newline: unchanged in a pipe, on a terminal with invisible characters escaped.
    */
@@ -31,29 +46,38 @@ export interface Terminal {
   styleStderr(style: Style, text: string): string;
 }
 
-export function openTerminal(colour: boolean): Terminal {
-  const isWanted = colour && (process.env['NO_COLOR'] ?? '') === '';
-  const hasColour = isWanted && process.stdout.isTTY === true;
-  const hasErrorColour = isWanted && process.stderr.isTTY === true;
+/** The terminal of an invocation; `colour` is false after --no-color. */
+export function openTerminal(invocation: Invocation, colour: boolean): Terminal {
+  const { stdout, env } = invocation;
+  const isWanted = colour && (env['NO_COLOR'] ?? '') === '';
+  const isTTY = stdout.isTTY === true;
+  const stderr = openStderrSink(invocation.stderr);
+  const hasColour = isWanted && isTTY;
+  const hasErrorColour = isWanted && stderr.isTTY;
+  const sink = openStdoutSink(hasColour, stdout);
   const styler = (isShown: boolean) => (style: Style, text: string) =>
     isShown ? styleText(style, text, { validateStream: false }) : text;
   const print = (text: string) => {
-    process.stdout.write(`${text}\n`);
+    stdout.write(`${text}\n`);
   };
+  const printStderr = (text: string) => stderr.write(`${text}\n`);
   return {
     hasColour,
     hasErrorColour,
+    stdout: sink,
+    stderr,
     print,
-    printValue: (text) => print(process.stdout.isTTY === true ? escapeInvisible(text) : text),
+    printColumns: (rows) => print(formatColumns(rows, sink.columns)),
+    printValue: (text) => print(isTTY ? escapeInvisible(text) : text),
     printJson: (document) => {
       const text = stringifyJson(document);
-      print(process.stdout.isTTY === true ? escapeControls(text) : text);
+      print(isTTY ? escapeControls(text) : text);
     },
-    printStderr: (text) => writeStderr(`${text}\n`),
+    printStderr,
     printHint: (fault) => {
-      if (fault !== undefined && fault.hint !== '') writeStderr(`hint: ${escapeInvisible(fault.hint)}\n`);
+      if (fault !== undefined && fault.hint !== '') printStderr(`hint: ${escapeInvisible(fault.hint)}`);
     },
-    writeStderr,
+    writeStderr: stderr.write,
     styleStdout: styler(hasColour),
     styleStderr: styler(hasErrorColour),
   };
@@ -68,31 +92,41 @@ function escapeControls(json: string): string {
 }
 
 /** Writes through the sink of the log, so that both stay in order. */
-function writeStderr(text: string): void {
-  openOutputSink(2).write(text);
-}
-
-/** Stderr as the stream that progress is drawn on. */
-export function openStderr() {
-  const { write } = openOutputSink(2);
+function openStderrSink(stderr: OutputStream): StderrSink {
+  const { fd } = stderr;
   return {
-    isTTY: process.stderr.isTTY === true,
+    isTTY: stderr.isTTY === true,
     get columns(): number {
-      return process.stderr.columns;
+      return stderr.columns ?? 0;
     },
-    write,
+    write: (text) => {
+      if (fd === undefined) stderr.write(text);
+      else openOutputSink(fd).write(text);
+    },
   };
 }
 
-/** Ignores EPIPE on stdout; prints any other write error and sets a failing exit code. */
-export function watchStdout(isEval: () => boolean): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+/** Whether stdout could be written. */
+export interface StdoutWatch {
+  /** Waits until everything is written or refused; true for a refusal other than EPIPE. */
+  hasFailed(): Promise<boolean>;
+}
+
+/** Ignores EPIPE on stdout; prints any other write error. */
+export function watchStdout(invocation: Invocation): StdoutWatch {
+  const { stdout } = invocation;
+  let hasFailed = false;
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
-    openTerminal(false).printStderr(`error: stdout cannot be written (${error.message})`);
-    process.once('exit', () => {
-      // For eval commands 1 would mean a missed gate, so it is 2.
-      if (!isEval()) process.exitCode ||= 1;
-      else if (process.exitCode !== 130) process.exitCode = 2;
-    });
+    hasFailed = true;
+    openTerminal(invocation, false).printStderr(`error: stdout cannot be written (${error.message})`);
   });
+  return {
+    hasFailed: async () => {
+      // A stream reports one turn later what became of a write.
+      await nextTurn();
+      if (stdout.writableLength > 0) await new Promise((resolve) => stdout.write('', resolve));
+      return hasFailed;
+    },
+  };
 }

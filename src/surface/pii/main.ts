@@ -11,5 +11,18 @@ try {
 const { enableCompileCache } = await import('node:module');
 // Before anything large is loaded: a second start reads compiled code, which halves the time to begin.
 enableCompileCache();
-const { runProgram } = await import('./program.ts');
-await runProgram();
+const [{ main }, { openOutputSink }] = await Promise.all([
+  import('./program.ts'),
+  import('../../files/output-sink.ts'),
+]);
+// Nobody reads the answers any more.
+process.stdout.on('error', () => process.exit(1));
+process.exitCode = await main({
+  argv: process.argv.slice(2),
+  get stdin() {
+    return process.stdin;
+  },
+  stdout: process.stdout,
+  printError: (line) => openOutputSink(2).write(`${line}\n`),
+  env: process.env,
+});

@@ -1,41 +1,46 @@
+import type { Readable, Writable } from 'node:stream';
 import { toRuntimeError } from '../../errors.ts';
-import { openOutputSink } from '../../files/output-sink.ts';
-import { createPiiFilter } from '../../pii/filter.ts';
+import { createPiiFilter, type PiiFilter } from '../../pii/filter.ts';
 import { help } from './help.ts';
 import { serve } from './serve.ts';
 import { readSettings } from './settings.ts';
 
-/** Answers what stdin asks, on stdout: one object, or as a server one line for each line. */
-export async function runProgram(): Promise<void> {
-  const args = process.argv.slice(2);
-  if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(help());
-    return;
-  }
-  const filter = openFilter(args);
-  if (filter === undefined) return;
-  // Expired values are dropped on time, not only with the next request.
-  setInterval(() => filter.sweep(Date.now()), 60_000).unref();
-  process.stdout.on('error', () => process.exit(1));
-  process.exitCode = await serve(filter, { input: process.stdin, write, printError });
+/** Everything that signalbox-pii takes from its process. */
+export interface PiiInvocation {
+  /** The arguments, without the names of Node and of the program. */
+  readonly argv: readonly string[];
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  /** Prints one line for people; it never contains a value that was found. */
+  readonly printError: (line: string) => void;
+  /** Environment variables by name. */
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Undefined when the arguments or the environment are invalid: prints why, and sets exit code 2. */
-function openFilter(args: readonly string[]) {
+/** Answers what stdin asks, on stdout: one object, or as a server one line for each line. Resolves to the exit code. */
+export async function main(invocation: PiiInvocation): Promise<0 | 1 | 2> {
+  const { argv, stdout, printError, env } = invocation;
+  if (argv.includes('--help') || argv.includes('-h')) {
+    stdout.write(help());
+    return 0;
+  }
+  let filter: PiiFilter;
   try {
-    return createPiiFilter(readSettings(args, process.env));
+    filter = createPiiFilter(readSettings(argv, env));
   } catch (error) {
     const { message, hint } = toRuntimeError(error);
     printError(`signalbox-pii: ${message}. ${hint}`);
-    process.exitCode = 2;
-    return undefined;
+    return 2;
   }
-}
-
-function write(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-function printError(line: string): void {
-  openOutputSink(2).write(`${line}\n`);
+  // Expired values of conversations are dropped on time, not only with the next request.
+  const sweeping = setInterval(() => filter.sweep(Date.now()), 60_000).unref();
+  try {
+    return await serve(filter, {
+      input: invocation.stdin,
+      write: (line) => void stdout.write(`${line}\n`),
+      printError,
+    });
+  } finally {
+    clearInterval(sweeping);
+  }
 }

@@ -9,13 +9,14 @@ import {
   readFileSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import { openRuntime } from '../../../src/index.ts';
+import { enter, openStreams, type Place, type Streams, type TerminalStreams, within } from './in-process.ts';
 
 // A command takes half a second; on a machine with much else to do, it may take many.
 vi.setConfig({ testTimeout: 60_000 });
@@ -42,6 +43,10 @@ export interface Circumstances {
   /** Written and ended; null leaves it open; without it there is none. */
   readonly stdin?: string | null;
   readonly env?: Readonly<Record<string, string>>;
+  /** Starts the program rather than calling its `main` here: for what only a process can show. */
+  readonly binary?: true;
+  /** Streams of `main` that claim to be a terminal, 200 columns wide. */
+  readonly terminal?: TerminalStreams;
 }
 
 /** A running command. */
@@ -114,9 +119,44 @@ function quietEnv(): NodeJS.ProcessEnv {
   return { ...env, NODE_COMPILE_CACHE: compiled };
 }
 
-/** Runs a command to its end. */
+/** Runs a command to its end: a call of `main` in this process, or the program itself where `binary` is set. */
 export async function run(args: readonly string[], circumstances: Circumstances = {}): Promise<Ran> {
-  return await start(args, circumstances).ran;
+  if (circumstances.binary) return await start(args, circumstances).ran;
+  const { screen, ...ran } = await runShown(args, circumstances);
+  return ran;
+}
+
+/** What a command came to, and what the streams of it that are terminals would show. */
+export interface Shown extends Ran {
+  readonly screen: string;
+}
+
+/** Calls `main` in this process, on streams of which some claim to be terminals. */
+export async function runShown(args: readonly string[], circumstances: Circumstances): Promise<Shown> {
+  const { cwd = process.cwd(), env = {} } = circumstances;
+  const streams = openStreams(circumstances);
+  const ran = await within({ cwd, env }, () => callMain(args, { cwd, env }, streams));
+  return { ...ran, screen: streams.screen() };
+}
+
+async function callMain(
+  args: readonly string[],
+  { cwd, env }: Place,
+  { streams, texts }: Streams,
+): Promise<Ran> {
+  const { main } = await import('../../../src/surface/cli/program.ts');
+  const interruption = new AbortController();
+  const code = await main({
+    ...streams,
+    argv: args,
+    env: { ...quietEnv(), ...env },
+    cwd,
+    signal: interruption.signal,
+    interrupt: () => interruption.abort(),
+    userName: () => userInfo().username,
+    limitHeapGrowth: () => {},
+  });
+  return { code, ...texts() };
 }
 
 /** Runs a command with --json: its exit code, its one document, and stderr. */
@@ -134,8 +174,9 @@ export async function runBothWays(args: readonly string[], circumstances: Circum
   return { people, programs };
 }
 
-/** A command in a terminal of its own, and somebody at its keys. */
-export interface Typing extends Running {
+/** A command on a terminal, and somebody at its keys. */
+export interface Typing {
+  readonly ran: Promise<Ran>;
   /** What came to the screen so far, from stdout and stderr alike. */
   screen(): string;
   /** Waits until the screen shows the text, after what it showed when keys were last typed. */
@@ -150,22 +191,46 @@ export const hasTerminals = (process.env.PATH ?? '')
   .some((folder) => existsSync(join(folder, 'script')));
 
 /** Starts a command in a terminal of its own. */
-export function startOnTerminal(args: readonly string[], circumstances: Circumstances = {}): Typing {
+export function startOnTerminal(
+  args: readonly string[],
+  circumstances: Circumstances = {},
+): Typing & Running {
   const words = [...signalbox, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
   const line = `stty cols 200; ${words.join(' ')}`;
   const running = start([], { ...circumstances, stdin: null }, ['script', '-qec', line, '/dev/null']);
   let shown = '';
-  let typedAt = 0;
   running.child.stdout?.on('data', (chunk: Buffer) => {
     shown += chunk.toString();
   });
   return {
     ...running,
-    screen: () => shown,
-    sees: (text) => until(() => shown.slice(typedAt).includes(text)),
+    ...openTyping(
+      () => shown,
+      (keys) => running.child.stdin?.write(keys),
+    ),
+  };
+}
+
+/** Calls `main` on streams that claim to be a terminal; resolves once it has the current folder to itself. */
+export async function callOnTerminal(
+  args: readonly string[],
+  { cwd = process.cwd(), env = {} }: Pick<Circumstances, 'cwd' | 'env'> = {},
+): Promise<Typing> {
+  const leave = await enter({ cwd, env });
+  const streams = openStreams({ stdin: null, terminal: 'both' });
+  const ran = callMain(args, { cwd, env }, streams).finally(leave);
+  const { stdin } = streams.streams;
+  return { ran, ...openTyping(streams.screen, (keys) => void stdin.push(keys)) };
+}
+
+function openTyping(screen: () => string, write: (keys: string) => void): Omit<Typing, 'ran'> {
+  let typedAt = 0;
+  return {
+    screen,
+    sees: (text) => until(() => screen().slice(typedAt).includes(text)),
     type: (keys) => {
-      typedAt = shown.length;
-      running.child.stdin?.write(keys);
+      typedAt = screen().length;
+      write(keys);
     },
   };
 }

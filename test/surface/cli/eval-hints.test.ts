@@ -63,7 +63,11 @@ describe('where there is no config, commands on kept runs say that one is wanted
     ]);
   });
 
-  const named = { isConfigGiven: true, terminal: { printStderr: () => {} } };
+  const named = {
+    isConfigGiven: true,
+    invocation: { cwd: process.cwd() },
+    terminal: { printStderr: () => {} },
+  };
 
   test('show, html and diff', async () => {
     const file = join(folderOf({}), 'runtime.yaml');

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { config, folderOf, hasTerminals, run, startOnTerminal, suite } from './command-line.ts';
+import { callOnTerminal, config, folderOf, run, suite } from './command-line.ts';
 
 const rows = (count: number) =>
   Array.from({ length: count }, (_, index) => `{"text": "no ${index}"}\n`).join('');
@@ -117,9 +117,9 @@ describe('on a stderr that is a pipe', () => {
   });
 });
 
-test.skipIf(!hasTerminals)('on a terminal the line goes on below the first failures', async () => {
+test('on a terminal the line goes on below the first failures', async () => {
   const cwd = folderOf(failing(20_000));
-  const typing = startOnTerminal(evalRun('--reporter', 'csv=all.csv'), { cwd });
+  const typing = await callOnTerminal(evalRun('--reporter', 'csv=all.csv'), { cwd });
   const { code } = await typing.ran;
   const screen = typing.screen();
   expect(code).toBe(1);

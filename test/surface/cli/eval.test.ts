@@ -317,7 +317,9 @@ const runs = titled([
 const four = '{"id": "four", "score": 1, "topic": "shop"}\n';
 
 test.concurrent.for(runs)('a suite $title', async ({ args, code, document, stderr = '' }, { expect }) => {
-  const ran = await runJson(['eval', 'run', ...args], { cwd: suites, stdin: four });
+  // A dataset is read from the stdin of a process.
+  const binary = args.includes('-') && ({ binary: true } as const);
+  const ran = await runJson(['eval', 'run', ...args], { cwd: suites, stdin: four, ...binary });
   const its = { run_id: expect.any(String), suite: 'demo', duration_ms: expect.any(Number) };
   expect(ran).toMatchObject({ code, document: { ...its, ...document }, stderr });
 });

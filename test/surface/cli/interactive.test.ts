@@ -1,5 +1,14 @@
 import { test } from 'vitest';
-import { fixture, hasTerminals, pipeline, run, runJson, startOnTerminal, workspace } from './command-line.ts';
+import {
+  callOnTerminal,
+  fixture,
+  hasTerminals,
+  pipeline,
+  run,
+  runJson,
+  startOnTerminal,
+  workspace,
+} from './command-line.ts';
 
 const silent = ['--log-level', 'silent'];
 const question = 'or [l]ater? ';
@@ -30,16 +39,25 @@ output: \${[steps.one.result.amount, steps.two.result.amount]}
 `),
 };
 
-function begin(file = 'pay.yaml', more: readonly string[] = []) {
+function argsOf(file: string, more: readonly string[]) {
+  return ['run', file, '--interactive', ...silent, ...more];
+}
+
+async function begin(file = 'pay.yaml', more: readonly string[] = []) {
   const folder = workspace(spec, files);
-  const terminal = startOnTerminal(['run', file, '--interactive', ...silent, ...more], { cwd: folder });
-  return { folder, ...terminal };
+  return { folder, ...(await callOnTerminal(argsOf(file, more), { cwd: folder })) };
+}
+
+/** The program in a terminal of its own, which also has a life before and after a question. */
+function beginForReal(file = 'pay.yaml', more: readonly string[] = []) {
+  const folder = workspace(spec, files);
+  return { folder, ...startOnTerminal(argsOf(file, more), { cwd: folder }) };
 }
 
 const terminalTest = test.skipIf(!hasTerminals).concurrent;
 
 terminalTest('approve, once nothing else has been taken for an answer', async ({ expect }) => {
-  const { ran, sees, type, screen } = begin();
+  const { ran, sees, type, screen } = beginForReal();
   await sees(question);
   type('\r');
   await sees(question);
@@ -53,7 +71,7 @@ terminalTest('approve, once nothing else has been taken for an answer', async ({
 });
 
 terminalTest('what was typed before the question is no answer to it', async ({ expect }) => {
-  const { ran, sees, type, screen } = begin();
+  const { ran, sees, type, screen } = beginForReal();
   type('a\ra\ra\r');
   await sees(question);
   type('r\r');
@@ -63,8 +81,8 @@ terminalTest('what was typed before the question is no answer to it', async ({ e
   expect(screen()).toContain('[REJECTED]');
 });
 
-terminalTest('edited arguments that do not fit are told and asked for again', async ({ expect }) => {
-  const { ran, sees, type, screen } = begin();
+test.concurrent('edited arguments that do not fit are told and asked for again', async ({ expect }) => {
+  const { ran, sees, type, screen } = await begin();
   await sees(question);
   type('edit\r');
   await sees('{"amount":20}');
@@ -78,8 +96,10 @@ terminalTest('edited arguments that do not fit are told and asked for again', as
   expect(screen()).toMatch(/\{"amount":20\.5\}\r\n$/);
 });
 
-terminalTest('a result that is no JSON or does not fit is told and asked for again', async ({ expect }) => {
-  const { ran, sees, type, screen } = begin();
+test.concurrent('a result that is no JSON or does not fit is told and asked for again', async ({
+  expect,
+}) => {
+  const { ran, sees, type, screen } = await begin();
   await sees(question);
   type('s\r');
   await sees('result, as JSON: ');
@@ -98,8 +118,8 @@ terminalTest('a result that is no JSON or does not fit is told and asked for aga
   expect(screen()).toMatch(/\{"amount":\s?7\}\r\n$/);
 });
 
-terminalTest('reject, with a reason; an empty one takes the choice back', async ({ expect }) => {
-  const { ran, sees, type, screen } = begin();
+test.concurrent('reject, with a reason; an empty one takes the choice back', async ({ expect }) => {
+  const { ran, sees, type, screen } = await begin();
   await sees(question);
   type('r\r');
   await sees('reason: ');
@@ -112,27 +132,27 @@ terminalTest('reject, with a reason; an empty one takes the choice back', async 
   expect(screen()).toMatch(/failed.*: step "only": \[REJECTED\] .*too much\r\n/);
 });
 
-terminalTest('later leaves the run waiting, and Ctrl-D says the same', async ({ expect }) => {
+test.concurrent('later leaves the run waiting, and Ctrl-D says the same', async ({ expect }) => {
   const codes = await Promise.all(
     ['l\r', '\u0004'].map(async (keys) => {
-      const { folder, ran, sees, type } = begin();
+      const { folder, ran, sees, type, screen } = await begin();
       await sees(question);
       type(keys);
-      const { code, stdout } = await ran;
+      const { code } = await ran;
       const { document } = await runJson(['pending', 'list'], { cwd: folder });
-      return { code, stdout, document };
+      return { code, shown: screen(), document };
     }),
   );
   const waits = {
     code: 3,
-    stdout: expect.stringContaining('then:     signalbox runs resume run_'),
+    shown: expect.stringContaining('then:     signalbox runs resume run_'),
     document: { pending: [expect.objectContaining({ status: 'open' })] },
   };
   expect(codes).toEqual([waits, waits]);
 });
 
-terminalTest('later with --wait goes on by what is decided elsewhere', async ({ expect }) => {
-  const { folder, ran, sees, type, screen } = begin('pay.yaml', ['--wait']);
+test.concurrent('later with --wait goes on by what is decided elsewhere', async ({ expect }) => {
+  const { folder, ran, sees, type, screen } = await begin('pay.yaml', ['--wait']);
   await sees(question);
   type('l\r');
   await sees('waiting for the decision about pending_');
@@ -142,7 +162,7 @@ terminalTest('later with --wait goes on by what is decided elsewhere', async ({ 
 });
 
 terminalTest('Ctrl-C at the question sets the run down [DS-EXIT-04]', async ({ expect }) => {
-  const { folder, ran, sees, type } = begin();
+  const { folder, ran, sees, type } = beginForReal();
   await sees(question);
   type('\u0003');
   const { code, stdout } = await ran;
@@ -152,21 +172,20 @@ terminalTest('Ctrl-C at the question sets the run down [DS-EXIT-04]', async ({ e
   expect(document).toMatchObject({ pending: [{ status: 'open' }] });
 });
 
-terminalTest(
-  'a call that was decided elsewhere meanwhile is told, and the run goes by that',
-  async ({ expect }) => {
-    const { folder, ran, sees, type, screen } = begin();
-    await sees(question);
-    const [id = ''] = /pending_[\da-f]{16}/.exec(screen()) ?? [];
-    await run(['pending', 'reject', id, '--reason', 'no', '--by', 'ada'], { cwd: folder });
-    type('a\r');
-    expect((await ran).code).toBe(1);
-    expect(screen()).toContain('has been rejected by ada already');
-  },
-);
+test.concurrent('a call that was decided elsewhere meanwhile is told, and the run goes by that', async ({
+  expect,
+}) => {
+  const { folder, ran, sees, type, screen } = await begin();
+  await sees(question);
+  const [id = ''] = /pending_[\da-f]{16}/.exec(screen()) ?? [];
+  await run(['pending', 'reject', id, '--reason', 'no', '--by', 'ada'], { cwd: folder });
+  type('a\r');
+  expect((await ran).code).toBe(1);
+  expect(screen()).toContain('has been rejected by ada already');
+});
 
-terminalTest('of calls that wait at once, one is asked about after the other', async ({ expect }) => {
-  const { ran, sees, type, screen } = begin('both.yaml');
+test.concurrent('of calls that wait at once, one is asked about after the other', async ({ expect }) => {
+  const { ran, sees, type, screen } = await begin('both.yaml');
   await sees(question);
   expect(screen().split(question).length - 1).toBe(1);
   type('a\r');
@@ -176,8 +195,8 @@ terminalTest('of calls that wait at once, one is asked about after the other', a
   expect(screen()).toMatch(/\[1,2\]\r\n$/);
 });
 
-terminalTest('with --json the document is all that comes to stdout', async ({ expect }) => {
-  const { ran, sees, type, screen } = begin('pay.yaml', ['--json']);
+test.concurrent('with --json the document is all that comes to stdout', async ({ expect }) => {
+  const { ran, sees, type, screen } = await begin('pay.yaml', ['--json']);
   await sees(question);
   type('a\r');
   expect((await ran).code).toBe(0);
@@ -199,9 +218,10 @@ providers:
   - {id: main, type: mock, model: scripted, additional_config: {responses: [{chunks: ["Good ", "\\e[2Jday."]}]}}
 `;
 
-terminalTest('a terminal shows an answer as it comes, without what it would obey', async ({ expect }) => {
+test.concurrent('a terminal shows an answer as it comes, without what it would obey', async ({ expect }) => {
   const folder = workspace(speaking, streaming);
-  const { ran, screen } = startOnTerminal(['run', 'talk.yaml', '--no-color', ...silent], { cwd: folder });
+  const typing = await callOnTerminal(['run', 'talk.yaml', '--no-color', ...silent], { cwd: folder });
+  const { ran, screen } = typing;
   expect((await ran).code).toBe(0);
   expect(screen()).toContain('\r\nanswer: Good \\u001b[2Jday.\r\nanswer: ok in ');
   expect(screen()).toMatch(/\r\ndone\r\n$/);

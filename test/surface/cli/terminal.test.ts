@@ -7,6 +7,7 @@ import {
   onlyDocument,
   type Ran,
   run,
+  runShown,
   signalbox,
   start,
   workspace,
@@ -47,6 +48,16 @@ async function runInShell(line: string, args: readonly string[]): Promise<Ran> {
   return await start([...signalbox, ...args], { cwd: desk }, ['sh', '-c', line, 'sh']).ran;
 }
 
+/** Calls a command on streams that claim to be terminals; what would come to the screen of those, alike. */
+async function showOnTerminal(
+  args: readonly string[],
+  terminal: 'both' | 'stdout' | 'stderr' = 'both',
+  env: Record<string, string> = {},
+) {
+  const { code, screen } = await runShown(args, { cwd: desk, env, terminal });
+  return { code, screen: screen.replaceAll('\r\n', '\n') };
+}
+
 /** Runs a command in a terminal of its own; what would come to the screen, from stdout and stderr alike. */
 async function runOnTerminal(args: readonly string[], redirection = '', env: Record<string, string> = {}) {
   const words = [...signalbox, ...args].map((word) => `'${word}'`);
@@ -59,15 +70,15 @@ test.skipIf(!hasScript).concurrent('a terminal gets colours', async ({ expect })
   expect(await runOnTerminal(fire)).toEqual({ code: 0, screen: `${esc}[32mallow${esc}[39m\nasked: pass\n` });
 });
 
-test.skipIf(!hasScript).concurrent.for([
+test.concurrent.for([
   { title: 'NO_COLOR=1', args: fire, env: { NO_COLOR: '1' } },
   { title: '--no-color', args: [...fire, '--no-color'], env: {} },
 ])('a terminal gets no colours with $title', async ({ args, env }, { expect }) => {
-  expect(await runOnTerminal(args, '', env)).toEqual({ code: 0, screen: 'allow\nasked: pass\n' });
+  expect(await showOnTerminal(args, 'both', env)).toEqual({ code: 0, screen: 'allow\nasked: pass\n' });
 });
 
-test.skipIf(!hasScript).concurrent('an empty NO_COLOR asks for nothing', async ({ expect }) => {
-  const { screen } = await runOnTerminal(fire, '', { NO_COLOR: '' });
+test.concurrent('an empty NO_COLOR asks for nothing', async ({ expect }) => {
+  const { screen } = await showOnTerminal(fire, 'both', { NO_COLOR: '' });
   expect(screen).toContain(`${esc}[32mallow`);
 });
 
@@ -79,21 +90,19 @@ test
     expect(screen).toMatch(new RegExp(`^\\r${esc}\\[2K.*1/1 case.*\\r${esc}\\[2K${esc}\\[1mdemo`, 's'));
   });
 
-test.skipIf(!hasScript).concurrent.for([
-  { title: 'with --quiet', args: [...suite, '--quiet'], redirection: '' },
-  { title: 'with --json', args: [...suite, '--json'], redirection: '' },
-  { title: 'when stderr is no terminal', args: suite, redirection: '2>&1 >/dev/null | cat' },
-])('a suite shows no progress line $title', async ({ args, redirection }, { expect }) => {
-  const { screen } = await runOnTerminal(args, redirection);
-  expect(screen).not.toContain('\r');
+test.concurrent.for([
+  { title: 'with --quiet', args: [...suite, '--quiet'], terminal: 'both' as const },
+  { title: 'with --json', args: [...suite, '--json'], terminal: 'both' as const },
+  { title: 'when stderr is no terminal', args: suite, terminal: 'stdout' as const },
+])('a suite shows no progress line $title', async ({ args, terminal }, { expect }) => {
+  const { stdout, stderr } = await run(args, { cwd: desk, terminal });
+  expect(stdout + stderr).not.toContain('\r');
 });
 
-test
-  .skipIf(!hasScript)
-  .concurrent('--json prints its document on a terminal as anywhere else', async ({ expect }) => {
-    const { screen } = await runOnTerminal([...fire, '--json']);
-    expect(onlyDocument(screen)).toMatchObject({ verdict: 'allow' });
-  });
+test.concurrent('--json prints its document on a terminal as anywhere else', async ({ expect }) => {
+  const { screen } = await showOnTerminal([...fire, '--json']);
+  expect(onlyDocument(screen)).toMatchObject({ verdict: 'allow' });
+});
 
 const words = ['1', '2', '3', '4', '5'].map((number) => `noisy: line ${number}`);
 
@@ -108,11 +117,11 @@ test
     expect(lines.map((line) => pattern.exec(line)?.[1])).toEqual(words);
   });
 
-test.skipIf(!hasScript).concurrent.for([
+test.concurrent.for([
   { title: 'NO_COLOR=1', args: [], env: { NO_COLOR: '1' } },
   { title: '--no-color', args: ['--no-color'], env: {} },
 ])('a log on a terminal is text without colours with $title', async ({ args, env }, { expect }) => {
-  const { screen } = await runOnTerminal(['tool', 'call', 'noisy', ...args], '>/dev/null', env);
+  const { screen } = await showOnTerminal(['tool', 'call', 'noisy', ...args], 'stderr', env);
   const lines = screen.split('\n').filter(Boolean);
   const pattern = /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: (.*)$/;
   expect(lines.map((line) => pattern.exec(line)?.[1])).toEqual(words);

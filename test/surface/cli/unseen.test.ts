@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fixture, hasTerminals, run, startOnTerminal, workspace } from './command-line.ts';
+import { callOnTerminal, fixture, run, workspace } from './command-line.ts';
 
 const esc = '\u001b';
 const evil = `${esc}]0;owned\u0007${esc}[2J\u009b31mred`;
@@ -61,13 +61,13 @@ test('a result stays what it is in a pipe', async () => {
   expect(stdout).toBe(`${evil}\n`);
 });
 
-describe.skipIf(!hasTerminals)('on a terminal (skipped without script)', () => {
+describe('on a terminal', () => {
   test.each([
     { title: 'a result that is a text', args: ['tool', 'call', 'good'], shown: String.raw`\u001b]0;owned` },
     { title: 'a result that is JSON', args: ['tool', 'call', 'tree'], shown: String.raw`\u009b31m` },
     { title: 'a document', args: ['tool', 'call', 'tree', '--json'], shown: String.raw`\u009b31m` },
   ])('$title is spelled out', async ({ args, shown }) => {
-    const typing = startOnTerminal(args, { cwd: workspace(quiet) });
+    const typing = await callOnTerminal(args, { cwd: workspace(quiet) });
     await typing.ran;
     expect(typing.screen()).toContain(shown);
     expect(typing.screen().replaceAll('\r', '')).not.toMatch(obeyed);

@@ -1,10 +1,18 @@
 import { fileURLToPath } from 'node:url';
-import { type Circumstances, type Ran, start } from '../cli/command-line.ts';
+import type { Circumstances, Ran } from '../cli/command-line.ts';
+import { openStreams } from '../cli/in-process.ts';
 
 /** The program, from source. */
 export const program = fileURLToPath(new URL('../../../src/surface/pii/main.ts', import.meta.url));
 
-/** Runs it to its end. */
-export async function runPii(args: readonly string[], circumstances: Circumstances = {}): Promise<Ran> {
-  return await start([program, ...args], circumstances, [process.execPath]).ran;
+/** Runs it to its end: a call of its `main` in this process. */
+export async function runPii(
+  args: readonly string[],
+  { stdin, env }: Pick<Circumstances, 'stdin' | 'env'> = {},
+): Promise<Ran> {
+  const { streams, texts } = openStreams({ stdin });
+  const { main } = await import('../../../src/surface/pii/program.ts');
+  const printError = (line: string) => void streams.stderr.write(`${line}\n`);
+  const code = await main({ ...streams, argv: args, printError, env: { ...process.env, ...env } });
+  return { code, ...texts() };
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { HooksImport } from '../../../runtime/open-runtime.ts';
 import { escapeInvisible, escapeInvisibleLine } from '../../../text/escape-invisible.ts';
-import { type CommandContext, runCommand } from '../command.ts';
+import type { CommandContext, RunCommand } from '../command.ts';
 import type { ExitCode } from '../exit-code.ts';
 
 interface ImportFlags {
@@ -10,7 +10,7 @@ interface ImportFlags {
 }
 
 /** `hook import`. */
-export function addHookImport(group: Command, signal: AbortSignal): void {
+export function addHookImport(group: Command, runCommand: RunCommand): void {
   group
     .command('import <file>')
     .description('turn hooks of another system into entries of the config')
@@ -25,7 +25,7 @@ export function addHookImport(group: Command, signal: AbortSignal): void {
     .option('--write', 'write them into the config, comments kept; what it has already is not added again')
     .addHelpText('after', examples)
     .action(async (file: string, own: ImportFlags, command: Command) => {
-      await runCommand(command, signal, async (context) => await importHooks(context, file, own));
+      await runCommand(command, async (context) => await importHooks(context, file, own));
     });
 }
 

@@ -4,42 +4,45 @@ import type { DecisionDocument, HookInfo } from '../../../contract/document.ts';
 import { type HookKind, phasesOf } from '../../../contract/hook.ts';
 import { RuntimeError } from '../../../errors.ts';
 import { escapeInvisible, escapeInvisibleLine } from '../../../text/escape-invisible.ts';
-import { runCommand } from '../command.ts';
+import type { RunCommand } from '../command.ts';
 import { exactText } from '../exact-text.ts';
 import { exitCodeOfDecision } from '../exit-code.ts';
-import { formatColumns } from '../show/columns.ts';
+import type { Invocation } from '../invocation.ts';
 import type { Terminal } from '../terminal.ts';
 import { addHookImport } from './hook-import.ts';
 
 /** `hook list`, `hook fire` and `hook import`. */
-export function addHookCommands(program: Command, signal: AbortSignal): void {
+export function addHookCommands(program: Command, runCommand: RunCommand): void {
   const group = program
     .command('hook')
     .alias('hooks')
     .description('list, try and import hooks')
     .addHelpText('after', groupExamples);
-  addList(group, signal);
-  addFire(group, signal);
-  addHookImport(group, signal);
+  addList(group, runCommand);
+  addFire(group, runCommand);
+  addHookImport(group, runCommand);
 }
 
-function addList(group: Command, signal: AbortSignal): void {
+function addList(group: Command, runCommand: RunCommand): void {
   group
     .command('list')
     .description('show the declared hooks, in the order in which they run')
     .addHelpText('after', listExamples)
     .action(async (_own: unknown, command: Command) => {
-      await runCommand(command, signal, async ({ options, terminal, open }) => {
+      await runCommand(command, async ({ invocation, options, terminal, open }) => {
         const hooks = (await open()).hooks.list();
         if (options.json) terminal.printJson({ hooks });
-        else terminal.print(formatColumns(hooks.map(toColumns)));
+        else terminal.printColumns(hooks.map((hook) => toColumns(hook, invocation)));
         return 0;
       });
     });
 }
 
-function toColumns({ name, dialect, hook, phases, mode, points, on_failure, source }: HookInfo): string[] {
-  const place = `${relative(process.cwd(), source.file)}:${source.line}`;
+function toColumns(
+  { name, dialect, hook, phases, mode, points, on_failure, source }: HookInfo,
+  { cwd }: Invocation,
+): string[] {
+  const place = `${relative(cwd, source.file)}:${source.line}`;
   if (hook !== null) return [name, dialect, `${hook}, ${mode}`, phases.join(', '), place];
   return [
     name,
@@ -50,7 +53,7 @@ function toColumns({ name, dialect, hook, phases, mode, points, on_failure, sour
   ];
 }
 
-function addFire(group: Command, signal: AbortSignal): void {
+function addFire(group: Command, runCommand: RunCommand): void {
   group
     .command('fire')
     .description('take an event through every hook of its phase, and see who decided')
@@ -64,7 +67,7 @@ function addFire(group: Command, signal: AbortSignal): void {
     )
     .addHelpText('after', fireExamples)
     .action(async (own: FireOptions, command: Command) => {
-      await runCommand(command, signal, async ({ options, terminal, input, open }) => {
+      await runCommand(command, async ({ options, terminal, input, signal, open }) => {
         const event = toEvent(own, await input.object('--event', own.event));
         const runtime = await open();
         const asked: string[] = [];

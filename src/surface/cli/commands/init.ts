@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import { runCommand } from '../command.ts';
+import type { RunCommand } from '../command.ts';
 
 /** `init`. */
-export function addInitCommand(program: Command, signal: AbortSignal): void {
+export function addInitCommand(program: Command, runCommand: RunCommand): void {
   program
     .command('init [folder]')
     .description('write a working runtime.yaml with a tool, an eval and a PII filter')
     .addHelpText('after', examples)
     .action(async (folder: string | undefined, _own: unknown, command: Command) => {
-      await runCommand(command, signal, async ({ options, terminal }) => {
+      await runCommand(command, async ({ options, terminal }) => {
         const { writeTemplate } = await import('../../../runtime/open-runtime.ts');
         const target = folder ?? '.';
         const written = writeTemplate(target);

@@ -2,31 +2,30 @@ import type { Command } from 'commander';
 import type { PendingDocument } from '../../../contract/approval.ts';
 import type { Runtime } from '../../../runtime/open-runtime.ts';
 import { escapeInvisibleLine } from '../../../text/escape-invisible.ts';
-import { runCommand } from '../command.ts';
+import type { RunCommand } from '../command.ts';
 import { type DecisionFlags, decidePending } from '../decision.ts';
 import { exactText } from '../exact-text.ts';
 import { addRunFlags } from '../execute-run.ts';
 import { formatFields } from '../fields.ts';
-import { nextCommands } from '../next-command.ts';
-import { formatColumns } from '../show/columns.ts';
+import { type NextCommands, nextCommands } from '../next-command.ts';
 import { choicesText, jsonLine, questionOfDocument, questionText } from '../show/pending.ts';
 import { openAllRuntimes, openForId } from '../show/state-stores.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** `pending list`, `show`, `approve`, `reject` and `respond`. */
-export function addPendingCommands(program: Command, signal: AbortSignal): void {
+export function addPendingCommands(program: Command, runCommand: RunCommand): void {
   const group = program
     .command('pending')
     .description('decide about tool calls that wait for a person')
     .addHelpText('after', groupExamples);
-  addList(group, signal);
-  addShow(group, signal);
-  addApprove(group, signal);
-  addReject(group, signal);
-  addRespond(group, signal);
+  addList(group, runCommand);
+  addShow(group, runCommand);
+  addApprove(group, runCommand);
+  addReject(group, runCommand);
+  addRespond(group, runCommand);
 }
 
-function addList(group: Command, signal: AbortSignal): void {
+function addList(group: Command, runCommand: RunCommand): void {
   group
     .command('list')
     .description('show the calls that wait, in the order in which they came')
@@ -34,7 +33,7 @@ function addList(group: Command, signal: AbortSignal): void {
     .option('--run <id>', 'those of one run')
     .addHelpText('after', listExamples)
     .action(async (own: { all?: true; run?: string }, command: Command) => {
-      await runCommand(command, signal, async (context) => {
+      await runCommand(command, async (context) => {
         const { options, terminal } = context;
         const { all } = own;
         const lists: { runtime: Runtime; calls: PendingDocument[] }[] = [];
@@ -61,7 +60,7 @@ function printLists(
   if (nonEmpty.length === 0) terminal.printStderr('no call waits for a person');
   for (const { runtime, calls } of nonEmpty) {
     if (lists.length > 1) terminal.print(terminal.styleStdout('bold', `${runtime.file}:`));
-    terminal.print(formatColumns(calls.map(rowOf)));
+    terminal.printColumns(calls.map(rowOf));
   }
 }
 
@@ -69,26 +68,26 @@ function rowOf({ id, run_id, tool, status, created_at, message }: PendingDocumen
   return [id, run_id, tool, status, created_at, escapeInvisibleLine(message)];
 }
 
-function addShow(group: Command, signal: AbortSignal): void {
+function addShow(group: Command, runCommand: RunCommand): void {
   group
     .command('show <id>')
     .description('show one call: who asks, for what, and what was decided')
     .addHelpText('after', showExamples)
     .action(async (given: string, _own: unknown, command: Command) => {
-      await runCommand(command, signal, async (context) => {
-        const { options, terminal } = context;
+      await runCommand(command, async (context) => {
+        const { invocation, options, terminal } = context;
         const { runtime, id } = await openForId(context, { kind: 'pending', given });
         const document = await runtime.pending.show(id);
         if (options.json) terminal.printJson(document);
-        else printCall(document, runtime, terminal);
+        else printCall(document, nextCommands(invocation, runtime.file), terminal);
         return 0;
       });
     });
 }
 
-function printCall(document: PendingDocument, runtime: Runtime, { print }: Terminal): void {
+function printCall(document: PendingDocument, commands: NextCommands, { print }: Terminal): void {
   print(questionText(questionOfDocument(document)));
-  if (document.status === 'open') print(choicesText(document.id, nextCommands(runtime.file)));
+  if (document.status === 'open') print(choicesText(document.id, commands));
   else print(decisionText(document));
 }
 
@@ -109,7 +108,7 @@ function decisionText(document: PendingDocument): string {
   ]);
 }
 
-function addApprove(group: Command, signal: AbortSignal): void {
+function addApprove(group: Command, runCommand: RunCommand): void {
   const command = group
     .command('approve <id>')
     .description('let a call go ahead, with other arguments if you give some')
@@ -118,7 +117,7 @@ function addApprove(group: Command, signal: AbortSignal): void {
   addDecisionOptions(command)
     .addHelpText('after', approveExamples)
     .action(async (given: string, own: DecisionFlags & { args?: string }, command: Command) => {
-      await runCommand(command, signal, async (context) => {
+      await runCommand(command, async (context) => {
         const args = own.args === undefined ? undefined : await context.input.text('--args', own.args);
         return await decidePending(context, { given, own }, (runtime, id, decider) =>
           runtime.pending.approve(id, { ...decider, args }),
@@ -127,7 +126,7 @@ function addApprove(group: Command, signal: AbortSignal): void {
     });
 }
 
-function addReject(group: Command, signal: AbortSignal): void {
+function addReject(group: Command, runCommand: RunCommand): void {
   const command = group
     .command('reject <id>')
     .description('refuse a call, and say why')
@@ -135,13 +134,13 @@ function addReject(group: Command, signal: AbortSignal): void {
   addDecisionOptions(command)
     .addHelpText('after', rejectExamples)
     .action(async (given: string, own: DecisionFlags, command: Command) => {
-      await runCommand(command, signal, async (context) =>
+      await runCommand(command, async (context) =>
         decidePending(context, { given, own }, (runtime, id, decider) => runtime.pending.reject(id, decider)),
       );
     });
 }
 
-function addRespond(group: Command, signal: AbortSignal): void {
+function addRespond(group: Command, runCommand: RunCommand): void {
   const command = group
     .command('respond <id>')
     .description('answer in the place of the tool, which is not run')
@@ -150,7 +149,7 @@ function addRespond(group: Command, signal: AbortSignal): void {
   addDecisionOptions(command)
     .addHelpText('after', respondExamples)
     .action(async (given: string, own: DecisionFlags & { result: string }, command: Command) => {
-      await runCommand(command, signal, async (context) => {
+      await runCommand(command, async (context) => {
         const result = await context.input.json('--result', own.result);
         return await decidePending(context, { given, own }, (runtime, id, decider) =>
           runtime.pending.respond(id, { ...decider, result }),

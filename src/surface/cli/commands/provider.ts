@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import { runCommand } from '../command.ts';
-import { formatColumns } from '../show/columns.ts';
+import type { RunCommand } from '../command.ts';
 
 /** `provider list`. */
-export function addProviderCommands(program: Command, signal: AbortSignal): void {
+export function addProviderCommands(program: Command, runCommand: RunCommand): void {
   program
     .command('provider')
     .alias('providers')
@@ -13,10 +12,10 @@ export function addProviderCommands(program: Command, signal: AbortSignal): void
     .description('show the declared providers')
     .addHelpText('after', examples)
     .action(async (_own: unknown, command: Command) => {
-      await runCommand(command, signal, async ({ options, terminal, open }) => {
+      await runCommand(command, async ({ options, terminal, open }) => {
         const providers = (await open()).providers.list();
         if (options.json) terminal.printJson({ providers });
-        else terminal.print(formatColumns(providers.map(({ id, type, model }) => [id, type, model])));
+        else terminal.printColumns(providers.map(({ id, type, model }) => [id, type, model]));
         return 0;
       });
     });

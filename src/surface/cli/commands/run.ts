@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { RuntimeError } from '../../../errors.ts';
-import { runCommand } from '../command.ts';
+import type { RunCommand } from '../command.ts';
 import { addRunFlags, executeRun, type RunFlags } from '../execute-run.ts';
 
 /** `run`. */
-export function addRunCommand(program: Command, signal: AbortSignal): void {
+export function addRunCommand(program: Command, runCommand: RunCommand): void {
   const command = program
     .command('run <pipeline>')
     .description('run a pipeline, until it ends or waits for a person')
@@ -12,7 +12,7 @@ export function addRunCommand(program: Command, signal: AbortSignal): void {
   addRunFlags(command)
     .addHelpText('after', examples)
     .action(async (file: string, own: RunFlags & { input: string }, command: Command) => {
-      await runCommand(command, signal, async (context) => {
+      await runCommand(command, async (context) => {
         const { input, options, isConfigGiven, open } = context;
         if (own.interactive && own.input === '-') {
           throw new RuntimeError('USAGE', '--interactive needs stdin, so --input cannot read it', {

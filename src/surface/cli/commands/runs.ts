@@ -1,26 +1,25 @@
 import { type Command, Option } from 'commander';
 import type { RunDetails, RunInfo, RunStatus } from '../../../contract/run.ts';
 import { RuntimeError } from '../../../errors.ts';
-import { runCommand } from '../command.ts';
+import type { RunCommand } from '../command.ts';
 import { addRunFlags, executeRun, type RunFlags } from '../execute-run.ts';
 import { readNumber } from '../input.ts';
+import { nextCommands } from '../next-command.ts';
 import { readAge } from '../show/age.ts';
-import { formatColumns } from '../show/columns.ts';
 import { printDetails } from '../show/details.ts';
 import { openAllRuntimes, openForId, requireOneRuntime, resolveId } from '../show/state-stores.ts';
-import { userName } from '../user-name.ts';
 
 /** `runs list`, `show`, `resume`, `cancel` and `prune`. */
-export function addRunsCommands(program: Command, signal: AbortSignal): void {
+export function addRunsCommands(program: Command, runCommand: RunCommand): void {
   const group = program
     .command('runs')
     .description('see, resume and end runs')
     .addHelpText('after', groupExamples);
-  addList(group, signal);
-  addShow(group, signal);
-  addResume(group, signal);
-  addCancel(group, signal);
-  addPrune(group, signal);
+  addList(group, runCommand);
+  addShow(group, runCommand);
+  addResume(group, runCommand);
+  addCancel(group, runCommand);
+  addPrune(group, runCommand);
 }
 
 /** A record, so that the compiler misses none. */
@@ -33,7 +32,7 @@ const statuses: Readonly<Record<RunStatus, true>> = {
   cancelled: true,
 };
 
-function addList(group: Command, signal: AbortSignal): void {
+function addList(group: Command, runCommand: RunCommand): void {
   group
     .command('list')
     .description('show runs, the newest first')
@@ -41,7 +40,7 @@ function addList(group: Command, signal: AbortSignal): void {
     .option('--limit <number>', 'at most so many')
     .addHelpText('after', listExamples)
     .action(async (own: { status?: RunStatus; limit?: string }, command: Command) => {
-      await runCommand(command, signal, async (context) => {
+      await runCommand(command, async (context) => {
         const { options, terminal } = context;
         const filter = { status: own.status, limit: readPositive('--limit', own.limit) };
         const runtimes = await openAllRuntimes(context);
@@ -50,7 +49,7 @@ function addList(group: Command, signal: AbortSignal): void {
         const runs = lists.length === 1 ? lists.flat() : newestFirst(lists.flat()).slice(0, filter.limit);
         if (options.json) terminal.printJson({ runs });
         else if (runs.length === 0) terminal.printStderr('there are no runs');
-        else terminal.print(formatColumns(runs.map(rowOf)));
+        else terminal.printColumns(runs.map(rowOf));
         return 0;
       });
     });
@@ -71,29 +70,29 @@ function rowOf({ run_id, kind, name, status, created_at, pending }: RunInfo): st
   return [run_id, created_at, `${status}${waits}`, kind, name];
 }
 
-function addShow(group: Command, signal: AbortSignal): void {
+function addShow(group: Command, runCommand: RunCommand): void {
   group
     .command('show <id>')
     .description('show what a run did and what it waits for')
     .addHelpText('after', showExamples)
     .action(async (given: string, _own: unknown, command: Command) => {
-      await runCommand(command, signal, async (context) => {
-        const { options, terminal } = context;
+      await runCommand(command, async (context) => {
+        const { invocation, options, terminal } = context;
         const { runtime, id } = await openForId(context, { kind: 'run', given });
         const details: RunDetails = await runtime.runs.show(id);
         if (options.json) terminal.printJson(details);
-        else await printDetails(details, runtime, terminal);
+        else await printDetails(details, nextCommands(invocation, runtime.file), terminal);
         return 0;
       });
     });
 }
 
-function addResume(group: Command, signal: AbortSignal): void {
+function addResume(group: Command, runCommand: RunCommand): void {
   const command = group.command('resume <id>').description('go on with a run that waited or was cut off');
   addRunFlags(command)
     .addHelpText('after', resumeExamples)
     .action(async (given: string, own: RunFlags, command: Command) => {
-      await runCommand(command, signal, async (context) => {
+      await runCommand(command, async (context) => {
         const wanted = { kind: 'run', given } as const;
         return await executeRun(context, {
           flags: own,
@@ -104,7 +103,7 @@ function addResume(group: Command, signal: AbortSignal): void {
     });
 }
 
-function addCancel(group: Command, signal: AbortSignal): void {
+function addCancel(group: Command, runCommand: RunCommand): void {
   group
     .command('cancel <id>')
     .description('end a run for good, and all of its calls that wait')
@@ -112,10 +111,13 @@ function addCancel(group: Command, signal: AbortSignal): void {
     .option('--by <name>', 'who cancels (default: your user name)')
     .addHelpText('after', cancelExamples)
     .action(async (given: string, own: { reason?: string; by?: string }, command: Command) => {
-      await runCommand(command, signal, async (context) => {
-        const { options, terminal } = context;
+      await runCommand(command, async (context) => {
+        const { invocation, options, terminal } = context;
         const { runtime, id } = await openForId(context, { kind: 'run', given });
-        const document = await runtime.runs.cancel(id, { by: own.by ?? userName(), reason: own.reason });
+        const document = await runtime.runs.cancel(id, {
+          by: own.by ?? invocation.userName(),
+          reason: own.reason,
+        });
         if (options.json) terminal.printJson(document);
         else terminal.print(`cancelled: ${id}`);
         return 0;
@@ -123,7 +125,7 @@ function addCancel(group: Command, signal: AbortSignal): void {
     });
 }
 
-function addPrune(group: Command, signal: AbortSignal): void {
+function addPrune(group: Command, runCommand: RunCommand): void {
   group
     .command('prune')
     .description('remove runs that ended long ago, with all that was kept of them')
@@ -134,7 +136,7 @@ function addPrune(group: Command, signal: AbortSignal): void {
     )
     .addHelpText('after', pruneExamples)
     .action(async (own: { olderThan: string }, command: Command) => {
-      await runCommand(command, signal, async (context) => {
+      await runCommand(command, async (context) => {
         const { options, terminal } = context;
         const olderThanMs = await readAge('--older-than', own.olderThan);
         const pruned = await requireOneRuntime(await openAllRuntimes(context)).runs.prune({ olderThanMs });

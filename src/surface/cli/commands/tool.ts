@@ -2,30 +2,26 @@ import type { Command } from 'commander';
 import type { ToolDocument } from '../../../contract/document.ts';
 import type { Runtime } from '../../../runtime/open-runtime.ts';
 import { escapeInvisible } from '../../../text/escape-invisible.ts';
-import { runCommand } from '../command.ts';
+import type { RunCommand } from '../command.ts';
 import { exactText } from '../exact-text.ts';
 import { exitCodeOfTool } from '../exit-code.ts';
-import { nextCommands } from '../next-command.ts';
-import { formatColumns } from '../show/columns.ts';
+import { type NextCommands, nextCommands } from '../next-command.ts';
 import { choicesText, headline, memoryStoreText, resumeText } from '../show/pending.ts';
 import type { Terminal } from '../terminal.ts';
-import { userName } from '../user-name.ts';
 
 /** `tool list` and `tool call`. */
-export function addToolCommands(program: Command, signal: AbortSignal): void {
+export function addToolCommands(program: Command, runCommand: RunCommand): void {
   const tool = program.command('tool').description('list and call tools').addHelpText('after', groupExamples);
   tool
     .command('list')
     .description('show the declared tools')
     .addHelpText('after', listExamples)
     .action(async (_options: unknown, command: Command) => {
-      await runCommand(command, signal, async ({ options, terminal, open }) => {
+      await runCommand(command, async ({ options, terminal, open }) => {
         const tools = (await open()).tools.list();
         if (options.json) terminal.printJson({ tools });
         else
-          terminal.print(
-            formatColumns(tools.map(({ name, runtime, description }) => [name, runtime, description])),
-          );
+          terminal.printColumns(tools.map(({ name, runtime, description }) => [name, runtime, description]));
         return 0;
       });
     });
@@ -36,12 +32,15 @@ export function addToolCommands(program: Command, signal: AbortSignal): void {
     .option('--approve', 'consent on the spot when the tool asks for a person')
     .addHelpText('after', callExamples)
     .action(async (name: string, own: { args: string; approve?: true }, command: Command) => {
-      await runCommand(command, signal, async ({ options, terminal, input, open }) => {
+      await runCommand(command, async ({ invocation, options, terminal, input, signal, open }) => {
         const args = await input.text('--args', own.args);
         const runtime = await open();
-        const document = await runtime.tools.call(name, args, { signal, ...(own.approve && { approve }) });
+        const document = await runtime.tools.call(name, args, {
+          signal,
+          ...(own.approve && { approve: async ({ id }) => approval(id, invocation.userName()) }),
+        });
         if (options.json) terminal.printJson(document);
-        else printResult(document, runtime, terminal);
+        else printResult(document, { runtime, commands: nextCommands(invocation, runtime.file) }, terminal);
         if (document.status === 'pending' && !runtime.isDurable)
           terminal.printStderr(memoryStoreText('consent on the spot with --approve'));
         return exitCodeOfTool(document.status);
@@ -72,16 +71,15 @@ makes the call. With --approve you consent on the spot. Where spec.state_store i
 
 Exit codes: 0 ok, 1 failed or denied, 2 wrong call or config, 3 waiting for a person.`;
 
-async function approve({ id }: { readonly id: string }) {
-  return {
-    id,
-    decision: 'approved',
-    by: userName(),
-    reason: 'approved on the command line',
-  } as const;
+function approval(id: string, by: string) {
+  return { id, decision: 'approved', by, reason: 'approved on the command line' } as const;
 }
 
-function printResult(document: ToolDocument, { file, isDurable }: Runtime, terminal: Terminal): void {
+function printResult(
+  document: ToolDocument,
+  { runtime, commands }: { readonly runtime: Runtime; readonly commands: NextCommands },
+  terminal: Terminal,
+): void {
   switch (document.status) {
     case 'ok':
       terminal.printValue(resultText(document));
@@ -95,9 +93,8 @@ function printResult(document: ToolDocument, { file, isDurable }: Runtime, termi
       return;
     case 'pending': {
       const { id, run_id } = document.pending;
-      const commands = nextCommands(file);
       terminal.printStderr(headline(document.pending));
-      if (!isDurable) return;
+      if (!runtime.isDurable) return;
       terminal.printStderr(choicesText(id, commands));
       terminal.printStderr(resumeText(run_id, commands, { isLast: true }));
     }

@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import { escapeInvisible } from '../../../text/escape-invisible.ts';
-import { runCommand } from '../command.ts';
+import type { RunCommand } from '../command.ts';
 
 /** `validate`. */
-export function addValidateCommand(program: Command, signal: AbortSignal): void {
+export function addValidateCommand(program: Command, runCommand: RunCommand): void {
   program
     .command('validate [files...]')
     .description('check config and suite files, every problem at once')
     .option('--strict', 'take warnings for errors')
     .addHelpText('after', examples)
     .action(async (files: string[], { strict = false }: { strict?: boolean }, command: Command) => {
-      await runCommand(command, signal, async ({ options, terminal }) => {
+      await runCommand(command, async ({ options, terminal }) => {
         const { formatProblem, loadChecker } = await import('../../../runtime/open-runtime.ts');
         const { validateFile } = await loadChecker();
         const named = files.length === 0 ? [options.config] : files;

@@ -1,16 +1,12 @@
 import { escapeInvisibleLine } from '../../../text/escape-invisible.ts';
 import { cut, padEnd, textWidth } from '../../../text/width.ts';
-import { openStdoutSink } from '../stdout-sink.ts';
 
 /**
  * Rows as aligned columns, two spaces apart; line ends and invisible characters in cells are escaped. On a
  * narrow terminal columns continue on an indented line, and the last one is cut; --json and a pipe show
  * everything.
  */
-export function formatColumns(
-  rows: readonly (readonly string[])[],
-  width: number | undefined = openStdoutSink(false).columns,
-): string {
+export function formatColumns(rows: readonly (readonly string[])[], width: number | undefined): string {
   const cells = rows.map((row) => row.map(escapeInvisibleLine));
   const lines = layOut(widthsOf(cells), width ?? Infinity);
   return cells.flatMap((row) => lines.flatMap((line) => render(row, line))).join('\n');

@@ -1,24 +1,21 @@
 import type { RunDetails, TimelineEntry } from '../../../contract/run.ts';
-import type { Runtime } from '../../../runtime/open-runtime.ts';
 import { escapeInvisible, escapeInvisibleLine } from '../../../text/escape-invisible.ts';
 import { exactText } from '../exact-text.ts';
 import { formatFields } from '../fields.ts';
-import { nextCommands } from '../next-command.ts';
+import type { NextCommands } from '../next-command.ts';
 import type { Terminal } from '../terminal.ts';
-import { formatColumns } from './columns.ts';
 import { choicesText, headline, jsonLine, resumeText } from './pending.ts';
 
 /** Prints a run: summary, timeline, pending calls and the commands for them. */
 export async function printDetails(
   details: RunDetails,
-  runtime: Runtime,
-  { print }: Pick<Terminal, 'print'>,
+  commands: NextCommands,
+  { print, printColumns }: Pick<Terminal, 'print' | 'printColumns'>,
 ): Promise<void> {
   const { formatDuration } = await import('../../../runtime/open-runtime.ts');
   print(summary(details));
   print('');
-  print(formatColumns(toRows(details.timeline, formatDuration)));
-  const commands = nextCommands(runtime.file);
+  printColumns(toRows(details.timeline, formatDuration));
   for (const pending of details.pendings) {
     print('');
     print(headline(pending));

@@ -2,13 +2,14 @@ import type { RunDocument } from '../../../contract/run.ts';
 import type { Runtime } from '../../../runtime/open-runtime.ts';
 import { escapeInvisible } from '../../../text/escape-invisible.ts';
 import { exactText } from '../exact-text.ts';
+import type { Invocation } from '../invocation.ts';
 import { nextCommands } from '../next-command.ts';
 import type { RecordingFlags } from '../recording.ts';
 import type { Terminal } from '../terminal.ts';
 import { choicesText, memoryStoreText, questionOfDocument, questionText, resumeText } from './pending.ts';
 
 /** The runtime and the recordings that a run was executed with. */
-export interface ExecutedRun {
+export interface ExecutedRun extends Pick<Invocation, 'cwd'> {
   readonly runtime: Runtime;
   readonly flags: RecordingFlags;
 }
@@ -46,7 +47,7 @@ async function printPending(
   { printStderr }: Terminal,
 ): Promise<void> {
   const { runtime, flags } = executed;
-  const commands = nextCommands(runtime.file, flags);
+  const commands = nextCommands(executed, runtime.file, flags);
   for (const { id } of document.pending) {
     printStderr(questionText(questionOfDocument(await runtime.pending.show(id))));
     if (runtime.isDurable) printStderr(choicesText(id, commands));

@@ -3,6 +3,7 @@ import { RuntimeError } from '../../../errors.ts';
 import type { FoundState, Runtime } from '../../../runtime/open-runtime.ts';
 import type { CommandContext, OpenOptions } from '../command.ts';
 import { ambiguousId, completeId, type IdKind, matchesId } from '../id.ts';
+import type { Invocation } from '../invocation.ts';
 
 /** An id, or its beginning, as it was typed, and its kind. */
 export interface IdQuery {
@@ -12,6 +13,7 @@ export interface IdQuery {
 
 /** The part of the command context that finding state stores needs. */
 export interface StoreContext extends Pick<CommandContext, 'open' | 'options' | 'isConfigGiven'> {
+  readonly invocation: Pick<Invocation, 'cwd'>;
   readonly terminal: Pick<CommandContext['terminal'], 'printStderr'>;
 }
 
@@ -40,14 +42,16 @@ export async function openForId(
  * current folder. A store whose configs are gone is left out with a message on stderr.
  */
 export async function openAllRuntimes(context: CommandContext): Promise<Runtime[]> {
-  return hasConfig(context) ? [await context.open()] : await openRuntimesOf(context, await findLocalStates());
+  return hasConfig(context)
+    ? [await context.open()]
+    : await openRuntimesOf(context, await findLocalStates(context));
 }
 
 /** Likewise for the stores that hold results of suites. */
 export async function openResultRuntimes(context: StoreContext): Promise<Runtime[]> {
   if (hasConfig(context)) return [await context.open()];
   const { findResults } = await import('../../../runtime/open-runtime.ts');
-  return await openRuntimesOf(context, await findResults(process.cwd()));
+  return await openRuntimesOf(context, await findResults(context.invocation.cwd));
 }
 
 /**
@@ -88,7 +92,7 @@ export async function resolveId(runtime: Runtime, { kind, given }: IdQuery): Pro
 
 async function configFor(context: CommandContext, { kind, given }: IdQuery): Promise<string> {
   if (hasConfig(context)) return context.options.config;
-  const states = await findLocalStates();
+  const states = await findLocalStates(context);
   if (states.length === 0) return context.options.config;
   const { store, config, isUsable } = requireOneMatch(given, matchesIn(states, { kind, given }), states);
   if (isUsable) return config;
@@ -135,7 +139,7 @@ function hasConfig({ isConfigGiven, options }: Pick<CommandContext, 'isConfigGiv
   return isConfigGiven || existsSync(options.config);
 }
 
-async function findLocalStates() {
+async function findLocalStates({ invocation }: StoreContext) {
   const { findStates } = await import('../../../runtime/open-runtime.ts');
-  return await findStates(process.cwd());
+  return await findStates(invocation.cwd);
 }

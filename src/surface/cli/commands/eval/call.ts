@@ -4,7 +4,7 @@ import type { Threshold } from '../../../../contract/eval.ts';
 import { RuntimeError } from '../../../../errors.ts';
 import { formatNumber } from '../../../../json/decimal.ts';
 import { escapeInvisible } from '../../../../text/escape-invisible.ts';
-import { runCommand } from '../../command.ts';
+import type { RunCommand } from '../../command.ts';
 import { exitCodeOfEval } from '../../exit-code.ts';
 import { readNumber } from '../../input.ts';
 import type { Terminal } from '../../terminal.ts';
@@ -18,7 +18,7 @@ interface CallFlags {
 }
 
 /** `eval call`. */
-export function addCall(group: Command, signal: AbortSignal): void {
+export function addCall(group: Command, runCommand: RunCommand): void {
   group
     .command('call <type>')
     .description('ask one eval for one score')
@@ -32,7 +32,7 @@ export function addCall(group: Command, signal: AbortSignal): void {
     .option('--max-score <number>', 'the highest score that passes')
     .addHelpText('after', callExamples)
     .action(async (type: string, own: CallFlags, command: Command) => {
-      await runCommand(command, signal, async ({ options, terminal, input, open }) => {
+      await runCommand(command, async ({ options, terminal, input, signal, open }) => {
         const threshold = readThreshold(own);
         const params = await input.object('--params', own.params);
         const context = own.context === undefined ? {} : await input.object('--context', own.context);

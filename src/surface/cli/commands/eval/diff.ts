@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander';
 import { RuntimeError } from '../../../../errors.ts';
 import { escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
-import { type CommandContext, runCommand } from '../../command.ts';
+import type { CommandContext, RunCommand } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
-import { openStdoutSink } from '../../stdout-sink.ts';
 import { openRunFinder } from './find-run.ts';
 
 interface DiffFlags {
@@ -16,7 +15,7 @@ interface DiffFlags {
 }
 
 /** `eval diff`. */
-export function addDiff(group: Command, signal: AbortSignal): void {
+export function addDiff(group: Command, runCommand: RunCommand): void {
   group
     .command('diff <a> [b]')
     .description('compare two runs, or two sides of one, case by case')
@@ -36,7 +35,7 @@ export function addDiff(group: Command, signal: AbortSignal): void {
     )
     .addHelpText('after', examples)
     .action(async (a: string, b: string | undefined, own: DiffFlags, command: Command) => {
-      await runCommand(command, signal, async (context) => await diff({ a, b: b ?? a }, own, context));
+      await runCommand(command, async (context) => await diff({ a, b: b ?? a }, own, context));
     });
 }
 
@@ -59,10 +58,7 @@ async function diff(given: RunPair, own: DiffFlags, context: CommandContext): Pr
   if (options.json || own.reporter === 'json') {
     terminal.printJson(rule === undefined ? comparison : { ...comparison, failures: regressions });
   } else if (own.reporter === 'markdown') terminal.print(renderComparisonMarkdown(comparison).trimEnd());
-  else
-    terminal.print(
-      renderComparison(comparison, terminal.hasColour, openStdoutSink(terminal.hasColour).columns).trimEnd(),
-    );
+  else terminal.print(renderComparison(comparison, terminal.hasColour, terminal.stdout.columns).trimEnd());
   for (const reason of regressions)
     terminal.printStderr(`${terminal.styleStderr('red', 'worse')}: ${escapeInvisibleLine(reason)}`);
   return regressions.length === 0 ? 0 : 1;

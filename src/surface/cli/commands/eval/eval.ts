@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { RunCommand } from '../../command.ts';
 import { addCall } from './call.ts';
 import { addDiff } from './diff.ts';
 import { addHtml } from './html.ts';
@@ -8,18 +9,18 @@ import { addRun } from './run.ts';
 import { addShow } from './show.ts';
 
 /** `eval call`, `run`, `diff`, `list`, `show`, `html` and `prune`. */
-export function addEvalCommands(program: Command, signal: AbortSignal): void {
+export function addEvalCommands(program: Command, runCommand: RunCommand): void {
   const group = program
     .command('eval')
     .description('score answers, run suites of them, and compare runs')
     .addHelpText('after', examples);
-  addCall(group, signal);
-  addRun(group, signal);
-  addDiff(group, signal);
-  addList(group, signal);
-  addShow(group, signal);
-  addHtml(group, signal);
-  addPrune(group, signal);
+  addCall(group, runCommand);
+  addRun(group, runCommand);
+  addDiff(group, runCommand);
+  addList(group, runCommand);
+  addShow(group, runCommand);
+  addHtml(group, runCommand);
+  addPrune(group, runCommand);
 }
 
 const examples = `

@@ -1,17 +1,16 @@
 import type { Command } from 'commander';
-import { runCommand } from '../../command.ts';
-import { openStdoutSink } from '../../stdout-sink.ts';
+import type { RunCommand } from '../../command.ts';
 import { isRunFile, openRunFinder } from './find-run.ts';
 
 /** `eval html`. */
-export function addHtml(group: Command, signal: AbortSignal): void {
+export function addHtml(group: Command, runCommand: RunCommand): void {
   group
     .command('html <run>')
     .description('write a run as one page, to look into every case')
     .option('--output <file>', 'the page; - for stdout (default RUN.html)')
     .addHelpText('after', examples)
     .action(async (given: string, own: { output?: string }, command: Command) => {
-      await runCommand(command, signal, async (context) => {
+      await runCommand(command, async (context) => {
         const { options, terminal } = context;
         const source = await openRunFinder(context).open(given);
         const { loadResults } = await import('../../../../runtime/open-runtime.ts');
@@ -19,7 +18,7 @@ export function addHtml(group: Command, signal: AbortSignal): void {
         const file = own.output ?? `${source.header.run_id}.html`;
         const place = file === '-' ? {} : { file };
         const delivery = await openDelivery([{ name: 'html', ...place }], {
-          stdout: openStdoutSink(false),
+          stdout: terminal.stdout,
           inputs: isRunFile(given) ? [{ file: given, what: 'the run that it shows' }] : [],
         });
         try {

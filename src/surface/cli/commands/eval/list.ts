@@ -1,20 +1,19 @@
 import type { Command } from 'commander';
 import type { SuiteRunInfo } from '../../../../runtime/open-runtime.ts';
 import { escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
-import { runCommand } from '../../command.ts';
+import type { RunCommand } from '../../command.ts';
 import { readWhole } from '../../input.ts';
-import { formatColumns } from '../../show/columns.ts';
 import { listStoredRuns, openRunStores } from './find-run.ts';
 
 /** `eval list`. */
-export function addList(group: Command, signal: AbortSignal): void {
+export function addList(group: Command, runCommand: RunCommand): void {
   group
     .command('list')
     .description('show the suite runs that are kept, the newest first')
     .option('--limit <number>', 'at most so many')
     .addHelpText('after', examples)
     .action(async (own: { limit?: string }, command: Command) => {
-      await runCommand(command, signal, async (context) => {
+      await runCommand(command, async (context) => {
         const { options, terminal } = context;
         const limit = readWhole('--limit', own.limit);
         const kept = await listStoredRuns(await openRunStores(context), limit);
@@ -23,7 +22,7 @@ export function addList(group: Command, signal: AbortSignal): void {
         else if (runs.length === 0) terminal.printStderr('no runs are kept');
         else {
           const { formatPercent } = await import('../../../../runtime/open-runtime.ts');
-          terminal.print(formatColumns(runs.map((run) => toRow(run, formatPercent))));
+          terminal.printColumns(runs.map((run) => toRow(run, formatPercent)));
         }
         return 0;
       });

@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
-import { runCommand } from '../../command.ts';
+import type { RunCommand } from '../../command.ts';
 import { readAge } from '../../show/age.ts';
 import { requireOneRuntime } from '../../show/state-stores.ts';
 import { openRunStores } from './find-run.ts';
 
 /** `eval prune`. */
-export function addPrune(group: Command, signal: AbortSignal): void {
+export function addPrune(group: Command, runCommand: RunCommand): void {
   group
     .command('prune')
     .description('remove runs of suites that began long ago, and answers that were kept as long')
     .option('--older-than <duration>', 'began at least so long ago, such as 12h or 30d; 0s for all', '30d')
     .addHelpText('after', examples)
     .action(async (own: { olderThan: string }, command: Command) => {
-      await runCommand(command, signal, async (context) => {
+      await runCommand(command, async (context) => {
         const { options, terminal } = context;
         const olderThanMs = await readAge('--older-than', own.olderThan);
         const runtime = requireOneRuntime(await openRunStores(context));

@@ -6,13 +6,11 @@ import type {
   SuiteReport,
   SuiteRunOptions,
 } from '../../../../runtime/open-runtime.ts';
-import { type CommandContext, runCommand } from '../../command.ts';
+import type { CommandContext, RunCommand } from '../../command.ts';
 import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
 import { readWhole } from '../../input.ts';
 import { nextEvalCommands } from '../../next-command.ts';
-import { openStdoutSink } from '../../stdout-sink.ts';
-import { openStderr } from '../../terminal.ts';
-import { limitHeapGrowth } from './heap-growth.ts';
+import type { Terminal } from '../../terminal.ts';
 import { readSelection, type SelectionFlags } from './selection.ts';
 
 interface RunFlags extends SelectionFlags {
@@ -36,7 +34,7 @@ interface RunFlags extends SelectionFlags {
 }
 
 /** `eval run`. */
-export function addRun(group: Command, signal: AbortSignal): void {
+export function addRun(group: Command, runCommand: RunCommand): void {
   const many = (value: string, before: readonly string[]) => [...before, value];
   group
     .command('run <suite>')
@@ -80,13 +78,13 @@ export function addRun(group: Command, signal: AbortSignal): void {
     .option('--quiet', 'no progress; what a run that does not pass came to is told all the same')
     .addHelpText('after', runExamples)
     .action(async (file: string, own: RunFlags, command: Command) => {
-      await runCommand(command, signal, async (context) => await runSuite(file, own, context));
+      await runCommand(command, async (context) => await runSuite(file, own, context));
     });
 }
 
 async function runSuite(file: string, own: RunFlags, context: CommandContext): Promise<ExitCode> {
-  limitHeapGrowth();
-  const { options, isConfigGiven, terminal, open } = context;
+  const { invocation, options, isConfigGiven, terminal, open } = context;
+  invocation.limitHeapGrowth();
   const { loadChecker, loadResults } = await import('../../../../runtime/open-runtime.ts');
   const { findSuiteInputs, runtimeOfSuite } = await loadChecker();
   const { explainVerdict, openDelivery, openProgress, readReporter } = await loadResults();
@@ -98,11 +96,11 @@ async function runSuite(file: string, own: RunFlags, context: CommandContext): P
   const cassette = cassetteOf(own);
   const hasFile = reporters.some((reporter) => reporter.file !== undefined);
   const delivery = await openDelivery(reporters, {
-    stdout: openStdoutSink(terminal.hasColour),
+    stdout: terminal.stdout,
     inputs: hasFile ? await findSuiteInputs(file, { config, cassette, dataset: own.dataset }) : [],
   });
   let progress: Progress | undefined;
-  const failures = maxFailures(own, reporters);
+  const failures = maxFailures(own, reporters, terminal);
   const files = reporters.flatMap(({ file }) => file ?? []);
   let cases = 0;
   let isKept = false;
@@ -116,7 +114,7 @@ async function runSuite(file: string, own: RunFlags, context: CommandContext): P
       logLevel: 'warn',
       isLogForPeople: options.json !== true,
     });
-    progress = openProgress(openStderr(), {
+    progress = openProgress(terminal.stderr, {
       // A JSON log on stderr must not be mixed with other lines.
       quiet: own.quiet === true || options.json === true || runtime.logFormat === 'json',
       colour: terminal.hasErrorColour,
@@ -136,7 +134,9 @@ async function runSuite(file: string, own: RunFlags, context: CommandContext): P
       },
       onStart: (header) => {
         isKept = own.store && runtime.isDurable;
-        hintToSeeMore = isKept ? nextEvalCommands(runtime.file).html(header.run_id) : hintToSeeAll;
+        hintToSeeMore = isKept
+          ? nextEvalCommands(invocation, runtime.file).html(header.run_id)
+          : hintToSeeAll;
         progress?.begin(header);
       },
       onProgress: (now, record) => {
@@ -176,11 +176,12 @@ const hintToSeeAll = '--show-failures N tells more, --reporter html=FILE shows a
 function maxFailures(
   { showFailures }: RunFlags,
   reporters: readonly { readonly name: string; readonly file?: string }[],
+  { stderr }: Terminal,
 ): number | undefined {
   const most = readWhole('--show-failures', showFailures, 0);
   if (most !== undefined) return most;
   const hasTable = reporters.some(({ name, file }) => name === 'table' && file === undefined);
-  return hasTable && process.stderr.isTTY !== true ? undefined : 10;
+  return hasTable && !stderr.isTTY ? undefined : 10;
 }
 
 function cassetteOf({ record, replay, live }: RunFlags): RuntimeOptions['cassette'] {

@@ -1,21 +1,20 @@
 import type { Command } from 'commander';
 import { RuntimeError } from '../../../../errors.ts';
 import type { RunSource } from '../../../../runtime/open-runtime.ts';
-import { type CommandContext, runCommand } from '../../command.ts';
+import type { CommandContext, RunCommand } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
-import { openStdoutSink } from '../../stdout-sink.ts';
 import { openRunFinder } from './find-run.ts';
 import { caseText } from './show-case.ts';
 
 /** `eval show`. */
-export function addShow(group: Command, signal: AbortSignal): void {
+export function addShow(group: Command, runCommand: RunCommand): void {
   group
     .command('show <run>')
     .description('show what a run came to, or everything of one of its cases')
     .option('--case <id>', 'a case: what was judged, and what every eval said of it')
     .addHelpText('after', examples)
     .action(async (given: string, own: { case?: string }, command: Command) => {
-      await runCommand(command, signal, async (context) => {
+      await runCommand(command, async (context) => {
         const source = await openRunFinder(context).open(given);
         if (own.case === undefined) return await showReport(source, context);
         return await showCase(source, own.case, context);
@@ -30,10 +29,7 @@ async function showReport(source: RunSource, { options, terminal }: CommandConte
   if (source.report === undefined && source.header.kind !== 'shadow')
     terminal.printStderr('the run did not come to its end; these are its cases so far');
   if (options.json) terminal.printJson(report);
-  else
-    terminal.print(
-      renderTable(report, terminal.hasColour, openStdoutSink(terminal.hasColour).columns).trimEnd(),
-    );
+  else terminal.print(renderTable(report, terminal.hasColour, terminal.stdout.columns).trimEnd());
   return 0;
 }
 

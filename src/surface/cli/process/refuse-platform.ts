@@ -1,5 +1,5 @@
-import { toFault } from '../../errors.ts';
-import { requirePlatform } from '../../runtime/platform.ts';
+import { toFault } from '../../../errors.ts';
+import { requirePlatform } from '../../../runtime/platform.ts';
 
 /** On an unsupported platform prints why, sets exit code 2 and returns true; else returns false. */
 export function refusePlatform(): boolean {

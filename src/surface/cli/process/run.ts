@@ -1,0 +1,36 @@
+import { setFlagsFromString } from 'node:v8';
+import { main } from '../program.ts';
+import { openInterruptSignal } from './interrupt.ts';
+import { userName } from './user-name.ts';
+
+/** Runs the command line with the arguments, streams, signals and environment of this process, and sets its exit code. */
+export async function runProcess(): Promise<void> {
+  process.exitCode = await main({
+    argv: process.argv.slice(2),
+    // Node opens a stream when it is first asked for, and not every command reads.
+    get stdin() {
+      return process.stdin;
+    },
+    get stdout() {
+      return process.stdout;
+    },
+    get stderr() {
+      return process.stderr;
+    },
+    env: process.env,
+    cwd: process.cwd(),
+    signal: openInterruptSignal(),
+    interrupt: () => process.kill(process.pid, 'SIGINT'),
+    userName,
+    limitHeapGrowth,
+  });
+}
+
+/**
+ * Keeps the heap near what is in use. V8 lets the part for new objects grow to 128 MB for as long as work goes on, and
+ * garbage gather to several times what lives, so that the memory of a run would depend on how long it lasts.
+ */
+function limitHeapGrowth(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
+  setFlagsFromString('--heap-growing-percent=30');
+}

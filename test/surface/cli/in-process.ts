@@ -1,0 +1,105 @@
+import { PassThrough, Readable, Writable } from 'node:stream';
+
+/** Which streams are terminals; stdin is one where both others are. */
+export type TerminalStreams = 'both' | 'stdout' | 'stderr';
+
+export interface StreamOptions {
+  /** Written and ended; null leaves it open; undefined: there is none. */
+  readonly stdin?: string | null | undefined;
+  readonly terminal?: TerminalStreams | undefined;
+}
+
+/** The streams of a program that is a function, and what it wrote. */
+export interface Streams {
+  readonly streams: { readonly stdin: Readable; readonly stdout: Writable; readonly stderr: Writable };
+  readonly texts: () => { readonly stdout: string; readonly stderr: string };
+  /** What a terminal would show: stdout and stderr alike, in the order in which it came. */
+  readonly screen: () => string;
+}
+
+/** The width of a terminal in tests. */
+const columns = 200;
+
+export function openStreams({ stdin, terminal }: StreamOptions): Streams {
+  const shown: Buffer[] = [];
+  const isTTY = (name: TerminalStreams) => terminal === 'both' || terminal === name;
+  const open = (name: 'stdout' | 'stderr') => openCapture(shown, isTTY(name));
+  const [stdout, stderr] = [open('stdout'), open('stderr')];
+  const input = stdin === null ? new PassThrough() : Readable.from(stdin ? [Buffer.from(stdin)] : []);
+  return {
+    streams: {
+      stdin: Object.assign(input, { isTTY: terminal === 'both' }),
+      stdout: stdout.stream,
+      stderr: stderr.stream,
+    },
+    texts: () => ({ stdout: stdout.text(), stderr: stderr.text() }),
+    // A terminal returns to the first column for a new line.
+    screen: () => Buffer.concat(shown).toString().replaceAll(/\r?\n/g, '\r\n'),
+  };
+}
+
+function openCapture(shown: Buffer[], isTTY: boolean) {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      chunks.push(chunk);
+      if (isTTY) shown.push(chunk);
+      done();
+    },
+  });
+  return {
+    stream: Object.assign(stream, { isTTY, ...(isTTY && { columns }) }),
+    text: () => Buffer.concat(chunks).toString(),
+  };
+}
+
+/** What a process has once, and runs in one process must share. */
+export interface Place {
+  readonly cwd: string;
+  /** Set beside what is there already. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+let taken: { readonly key: string; users: number; readonly left: PromiseWithResolvers<void> } | undefined;
+
+/** Does work in a folder and an environment: at once with other work of the same place, after that of any other. */
+export async function within<T>(place: Place, work: () => Promise<T>): Promise<T> {
+  const leave = await enter(place);
+  try {
+    return await work();
+  } finally {
+    leave();
+  }
+}
+
+/** Waits until the process is in that folder and environment, which it stays until `leave` is called. */
+export async function enter(place: Place): Promise<() => void> {
+  const key = JSON.stringify(place);
+  while (taken !== undefined && taken.key !== key) await taken.left.promise;
+  taken ??= { key, users: 0, left: Promise.withResolvers() };
+  const mine = taken;
+  if (mine.users === 0) giveBack = take(place);
+  mine.users += 1;
+  return () => {
+    mine.users -= 1;
+    if (mine.users > 0) return;
+    giveBack();
+    taken = undefined;
+    mine.left.resolve();
+  };
+}
+
+let giveBack = () => {};
+
+function take({ cwd, env }: Place): () => void {
+  const before = { cwd: process.cwd(), env: { ...process.env } };
+  process.chdir(cwd);
+  Object.assign(process.env, env);
+  return () => {
+    process.chdir(before.cwd);
+    for (const name of Object.keys(env)) {
+      if (before.env[name] === undefined) delete process.env[name];
+      else process.env[name] = before.env[name];
+    }
+  };
+}
