@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../src/config/load.ts';
+import { picoclawKinds } from '../src/config/picoclaw-events.ts';
 import { answers } from '../src/contract/hook.ts';
 import { createHookContext } from '../src/contract/turn.ts';
 import { agentao } from '../src/dialects/agentao/dialect.ts';
+import { eventRules } from '../src/dialects/claude/points.ts';
 import type { FailureCause } from '../src/dialects/picoclaw/failure.ts';
 import { foreignChecks } from '../src/project/foreign-checks.ts';
 import { newProject, openProject, runtimeYaml } from './dialects/project.ts';
@@ -39,6 +41,28 @@ test.each(dialects)(
   },
 );
 
+const protocol = (name: string) =>
+  readFileSync(new URL(`../docs/protocols/${name}.md`, import.meta.url), 'utf8');
+
+test.each(dialects)('docs/protocols/$name.md has every point', ({ name, points }) => {
+  const text = protocol(name);
+  expect(Object.keys(points).filter((point) => !new RegExp(`\\b${point}\\b`).test(text))).toEqual([]);
+});
+
+test('docs/protocols/claude.md has the matcher of every event', () => {
+  const rows = [...protocol('claude').matchAll(/^\| (\w+) \| (?:p|h|p, h) \| (\w*)/gm)];
+  const wanted = Object.entries(eventRules).map(([name, { matcher = '' }]) => [name, matcher]);
+  expect(rows.map(([, name = '', matcher = '']) => [name, matcher])).toEqual(wanted);
+});
+
+test('docs/protocols/picoclaw.md has every kind of event with its number', () => {
+  const rows = [...protocol('picoclaw').matchAll(/^\| (\d+) \| (\w+) \| ([\w.]+) \|/gm)];
+  const wanted = picoclawKinds
+    .filter(({ number }) => number !== undefined)
+    .map(({ number, legacy, dotted }) => [String(number), legacy, dotted.replace(/^agent\./, '')]);
+  expect(rows.map(([, number, legacy, dotted]) => [number, legacy, dotted])).toEqual(wanted);
+});
+
 /** A cause that is new in the code does not compile here. */
 const picoclawCauses: Readonly<Record<FailureCause, true>> = {
   timeout: true,
@@ -50,7 +74,7 @@ const picoclawCauses: Readonly<Record<FailureCause, true>> = {
 };
 
 test('docs/dialects.md names every rule by which a failure passes', () => {
-  const written = readModules(new URL('../src/protocol', import.meta.url).pathname)
+  const written = readModules(new URL('../src/dialects', import.meta.url).pathname)
     .flatMap(({ strings }) => strings)
     .filter((text) => /^(chibi|claude|agentao)\.[a-z_0-9]+$/.test(text));
   const known = [...Object.keys(picoclawCauses).map((cause) => `picoclaw.${cause}`), ...written];

@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { badCitations, badIds, citationsIn, uncited, vagueTitles } from './requirements/check.ts';
+import { badCitations, badIds, badSources, citationsIn, uncited, vagueTitles } from './requirements/check.ts';
 import { section } from './requirements/requirement.ts';
 import { requirements } from './requirements.ts';
 import { parseModule, readModules } from './source.ts';
@@ -10,6 +12,17 @@ const tests = readModules(import.meta.dirname).filter(
 
 test('every id is well formed and stands once', () => {
   expect(badIds(requirements)).toEqual([]);
+});
+
+const docs = join(import.meta.dirname, '../docs');
+const pages = Object.fromEntries(
+  readdirSync(docs, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => [name, readFileSync(join(docs, name), 'utf8')]),
+);
+
+test('every source is a page, and a section of a protocol stands in its page', () => {
+  expect(badSources(requirements, pages)).toEqual([]);
 });
 
 test('every citation names a row and a transport it has', () => {
@@ -60,6 +73,13 @@ test('a malformed id and one that stands twice are found', () => {
     [...['PK-1-1', 'PK-1-01', 'DS-CLI-01', 'PK-1-01', 'ds-1-01']].map(rowOf),
   );
   expect(badIds(rows)).toEqual(['PK-1-1', 'PK-1-01', 'ds-1-01']);
+});
+
+test('a source that is no page, or no section of one, is found', () => {
+  const texts = { 'a.md': '', 'protocols/b.md': '# b\n\n## 1. One\n\n### 1.2 Two\n\n## Three\n' };
+  const sources = ['a.md', 'b.md §1', 'b.md §1.2', 'b.md', 'a.md §1', 'b.md §2', 'c.md §1'];
+  const rows = sources.flatMap((source) => section(source, [['PK-1-01', 'none', '']]));
+  expect(badSources(rows, texts)).toEqual(['b.md', 'a.md §1', 'b.md §2', 'c.md §1']);
 });
 
 function rowOf(id: string): readonly [string, 'none', string] {

@@ -1,35 +1,39 @@
-import * as agentao from './requirements/agentao.ts';
-import * as chibi from './requirements/chibi.ts';
-import * as claude from './requirements/claude.ts';
-import * as config from './requirements/config.ts';
-import * as evals from './requirements/eval.ts';
-import * as hooks from './requirements/hook.ts';
-import * as picoclaw from './requirements/picoclaw.ts';
-import * as pipelines from './requirements/pipeline.ts';
-import * as processes from './requirements/process.ts';
-import * as replies from './requirements/reply.ts';
+import * as capability from './capability/requirements.ts';
+import * as checks from './checks/requirements.ts';
+import * as config from './config/requirements.ts';
+import * as agentao from './dialects/agentao/requirements.ts';
+import * as chibi from './dialects/chibi/requirements.ts';
+import * as claude from './dialects/claude/requirements.ts';
+import * as picoclaw from './dialects/picoclaw/requirements.ts';
+import * as promptkit from './dialects/promptkit/requirements.ts';
+import * as hooks from './hooks/requirements.ts';
+import * as pipeline from './pipeline/requirements.ts';
 import type { Requirement } from './requirements/requirement.ts';
-import * as servers from './requirements/server.ts';
-import * as surfaces from './requirements/surface.ts';
-import * as tools from './requirements/tool.ts';
+import * as runtime from './runtime/requirements.ts';
+import * as suite from './suite/requirements.ts';
+import * as commandLine from './surface/cli/requirements.ts';
+import * as toolCall from './tool-call/requirements.ts';
+import * as transport from './transport/requirements.ts';
 
 /**
- * Every behaviour that design.md and the documents of the five dialects ask for, one row each; a sentence that two of
- * them contain stands once. Tests cite the rows (see cite.ts), and a row that no test cites
- * fails test/requirements.test.ts.
+ * Every behaviour that the pages of docs/ promise to whoever writes a program or a file for Signalbox, one row each; the rows
+ * of an area stand beside its tests. Tests cite the rows (see cite.ts), and a row that no test cites fails
+ * test/requirements.test.ts.
  */
 export const requirements: readonly Requirement[] = [
-  processes,
-  replies,
-  tools,
-  servers,
+  transport,
+  promptkit,
+  capability,
+  toolCall,
   hooks,
-  evals,
+  checks,
+  suite,
   config,
-  pipelines,
-  surfaces,
+  pipeline,
+  runtime,
+  commandLine,
   picoclaw,
   chibi,
   claude,
   agentao,
-].flatMap((file) => Object.values(file).flat());
+].flatMap((area) => Object.values(area).flat());

@@ -76,16 +76,16 @@ test.each(onTransports(refused))('$title is refused', async ({ on, stdout }) => 
 });
 
 const notObjects = [
-  { title: 'null', cites: 'PK-3-08@both PK-3-15@oneshot PK-3-16@both PK-3-17@both', says: 'null' },
-  { title: 'an array', cites: 'PK-3-08@both PK-3-15@oneshot PK-3-16@both PK-3-17@both', says: `[${good}]` },
+  { title: 'null', cites: 'PK-3-08@both PK-3-15@oneshot PK-3-16@both PK-6-31@both', says: 'null' },
+  { title: 'an array', cites: 'PK-3-08@both PK-3-15@oneshot PK-3-16@both PK-6-31@both', says: `[${good}]` },
   {
     title: 'a string',
-    cites: 'PK-3-08@both PK-3-15@oneshot PK-3-16@both PK-3-17@both',
+    cites: 'PK-3-08@both PK-3-15@oneshot PK-3-16@both PK-6-31@both',
     says: JSON.stringify(good),
   },
-  { title: 'a number', cites: 'PK-3-08@both PK-3-15@oneshot PK-3-16@both PK-3-17@both', says: '1' },
-  { title: 'true', cites: 'PK-3-08@both PK-3-15@oneshot PK-3-16@both PK-3-17@both', says: 'true' },
-  { title: 'false', cites: 'PK-3-08@both PK-3-15@oneshot PK-3-16@both PK-3-17@both', says: 'false' },
+  { title: 'a number', cites: 'PK-3-08@both PK-3-15@oneshot PK-3-16@both PK-6-31@both', says: '1' },
+  { title: 'true', cites: 'PK-3-08@both PK-3-15@oneshot PK-3-16@both PK-6-31@both', says: 'true' },
+  { title: 'false', cites: 'PK-3-08@both PK-3-15@oneshot PK-3-16@both PK-6-31@both', says: 'false' },
 ];
 
 test.each(onTransports(notObjects))('$title in place of the object is refused', async ({ on, says }) => {

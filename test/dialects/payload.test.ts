@@ -436,7 +436,7 @@ const requests: readonly (Row & { readonly input: EvalInput })[] = [
   },
   {
     title: 'every member when nothing is known',
-    cites: 'PK-7-02@both PK-7-03@both',
+    cites: 'PK-7-01@both PK-7-03@both',
     dialect: 'promptkit',
     input: { content: '' },
     wire: '{"type":"sentiment_check","params":{},"content":"","context":{"messages":[],"turn_index":0,"tool_calls":[],"variables":{},"metadata":{}}}',

@@ -30,6 +30,24 @@ export function badIds(requirements: readonly Requirement[]): string[] {
     );
 }
 
+/** Sources that are no page of docs/, or no numbered section of a page of docs/protocols/; `pages` are texts by their path below docs/. */
+export function badSources(
+  requirements: readonly Requirement[],
+  pages: Readonly<Record<string, string>>,
+): string[] {
+  const sources = new Set(requirements.map(({ source }) => source));
+  return [...sources].filter((source) => {
+    const [page = '', section] = source.split(' §');
+    if (section === undefined) return pages[page] === undefined;
+    return !sectionsOf(pages[`protocols/${page}`] ?? '').includes(section);
+  });
+}
+
+/** The numbers of the headings of a page: `## 6. Hooks` is 6, `### 6.1 Payloads` is 6.1. */
+function sectionsOf(page: string): string[] {
+  return [...page.matchAll(/^##+ (\d+(?:\.\d+)?)\.? /gm)].map(([, number = '']) => number);
+}
+
 /** Citations of a row that does not exist, or of a transport on which the row has nothing to show. */
 export function badCitations(requirements: readonly Requirement[], citations: readonly Citation[]): string[] {
   return citations.flatMap(({ file, cite }) => {

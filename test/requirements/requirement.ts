@@ -6,10 +6,11 @@ export type Cells = 'oneshot' | 'server' | 'both' | 'http' | 'oneshot+http' | 'n
 /** One required behaviour, and where tests must show it. */
 export interface Requirement {
   /**
-   * `PK-<section>-<row>` for promptkit.md, PC for picoclaw.md, CH for chibi.md, CC for claude.md, AO for agentao.md,
-   * `DS-<chapter>-<row>` for design.md; never reused.
+   * `PK-<section>-<row>` for promptkit.md of docs/protocols/, PC for picoclaw.md, CH for chibi.md, CC for claude.md, AO for
+   * agentao.md, `DS-<chapter>-<row>` for the other pages of docs/; never reused.
    */
   readonly id: string;
+  /** `claude.md §2` is that section of docs/protocols/claude.md, `hooks.md` the page docs/hooks.md. */
   readonly source: string;
   readonly sentence: string;
   readonly cells: Cells;
@@ -19,7 +20,7 @@ export interface Requirement {
 
 export type Row = readonly [id: string, cells: Cells, sentence: string];
 
-/** The rows of one section of a document, spoken on one wire. */
+/** The rows of one section of a page, spoken on one wire. */
 export function section(
   source: string,
   rows: readonly Row[],

@@ -45,7 +45,7 @@ tools:
 );
 
 const limits = onTransports([
-  { title: 'an entry has the output limit that it says', cites: 'DS-KEYS-03@both' },
+  { title: 'an entry has the output limit that it says', cites: 'PK-2-27@both' },
 ]);
 
 test.each(limits)('$title', async ({ on }) => {

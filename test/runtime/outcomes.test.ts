@@ -12,21 +12,21 @@ const dying = {
 const rows = onTransports([
   {
     title: 'a tool is failed',
-    cites: 'DS-OUT-01@both',
+    cites: 'PK-2-18@oneshot PK-5-41@server DS-JSON-08',
     spec: (runs: string) => `tools: {calc: {exec: {${runs}}}}\n`,
     call: ({ tools }: Runtime): Promise<unknown> => tools.call('calc'),
     document: { status: 'failed' },
   },
   {
     title: 'an eval is unscored',
-    cites: 'DS-OUT-01@both',
+    cites: 'PK-7-10@oneshot PK-7-16@server DS-JSON-08',
     spec: (runs: string) => `evals: {calc: {${runs}}}\n`,
     call: ({ evals }: Runtime): Promise<unknown> => evals.call('calc', { content: '' }),
     document: { status: 'unscored', reason: expect.any(String), passed: false },
   },
   {
     title: 'a filter denies',
-    cites: 'DS-OUT-01@both',
+    cites: 'PK-6-32@oneshot PK-6-38@server DS-JSON-08',
     spec: (runs: string) => `hooks: {calc: {${runs}, hook: provider}}\n`,
     call: ({ hooks }: Runtime): Promise<unknown> =>
       hooks.fire({ hook: 'provider', phase: 'before_call', request: {} }),
@@ -53,8 +53,8 @@ test.each(rows)('when its process dies, $title, with the fault in `error`', asyn
 });
 
 const observers = onTransports([
-  { title: 'a session observer', cites: 'DS-OUT-02@both', hook: 'session', event: { session_id: 's-1' } },
-  { title: 'an eval observer', cites: 'DS-OUT-02@both', hook: 'eval', event: { type: 'tone' } },
+  { title: 'a session observer', cites: 'PK-6-57@both', hook: 'session', event: { session_id: 's-1' } },
+  { title: 'an eval observer', cites: 'PK-6-57@both', hook: 'eval', event: { type: 'tone' } },
 ] as const);
 
 test.each(observers)('when its process dies, $title is told of as untold, and has no effect', async (row) => {

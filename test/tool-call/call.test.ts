@@ -196,7 +196,7 @@ test('a result that cannot be checked is invalid, and nothing throws', async () 
   expect(outcome).toMatchObject({ status: 'failed', error: { code: 'RESULT_INVALID' } });
 });
 
-test('filters decide before the process starts [PK-4-24@oneshot]', async () => {
+test('filters decide before the process starts [PK-6-51@oneshot]', async () => {
   const bench = openBench();
   const links = ['one', 'two'].map((name) =>
     bench.links.filter({ ...answering('oneshot', '{"allow": true}'), name, phases: ['before_execution'] }),

@@ -28,7 +28,7 @@ function bindGreeted(said: string | readonly string[] = accepted, overrides: Par
 const calm = { firstDelayMs: 10, maxDelayMs: 20, circuitDeaths: 3, circuitPauseMs: 60_000 };
 
 describe.each(launchers)('a server that is greeted, through the %s launcher', (launcher) => {
-  test('hears the greeting first, once, whoever calls at the same time [PC-3-01@server PC-3-02@server]', async () => {
+  test('hears the greeting first, once, whoever calls at the same time [PC-3-01@server PK-5-08@server]', async () => {
     const opened = await open(bindGreeted(), { launcher, greeting });
     const replies = await Promise.all([opened.call({ n: 1 }), opened.call({ n: 2 }), opened.call({ n: 3 })]);
     expect(replies).toEqual(['2', '3', '4']);

@@ -87,7 +87,7 @@ describe.each(launchers)('a server through the %s launcher', (launcher) => {
     ]);
   });
 
-  test('that ignores the end of stdin gets SIGTERM, with its group [PK-5-52@server PC-3-12@server]', async () => {
+  test('that ignores the end of stdin gets SIGTERM, with its group [PK-5-52@server]', async () => {
     const script = 'sleep 60 & echo "child $!" >&2; wait';
     const opened = await open(bind('/bin/sh', { mode: 'server', args: ['-c', script] }), { launcher });
     opened.transport.warm();
@@ -97,7 +97,7 @@ describe.each(launchers)('a server through the %s launcher', (launcher) => {
     await until(() => !isRunning(child), 'end of the child');
   });
 
-  test('that ignores SIGTERM too gets SIGKILL, with its group [PK-5-52@server PC-3-12@server]', async () => {
+  test('that ignores SIGTERM too gets SIGKILL, with its group [PK-5-52@server]', async () => {
     const opened = await open(bind('hang-ignoring-term.sh', { mode: 'server' }), { launcher });
     opened.transport.warm();
     const { line } = await opened.event('stderr');
@@ -143,7 +143,7 @@ describe('requests', () => {
     expect(replies).toEqual(delays.map((ms) => `{"ms":${ms}}`));
   });
 
-  test('that are answered in the opposite order find their callers [PK-5-10@server PC-4-06@server]', async () => {
+  test('that are answered in the opposite order find their callers [PK-5-10@server]', async () => {
     const { call } = await open(bindServer('out-of-order'));
     expect(await Promise.all([call({ n: 1 }), call({ n: 2 })])).toEqual(['{"n":1}', '{"n":2}']);
   });
@@ -155,7 +155,7 @@ describe('requests', () => {
     expect(ids).toEqual(Array.from({ length: 100 }, (_, n) => n + 1));
   });
 
-  test('go one after another where concurrency is 1 [PK-5-11@server]', async () => {
+  test('go one after another where concurrency is 1 [DS-PROC-08@server]', async () => {
     // This one answers nothing before it has two requests; the second is sent when the first has timed out.
     const { call, fault } = await open(bindServer('out-of-order', { concurrency: 1, timeoutMs: 700 }));
     const [first, second] = [fault({ n: 1 }), call({ n: 2 })];

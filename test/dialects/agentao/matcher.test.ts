@@ -123,7 +123,7 @@ test.each(tools)(
 );
 
 const faults = [
-  { cites: 'AO-4-09 AO-10-01', event: 'PreToolUse', matcher: { toolname: 'x' }, severities: ['warning'] },
+  { cites: 'AO-4-09', event: 'PreToolUse', matcher: { toolname: 'x' }, severities: ['warning'] },
   { cites: 'AO-4-08', event: 'PreToolUse', matcher: { tool_name: 1 }, severities: ['warning'] },
   { cites: 'AO-4-11', event: 'PreToolUse', matcher: { tool_name: null }, severities: [] },
   { cites: 'AO-4-05', event: 'PostToolUse', matcher: { tool_name: '^($' }, severities: ['error'] },

@@ -186,7 +186,7 @@ test.each([
   { isStrict: false, says: 'allow open agentao.timeout' },
   { isStrict: true, says: 'deny hook "rule" did not answer in time closed agentao.timeout' },
 ])(
-  'a rule that hangs is killed with its children: $says [AO-6-03@oneshot AO-7-35@oneshot AO-7-36@oneshot]',
+  'a rule that hangs is killed with its children: $says [PK-2-25@oneshot AO-7-35@oneshot AO-7-36@oneshot]',
   async ({ isStrict, says }) => {
     const { folder, fire } = await openRule({
       script: 'hangs',

@@ -350,7 +350,7 @@ test('after a force the stop is marked [AO-8-10]', () => {
   ).toMatchObject({ stop_hook_active: true });
 });
 
-test('only the two that decide nothing are told [AO-3-05]', () => {
+test('only the two that decide nothing are told [AO-7-30@oneshot]', () => {
   const toldOnly = Object.entries(agentao.points).filter(([, { isFilter }]) => !isFilter);
   expect(toldOnly.map(([point]) => point)).toEqual(['SessionEnd', 'PreCompact']);
 });

@@ -200,7 +200,7 @@ const rows = [
   },
 ];
 
-test('each event of a turn or a session comes to one decision [AO-3-02 AO-3-05 AO-7-30@oneshot AO-9-01 AO-9-05]', async () => {
+test('each event of a turn or a session comes to one decision [AO-3-02 AO-7-30@oneshot AO-9-01 AO-9-05]', async () => {
   const { folder, runtime, events } = await open();
   const decisions = await Promise.all(
     rows.map(async ({ title, point, payload }) => ({ title, ...told(await fire(runtime, point, payload)) })),

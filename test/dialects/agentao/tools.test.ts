@@ -8,7 +8,7 @@ const deny = { 'guard.sh': script(say({ blockingError: 'not today' })) };
 const responses = [calls, '{text: end}'];
 const chat = 'tools: [work]';
 
-test('a denied call is not made, nor told as made, and the model reads why [AO-10-03@oneshot AO-3-09@oneshot AO-8-08 AO-9-04]', async () => {
+test('a denied call is not made, nor told as made, and the model reads why [AO-3-09@oneshot AO-8-08 AO-9-04]', async () => {
   const { view, read, events } = await runTurn({
     hooks: ['PreToolUse', 'PostToolUse', 'PostToolUseFailure']
       .map((event, index) => rule(['guard', 'after', 'failure'][index] ?? '', event))
@@ -194,7 +194,7 @@ test('a guard that breaks lets the call pass and says so; on_failure: deny close
   });
 });
 
-test('a rule guards the library, the command line and a pipeline’s own calls [AO-10-02@oneshot]', async () => {
+test('a rule guards the library, the command line and a pipeline’s own calls [AO-3-13@oneshot]', async () => {
   const { runtime, folder, read } = await openAgent({
     hooks: rule('guard', 'PreToolUse'),
     scripts: {

@@ -111,7 +111,7 @@ const rows: readonly Row[] = [
   },
   {
     title: 'the smallest delta leaves nothing',
-    cites: 'CH-10-02@oneshot CH-7-14@oneshot',
+    cites: 'CH-7-14@oneshot',
     at: 'post_tool_batch',
     payload: fuel,
     says: ['{"fuel_delta": -9223372036854775808}'],
@@ -148,7 +148,7 @@ const rows: readonly Row[] = [
   },
   {
     title: 'what nobody denied is asked',
-    cites: 'CH-6-02@oneshot CH-10-03@oneshot',
+    cites: 'CH-6-02@oneshot CH-6-15@oneshot',
     at: 'pre_shell_exec',
     payload: shell,
     says: ['{}', '{"approved": true}'],
@@ -164,7 +164,7 @@ const rows: readonly Row[] = [
   },
   {
     title: 'a sensitive url is told',
-    cites: 'CH-10-03@oneshot',
+    cites: 'CH-6-15@oneshot',
     at: 'pre_fetch_url',
     payload: { tool_name: 'get', url: 'http://[::1]/', reason: 'loopback address', safety: 'sensitive' },
     says: ['{}'],

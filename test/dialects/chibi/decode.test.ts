@@ -160,7 +160,7 @@ test('a signal is a crash whatever the exit code says [CH-4-05@oneshot]', () => 
   expect(answer.reason).toBe('hook "guard" was ended by SIGTERM');
 });
 
-test('a guard that crashed and is closed has its stderr in the error [CH-10-04@oneshot]', () => {
+test('a guard that crashed and is closed has its stderr in the error [CH-4-12@oneshot]', () => {
   const answer = readAt('pre_tool', printed('', { exitCode: 2, stderr: 'jq: missing' }), 'deny');
   expect(answer).toMatchObject({
     reason: 'hook "guard" exited with code 2',

@@ -57,7 +57,7 @@ const rows = [
   },
   {
     title: 'one that writes to /dev/stderr and exits 2 passes, unless that is closed',
-    cites: 'CH-4-05@oneshot CH-4-13@oneshot CH-10-04@oneshot',
+    cites: 'CH-4-05@oneshot CH-4-13@oneshot CH-4-12@oneshot',
     who: 'writes_stderr',
     own: failedOpen('writes_stderr', 'chibi.exit_nonzero'),
     closed: {
@@ -67,7 +67,7 @@ const rows = [
   },
   {
     title: 'one that reads nothing of a mebibyte is heard',
-    cites: 'CH-10-01@oneshot',
+    cites: 'CH-5-08@oneshot',
     who: 'reads_nothing',
     own: { verdict: 'modify', replace: { summary: 'short' } },
     closed: { verdict: 'modify', replace: { summary: 'short' } },
@@ -114,7 +114,7 @@ describe.each([{ onFailure: 'own' }, { onFailure: 'closed' }] as const)(
   },
 );
 
-test('what kept a guard from answering is warned of, with the rule and what it wrote [CH-10-04@oneshot]', async () => {
+test('what kept a guard from answering is warned of, with the rule and what it wrote [CH-4-12@oneshot]', async () => {
   const folder = newProject({
     'runtime.yaml': runtimeYaml('imports: [{dialect: chibi, plugins_dir: plugins}]'),
     ...inFolder({ writes_stderr: plugins.writes_stderr }),

@@ -227,7 +227,7 @@ test.each(titled(turns))('$title', async ({ plugins, is, log = [], timeoutMs }) 
   expect(written).toMatchObject(log.map(([point, payload]) => ({ point, payload })));
 });
 
-test('on_end fires after a failure too [CH-10-05@oneshot CH-7-02@oneshot]', async () => {
+test('on_end fires after a failure too [CH-7-02@oneshot]', async () => {
   const plugins = { log: logPlugin('log', ['on_start', 'on_end', 'post_message']) };
   const { run, folder, close } = await runTurn(
     project(plugins, { responses: ['{error: {status: 400, message: no}}'] }),

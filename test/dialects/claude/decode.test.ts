@@ -27,7 +27,7 @@ const exit2 = (stdout = '', stderr = 'no\n') => left(stdout, { exitCode: 2, stde
 const exitCodes: readonly Row[] = [
   {
     title: 'a handler that writes to stderr and exits 2 blocks',
-    cites: 'CC-6-01@oneshot CC-3-10@oneshot CC-11-02@oneshot',
+    cites: 'CC-6-01@oneshot CC-3-10@oneshot',
     reply: exit2(),
     means: 'deny "no"',
   },

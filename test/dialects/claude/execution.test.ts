@@ -174,7 +174,7 @@ const nastyRows = [
   },
   {
     title: 'one that opens /dev/stderr blocks with what it writes there',
-    cites: 'CC-3-10@oneshot CC-6-01@oneshot CC-11-02@oneshot',
+    cites: 'CC-3-10@oneshot CC-6-01@oneshot',
     tool: 'Stderr',
     input: {},
     means: ['deny', 'not that', {}],

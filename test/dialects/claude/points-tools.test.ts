@@ -7,7 +7,7 @@ const call = (tool_name: string, tool_input: object = {}) => ({ tool_name, tool_
 const rows: readonly Row[] = [
   {
     title: 'a command is refused with stderr as the reason',
-    cites: 'CC-6-01@oneshot CC-3-10@oneshot CC-11-02@oneshot',
+    cites: 'CC-6-01@oneshot CC-3-10@oneshot',
     point: 'PreToolUse',
     payload: bash('rm -rf build'),
     means: { verdict: 'deny', hook: 'PreToolUse-1', reason: 'Destructive command blocked by hook' },

@@ -187,7 +187,7 @@ const commands: readonly Ruled[] = [
   },
   {
     rule: 'Bash(rm *)',
-    cites: 'CC-2-13 CC-2-17',
+    cites: 'CC-2-17',
     runs: [
       ...[
         '$X -rf /',
@@ -303,7 +303,7 @@ test('only one permission rule is an `if` [CC-2-16]', () => {
   expect(faults).toEqual(bad);
 });
 
-test('hostile commands are read in one pass [CC-2-13]', () => {
+test('hostile commands are read in one pass [CC-2-17]', () => {
   const hostile = [
     '$('.repeat(100_000),
     '"'.repeat(200_001),

@@ -55,7 +55,7 @@ const rows: readonly Row[] = [
   },
   {
     title: 'a rewrite survives silence',
-    cites: 'CC-11-01 CC-7-07',
+    cites: 'CC-7-07',
     point: 'PreToolUse',
     replies: [pre({ updatedInput: { a: 1 } }), silent],
     means: 'h1 modify {"args":{"a":1}}',

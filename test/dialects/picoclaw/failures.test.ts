@@ -111,7 +111,7 @@ describe('a hook that', () => {
   });
 });
 
-test('a request that timed out is forgotten, and the same process is asked again [PC-5-02@server]', async () => {
+test('a request that timed out is forgotten, and the same process is asked again [PK-5-36@server]', async () => {
   const script = shHook(`    *slow*) sleep 0.5; answer '{"action":"deny_tool"}' ;;\n${answerSeen}`);
   const { fire, events } = await openHook(script, { block: 'interceptor_timeout_ms: 250' });
   expect((await fire('slow')).metadata).toEqual({
@@ -199,7 +199,7 @@ describe('a process that cannot be started or greeted', () => {
     },
     { title: 'dies before its hello', script: '#!/bin/sh\nexit 3', why: 'was not greeted' },
     { title: 'never answers', script: '#!/bin/sh\nexec sleep 5', why: 'was not greeted' },
-  ])('denies, whatever the entry says: one that $title [PC-3-08 PC-3-11]', async ({ script, why }) => {
+  ])('denies, whatever the entry says: one that $title [PC-3-08]', async ({ script, why }) => {
     const { fire } = await openHook(script, { block: 'hello_timeout_ms: 200' });
     const decision = await fire();
     expect(decision).toMatchObject({ verdict: 'deny', hook: 'hook', metadata: {} });

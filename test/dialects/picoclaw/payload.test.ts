@@ -85,7 +85,7 @@ const rows: readonly Row[] = [
   },
   {
     title: 'before_tool',
-    cites: 'PC-7-03 PC-7-05 PC-6-01 PC-4-09',
+    cites: 'PC-7-03 PC-7-05 PC-6-01',
     event: { hook: 'tool', phase: 'before_execution', request: { ...request, args: new Json('{\n"a":1}') } },
     method: 'hook.before_tool',
     timeoutMs: 12,

@@ -95,7 +95,7 @@ test.each(statuses)('the status: $title', async ({ role, gates, status }) => {
 });
 
 test.each(['assertion', 'guardrail'])(
-  'an unscored result fails its %s, counts, and is not averaged [DS-SCORE-04] [DS-SCORE-05]',
+  'an unscored result fails its %s, counts, and is not averaged [PK-7-21] [DS-SCORE-05]',
   async (role) => {
     const suite = loadSpec(`cases: [{content: a}, {content: b}]\nevals: [{id: e, type: t, role: ${role}}]\n`);
     const outcomes: Record<string, EvalOutcome> = { a: scored(1, ''), b: unscored('it crashed') };

@@ -99,7 +99,7 @@ const sessionStart = [
 ];
 
 test.concurrent.for(observers)(
-  'a session observer that $title has no effect, and is logged at warn [DS-OUT-02@oneshot]',
+  'a session observer that $title has no effect, and is logged at warn [PK-6-57@oneshot]',
   async ({ runs, told }, { expect }) => {
     const folder = workspace(`
 defaults: {grace_ms: 100, max_output_bytes: 65536}

@@ -26,7 +26,7 @@ hooks:
   { 'event.json': '{"request": {"messages": [{"role": "user", "content": "hi"}]}}' },
 );
 
-test.concurrent('hook list shows the hooks in their order, and where each is declared [DS-JSON-10]', async ({
+test.concurrent('hook list shows the hooks in their order, and where each is declared [DS-CLI-02]', async ({
   expect,
 }) => {
   const { people, programs } = await runBothWays(['hook', 'list'], { cwd: desk });
@@ -60,7 +60,7 @@ test.concurrent('hook list shows the hooks in their order, and where each is dec
   });
 });
 
-test.concurrent('`hooks list` is the same command [DS-JSON-10]', async ({ expect }) => {
+test.concurrent('`hooks list` is the same command [DS-CLI-02]', async ({ expect }) => {
   const { code, document } = await runJson(['hooks', 'list'], { cwd: desk });
   expect({ code, document }).toEqual({ code: 0, document: { hooks: expect.any(Array) } });
 });

@@ -34,7 +34,7 @@ const places = [
   '21:46 hooks[told].mode: session hooks only observe: they are told what has happened, and no answer is waited for (got: filter)',
 ];
 
-test.concurrent('a file with ten mistakes is told of all ten, each in its place [DS-CLI-05 DS-CLI-06 DS-JSON-10]', async ({
+test.concurrent('a file with ten mistakes is told of all ten, each in its place [DS-CLI-05 DS-CLI-06 DS-CLI-02]', async ({
   expect,
 }) => {
   const { people, programs } = await runBothWays(['validate', 'mistakes.yaml'], { cwd: desk });
@@ -170,7 +170,7 @@ test.concurrent.for(files)('validate: $title', async (row, { expect }) => {
   expect(await run(['validate', ...named], { cwd: desk })).toEqual({ code, stdout, stderr: told });
 });
 
-test.concurrent('--json has the problems of all files in one document [DS-JSON-10 DS-CLI-02]', async ({
+test.concurrent('--json has the problems of all files in one document [DS-CLI-02]', async ({
   expect,
 }) => {
   expect(await runJson(['validate', 'warns.yaml', 'nowhere.yaml'], { cwd: desk })).toEqual({

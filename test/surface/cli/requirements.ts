@@ -1,21 +1,13 @@
-import { section } from './requirement.ts';
-
-/** Throw when we failed, return a value when the peer answered. */
-export const outcomes = section('design.md, Outcomes are values', [
-  [
-    'DS-OUT-01',
-    'both',
-    'A process that fails is a value to the caller: failed, unscored or deny, with the fault in `error`.',
-  ],
-  ['DS-OUT-02', 'both', 'A failing observer is logged at warn and swallowed.'],
-  ['DS-OUT-03', 'none', 'A name that is not declared throws NAME_UNKNOWN.'],
-  ['DS-OUT-04', 'none', 'An event of the wrong shape throws EVENT_INVALID.'],
-]);
+import { section } from '../../requirements/requirement.ts';
 
 /** The command line. */
-export const commandLine = section('design.md, Surfaces', [
+export const commandLine = section('command-line.md', [
   ['DS-CLI-01', 'none', 'Without --config the file is runtime.yaml in the current folder.'],
-  ['DS-CLI-02', 'none', '--json prints exactly one JSON document on stdout; logs go to stderr.'],
+  [
+    'DS-CLI-02',
+    'none',
+    '--json prints exactly one JSON document on stdout, validate and hooks list too; logs go to stderr.',
+  ],
   [
     'DS-CLI-03',
     'none',
@@ -33,7 +25,7 @@ export const commandLine = section('design.md, Surfaces', [
 ]);
 
 /** The exit codes. */
-export const exitCodes = section('design.md, Surfaces', [
+export const exitCodes = section('command-line.md', [
   ['DS-EXIT-01', 'none', 'A tool exits 0 for ok, 1 for failed and denied, 3 for pending.'],
   ['DS-EXIT-02', 'none', 'An eval exits 0 when it passed, 1 when it missed its threshold or is unscored.'],
   ['DS-EXIT-03', 'none', 'A hook exits 0 for allow and modify, 1 for deny.'],
@@ -41,7 +33,7 @@ export const exitCodes = section('design.md, Surfaces', [
 ]);
 
 /** The documents that --json prints. */
-export const documents = section('design.md, Surfaces', [
+export const documents = section('command-line.md', [
   ['DS-JSON-01', 'none', 'tool call: {status: ok, result}.'],
   ['DS-JSON-02', 'none', 'tool call: {status: failed, error: {code, message, hint}}.'],
   ['DS-JSON-03', 'none', 'tool call: {status: denied, hook, reason, metadata}.'],
@@ -55,18 +47,4 @@ export const documents = section('design.md, Surfaces', [
     'A failed, denied or unscored outcome that a fault caused has `error` {code, message, hint}.',
   ],
   ['DS-JSON-09', 'none', 'An exit 2 prints {error} with its problems: file, line, column, message, hint.'],
-  ['DS-JSON-10', 'none', 'validate and hooks list print one document too.'],
-]);
-
-/** The library. */
-export const library = section('design.md, Surfaces', [
-  [
-    'DS-LIB-01',
-    'none',
-    'openRuntime gives tools.call, evals.call, hooks.fire and close; they return the documents as values.',
-  ],
-  ['DS-LIB-02', 'none', 'Every call takes an AbortSignal; an aborted one loses that call alone.'],
-  ['DS-LIB-03', 'none', 'close() ends every server and leaves no process behind.'],
-  ['DS-LIB-04', 'none', 'A call after close() is RUNTIME_CLOSED.'],
-  ['DS-LIB-05', 'none', '`await using` closes the runtime.'],
 ]);

@@ -1,6 +1,6 @@
-import { section } from './requirement.ts';
+import { section } from '../../requirements/requirement.ts';
 
-export const agentaoDeclaring = section(
+export const declaring = section(
   'agentao.md §1',
   [
     ['AO-1-01', 'none', 'Only files and plugin folders that spec.imports names are read.'],
@@ -20,7 +20,7 @@ export const agentaoDeclaring = section(
   'agentao',
 );
 
-export const agentaoFile = section(
+export const file = section(
   'agentao.md §2',
   [
     [
@@ -56,14 +56,13 @@ export const agentaoFile = section(
   'agentao',
 );
 
-export const agentaoEvents = section(
+export const events = section(
   'agentao.md §3',
   [
     ['AO-3-01', 'none', 'The pipeline fires seven of the eight events, each at its own moment.'],
     ['AO-3-02', 'none', 'A host fires any of the eight with a payload of its own.'],
     ['AO-3-03', 'none', 'A host’s payload with a missing or wrong member is refused by that member’s name.'],
     ['AO-3-04', 'oneshot', 'SessionStart is awaited, and the context it gives joins the first model call.'],
-    ['AO-3-05', 'none', 'SessionEnd and PreCompact are told, and never decide.'],
     ['AO-3-06', 'none', 'A result of a call that failed is PostToolUseFailure, of every other PostToolUse.'],
     ['AO-3-07', 'none', 'Stop is fired for a final answer and at the round limit.'],
     ['AO-3-08', 'oneshot', 'PreToolUse is not fired for a call that is denied already.'],
@@ -71,11 +70,12 @@ export const agentaoEvents = section(
     ['AO-3-10', 'oneshot', 'Stop is not fired after a provider error.'],
     ['AO-3-11', 'none', 'Only UserPromptSubmit has prompt rules.'],
     ['AO-3-12', 'none', 'Nothing fires for a call of a tool that does not exist, unless a hook answers it.'],
+    ['AO-3-13', 'oneshot', 'Rules guard every path: library, command line and pipeline.'],
   ],
   'agentao',
 );
 
-export const agentaoMatchers = section(
+export const matchers = section(
   'agentao.md §4',
   [
     ['AO-4-01', 'none', 'A rule without a matcher, or with null, hears of every occurrence.'],
@@ -97,7 +97,7 @@ export const agentaoMatchers = section(
     [
       'AO-4-09',
       'none',
-      'Another key, or a matcher on an event without one, is ignored with a warning at load.',
+      'Another key, a misspelt one too, or a matcher on an event without one, is ignored with a warning at load.',
     ],
     ['AO-4-10', 'none', 'Payloads carry Claude’s name of the tool, and its arguments untranslated.'],
     ['AO-4-11', 'none', 'A matcher value of null is as if its key were absent.'],
@@ -111,7 +111,7 @@ export const agentaoMatchers = section(
   'agentao',
 );
 
-export const agentaoStdin = section(
+export const stdin = section(
   'agentao.md §5',
   [
     ['AO-5-01', 'oneshot', 'Six events have the envelope of `event` and `data` with Agentao’s members.'],
@@ -133,12 +133,11 @@ export const agentaoStdin = section(
   'agentao',
 );
 
-export const agentaoExecution = section(
+export const execution = section(
   'agentao.md §6',
   [
     ['AO-6-01', 'oneshot', 'A command runs by /bin/sh -c in the session’s folder, with JSON on stdin.'],
     ['AO-6-02', 'oneshot', 'A rule sees the closed environment and what `env` names.'],
-    ['AO-6-03', 'oneshot', 'On timeout the whole process group is killed.'],
     [
       'AO-6-04',
       'none',
@@ -152,7 +151,7 @@ export const agentaoExecution = section(
   'agentao',
 );
 
-export const agentaoAnswers = section(
+export const answers = section(
   'agentao.md §7',
   [
     ['AO-7-01', 'oneshot', 'A blocking error is read in all of its spellings.'],
@@ -228,7 +227,11 @@ export const agentaoAnswers = section(
     ['AO-7-27', 'oneshot', 'Stop: a bad exit without output passes as agentao.exit_nonzero.'],
     ['AO-7-28', 'none', 'Stop: the first blocking error or force ends the loop.'],
     ['AO-7-29', 'none', 'UserPromptSubmit: the first block or stop ends the loop.'],
-    ['AO-7-30', 'oneshot', 'SessionEnd and PreCompact: nothing that is answered blocks anything.'],
+    [
+      'AO-7-30',
+      'oneshot',
+      'SessionEnd and PreCompact are told: nothing that is answered there blocks anything.',
+    ],
     [
       'AO-7-31',
       'oneshot',
@@ -280,7 +283,7 @@ export const agentaoAnswers = section(
   'agentao',
 );
 
-export const agentaoResults = section(
+export const results = section(
   'agentao.md §8',
   [
     ['AO-8-01', 'none', 'metadata.agentao of UserPromptSubmit is a UserPromptSubmitResult.'],
@@ -298,7 +301,11 @@ export const agentaoResults = section(
       'none',
       'A block at UserPromptSubmit has its marker in metadata.replacement, and no context.',
     ],
-    ['AO-8-08', 'none', 'A deny at PreToolUse has its reason, and the marker in metadata.replacement.'],
+    [
+      'AO-8-08',
+      'none',
+      'A deny at PreToolUse shows the model its reason, and has the marker in metadata.replacement.',
+    ],
     ['AO-8-09', 'none', 'A forced turn goes on with a reminder before the text.'],
     ['AO-8-10', 'none', 'stop_hook_active is true after a force.'],
     ['AO-8-11', 'none', 'At the cap a force has no effect, and the turn ends with its answer.'],
@@ -317,7 +324,7 @@ export const agentaoResults = section(
   'agentao',
 );
 
-export const agentaoFired = section(
+export const fired = section(
   'agentao.md §9',
   [
     ['AO-9-01', 'none', 'PLUGIN_HOOK_FIRED is told once for each round, and not when no rule was selected.'],
@@ -325,16 +332,6 @@ export const agentaoFired = section(
     ['AO-9-03', 'none', 'Outcome words are the guide’s; `effect` has the finer word.'],
     ['AO-9-04', 'none', 'Each event has its own data; a tool has Agentao’s name there.'],
     ['AO-9-05', 'none', 'All eight events are told, and stdout is no part of any.'],
-  ],
-  'agentao',
-);
-
-export const agentaoDefects = section(
-  'agentao.md §10',
-  [
-    ['AO-10-01', 'none', 'A misspelt matcher key is warned of at load.'],
-    ['AO-10-02', 'oneshot', 'Hooks run on every path: library, command line and pipeline.'],
-    ['AO-10-03', 'oneshot', 'The reason of a denied call is shown to the model.'],
   ],
   'agentao',
 );

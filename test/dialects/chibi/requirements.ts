@@ -1,4 +1,4 @@
-import { section } from './requirement.ts';
+import { section } from '../../requirements/requirement.ts';
 
 /** How plugins are declared. */
 export const declaring = section(
@@ -123,7 +123,11 @@ export const hookCalls = section(
       'oneshot',
       'A member of the wrong type counts as absent, passes as chibi.wrong_type, and the others count.',
     ],
-    ['CH-4-12', 'oneshot', 'A kept rule warns with its name and writes metadata.failed_open.'],
+    [
+      'CH-4-12',
+      'oneshot',
+      'A kept rule warns with its name and what the plugin wrote on stderr, and writes metadata.failed_open.',
+    ],
     ['CH-4-13', 'oneshot', '`on_failure: deny` closes all five rules at points that have result fields.'],
     ['CH-4-14', 'oneshot', 'A documented refusal stands, whatever is wrong beside it.'],
   ],
@@ -140,11 +144,16 @@ export const faults = section(
       'A spawn failure or a timeout aborts the turn with chibi’s text, and no later hook runs.',
     ],
     ['CH-5-02', 'oneshot', 'At pre_spawn_agent it denies with that text.'],
-    ['CH-5-03', 'oneshot', 'At a point without result fields it is warned and swallowed, and nobody waits.'],
+    ['CH-5-03', 'oneshot', 'At a point without result fields it is warned and swallowed.'],
     ['CH-5-04', 'oneshot', 'What earlier hooks said is lost when a later one could not be run.'],
     ['CH-5-05', 'oneshot', '`on_failure: deny` changes nothing there.'],
     ['CH-5-06', 'oneshot', 'The default limit of a hook is 30 s, from the pool slot on.'],
     ['CH-5-07', 'oneshot', 'The process group is killed, and a grandchild that holds stdout delays nothing.'],
+    [
+      'CH-5-08',
+      'oneshot',
+      'A limit runs during the stdin write, and a child may write much before it reads.',
+    ],
   ],
   'chibi',
 );
@@ -171,6 +180,7 @@ export const permissions = section(
     ['CH-6-12', 'oneshot', 'A host name is judged as written, not resolved.'],
     ['CH-6-13', 'oneshot', 'The point fires on the call as all before_execution filters left it.'],
     ['CH-6-14', 'oneshot', 'A call that was refused there passes through 9, 10 and 8 like a result.'],
+    ['CH-6-15', 'oneshot', 'A permission question says what it is about.'],
   ],
   'chibi',
 );
@@ -280,23 +290,6 @@ export const order = section(
       'post_tool is not fired for flow-control tools, post_message not after call_user.',
     ],
     ['CH-9-05', 'oneshot', 'on_start and on_end fire once for each session.'],
-  ],
-  'chibi',
-);
-
-/** Defects of chibi that Signalbox does not have. */
-export const defects = section(
-  'chibi.md §10',
-  [
-    [
-      'CH-10-01',
-      'oneshot',
-      'A limit runs during the stdin write, and a child may write much before it reads.',
-    ],
-    ['CH-10-02', 'oneshot', 'The smallest fuel_delta does not overflow.'],
-    ['CH-10-03', 'oneshot', 'A permission question says what it is about.'],
-    ['CH-10-04', 'oneshot', 'A failing guard leaves a trace with its stderr.'],
-    ['CH-10-05', 'oneshot', 'on_end fires after a failure too.'],
   ],
   'chibi',
 );

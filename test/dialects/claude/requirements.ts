@@ -1,4 +1,4 @@
-import { type Row, section } from './requirement.ts';
+import { type Row, section } from '../../requirements/requirement.ts';
 
 const at = (number: number, rows: readonly Row[]) => section(`claude.md §${number}`, rows, 'claude');
 
@@ -30,11 +30,10 @@ export const claudeHooks = [
     ['CC-2-10', 'none', 'A Bash pattern is tried on every sub-command.'],
     ['CC-2-11', 'none', 'Commands inside `$()` and backticks are sub-commands.'],
     ['CC-2-12', 'none', 'A pattern that says more than a name runs on any expansion.'],
-    ['CC-2-13', 'none', 'A command line that cannot be parsed runs the handler.'],
     ['CC-2-14', 'none', '`:*` at the end of a Bash pattern is a prefix.'],
     ['CC-2-15', 'none', 'A relative path pattern begins in the working directory, `**/` at any depth.'],
     ['CC-2-16', 'none', 'An `if` that is not one permission rule is a config error.'],
-    ['CC-2-17', 'none', 'In doubt the handler runs.'],
+    ['CC-2-17', 'none', 'In doubt the handler runs, as for a command line that cannot be parsed.'],
     ['CC-2-18', 'none', '`if` at an event where the handler never runs is a warning.'],
   ]),
   ...at(3, [
@@ -124,7 +123,11 @@ export const claudeHooks = [
     ['CC-7-04', 'none', 'systemMessage is metadata.system_message; terminalSequence is recorded.'],
     ['CC-7-05', 'none', 'permissionDecision allow, deny and ask are what they say, ask with its file.'],
     ['CC-7-06', 'none', 'defer asks, without updatedInput and context.'],
-    ['CC-7-07', 'none', 'updatedInput is args, with or without a decision; no object denies.'],
+    [
+      'CC-7-07',
+      'none',
+      'updatedInput is args, with or without a decision, whatever later handlers leave unsaid; no object denies.',
+    ],
     ['CC-7-08', 'none', 'hso wins over `decision`, unless the latter denies.'],
     ['CC-7-09', 'none', 'Over several handlers deny beats defer, defer ask, ask allow; contexts are kept.'],
     ['CC-7-10', 'none', 'Of several updatedInput the last in file order wins, with a warning.'],
@@ -161,9 +164,5 @@ export const claudeHooks = [
     ['CC-10-04', 'none', 'Variables that a command line names are added to `env`.'],
     ['CC-10-05', 'none', 'What cannot be imported is listed with place and reason; exit code 1.'],
     ['CC-10-06', 'none', 'Permission rules are left, and it says so.'],
-  ]),
-  ...at(11, [
-    ['CC-11-01', 'none', 'updatedInput survives a later handler that says nothing.'],
-    ['CC-11-02', 'oneshot', 'A blocking decision is kept with its stderr.'],
   ]),
 ];

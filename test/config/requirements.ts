@@ -1,4 +1,4 @@
-import { section } from './requirement.ts';
+import { section } from '../requirements/requirement.ts';
 
 /** Reading a RuntimeConfig. */
 export const loading = section('promptkit.md §9', [
@@ -94,10 +94,9 @@ export const keys = section('promptkit.md §9', [
 ]);
 
 /** The native keys beside PromptKit’s. */
-export const nativeKeys = section('design.md, Files', [
+export const nativeKeys = section('config.md', [
   ['DS-KEYS-01', 'both', '`cwd` on an entry is its folder, relative to the config file’s.'],
   ['DS-KEYS-02', 'oneshot', '`grace_ms` is the time between SIGTERM and SIGKILL.'],
-  ['DS-KEYS-03', 'both', '`max_output_bytes` on an entry is its limit.'],
   ['DS-KEYS-04', 'server', '`instances` is the number of processes of one server entry.'],
   ['DS-KEYS-05', 'server', '`warm` starts a server when the runtime opens.'],
   ['DS-KEYS-06', 'none', '`spec.defaults` holds where an entry says nothing, and an entry wins over it.'],

@@ -1,4 +1,20 @@
-import { section } from './requirement.ts';
+import { section } from '../requirements/requirement.ts';
+
+/** What happens in which order around one call. */
+export const toolOrder = section('promptkit.md §4.3', [
+  ['PK-4-23', 'oneshot', 'Arguments that miss the schema reach no before_execution filter.'],
+  [
+    'PK-4-25',
+    'oneshot',
+    'The result is checked against output_schema before after_execution filters see it.',
+  ],
+  [
+    'PK-4-26',
+    'both',
+    'after_execution runs for a failed call: `error` is set and `content` is what the model would read.',
+  ],
+  ['PK-4-27', 'both', 'after_execution does not run for a pending call.'],
+]);
 
 /** Calls that wait for a person: how they are kept and decided. */
 export const waiting = section('promptkit.md §8', [
@@ -30,7 +46,7 @@ export const waiting = section('promptkit.md §8', [
 ]);
 
 /** Who is asked before a tool runs. */
-export const consent = section('design.md, Tools and people', [
+export const consent = section('people.md', [
   [
     'DS-ASK-01',
     'both',
@@ -54,46 +70,5 @@ export const consent = section('design.md, Tools and people', [
     'DS-IDEM-03',
     'none',
     'With `idempotent: false` a call that was cut off waits for a person; otherwise it is made again.',
-  ],
-]);
-
-/** Runs of pipelines. */
-export const runs = section('design.md, Files', [
-  [
-    'DS-RUN-01',
-    'none',
-    'Steps run in order, and each sees input, the steps before it, and in for_each the item.',
-  ],
-  ['DS-RUN-02', 'none', 'Arguments, results, views and output keep the digits of long numbers.'],
-  ['DS-RUN-03', 'none', 'A run that was set down is finished by a fresh process, and nothing is done twice.'],
-  ['DS-RUN-04', 'none', 'A run is finished by the text that it began with.'],
-  ['DS-RUN-05', 'none', 'One process at a time executes a run; another is told RUN_BUSY.'],
-  [
-    'DS-RUN-06',
-    'none',
-    'A run that is cut off by its caller can be resumed, and the step it was in is done again.',
-  ],
-  ['DS-RUN-07', 'none', 'Where the store fails, the run stops with STORE_FAILED and can be resumed.'],
-  ['DS-RUN-08', 'none', 'A wait for a person does not count towards timeout_ms.'],
-  ['DS-RUN-09', 'none', 'run --json: {run_id, status, output, pending, steps}.'],
-  [
-    'DS-CHAT-01',
-    'none',
-    'The model is told of failed, denied, unknown and rejected tool calls, and may go on.',
-  ],
-  [
-    'DS-CHAT-02',
-    'none',
-    'An answer that an enforcing guardrail failed reaches nobody: no output, view, session hook or event has it.',
-  ],
-  [
-    'DS-CHAT-03',
-    'none',
-    'What a provider filter replaced is what the model is sent, and what the conversation goes on with: tool calls that it left out are not run.',
-  ],
-  [
-    'DS-CHAT-04',
-    'none',
-    'Session hooks are told of the start, of each completed turn, and of the end of a run that failed too; not of a pause.',
   ],
 ]);

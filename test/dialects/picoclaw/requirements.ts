@@ -1,4 +1,4 @@
-import { section } from './requirement.ts';
+import { section } from '../../requirements/requirement.ts';
 
 export const versions = section(
   'picoclaw.md §1',
@@ -96,7 +96,6 @@ export const lives = section(
   'picoclaw.md §3',
   [
     ['PC-3-01', 'server', 'The first message of every life is hook.hello with name, version 1 and modes.'],
-    ['PC-3-02', 'server', 'A process starts on first use, each on its own.'],
     ['PC-3-03', 'none', 'The hello has a limit of its own.'],
     [
       'PC-3-04',
@@ -106,11 +105,13 @@ export const lives = section(
     ['PC-3-05', 'none', 'A hello whose `ok` is anything but true is refused, unless the entry is lenient.'],
     ['PC-3-06', 'none', 'A hello answered with an array, a scalar or an error is refused, lenient or not.'],
     ['PC-3-07', 'none', '`name` and `version` of the hello’s reply are logged.'],
-    ['PC-3-08', 'none', 'A start or hello that fails denies the call, whatever `on_failure` says.'],
+    [
+      'PC-3-08',
+      'none',
+      'A start, a hello or a restart that fails denies the call, whatever `on_failure` says.',
+    ],
     ['PC-3-09', 'server', 'A process that refuses the hello is killed, and tried again by the back-off.'],
     ['PC-3-10', 'server', 'A process that died is started again with ids from 1 and a new hello.'],
-    ['PC-3-11', 'none', 'A restart that fails denies.'],
-    ['PC-3-12', 'server', 'Closing ends stdin, waits, terminates the group, waits, and kills it.'],
     [
       'PC-3-13',
       'server',
@@ -124,24 +125,12 @@ export const lives = section(
 export const frames = section(
   'picoclaw.md §4',
   [
-    [
-      'PC-4-01',
-      'server',
-      'A line over max_output_bytes fails the call that it answers, and the reader goes on.',
-    ],
     ['PC-4-02', 'server', 'A line whose id is null or missing is ignored.'],
     ['PC-4-03', 'server', 'An id that spells one in flight as a string fails that call at once.'],
     ['PC-4-04', 'none', '`action` or `approved` twice, or beside a key in other letters, denies.'],
     ['PC-4-05', 'none', 'An error wins over a result, and of any type is a failure.'],
-    [
-      'PC-4-06',
-      'server',
-      'Many calls are in flight at once, answered in any order, with integer ids from 1.',
-    ],
     ['PC-4-07', 'server', 'Notifications and requests are written in the order in which things happened.'],
     ['PC-4-08', 'none', 'Arguments and every other object pass with their bytes, beyond 2^53 too.'],
-    ['PC-4-09', 'none', 'A message is one line.'],
-    ['PC-4-10', 'server', 'A request from the hook is ignored.'],
   ],
   'picoclaw',
 );
@@ -150,7 +139,6 @@ export const failures = section(
   'picoclaw.md §5',
   [
     ['PC-5-01', 'none', 'Each kind of method has its own limit.'],
-    ['PC-5-02', 'server', 'A timed-out request is forgotten, and the process is asked again.'],
     ['PC-5-03', 'server', 'Cancelling a turn ends the wait at once, as cancelled.'],
     ['PC-5-04', 'none', 'A timeout of an interceptor lets pass by picoclaw.timeout.'],
     ['PC-5-05', 'none', 'An error reply of an interceptor lets pass by picoclaw.rpc_error.'],
@@ -167,7 +155,6 @@ export const failures = section(
       'A result that is null, missing or without an action lets pass by picoclaw.no_action.',
     ],
     ['PC-5-10', 'none', '`on_failure: deny` denies each of these.'],
-    ['PC-5-11', 'none', 'A denial in foreign words or an action that stands twice denies.'],
     ['PC-5-12', 'none', '`respond` without a result denies.'],
     [
       'PC-5-13',
@@ -177,7 +164,7 @@ export const failures = section(
     [
       'PC-5-14',
       'server',
-      'An observer that fails or is slow is warned of and counted; the newest event is dropped.',
+      'An observer that fails or is slow is warned of; the newest event is dropped, and what is dropped is counted.',
     ],
     ['PC-5-15', 'none', 'What PicoClaw has no rule for denies.'],
   ],
@@ -328,7 +315,6 @@ export const events = section(
     ],
     ['PC-8-08', 'none', '`observe` takes exact names, or `*`, `all`, `` for every kind.'],
     ['PC-8-09', 'server', 'turn_end of a paused run comes when it ends; denied and failed are `error`.'],
-    ['PC-8-10', 'server', 'What is dropped is counted in the log.'],
     ['PC-8-11', 'server', 'A retried model call is told as llm_retry.'],
   ],
   'picoclaw',

@@ -1,0 +1,42 @@
+import { section } from '../requirements/requirement.ts';
+
+/** Runs of pipelines. */
+export const runs = section('pipelines.md', [
+  [
+    'DS-RUN-01',
+    'none',
+    'Steps run in order, and each sees input, the steps before it, and in for_each the item.',
+  ],
+  ['DS-RUN-02', 'none', 'Arguments, results, views and output keep the digits of long numbers.'],
+  ['DS-RUN-03', 'none', 'A run that was set down is finished by a fresh process, and nothing is done twice.'],
+  ['DS-RUN-04', 'none', 'A run is finished by the text that it began with.'],
+  ['DS-RUN-05', 'none', 'One process at a time executes a run; another is told RUN_BUSY.'],
+  [
+    'DS-RUN-06',
+    'none',
+    'A run that is cut off by its caller can be resumed, and the step it was in is done again.',
+  ],
+  ['DS-RUN-07', 'none', 'Where the store fails, the run stops with STORE_FAILED and can be resumed.'],
+  ['DS-RUN-08', 'none', 'A wait for a person does not count towards timeout_ms.'],
+  ['DS-RUN-09', 'none', 'run --json: {run_id, status, output, pending, steps}.'],
+  [
+    'DS-CHAT-01',
+    'none',
+    'The model is told of failed, denied, unknown and rejected tool calls, and may go on.',
+  ],
+  [
+    'DS-CHAT-02',
+    'none',
+    'An answer that an enforcing guardrail failed reaches nobody: no output, view, session hook or event has it.',
+  ],
+  [
+    'DS-CHAT-03',
+    'none',
+    'What a provider filter replaced is what the model is sent, and what the conversation goes on with: tool calls that it left out are not run.',
+  ],
+  [
+    'DS-CHAT-04',
+    'none',
+    'Session hooks are told of the start, of each completed turn, and of the end of a run that failed too; not of a pause.',
+  ],
+]);

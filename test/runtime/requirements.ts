@@ -1,0 +1,20 @@
+import { section } from '../requirements/requirement.ts';
+
+/** What a call throws. */
+export const outcomes = section('library.md', [
+  ['DS-OUT-03', 'none', 'A name that is not declared throws NAME_UNKNOWN.'],
+  ['DS-OUT-04', 'none', 'An event of the wrong shape throws EVENT_INVALID.'],
+]);
+
+/** The library. */
+export const library = section('library.md', [
+  [
+    'DS-LIB-01',
+    'none',
+    'openRuntime gives tools.call, evals.call, hooks.fire and close; they return the documents as values.',
+  ],
+  ['DS-LIB-02', 'none', 'Every call takes an AbortSignal; an aborted one loses that call alone.'],
+  ['DS-LIB-03', 'none', 'close() ends every server and leaves no process behind.'],
+  ['DS-LIB-04', 'none', 'A call after close() is RUNTIME_CLOSED.'],
+  ['DS-LIB-05', 'none', '`await using` closes the runtime.'],
+]);
