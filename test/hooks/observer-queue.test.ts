@@ -77,9 +77,8 @@ const useless: Record<Transport, readonly { title: string; entry: Entry; end: st
   ],
 };
 
-const uselessRows = onTransports([{ title: 'an observer', cites: 'PK-6-57@both' }]).flatMap(
-  (row) =>
-    useless[row.on].map((observer) => ({ ...row, ...observer, title: `${row.title}: ${observer.title}` })),
+const uselessRows = onTransports([{ title: 'an observer', cites: 'PK-6-57@both' }]).flatMap((row) =>
+  useless[row.on].map((observer) => ({ ...row, ...observer, title: `${row.title}: ${observer.title}` })),
 );
 
 test.each(uselessRows)('$title, which delays and changes nothing', async ({ entry, end }) => {

@@ -44,9 +44,7 @@ tools:
   },
 );
 
-const limits = onTransports([
-  { title: 'an entry has the output limit that it says', cites: 'PK-2-27@both' },
-]);
+const limits = onTransports([{ title: 'an entry has the output limit that it says', cites: 'PK-2-27@both' }]);
 
 test.each(limits)('$title', async ({ on }) => {
   const { runtime } = await open(`

@@ -167,7 +167,7 @@ export class Inbox implements LineListener {
     this.#rules.onGoodReply();
     const { result, error, ignoredResult } = line;
     const content =
-      error === undefined ? result && { result } : { error, ...(ignoredResult && { beside: ignoredResult }) };
+      error === undefined ? result && { result } : { error, ...(ignoredResult && { ignoredResult }) };
     waiting.resolve({ via: 'rpc', ...content });
   }
 

@@ -14,7 +14,7 @@ test('a call sends its arguments alone and says which tool it is [CH-3-01@onesho
   expect(tool.encode({ ...call, args })).toStrictEqual({
     method: 'word_count',
     body: '{"10":1,"9":12345678901234567890,"b":[{"a":null,"z":2}]}',
-    ending: '',
+    terminator: '',
     env: {
       CHIBI_TOOL_NAME: 'word_count',
       CHIBI_HOOK: undefined,

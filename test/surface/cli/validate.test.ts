@@ -170,9 +170,7 @@ test.concurrent.for(files)('validate: $title', async (row, { expect }) => {
   expect(await run(['validate', ...named], { cwd: desk })).toEqual({ code, stdout, stderr: told });
 });
 
-test.concurrent('--json has the problems of all files in one document [DS-CLI-02]', async ({
-  expect,
-}) => {
+test.concurrent('--json has the problems of all files in one document [DS-CLI-02]', async ({ expect }) => {
   expect(await runJson(['validate', 'warns.yaml', 'nowhere.yaml'], { cwd: desk })).toEqual({
     code: 2,
     document: {
