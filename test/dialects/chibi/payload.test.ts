@@ -252,7 +252,7 @@ test('a hook call has the point in its environment and nothing behind the event 
   expect(chibi.encode(seatOf('guard'), question)).toStrictEqual({
     method: 'pre_tool',
     body: '{"arguments":{},"tool_name":"x"}',
-    ending: '',
+    terminator: '',
     env: {
       CHIBI_HOOK: 'pre_tool',
       CHIBI_TOOL_NAME: undefined,
