@@ -6,6 +6,8 @@ import { picoclawKinds } from '../src/config/picoclaw-events.ts';
 import { answers } from '../src/contract/hook.ts';
 import { createHookContext } from '../src/contract/turn.ts';
 import { agentao } from '../src/dialects/agentao/dialect.ts';
+import { points as chibiPoints } from '../src/dialects/chibi/points.ts';
+import { fields } from '../src/dialects/claude/payload-fields.ts';
 import { eventRules } from '../src/dialects/claude/points.ts';
 import type { FailureCause } from '../src/dialects/picoclaw/failure.ts';
 import { foreignChecks } from '../src/project/foreign-checks.ts';
@@ -49,10 +51,28 @@ test.each(dialects)('docs/protocols/$name.md has every point', ({ name, points }
   expect(Object.keys(points).filter((point) => !new RegExp(`\\b${point}\\b`).test(text))).toEqual([]);
 });
 
-test('docs/protocols/claude.md has the matcher of every event', () => {
-  const rows = [...protocol('claude').matchAll(/^\| (\w+) \| (?:p|h|p, h) \| (\w*)/gm)];
-  const wanted = Object.entries(eventRules).map(([name, { matcher = '' }]) => [name, matcher]);
-  expect(rows.map(([, name = '', matcher = '']) => [name, matcher])).toEqual(wanted);
+/** The members that a cell of a page names: `a, b?, c [{d}] (said of it)` is a, b? and c. */
+function membersIn(cell: string): string[] {
+  const names = cell.replaceAll(/\([^)]*\)|\[[^\]]*\]/g, '').match(/\w+\??/g) ?? [];
+  return names.flatMap((name) => (name === 'fuel?' ? ['fuel_remaining', 'fuel_total'] : [name])).toSorted();
+}
+
+test('docs/protocols/claude.md has the matcher and the members of every event', () => {
+  const rows = [...protocol('claude').matchAll(/^\| (\w+) \| (?:p|h|p, h) \| (\w*) ?\| ([^|]*)\|/gm)];
+  const wanted = Object.entries(eventRules).map(([name, { matcher = '' }]) => {
+    const members = Object.entries(fields[name] ?? {});
+    return [name, matcher, members.map(([key, { isOptional }]) => (isOptional ? `${key}?` : key)).toSorted()];
+  });
+  expect(rows.map(([, name, matcher, cell = '']) => [name, matcher, membersIn(cell)])).toEqual(wanted);
+});
+
+test('docs/protocols/chibi.md has the members of every point', () => {
+  const rows = [...protocol('chibi').matchAll(/^\| \d+ \| (\w+) \| [ph] \| ([^|]*)\|/gm)];
+  const wanted = Object.entries(chibiPoints).map(([name, point]) => [
+    name,
+    Object.keys(point.fields).toSorted(),
+  ]);
+  expect(rows.map(([, name, cell = '']) => [name, membersIn(cell)])).toEqual(wanted);
 });
 
 test('docs/protocols/picoclaw.md has every kind of event with its number', () => {
