@@ -6,24 +6,30 @@ class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const isLong = ({ moduleId }: TestSpecification) =>
-      /\/durability\/|\/examples\.|\/hostile\./.test(moduleId);
+      /\/durability\/|\.slow\.|\/interrupt\.|\/examples\.|\/page\./.test(moduleId);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
 }
 
-const all = 'test/**/*.test.ts';
-/** Tests that leave nothing behind in their process: many files share one. */
-const clean = [
-  'test/{binding,capability,checks,config,dialects,protocol,provider}/**/*.test.ts',
-  // But not those that measure the memory of their process.
-  'test/suite/{compare,dataset,schema,select,stats,transcript}/**/!(memory).test.ts',
-];
+// The name of a file says its tier; docs/development.md says what belongs into which.
+const isProcess = 'test/**/*.process.test.ts';
+const isSlow = 'test/**/*.slow.test.ts';
 
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'apart', include: [all], exclude: clean } },
-      { extends: true, test: { name: 'together', include: clean, isolate: false } },
+      {
+        extends: true,
+        // Tests that leave nothing behind in their process: many files share one, and what they import.
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: [isProcess, isSlow],
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'process', include: [isProcess] } },
+      { extends: true, test: { name: 'slow', include: [isSlow] } },
     ],
     pool: 'forks',
     sequence: { sequencer: LongestFirst },
@@ -31,7 +37,8 @@ export default defineConfig({
     setupFiles: ['test/setup.ts'],
     // Tests wait for processes more than they compute.
     maxWorkers: 3,
-    testTimeout: 20_000,
+    // A program starts in half a second; on a machine with much else to do, it may take many.
+    testTimeout: 60_000,
     hookTimeout: 20_000,
     // A title carries the ids of the requirements it shows; it must not be cut.
     taskTitleValueFormatTruncate: 0,

@@ -14,12 +14,8 @@ import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { vi } from 'vitest';
 import { openRuntime } from '../../../src/index.ts';
 import { enter, openStreams, type Place, type Streams, type TerminalStreams, within } from './in-process.ts';
-
-// A command takes half a second; on a machine with much else to do, it may take many.
-vi.setConfig({ testTimeout: 60_000 });
 
 const main = fileURLToPath(new URL('../../../src/surface/cli/main.ts', import.meta.url));
 

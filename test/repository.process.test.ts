@@ -19,7 +19,7 @@ const ignore = [
   '**/.signalbox',
   '**/__pycache__',
   '**/*.tgz',
-  'test-report.json',
+  'test-report*.json',
 ];
 
 const manifest = JSON.parse(read('package.json'));
