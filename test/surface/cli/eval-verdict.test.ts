@@ -1,25 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { callOnTerminal, config, folderOf, run, suite } from './command-line.ts';
-
-const rows = (count: number) =>
-  Array.from({ length: count }, (_, index) => `{"text": "no ${index}"}\n`).join('');
-
-/** A suite of so many cases, all of which fail. */
-const failing = (count: number, spec = '') => ({
-  'runtime.yaml': config('state_store: {type: memory}\n'),
-  'rows.jsonl': rows(count),
-  'demo.suite.yaml': suite(`
-runtime: ./runtime.yaml
-dataset: {path: rows.jsonl}
-case: {content: "\${case.text}"}
-evals: [{id: says_yes, type: contains, params: {patterns: ["yes"]}}]
-${spec}`),
-});
+import { config, folderOf, run, suite } from './command-line.ts';
+import { evalRun, failing } from './failing-suite.ts';
 
 const gate = 'gates: [{eval: says_yes, metric: pass_rate, min: 0.5}]\n';
-const evalRun = (...args: string[]) => ['eval', 'run', 'demo.suite.yaml', ...args];
 
 describe('a run that does not pass says so on stderr', () => {
   test('with file reporters alone and --quiet: its status, the gates that it missed, the files', async () => {
@@ -115,16 +100,4 @@ describe('on a stderr that is a pipe', () => {
     expect(isJson.lastIndexOf(true)).toBe(isJson.filter(Boolean).length - 1);
     expect(lines.filter((line) => !line.startsWith('{'))[0]).toMatch(/^demo: failed, /);
   });
-});
-
-test('on a terminal the line goes on below the first failures', async () => {
-  const cwd = folderOf(failing(20_000));
-  const typing = await callOnTerminal(evalRun('--reporter', 'csv=all.csv'), { cwd });
-  const { code } = await typing.ran;
-  const screen = typing.screen();
-  expect(code).toBe(1);
-  expect(screen.match(/case \d+, says_yes/g)).toHaveLength(10);
-  expect(screen).toContain('19990 more failures: ');
-  const last = [...screen.matchAll(/(\d+)\/20000 cases|(\d+) cases {2}/g)].at(-1);
-  expect(Number(last?.[1] ?? last?.[2])).toBeGreaterThan(1_000);
 });
