@@ -41,10 +41,10 @@ export function toRowFault(error: unknown, row: RowValue): RowFault {
   if (!(error instanceof RuntimeError)) throw error;
   const { code, message, hint } = error;
   if (code !== 'DATASET_INVALID' && code !== 'EXPRESSION_FAILED' && code !== 'EVENT_INVALID') throw error;
-  const place = error instanceof SuiteFileError ? { place: error.location } : {};
+  const located = error instanceof SuiteFileError ? { location: error.location } : {};
   const ownHint = hint === catalogue[code].hint ? undefined : hint;
   const hints = [hintOfColumns(message, row), ownHint].filter((text) => text !== undefined);
-  return { message, ...place, ...(hints.length === 0 ? {} : { hint: hints.join(' ') }) };
+  return { message, ...located, ...(hints.length === 0 ? {} : { hint: hints.join(' ') }) };
 }
 
 /**

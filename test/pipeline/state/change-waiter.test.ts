@@ -111,12 +111,12 @@ test.runIf(mayLimitWatches)('a run goes on also where the machine has no watches
   const file = newFile();
   const store = await withCall(await openAt(file));
   const script = `
-    import { openLookout } from '${import.meta.dirname}/../../../src/pipeline/state/store-watch.ts';
-    import { openSqliteStore } from '${import.meta.dirname}/../../../src/store/sqlite.ts';
+    import { openChangeWaiter } from '${import.meta.dirname}/../../../src/pipeline/state/change-waiter.ts';
+    import { openSqliteStore } from '${import.meta.dirname}/../../../src/store/sqlite-store.ts';
     const store = await openSqliteStore(process.argv[1]);
     const watch = store.watch(() => {});
     console.log(watch.isLive() ? 'watches' : 'looks');
-    const lookout = openLookout(store, new AbortController().signal, {idleMs: ${idleMs}});
+    const lookout = openChangeWaiter(store, new AbortController().signal, {idleMs: ${idleMs}});
     while ((await store.findPending('p1', 1)).ruling === null) await lookout.next(undefined);
     console.log('decided');
     lookout.close();

@@ -48,12 +48,12 @@ test('a suite is read with everything it says', () => {
     dataset: { kind: 'file', path: `${folder}solutions.jsonl` },
     mapping: { identity: anExpression, body: anExpression, tagsLine: 11 },
     evals: [
-      { ...plainEval, id: 'exact', judged: { kind: 'check', type: 'final_number', params: anExpression } },
+      { ...plainEval, id: 'exact', check: { kind: 'check', type: 'final_number', params: anExpression } },
       {
         ...plainEval,
         id: 'short',
         role: 'metric',
-        judged: { kind: 'check', type: 'length', params: anExpression, content: anExpression },
+        check: { kind: 'check', type: 'length', params: anExpression, content: anExpression },
       },
     ],
     gates: [
@@ -79,7 +79,7 @@ test('a minimal suite has its defaults', () => {
     name: 'tiny',
     dataset: { kind: 'inline', file, rows: [{ line: 4, value: { content: 'a' } }] },
     mapping: { identity: anExpression, body: anExpression },
-    evals: [{ ...plainEval, id: 'e', judged: { kind: 'check', type: 't', params: anExpression } }],
+    evals: [{ ...plainEval, id: 'e', check: { kind: 'check', type: 't', params: anExpression } }],
     gates: [],
     epochs: 1,
     retries: 0,

@@ -205,13 +205,13 @@ describe('the names of metrics', () => {
   );
 
   test.each([
-    { name: 'mean', info: { unit: 'share', of: 'cases', hasTags: true, epochs: 1 } },
-    { name: 'pass@1', info: { unit: 'share', of: 'cases', hasTags: true, epochs: 2 } },
-    { name: 'pass^4', info: { unit: 'share', of: 'cases', hasTags: true, epochs: 4 } },
-    { name: 'f2', info: { unit: 'share', of: 'guards', hasTags: true, epochs: 1 } },
-    { name: 'p99_ms', info: { unit: 'ms', of: 'evals', hasTags: false, epochs: 1 } },
+    { name: 'mean', info: { unit: 'share', scope: 'cases', hasTags: true, epochs: 1 } },
+    { name: 'pass@1', info: { unit: 'share', scope: 'cases', hasTags: true, epochs: 2 } },
+    { name: 'pass^4', info: { unit: 'share', scope: 'cases', hasTags: true, epochs: 4 } },
+    { name: 'f2', info: { unit: 'share', scope: 'guards', hasTags: true, epochs: 1 } },
+    { name: 'p99_ms', info: { unit: 'ms', scope: 'evals', hasTags: false, epochs: 1 } },
   ])('$name says what it is of', ({ name, info }) => {
     expect(findGateMetric(name)).toEqual(info);
-    expect(isOverallMetric(name)).toBe(info.of === 'cases');
+    expect(isOverallMetric(name)).toBe(info.scope === 'cases');
   });
 });

@@ -46,7 +46,7 @@ describe('a line', () => {
     {
       title: 'an error beside a result: the error wins',
       text: '{"jsonrpc":"2.0","id":3,"result":1,"error":{"code":1}}',
-      line: { kind: 'reply', id: 3, error: result('{"code":1}'), beside: result('1'), versioned },
+      line: { kind: 'reply', id: 3, error: result('{"code":1}'), ignoredResult: result('1'), versioned },
     },
     {
       title: 'a null error beside a result: it counts as absent',
