@@ -10,7 +10,6 @@ import { points as chibiPoints } from '../src/dialects/chibi/points.ts';
 import { fields } from '../src/dialects/claude/payload-fields.ts';
 import { eventRules } from '../src/dialects/claude/points.ts';
 import type { FailureCause } from '../src/dialects/picoclaw/failure.ts';
-import { foreignChecks } from '../src/project/foreign-checks.ts';
 import { newProject, openProject, runtimeYaml } from './dialects/project.ts';
 import { readModules } from './source.ts';
 import { dialects, everyMoment, hostPoints, moments, renderMoments } from './tools/moments.ts';
@@ -209,7 +208,7 @@ test('the config that the page shows is a valid one', () => {
     'plugins/.keep': '',
     'hooks.json': '{}',
   });
-  const { problems } = loadConfig(join(folder, 'runtime.yaml'), process.env.PATH ?? '', foreignChecks);
+  const { problems } = loadConfig(join(folder, 'runtime.yaml'), process.env.PATH ?? '');
   expect(yaml).toContain('imports:');
   expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);
 });

@@ -1,11 +1,9 @@
-import type { ClaudeHookConfig, ExecConfig, ForeignHookConfig, RuntimeConfig } from '../config/config.ts';
-import { claudeVariables, fillPlaceholders } from '../config/placeholders.ts';
+import type { ForeignHookConfig, RuntimeConfig } from '../config/config.ts';
+import { foreignDialects } from '../dialects/registry.ts';
 import type { Binding } from './binding.ts';
-import { chibiVariables, withoutChibiNames } from './chibi-env.ts';
 import { closeEnv, type HostEnv } from './env.ts';
-import { capTimeout, defaultTimeoutMs } from './foreign-limits.ts';
-import { fillHeaders, type HttpBinding } from './http.ts';
-import { limits, resolveEntry } from './resolve.ts';
+import type { HttpBinding } from './http.ts';
+import { limits, processContext, resolveEntry } from './resolve.ts';
 
 /** A foreign hook with all values resolved; a hook that needs no process has neither binding. */
 export interface ResolvedForeignHook {
@@ -22,116 +20,52 @@ export function resolveForeign(
   config: RuntimeConfig,
   host: HostEnv,
 ): ResolvedForeignHook {
-  if (hook.dialect === 'claude' && hook.settings.http !== undefined) return resolveHttp(hook, config, host);
-  if (hook.exec === undefined) return { cwd: defaultFolderOf(hook, config), missingEnv: [] };
-  const { name } = hook;
-  const { exec, variables } = toProcessCommand(hook, hook.exec, { config, host });
+  const { name, exec: declared, settings } = hook;
+  const dialect = foreignDialects[hook.dialect];
+  if (declared === undefined) return resolveWithoutProcess(hook, config, host);
+  const { exec, variables } = dialect.toProcess(settings, declared, processContext(config, host));
   const { binding, missingEnv } = resolveEntry(
     {
       name,
       capability: 'hook',
-      exec,
-      timeoutMs: defaultTimeoutMs(hook),
+      exec: { ...exec, dialect: hook.dialect },
+      timeoutMs: dialect.timeoutMs(hook),
       leftovers: 'keep',
-      ...(variables === undefined ? {} : { variables }),
+      ...(variables && { variables }),
     },
     config,
     host,
   );
-  return {
-    binding: { ...binding, timeoutMs: capTimeout(hook, binding.timeoutMs, config) },
-    cwd: binding.cwd,
-    missingEnv,
-  };
+  const timeoutMs = capTimeout(hook, binding.timeoutMs, config);
+  return { binding: { ...binding, timeoutMs }, cwd: binding.cwd, missingEnv };
 }
 
-/** The folder of a hook that starts no process: its project, else that of the config file. */
-function defaultFolderOf({ settings }: ForeignHookConfig, { folder }: RuntimeConfig): string {
-  return 'projectDir' in settings ? settings.projectDir : folder;
-}
-
-interface ProcessCommand {
-  readonly exec: ExecConfig;
-  readonly variables?: Readonly<Record<string, string>>;
-}
-
-interface ResolveContext {
-  readonly config: RuntimeConfig;
-  readonly host: HostEnv;
-}
-
-/** The program and arguments for the entry, and the environment variables that its system sets. */
-function toProcessCommand(
+/** A hook that is an endpoint, or a text; it belongs to its project, else to the folder of the config file. */
+function resolveWithoutProcess(
   hook: ForeignHookConfig,
-  exec: ExecConfig,
-  context: ResolveContext,
-): ProcessCommand {
-  switch (hook.dialect) {
-    case 'picoclaw':
-      return { exec: { ...exec, runtime: 'server' } };
-    case 'agentao':
-      return { exec: { ...exec, command: '/bin/sh', args: ['-c', exec.command] } };
-    case 'chibi':
-      return {
-        exec: { ...exec, env: withoutChibiNames(exec.env) },
-        variables: chibiVariables(hook.settings, context.config),
-      };
-    case 'claude':
-      return toClaudeCommand(hook, exec, context.host);
-  }
-}
-
-function toClaudeCommand({ settings }: ClaudeHookConfig, exec: ExecConfig, host: HostEnv): ProcessCommand {
-  const variables = claudeVariables(settings);
-  const { shell } = settings;
-  if (shell === undefined) return { exec: fillPluginOptions(exec, settings, host), variables };
-  const line = fillPlaceholders(exec.command, settings, shell !== 'powershell');
-  const [command, flag] = shells[shell];
-  return { exec: { ...exec, command, args: [flag, line] }, variables };
-}
-
-const shells = {
-  sh: ['/bin/sh', '-c'],
-  bash: ['bash', '-c'],
-  powershell: ['pwsh', '-Command'],
-} as const;
-
-/** The exec form, in which options of a plugin are filled too: from `CLAUDE_PLUGIN_OPTION_<KEY>`. */
-function fillPluginOptions(
-  exec: ExecConfig,
-  settings: ClaudeHookConfig['settings'],
+  config: RuntimeConfig,
   host: HostEnv,
-): ExecConfig {
-  const { variables } = closeEnv(exec.env, host);
-  const missing: string[] = [];
-  const fill = (text: string) =>
-    fillPlaceholders(text, settings, false).replaceAll(/\$\{user_config\.([^}]*)\}/g, (_all, key: string) => {
-      const value = variables[`CLAUDE_PLUGIN_OPTION_${key}`];
-      if (value === undefined) missing.push(key);
-      return value ?? '';
-    });
-  const filled = { ...exec, command: fill(exec.command), args: exec.args.map(fill) };
-  const [key] = missing;
-  if (key === undefined) return filled;
-  return { ...filled, refused: exec.refused ?? `its \`env\` has no CLAUDE_PLUGIN_OPTION_${key}` };
+): ResolvedForeignHook {
+  const { name, settings } = hook;
+  const { endpointOf, folderOf, ...dialect } = foreignDialects[hook.dialect];
+  const cwd = folderOf?.(settings) ?? config.folder;
+  const endpoint = endpointOf?.(settings);
+  if (endpoint === undefined) return { cwd, missingEnv: [] };
+  const env = closeEnv(endpoint.env, host);
+  const { defaults } = config;
+  const timeoutMs = endpoint.timeoutMs ?? defaults.timeoutMs ?? dialect.timeoutMs(hook);
+  const http: HttpBinding = {
+    name,
+    url: endpoint.url,
+    headers: endpoint.headers(env.variables),
+    timeoutMs: capTimeout(hook, timeoutMs, config),
+    maxOutputBytes: endpoint.maxOutputBytes ?? defaults.maxOutputBytes ?? limits.maxOutputBytes,
+    secrets: env.secrets,
+  };
+  return { http, cwd, missingEnv: env.missing };
 }
 
-function resolveHttp(hook: ClaudeHookConfig, config: RuntimeConfig, host: HostEnv): ResolvedForeignHook {
-  const { http, projectDir: cwd } = hook.settings;
-  if (http === undefined) return { cwd, missingEnv: [] };
-  const env = closeEnv(http.env, host);
-  const { defaults } = config;
-  const timeoutMs = http.timeoutMs ?? defaults.timeoutMs ?? defaultTimeoutMs(hook);
-  return {
-    http: {
-      name: hook.name,
-      url: http.url,
-      headers: fillHeaders(http, env.variables),
-      timeoutMs: capTimeout(hook, timeoutMs, config),
-      maxOutputBytes: http.maxOutputBytes ?? defaults.maxOutputBytes ?? limits.maxOutputBytes,
-      secrets: env.secrets,
-    },
-    cwd,
-    missingEnv: env.missing,
-  };
+function capTimeout(hook: ForeignHookConfig, timeoutMs: number, { foreign }: RuntimeConfig): number {
+  const all = foreign.filter(({ dialect }) => dialect === hook.dialect);
+  return foreignDialects[hook.dialect].capTimeout?.(hook, timeoutMs, all) ?? timeoutMs;
 }

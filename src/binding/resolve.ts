@@ -1,9 +1,9 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { ExecConfig, HookConfig, RuntimeConfig } from '../config/config.ts';
-import { chibiHomeOf } from '../config/foreign/chibi-home.ts';
 import type { Capability } from '../contract/event.ts';
+import type { ProcessContext } from '../dialects/dialect-config.ts';
+import { toolDialectOf } from '../dialects/registry.ts';
 import type { Binding } from './binding.ts';
-import { chibiVariables, withoutChibiNames } from './chibi-env.ts';
 import { closeEnv, type HostEnv } from './env.ts';
 
 /** A binding, and the names in its `env` that the host lacks. */
@@ -32,11 +32,21 @@ export function resolveExec(
   host: HostEnv,
 ): ResolvedEntry {
   const timeoutMs = limits[entry.capability === 'eval' ? 'evalTimeoutMs' : 'toolTimeoutMs'];
-  if (entry.exec.dialect !== 'chibi') return resolveEntry({ ...entry, timeoutMs }, config, host);
-  const chibiHome = chibiHomeOf(entry.exec, config.folder);
-  const variables = chibiVariables({ chibiHome, projectRoot: config.folder }, config);
-  const exec = { ...entry.exec, env: withoutChibiNames(entry.exec.env) };
-  return resolveEntry({ ...entry, exec, timeoutMs, leftovers: 'keep', variables }, config, host);
+  const { dialect } = entry.exec;
+  const tool = toolDialectOf(dialect);
+  if (tool === undefined) return resolveEntry({ ...entry, timeoutMs }, config, host);
+  const { exec, variables = {} } = tool.toProcess(entry.exec, processContext(config, host));
+  const own = { exec: { ...exec, dialect }, timeoutMs, leftovers: 'keep', variables } as const;
+  return resolveEntry({ ...entry, ...own }, config, host);
+}
+
+/** What dialects bring a process into its final form with. */
+export function processContext({ folder, logging }: RuntimeConfig, host: HostEnv): ProcessContext {
+  return {
+    folder,
+    isVerbose: logging.level === 'debug' || logging.level === 'trace',
+    variablesFor: (env) => closeEnv(env, host).variables,
+  };
 }
 
 /** Makes every default, path and environment value of a hook's entry final. */

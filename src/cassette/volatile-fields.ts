@@ -1,7 +1,8 @@
 import type { DialectName } from '../config/config.ts';
+import { volatileFieldsOf } from '../dialects/registry.ts';
+import type { VolatileFields } from '../dialects/volatile-fields.ts';
 import { isObject } from '../json/json.ts';
 import { type Member, scanElements, scanMembers } from '../json/scan.ts';
-import { type VolatileFields, volatileFieldsOf } from './volatile-field-rules.ts';
 
 /**
  * The body with the fields nulled whose values differ from run to run: ids that Signalbox generates, and

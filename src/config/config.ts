@@ -1,4 +1,5 @@
 import type { HookKind, HookMode, Phase } from '../contract/hook.ts';
+import type { FlowControl } from '../dialects/plugin-discovery.ts';
 import type { Position } from '../yaml/problem.ts';
 import type { ExecConfig } from './entry.ts';
 import type { ForeignHookConfig, ImportConfig } from './foreign.ts';
@@ -33,8 +34,8 @@ export interface ToolConfig {
   readonly category?: string;
   /** Runs alone, after the other calls of its response. */
   readonly isExclusive?: boolean;
-  /** A flow-control tool, which starts no process; `endsTurn`: its call ends the turn. */
-  readonly flow?: { readonly endsTurn: boolean };
+  /** Of a flow-control tool, which starts no process. */
+  readonly flow?: FlowControl;
   /** Names that other systems have for the tool. */
   readonly aliases?: readonly string[];
   readonly position: Position;

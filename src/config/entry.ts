@@ -1,29 +1,9 @@
-import type { Position } from '../yaml/problem.ts';
+import type { ProcessConfig } from '../dialects/process-config.ts';
+import type { DialectName } from '../dialects/registry.ts';
 
-/** Systems whose hooks run unchanged. */
-export type ForeignName = 'picoclaw' | 'chibi' | 'claude' | 'agentao';
-export type NativeName = 'promptkit' | 'promptkit-go';
-export type DialectName = NativeName | ForeignName;
+export type { DialectName, ForeignName, NativeName } from '../dialects/registry.ts';
 
 /** A process entry as the file declares it: no defaults, nothing resolved. */
-export interface ExecConfig {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly runtime: 'exec' | 'server';
-  /** Names to forward from the host, or `NAME=value` literals. */
-  readonly env: readonly string[];
+export interface ExecConfig extends ProcessConfig {
   readonly dialect: DialectName;
-  readonly timeoutMs?: number;
-  readonly sandbox?: string;
-  readonly cwd?: string;
-  readonly concurrency?: number;
-  readonly instances?: number;
-  readonly warm?: boolean;
-  readonly maxOutputBytes?: number;
-  readonly graceMs?: number;
-  readonly leftovers?: 'kill' | 'keep';
-  /** Why this entry must not start: the file asks for something invalid or unsupported. */
-  readonly refused?: string;
-  /** Where the entry's `command` stands. */
-  readonly position: Position;
 }

@@ -6,7 +6,6 @@ import { sortProblems } from '../yaml/problem.ts';
 import { buildConfig } from './build/build.ts';
 import type { RuntimeConfig } from './config.ts';
 import { readForeignHooks } from './foreign/read.ts';
-import { type DialectChecks, noDialectChecks } from './foreign-checks.ts';
 import { validate } from './validate.ts';
 
 export interface LoadedConfig {
@@ -22,31 +21,26 @@ export interface LoadOptions {
 }
 
 /**
- * Reads and checks a RuntimeConfig and its imports. Commands are looked up on `searchPath`, a PATH; `checks`
- * check matchers and conditions. Faults in the file are problems, not thrown. Throws FILE_UNREADABLE.
+ * Reads and checks a RuntimeConfig and its imports. Commands are looked up on `searchPath`, a PATH; faults in
+ * the file are problems, not thrown. Throws FILE_UNREADABLE.
  */
 export function loadConfig(
   file: string,
   searchPath: string,
-  checks: DialectChecks = noDialectChecks,
   { refusesUnusable = false }: LoadOptions = {},
 ): LoadedConfig {
   const folder = dirname(resolve(file));
   const document = readDocument(file);
   const surroundings = { folder, searchPath, refusesUnusable };
-  const foreign = readForeignHooks(document, surroundings, checks);
-  const problems = sortProblems([...validate(document, surroundings, checks), ...foreign.problems]);
+  const foreign = readForeignHooks(document, surroundings);
+  const problems = sortProblems([...validate(document, surroundings), ...foreign.problems]);
   const isValid = problems.every(({ severity }) => severity !== 'error');
   return { config: isValid ? buildConfig(document, folder, foreign) : undefined, problems };
 }
 
 /** Like `loadConfig`, for callers that cannot go on without: throws CONFIG_INVALID with `details.problems`. */
-export function requireConfig(
-  file: string,
-  searchPath: string,
-  checks: DialectChecks = noDialectChecks,
-): RuntimeConfig {
-  const { config, problems } = loadConfig(file, searchPath, checks);
+export function requireConfig(file: string, searchPath: string): RuntimeConfig {
+  const { config, problems } = loadConfig(file, searchPath);
   if (config) return config;
   const errors = problems.filter(({ severity }) => severity === 'error');
   throw new RuntimeError('CONFIG_INVALID', summarize(file, errors), { details: { problems } });

@@ -1,14 +1,16 @@
+import { toolDialectOf, toolDialects } from '../dialects/registry.ts';
 import { isObject } from '../json/json.ts';
 import type { Path, YamlDocument } from '../yaml/document.ts';
+import type { Finding } from '../yaml/finding.ts';
 import type { Problem } from '../yaml/problem.ts';
-import { entriesAt, type MappingEntry, nonEmptyTextAt, textAt, valueAt } from '../yaml/read.ts';
+import { choiceAt, entriesAt, type MappingEntry, nonEmptyTextAt, textAt, valueAt } from '../yaml/read.ts';
 import { suggest } from '../yaml/suggest.ts';
 import { checkApprovals } from './build/approval.ts';
 import { checkProviders } from './build/providers.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/refused.ts';
 import { findSandbox } from './build/sandbox.ts';
 import { checkStateStore } from './build/state-store.ts';
-import { type Finding, locateFinding } from './report.ts';
+import { locateFinding } from './report.ts';
 
 /** An entry that starts a process. */
 export interface ExecEntry extends MappingEntry {
@@ -152,7 +154,9 @@ function checkDialect(document: YamlDocument, path: Path): Finding[] {
     const message = `must be the same as exec.dialect (got: ${own}, and ${ofExec} there)`;
     return [{ severity: 'error', path: outer, message, hint: 'Remove one of the two.' }];
   }
-  if ((ofExec ?? own) !== 'chibi' || textAt(document, runtime) !== 'server') return [];
-  const message = 'must be exec: a chibi plugin is started anew for each call';
+  const dialect = choiceAt(document, ofExec === undefined ? outer : inner, toolDialects);
+  const fault = dialect && toolDialectOf(dialect)?.serverFault;
+  if (fault === undefined || textAt(document, runtime) !== 'server') return [];
+  const message = `must be exec: ${fault}`;
   return [{ severity: 'error', path: runtime, message }];
 }

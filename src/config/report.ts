@@ -1,16 +1,8 @@
-import type { Path, YamlDocument } from '../yaml/document.ts';
+import type { YamlDocument } from '../yaml/document.ts';
+import type { Finding } from '../yaml/finding.ts';
 import type { Problem } from '../yaml/problem.ts';
 import { describePath } from '../yaml/schema-path.ts';
 import { runtimeSchema } from './schema/schema.ts';
-
-export interface Finding {
-  readonly severity: Problem['severity'];
-  readonly path: Path;
-  readonly message: string;
-  readonly hint?: string | undefined;
-  /** Point at the key instead of its value. */
-  readonly atKey?: boolean;
-}
 
 /** A finding as a problem of the RuntimeConfig file, with its location. */
 export function locateFinding(

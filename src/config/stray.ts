@@ -1,9 +1,9 @@
+import { takesInlineCode } from '../files/script.ts';
 import type { Path, YamlDocument } from '../yaml/document.ts';
+import type { Finding } from '../yaml/finding.ts';
 import { isAt, itemsAt, textAt, valueAt } from '../yaml/read.ts';
-import { takesInlineCode } from './command/script.ts';
 import { foreignAt } from './foreign/entries.ts';
 import { type ExecEntry, execEntries } from './references.ts';
-import type { Finding } from './report.ts';
 
 /** A text of a file, and where it stands. */
 export interface LocatedText {

@@ -1,9 +1,10 @@
 import { isObject } from '../json/json.ts';
 import type { YamlDocument } from '../yaml/document.ts';
+import type { Finding } from '../yaml/finding.ts';
 import type { Problem } from '../yaml/problem.ts';
 import { entriesAt, itemsAt, type MappingEntry, valueAt } from '../yaml/read.ts';
 import { whyProviderRefused } from './build/providers.ts';
-import { type Finding, locateFinding } from './report.ts';
+import { locateFinding } from './report.ts';
 import { unusedProviderKeys } from './schema/provider.ts';
 import { promptkitVersion, unusedSections } from './schema/schema.ts';
 

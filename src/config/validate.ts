@@ -6,8 +6,7 @@ import { valueAt } from '../yaml/read.ts';
 import { findViolations, type Violation } from '../yaml/violation.ts';
 import { checkProviderTypes } from './build/providers.ts';
 import { type CommandLookup, checkCommands } from './command/commands.ts';
-import { checkForeignEntries } from './foreign/check-entries.ts';
-import { type DialectChecks, noDialectChecks } from './foreign-checks.ts';
+import { checkForeignEntries } from './foreign/entries.ts';
 import { checkReferences } from './references.ts';
 import { locateFinding } from './report.ts';
 import { promptkitVersion, runtimeSchema } from './schema/schema.ts';
@@ -17,11 +16,7 @@ import { findUnused } from './unused.ts';
 import { wordViolation } from './words.ts';
 
 /** All problems of a RuntimeConfig document, in file order. */
-export function validate(
-  document: YamlDocument,
-  lookup: CommandLookup,
-  checks: DialectChecks = noDialectChecks,
-): Problem[] {
+export function validate(document: YamlDocument, lookup: CommandLookup): Problem[] {
   const tolerant = valueAt(document, ['apiVersion']) === promptkitVersion;
   const documentProblems = document.problems.map((problem) =>
     tolerant && problem === document.secondDocument ? asWarning(problem) : problem,
@@ -35,7 +30,7 @@ export function validate(
     ...documentProblems,
     ...violations.flatMap((violation) => toProblems(document, violation, tolerant)),
     ...checkReferences(document, tolerant),
-    ...checkForeignEntries(document, lookup, checks),
+    ...checkForeignEntries(document, lookup),
     ...findUnused(document),
     ...uses.map((each) => locateFinding(document, each)),
     ...checkCommands(document, lookup, unusable),

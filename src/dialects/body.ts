@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
+import type { ProcessReply, Reply } from '../contract/exchange.ts';
 import { RuntimeError, type RuntimeErrorOptions } from '../errors.ts';
 import { isObject, Json } from '../json/json.ts';
 import { type Member, memberOf, scanMembers } from '../json/scan.ts';
-import { lastLineOf } from '../transport/stderr.ts';
-import type { ProcessReply, Reply } from '../transport/transport.ts';
+import { lastLineOf } from '../text/last-line.ts';
 import { hintOfExit } from './exit-hint.ts';
 
 /** A JSON object that a peer wrote, with its members as the exact text they had. */

@@ -1,8 +1,8 @@
-import type { NativeName } from '../config/config.ts';
 import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
+import type { Message, Reply } from '../contract/exchange.ts';
 import type { Answer, NativeEvent } from '../contract/hook.ts';
 import type { ToolCall, ToolOutcome } from '../contract/tool.ts';
-import type { Message, Reply } from '../transport/transport.ts';
+import type { VolatileFields } from './volatile-fields.ts';
 
 /** A remark for the log about a reply that could be decoded. */
 export interface Note {
@@ -25,10 +25,12 @@ export interface Codec<Input, Output> {
 
 /** One native wire vocabulary: a codec for each capability. */
 export interface Dialect {
-  readonly name: NativeName;
+  readonly name: string;
   readonly tool: Codec<ToolCall, ToolOutcome>;
   readonly eval: Codec<EvalRequest, EvalOutcome>;
   readonly hook: Codec<NativeEvent, Answer>;
+  /** The members of payloads whose values differ from run to run. */
+  readonly volatileFields: VolatileFields;
 }
 
 /** A decoded output with its notes, by default none. */

@@ -1,12 +1,10 @@
-import type { ForeignName } from '../config/config.ts';
+import type { Message, Reply } from '../contract/exchange.ts';
 import type { Answer, HookEvent, Verdict } from '../contract/hook.ts';
-import type { ToolCall, ToolOutcome } from '../contract/tool.ts';
 import type { HookContext } from '../contract/turn.ts';
 import type { RuntimeError } from '../errors.ts';
-import type { Message, Reply } from '../transport/transport.ts';
 import type { Composed, HookAnswer } from './compose.ts';
 import type { Composition } from './composition.ts';
-import type { Codec, Decoded } from './dialect.ts';
+import type { Decoded, Note } from './dialect.ts';
 
 /** The payload of a hook: a tree in which values of type `Json` keep their exact text. */
 export type Payload = Readonly<Record<string, unknown>>;
@@ -49,7 +47,7 @@ export interface Question {
 
 /** A foreign dialect as pure functions. `Settings` are the settings of its config entries. */
 export interface ForeignDialect<Settings = unknown> {
-  readonly name: ForeignName;
+  readonly name: string;
   /** Every point, by the dialect's own name for it. */
   readonly points: Readonly<Record<string, Point>>;
   /**
@@ -118,9 +116,21 @@ export interface ForeignDialect<Settings = unknown> {
   wrapLateContext?(text: string): string;
   /** The data of a PluginHookFired event, if one is to be emitted. */
   report?(question: Question, outcome: HookCallOutcome): Readonly<Record<string, unknown>> | undefined;
-  /** Tools in this dialect, where it has any. */
-  readonly tool?: Codec<ToolCall, ToolOutcome>;
+  /** The first exchange with a new process of a hook, where its system has one. */
+  handshake?(entry: HookEntry<Settings>): EntryHandshake;
 }
+
+/** The first exchange with a new process. */
+export interface EntryHandshake {
+  readonly message: Message;
+  /** Reads its reply, or the fault in its place. */
+  read(reply: Reply | RuntimeError): HandshakeResult;
+}
+
+/** Whether the process may be used; on a rejection the error has the stage in `details.stage`. */
+export type HandshakeResult =
+  | { readonly accepted: true; readonly notes: readonly Note[] }
+  | { readonly accepted: false; readonly error: RuntimeError };
 
 /** The outcome of calling the hooks of one point. */
 export interface HookCallOutcome {

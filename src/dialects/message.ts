@@ -1,4 +1,4 @@
-import type { Message } from '../transport/transport.ts';
+import type { Message } from '../contract/exchange.ts';
 
 /**
  * The request with that JSON text, on one line: spliced texts may have line breaks between their tokens,

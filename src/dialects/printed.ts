@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { detectUtf16 } from '../transport/utf16.ts';
+import { detectUtf16 } from '../text/encoding/utf16.ts';
 
 /** What a process printed, as text. */
 export interface PrintedText {

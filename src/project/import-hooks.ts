@@ -9,7 +9,6 @@ import { type ImportedEntry, importHooks } from '../config/import/to-entries.ts'
 import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
 import type { Problem } from '../yaml/problem.ts';
-import { foreignChecks } from './foreign-checks.ts';
 
 /** The hooks of a foreign file as entries of a config. */
 export interface HooksImport {
@@ -31,7 +30,6 @@ export function readHooks(file: string, { config, dialect }: HooksImportOptions)
   const { entries, problems } = importHooks(file, {
     folder: dirname(resolve(config)),
     searchPath: hostEnv()['PATH'] ?? '',
-    checks: foreignChecks,
     ...(dialect && { dialect }),
   });
   return { entries, yaml: entries.length === 0 ? '' : mergeEntries('', entries), problems };

@@ -3,7 +3,6 @@ import { requireConfig } from '../config/load.ts';
 import { requireSuite } from '../suite/file/load.ts';
 import { withDataset } from '../suite/file/model.ts';
 import { type PlanOptions, planSuite as plan, type SuitePlan } from '../suite/run/plan.ts';
-import { foreignChecks } from './foreign-checks.ts';
 import { runtimeOfSuite } from './validate-file.ts';
 
 export type { PlannedRow, SuitePlan } from '../suite/run/plan.ts';
@@ -24,6 +23,6 @@ export async function planSuite(
   options: SuitePlanOptions,
 ): Promise<SuitePlan & { readonly config: string }> {
   const { config = runtimeOfSuite(file, 'runtime.yaml'), dataset } = options;
-  const suite = requireSuite(file, requireConfig(config, hostEnv()['PATH'] ?? '', foreignChecks));
+  const suite = requireSuite(file, requireConfig(config, hostEnv()['PATH'] ?? ''));
   return { ...(await plan(withDataset(suite, dataset), options)), config };
 }

@@ -9,7 +9,6 @@ import { findFiles } from '../suite/dataset/files.ts';
 import { requireSuite } from '../suite/file/load.ts';
 import { type Suite, withDataset } from '../suite/file/model.ts';
 import type { InputFile } from '../suite/report/input-files.ts';
-import { foreignChecks } from './foreign-checks.ts';
 
 /** What a run of a suite is asked for, as far as it names files. */
 export interface SuiteInputOptions {
@@ -25,7 +24,7 @@ export async function findSuiteInputs(
   file: string,
   { config: configFile, dataset, cassette }: SuiteInputOptions,
 ): Promise<readonly InputFile[]> {
-  const config = requireConfig(configFile, hostEnv()['PATH'] ?? '', foreignChecks);
+  const config = requireConfig(configFile, hostEnv()['PATH'] ?? '');
   const suite = requireSuite(file, config);
   const { dataset: read } = withDataset(suite, dataset);
   return [

@@ -12,7 +12,6 @@ import type { Problem } from '../yaml/problem.ts';
 import { sortProblems } from '../yaml/problem.ts';
 import { textAt, valueAt } from '../yaml/read.ts';
 import { findNearest } from '../yaml/suggest.ts';
-import { foreignChecks } from './foreign-checks.ts';
 
 export { findSuiteInputs } from './suite-inputs.ts';
 
@@ -131,7 +130,7 @@ function checkWithRuntime(
 const missingHint = 'Check the path; it starts at the folder of this file.';
 
 function load(file: string): LoadedConfig {
-  return loadConfig(file, hostEnv()['PATH'] ?? '', foreignChecks, { refusesUnusable: true });
+  return loadConfig(file, hostEnv()['PATH'] ?? '', { refusesUnusable: true });
 }
 
 /** The error when the file cannot be read. */

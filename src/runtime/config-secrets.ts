@@ -1,5 +1,6 @@
 import { closeEnv, type HostEnv } from '../binding/env.ts';
 import type { ProviderConfig, RuntimeConfig } from '../config/config.ts';
+import { foreignDialects } from '../dialects/registry.ts';
 import { isCredentialName } from '../log/redact.ts';
 import { secretsOfHeaders } from '../provider/open/secret-headers.ts';
 
@@ -9,10 +10,10 @@ import { secretsOfHeaders } from '../provider/open/secret-headers.ts';
  */
 export function secretsOf(config: RuntimeConfig, host: HostEnv): string[] {
   const entries = [...config.tools, ...config.evals, ...config.hooks].flatMap(({ exec }) => exec?.env ?? []);
-  const foreign = config.foreign.flatMap((hook) => ('exec' in hook ? (hook.exec?.env ?? []) : []));
+  const foreign = config.foreign.flatMap(({ exec }) => exec?.env ?? []);
   const imported = config.imports.flatMap(({ env }) => env);
-  const endpoints = config.foreign.flatMap((hook) =>
-    hook.dialect === 'claude' ? (hook.settings.http?.env ?? []) : [],
+  const endpoints = config.foreign.flatMap(
+    ({ dialect, settings }) => foreignDialects[dialect].endpointOf?.(settings)?.env ?? [],
   );
   const all = [...entries, ...foreign, ...imported, ...endpoints];
   return [

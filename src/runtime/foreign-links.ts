@@ -2,12 +2,11 @@ import type { ResolvedEntry } from '../binding/resolve.ts';
 import type { ResolvedForeignHook } from '../binding/resolve-foreign.ts';
 import { redactReply } from '../capability/read-reply.ts';
 import type { Cassette } from '../cassette/cassette.ts';
-import type { ForeignHookConfig } from '../config/config.ts';
+import type { ForeignHookConfig, ForeignName } from '../config/config.ts';
 import type { Emit } from '../contract/event.ts';
 import { noopScrubber, type Scrubber, scrubError } from '../contract/scrub.ts';
-import type { ForeignDialect } from '../dialects/foreign-dialect.ts';
-import { foreignDialects } from '../dialects/foreign-registry.ts';
-import { handshakeMessage, readHandshake } from '../dialects/picoclaw/handshake.ts';
+import type { EntryHandshake, ForeignDialect } from '../dialects/foreign-dialect.ts';
+import { foreignDialects } from '../dialects/registry.ts';
 import { RuntimeError } from '../errors.ts';
 import type { ForeignLink } from '../hooks/gate.ts';
 import { type Group, type GroupContext, type Member, openGroup } from '../hooks/group.ts';
@@ -51,11 +50,15 @@ export interface ForeignWiring extends GroupContext {
  * link, at the position of the first; of a dialect whose hooks keep their positions, only adjacent hooks
  * are.
  */
-export function openForeignLinks(entries: readonly ForeignEntry[], wiring: ForeignWiring): PlacedLink[] {
+export async function openForeignLinks(
+  entries: readonly ForeignEntry[],
+  wiring: ForeignWiring,
+): Promise<PlacedLink[]> {
+  const dialects = await loadDialects(entries);
   const groups: ForeignEntry[][] = [];
   for (const entry of entries) {
     const { dialect, fileIndex: position } = entry.config;
-    const keepsPlace = foreignDialects[dialect].keepsFileOrder === true;
+    const keepsPlace = dialects.get(dialect)?.keepsFileOrder === true;
     const group = groups.findLast(([first]) => first?.config.dialect === dialect);
     const isApart = keepsPlace && position - (group?.at(-1)?.config.fileIndex ?? position) > 1;
     if (group === undefined || isApart) groups.push([entry]);
@@ -63,10 +66,18 @@ export function openForeignLinks(entries: readonly ForeignEntry[], wiring: Forei
   }
   return groups.flatMap((group) => {
     const [first] = group;
-    if (first === undefined) return [];
-    const dialect: ForeignDialect = foreignDialects[first.config.dialect];
+    const dialect = first && dialects.get(first.config.dialect);
+    if (first === undefined || dialect === undefined) return [];
     return [{ place: first.config.fileIndex, link: { group: openHookGroup(dialect, group, wiring) } }];
   });
+}
+
+/** The dialects of these hooks, imported. */
+async function loadDialects(entries: readonly ForeignEntry[]): Promise<Map<ForeignName, ForeignDialect>> {
+  const names = [...new Set(entries.map(({ config }) => config.dialect))];
+  return new Map(
+    await Promise.all(names.map(async (name) => [name, await foreignDialects[name].loadHooks()] as const)),
+  );
 }
 
 function openHookGroup(
@@ -78,22 +89,21 @@ function openHookGroup(
     providePluginData(entry.config, wiring.emit);
     const { name, onFailure = 'own', settings, source } = entry.config;
     const { cwd } = entry.resolved;
-    return {
-      entry: { name, onFailure, cwd, source: source.file, settings },
-      ...openTransports(entry, wiring),
-    };
+    const hookEntry: Member['entry'] = { name, onFailure, cwd, source: source.file, settings };
+    const handshake = dialect.handshake?.(hookEntry);
+    return { entry: hookEntry, ...openTransports(entry, handshake, wiring) };
   });
   return openGroup(dialect, members, wiring);
 }
 
 /** Opens the transports to the entry's process or endpoint; undefined where it needs none. */
 function openTransports(
-  entry: ForeignEntry,
+  { config: { name, dialect }, resolved: { binding, http } }: ForeignEntry,
+  entryHandshake: EntryHandshake | undefined,
   { wrap, callPool, observerPool, transports, cassette, emit, scrubber }: ForeignWiring,
 ): Pick<Member, 'timeoutMs' | 'transport' | 'backgroundTransport'> {
-  const { binding, http } = entry.resolved;
   if (http !== undefined) {
-    const endpoint = { name: http.name, capability: 'hook', dialect: 'claude', mode: 'oneshot' } as const;
+    const endpoint = { name: http.name, capability: 'hook', dialect, mode: 'oneshot' } as const;
     const [transport, backgroundTransport] = [callPool, observerPool].map((pool) => {
       const open = () => openHttpTransport(http, pool);
       const opened = cassette?.wrap(endpoint, open) ?? open();
@@ -103,32 +113,34 @@ function openTransports(
     return { timeoutMs: http.timeoutMs, transport, backgroundTransport };
   }
   if (binding === undefined) return { timeoutMs: 0, transport: undefined, backgroundTransport: undefined };
-  const handshake = handshakeOf(entry, emit, scrubber);
+  const handshake = entryHandshake && toHandshake(entryHandshake, { name, emit, scrubber });
   const transport = wrap({ binding }, { handshake });
   // A server process has one transport for both; one-shot processes may use two pools.
   const backgroundTransport = handshake === undefined ? wrap({ binding }, { pool: observerPool }) : transport;
   return { timeoutMs: binding.timeoutMs, transport, backgroundTransport };
 }
 
-/** The handshake with a process before its first request; undefined for dialects without one. */
-function handshakeOf(
-  { config: hook, resolved: { cwd } }: ForeignEntry,
-  emit: Emit,
-  scrubber: Scrubber = noopScrubber,
-): Handshake | undefined {
-  if (hook.dialect !== 'picoclaw') return undefined;
-  const { name, onFailure = 'own', settings } = hook;
-  const hookEntry = { name, onFailure, settings, cwd } as const;
+interface HandshakeContext {
+  readonly name: string;
+  readonly emit: Emit;
+  readonly scrubber: Scrubber | undefined;
+}
+
+/** The handshake as a transport makes it: with notes of a reply that is accepted, and errors without secrets. */
+function toHandshake(
+  { message, read }: EntryHandshake,
+  { name, emit, scrubber = noopScrubber }: HandshakeContext,
+): Handshake {
   return {
-    message: handshakeMessage(hookEntry),
+    message,
     check: (reply) => {
-      const handshake = readHandshake(hookEntry, reply);
+      const handshake = read(reply);
       if (!handshake.accepted) {
-        const safeHandshake =
-          reply instanceof RuntimeError ? handshake : readHandshake(hookEntry, redactReply(reply, scrubber));
+        const safeHandshake = reply instanceof RuntimeError ? handshake : read(redactReply(reply, scrubber));
         return scrubError(safeHandshake.accepted ? handshake.error : safeHandshake.error, scrubber);
       }
-      for (const { level, message } of handshake.notes) emit({ type: 'note', name, level, message });
+      for (const { level, message: text } of handshake.notes)
+        emit({ type: 'note', name, level, message: text });
       return undefined;
     },
   };

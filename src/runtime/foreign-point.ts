@@ -1,11 +1,8 @@
 import type { Decision } from '../contract/hook.ts';
-import type { ForeignDialect } from '../dialects/foreign-dialect.ts';
-import { foreignDialects } from '../dialects/foreign-registry.ts';
+import { foreignDialects, foreignNames, isForeign } from '../dialects/registry.ts';
 import { RuntimeError } from '../errors.ts';
 import { type FirePointOptions, firePoint, type PointEvent } from '../hooks/fire-point.ts';
 import { isTooDeep, MAX_JSON_DEPTH } from '../json/depth.ts';
-
-const dialectsByName = new Map<string, ForeignDialect>(Object.entries(foreignDialects));
 
 /**
  * Passes a point of a foreign dialect through its hooks and returns the composed decision. Throws
@@ -21,9 +18,6 @@ export async function fireForeignPoint(
       `the payload is nested in more than ${MAX_JSON_DEPTH} levels, or contains itself`,
     );
   }
-  return await firePoint(event, {
-    ...firing,
-    find: (name) => dialectsByName.get(name),
-    dialects: [...dialectsByName.keys()],
-  });
+  const dialect = isForeign(event.dialect) ? await foreignDialects[event.dialect].loadHooks() : undefined;
+  return await firePoint(event, { ...firing, find: () => dialect, dialects: foreignNames });
 }

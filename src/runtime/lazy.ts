@@ -1,4 +1,5 @@
-import type { RuntimeConfig } from '../config/config.ts';
+import type { ForeignName, RuntimeConfig } from '../config/config.ts';
+import { foreignDialects } from '../dialects/registry.ts';
 import type { Models, ModelsContext } from './models.ts';
 import type { loadPlugins } from './plugins.ts';
 import type { RunsApi, RunsApiContext } from './runs-api.ts';
@@ -17,13 +18,15 @@ export function lazyModels(context: ModelsContext): Models {
 }
 
 /**
- * The config with the schemas of all chibi plugins read, if there are any. Throws CONFIG_INVALID, ABORTED.
+ * The config with what its plugins say of themselves, if it has any. Throws CONFIG_INVALID, ABORTED.
  */
 export async function lazyPlugins(
   config: RuntimeConfig,
   ...given: Parameters<typeof loadPlugins> extends [unknown, ...infer Rest] ? Rest : never
 ): Promise<RuntimeConfig> {
-  const isAsked = config.imports.length > 0 || config.foreign.some(({ dialect }) => dialect === 'chibi');
+  const isPlugin = ({ dialect }: { readonly dialect: ForeignName }) =>
+    foreignDialects[dialect].plugins !== undefined;
+  const isAsked = config.imports.length > 0 || config.foreign.some(isPlugin);
   return isAsked ? await (await import('./plugins.ts')).loadPlugins(config, ...given) : config;
 }
 

@@ -15,7 +15,6 @@ import { passGate } from '../hooks/gate.ts';
 import { isObject } from '../json/json.ts';
 import { createScrubber, type RuntimeScrubber } from '../log/scrub.ts';
 import { toEvalRequest } from '../pipeline/run/eval-request.ts';
-import { foreignChecks as checks } from '../project/foreign-checks.ts';
 import { lazyGuard } from '../provider/guard/lazy-guard.ts';
 import { checkChangedArgs } from '../tool-call/before-execution.ts';
 import { toDecisionDocument, toEvalDocument, toHookInfos, toToolInfo } from '../tool-call/document.ts';
@@ -67,7 +66,7 @@ export const loadPlan = async () => await import('../project/plan-suite.ts');
 export const loadImporter = async () => await import('../project/import-hooks.ts');
 
 /**
- * Opens a RuntimeConfig file. Starts only servers with `warm: true`, and chibi plugins (`--schema`).
+ * Opens a RuntimeConfig file. Starts only servers with `warm: true`, and plugins that describe themselves.
  * Throws CONFIG_INVALID, FILE_UNREADABLE, PLATFORM_UNSUPPORTED.
  */
 export async function openRuntime(file: string | URL, options: RuntimeOptions = {}): Promise<Runtime> {
@@ -77,11 +76,7 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   void sweepTempFolders();
   const path = toPath(file);
   const searchPath = host['PATH'] ?? '';
-  const { config: declared = requireConfig(path, searchPath, checks), problems } = loadConfig(
-    path,
-    searchPath,
-    checks,
-  );
+  const { config: declared = requireConfig(path, searchPath), problems } = loadConfig(path, searchPath);
   const { concurrency = declared.concurrency } = options;
   const launch = await openLauncher(options.launcher ?? 'auto');
   const earlyEvents: RuntimeEvent[] = [];
@@ -148,7 +143,7 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   const foreignLinks =
     entries.foreign.length === 0
       ? []
-      : (await import('./foreign-links.ts')).openForeignLinks(entries.foreign, wiring.foreignWiring);
+      : await (await import('./foreign-links.ts')).openForeignLinks(entries.foreign, wiring.foreignWiring);
   const links = wiring.links(entries, foreignLinks);
   const groups = links.flatMap((link) => ('group' in link ? [link.group] : []));
   const tools = new Map(

@@ -1,19 +1,17 @@
 import { mkdirSync } from 'node:fs';
 import type { ForeignHookConfig } from '../config/config.ts';
 import type { Emit } from '../contract/event.ts';
+import { foreignDialects } from '../dialects/registry.ts';
 import { toRuntimeError } from '../errors.ts';
 
-/**
- * Creates the plugin's folder that CLAUDE_PLUGIN_DATA names; it is never removed. Emits a note on failure;
- * never throws.
- */
-export function providePluginData(hook: ForeignHookConfig, emit: Emit): void {
-  const folder = hook.dialect === 'claude' ? hook.settings.pluginData : undefined;
+/** Creates the folder of the hook's own, if it has one; it is never removed. Emits a note on failure; never throws. */
+export function providePluginData({ name, dialect, settings }: ForeignHookConfig, emit: Emit): void {
+  const folder = foreignDialects[dialect].ownFolderOf?.(settings);
   if (folder === undefined) return;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    mkdirSync(folder.path, { recursive: true, mode: 0o700 });
   } catch (thrown) {
-    const message = `its CLAUDE_PLUGIN_DATA could not be made: ${toRuntimeError(thrown).message}`;
-    emit({ type: 'note', name: hook.name, level: 'warn', message });
+    const message = `its ${folder.variable} could not be made: ${toRuntimeError(thrown).message}`;
+    emit({ type: 'note', name, level: 'warn', message });
   }
 }

@@ -1,6 +1,6 @@
-import { realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
-import { pathArgumentOf } from '../dialects/chibi/permission.ts';
+import { resolve } from 'node:path';
+import { pathArgumentOf } from '../dialects/tool-path.ts';
+import { followLinks } from '../files/real-path.ts';
 import { isObject, type Json } from '../json/json.ts';
 
 /**
@@ -10,14 +10,4 @@ export function findPath(folder: string, args: Json): string | undefined {
   const named = isObject(args.value) ? pathArgumentOf(args.value) : undefined;
   if (typeof named !== 'string' || named === '' || named.startsWith('vfs://')) return undefined;
   return followLinks(resolve(folder, named));
-}
-
-/** The path with all links resolved; for a missing file, those of its nearest existing folder. */
-export function followLinks(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(followLinks(parent), basename(path));
-  }
 }

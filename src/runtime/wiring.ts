@@ -7,14 +7,11 @@ import type { Cassette, CassetteOptions } from '../cassette/cassette.ts';
 import type { Redact } from '../cassette/recorded-request.ts';
 import type { HookConfig, RuntimeConfig, ToolConfig } from '../config/config.ts';
 import type { Emit } from '../contract/event.ts';
-import { isCommandLineForm } from '../dialects/chibi/command-line-form.ts';
-import { flowControlResult } from '../dialects/chibi/flow-control.ts';
 import type { Codec } from '../dialects/dialect.ts';
-import { requireNative, requireToolCodec } from '../dialects/registry.ts';
+import { requireNative, requireToolCodec, toolDialectOf } from '../dialects/registry.ts';
 import type { Link, NativeLink } from '../hooks/gate.ts';
 import type { GroupContext } from '../hooks/group.ts';
 import { type ObserverQueue, openObserver, openShadow } from '../hooks/observer-queue.ts';
-import type { Json } from '../json/json.ts';
 import type { OfferedTool } from '../pipeline/state/run-context.ts';
 import { compileApproval } from '../tool-call/approval-rule.ts';
 import { openTransport } from '../transport/open.ts';
@@ -154,10 +151,9 @@ export function createWiring(config: RuntimeConfig, context: WiringContext, stop
       category: tool.category,
       aliases: tool.aliases,
       isExclusive: tool.isExclusive,
-      isDirect:
-        tool.exec?.dialect === 'chibi' ? (args) => isCommandLineForm(args, tool.inputSchema) : undefined,
+      isDirect: directArgsOf(tool),
       findPath: tool.category === 'fs_read' ? (args) => findPath(config.folder, args) : undefined,
-      flow: tool.flow && { ...tool.flow, answer: answerOf(tool.flow) },
+      flow: tool.flow,
       description: tool.description,
       inputSchema: tool.inputSchema,
     }),
@@ -175,6 +171,8 @@ export function createWiring(config: RuntimeConfig, context: WiringContext, stop
   };
 }
 
-function answerOf(flow: NonNullable<ToolConfig['flow']>) {
-  return (args: Json) => flowControlResult(flow, args);
+/** Whether arguments of the tool are in a form that its schema does not describe; undefined where none are. */
+function directArgsOf({ exec, inputSchema }: ToolConfig): OfferedTool['isDirect'] {
+  const dialect = exec && toolDialectOf(exec.dialect);
+  return dialect && ((args) => dialect.isDirect(args, inputSchema));
 }

@@ -8,6 +8,7 @@ import type {
 } from '../contract/document.ts';
 import type { EvalOutcome } from '../contract/eval.ts';
 import type { Decision } from '../contract/hook.ts';
+import { foreignDialects } from '../dialects/registry.ts';
 import type { CallPaused, CallResult } from '../hooks/call-result.ts';
 import { toDocument } from '../json/document-builder.ts';
 
@@ -76,20 +77,7 @@ function toHookInfo({ name, hook, phases, mode, exec }: HookConfig): HookInfo {
 }
 
 function toForeignInfo(hook: ForeignHookConfig): HookInfo {
-  const { name, dialect, onFailure = 'own', source } = hook;
-  const points = pointsOf(hook);
+  const { name, dialect, onFailure = 'own', settings, source } = hook;
+  const points = foreignDialects[dialect].declaredPoints(settings) ?? [];
   return { name, dialect, hook: null, phases: [], mode: null, points, on_failure: onFailure, source };
-}
-
-/** The points that the hook was declared for, by its dialect's own names. */
-function pointsOf({ dialect, settings }: ForeignHookConfig): readonly string[] {
-  switch (dialect) {
-    case 'picoclaw':
-      return settings.observe.length === 0 ? settings.intercept : [...settings.intercept, 'event'];
-    case 'chibi':
-      return settings.points;
-    case 'claude':
-    case 'agentao':
-      return [settings.event];
-  }
 }

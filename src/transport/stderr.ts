@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { Scrubber } from '../contract/scrub.ts';
 import { RuntimeError } from '../errors.ts';
+import { createTranscoder } from '../text/encoding/utf16.ts';
+import { lastLineOf } from '../text/last-line.ts';
 import { createStderrLines, type StderrListener } from './stderr-lines.ts';
-import { createTranscoder } from './utf16.ts';
 
 /** How a process's stderr is emitted line by line. */
 export interface StderrOptions extends Partial<StderrListener> {
@@ -78,12 +79,3 @@ export function withStderr(error: RuntimeError, stderr: string): RuntimeError {
   const { code, hint, details, cause } = error;
   return new RuntimeError(code, message, { hint, details: { ...details, stderr }, cause });
 }
-
-/** The last line that is not blank, at most 500 characters of it; empty if there is none. */
-export function lastLineOf(stderr: string): string {
-  const line = stderr.trimEnd().split('\n').at(-1)?.trim() ?? '';
-  // By code points: half of a surrogate pair is no character.
-  return line.length > MESSAGE_CHARACTERS ? Array.from(line).slice(0, MESSAGE_CHARACTERS).join('') : line;
-}
-
-const MESSAGE_CHARACTERS = 500;

@@ -2,8 +2,15 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { ForeignHookConfig } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { isObject } from '../../src/json/json.ts';
 import { configText, native, searchPath } from './told.ts';
+
+/** The settings of a hook, which only its dialect knows. */
+function settingsOf({ settings }: ForeignHookConfig): Readonly<Record<string, unknown>> {
+  return isObject(settings) ? settings : {};
+}
 
 /** Loads a config with these imports beside these files; problems as `severity FILE:LINE:COL message | hint`. */
 function load(imports: string, files: Readonly<Record<string, unknown>> = {}, rest = '') {
@@ -203,10 +210,7 @@ describe('a settings file of Claude Code', () => {
   ])('is told of $more', ({ more, warning, isAsync, timeoutMs }) => {
     const file = settings('Stop', { hooks: [command('cat', more)] });
     const { hooks, problems } = load('{file: s.json}', { 's.json': file });
-    const read = hooks.map((hook) => [
-      hook.dialect === 'claude' && hook.settings.isAsync,
-      hook.exec?.timeoutMs,
-    ]);
+    const read = hooks.map((hook) => [settingsOf(hook)['isAsync'], hook.exec?.timeoutMs]);
     expect({ read, problems }).toEqual({ read: [[isAsync, timeoutMs]], problems: [warning] });
   });
 
@@ -233,9 +237,9 @@ describe('a settings file of Claude Code', () => {
     const bad = load('{file: s.json}', {
       's.json': { ...rules, ...settings('Stop', post('https://good.example.evil/x')) },
     });
-    expect(good.hooks.map((hook) => hook.dialect === 'claude' && hook.settings.http?.allowedEnvVars)).toEqual(
-      [['A']],
-    );
+    expect(good.hooks.map((hook) => settingsOf(hook)['http'])).toEqual([
+      expect.objectContaining({ allowedEnvVars: ['A'] }),
+    ]);
     expect(bad.problems).toEqual([
       expect.stringMatching(
         /^error s\.json:\d+:\d+ hooks\.Stop\[0\]\.hooks\[0\]\.url: is not among allowedHttpHookUrls of this file$/,
@@ -462,11 +466,10 @@ describe('files that cannot be read, and plugins', () => {
     });
     const root = join(folder, '.claude/plugins/p');
     expect(
-      hooks.map(({ name, exec, settings: own }) => [
-        name,
-        exec?.command,
-        'pluginRoot' in own && [own.projectDir, own.pluginRoot, own.pluginData],
-      ]),
+      hooks.map((hook) => {
+        const { projectDir, pluginRoot, pluginData } = settingsOf(hook);
+        return [hook.name, hook.exec?.command, [projectDir, pluginRoot, pluginData]];
+      }),
     ).toEqual([
       ['Stop-1', 'cat', [folder, root, join(folder, '.signalbox/plugins/p')]],
       ['Stop-2', 'sh', [folder, root, join(folder, '.signalbox/plugins/p')]],
@@ -696,9 +699,7 @@ describe('config.json of PicoClaw', () => {
     const { hooks } = load('{dialect: picoclaw, file: c.json}', {
       'c.json': one({ intercept: ['', 'before_tool', ''] }),
     });
-    expect(hooks.map((hook) => hook.dialect === 'picoclaw' && hook.settings.intercept)).toEqual([
-      ['before_tool'],
-    ]);
+    expect(hooks.map((hook) => settingsOf(hook)['intercept'])).toEqual([['before_tool']]);
   });
 });
 

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { RuntimeConfig } from '../../src/config/config.ts';
-import { noDialectChecks } from '../../src/config/foreign-checks.ts';
 import { type LoadOptions, loadConfig } from '../../src/config/load.ts';
 import type { Problem } from '../../src/yaml/problem.ts';
 
@@ -34,7 +33,7 @@ export function told(
   text: string | Uint8Array,
   options: LoadOptions = {},
 ): { config: RuntimeConfig | undefined; problems: string[] } {
-  const { config, problems } = loadConfig(write('runtime.yaml', text), searchPath, noDialectChecks, options);
+  const { config, problems } = loadConfig(write('runtime.yaml', text), searchPath, options);
   return { config, problems: problems.map(line) };
 }
 

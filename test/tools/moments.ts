@@ -1,7 +1,7 @@
 import type { EventPhase, HookEvent } from '../../src/contract/hook.ts';
 import type { FinishedCall, Turn } from '../../src/contract/turn.ts';
 import type { ForeignDialect } from '../../src/dialects/foreign-dialect.ts';
-import { foreignDialects } from '../../src/dialects/foreign-registry.ts';
+import { foreignDialects } from '../../src/dialects/registry.ts';
 
 /** One moment of a turn, with an event of every kind that it can be. */
 export interface MomentSample {
@@ -214,7 +214,9 @@ export const everyMoment = Object.keys({
 } satisfies Readonly<Record<Exclude<EventPhase, 'scored'>, true>>);
 
 /** Every foreign dialect, in the order of the registry. */
-export const dialects: readonly ForeignDialect[] = Object.values(foreignDialects);
+export const dialects: readonly ForeignDialect[] = await Promise.all(
+  Object.values(foreignDialects).map(async (dialect) => await dialect.loadHooks()),
+);
 
 /** The table of moments as docs/dialects.md has it; a point that is only told stands in italics. */
 export function renderMoments(): string {

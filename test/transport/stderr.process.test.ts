@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { RuntimeError, toFault } from '../../src/errors.ts';
-import { lastLineOf, watchStderr, withStderr } from '../../src/transport/stderr.ts';
+import { lastLineOf } from '../../src/text/last-line.ts';
+import { watchStderr, withStderr } from '../../src/transport/stderr.ts';
 import { createStderrLines } from '../../src/transport/stderr-lines.ts';
 
 test.each([

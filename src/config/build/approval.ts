@@ -1,11 +1,11 @@
 import { type ExpressionError, findExpressionErrors, findTypeErrors } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
+import type { Finding } from '../../yaml/finding.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import { entriesAt, valueAt } from '../../yaml/read.ts';
 import type { ApprovalRule } from '../config.ts';
 import { parseDuration } from '../duration.ts';
-import type { Finding } from '../report.ts';
 
 /** The approval rule of the tool at `path`; undefined when it needs no approval. */
 export function readApproval(document: YamlDocument, path: Path): ApprovalRule | undefined {

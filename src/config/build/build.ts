@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { type HookKind, type HookMode, type Phase, phasesOf } from '../../contract/hook.ts';
+import { toolDialects } from '../../dialects/registry.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import { omitUndefined } from '../../yaml/present.ts';
@@ -22,7 +23,6 @@ import type {
   ToolConfig,
 } from '../config.ts';
 import { foreignAt } from '../foreign/entries.ts';
-import { toolDialects } from '../schema/exec.ts';
 import { nativeVersion, promptkitVersion } from '../schema/schema.ts';
 import { readApproval } from './approval.ts';
 import { readDefaults, readExec } from './exec.ts';

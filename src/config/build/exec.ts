@@ -1,3 +1,4 @@
+import { dialectNames } from '../../dialects/registry.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import {
@@ -10,7 +11,7 @@ import {
   valueAt,
 } from '../../yaml/read.ts';
 import type { DefaultsConfig, ExecConfig } from '../config.ts';
-import { dialectNames, execProperties } from '../schema/exec.ts';
+import { execProperties } from '../schema/exec.ts';
 
 /** The process entry at `path`; `refused`: why it must never start; `timeoutMs`: its default timeout. */
 export function readExec(

@@ -1,6 +1,7 @@
 import { isObject } from '../../json/json.ts';
 import { longestMs } from '../../time/longest-timer.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
+import type { Finding } from '../../yaml/finding.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import {
   entriesAt,
@@ -17,7 +18,6 @@ import type { ProviderConfig } from '../config.ts';
 import { parseDuration } from '../duration.ts';
 import { checkMock } from '../mock-responses.ts';
 import { providerTypes } from '../provider-types.ts';
-import type { Finding } from '../report.ts';
 
 /** The providers of a checked document; of those with one id the first. */
 export function readProviders(document: YamlDocument): ProviderConfig[] {

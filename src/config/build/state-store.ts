@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { YamlDocument } from '../../yaml/document.ts';
+import type { Finding } from '../../yaml/finding.ts';
 import { choiceAt, nonEmptyTextAt, valueAt } from '../../yaml/read.ts';
 import type { StateStoreConfig } from '../config.ts';
-import type { Finding } from '../report.ts';
 import { storeTypes } from '../schema/store.ts';
 
 const section = ['spec', 'state_store'] as const;

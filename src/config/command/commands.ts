@@ -1,16 +1,17 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { foreignDialects } from '../../dialects/registry.ts';
 import { findExecutable } from '../../files/executable.ts';
 import { findInterpreterFault, findLineEndFault } from '../../files/interpreter.ts';
-import type { YamlDocument } from '../../yaml/document.ts';
+import { findScript, isShell } from '../../files/script.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import type { Finding } from '../../yaml/finding.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import { whyRefused } from '../build/refused.ts';
-import type { ForeignName } from '../entry.ts';
 import { foreignAt } from '../foreign/entries.ts';
 import { type ExecEntry, execEntries } from '../references.ts';
-import { type Finding, locateFinding } from '../report.ts';
-import { findScript, isShell } from './script.ts';
+import { locateFinding } from '../report.ts';
 
 /** Where commands are looked for. */
 export interface CommandLookup {
@@ -33,24 +34,23 @@ export function checkCommands(
 ): Problem[] {
   return execEntries(document)
     .filter(({ path }) => whyRefused(document, path) === undefined)
-    .filter(({ capability, path }) => capability !== 'hook' || !takesShellLine(foreignAt(document, path)))
-    .flatMap((entry) => checkEntry(document, entry, lookup))
+    .flatMap((entry) => {
+      const dialect = entry.capability === 'hook' ? foreignAt(document, entry.path) : undefined;
+      const rules = dialect && foreignDialects[dialect].entry;
+      return rules?.checksCommand === true ? [] : checkEntry(document, entry, rules?.folderKey, lookup);
+    })
     .map((each) =>
       locateFinding(document, each.severity === 'error' ? { ...each, severity: unusable } : each),
     );
 }
 
-/** Whether commands of that dialect may be shell lines, which the dialect checks itself. */
-function takesShellLine(dialect: ForeignName | undefined): boolean {
-  return dialect === 'claude' || dialect === 'agentao';
-}
-
 function checkEntry(
   document: YamlDocument,
   { path }: ExecEntry,
+  folderKey: Path = ['cwd'],
   { folder, searchPath }: CommandLookup,
 ): Finding[] {
-  const dir = [...path, 'picoclaw', 'dir'];
+  const dir = [...path, ...folderKey];
   const cwdPath = valueAt(document, dir) === undefined ? [...path, 'cwd'] : dir;
   const cwd = resolve(folder, nonEmptyTextAt(document, cwdPath) ?? '.');
   const commandPath = [...path, 'command'];

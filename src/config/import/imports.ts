@@ -1,20 +1,18 @@
 import { statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { findUnfilledVariables } from '../../dialects/env-list.ts';
+import type { HookDraft } from '../../dialects/foreign-files.ts';
+import { foreignDialects, foreignNames, isForeign } from '../../dialects/registry.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
+import type { Finding } from '../../yaml/finding.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { choiceAt, entriesAt, itemsAt, millisecondsAt, nonEmptyTextAt, textAt } from '../../yaml/read.ts';
-import type { DefaultsConfig, ForeignHookConfig, ImportConfig, StateStoreConfig } from '../config.ts';
-import { readPicoclawWire } from '../foreign/picoclaw.ts';
-import { findUnfilledVariables } from '../foreign/unfilled.ts';
-import type { DialectChecks } from '../foreign-checks.ts';
-import { type Finding, locateFinding } from '../report.ts';
-import { duplicateKeyOf } from './claude-twins.ts';
-import type { HookDraft } from './draft.ts';
+import type { ForeignHookConfig, ForeignName, ImportConfig } from '../config.ts';
+import type { ForeignContext } from '../foreign/entries.ts';
+import { locateFinding } from '../report.ts';
 import { nameHook } from './names.ts';
-import { closedEnvironment } from './picoclaw.ts';
-import { readHooksFile } from './read-file.ts';
-import { toHook } from './to-hook.ts';
+import { notesOf, readHooksFile } from './read-file.ts';
 
 /** The hooks, plugin folders and problems of `spec.imports`. */
 export interface ImportResult {
@@ -23,16 +21,8 @@ export interface ImportResult {
   readonly problems: readonly Problem[];
 }
 
-export interface ImportsInput {
-  readonly folder: string;
-  readonly searchPath: string;
-  readonly store: StateStoreConfig;
-  readonly defaults: DefaultsConfig;
-  readonly checks: DialectChecks;
-}
-
 /** Reads every file that `spec.imports` names, in their order, behind the hooks of the file itself. */
-export function readImports(document: YamlDocument, input: ImportsInput): ImportResult {
+export function readImports(document: YamlDocument, input: ForeignContext): ImportResult {
   const ownNames = entriesAt(document, ['spec', 'hooks']).map(({ name }) => name);
   const state: ImportState = {
     document,
@@ -45,15 +35,17 @@ export function readImports(document: YamlDocument, input: ImportsInput): Import
     problems: [],
   };
   for (const path of itemsAt(document, ['spec', 'imports'])) {
-    if (choiceAt(document, [...path, 'dialect'], ['chibi']) === 'chibi') addPlugins(state, path);
-    else addFile(state, path);
+    const dialect = choiceAt(document, [...path, 'dialect'], foreignNames);
+    const folderKey = dialect && foreignDialects[dialect].plugins?.folderKey;
+    if (dialect === undefined || folderKey === undefined) addFile(state, path, dialect);
+    else addPlugins(state, dialect, [...path, folderKey]);
   }
   return state;
 }
 
 interface ImportState extends ImportResult {
   readonly document: YamlDocument;
-  readonly surroundings: ImportsInput;
+  readonly surroundings: ForeignContext;
   readonly takenNames: Set<string>;
   /** The index in `hooks` of each handler that another file may repeat, by its key. */
   readonly duplicates: Map<string, number>;
@@ -67,9 +59,9 @@ function addFinding(state: ImportState, each: Finding): void {
   state.problems.push(locateFinding(state.document, each));
 }
 
-function addPlugins(state: ImportState, path: Path): void {
+function addPlugins(state: ImportState, dialect: ForeignName, key: Path): void {
   const { document, surroundings } = state;
-  const key = [...path, 'plugins_dir'];
+  const path = key.slice(0, -1);
   const named = nonEmptyTextAt(document, key);
   if (named === undefined) return;
   const pluginsDir = resolve(surroundings.folder, named);
@@ -83,7 +75,7 @@ function addPlugins(state: ImportState, path: Path): void {
     return;
   }
   state.imports.push({
-    dialect: 'chibi',
+    dialect,
     fileIndex: state.fileIndex++,
     pluginsDir,
     env: envAt(document, path),
@@ -105,87 +97,79 @@ function onFailureAt({ document, surroundings }: ImportState, path: Path): 'deny
   return choiceAt(document, [...path, 'on_failure'], ['deny']) ?? surroundings.defaults.onFailure;
 }
 
-function addFile(state: ImportState, path: Path): void {
+function addFile(state: ImportState, path: Path, dialect: ForeignName | undefined): void {
   const { document, surroundings } = state;
   const key = [...path, 'file'];
   const named = nonEmptyTextAt(document, key);
   if (named === undefined) return;
-  const { folder, searchPath, checks } = surroundings;
+  const { folder, searchPath } = surroundings;
   const { drafts, problems, faults } = readHooksFile({
     file: resolve(folder, named),
     displayName: isAbsolute(named) ? named : join(dirname(document.file), named),
-    dialect: choiceAt(document, [...path, 'dialect'], ['picoclaw', 'claude', 'agentao']),
+    dialect,
     folder,
     mustNotDrop: onFailureAt(state, path) === 'deny',
     searchPath,
-    checks,
   });
   state.problems.push(...problems);
   for (const message of faults)
     addFinding(state, { severity: 'error', path: key, message, hint: folderHint });
-  if (drafts.some(({ dialect }) => dialect === 'picoclaw')) {
-    addFinding(state, { severity: 'note', path: key, ...closedEnvironment });
-  }
+  for (const note of notesOf(drafts)) addFinding(state, { severity: 'note', path: key, ...note });
   for (const draft of drafts) addDraft(state, path, draft);
 }
 
 function addDraft(state: ImportState, path: Path, draft: HookDraft): void {
   const { document, surroundings, hooks, takenNames } = state;
   const env = envAt(document, path);
-  if (draft.dialect === 'claude' && draft.run.type === 'http') {
-    for (const message of findUnfilledVariables(draft.run.allowedEnvVars, env)) {
-      state.problems.push({ ...draft.commandPosition, severity: 'warning', message });
-    }
+  for (const message of findUnfilledVariables(draft.neededEnv ?? [], env)) {
+    state.problems.push({ ...draft.commandPosition, severity: 'warning', message });
   }
-  if (mergeDuplicate(state, draft, { env, onFailure: onFailureAt(state, path) })) return;
-  if (draft.dialect === 'picoclaw' && takenNames.has(draft.name)) {
+  const onFailure = draft.onFailure ?? onFailureAt(state, path);
+  if (mergeDuplicate(state, draft, env, onFailure)) return;
+  if (draft.name !== undefined && takenNames.has(draft.name)) {
     const message = `its process ${draft.name} has the name of a hook that is already there`;
-    addFinding(state, {
-      severity: 'error',
-      path: [...path, 'file'],
-      message,
-      hint: 'Rename one of the two.',
-    });
+    const hint = 'Rename one of the two.';
+    addFinding(state, { severity: 'error', path: [...path, 'file'], message, hint });
     return;
   }
-  const { folder, store } = surroundings;
-  const context = {
+  const { folder, stateFolder } = surroundings;
+  const { exec, settings } = draft.toHook({ document, path, env, folder, stateFolder });
+  const { dialect, timeoutMs, commandPosition: position, source } = draft;
+  if (!isForeign(dialect)) return;
+  const base = { command: '', args: [], runtime: 'exec', env, dialect, position } as const;
+  hooks.push({
+    dialect,
     name: nameHook(draft, takenNames),
     fileIndex: state.fileIndex++,
-    env,
-    onFailure: onFailureAt(state, path),
-    wire: readPicoclawWire(document, [...path, 'picoclaw']),
-    folder,
-    store,
-  };
-  hooks.push(toHook(draft, context));
+    source,
+    ...omitUndefined({ onFailure }),
+    ...(exec && { exec: { ...base, ...omitUndefined({ timeoutMs }), ...exec } }),
+    settings,
+  });
 }
 
-/** A handler that several settings files repeat runs once, with what any of them gives it. */
+/** A hook that several files repeat runs once, with what any of them gives it. */
 function mergeDuplicate(
   { hooks, duplicates }: ImportState,
-  draft: HookDraft,
-  extra: { readonly env: readonly string[]; readonly onFailure: 'deny' | undefined },
+  { duplicateKey, dialect }: HookDraft,
+  env: readonly string[],
+  given: 'deny' | undefined,
 ): boolean {
-  const key = draft.dialect === 'claude' ? duplicateKeyOf(draft) : undefined;
-  if (key === undefined || draft.dialect !== 'claude') return false;
+  if (duplicateKey === undefined) return false;
+  const key = `${dialect} ${duplicateKey}`;
   const index = duplicates.get(key);
   const known = index === undefined ? undefined : hooks[index];
-  if (index === undefined || known?.dialect !== 'claude') {
+  if (index === undefined || known === undefined) {
     duplicates.set(key, hooks.length);
     return false;
   }
-  const onFailure = known.onFailure ?? draft.onFailure ?? extra.onFailure;
-  const { exec, settings } = known;
-  const join = (env: readonly string[]) => [...new Set([...env, ...extra.env])];
+  const onFailure = known.onFailure ?? given;
+  const { exec = known.exec, settings } = foreignDialects[known.dialect].files?.addEnv?.(known, env) ?? known;
   hooks[index] = {
     ...known,
     ...omitUndefined({ onFailure }),
-    ...(exec === undefined ? {} : { exec: { ...exec, env: join(exec.env) } }),
-    settings:
-      settings.http === undefined
-        ? settings
-        : { ...settings, http: { ...settings.http, env: join(settings.http.env) } },
+    ...(exec && { exec: { ...exec, dialect: known.dialect } }),
+    settings,
   };
   return true;
 }

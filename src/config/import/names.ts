@@ -1,8 +1,8 @@
-import type { HookDraft } from './draft.ts';
+import type { HookDraft } from '../../dialects/foreign-files.ts';
 
-/** A name that no hook has yet, which is then taken: the process’s own, or `<event>-<n>` counted from 1. */
+/** A name that no hook has yet, which is then taken: the hook’s own, or `<event>-<n>` counted from 1. */
 export function nameHook(draft: HookDraft, taken: Set<string>): string {
-  const name = draft.dialect === 'picoclaw' ? draft.name : firstFreeName(draft.event, taken);
+  const name = draft.name ?? firstFreeName(draft.event ?? draft.dialect, taken);
   taken.add(name);
   return name;
 }

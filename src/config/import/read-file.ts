@@ -1,23 +1,17 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { HookDraft } from '../../dialects/foreign-files.ts';
+import { type ImportContext, locateImportFinding, reportDisabled } from '../../dialects/import-context.ts';
+import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
 import { isObject } from '../../json/json.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
+import type { Finding } from '../../yaml/finding.ts';
+import { omitUndefined } from '../../yaml/present.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { valueAt } from '../../yaml/read.ts';
-import type { ForeignName } from '../entry.ts';
-import type { DialectChecks } from '../foreign-checks.ts';
-import type { Finding } from '../report.ts';
-import type { HookDraft } from './draft.ts';
-import { type EntryDialect, readEvents } from './entries.ts';
-import { isPicoclaw, readProcesses } from './picoclaw.ts';
-import { type ImportContext, locateImportFinding, reportDisabled } from './reading.ts';
-import {
-  type HooksSource,
-  handlerFoldersOf,
-  readForeignFile,
-  sourceOfFile,
-  sourcesOfPlugin,
-} from './sources.ts';
+import type { ForeignName } from '../config.ts';
+import { formOf, readEvents } from './events.ts';
+import { type HooksSource, projectDirOf, readForeignFile, sourceOfFile, sourcesOfPlugin } from './sources.ts';
 
 /** The file or folder to import, and the options of the import. */
 export interface FileImport {
@@ -25,12 +19,11 @@ export interface FileImport {
   readonly file: string;
   /** As problems name it. */
   readonly displayName: string;
-  readonly dialect: Exclude<ForeignName, 'chibi'> | undefined;
+  readonly dialect: ForeignName | undefined;
   /** The config file’s folder, absolute. */
   readonly folder: string;
   readonly mustNotDrop: boolean;
   readonly searchPath: string;
-  readonly checks: DialectChecks;
 }
 
 export interface FileContents {
@@ -51,12 +44,14 @@ export function readHooksFile(fileImport: FileImport): FileContents {
   }
   const document = readForeignFile(fileImport.file, fileImport.displayName);
   if ('fault' in document) return unreadable(document.fault);
-  if (fileImport.dialect === 'picoclaw' || (fileImport.dialect === undefined && isPicoclaw(document))) {
+  const { dialect } = fileImport;
+  const whole = readerOfWhole(document, dialect);
+  if (whole !== undefined) {
     return readDocumentWith(fileImport, { document, path: [] }, false, (reading) =>
-      readProcesses(reading, dirname(fileImport.file)),
+      whole.read(reading, dirname(fileImport.file)),
     );
   }
-  const source = sourceOfFile(document, fileImport.dialect === 'claude');
+  const source = sourceOfFile(document, formOf(dialect)?.needsHooksKey === true);
   if (source !== undefined) return readSource(fileImport, source, source.pluginRoot !== undefined);
   return readDocumentWith(fileImport, { document, path: [] }, false, (reading) => {
     if (!isDisabled(reading)) {
@@ -70,17 +65,28 @@ export function readHooksFile(fileImport: FileImport): FileContents {
   });
 }
 
+/** How a file is read that one dialect has for itself: the named one, or one whose file it looks like. */
+function readerOfWhole(document: YamlDocument, dialect: ForeignName | undefined) {
+  return (dialect === undefined ? foreignNames : [dialect])
+    .flatMap((name) => foreignDialects[name].files?.document ?? [])
+    .find(({ isOwn }) => dialect !== undefined || isOwn(document));
+}
+
+/** What the import of these hooks has to say of their dialects. */
+export function notesOf(drafts: readonly HookDraft[]): { readonly message: string; readonly hint: string }[] {
+  const dialects = foreignNames.filter((name) => drafts.some(({ dialect }) => dialect === name));
+  return dialects.flatMap((name) => foreignDialects[name].files?.note ?? []);
+}
+
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function readSource(fileImport: FileImport, source: HooksSource, isPlugin: boolean): FileContents {
-  const form: EntryDialect =
-    fileImport.dialect === 'claude' || fileImport.dialect === 'agentao' ? fileImport.dialect : undefined;
   return readDocumentWith(fileImport, source, isPlugin, (reading) => {
     const hooks = valueAt(source.document, source.path);
     if (isDisabled(reading) || (hooks === null && source.path.length > 0)) return [];
-    return readEvents(reading, source.path, form);
+    return readEvents(reading, source.path, formOf(fileImport.dialect));
   });
 }
 
@@ -103,13 +109,10 @@ function readDocumentWith(
   const addFinding = (report: Finding): void => {
     problems.push(locateImportFinding(document, report));
   };
-  const folders = handlerFoldersOf(
-    isFolder(fileImport.file) ? join(fileImport.file, 'plugin.json') : fileImport.file,
-    fileImport.folder,
-    pluginRoot,
-  );
-  const { checks, searchPath, mustNotDrop } = fileImport;
-  const drafts = read({ document, folders, isPlugin, checks, searchPath, mustNotDrop, addFinding });
+  const { file, folder, searchPath, mustNotDrop } = fileImport;
+  const projectDir = projectDirOf(isFolder(file) ? join(file, 'plugin.json') : file, folder);
+  const place = { projectDir, ...omitUndefined({ pluginRoot }), isPlugin };
+  const drafts = read({ document, ...place, searchPath, mustNotDrop, addFinding });
   return { drafts, problems, faults: [] };
 }
 

@@ -4,7 +4,7 @@ import { isObject } from '../../json/json.ts';
 import { type Path, parseDocument, type YamlDocument } from '../../yaml/document.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
 import { readText } from '../../yaml/text-file.ts';
-import type { HandlerFolders } from '../placeholders.ts';
+import { eventForms } from './events.ts';
 
 /** A mapping of events in a file, or the reason why there is none. */
 export type HooksSourceResult = HooksSource | { readonly fault: string };
@@ -53,9 +53,15 @@ function pluginRootOf(file: string): string | undefined {
     : undefined;
 }
 
+/** The names of the file, in a plugin’s folder, that describes it. */
+export const manifestNames: readonly string[] = [
+  'plugin.json',
+  ...eventForms.flatMap(({ manifest }) => manifest ?? []),
+];
+
 /** The hooks of a plugin’s folder: what `hooks` of its plugin.json says, else hooks/hooks.json. */
 export function sourcesOfPlugin(folder: string, displayName: string): HooksSourceResult[] {
-  const manifest = ['plugin.json', join('.claude-plugin', 'plugin.json')]
+  const manifest = manifestNames
     .map((name) => readForeignFile(join(folder, name), join(displayName, name)))
     .find((read) => !('fault' in read && read.fault.startsWith('Hooks file not found')));
   if (manifest === undefined) return [sourceOfPart(folder, displayName, 'hooks/hooks.json')];
@@ -84,17 +90,10 @@ function sourceOfPart(folder: string, displayName: string, part: string): HooksS
   return { ...(source ?? { document, path: [] }), pluginRoot: folder };
 }
 
-/**
- * The folders of the handlers in a file: the project is above `.claude` or `.agentao`, else the config’s
- * folder.
- */
-export function handlerFoldersOf(
-  file: string,
-  folder: string,
-  pluginRoot: string | undefined,
-): HandlerFolders {
+/** The project of the hooks in a file: the folder above the system’s own, else the config’s folder. */
+export function projectDirOf(file: string, folder: string): string {
   const parts = dirname(resolve(file)).split(sep);
-  const index = parts.findLastIndex((part) => part === '.claude' || part === '.agentao');
-  const projectDir = index === -1 ? folder : parts.slice(0, index).join(sep) || sep;
-  return pluginRoot === undefined ? { projectDir } : { projectDir, pluginRoot };
+  const own: readonly string[] = eventForms.map(({ settingsFolder }) => settingsFolder);
+  const index = parts.findLastIndex((part) => own.includes(part));
+  return index === -1 ? folder : parts.slice(0, index).join(sep) || sep;
 }

@@ -1,18 +1,16 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { HookDraft } from '../../dialects/foreign-files.ts';
+import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
+import { shortPath } from '../../dialects/short-path.ts';
 import { isObject } from '../../json/json.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { sortProblems } from '../../yaml/problem.ts';
 import { valueAt } from '../../yaml/read.ts';
 import type { ForeignName } from '../entry.ts';
-import { type DialectChecks, noDialectChecks } from '../foreign-checks.ts';
-import { duplicateKeyOf } from './claude-twins.ts';
-import type { HookDraft } from './draft.ts';
 import { nameHook } from './names.ts';
-import { closedEnvironment } from './picoclaw.ts';
-import { readHooksFile } from './read-file.ts';
-import { readForeignFile } from './sources.ts';
-import { shortPath, toEntry } from './write-entry.ts';
+import { notesOf, readHooksFile } from './read-file.ts';
+import { manifestNames, readForeignFile } from './sources.ts';
 
 /** An entry as a config file would have it: of `spec.hooks` under its name, or of `spec.imports`. */
 export interface ImportedEntry {
@@ -28,20 +26,19 @@ export interface ImportOptions {
   readonly dialect?: ForeignName;
   /** A PATH. */
   readonly searchPath: string;
-  readonly checks?: DialectChecks;
 }
 
 /**
- * The config entries for a foreign file, a plugin’s folder or a folder of chibi plugins, and its problems. A
+ * The config entries for a foreign file, a plugin’s folder or a folder of plugins, and its problems. A
  * hook with an error is left out.
  */
 export function importHooks(
   file: string,
-  { folder, dialect, searchPath, checks = noDialectChecks }: ImportOptions,
+  { folder, dialect, searchPath }: ImportOptions,
 ): { readonly entries: readonly ImportedEntry[]; readonly problems: readonly Problem[] } {
   const path = resolve(file);
-  if (dialect === 'chibi' || (dialect === undefined && isChibiPluginsFolder(path)))
-    return importPlugins(path, file, folder);
+  const plugins = pluginsOf(path, dialect);
+  if (plugins !== undefined) return importPlugins(plugins, path, { file, folder });
   const contents = readHooksFile({
     file: path,
     displayName: file,
@@ -49,18 +46,13 @@ export function importHooks(
     folder: resolve(folder),
     mustNotDrop: false,
     searchPath,
-    checks,
   });
   const faults = contents.faults.map((message) => errorIn(file, message));
-  const notes = contents.drafts.some((draft) => draft.dialect === 'picoclaw')
-    ? [
-        {
-          ...errorIn(file, closedEnvironment.message),
-          severity: 'note' as const,
-          hint: closedEnvironment.hint,
-        },
-      ]
-    : [];
+  const notes = notesOf(contents.drafts).map(({ message, hint }) => ({
+    ...errorIn(file, message),
+    severity: 'note' as const,
+    hint,
+  }));
   return {
     entries: toEntries(contents.drafts, resolve(folder)),
     problems: sortProblems([...faults, ...contents.problems, ...notePermissions(path, file), ...notes]),
@@ -71,29 +63,49 @@ function errorIn(file: string, message: string): Problem {
   return { file, line: 1, column: 1, severity: 'error', message };
 }
 
-/** A folder that is no plugin of Claude Code’s or Agentao’s holds chibi plugins. */
-function isChibiPluginsFolder(path: string): boolean {
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
-  const marks = ['plugin.json', join('.claude-plugin', 'plugin.json'), join('hooks', 'hooks.json')];
-  return !marks.some((mark) => existsSync(join(path, mark)));
+interface PluginImport {
+  readonly dialect: ForeignName;
+  readonly folderKey: string;
 }
 
-function importPlugins(path: string, file: string, folder: string): ReturnType<typeof importHooks> {
+/** The dialect whose plugins a folder holds: the named one, or, of a folder that is itself no plugin, the first with any. */
+function pluginsOf(path: string, named: ForeignName | undefined): PluginImport | undefined {
+  if (named === undefined && !isFolderOfPlugins(path)) return undefined;
+  return (named === undefined ? foreignNames : [named]).flatMap((dialect) => {
+    const { plugins } = foreignDialects[dialect];
+    return plugins === undefined ? [] : [{ dialect, folderKey: plugins.folderKey }];
+  })[0];
+}
+
+/** A folder without the files of a single plugin holds plugins. */
+function isFolderOfPlugins(path: string): boolean {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
+  return ![...manifestNames, join('hooks', 'hooks.json')].some((mark) => existsSync(join(path, mark)));
+}
+
+function importPlugins(
+  { dialect, folderKey }: PluginImport,
+  path: string,
+  { file, folder }: { readonly file: string; readonly folder: string },
+): ReturnType<typeof importHooks> {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
     return { entries: [], problems: [errorIn(file, 'is no folder')] };
   }
-  const value = { dialect: 'chibi', plugins_dir: shortPath(path, resolve(folder)) };
-  return { entries: [{ section: 'imports', name: value.plugins_dir, value }], problems: [] };
+  const name = shortPath(path, resolve(folder));
+  return {
+    entries: [{ section: 'imports', name, value: { dialect, [folderKey]: name } }],
+    problems: [],
+  };
 }
 
 function toEntries(drafts: readonly HookDraft[], folder: string): ImportedEntry[] {
   const taken = new Set<string>();
   const duplicates = new Set<string>();
   return drafts.flatMap((draft): ImportedEntry[] => {
-    const key = draft.dialect === 'claude' ? duplicateKeyOf(draft) : undefined;
+    const { duplicateKey: key } = draft;
     if (key !== undefined && duplicates.has(key)) return [];
     if (key !== undefined) duplicates.add(key);
-    return [{ section: 'hooks', name: nameHook(draft, taken), value: toEntry(draft, folder) }];
+    return [{ section: 'hooks', name: nameHook(draft, taken), value: draft.toEntry(folder) }];
   });
 }
 

@@ -1,11 +1,15 @@
+import { milliseconds } from '../../dialects/entry-rules.ts';
+import {
+  dialectNames,
+  type ForeignName,
+  foreignDialects,
+  foreignNames,
+  nativeNames,
+  toolDialectOf,
+  toolDialects,
+} from '../../dialects/registry.ts';
 import { longestMs } from '../../time/longest-timer.ts';
 
-export const nativeNames = ['promptkit', 'promptkit-go'] as const;
-export const foreignNames = ['picoclaw', 'chibi', 'claude', 'agentao'] as const;
-export const dialectNames = [...nativeNames, ...foreignNames] as const;
-export const toolDialects = [...nativeNames, 'chibi'] as const;
-
-export const milliseconds = { type: 'integer', minimum: 1, maximum: longestMs } as const;
 const count = { type: 'integer', minimum: 1 } as const;
 const scalarItems = { type: ['string', 'number', 'boolean'] } as const;
 
@@ -41,15 +45,24 @@ const nativeWords =
 export const toolDialect = {
   type: 'string',
   enum: toolDialects,
-  description: `${nativeWords} chibi: the arguments on stdin, the result as it stands on stdout.`,
+  description: [nativeWords, ...toolDialects.flatMap((name) => toolDialectOf(name)?.remark ?? [])].join(' '),
 } as const;
 
 /** `dialect` of a hook. */
 export const hookDialect = {
   type: 'string',
   enum: dialectNames,
-  description: `${nativeWords} picoclaw, chibi, claude (Claude Code) and agentao: hooks written for those systems, which run unchanged.`,
+  description: `${nativeWords} ${listOf(foreignNames.map(nameWithTitle))}: hooks written for those systems, which run unchanged.`,
 } as const;
+
+function nameWithTitle(name: ForeignName): string {
+  const { title } = foreignDialects[name];
+  return title === name ? name : `${name} (${title})`;
+}
+
+function listOf(words: readonly string[]): string {
+  return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
 
 /** The keys of every entry that starts a process: a tool’s `exec`, an eval, a hook. */
 export const execProperties = {

@@ -1,6 +1,6 @@
 import { phasesOf } from '../../contract/hook.ts';
-import { execProperties, foreignNames, hookDialect, serverOnly } from './exec.ts';
-import { agentaoSchema, claudeSchema, picoclawSchema } from './foreign.ts';
+import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
+import { execProperties, hookDialect, serverOnly } from './exec.ts';
 
 const kinds = Object.keys(phasesOf);
 const allPhases = Object.values(phasesOf).flat();
@@ -18,37 +18,46 @@ const isOf = (dialect: string): object => ({
   required: ['dialect'],
 });
 
-/**
- * The required and forbidden keys of an entry of one foreign dialect; blocks of other dialects are forbidden.
- */
-function dialectRule(dialect: string, then: { required: readonly string[]; properties: object }): object {
-  const otherBlocks = ['picoclaw', 'claude', 'agentao'].filter((block) => block !== dialect);
-  const properties = {
-    ...Object.fromEntries(otherBlocks.map((block) => [block, false])),
-    ...then.properties,
-  };
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  return { if: isOf(dialect), then: { ...then, properties } };
-}
+const isOneOf = (dialects: readonly string[]): object => ({
+  properties: { dialect: { enum: dialects } },
+  required: ['dialect'],
+});
 
-/** The native keys that are not allowed where the settings of the dialect say when a hook runs. */
-const withoutNativeKeys = { hook: false, phases: false, mode: false, runtime: { const: 'exec' } } as const;
+/** The schemas of the mappings that belong to one dialect each, by its name. */
+const blocks: Readonly<Record<string, object>> = Object.fromEntries(
+  foreignNames.flatMap((name) => {
+    const { block } = foreignDialects[name].entry;
+    return block === undefined ? [] : [[name, block]];
+  }),
+);
+
+const withoutBlocks = Object.keys(blocks).map((block) => [block, false] as const);
+
+/**
+ * The required and forbidden keys of an entry of each foreign dialect; blocks of other dialects are forbidden.
+ */
+const dialectRules = foreignNames.map((dialect): object => {
+  const { required, properties } = foreignDialects[dialect].entry;
+  const otherBlocks = withoutBlocks.filter(([block]) => block !== dialect);
+  return {
+    if: isOf(dialect),
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { required, properties: { ...Object.fromEntries(otherBlocks), ...properties } },
+  };
+});
 
 const nativeRule = {
-  if: { properties: { dialect: { enum: foreignNames } }, required: ['dialect'] },
-  else: { required: ['command', 'hook'], properties: { picoclaw: false, claude: false, agentao: false } },
+  if: isOneOf(foreignNames),
+  else: { required: ['command', 'hook'], properties: Object.fromEntries(withoutBlocks) },
 };
 
-const dialectRules = [
-  nativeRule,
-  dialectRule('picoclaw', {
-    required: ['command'],
-    properties: { mode: false, runtime: { const: 'server' }, hook: { enum: ['provider', 'tool'] } },
-  }),
-  dialectRule('chibi', { required: ['command'], properties: withoutNativeKeys }),
-  dialectRule('claude', { required: ['claude'], properties: withoutNativeKeys }),
-  dialectRule('agentao', { required: ['agentao'], properties: { ...withoutNativeKeys, args: false } }),
-];
+/** The dialects whose processes always stay. */
+const serverDialects = foreignNames.filter((name) => foreignDialects[name].entry.isServer === true);
+
+/** What the dialects have to say of a key, in their order. */
+function remarksOn(key: string): string[] {
+  return foreignNames.flatMap((name) => foreignDialects[name].entry.hookRemarks?.[key] ?? []);
+}
 
 export const hookSchema = {
   type: 'object',
@@ -58,14 +67,13 @@ export const hookSchema = {
     ...execProperties,
     command: {
       ...execProperties.command,
-      description: `${execProperties.command.description} A shell line for agentao, and for claude without \`args\`. Required, but for a claude handler of type http and an agentao prompt.`,
+      description: [execProperties.command.description, ...remarksOn('command')].join(' '),
     },
     dialect: hookDialect,
     hook: {
       type: 'string',
       enum: kinds,
-      description:
-        'What the hook is about. Required in the native dialects; short for both methods of a pair in picoclaw.',
+      description: `${['What the hook is about. Required in the native dialects', ...remarksOn('hook')].join('; ')}.`,
     },
     phases: {
       type: 'array',
@@ -80,18 +88,16 @@ export const hookSchema = {
       description:
         'filter: asked and obeyed, the default of provider and tool hooks. observe: told, never waited for, the only mode of session and eval hooks. shadow: asked beside the path, its verdict only recorded.',
     },
-    picoclaw: picoclawSchema,
-    claude: claudeSchema,
-    agentao: agentaoSchema,
+    ...blocks,
   },
   allOf: [
-    // A picoclaw process always stays.
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    { if: { not: isOf('picoclaw') }, then: serverOnly },
+    { if: { not: isOneOf(serverDialects) }, then: serverOnly },
     kindRule('provider', phasesOf.provider, ['filter', 'observe', 'shadow']),
     kindRule('tool', phasesOf.tool, ['filter', 'observe', 'shadow']),
     kindRule('session', phasesOf.session, ['observe']),
     kindRule('eval', phasesOf.eval, ['observe']),
+    nativeRule,
     ...dialectRules,
   ],
 } as const;

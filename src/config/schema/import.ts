@@ -1,12 +1,25 @@
-import { execProperties, foreignNames, milliseconds } from './exec.ts';
-import { picoclawImportProperties } from './foreign.ts';
+import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
+import { execProperties } from './exec.ts';
 
 const isOf = (dialect: string) => ({ properties: { dialect: { const: dialect } }, required: ['dialect'] });
+
+/** The rules for a dialect whose imports are folders of plugins, and for keys that only one dialect has. */
+const dialectRules = foreignNames.flatMap((name): object[] => {
+  const { entry, plugins } = foreignDialects[name];
+  const forbidden = Object.fromEntries(Object.keys(entry.importProperties ?? {}).map((key) => [key, false]));
+  if (plugins !== undefined) {
+    const then = { required: [plugins.folderKey], properties: { file: false } };
+    return [{ if: isOf(name), then, else: { properties: forbidden } }];
+  }
+  return entry.importProperties === undefined ? [] : [{ if: isOf(name), else: { properties: forbidden } }];
+});
+
+const folderDialects = foreignNames.filter((name) => foreignDialects[name].plugins !== undefined);
 
 /** One item of `spec.imports`. */
 export const importSchema = {
   type: 'object',
-  description: 'A file of hooks, a plugin’s folder, or a folder of chibi plugins.',
+  description: 'A file of hooks, a plugin’s folder, or a folder of plugins that describe themselves.',
   additionalProperties: false,
   properties: {
     dialect: {
@@ -19,33 +32,22 @@ export const importSchema = {
       type: 'string',
       minLength: 1,
       description:
-        'A settings file, a hooks.json, a plugin’s folder or PicoClaw’s config.json, relative to this file’s folder.',
-    },
-    plugins_dir: {
-      type: 'string',
-      minLength: 1,
-      description: 'A folder of chibi plugins, relative to this file’s: all their tools and hooks.',
+        'A settings file, a hooks.json, a plugin’s folder or a config.json, relative to this file’s folder.',
     },
     env: { ...execProperties.env, description: 'The `env` of every hook that is imported.' },
-    timeout_ms: { ...milliseconds, description: 'The `timeout_ms` of every chibi plugin. Default: 30000.' },
     on_failure: {
       ...execProperties.on_failure,
       description: 'The `on_failure` of every hook that is imported.',
     },
-    picoclaw: {
-      type: 'object',
-      description: 'What holds for all processes of a PicoClaw config.json.',
-      additionalProperties: false,
-      properties: picoclawImportProperties,
-    },
+    ...Object.fromEntries(
+      foreignNames.flatMap((name) => Object.entries(foreignDialects[name].entry.importProperties ?? {})),
+    ),
   },
   allOf: [
     {
-      if: isOf('chibi'),
-      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-      then: { required: ['plugins_dir'], properties: { file: false } },
-      else: { required: ['file'], properties: { plugins_dir: false, timeout_ms: false } },
+      if: { properties: { dialect: { enum: folderDialects } }, required: ['dialect'] },
+      else: { required: ['file'] },
     },
-    { if: isOf('picoclaw'), else: { properties: { picoclaw: false } } },
+    ...dialectRules,
   ],
 } as const;

@@ -1,5 +1,7 @@
+import { milliseconds } from '../../dialects/entry-rules.ts';
+import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
 import { durationPattern } from '../duration.ts';
-import { milliseconds, toolDialect, toolExecSchema } from './exec.ts';
+import { toolDialect, toolExecSchema } from './exec.ts';
 
 const approvalSchema = {
   type: ['string', 'object'],
@@ -22,7 +24,7 @@ const approvalSchema = {
   },
 } as const;
 
-/** Chibi’s kinds of tools. */
+/** Kinds of work that a tool may do. */
 const toolCategories = [
   'memory',
   'fs_read',
@@ -37,6 +39,12 @@ const toolCategories = [
   'synthesised',
   'eval',
 ] as const;
+
+/** The text, and what the dialects have to say of the key. */
+function describe(key: string, text: string): string {
+  const remarks = foreignNames.flatMap((name) => foreignDialects[name].entry.toolRemarks?.[key] ?? []);
+  return [text, ...remarks].join(' ');
+}
 
 export const toolSchema = {
   type: ['object', 'null'],
@@ -65,15 +73,13 @@ export const toolSchema = {
     category: {
       type: 'string',
       enum: toolCategories,
-      description:
-        'What kind of work the tool does. Chibi’s permission points fire for fs_read, fs_write, shell and network.',
+      description: describe('category', 'What kind of work the tool does.'),
     },
     aliases: {
       type: 'array',
       items: { type: 'string', minLength: 1 },
       uniqueItems: true,
-      description:
-        'Names that other systems have for the tool, as in [Bash]. Claude hooks are told the first one.',
+      description: describe('aliases', 'Names that other systems have for the tool, as in [Bash].'),
     },
     mode: {
       type: 'string',

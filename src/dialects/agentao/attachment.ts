@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { AgentaoSettings } from '../../config/foreign.ts';
 import { stringifyJson } from '../../json/json.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
+import type { AgentaoSettings } from './config/settings.ts';
 
 export type AttachmentType =
   | 'hook_additional_context'

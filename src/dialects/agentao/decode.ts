@@ -1,10 +1,10 @@
-import type { AgentaoSettings } from '../../config/foreign.ts';
+import type { Reply } from '../../contract/exchange.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
 import { RuntimeError } from '../../errors.ts';
-import type { Reply } from '../../transport/transport.ts';
 import { type Decoded, decoded } from '../dialect.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
 import type { HookQuestion } from './attachment.ts';
+import type { AgentaoSettings } from './config/settings.ts';
 import { findEmbeddedObjects } from './embedded-objects.ts';
 import { isObserveOnly, readExitFailure, readFault, readInvalidJson } from './failure.ts';
 import { noteMisplacedDecision } from './misplaced-decision.ts';

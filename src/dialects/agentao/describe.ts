@@ -1,29 +1,10 @@
-import type { EventPhase, HookEvent, ToolHookRequest } from '../../contract/hook.ts';
+import type { HookEvent, ToolHookRequest } from '../../contract/hook.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { RuntimeError } from '../../errors.ts';
 import { Json } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import { toPlainValue } from './payload.ts';
-import type { PointName } from './points.ts';
 import { allToolNames, toolNameForHooks } from './tool-names.ts';
-
-const pointOfMoment: Partial<Readonly<Record<EventPhase, PointName>>> = {
-  session_start: 'SessionStart',
-  session_end: 'SessionEnd',
-  prompt: 'UserPromptSubmit',
-  before_execution: 'PreToolUse',
-  after_execution: 'PostToolUse',
-  stop: 'Stop',
-};
-
-/** The Agentao event for a pipeline event; none for a call of an unknown tool. */
-export function pointsAt(event: HookEvent): readonly PointName[] {
-  const isOfCall = event.phase === 'before_execution' || event.phase === 'after_execution';
-  if (isOfCall && event.request.isUnknown === true) return [];
-  if (event.phase === 'after_execution' && event.response.error !== '') return ['PostToolUseFailure'];
-  const point = pointOfMoment[event.phase];
-  return point === undefined ? [] : [point];
-}
 
 /**
  * The payload for a pipeline event: the envelope's `data` or the flat members, and values for the encoder.

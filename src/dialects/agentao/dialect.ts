@@ -1,12 +1,13 @@
-import type { AgentaoSettings } from '../../config/foreign.ts';
 import type { ForeignDialect } from '../foreign-dialect.ts';
 import { complete } from './complete.ts';
 import { conclude } from './conclude.ts';
+import type { AgentaoSettings } from './config/settings.ts';
 import { decode } from './decode.ts';
-import { describe, pointsAt } from './describe.ts';
+import { describe } from './describe.ts';
 import { encode } from './encode.ts';
 import { toNeutralAnswer } from './neutral-answer.ts';
 import { points } from './points.ts';
+import { pointsAt } from './points-at.ts';
 import { report } from './report.ts';
 import { selects } from './select.ts';
 import { staticAnswerOf } from './static-answer.ts';

@@ -1,8 +1,8 @@
-import type { AgentaoSettings } from '../../config/foreign.ts';
+import type { Message } from '../../contract/exchange.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import { memberOf, scanMembers } from '../../json/scan.ts';
-import type { Message } from '../../transport/transport.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
+import type { AgentaoSettings } from './config/settings.ts';
 import { dataOf, outerMembersOf, textAt, toolNameIn } from './payload.ts';
 import { isFlat, type PointName, requirePoint } from './points.ts';
 import { toPythonJson } from './python/dumps.ts';

@@ -1,5 +1,5 @@
+import type { Reply } from '../../contract/exchange.ts';
 import { isObject, Json } from '../../json/json.ts';
-import type { Reply } from '../../transport/transport.ts';
 import { type Body, malformed, toBody } from '../body.ts';
 import type { Note } from '../dialect.ts';
 import { decodePrinted } from '../printed.ts';

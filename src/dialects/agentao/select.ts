@@ -1,5 +1,5 @@
-import type { AgentaoSettings } from '../../config/foreign.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
+import type { AgentaoSettings } from './config/settings.ts';
 import { matches } from './matcher.ts';
 import { textAt } from './payload.ts';
 

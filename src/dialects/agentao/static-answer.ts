@@ -1,6 +1,6 @@
-import type { AgentaoSettings } from '../../config/foreign.ts';
 import type { Answer } from '../../contract/hook.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
+import type { AgentaoSettings } from './config/settings.ts';
 import { dataOf, textAt } from './payload.ts';
 import { addContext } from './read/prompt.ts';
 

@@ -1,13 +1,13 @@
-import type { ChibiSettings } from '../../config/foreign.ts';
+import type { ProcessReply, Reply } from '../../contract/exchange.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
 import { isObject, Json } from '../../json/json.ts';
-import type { ProcessReply, Reply } from '../../transport/transport.ts';
 import { malformed, toBody } from '../body.ts';
 import { type Decoded, decoded } from '../dialect.ts';
 import { failOpen } from '../failed-open.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
 import { decodePrinted } from '../printed.ts';
+import type { ChibiSettings } from './config/settings.ts';
 import { requirePoint } from './points.ts';
 import { readObject } from './read/object.ts';
 

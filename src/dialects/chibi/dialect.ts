@@ -1,7 +1,7 @@
-import type { ChibiSettings } from '../../config/foreign.ts';
 import type { ForeignDialect } from '../foreign-dialect.ts';
 import { complete } from './complete.ts';
 import { conclude } from './conclude.ts';
+import type { ChibiSettings } from './config/settings.ts';
 import { decode } from './decode.ts';
 import { describe } from './describe.ts';
 import { encode } from './encode.ts';
@@ -9,7 +9,6 @@ import { toNeutralAnswer } from './neutral-answer.ts';
 import { points } from './points.ts';
 import { pointsAt } from './points-at.ts';
 import { selects } from './select.ts';
-import { tool } from './tool.ts';
 
 /**
  * The dialect of chibi plugins: each gets the original payload; answers are composed by the rules of the
@@ -33,5 +32,4 @@ export const chibi: ForeignDialect<ChibiSettings> = {
   conclude,
   nextPayload: ({ payload }) => payload,
   toNeutralAnswer,
-  tool,
 };

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import type { ChibiSettings } from '../../config/foreign.ts';
+import type { Message } from '../../contract/exchange.ts';
 import { Json, stringifyJson } from '../../json/json.ts';
-import type { Message } from '../../transport/transport.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
+import type { ChibiSettings } from './config/settings.ts';
 import { sortJson } from './sorted-json.ts';
 
 /** Variables of chibi's older versions, whose absence plugins test. */

@@ -1,6 +1,7 @@
 import type { ToolHookRequest } from '../../contract/hook.ts';
 import { isObject, Json } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
+import { pathArgumentOf } from '../tool-path.ts';
 import type { PointName } from './points.ts';
 import { sensitivityOf } from './sensitive-url.ts';
 
@@ -48,11 +49,6 @@ type ToolArguments = Readonly<Record<string, unknown>>;
 function guardedPathOf(toolArguments: ToolArguments): string | undefined {
   const path = textOf(pathArgumentOf(toolArguments));
   return path === '' || path.startsWith('vfs://') ? undefined : path;
-}
-
-/** The path among a tool's arguments, whatever its type; tools written for Claude Code name it `file_path`. */
-export function pathArgumentOf({ path, file_path }: ToolArguments): unknown {
-  return path === undefined || path === null || path === '' ? file_path : path;
 }
 
 function writeMembers({ content, operation }: ToolArguments): Payload {

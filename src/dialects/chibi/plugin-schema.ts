@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import type { ProcessReply } from '../../contract/exchange.ts';
 import type { RuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
-import type { ProcessReply } from '../../transport/transport.ts';
 import { compileDataSchema } from '../../yaml/data-schema.ts';
 import { malformed } from '../body.ts';
 import { isPoint, type PointName } from './points.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import type { ChibiSettings } from '../../config/foreign.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
+import type { ChibiSettings } from './config/settings.ts';
 
 /**
  * Whether the plugin has registered for the point. A file inside the project root is read without asking, if it is

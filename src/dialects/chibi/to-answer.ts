@@ -1,8 +1,8 @@
-import type { ChibiSettings } from '../../config/foreign.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
 import { isObject, type Json } from '../../json/json.ts';
 import { malformed } from '../body.ts';
 import type { HookEntry } from '../foreign-dialect.ts';
+import type { ChibiSettings } from './config/settings.ts';
 import { requirePoint } from './points.ts';
 import { readBodyChange } from './request/change.ts';
 

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import type { Message, Reply } from '../../contract/exchange.ts';
 import { ok, type ToolCall, type ToolOutcome } from '../../contract/tool.ts';
 import { RuntimeError } from '../../errors.ts';
 import { Json } from '../../json/json.ts';
-import type { Message, Reply } from '../../transport/transport.ts';
 import { malformed } from '../body.ts';
 import { type Codec, type Decoded, decoded } from '../dialect.ts';
 import { retiredVariables } from './encode.ts';

@@ -1,10 +1,10 @@
-import type { ClaudeSettings } from '../../config/foreign.ts';
+import type { ProcessReply, Reply } from '../../contract/exchange.ts';
 import type { Answer } from '../../contract/hook.ts';
 import { RuntimeError } from '../../errors.ts';
-import type { ProcessReply, Reply } from '../../transport/transport.ts';
 import { excerpt, malformed } from '../body.ts';
 import { type Decoded, decoded } from '../dialect.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
+import type { ClaudeSettings } from './config/settings.ts';
 import { withEnvFile } from './env-file.ts';
 import { noteExit2, readExit2 } from './exit-2.ts';
 import {

@@ -5,32 +5,6 @@ import { Json } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import { markFileTool } from './condition/file-tool.ts';
 
-/** The points that an event of a pipeline reaches. */
-export function pointsAt(event: HookEvent): readonly string[] {
-  switch (event.phase) {
-    case 'approval':
-      return event.asked === null ? [] : ['PermissionRequest'];
-    case 'after_execution':
-      return [event.response.error === '' ? 'PostToolUse' : 'PostToolUseFailure'];
-    case 'stop':
-      return event.end === 'final_response' ? ['Stop'] : [];
-    default: {
-      const point = pointOf[event.phase];
-      return point === undefined ? [] : [point];
-    }
-  }
-}
-
-const pointOf: Partial<Record<HookEvent['phase'], string>> = {
-  session_start: 'SessionStart',
-  session_end: 'SessionEnd',
-  prompt: 'UserPromptSubmit',
-  before_execution: 'PreToolUse',
-  batch: 'PostToolBatch',
-  error: 'StopFailure',
-  pending: 'Notification',
-};
-
 /** The event fields of a payload; what every payload has is added when it is sent. */
 export function describe(point: string, event: HookEvent, hookContext: HookContext): Payload {
   switch (event.phase) {

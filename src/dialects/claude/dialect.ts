@@ -1,12 +1,13 @@
-import type { ClaudeSettings } from '../../config/foreign.ts';
 import type { ForeignDialect } from '../foreign-dialect.ts';
 import { complete } from './complete.ts';
 import { conclude } from './conclude.ts';
+import type { ClaudeSettings } from './config/settings.ts';
 import { decode } from './decode.ts';
-import { describe, pointsAt, toolNameForHooks } from './describe.ts';
+import { describe, toolNameForHooks } from './describe.ts';
 import { encode } from './encode.ts';
 import { toNeutralAnswer, toReminder } from './neutral-answer.ts';
 import { points } from './points.ts';
+import { pointsAt } from './points-at.ts';
 import { selects } from './select.ts';
 
 /** Hooks written for Claude Code. */

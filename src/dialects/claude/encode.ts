@@ -1,10 +1,10 @@
 import { isAbsolute, join } from 'node:path';
-import type { ClaudeSettings } from '../../config/foreign.ts';
+import type { Message } from '../../contract/exchange.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import { membersOf } from '../../json/scan.ts';
-import type { Message } from '../../transport/transport.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
 import { takesPath } from './condition/file-tool.ts';
+import type { ClaudeSettings } from './config/settings.ts';
 import { envFileOf } from './env-file.ts';
 import { valueAt } from './payload.ts';
 

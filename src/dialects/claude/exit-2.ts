@@ -1,4 +1,4 @@
-import type { ProcessReply } from '../../transport/transport.ts';
+import type { ProcessReply } from '../../contract/exchange.ts';
 import type { Note } from '../dialect.ts';
 import type { EventRule } from './points.ts';
 

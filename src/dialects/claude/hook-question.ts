@@ -1,9 +1,9 @@
-import type { ClaudeSettings } from '../../config/foreign.ts';
 import { type Answer, type AnswerDetails, answers, type Verdict } from '../../contract/hook.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Decoded } from '../dialect.ts';
 import { type FailureRule, failOpen } from '../failed-open.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
+import type { ClaudeSettings } from './config/settings.ts';
 import { valueAt } from './payload.ts';
 import { type EventRule, eventRules, isClosable } from './points.ts';
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix';
-import type { ClaudeSettings } from '../../config/foreign.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
 import { conditionHolds } from './condition/condition.ts';
+import type { ClaudeSettings } from './config/settings.ts';
 import { matches } from './matcher.ts';
 import { valueAt } from './payload.ts';
 import { eventRules } from './points.ts';

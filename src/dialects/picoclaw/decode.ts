@@ -1,10 +1,10 @@
-import type { PicoclawSettings } from '../../config/foreign.ts';
+import type { Reply } from '../../contract/exchange.ts';
 import type { Answer } from '../../contract/hook.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
-import type { Reply } from '../../transport/transport.ts';
 import { malformed } from '../body.ts';
 import type { Decoded } from '../dialect.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
+import type { PicoclawSettings } from './config/settings.ts';
 import { isActionPoint } from './points.ts';
 import { readAction } from './read/action.ts';
 import { readApproval } from './read/approval.ts';

@@ -1,9 +1,10 @@
-import type { PicoclawSettings } from '../../config/foreign.ts';
 import type { ForeignDialect } from '../foreign-dialect.ts';
 import { complete } from './complete.ts';
+import type { PicoclawSettings } from './config/settings.ts';
 import { decode } from './decode.ts';
 import { describe } from './describe.ts';
 import { encode } from './encode.ts';
+import { handshakeMessage, readHandshake } from './handshake.ts';
 import { toNeutralAnswer } from './neutral-answer.ts';
 import { nextPayload } from './next-payload.ts';
 import { points, pointsAt } from './points.ts';
@@ -25,5 +26,9 @@ export const picoclaw: ForeignDialect<PicoclawSettings> = {
   encode,
   decode,
   nextPayload,
+  handshake: (entry) => ({
+    message: handshakeMessage(entry),
+    read: (reply) => readHandshake(entry, reply),
+  }),
   toNeutralAnswer,
 };

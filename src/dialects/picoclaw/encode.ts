@@ -1,9 +1,9 @@
-import type { PicoclawSettings } from '../../config/foreign.ts';
+import type { Message } from '../../contract/exchange.ts';
 import { RuntimeError } from '../../errors.ts';
 import { isObject, stringifyJson } from '../../json/json.ts';
-import type { Message } from '../../transport/transport.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
 import { toMessage } from '../message.ts';
+import type { PicoclawSettings } from './config/settings.ts';
 import { kindOf, toLegacyEvent, toRuntimeEvent } from './event-form.ts';
 import { toPlainValue } from './json-parts.ts';
 

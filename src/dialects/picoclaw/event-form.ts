@@ -1,9 +1,9 @@
-import type { PicoclawSettings } from '../../config/foreign.ts';
-import type { PicoclawKind } from '../../config/picoclaw-events.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { isObject, Json } from '../../json/json.ts';
 import { membersOf } from '../../json/scan.ts';
 import type { Payload } from '../foreign-dialect.ts';
+import type { PicoclawKind } from './config/events.ts';
+import type { PicoclawSettings } from './config/settings.ts';
 import { findKind } from './event-kinds.ts';
 import { toPlainValue } from './json-parts.ts';
 import { toScope } from './wire/context.ts';

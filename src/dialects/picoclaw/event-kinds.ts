@@ -1,4 +1,4 @@
-import { everyPicoclawKind, type PicoclawKind, picoclawKinds } from '../../config/picoclaw-events.ts';
+import { everyPicoclawKind, type PicoclawKind, picoclawKinds } from './config/events.ts';
 
 /** The kind of that number or name, in either form. */
 export function findKind(named: unknown): PicoclawKind | undefined {

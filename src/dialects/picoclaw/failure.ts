@@ -1,10 +1,10 @@
-import type { PicoclawSettings } from '../../config/foreign.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
 import { type RuntimeError, toFault } from '../../errors.ts';
 import { Json } from '../../json/json.ts';
 import { type Decoded, decoded, type Note } from '../dialect.ts';
 import { failOpen } from '../failed-open.ts';
 import type { HookEntry } from '../foreign-dialect.ts';
+import type { PicoclawSettings } from './config/settings.ts';
 import { isActionPoint } from './points.ts';
 
 /** Ways to fail that PicoClaw has a rule for. */

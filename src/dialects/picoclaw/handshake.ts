@@ -1,10 +1,10 @@
-import type { PicoclawSettings } from '../../config/foreign.ts';
+import type { Message, Reply } from '../../contract/exchange.ts';
 import { RuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
-import type { Message, Reply } from '../../transport/transport.ts';
 import { excerpt, nonNull, toBody } from '../body.ts';
 import type { Note } from '../dialect.ts';
-import type { HookEntry } from '../foreign-dialect.ts';
+import type { HandshakeResult, HookEntry } from '../foreign-dialect.ts';
+import type { PicoclawSettings } from './config/settings.ts';
 import { toCall } from './encode.ts';
 import { messageOf } from './read/fault.ts';
 
@@ -23,11 +23,6 @@ function modesOf({ observe, intercept }: PicoclawSettings): string[] {
     ...(named('approve_tool') ? ['approve'] : []),
   ];
 }
-
-/** The result of the handshake; on a rejection the error has the stage in `details.stage`. */
-export type HandshakeResult =
-  | { readonly accepted: true; readonly notes: readonly Note[] }
-  | { readonly accepted: false; readonly error: RuntimeError };
 
 /** Reads the reply to `hook.hello`, or the fault in its place. An empty result is accepted. */
 export function readHandshake(

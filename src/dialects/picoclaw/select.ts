@@ -1,5 +1,5 @@
-import type { PicoclawSettings } from '../../config/foreign.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
+import type { PicoclawSettings } from './config/settings.ts';
 import { kindOf } from './event-form.ts';
 import { isObserved } from './event-kinds.ts';
 import { isActionPoint, methodPairs } from './points.ts';

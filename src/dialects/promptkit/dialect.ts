@@ -3,6 +3,7 @@ import { goCase, snakeCase } from './casing.ts';
 import { createEvalCodec } from './eval.ts';
 import { createHookCodec } from './hook.ts';
 import { toolCodec } from './tool.ts';
+import { nativeVolatileFields } from './volatile-fields.ts';
 
 /** The native dialect: payload members in snake_case. */
 export const promptkit: Dialect = {
@@ -10,6 +11,7 @@ export const promptkit: Dialect = {
   tool: toolCodec,
   eval: createEvalCodec(snakeCase),
   hook: createHookCodec(snakeCase),
+  volatileFields: nativeVolatileFields,
 };
 
 /** The native dialect with payload members as PromptKit's Go program prints them; replies are the same. */
@@ -18,4 +20,5 @@ export const promptkitGo: Dialect = {
   tool: toolCodec,
   eval: createEvalCodec(goCase),
   hook: createHookCodec(goCase),
+  volatileFields: nativeVolatileFields,
 };

@@ -1,6 +1,6 @@
 import { type EvalOutcome, type EvalRequest, scored, unscored } from '../../contract/eval.ts';
+import type { Message, Reply } from '../../contract/exchange.ts';
 import { isObject, type Json, stringifyJson } from '../../json/json.ts';
-import type { Message, Reply } from '../../transport/transport.ts';
 import { type Body, excerpt, malformed, nonNull, readReply } from '../body.ts';
 import { type Codec, type Decoded, decoded } from '../dialect.ts';
 import { toMessage } from '../message.ts';

@@ -1,6 +1,6 @@
+import type { Message, Reply } from '../../contract/exchange.ts';
 import { type Answer, allow, ask, deny, modify, type NativeEvent } from '../../contract/hook.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
-import type { Message, Reply } from '../../transport/transport.ts';
 import { type Body, excerpt, malformed, nonNull, readReply } from '../body.ts';
 import { type Codec, type Decoded, decoded, type Note } from '../dialect.ts';
 import { toMessage } from '../message.ts';

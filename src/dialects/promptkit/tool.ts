@@ -1,7 +1,7 @@
+import type { Message, Reply } from '../../contract/exchange.ts';
 import { failed, ok, pending, type ToolCall, type ToolOutcome } from '../../contract/tool.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
 import { isObject, type Json, stringifyJson } from '../../json/json.ts';
-import type { Message, Reply } from '../../transport/transport.ts';
 import { type Body, excerpt, malformed, nonNull, readPrinted, requireResult, toBody } from '../body.ts';
 import { type Codec, type Decoded, decoded } from '../dialect.ts';
 import { toMessage } from '../message.ts';

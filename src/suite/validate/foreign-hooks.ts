@@ -1,5 +1,5 @@
 import type { NativeEvent } from '../../contract/hook.ts';
-import { foreignDialects } from '../../dialects/foreign-registry.ts';
+import { foreignDialects } from '../../dialects/registry.ts';
 import { readEvent } from '../../hooks/event-input.ts';
 import type { SuiteRuntime } from './suite-runtime.ts';
 
@@ -12,18 +12,12 @@ export function isHeardByForeignHooks(
   return (
     imports.length > 0 ||
     foreign.some(({ dialect, settings }) => {
-      const { points, pointsAt } = foreignDialects[dialect];
-      const own = ownPoints(settings);
+      const { points, pointsAt, declaredPoints } = foreignDialects[dialect];
+      const own = declaredPoints(settings);
       const reached = events.flatMap((event) => pointsAt(event));
       return reached.some((point) => points[point]?.isFilter === true && (own?.includes(point) ?? true));
     })
   );
-}
-
-/** The points that a hook declares; undefined where only its process knows them. */
-function ownPoints(settings: SuiteRuntime['foreign'][number]['settings']): readonly string[] | undefined {
-  if ('event' in settings) return [settings.event];
-  return 'intercept' in settings ? settings.intercept : undefined;
 }
 
 /** Sample events of a phase; a failed tool and a successful one may be different points. */

@@ -1,10 +1,10 @@
 import type { Binding } from '../../binding/binding.ts';
 import type { Emit } from '../../contract/event.ts';
 import { noopScrubber, type Scrubber } from '../../contract/scrub.ts';
+import { attachUnusableLine } from '../../contract/unusable-line.ts';
 import { type ErrorCode, RuntimeError, type RuntimeErrorOptions } from '../../errors.ts';
 import type { LineListener } from '../stream-reader.ts';
 import type { RpcReply } from '../transport.ts';
-import { attachUnusableLine } from '../unusable-lines.ts';
 import { createAbandonedRequests } from './abandoned-requests.ts';
 import { readLine, type ServerLine } from './json-rpc.ts';
 import { findRequestId } from './request-id.ts';

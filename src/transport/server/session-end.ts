@@ -1,9 +1,10 @@
 import type { Binding } from '../../binding/binding.ts';
 import { RuntimeError } from '../../errors.ts';
+import { lastLineOf } from '../../text/last-line.ts';
 import { drain, waitForSettled } from '../deadline.ts';
 import type { ExitStatus } from '../launch/launch.ts';
 import type { WatchedProcess } from '../process.ts';
-import { lastLineOf, withStderr } from '../stderr.ts';
+import { withStderr } from '../stderr.ts';
 import { whenClosed } from '../stream-reader.ts';
 
 /** How a server's process ended. */

@@ -1,6 +1,6 @@
-import type { AgentaoSettings } from '../../../src/config/foreign.ts';
 import { type Answer, answers } from '../../../src/contract/hook.ts';
 import { createHookContext, type HookContext } from '../../../src/contract/turn.ts';
+import type { AgentaoSettings } from '../../../src/dialects/agentao/config/settings.ts';
 import { agentao } from '../../../src/dialects/agentao/dialect.ts';
 import { type Composed, compose, type HookAnswer } from '../../../src/dialects/compose.ts';
 import type { HookEntry, Payload, Question } from '../../../src/dialects/foreign-dialect.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
+import { isObject } from '../../../src/json/json.ts';
 import { newProject, runtimeYaml } from '../project.ts';
 
 /** What a config with these imports comes to: its hooks in one line each, and all that is wrong, in its place. */
@@ -15,7 +16,7 @@ function load(imports: string, files: Readonly<Record<string, unknown>>) {
   });
   const { config, problems: found } = loadConfig(join(folder, 'runtime.yaml'), process.env.PATH ?? '');
   const hooks = config?.foreign.map(({ name, dialect, settings, ...hook }) => {
-    const text = 'exec' in hook ? hook.exec?.command : 'prompt' in settings ? settings.prompt : '';
+    const text = 'exec' in hook ? hook.exec?.command : isObject(settings) ? (settings['prompt'] ?? '') : '';
     const timeout = 'exec' in hook && hook.exec?.timeoutMs !== undefined ? ` ${hook.exec.timeoutMs}` : '';
     return `${dialect} ${name}: ${text}${timeout}`;
   });

@@ -1,6 +1,6 @@
-import type { ChibiSettings } from '../../../src/config/foreign.ts';
 import { type Answer, answers } from '../../../src/contract/hook.ts';
 import { createHookContext, type HookContext } from '../../../src/contract/turn.ts';
+import type { ChibiSettings } from '../../../src/dialects/chibi/config/settings.ts';
 import { chibi } from '../../../src/dialects/chibi/dialect.ts';
 import { requirePoint } from '../../../src/dialects/chibi/points.ts';
 import { type Composed, compose, type HookAnswer } from '../../../src/dialects/compose.ts';

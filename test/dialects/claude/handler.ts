@@ -1,6 +1,6 @@
-import type { ClaudeSettings } from '../../../src/config/foreign.ts';
 import { type Answer, deny } from '../../../src/contract/hook.ts';
 import { createHookContext, type HookContext } from '../../../src/contract/turn.ts';
+import type { ClaudeSettings } from '../../../src/dialects/claude/config/settings.ts';
 import { claude } from '../../../src/dialects/claude/dialect.ts';
 import { type Composed, compose, type HookAnswer } from '../../../src/dialects/compose.ts';
 import type { Decoded } from '../../../src/dialects/dialect.ts';

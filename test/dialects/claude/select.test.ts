@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { claudeConditionEvents, claudeEvents } from '../../../src/config/claude-events.ts';
 import { findConditionFault } from '../../../src/dialects/claude/condition/condition.ts';
+import { claudeConditionEvents, claudeEvents } from '../../../src/dialects/claude/config/events.ts';
 import { claude } from '../../../src/dialects/claude/dialect.ts';
 import { findMatcherFault } from '../../../src/dialects/claude/matcher.ts';
 import { titled } from '../../cite.ts';

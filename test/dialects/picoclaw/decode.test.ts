@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { PicoclawSettings } from '../../../src/config/foreign.ts';
+import type { PicoclawSettings } from '../../../src/dialects/picoclaw/config/settings.ts';
 import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
 import { type ErrorCode, RuntimeError } from '../../../src/errors.ts';
 import { Json } from '../../../src/json/json.ts';

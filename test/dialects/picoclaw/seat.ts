@@ -1,7 +1,7 @@
-import type { PicoclawSettings } from '../../../src/config/foreign.ts';
 import { type Answer, answers } from '../../../src/contract/hook.ts';
 import { createHookContext, type HookContext } from '../../../src/contract/turn.ts';
 import type { HookEntry, Payload, Question } from '../../../src/dialects/foreign-dialect.ts';
+import type { PicoclawSettings } from '../../../src/dialects/picoclaw/config/settings.ts';
 import { picoclaw } from '../../../src/dialects/picoclaw/dialect.ts';
 import { RuntimeError, toFault } from '../../../src/errors.ts';
 import { Json } from '../../../src/json/json.ts';

@@ -49,7 +49,7 @@ export async function openAt(file: string): Promise<Bench> {
     undefined,
   );
   const entries = resolveEntries(config, env);
-  const links = workshop.links(entries, openForeignLinks(entries.foreign, workshop.foreignWiring));
+  const links = workshop.links(entries, await openForeignLinks(entries.foreign, workshop.foreignWiring));
   const equipment = openServices({
     ...{ config, links, emit, env, record: undefined, replay: undefined, requireOpen: () => {} },
     tools: new Map(

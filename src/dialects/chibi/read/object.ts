@@ -1,4 +1,3 @@
-import type { ChibiSettings } from '../../../config/foreign.ts';
 import type { Answer } from '../../../contract/hook.ts';
 import type { Json } from '../../../json/json.ts';
 import type { Body } from '../../body.ts';
@@ -6,6 +5,7 @@ import { type Decoded, decoded, type Note } from '../../dialect.ts';
 import { failOpen } from '../../failed-open.ts';
 import type { HookEntry, Question } from '../../foreign-dialect.ts';
 import { noteUnknownKeys } from '../../unknown-keys.ts';
+import type { ChibiSettings } from '../config/settings.ts';
 import { findMisplacedDenial, isVerdictKey } from '../misplaced-denial.ts';
 import { type ResultKind, requirePoint } from '../points.ts';
 import { toAnswer } from '../to-answer.ts';

@@ -1,5 +1,5 @@
+import type { ProcessReply } from '../../../contract/exchange.ts';
 import type { Answer } from '../../../contract/hook.ts';
-import type { ProcessReply } from '../../../transport/transport.ts';
 import { type Decoded, decoded } from '../../dialect.ts';
 import { type HookQuestion, letPass, noDecision } from '../hook-question.ts';
 import { parsePrinted } from '../reply-object.ts';

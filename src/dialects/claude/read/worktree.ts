@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
+import type { ProcessReply } from '../../../contract/exchange.ts';
 import { type Answer, answers } from '../../../contract/hook.ts';
-import type { ProcessReply } from '../../../transport/transport.ts';
 import { type Decoded, decoded } from '../../dialect.ts';
 import type { HookQuestion } from '../hook-question.ts';
 import { parsePrinted, type ReplyObject, textAt } from '../reply-object.ts';

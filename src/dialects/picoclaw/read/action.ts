@@ -1,4 +1,3 @@
-import type { PicoclawSettings } from '../../../config/foreign.ts';
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { type RuntimeError, toRuntimeError } from '../../../errors.ts';
 import { isObject, type Json } from '../../../json/json.ts';
@@ -7,6 +6,7 @@ import { type Decoded, decoded, type Note } from '../../dialect.ts';
 import type { HookEntry, Question } from '../../foreign-dialect.ts';
 import { isAmbiguous, noteUnknownKeys } from '../../unknown-keys.ts';
 import type { Changes } from '../changes.ts';
+import type { PicoclawSettings } from '../config/settings.ts';
 import { decodeFailure, denyFailure } from '../failure.ts';
 import { foldBody } from '../json-parts.ts';
 import { findDenial, noteUnimplementedKeys } from '../misplaced-denial.ts';

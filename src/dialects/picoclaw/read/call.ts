@@ -1,8 +1,8 @@
-import type { PicoclawSettings } from '../../../config/foreign.ts';
 import { isObject, Json } from '../../../json/json.ts';
 import { malformed, nonNull } from '../../body.ts';
 import type { HookEntry, Question } from '../../foreign-dialect.ts';
 import type { Changes } from '../changes.ts';
+import type { PicoclawSettings } from '../config/settings.ts';
 import { foldObject, toPlainValue } from '../json-parts.ts';
 
 /** What a `call` changes of a tool call: arguments and name. Throws REPLY_MALFORMED where it is none. */

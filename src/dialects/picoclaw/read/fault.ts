@@ -1,11 +1,11 @@
-import type { PicoclawSettings } from '../../../config/foreign.ts';
 import type { Answer } from '../../../contract/hook.ts';
+import { unusableLineOf } from '../../../contract/unusable-line.ts';
 import type { RuntimeError } from '../../../errors.ts';
 import type { Json } from '../../../json/json.ts';
-import { unusableLineOf } from '../../../transport/unusable-lines.ts';
 import { excerpt, nonNull, toBody } from '../../body.ts';
 import type { Decoded } from '../../dialect.ts';
 import type { HookEntry } from '../../foreign-dialect.ts';
+import type { PicoclawSettings } from '../config/settings.ts';
 import { decodeFailure, denyFailure, type FailureCause } from '../failure.ts';
 import { findDenialInLine, findInResult } from '../misplaced-denial.ts';
 

@@ -1,10 +1,10 @@
-import type { PicoclawSettings } from '../../../config/foreign.ts';
 import { Json } from '../../../json/json.ts';
 import { elementsOf, membersOf } from '../../../json/scan.ts';
 import { type Body, malformed, nonNull } from '../../body.ts';
 import type { Note } from '../../dialect.ts';
 import type { HookEntry, Question } from '../../foreign-dialect.ts';
 import type { Changes } from '../changes.ts';
+import type { PicoclawSettings } from '../config/settings.ts';
 import { foldObject, isSame, requireObject } from '../json-parts.ts';
 import { readMessages } from '../wire/message.ts';
 import { readToolDefs } from '../wire/tool.ts';

@@ -1,9 +1,9 @@
-import type { PicoclawSettings } from '../../../config/foreign.ts';
 import { isObject, Json } from '../../../json/json.ts';
 import { membersOf } from '../../../json/scan.ts';
 import { type Body, malformed, nonNull } from '../../body.ts';
 import type { HookEntry, Question } from '../../foreign-dialect.ts';
 import type { Changes } from '../changes.ts';
+import type { PicoclawSettings } from '../config/settings.ts';
 import { foldObject, foldWithText } from '../json-parts.ts';
 import { readResponseObject, responseKeys } from '../wire/response.ts';
 

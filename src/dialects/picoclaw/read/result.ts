@@ -1,10 +1,10 @@
-import type { PicoclawSettings } from '../../../config/foreign.ts';
 import { isObject, Json } from '../../../json/json.ts';
 import { membersOf } from '../../../json/scan.ts';
 import { type Body, malformed, nonNull } from '../../body.ts';
 import type { Note } from '../../dialect.ts';
 import type { HookEntry, Question } from '../../foreign-dialect.ts';
 import type { Changes } from '../changes.ts';
+import type { PicoclawSettings } from '../config/settings.ts';
 import { foldObject, foldWithText } from '../json-parts.ts';
 import { defaultResult, readResultObject, resultKeys } from '../wire/tool.ts';
 

@@ -1,0 +1,78 @@
+import type { HookDraft, HookEvents } from '../../dialects/foreign-files.ts';
+import type { ImportContext } from '../../dialects/import-context.ts';
+import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
+import { isObject } from '../../json/json.ts';
+import type { Path } from '../../yaml/document.ts';
+import { itemsAt, valueAt } from '../../yaml/read.ts';
+import { suggest } from '../../yaml/suggest.ts';
+import type { ForeignName } from '../config.ts';
+
+/** A dialect whose hooks are entries under events, and how they are read. */
+interface EventForm extends HookEvents {
+  readonly dialect: ForeignName;
+}
+
+/** The dialects whose entries may stand beside one another in a file. */
+export const eventForms: readonly EventForm[] = foreignNames.flatMap((dialect) => {
+  const events = foreignDialects[dialect].files?.events;
+  return events === undefined ? [] : [{ ...events, dialect }];
+});
+
+/** The form that all entries of a file must have; undefined: each may have its own. */
+export function formOf(dialect: ForeignName | undefined): EventForm | undefined {
+  return eventForms.find((form) => form.dialect === dialect);
+}
+
+/** Every hook under the mapping of events at `path`, in the order of the file. */
+export function readEvents(context: ImportContext, path: Path, form: EventForm | undefined): HookDraft[] {
+  const { document, addFinding } = context;
+  if (!isObject(valueAt(document, path))) {
+    addFinding({ severity: 'error', path, message: 'hooks must be a JSON object' });
+    return [];
+  }
+  const known = form?.names ?? [...new Set(eventForms.flatMap(({ names }) => names))];
+  return document.keysOf(path).flatMap((event) => {
+    const at = [...path, event];
+    if (!known.includes(event)) {
+      const message = form?.unknownEvent?.(event) ?? `Unsupported hook event '${event}' — skipped`;
+      addFinding({ severity: 'warning', path: at, atKey: true, message, ...suggest(event, known) });
+      return [];
+    }
+    const items = Array.isArray(valueAt(document, at)) ? itemsAt(document, at) : [at];
+    return items.flatMap((item) => readEntry(context, event, item, form));
+  });
+}
+
+function readEntry(
+  context: ImportContext,
+  event: string,
+  path: Path,
+  form: EventForm | undefined,
+): HookDraft[] {
+  const entry = valueAt(context.document, path);
+  const own = eventForms.find(({ isOwn }) => isOwn(entry));
+  if (own === undefined && form?.reportUnknownForm !== undefined) {
+    form.reportUnknownForm(context, event, path);
+    return [];
+  }
+  if (own === undefined || (form !== undefined && form !== own)) {
+    const fault = own === undefined ? unknownForm : wrongDialect(own, form);
+    context.addFinding({ severity: 'error', path, ...fault });
+    return [];
+  }
+  return own.read(context, event, path);
+}
+
+const examples = eventForms.map(({ example }) => example).join(', ');
+
+const unknownForm = {
+  message: `is neither ${eventForms.map(({ entry }) => entry).join(' nor ')}`,
+  hint: `${examples.charAt(0).toUpperCase()}${examples.slice(1)}.`,
+};
+
+function wrongDialect({ entry }: EventForm, form: EventForm | undefined): { message: string; hint: string } {
+  return {
+    message: `is ${entry}, and the import says dialect: ${form?.dialect}`,
+    hint: 'Leave `dialect` out of the import: then each entry goes to the system whose form it has.',
+  };
+}

@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import { isObject } from '../../../json/json.ts';
+import type { DialectConfig } from '../../dialect-config.ts';
+import { points } from '../points.ts';
+import { pointsAt } from '../points-at.ts';
+import { checkEntry } from './check.ts';
+import { addEnv } from './draft.ts';
+import { readEntry } from './entry.ts';
+import { claudeEvents, claudeGuardEvents } from './events.ts';
+import { readGroup } from './import.ts';
+import { endpointOf, toProcess } from './process.ts';
+import { claudeEntry } from './schema.ts';
+import type { ClaudeSettings } from './settings.ts';
+import { capTimeout, timeoutMs } from './timeouts.ts';
+import { claudeVolatileFields } from './volatile-fields.ts';
+
+/** Hooks written for Claude Code, as a config declares or imports them. */
+export const claude: DialectConfig<ClaudeSettings> = {
+  name: 'claude',
+  title: 'Claude Code',
+  points,
+  pointsAt,
+  loadHooks: async () => (await import('../dialect.ts')).claude,
+  volatileFields: claudeVolatileFields,
+  entry: claudeEntry,
+  readEntry,
+  checkEntry,
+  declaredPoints: ({ event }) => [event],
+  failsOpen: ({ settings: { event, isAsync, http } }) =>
+    isAsync || !claudeGuardEvents.has(event) ? undefined : causesOf(http !== undefined),
+  timeoutMs,
+  capTimeout,
+  toProcess,
+  endpointOf,
+  folderOf: ({ projectDir }) => projectDir,
+  ownFolderOf: ({ pluginData: path }) =>
+    path === undefined ? undefined : { variable: 'CLAUDE_PLUGIN_DATA', path },
+  files: {
+    events: {
+      names: claudeEvents,
+      unknownEvent: (event) => `there is no event ${event}; its handlers never run`,
+      settingsFolder: '.claude',
+      manifest: join('.claude-plugin', 'plugin.json'),
+      needsHooksKey: true,
+      entry: 'a Claude Code group',
+      example: 'a group is {"matcher": "Bash", "hooks": [{"type": "command", "command": "…"}]}',
+      isOwn: (entry) => isObject(entry) && Array.isArray(entry['hooks']) && !Object.hasOwn(entry, 'type'),
+      read: readGroup,
+    },
+    addEnv,
+  },
+};
+
+function causesOf(isHttp: boolean): string {
+  return isHttp
+    ? 'a status other than 2xx, an answer that is not valid, a timeout, no connection'
+    : 'an exit code other than 0 and 2, an answer that is not valid, a timeout, a failed start';
+}

@@ -1,0 +1,36 @@
+const strings = { type: 'array', items: { type: 'string' } } as const;
+
+/** A handler of Claude Code’s that can run here. Keys that are not listed have no effect. */
+export const claudeHandlerSchema = {
+  type: 'object',
+  required: ['type'],
+  properties: {
+    type: { type: 'string', enum: ['command', 'http'] },
+    if: { type: ['string', 'null'] },
+    onFailure: { type: 'string', enum: ['block', 'continue'] },
+    command: { type: 'string', minLength: 1, pattern: '^[^\\u0000]*$' },
+    args: { type: ['array', 'null'], items: { type: 'string', pattern: '^[^\\u0000]*$' } },
+    async: { type: 'boolean' },
+    asyncRewake: { type: 'boolean' },
+    shell: { type: 'string', enum: ['bash', 'powershell'] },
+    url: { type: 'string', pattern: '^https?://' },
+    headers: { type: 'object', additionalProperties: { type: 'string' } },
+    allowedEnvVars: strings,
+  },
+  allOf: [needs('command', 'command'), needs('http', 'url')],
+} as const;
+
+function needs(type: string, key: string): object {
+  const isOf = { properties: { type: { const: type } }, required: ['type'] };
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  return { if: isOf, then: { required: [key] } };
+}
+
+/** Why a handler of that type cannot run here; undefined for command and http. */
+export function describeRefusedType(type: string): string | undefined {
+  if (type === 'command' || type === 'http') return undefined;
+  if (type === 'prompt' || type === 'agent' || type === 'mcp_tool') {
+    return `hook type '${type}' asks a model to judge, which Signalbox does not do; use a command or http handler`;
+  }
+  return `hook type '${type}' is not known; use a command or http handler`;
+}

@@ -1,0 +1,177 @@
+import { findMissingScript } from '../../../files/missing-script.ts';
+import { isObject } from '../../../json/json.ts';
+import { longestMs } from '../../../time/longest-timer.ts';
+import type { Path } from '../../../yaml/document.ts';
+import { omitUndefined } from '../../../yaml/present.ts';
+import { itemsAt, textAt, valueAt } from '../../../yaml/read.ts';
+import { findViolations } from '../../../yaml/violation.ts';
+import type { HookDraft } from '../../foreign-files.ts';
+import type { ImportContext } from '../../import-context.ts';
+import { findConditionFault } from '../condition/condition.ts';
+import { findMatcherFault } from '../matcher.ts';
+import { type ClaudeCommand, type ClaudeHttpPost, toDraft } from './draft.ts';
+import { claudeConditionEvents } from './events.ts';
+import { claudeHandlerSchema, describeRefusedType } from './handler-schema.ts';
+import { allowedVariables, checkPost } from './http-rules.ts';
+import { fillPlaceholders } from './placeholders.ts';
+
+/** The handlers of the matcher group at `path`. A fault of the group drops all of them, one of a handler only it. */
+export function readGroup(context: ImportContext, event: string, path: Path): HookDraft[] {
+  const { document, addFinding } = context;
+  const matcherPath = [...path, 'matcher'];
+  const matcher = valueAt(document, matcherPath) ?? undefined;
+  if (matcher !== undefined && typeof matcher !== 'string') {
+    const hint = 'A Claude group has `matcher: "Edit|Write"`; a mapping belongs to an Agentao rule.';
+    addFinding({ severity: 'error', path: matcherPath, message: 'must be a string', hint });
+    return [];
+  }
+  const fault = matcher === undefined ? undefined : findMatcherFault(event, matcher);
+  if (fault !== undefined) {
+    addFinding({ severity: 'error', path: matcherPath, message: fault });
+    return [];
+  }
+  return itemsAt(document, [...path, 'hooks']).flatMap((handler) =>
+    readHandler(context, { event, matcher }, handler),
+  );
+}
+
+interface Group {
+  readonly event: string;
+  readonly matcher: string | undefined;
+}
+
+function readHandler(context: ImportContext, group: Group, path: Path): HookDraft[] {
+  const { document, projectDir, pluginRoot, isPlugin } = context;
+  if (!checkShape(context, path)) return [];
+  const run = readProcessOrPost(context, path);
+  const condition = textAt(document, [...path, 'if']) || undefined;
+  const isValid = [
+    run.type === 'http' ? checkPost(context, run.url, path) : checkCommand(context, run, path),
+    checkCondition(context, { event: group.event, condition }, [...path, 'if']),
+  ].every((passed) => passed);
+  if (!isValid) return [];
+  return [
+    toDraft({
+      event: group.event,
+      ...omitUndefined({ matcher: group.matcher, condition }),
+      isAsync: readAsync(context, path),
+      ...omitUndefined({
+        timeoutMs: readTimeout(context, [...path, 'timeout']),
+        onFailure: valueAt(document, [...path, 'onFailure']) === 'block' ? ('deny' as const) : undefined,
+      }),
+      run,
+      folders: { projectDir, ...omitUndefined({ pluginRoot }) },
+      isPlugin,
+      source: document.positionOf(path),
+      commandPosition: document.positionOf([...path, run.type === 'http' ? 'url' : 'command']),
+    }),
+  ];
+}
+
+function checkShape({ document, addFinding }: ImportContext, path: Path): boolean {
+  const value = valueAt(document, path);
+  const type = isObject(value) ? value['type'] : undefined;
+  const refused = typeof type === 'string' ? describeRefusedType(type) : undefined;
+  if (refused !== undefined) {
+    addFinding({ severity: 'error', path, message: refused });
+    return false;
+  }
+  const violations = findViolations(value, claudeHandlerSchema);
+  for (const { message, hint, ...violation } of violations) {
+    addFinding({ severity: 'error', path: [...path, ...violation.path], message, hint });
+  }
+  return violations.length === 0;
+}
+
+function readProcessOrPost(context: ImportContext, path: Path): ClaudeCommand | ClaudeHttpPost {
+  const { document } = context;
+  const at = (key: string): Path => [...path, key];
+  if (valueAt(document, at('type')) === 'http') {
+    const headers = valueAt(document, at('headers'));
+    const names = isObject(headers) ? document.keysOf(at('headers')) : [];
+    return {
+      type: 'http',
+      url: textAt(document, at('url')) ?? '',
+      headers: Object.fromEntries(
+        names.map((name) => [name, textAt(document, [...at('headers'), name]) ?? '']),
+      ),
+      allowedEnvVars: allowedVariables(
+        context,
+        itemsAt(document, at('allowedEnvVars')).flatMap((item) => textAt(document, item) ?? []),
+      ),
+    };
+  }
+  const command = textAt(document, at('command')) ?? '';
+  if (Array.isArray(valueAt(document, at('args')))) {
+    const args = itemsAt(document, at('args')).map((item) => textAt(document, item) ?? '');
+    return { type: 'command', command, args };
+  }
+  const shell = valueAt(document, at('shell'));
+  return { type: 'command', command, shell: shell === 'bash' || shell === 'powershell' ? shell : 'sh' };
+}
+
+function checkCommand(
+  { projectDir, pluginRoot, searchPath, addFinding }: ImportContext,
+  run: ClaudeCommand,
+  path: Path,
+): boolean {
+  const { command, args, shell } = run;
+  const at = [...path, 'command'];
+  if (args === undefined && /\$\{user_config\.[^}]*\}/.test(command)) {
+    const hint = 'Write $CLAUDE_PLUGIN_OPTION_<KEY>, or use the exec form with `args`.';
+    const message = '${user_config.…} is not replaced in a shell line';
+    addFinding({ severity: 'error', path: at, message, hint });
+    return false;
+  }
+  if (shell === 'powershell') return true;
+  const folders = { projectDir, ...omitUndefined({ pluginRoot }) };
+  const fill = (text: string) => fillPlaceholders(text, folders, args === undefined);
+  const missing = findMissingScript({
+    command: fill(command),
+    ...(args === undefined ? {} : { args: args.map(fill) }),
+    cwd: projectDir,
+    folder: projectDir,
+    searchPath,
+  });
+  if (missing !== undefined) addFinding({ severity: 'error', path: at, message: missing, hint: missingHint });
+  return missing === undefined;
+}
+
+/** The hint for a missing script. */
+const missingHint =
+  'Without it the hook would block everything, or let everything pass. Paths start at the project’s folder.';
+
+function checkCondition(
+  { addFinding }: ImportContext,
+  { event, condition }: { readonly event: string; readonly condition: string | undefined },
+  path: Path,
+): boolean {
+  if (condition === undefined) return true;
+  if (!claudeConditionEvents.has(event)) {
+    const message = `a handler with \`if\` never runs at ${event}`;
+    addFinding({ severity: 'warning', path, message });
+  }
+  const fault = findConditionFault(condition);
+  if (fault !== undefined) addFinding({ severity: 'error', path, message: fault });
+  return fault === undefined;
+}
+
+function readAsync({ document, addFinding }: ImportContext, path: Path): boolean {
+  const wakes = valueAt(document, [...path, 'asyncRewake']) === true;
+  if (wakes) {
+    const message = 'is read as `async`: an idle model is not woken';
+    addFinding({ severity: 'warning', path: [...path, 'asyncRewake'], message, atKey: true });
+  }
+  return wakes || valueAt(document, [...path, 'async']) === true;
+}
+
+/** Seconds in the file; fractions count. */
+function readTimeout({ document, addFinding }: ImportContext, path: Path): number | undefined {
+  const seconds = valueAt(document, path);
+  if (seconds === undefined || seconds === null) return undefined;
+  const timeoutMs = typeof seconds === 'number' ? Math.round(seconds * 1000) : Number.NaN;
+  if (timeoutMs >= 1) return Math.min(timeoutMs, longestMs);
+  const message = 'is no number of seconds above 0; the default applies';
+  addFinding({ severity: 'warning', path, message });
+  return undefined;
+}

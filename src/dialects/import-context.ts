@@ -1,0 +1,50 @@
+import type { Path, YamlDocument } from '../yaml/document.ts';
+import type { Finding } from '../yaml/finding.ts';
+import type { Problem } from '../yaml/problem.ts';
+
+/** The input of the readers of a foreign file. */
+export interface ImportContext {
+  readonly document: YamlDocument;
+  /** The folder of the project whose hooks they are, absolute. */
+  readonly projectDir: string;
+  /** The folder of the plugin whose hooks they are, absolute; absent: of no plugin. */
+  readonly pluginRoot?: string;
+  readonly isPlugin: boolean;
+  /** A PATH; empty: unknown. */
+  readonly searchPath: string;
+  /** Whether a dropped guard is an error: `on_failure: deny` of the import. */
+  readonly mustNotDrop: boolean;
+  readonly addFinding: (finding: Finding) => void;
+}
+
+/** Reports that the file itself disables its hooks: an error under `on_failure: deny`, else a warning. */
+export function reportDisabled({ mustNotDrop, addFinding }: ImportContext, path: Path, how: string): void {
+  const message = `is ${how}: no hook of this file runs`;
+  const hint = '`on_failure: deny` holds here, and a guard that is switched off guards nothing.';
+  addFinding({
+    severity: mustNotDrop ? 'error' : 'warning',
+    path,
+    message,
+    atKey: true,
+    ...(mustNotDrop ? { hint } : {}),
+  });
+}
+
+/** A finding in a foreign file as a problem: its location, and the path before the message. */
+export function locateImportFinding(document: YamlDocument, finding: Finding): Problem {
+  const { severity, path, message, hint, atKey } = finding;
+  const place = formatPath(path);
+  return {
+    severity,
+    ...(atKey ? document.keyPositionOf(path) : document.positionOf(path)),
+    message: place === '' ? message : `${place}: ${message}`,
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+function formatPath(path: Path): string {
+  return path.reduce<string>((text, segment) => {
+    if (typeof segment === 'number') return `${text}[${segment}]`;
+    return text === '' ? segment : `${text}.${segment}`;
+  }, '');
+}

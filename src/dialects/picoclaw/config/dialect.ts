@@ -1,0 +1,35 @@
+import type { DialectConfig } from '../../dialect-config.ts';
+import { points, pointsAt } from '../points.ts';
+import { checkEntry } from './check.ts';
+import { readEntry } from './entry.ts';
+import { isOwnFile, readProcesses } from './import.ts';
+import { picoclawEntry } from './schema.ts';
+import type { PicoclawSettings } from './settings.ts';
+import { picoclawVolatileFields } from './volatile-fields.ts';
+
+/** Process hooks written for PicoClaw, as a config declares or imports them. */
+export const picoclaw: DialectConfig<PicoclawSettings> = {
+  name: 'picoclaw',
+  title: 'picoclaw',
+  points,
+  pointsAt,
+  loadHooks: async () => (await import('../dialect.ts')).picoclaw,
+  volatileFields: picoclawVolatileFields,
+  entry: picoclawEntry,
+  readEntry,
+  checkEntry,
+  declaredPoints: ({ intercept, observe }) => (observe.length === 0 ? intercept : [...intercept, 'event']),
+  failsOpen: ({ settings: { intercept } }) =>
+    intercept.some((method) => method !== 'approve_tool')
+      ? 'a timeout, an error, its death, an answer without a known action'
+      : undefined,
+  timeoutMs: ({ settings: { interceptorTimeoutMs } }) => interceptorTimeoutMs,
+  toProcess: (_settings, exec) => ({ exec: { ...exec, runtime: 'server' } }),
+  files: {
+    note: {
+      message: 'its processes have a closed environment, where PicoClaw gave them all that the host had',
+      hint: 'Name what else they need in `env`.',
+    },
+    document: { isOwn: isOwnFile, read: readProcesses },
+  },
+};

@@ -1,0 +1,97 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { findExecutable } from './executable.ts';
+import { findHeadFault, findLineEndFault, tryReadHead } from './interpreter.ts';
+import { findScript, isShell } from './script.ts';
+import { splitLine } from './shell-line.ts';
+
+/** A command and how it is started, with its placeholders filled. */
+export interface ScriptCommand {
+  readonly command: string;
+  /** Absent: `command` is a shell line. */
+  readonly args?: readonly string[];
+  /** Where it starts. */
+  readonly cwd: string;
+  /** Where a relative `command` of the exec form starts. */
+  readonly folder: string;
+  /** The PATH for bare names; empty: unknown, and they are not looked up. */
+  readonly searchPath: string;
+}
+
+/**
+ * Why the script or program cannot run: it is missing, or has Windows line ends; undefined when nothing was
+ * found. An interpreter would exit with 2 for it, and a shell with 127.
+ */
+export function findMissingScript({
+  command,
+  args,
+  cwd,
+  folder,
+  searchPath,
+}: ScriptCommand): string | undefined {
+  if (args === undefined) return findMissingInLine(command, cwd, searchPath);
+  if (command.includes('$')) return undefined;
+  const path = command.includes('/') ? resolve(folder, command) : undefined;
+  const fault = path === undefined ? undefined : whyNotRun(path);
+  if (fault !== undefined) return fault;
+  if (path === undefined && isNotOnPath(command, searchPath)) return `"${command}" is not on PATH`;
+  return findMissingArgument(
+    command,
+    args.map((text) => ({ text, isExpanded: text.includes('$') })),
+    cwd,
+  );
+}
+
+interface Word {
+  readonly text: string;
+  readonly isExpanded: boolean;
+}
+
+function findMissingInLine(line: string, cwd: string, searchPath: string): string | undefined {
+  const [program, ...args] = skipPreamble(splitLine(line) ?? []);
+  if (program === undefined || program.isExpanded) return undefined;
+  const { text } = program;
+  if (text.includes('/')) {
+    const fault = whyNotRun(resolve(cwd, text));
+    if (fault !== undefined) return fault;
+  } else if (/\w\.\w+$/.test(text) && isNotOnPath(text, searchPath)) {
+    return `"${text}" is not on PATH`;
+  }
+  return findMissingArgument(text, args, cwd);
+}
+
+/** Leading assignments and `env`, which say nothing of the program. */
+function skipPreamble(words: readonly Word[]): readonly Word[] {
+  const first = words.findIndex(({ text }) => !/^[A-Za-z_]\w*=/.test(text));
+  if (first === -1) return [];
+  const word = words[first]?.text ?? '';
+  if (!/^(?:\/usr\/bin\/)?env$/.test(word)) return words.slice(first);
+  const rest = words.slice(first + 1);
+  return rest[0]?.text.startsWith('-') ? [] : skipPreamble(rest);
+}
+
+function findMissingArgument(program: string, args: readonly Word[], cwd: string): string | undefined {
+  const index = findScript(
+    program,
+    args.map(({ text }) => text),
+  );
+  const script = index === undefined ? undefined : args[index];
+  if (script === undefined || script.isExpanded) return undefined;
+  const path = resolve(cwd, script.text);
+  if (!existsSync(path)) return `${path} does not exist`;
+  return isShell(program) ? findLineEndFault(path, program)?.reason : undefined;
+}
+
+/** Why the file at `path` cannot be started: missing, or a wrong interpreter line; undefined when it can. */
+function whyNotRun(path: string): string | undefined {
+  if (!existsSync(path)) return `${path} does not exist`;
+  const head = tryReadHead(path);
+  const fault = head && findHeadFault(path, head);
+  return fault?.isMisspelt ? fault.reason : undefined;
+}
+
+function isNotOnPath(name: string, searchPath: string): boolean {
+  if (searchPath === '') return false;
+  const found = findExecutable(name, '/', searchPath);
+  return !found.found && found.reason.endsWith('is not on PATH');
+}
