@@ -39,6 +39,22 @@ const rules = [
     ],
   },
   {
+    title: 'nothing but its folder and the registry names a dialect',
+    rule: house.onlyItsFolderNamesADialect,
+    broken: {
+      'dialects/chibi/config/dialect.ts': "export const chibi = { name: 'chibi' };",
+      'dialects/chibi/tool.ts': '// As chibi has it.',
+      'dialects/registry.ts': "import { chibi } from './chibi/config/dialect.ts';",
+      'dialects/body.ts': '// Chibi prints this.',
+      'runtime/wiring.ts': "if (dialect === 'chibi') start();",
+      'surface/cli/commands/hook.ts': "choices(['chibi']);",
+    },
+    says: [
+      'dialects/body.ts names the dialect chibi; ask dialects/registry.ts',
+      'runtime/wiring.ts names the dialect chibi; ask dialects/registry.ts',
+    ],
+  },
+  {
     title: 'no surface imports another',
     rule: house.surfacesAreStrangers,
     broken: { 'surface/cli/commands/serve.ts': "import '../output.ts';\nimport '../../http/app.ts';" },

@@ -113,6 +113,28 @@ export const foldersStaySmall: Rule = (modules) =>
     .filter(([, files]) => files.length > 25)
     .map(([folder, files]) => `${folder}/ has ${files.length} files; more than 25 are several folders`);
 
+/** Where a dialect's name stands without its rules: choices and examples of the command line, and APIs of models. */
+const namesWithoutRules: readonly string[] = [
+  'surface/cli/commands/hook.ts',
+  'surface/cli/commands/hook-import.ts',
+  'config/provider-types.ts',
+  'provider/open/provider-kinds.ts',
+];
+
+/** A foreign dialect is a folder with a `config/`: all else asks the registry. */
+export const onlyItsFolderNamesADialect: Rule = (modules) => {
+  const names = new Set(modules.flatMap(({ file }) => /^dialects\/([^/]+)\/config\//.exec(file)?.[1] ?? []));
+  return modules
+    .filter(
+      ({ file }) => !/^dialects\/([^/]+\/|registry\.ts$)/.test(file) && !namesWithoutRules.includes(file),
+    )
+    .flatMap(({ file, text }) =>
+      [...names]
+        .filter((name) => text.toLowerCase().includes(name))
+        .map((name) => `${file} names the dialect ${name}; ask dialects/registry.ts`),
+    );
+};
+
 /** What Node 24 has and the oldest Node that the package allows, 22.18, has not. */
 const tooNew =
   /\b(?:Async)?DisposableStack\b|\bSuppressedError\b|\bRegExp\.escape\b|\bError\.isError\b|\bFloat16Array\b|\bPromise\.try\b/g;

@@ -44,7 +44,7 @@ export interface ToolConfig {
 /** A model behind an API, as PromptKit declares it: absent keys are absent, nothing is resolved. */
 export interface ProviderConfig {
   readonly id: string;
-  /** The kind of API: openai, claude, gemini, ollama, vllm, mock, replay, … */
+  /** The kind of API, such as openai, gemini, mock or replay; see provider-types.ts. */
   readonly type: string;
   readonly model: string;
   readonly baseUrl?: string;

@@ -73,7 +73,7 @@ export interface DecisionMade {
   readonly error?: Fault;
 }
 
-/** Agentao's own event: a round of its hooks at one point is over, and at least one rule was selected. */
+/** A dialect's own event: a round of its hooks at one point is over, and at least one of them was selected. */
 export interface PluginHookFired {
   readonly type: 'plugin_hook_fired';
   readonly hook_name: string;

@@ -6,7 +6,7 @@ import type { HookEntry } from './foreign-dialect.ts';
 
 /** A rule of a foreign system by which a failure passes. */
 export interface FailureRule {
-  /** The rule's id, as in `claude.timeout`. */
+  /** The rule's id, the dialect's name and the cause: `<dialect>.timeout`. */
   readonly cause: string;
   /** What the hook did, as the end of a sentence: `exited with code 1`. */
   readonly what: string;

@@ -1,3 +1,4 @@
+import { isAbsolute, relative } from 'node:path';
 import type { Path, YamlDocument } from '../yaml/document.ts';
 import type { Finding } from '../yaml/finding.ts';
 import type { Problem } from '../yaml/problem.ts';
@@ -47,4 +48,11 @@ function formatPath(path: Path): string {
     if (typeof segment === 'number') return `${text}[${segment}]`;
     return text === '' ? segment : `${text}.${segment}`;
   }, '');
+}
+
+/** A path as a config file in `folder` would write it. */
+export function shortPath(path: string, folder: string): string {
+  const short = relative(folder, path);
+  if (short === '') return '.';
+  return short.startsWith('..') || isAbsolute(short) ? short : `./${short}`;
 }

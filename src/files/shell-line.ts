@@ -41,8 +41,8 @@ function takeWord(text: string): (ShellWord & { readonly length: number }) | und
   }
 }
 
-/** The variables that a shell line reads and does not set itself, outside single quotes. */
-export function variablesOf(line: string): string[] {
+/** The variables that a shell line reads and does not set itself, outside single quotes, but those that `given` names. */
+export function variablesOf(line: string, given: readonly string[]): string[] {
   const open = line.replaceAll(
     /\\[\s\S]|'[^']*'|"((?:[^"\\]|\\[\s\S])*)"/g,
     (_all, double?: string) => double?.replaceAll(/\\[\s\S]/g, ' ') ?? ' ',
@@ -53,12 +53,14 @@ export function variablesOf(line: string): string[] {
       ([, name]) => name,
     ),
   );
-  return [...new Set(read)].filter((name) => !set.has(name) && !isSetByEnvironment(name));
+  return [...new Set(read)].filter(
+    (name) => !set.has(name) && !given.includes(name) && !isSetByEnvironment(name),
+  );
 }
 
 /** Whether the shell sets the variable itself, or every process gets it. */
 function isSetByEnvironment(name: string): boolean {
-  return /^(?:PWD|OLDPWD|IFS|PPID|RANDOM|SECONDS|LINENO|SHLVL|E?UID|HOSTNAME|OPTARG|OPTIND|REPLY|BASH(?:_\w+)?|PATH|HOME|LANG|LC_\w+|TZ|TMPDIR|USER|CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT|PLUGIN_DATA|ENV_FILE))$/.test(
+  return /^(?:PWD|OLDPWD|IFS|PPID|RANDOM|SECONDS|LINENO|SHLVL|E?UID|HOSTNAME|OPTARG|OPTIND|REPLY|BASH(?:_\w+)?|PATH|HOME|LANG|LC_\w+|TZ|TMPDIR|USER)$/.test(
     name,
   );
 }

@@ -117,7 +117,7 @@ function nextFile(folder: string, count: () => number): string {
   }
 }
 
-/** One message as Claude Code's transcripts have it. Source: claude.md, section 4. */
+/** One message as transcripts have it that hooks read. */
 function toTranscriptLine(message: ChatMessage, toldName: (tool: string) => string): string {
   const { role, content } = message;
   const result = message['tool_result'];

@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path';
+import { foreignDialects } from '../../dialects/registry.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
-import type { Problem } from '../../yaml/problem.ts';
+import type { Position, Problem } from '../../yaml/problem.ts';
 import { readDefaults } from '../build/exec.ts';
 import { readStateStore } from '../build/state-store.ts';
 import type { ForeignHookConfig, ImportConfig } from '../config.ts';
 import { readImports } from '../import/imports.ts';
 import { readForeignEntries } from './entries.ts';
-import { findFailsOpen } from './fails-open.ts';
 
 /** The foreign hooks of the file and of its imports, and the problems of the imports. */
 export interface ForeignHooks {
@@ -26,4 +26,23 @@ export function readForeignHooks(
   const { hooks, imports, problems } = readImports(document, context);
   const foreign = [...readForeignEntries(document, context), ...hooks];
   return { foreign, imports, problems: [...problems, ...findFailsOpen(foreign, imports)] };
+}
+
+/** One note for each hook that lets something pass when it fails, because its own system would. */
+function findFailsOpen(hooks: readonly ForeignHookConfig[], imports: readonly ImportConfig[]): Problem[] {
+  const ofHooks = hooks.flatMap((hook): Problem[] => {
+    const causes = hook.onFailure === 'deny' ? undefined : foreignDialects[hook.dialect].failsOpen(hook);
+    return causes === undefined ? [] : [note(hook.source, `hooks[${hook.name}]`, causes)];
+  });
+  const ofImports = imports.flatMap(({ dialect, onFailure, position, pluginsDir }): Problem[] => {
+    const causes = foreignDialects[dialect].plugins?.failsOpen;
+    if (onFailure !== undefined || causes === undefined) return [];
+    return [note(position, `the plugins in ${pluginsDir}`, causes)];
+  });
+  return [...ofHooks, ...ofImports];
+}
+
+function note({ file, line, column }: Position, who: string, causes: string): Problem {
+  const message = `${who}: lets the event pass when it fails: ${causes}`;
+  return { severity: 'note', file, line, column, message, hint: '`on_failure: deny` closes it.' };
 }

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { HookDraft } from '../../dialects/foreign-files.ts';
+import { shortPath } from '../../dialects/import-context.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
-import { shortPath } from '../../dialects/short-path.ts';
 import { isObject } from '../../json/json.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { sortProblems } from '../../yaml/problem.ts';

@@ -1,9 +1,39 @@
 import type { Dialect } from '../dialect.ts';
+import type { VolatileFields } from '../volatile-fields.ts';
 import { goCase, snakeCase } from './casing.ts';
 import { createEvalCodec } from './eval.ts';
 import { createHookCodec } from './hook.ts';
 import { toolCodec } from './tool.ts';
-import { nativeVolatileFields } from './volatile-fields.ts';
+
+const session: VolatileFields = {
+  session_id: 'drop run ids',
+  SessionID: 'drop run ids',
+  conversation_id: 'drop run ids',
+  ConversationID: 'drop run ids',
+};
+
+const payload: VolatileFields = {
+  ...session,
+  call_id: 'drop',
+  CallID: 'drop',
+  latency_ms: 'drop',
+  LatencyMs: 'drop',
+  metadata: session,
+  Metadata: session,
+};
+
+/** The members of native payloads that differ from run to run, in either spelling. */
+const volatileFields: VolatileFields = {
+  ...session,
+  duration_ms: 'drop',
+  idempotency_key: 'drop',
+  approval: { id: 'drop' },
+  // How long the subject of a suite took to reply.
+  context: { ...session, metadata: { latency_ms: 'drop' } },
+  request: payload,
+  response: payload,
+  event: session,
+};
 
 /** The native dialect: payload members in snake_case. */
 export const promptkit: Dialect = {
@@ -11,7 +41,7 @@ export const promptkit: Dialect = {
   tool: toolCodec,
   eval: createEvalCodec(snakeCase),
   hook: createHookCodec(snakeCase),
-  volatileFields: nativeVolatileFields,
+  volatileFields,
 };
 
 /** The native dialect with payload members as PromptKit's Go program prints them; replies are the same. */
@@ -20,5 +50,5 @@ export const promptkitGo: Dialect = {
   tool: toolCodec,
   eval: createEvalCodec(goCase),
   hook: createHookCodec(goCase),
-  volatileFields: nativeVolatileFields,
+  volatileFields,
 };

@@ -14,7 +14,7 @@ import { applyTurnRecord, firePhases } from './turn-start.ts';
 export async function reprompt(turn: TurnContext, path: string): Promise<StepOutcome | undefined> {
   const { run, chat, state } = turn;
   const { base, roundsLeft } = state;
-  // Source: chibi, whose loop this is; `call_user` is what a chat here is configured with.
+  // Source: docs/plugins.md, whose loop this is; `call_user` is what a chat here is configured with.
   const text = `[reengaged (fuel: ${roundsLeft}/${chat.step.maxRounds}) via call_user. call_user(<message>) to end turn.]`;
   state.fallback = 'call_user';
   const before = toTurn(turn);

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { fillPlaceholders } from '../../../src/dialects/claude/config/placeholders.ts';
+import { fillPlaceholders, handlerVariables } from '../../../src/dialects/claude/config/process.ts';
 import { findMissingScript } from '../../../src/files/missing-script.ts';
 import { variablesOf } from '../../../src/files/shell-line.ts';
 
@@ -98,7 +98,7 @@ test.each([
   { line: "awk '{print $NF}' \\$no $HOME $PATH ${CLAUDE_PROJECT_DIR} $1 $? $LC_ALL", names: [] },
   { line: `echo "it's $ONE and it's $TWO" ${'${#THREE}'}`, names: ['ONE', 'TWO', 'THREE'] },
 ])('variables of $line', ({ line, names }) => {
-  expect(variablesOf(line)).toEqual(names);
+  expect(variablesOf(line, handlerVariables)).toEqual(names);
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findConditionFault } from '../../../src/dialects/claude/condition/condition.ts';
+import { findConditionFault } from '../../../src/dialects/claude/condition/rule.ts';
 import { claudeConditionEvents, claudeEvents } from '../../../src/dialects/claude/config/events.ts';
 import { claude } from '../../../src/dialects/claude/dialect.ts';
 import { findMatcherFault } from '../../../src/dialects/claude/matcher.ts';

@@ -1,14 +1,28 @@
 import { isObject } from '../../../json/json.ts';
 import type { DialectConfig } from '../../dialect-config.ts';
-import { points } from '../points.ts';
-import { pointsAt } from '../points-at.ts';
+import type { VolatileFields } from '../../volatile-fields.ts';
+import { points, pointsAt } from '../points.ts';
 import { checkEntry } from './check.ts';
 import { readEntry } from './entry.ts';
 import { agentaoEvents, agentaoGuardEvents } from './events.ts';
 import { readRule, reportUnknownForm } from './import.ts';
 import { agentaoEntry } from './schema.ts';
 import type { AgentaoSettings } from './settings.ts';
-import { agentaoVolatileFields } from './volatile-fields.ts';
+
+/** What stands at the top level of payloads in the form of Claude Code, and in `data` of all others. */
+const volatileFields: VolatileFields = {
+  session_id: 'drop run ids',
+  prompt_id: 'drop',
+  transcript_path: 'drop',
+  agent_transcript_path: 'drop',
+  // Where the project lies on this machine.
+  cwd: 'drop',
+  tool_use_id: 'drop',
+  duration_ms: 'drop',
+  turn_id: 'drop run ids',
+  tool_calls: { each: { tool_use_id: 'drop' } },
+  data: { sessionId: 'drop run ids', cwd: 'drop' },
+};
 
 /** Rules written for Agentao, as a config declares or imports them. */
 export const agentao: DialectConfig<AgentaoSettings> = {
@@ -17,7 +31,7 @@ export const agentao: DialectConfig<AgentaoSettings> = {
   points,
   pointsAt,
   loadHooks: async () => (await import('../dialect.ts')).agentao,
-  volatileFields: agentaoVolatileFields,
+  volatileFields,
   entry: agentaoEntry,
   readEntry,
   checkEntry,

@@ -2,8 +2,8 @@ import { variablesOf } from '../../../files/shell-line.ts';
 import { omitUndefined } from '../../../yaml/present.ts';
 import type { Position } from '../../../yaml/problem.ts';
 import type { DraftHook, HookDraft } from '../../foreign-files.ts';
-import { shortPath } from '../../short-path.ts';
-import { agentaoStopCap } from './settings.ts';
+import { shortPath } from '../../import-context.ts';
+import { agentaoStopCap } from './entry.ts';
 
 /** A rule as read from its file. */
 export interface Rule {
@@ -42,11 +42,19 @@ function toHook({ event, matcher, command, prompt, projectDir }: Rule): DraftHoo
   return command === undefined ? { settings } : { exec: { command, cwd: projectDir }, settings };
 }
 
+/** What a line that was written for Claude Code as well reads, and the host does not have. */
+const otherSystemsVariables = [
+  'CLAUDE_PROJECT_DIR',
+  'CLAUDE_PLUGIN_ROOT',
+  'CLAUDE_PLUGIN_DATA',
+  'CLAUDE_ENV_FILE',
+];
+
 function toEntry(rule: Rule, folder: string): Record<string, unknown> {
   const { event, matcher, command, prompt, timeoutMs, projectDir } = rule;
   const block = { event, ...omitUndefined({ matcher, prompt }) };
   if (command === undefined) return { dialect: 'agentao', agentao: block };
-  const variables = variablesOf(command);
+  const variables = variablesOf(command, otherSystemsVariables);
   const cwd = shortPath(projectDir, folder);
   return {
     dialect: 'agentao',

@@ -3,7 +3,10 @@ import type { Path, YamlDocument } from '../../../yaml/document.ts';
 import { omitUndefined } from '../../../yaml/present.ts';
 import { integerAt, textAt, valueAt } from '../../../yaml/read.ts';
 import type { EntryContext, EntryReading } from '../../dialect-config.ts';
-import { type AgentaoSettings, agentaoStopCap } from './settings.ts';
+import type { AgentaoSettings } from './settings.ts';
+
+/** Forced continuations of one user turn after which Agentao ends the turn. Source: `stop_reentry_cap`. */
+export const agentaoStopCap = 3;
 
 /** The Agentao rule that an entry of `spec.hooks` declares. */
 export function readEntry(

@@ -10,6 +10,3 @@ export interface AgentaoSettings {
   readonly stopReentryCap: number;
   readonly projectDir: string;
 }
-
-/** Forced continuations of one user turn after which Agentao ends the turn. Source: `stop_reentry_cap`. */
-export const agentaoStopCap = 3;

@@ -5,10 +5,10 @@ import type { Finding } from '../../../yaml/finding.ts';
 import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../../yaml/read.ts';
 import type { EntryCheckInput } from '../../dialect-config.ts';
 import { envLiteralOf, findUnfilledVariables } from '../../env-list.ts';
-import { findConditionFault } from '../condition/condition.ts';
+import { findConditionFault } from '../condition/rule.ts';
 import { findMatcherFault } from '../matcher.ts';
 import { claudeConditionEvents } from './events.ts';
-import { fillPlaceholders } from './placeholders.ts';
+import { fillPlaceholders } from './process.ts';
 
 /** Checks a Claude Code handler beyond the schema: combinations of keys, matcher, `if`, script. */
 export function checkEntry(check: EntryCheckInput): Finding[] {

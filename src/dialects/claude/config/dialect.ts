@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isObject } from '../../../json/json.ts';
 import type { DialectConfig } from '../../dialect-config.ts';
+import type { VolatileFields } from '../../volatile-fields.ts';
 import { points } from '../points.ts';
 import { pointsAt } from '../points-at.ts';
 import { checkEntry } from './check.ts';
@@ -8,11 +9,24 @@ import { addEnv } from './draft.ts';
 import { readEntry } from './entry.ts';
 import { claudeEvents, claudeGuardEvents } from './events.ts';
 import { readGroup } from './import.ts';
+import { capTimeout, timeoutMs } from './limits.ts';
 import { endpointOf, toProcess } from './process.ts';
 import { claudeEntry } from './schema.ts';
 import type { ClaudeSettings } from './settings.ts';
-import { capTimeout, timeoutMs } from './timeouts.ts';
-import { claudeVolatileFields } from './volatile-fields.ts';
+
+/** What stands at the top level of every payload. */
+const volatileFields: VolatileFields = {
+  session_id: 'drop run ids',
+  prompt_id: 'drop',
+  transcript_path: 'drop',
+  agent_transcript_path: 'drop',
+  // Where the project lies on this machine.
+  cwd: 'drop',
+  tool_use_id: 'drop',
+  duration_ms: 'drop',
+  turn_id: 'drop run ids',
+  tool_calls: { each: { tool_use_id: 'drop' } },
+};
 
 /** Hooks written for Claude Code, as a config declares or imports them. */
 export const claude: DialectConfig<ClaudeSettings> = {
@@ -21,7 +35,7 @@ export const claude: DialectConfig<ClaudeSettings> = {
   points,
   pointsAt,
   loadHooks: async () => (await import('../dialect.ts')).claude,
-  volatileFields: claudeVolatileFields,
+  volatileFields,
   entry: claudeEntry,
   readEntry,
   checkEntry,

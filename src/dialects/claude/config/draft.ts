@@ -4,10 +4,11 @@ import { stringifyJson } from '../../../json/json.ts';
 import { omitUndefined } from '../../../yaml/present.ts';
 import type { Position } from '../../../yaml/problem.ts';
 import type { DraftContext, DraftHook, HookDraft } from '../../foreign-files.ts';
+import { shortPath } from '../../import-context.ts';
 import type { DeclaredHook } from '../../process-config.ts';
-import { shortPath } from '../../short-path.ts';
-import { type HandlerFolders, pluginDataOf } from './placeholders.ts';
-import { type ClaudeSettings, claudeStopCap } from './settings.ts';
+import { claudeStopCap } from './limits.ts';
+import { handlerVariables, pluginDataOf } from './process.ts';
+import type { ClaudeSettings, HandlerFolders } from './settings.ts';
 
 /** A handler as read from its file. */
 export interface Handler {
@@ -124,7 +125,10 @@ function toEntry({ run, ...handler }: Handler, folder: string): Record<string, u
     command: isRelative ? shortPath(resolve(folders.projectDir, command), folder) : command,
     ...omitUndefined({ args }),
     cwd: shortPath(folders.projectDir, folder),
-    env: [...literalsOf(folders, folder), ...(args === undefined ? variablesOf(command) : [])],
+    env: [
+      ...literalsOf(folders, folder),
+      ...(args === undefined ? variablesOf(command, handlerVariables) : []),
+    ],
     ...shared,
     claude: { ...block, ...(shell === 'bash' || shell === 'powershell' ? { shell } : {}) },
   };

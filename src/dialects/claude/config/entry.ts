@@ -5,8 +5,9 @@ import { entriesAt, integerAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '
 import type { EntryContext, EntryReading } from '../../dialect-config.ts';
 import { envLiteralOf } from '../../env-list.ts';
 import type { ProcessConfig } from '../../process-config.ts';
-import { pluginDataOf } from './placeholders.ts';
-import { type ClaudeHttp, type ClaudeSettings, claudeStopCap } from './settings.ts';
+import { claudeStopCap } from './limits.ts';
+import { pluginDataOf } from './process.ts';
+import type { ClaudeHttp, ClaudeSettings } from './settings.ts';
 
 /** The Claude Code handler that an entry of `spec.hooks` declares. */
 export function readEntry(

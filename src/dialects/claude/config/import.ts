@@ -7,13 +7,12 @@ import { itemsAt, textAt, valueAt } from '../../../yaml/read.ts';
 import { findViolations } from '../../../yaml/violation.ts';
 import type { HookDraft } from '../../foreign-files.ts';
 import type { ImportContext } from '../../import-context.ts';
-import { findConditionFault } from '../condition/condition.ts';
+import { findConditionFault } from '../condition/rule.ts';
 import { findMatcherFault } from '../matcher.ts';
 import { type ClaudeCommand, type ClaudeHttpPost, toDraft } from './draft.ts';
 import { claudeConditionEvents } from './events.ts';
-import { claudeHandlerSchema, describeRefusedType } from './handler-schema.ts';
-import { allowedVariables, checkPost } from './http-rules.ts';
-import { fillPlaceholders } from './placeholders.ts';
+import { allowedVariables, checkPost, claudeHandlerSchema, describeRefusedType } from './handler.ts';
+import { fillPlaceholders } from './process.ts';
 
 /** The handlers of the matcher group at `path`. A fault of the group drops all of them, one of a handler only it. */
 export function readGroup(context: ImportContext, event: string, path: Path): HookDraft[] {

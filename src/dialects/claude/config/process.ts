@@ -1,7 +1,7 @@
+import { basename, join } from 'node:path';
 import type { HookEndpoint, ProcessContext, ProcessForm } from '../../dialect-config.ts';
 import type { ProcessConfig } from '../../process-config.ts';
-import { claudeVariables, fillPlaceholders } from './placeholders.ts';
-import type { ClaudeHttp, ClaudeSettings } from './settings.ts';
+import type { ClaudeHttp, ClaudeSettings, HandlerFolders } from './settings.ts';
 
 /** The process of a handler: its shell with the line, or the exec form with placeholders filled. */
 export function toProcess(
@@ -64,4 +64,40 @@ export function fillHeaders(
       ),
     ]),
   );
+}
+
+/** The variables that Claude Code gives to every handler. */
+export const handlerVariables: readonly string[] = [
+  'CLAUDE_PROJECT_DIR',
+  'CLAUDE_PLUGIN_ROOT',
+  'CLAUDE_PLUGIN_DATA',
+  'CLAUDE_ENV_FILE',
+];
+
+/** The environment variables for the folders of a handler; its placeholders have the same names. */
+function claudeVariables({ projectDir, pluginRoot, pluginData }: HandlerFolders): Record<string, string> {
+  return {
+    CLAUDE_PROJECT_DIR: projectDir,
+    ...(pluginRoot === undefined ? {} : { CLAUDE_PLUGIN_ROOT: pluginRoot }),
+    ...(pluginData === undefined ? {} : { CLAUDE_PLUGIN_DATA: pluginData }),
+  };
+}
+
+/**
+ * Replaces each `${CLAUDE_…}` by its folder. In a shell line a path with shell syntax in it is not inserted:
+ * the shell expands the placeholder from the environment.
+ */
+export function fillPlaceholders(text: string, folders: HandlerFolders, isLine: boolean): string {
+  const variables = claudeVariables(folders);
+  return text.replaceAll(/\$\{(CLAUDE_[A-Z_]+)\}/g, (placeholder, name: string) => {
+    const value = variables[name];
+    return value === undefined || (isLine && shellSyntax.test(value)) ? placeholder : value;
+  });
+}
+
+const shellSyntax = /[^\w\s./@%+=:,-]/;
+
+/** The folder in which a plugin may keep what is its own, beside the state store. */
+export function pluginDataOf(stateFolder: string, pluginRoot: string): string {
+  return join(stateFolder, 'plugins', basename(pluginRoot));
 }

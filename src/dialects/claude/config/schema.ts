@@ -1,7 +1,7 @@
 import type { EntryRules } from '../../dialect-config.ts';
 import { withoutNativeKeys } from '../../entry-rules.ts';
 import { claudeEvents } from './events.ts';
-import { describeRefusedType } from './handler-schema.ts';
+import { describeRefusedType } from './handler.ts';
 
 /** The settings of a `dialect: claude` hook; `command`, if any, stands beside them. */
 const block = {

@@ -1,4 +1,9 @@
-import type { HandlerFolders } from './placeholders.ts';
+/** The folders of a Claude Code handler, for which the placeholders of its command stand. */
+export interface HandlerFolders {
+  readonly projectDir: string;
+  readonly pluginRoot?: string;
+  readonly pluginData?: string;
+}
 
 /** A Claude Code handler. */
 export interface ClaudeSettings extends HandlerFolders {
@@ -26,6 +31,3 @@ export interface ClaudeHttp {
   readonly timeoutMs?: number;
   readonly maxOutputBytes?: number;
 }
-
-/** Forced continuations after which Claude Code overrides a Stop hook. Source: 2.1.143. */
-export const claudeStopCap = 8;

@@ -1,11 +1,26 @@
 import type { DialectConfig } from '../../dialect-config.ts';
+import type { VolatileFields } from '../../volatile-fields.ts';
 import { points, pointsAt } from '../points.ts';
 import { checkEntry } from './check.ts';
 import { readEntry } from './entry.ts';
 import { isOwnFile, readProcesses } from './import.ts';
 import { picoclawEntry } from './schema.ts';
 import type { PicoclawSettings } from './settings.ts';
-import { picoclawVolatileFields } from './volatile-fields.ts';
+
+/** The members of payloads, and of events in either form, that differ from run to run. */
+const volatileFields: VolatileFields = {
+  meta: { SessionKey: 'drop run ids', TurnID: 'drop run ids' },
+  context: { inbound: { chat_id: 'drop run ids' } },
+  chat_id: 'drop run ids',
+  duration: 'drop',
+  // An event that a host fires, in either form.
+  Time: 'drop',
+  Meta: { SessionKey: 'drop run ids', TurnID: 'drop run ids' },
+  Context: { inbound: { chat_id: 'drop run ids' } },
+  id: 'drop',
+  time: 'drop',
+  scope: { session_key: 'drop run ids', turn_id: 'drop run ids', chat_id: 'drop run ids' },
+};
 
 /** Process hooks written for PicoClaw, as a config declares or imports them. */
 export const picoclaw: DialectConfig<PicoclawSettings> = {
@@ -14,7 +29,7 @@ export const picoclaw: DialectConfig<PicoclawSettings> = {
   points,
   pointsAt,
   loadHooks: async () => (await import('../dialect.ts')).picoclaw,
-  volatileFields: picoclawVolatileFields,
+  volatileFields,
   entry: picoclawEntry,
   readEntry,
   checkEntry,

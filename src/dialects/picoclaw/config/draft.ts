@@ -2,9 +2,9 @@ import { isAbsolute } from 'node:path';
 import { omitUndefined } from '../../../yaml/present.ts';
 import type { Position } from '../../../yaml/problem.ts';
 import type { DraftContext, DraftHook, HookDraft } from '../../foreign-files.ts';
-import { shortPath } from '../../short-path.ts';
-import { readWire } from './entry.ts';
-import { type PicoclawMethod, type PicoclawSettings, picoclawLimits } from './settings.ts';
+import { shortPath } from '../../import-context.ts';
+import { picoclawLimits, readWire } from './entry.ts';
+import type { PicoclawMethod, PicoclawSettings } from './settings.ts';
 
 /** An enabled process of a config.json, with the file’s defaults. */
 export interface HookProcess extends Limits {

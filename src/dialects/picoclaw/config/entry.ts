@@ -2,7 +2,16 @@ import type { Path, YamlDocument } from '../../../yaml/document.ts';
 import { omitUndefined } from '../../../yaml/present.ts';
 import { choiceAt, itemsAt, millisecondsAt, nonEmptyTextAt, textAt, valueAt } from '../../../yaml/read.ts';
 import type { EntryContext, EntryReading } from '../../dialect-config.ts';
-import { type PicoclawMethod, type PicoclawSettings, picoclawLimits, picoclawMethods } from './settings.ts';
+import { picoclawMethods } from './events.ts';
+import type { PicoclawMethod, PicoclawSettings } from './settings.ts';
+
+/** PicoClaw’s own limits, in milliseconds. Source: hooks/README.md, and a hello limit that it lacks. */
+export const picoclawLimits = {
+  helloTimeoutMs: 5_000,
+  interceptorTimeoutMs: 5_000,
+  approvalTimeoutMs: 60_000,
+  observerTimeoutMs: 500,
+} as const;
 
 /** The PicoClaw process that an entry of `spec.hooks` declares. */
 export function readEntry(

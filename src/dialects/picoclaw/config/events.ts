@@ -1,3 +1,12 @@
+/** What a process may be asked. */
+export const picoclawMethods = [
+  'before_llm',
+  'after_llm',
+  'before_tool',
+  'after_tool',
+  'approve_tool',
+] as const;
+
 /** A kind of event, by its names in both forms. */
 export interface PicoclawKind {
   /** Its number in the legacy form; absent where that form does not have it. */

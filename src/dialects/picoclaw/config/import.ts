@@ -6,9 +6,9 @@ import { suggest } from '../../../yaml/suggest.ts';
 import type { HookDraft } from '../../foreign-files.ts';
 import { type ImportContext, reportDisabled } from '../../import-context.ts';
 import { type HookProcess, type Limits, toDraft } from './draft.ts';
-import { picoclawKindNames } from './events.ts';
+import { picoclawLimits } from './entry.ts';
+import { picoclawKindNames, picoclawMethods } from './events.ts';
 import { findShapeFaults } from './file-shape.ts';
-import { picoclawLimits, picoclawMethods } from './settings.ts';
 
 /** Whether a file looks like PicoClaw’s config.json rather than like a list of hooks. */
 export function isOwnFile(document: YamlDocument): boolean {

@@ -1,7 +1,6 @@
 import type { EntryRules } from '../../dialect-config.ts';
 import { milliseconds } from '../../entry-rules.ts';
-import { picoclawKindNames } from './events.ts';
-import { picoclawMethods } from './settings.ts';
+import { picoclawKindNames, picoclawMethods } from './events.ts';
 
 /** What an import of PicoClaw’s config.json may say of all its processes. */
 const wireProperties = {

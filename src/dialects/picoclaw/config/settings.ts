@@ -1,11 +1,5 @@
-/** What a process may be asked. */
-export const picoclawMethods = [
-  'before_llm',
-  'after_llm',
-  'before_tool',
-  'after_tool',
-  'approve_tool',
-] as const;
+import type { picoclawMethods } from './events.ts';
+
 export type PicoclawMethod = (typeof picoclawMethods)[number];
 
 /** A PicoClaw process. Times are milliseconds. Source: hook-json-protocol.md. */
@@ -24,11 +18,3 @@ export interface PicoclawSettings {
   readonly approvalTimeoutMs: number;
   readonly observerTimeoutMs: number;
 }
-
-/** PicoClaw’s own limits, in milliseconds. Source: hooks/README.md, and a hello limit that it lacks. */
-export const picoclawLimits = {
-  helloTimeoutMs: 5_000,
-  interceptorTimeoutMs: 5_000,
-  approvalTimeoutMs: 60_000,
-  observerTimeoutMs: 500,
-} as const;

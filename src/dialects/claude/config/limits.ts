@@ -1,6 +1,9 @@
 import type { DeclaredHook } from '../../process-config.ts';
 import type { ClaudeSettings } from './settings.ts';
 
+/** Forced continuations after which Claude Code overrides a Stop hook. Source: 2.1.143. */
+export const claudeStopCap = 8;
+
 const SESSION_END_MS = 1_500;
 
 /** Timeouts in milliseconds that differ from the usual ten minutes. Source: hooks reference, "timeout". */
