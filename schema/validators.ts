@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { schemaOf } from '../src/checks/params.ts';
 import { checks } from '../src/checks/registry.ts';
-import { claudeHandlerSchema } from '../src/config/import/claude-handler-schema.ts';
 import { mockSchema } from '../src/config/mock-responses.ts';
 import { runtimeSchema } from '../src/config/schema/schema.ts';
+import { foreignDialects } from '../src/dialects/registry.ts';
 import { eventSchemas } from '../src/hooks/event-schema.ts';
 import { pipelineSchema } from '../src/pipeline/file/schema.ts';
 import { suiteSchema } from '../src/suite/schema/suite-schema.ts';
@@ -16,7 +16,7 @@ const schemas: readonly object[] = [
   runtimeSchema,
   suiteSchema,
   pipelineSchema,
-  claudeHandlerSchema,
+  ...Object.values(foreignDialects).flatMap(({ files }) => files?.schemas ?? []),
   mockSchema,
   ...eventSchemas,
   ...checks.map(schemaOf),

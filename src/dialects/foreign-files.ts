@@ -5,6 +5,8 @@ import type { DeclaredHook, ProcessConfig } from './process-config.ts';
 
 /** The files of a system in which hooks are declared: whole documents, or entries in a mapping of events. */
 export interface HookFiles<Settings = unknown> {
+  /** The schemas that parts of files are checked against, which are compiled when the package is built. */
+  readonly schemas?: readonly object[];
   /** What every import of hooks of this dialect is told. */
   readonly note?: { readonly message: string; readonly hint: string };
   /** Files that only this system has. */

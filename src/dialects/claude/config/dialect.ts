@@ -8,6 +8,7 @@ import { checkEntry } from './check.ts';
 import { addEnv } from './draft.ts';
 import { readEntry } from './entry.ts';
 import { claudeEvents, claudeGuardEvents } from './events.ts';
+import { claudeHandlerSchema } from './handler.ts';
 import { readGroup } from './import.ts';
 import { capTimeout, timeoutMs } from './limits.ts';
 import { endpointOf, toProcess } from './process.ts';
@@ -50,6 +51,7 @@ export const claude: DialectConfig<ClaudeSettings> = {
   ownFolderOf: ({ pluginData: path }) =>
     path === undefined ? undefined : { variable: 'CLAUDE_PLUGIN_DATA', path },
   files: {
+    schemas: [claudeHandlerSchema],
     events: {
       names: claudeEvents,
       unknownEvent: (event) => `there is no event ${event}; its handlers never run`,
