@@ -117,7 +117,7 @@ describe('an entry of spec.hooks', () => {
     expect(config?.foreign).toEqual([
       {
         name: 'h',
-        place: 0,
+        fileIndex: 0,
         ...(onFailure === undefined ? {} : { onFailure }),
         dialect: exec.dialect,
         source: { ...position, column: 5 },

@@ -70,7 +70,7 @@ describe('a settings file of Claude Code', () => {
     expect(hooks).toEqual([
       {
         name: 'PreToolUse-1',
-        place: 0,
+        fileIndex: 0,
         onFailure: 'deny',
         dialect: 'claude',
         source: at(7),
@@ -79,7 +79,7 @@ describe('a settings file of Claude Code', () => {
       },
       {
         name: 'PreToolUse-2',
-        place: 1,
+        fileIndex: 1,
         dialect: 'claude',
         source: at(19),
         exec: { ...exec, command: 'sh', args: ['-c', 'x'], position: at(21) },
@@ -87,7 +87,7 @@ describe('a settings file of Claude Code', () => {
       },
       {
         name: 'PreToolUse-3',
-        place: 2,
+        fileIndex: 2,
         dialect: 'claude',
         source: at(27),
         settings: {
@@ -486,7 +486,7 @@ describe('files that cannot be read, and plugins', () => {
       [
         {
           dialect: 'chibi',
-          place: 1,
+          fileIndex: 1,
           pluginsDir: join(config?.folder ?? '', 'plugins'),
           env: ['K'],
           timeoutMs: 9,

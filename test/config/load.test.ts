@@ -88,7 +88,7 @@ describe('a file as PromptKit documents them', () => {
       hooks: [
         {
           name: 'pii_guard',
-          place: 0,
+          fileIndex: 0,
           exec: { ...cat, timeoutMs: 3000, sandbox: 'plain', position: at(69, 16) },
           hook: 'provider',
           phases: ['before_call', 'after_call'],
@@ -96,7 +96,7 @@ describe('a file as PromptKit documents them', () => {
         },
         {
           name: 'boxed',
-          place: 1,
+          fileIndex: 1,
           exec: {
             ...exec,
             sandbox: 'box',
@@ -109,7 +109,7 @@ describe('a file as PromptKit documents them', () => {
         },
         {
           name: 'audit',
-          place: 2,
+          fileIndex: 2,
           exec: { ...exec, position: at(77, 22) },
           hook: 'session',
           phases: ['session_start', 'session_end'],
@@ -117,7 +117,7 @@ describe('a file as PromptKit documents them', () => {
         },
         {
           name: 'metrics',
-          place: 3,
+          fileIndex: 3,
           exec: { ...exec, position: at(78, 24) },
           hook: 'eval',
           phases: ['scored'],
