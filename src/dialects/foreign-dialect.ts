@@ -4,8 +4,7 @@ import type { ToolCall, ToolOutcome } from '../contract/tool.ts';
 import type { HookContext } from '../contract/turn.ts';
 import type { RuntimeError } from '../errors.ts';
 import type { Message, Reply } from '../transport/transport.ts';
-import type { Composed, HookAnswer } from './compose.ts';
-import type { Composition } from './composition.ts';
+import type { Composed, Composition, HookAnswer } from './compose.ts';
 import type { Codec, Decoded } from './dialect.ts';
 
 /** The payload of a hook: a tree in which values of type `Json` keep their exact text. */

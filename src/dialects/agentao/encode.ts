@@ -3,7 +3,8 @@ import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import { memberOf, scanMembers } from '../../json/scan.ts';
 import type { Message } from '../../transport/transport.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
-import { dataOf, outerMembersOf, textAt, toolNameIn } from './payload.ts';
+import { textAt } from '../payload.ts';
+import { dataOf, outerMembersOf, toolNameIn } from './envelope.ts';
 import { isFlat, type PointName, requirePoint } from './points.ts';
 import { toPythonJson } from './python/dumps.ts';
 

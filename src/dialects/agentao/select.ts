@@ -1,7 +1,7 @@
 import type { AgentaoSettings } from '../../config/foreign.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
+import { textAt } from '../payload.ts';
 import { matches } from './matcher.ts';
-import { textAt } from './payload.ts';
 
 /** Whether a rule is one of the event and its matcher fits. */
 export function selects({ settings }: HookEntry<AgentaoSettings>, { point, payload }: Question): boolean {

@@ -1,7 +1,8 @@
 import type { AgentaoSettings } from '../../config/foreign.ts';
 import type { Answer } from '../../contract/hook.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
-import { dataOf, textAt } from './payload.ts';
+import { textAt } from '../payload.ts';
+import { dataOf } from './envelope.ts';
 import { addContext } from './read/prompt.ts';
 
 /** The answer of a prompt rule: its text with the user's message filled in; undefined for a command rule. */

@@ -9,7 +9,7 @@ import { failOpen } from '../failed-open.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
 import { decodePrinted } from '../printed.ts';
 import { requirePoint } from './points.ts';
-import { readObject } from './read/object.ts';
+import { readObject } from './read-object.ts';
 
 type ChibiEntry = HookEntry<ChibiSettings>;
 

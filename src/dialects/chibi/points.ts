@@ -1,20 +1,16 @@
+import type { HookContext } from '../../contract/turn.ts';
 import { RuntimeError } from '../../errors.ts';
-import type { Point } from '../foreign-dialect.ts';
-
-/** What a member of a payload is; `?` also takes null. */
-export type FieldKind = 'text' | 'text?' | 'count' | 'number?' | 'flag' | 'object' | 'list' | 'any';
-
-/** A member of a payload, and its default when the host leaves it out. */
-export interface Field {
-  readonly kind: FieldKind;
-  readonly isOptional?: true;
-  readonly fallback?: unknown;
-  /** Taken from the hook context when the host leaves it out. */
-  readonly isFromContext?: true;
-}
-
-/** What a member of an answer is; fuel is an integer from 0, delta a signed one, both of 64 bits. */
-export type ResultKind = 'text' | 'flag' | 'names' | 'fuel' | 'delta' | 'any';
+import type { Payload, Point } from '../foreign-dialect.ts';
+import { textAt } from '../payload.ts';
+import {
+  defaultsOf,
+  type Kind,
+  type Member,
+  member,
+  optional,
+  type Table,
+  withFallback,
+} from '../payload-table.ts';
 
 /**
  * The family of a point: which answers count there and what they do. `told`: none, its hooks only observe.
@@ -24,36 +20,63 @@ export type Family = 'told' | 'replace' | 'gate' | 'permission' | 'spawn' | 'del
 /** A hook point of chibi: the members of its payload and of its answers, and how answers are composed. */
 export interface ChibiPoint extends Point {
   readonly family: Family;
-  readonly fields: Readonly<Record<string, Field>>;
-  readonly results: Readonly<Record<string, ResultKind>>;
+  readonly fields: Table;
+  readonly results: Readonly<Record<string, Kind>>;
   /** The reason of a denial that gives none. */
   readonly refusal: string;
 }
 
-const text: Field = { kind: 'text' };
-const count: Field = { kind: 'count' };
-const list: Field = { kind: 'list' };
-const object: Field = { kind: 'object' };
-const optional = (kind: FieldKind): Field => ({ kind, isOptional: true });
-const withFallback = (kind: FieldKind, fallback: unknown): Field => ({ kind, fallback });
+const text = member('text', 'is no text');
+const count = member('count', 'is no whole number from 0');
+const list = member('list', 'is no list');
+const object = member('object', 'is no object');
+const anything = member('any', 'is no value');
+const flag = member('flag', 'is no boolean');
+const textOrNull = withFallback(member('text or null', 'is no text, nor null'), null);
+const numberOrNull = withFallback(member('number or null', 'is no number, nor null'), null);
+const optionalText = optional(text);
 
-const fromContext = (field: Field): Field => ({ ...field, isFromContext: true });
+/** What comes from the hook context; a host may set `summary`, `flock_goals` and `tool_count` there. */
+const contextRows = {
+  context_name: withFallback(text, (context) => context.context_name),
+  summary: withFallback(text, ({ host }) => host['summary'] ?? ''),
+  flock_goals: withFallback(list, ({ host }) => host['flock_goals'] ?? []),
+  tool_count: withFallback(count, ({ host }) => host['tool_count'] ?? 0),
+  current_fallback: withFallback(text, 'call_user'),
+  fuel_remaining: optional(withFallback(count, ({ fuel }) => fuel?.remaining)),
+  fuel_total: optional(withFallback(count, ({ fuel }) => fuel?.total)),
+} as const;
 
-const session = {
-  chibi_home: optional('text'),
-  project_root: optional('text'),
-  tool_count: fromContext(count),
-};
-const context_name = fromContext(text);
-const context = { context_name, summary: fromContext(text) };
-const system = { ...context, flock_goals: fromContext(list) };
-const fuel = { fuel_remaining: fromContext(optional('count')), fuel_total: fromContext(optional('count')) };
-const loop = { context_name, current_fallback: fromContext(text), ...fuel };
+/** The members of the point's payload that come from the hook context; those without a value are absent. */
+export function contextMembersAt(point: string, hookContext: HookContext): Payload {
+  const known = new Set<Member>(Object.values(contextRows));
+  const rows = Object.entries(requirePoint(point).fields).filter(([, row]) => known.has(row));
+  return defaultsOf(Object.fromEntries(rows), {}, hookContext);
+}
+
+const { context_name, summary, flock_goals, tool_count, current_fallback, ...fuel } = contextRows;
+const session = { chibi_home: optionalText, project_root: optionalText, tool_count };
+const context = { context_name, summary };
+const system = { ...context, flock_goals };
+const loop = { context_name, current_fallback, ...fuel };
 const call = { tool_name: text, arguments: object };
-const subAgent = { system_prompt: text, input: text, model: withFallback('text?', null) };
+const subAgent = { system_prompt: text, input: text, model: textOrNull };
 const messageMembers = { from: text, to: text, content: text, context_name };
 const history = { ...context, message_count: count };
-const content = withFallback('text?', null);
+const cached = withFallback(flag, false);
+
+/** A member with a default that is counted in the `content` of the payload. */
+function countedIn(row: Member, countIn: (content: string) => number): Member {
+  return withFallback(row, (_context, given) => {
+    const content = textAt(given, 'content');
+    return content === undefined ? undefined : countIn(content);
+  });
+}
+
+const bytesIn = (content: string): number => Buffer.byteLength(content);
+const charactersIn = (content: string): number => [...content].length;
+const linesIn = (content: string): number =>
+  content.split('\n').length - (content === '' || content.endsWith('\n') ? 1 : 0);
 
 function observerPoint(fields: ChibiPoint['fields']): ChibiPoint {
   const composition = { verdict: 'strictest' } as const;
@@ -87,7 +110,7 @@ export const points = {
   pre_message: filterPoint('replace', { fields: { prompt: text, ...context }, results: { prompt: 'text' } }),
   post_message: observerPoint({
     prompt: text,
-    original_prompt: optional('text'),
+    original_prompt: withFallback(optionalText, (_context, { prompt }) => prompt),
     response: text,
     context_name,
   }),
@@ -106,7 +129,7 @@ export const points = {
     { fields: call, results: { ...refusals, arguments: 'any' } },
     { refusal: 'Tool call blocked by hook' },
   ),
-  post_tool: observerPoint({ ...call, result: text, cached: withFallback('flag', false) }),
+  post_tool: observerPoint({ ...call, result: text, cached }),
   pre_tool_output: filterPoint(
     'gate',
     { fields: { ...call, output: text }, results: { ...refusals, output: 'text' } },
@@ -115,12 +138,12 @@ export const points = {
   post_tool_output: observerPoint({
     ...call,
     output: text,
-    final_output: text,
-    cached: withFallback('flag', false),
+    final_output: withFallback(text, (_context, { output }) => output),
+    cached,
   }),
   pre_api_tools: filterPoint(
     'replace',
-    { fields: { context_name, tools: list, ...fuel }, results: { include: 'names', exclude: 'names' } },
+    { fields: { context_name, tools: list, ...fuel }, results: { include: 'list', exclude: 'list' } },
     { composition: { verdict: 'strictest', members: { include: 'intersection', exclude: 'union' } } },
   ),
   pre_api_request: filterPoint(
@@ -131,22 +154,22 @@ export const points = {
   pre_agentic_loop: filterPoint('replace', { fields: { ...loop, message: text }, results: loopResults }),
   post_tool_batch: filterPoint('replace', { fields: { ...loop, tool_calls: list }, results: loopResults }),
   pre_file_read: permission({ tool_name: text, path: text }),
-  pre_file_write: permission({ tool_name: text, path: text, content, operation: optional('text') }),
+  pre_file_write: permission({ tool_name: text, path: text, content: textOrNull, operation: optionalText }),
   pre_shell_exec: permission({ tool_name: text, command: text }),
   pre_fetch_url: permission({
     tool_name: text,
     safety: text,
-    url: optional('text'),
-    reason: optional('text'),
-    summary: optional('text'),
+    url: optionalText,
+    reason: optionalText,
+    summary: optionalText,
   }),
   pre_spawn_agent: filterPoint(
     'spawn',
     {
       fields: {
         ...subAgent,
-        temperature: withFallback('number?', null),
-        max_tokens: withFallback('number?', null),
+        temperature: numberOrNull,
+        max_tokens: numberOrNull,
       },
       results: { response: 'text', ...refusals },
     },
@@ -157,16 +180,16 @@ export const points = {
     fields: {
       ...call,
       content: text,
-      char_count: optional('count'),
-      line_count: optional('count'),
-      output_size: optional('count'),
+      char_count: countedIn(optional(count), charactersIn),
+      line_count: countedIn(optional(count), linesIn),
+      output_size: countedIn(optional(count), bytesIn),
     },
     results: { summary: 'text', block: 'flag' },
   }),
   post_cache_output: observerPoint({
     tool_name: text,
     cache_id: text,
-    output_size: count,
+    output_size: countedIn(count, bytesIn),
     preview_size: count,
   }),
   pre_send_message: filterPoint(
@@ -174,12 +197,12 @@ export const points = {
     { fields: messageMembers, results: { delivered: 'flag', via: 'text' } },
     { composition: { verdict: 'first' } },
   ),
-  post_send_message: observerPoint({ ...messageMembers, delivery_result: { kind: 'any' } }),
+  post_send_message: observerPoint({ ...messageMembers, delivery_result: anything }),
   post_index_file: observerPoint({ path: text, lang: text, symbol_count: count, ref_count: count }),
-  pre_vfs_write: observerPoint({ tool_name: text, path: text, content, caller: text }),
+  pre_vfs_write: observerPoint({ tool_name: text, path: text, content: textOrNull, caller: text }),
   post_vfs_write: observerPoint({ tool_name: text, path: text, caller: text }),
   pre_clear: observerPoint(history),
-  post_clear: observerPoint({ ...history, message_count: optional('count') }),
+  post_clear: observerPoint({ ...history, message_count: optional(count) }),
   pre_compact: observerPoint(history),
   post_compact: observerPoint(history),
   pre_rolling_compact: observerPoint({ ...history, non_system_count: count }),

@@ -4,9 +4,9 @@ import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import { membersOf } from '../../json/scan.ts';
 import type { Message } from '../../transport/transport.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
+import { valueAt } from '../payload.ts';
 import { takesPath } from './condition/file-tool.ts';
 import { envFileOf } from './env-file.ts';
-import { valueAt } from './payload.ts';
 
 /** The one JSON object that a handler reads. Source: hooks reference, "Common input fields". */
 export function encode(

@@ -4,7 +4,7 @@ import { RuntimeError } from '../../errors.ts';
 import type { Decoded } from '../dialect.ts';
 import { type FailureRule, failOpen } from '../failed-open.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
-import { valueAt } from './payload.ts';
+import { valueAt } from '../payload.ts';
 import { type EventRule, eventRules, isClosable } from './points.ts';
 
 /** The handler that was asked, the question, and the rule of its event. */

@@ -1,5 +1,5 @@
-import { isObject, type Json } from '../../json/json.ts';
 import { type Body, excerpt } from '../body.ts';
+import { isOfKind } from '../payload-table.ts';
 import type { EventRule, MemberKind, MemberKinds } from './points.ts';
 import type { ReplyObject } from './reply-object.ts';
 
@@ -59,7 +59,7 @@ function findWrongSpecific(point: string, rule: EventRule, specific: Body | unde
 export function findWrongType(body: Body, kinds: MemberKinds): string | undefined {
   const wrong = Object.entries(kinds).find(([key, kind]) => {
     const member = body.get(key);
-    return member !== undefined && !isKind(member, kind);
+    return member !== undefined && !isOfKind(member, kind);
   });
   return wrong && `answered with a \`${wrong[0]}\` that is no ${kindWords[wrong[1]]}`;
 }
@@ -72,20 +72,3 @@ const kindWords: Readonly<Record<MemberKind, string>> = {
   list: 'list',
   any: 'value',
 };
-
-function isKind({ value }: Json, kind: MemberKind): boolean {
-  switch (kind) {
-    case 'text':
-      return typeof value === 'string';
-    case 'flag':
-      return typeof value === 'boolean';
-    case 'object':
-      return isObject(value);
-    case 'names':
-      return Array.isArray(value) && value.every((each) => typeof each === 'string');
-    case 'list':
-      return Array.isArray(value);
-    case 'any':
-      return true;
-  }
-}

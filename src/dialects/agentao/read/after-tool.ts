@@ -2,9 +2,10 @@ import { type Answer, answers } from '../../../contract/hook.ts';
 import { Json } from '../../../json/json.ts';
 import { excerpt, malformed } from '../../body.ts';
 import { type Decoded, decoded } from '../../dialect.ts';
+import { textAt } from '../../payload.ts';
 import type { HookQuestion } from '../attachment.ts';
+import { dataOf } from '../envelope.ts';
 import { readExitFailure } from '../failure.ts';
-import { dataOf, textAt } from '../payload.ts';
 import type { ProcessOutput } from '../process-output.ts';
 import { holdsNonFinite } from '../python/loads.ts';
 import {

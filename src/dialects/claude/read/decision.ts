@@ -1,8 +1,8 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import type { Json } from '../../../json/json.ts';
+import { valueAt } from '../../payload.ts';
 import { block, type HookQuestion } from '../hook-question.ts';
 import type { ParsedReply } from '../parsed-reply.ts';
-import { valueAt } from '../payload.ts';
 import { outputFields } from '../points.ts';
 import { uniqueMember } from '../reply-object.ts';
 import { type ReplyVerdict, verdictOfDecision } from '../reply-verdict.ts';

@@ -6,17 +6,14 @@ import { type Body, excerpt, nonNull, toBody } from '../../body.ts';
 import { type Decoded, decoded, type Note } from '../../dialect.ts';
 import type { HookEntry, Question } from '../../foreign-dialect.ts';
 import { isAmbiguous, noteUnknownKeys } from '../../unknown-keys.ts';
-import type { Changes } from '../changes.ts';
 import { decodeFailure, denyFailure } from '../failure.ts';
 import { foldBody } from '../json-parts.ts';
 import { findDenial, noteUnimplementedKeys } from '../misplaced-denial.ts';
 import type { ActionPoint } from '../points.ts';
 import { metadataOf, reasonOf } from '../reply-texts.ts';
-import { readCall } from './call.ts';
+import { type Changes, readCall, readResponse, readResult } from './changes.ts';
 import { readRequest } from './request.ts';
 import { readRespond } from './respond.ts';
-import { readResponse } from './response.ts';
-import { readResult } from './result.ts';
 
 type Action = 'continue' | 'modify' | 'respond' | 'deny_tool' | 'abort_turn' | 'hard_abort';
 

@@ -72,3 +72,8 @@ export function toScope({ host }: HookContext) {
       .map((key) => [key, host[key]]),
   );
 }
+
+/** Durations on the wire are integers of nanoseconds. */
+export function toNanoseconds(ms: number): number {
+  return Math.round(ms * 1_000_000);
+}

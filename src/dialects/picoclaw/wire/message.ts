@@ -2,7 +2,8 @@ import type { ChatMessage } from '../../../contract/provider.ts';
 import { isObject, Json } from '../../../json/json.ts';
 import { elementsOf } from '../../../json/scan.ts';
 import { malformed, nonNull } from '../../body.ts';
-import { foldObject, requireList, toPlainValue } from '../json-parts.ts';
+import { toPlainValue } from '../../payload.ts';
+import { foldObject, requireList } from '../json-parts.ts';
 import { fromToolCalls, type NeutralCall, toToolCalls } from './call.ts';
 
 /** MSGs of a prompt: the system prompt is the first one. */

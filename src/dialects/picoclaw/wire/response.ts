@@ -1,7 +1,8 @@
 import type { ChatMessage } from '../../../contract/provider.ts';
 import type { Json } from '../../../json/json.ts';
 import { malformed, nonNull } from '../../body.ts';
-import { foldObject, toPlainValue } from '../json-parts.ts';
+import { toPlainValue } from '../../payload.ts';
+import { foldObject } from '../json-parts.ts';
 import { fromToolCalls, type NeutralCall } from './call.ts';
 import { toMessage } from './message.ts';
 
