@@ -4,12 +4,11 @@ import { RuntimeError } from '../../errors.ts';
 import type { Reply } from '../../transport/transport.ts';
 import { type Decoded, decoded } from '../dialect.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
-import type { HookQuestion } from './attachment.ts';
-import { findEmbeddedObjects } from './embedded-objects.ts';
 import { isObserveOnly, readExitFailure, readFault, readInvalidJson } from './failure.ts';
 import { noteMisplacedDecision } from './misplaced-decision.ts';
 import { type PointName, requirePoint } from './points.ts';
 import {
+  findEmbeddedObjects,
   isTruncatedObject,
   noteTextBesideJson,
   type ProcessOutput,
@@ -21,7 +20,7 @@ import { readStart } from './read/start.ts';
 import { readStop } from './read/stop.ts';
 import { readTool } from './read/tool.ts';
 import { findRepeatedKey } from './reply-fields.ts';
-import { ruleResultIn } from './rule-result.ts';
+import { type HookQuestion, ruleResultIn } from './rule-result.ts';
 
 type Reader = (asked: HookQuestion, left: ProcessOutput) => Decoded<Answer>;
 

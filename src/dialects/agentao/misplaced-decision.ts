@@ -1,6 +1,5 @@
 import type { Answer } from '../../contract/hook.ts';
-import { isObject } from '../../json/json.ts';
-import { type Body, nonNull, toBody } from '../body.ts';
+import { type Body, nonNull, objectAt } from '../body.ts';
 import type { Note } from '../dialect.ts';
 
 const camel = 'permissionDecision';
@@ -31,9 +30,4 @@ function findMisplacedKey(point: string, body: Body): string | undefined {
     if (key !== undefined) return container === undefined ? key : `${container}.${key}`;
   }
   return undefined;
-}
-
-function objectAt(body: Body, key: string): Body | undefined {
-  const json = body.get(key);
-  return json !== undefined && isObject(json.value) ? toBody(json) : undefined;
 }

@@ -1,6 +1,5 @@
 import type { Answer } from '../../contract/hook.ts';
-import { isObject } from '../../json/json.ts';
-import { type Body, toBody } from '../body.ts';
+import { type Body, objectAt } from '../body.ts';
 import type { Note } from '../dialect.ts';
 import type { HookQuestion } from './hook-question.ts';
 import type { EventRule } from './points.ts';
@@ -37,9 +36,4 @@ function rightKey(point: string, { block, takesDecision, verdict }: EventRule): 
       if (takesDecision) return `${point} reads \`{"decision": "block", "reason": …}\``;
       return block === 'none' ? `${point} blocks nothing` : `what blocks ${point} is exit code 2`;
   }
-}
-
-function objectAt(body: Body, key: string): Body | undefined {
-  const json = body.get(key);
-  return json !== undefined && isObject(json.value) ? toBody(json) : undefined;
 }

@@ -5,8 +5,8 @@ import type { Message, Reply } from '../../transport/transport.ts';
 import { excerpt, nonNull, toBody } from '../body.ts';
 import type { Note } from '../dialect.ts';
 import type { HookEntry } from '../foreign-dialect.ts';
+import { messageOf } from './decode.ts';
 import { toCall } from './encode.ts';
-import { messageOf } from './read/fault.ts';
 
 /** The `hook.hello` message: the name of the hook, the protocol version and its modes. */
 export function handshakeMessage({ name, settings }: HookEntry<PicoclawSettings>): Message {

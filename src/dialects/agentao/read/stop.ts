@@ -1,7 +1,6 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { nonNull } from '../../body.ts';
 import { type Decoded, decoded, type Note } from '../../dialect.ts';
-import { attach, type HookQuestion } from '../attachment.ts';
 import { readExitFailure } from '../failure.ts';
 import type { ProcessOutput } from '../process-output.ts';
 import {
@@ -15,7 +14,14 @@ import {
   stopReasonOf,
   textOf,
 } from '../reply-fields.ts';
-import { denyWithMarker, metadataOf, type RuleResult } from '../rule-result.ts';
+import {
+  attach,
+  denyWithError,
+  type HookQuestion,
+  metadataOf,
+  type RuleResult,
+  recordReply,
+} from '../rule-result.ts';
 import { addContext } from './prompt.ts';
 
 /**
@@ -38,15 +44,13 @@ function readAnswer(asked: HookQuestion, fields: ReplyFields): Decoded<Answer> {
   const decision = decisionOf(fields);
   const endsTurn = continueFalseOf(fields) !== undefined;
   const error = blockingErrorOf(fields);
-  if (error !== undefined) return decoded(withhold(asked, error, result));
+  if (error !== undefined) {
+    return decoded(denyWithError(asked, error, { marker: '[Blocked by Stop hook]', result }));
+  }
   const wanted = forcedTurnIn(fields, decision);
   if (wanted !== undefined && !endsTurn) return forceTurn(asked, wanted, result);
   const contexts = result.additional_contexts ?? [];
-  const messages = [
-    contexts.length > 0
-      ? attach(asked, 'hook_additional_context', { context: contexts.length === 1 ? contexts[0] : contexts })
-      : attach(asked, 'hook_success', fields.body.json),
-  ];
+  const messages = [recordReply(asked, fields.body.json, contexts)];
   const reason = wanted?.reason === undefined ? {} : { stop_reason: result.stop_reason ?? wanted.reason };
   const metadata = metadataOf({ ...result, ...reason, messages });
   return decoded(answers.allow({ context: contexts, metadata }), noteOnBlock(fields, decision));
@@ -120,13 +124,6 @@ function whyOverridden({ entry, question: { hookContext } }: HookQuestion): stri
     return `it made the turn go on ${cap} times, which is \`agentao.stop_reentry_cap\``;
   }
   return hookContext.isLastRound === true ? 'it would make the turn go on, and no round is left' : undefined;
-}
-
-function withhold(asked: HookQuestion, error: string, result: RuleResult): Answer {
-  const messages = [attach(asked, 'hook_blocking_error', { error })];
-  return denyWithMarker('[Blocked by Stop hook]', error, {
-    said: { ...result, blocking_error: error, messages },
-  });
 }
 
 function noteOnBlock(fields: ReplyFields, decision: 'block' | 'approve' | undefined): Note[] {
