@@ -31,7 +31,7 @@ export function isOfKind(json: Json, kind: Kind): boolean {
 }
 
 /** What is wrong with a member, in the words of its dialect; undefined when it fits. */
-export type Check = (value: Json, key: string) => string | undefined;
+type Check = (value: Json, key: string) => string | undefined;
 
 /** One member of the payload of a point. */
 export interface Member {

@@ -35,7 +35,7 @@ export function readExitFailure(
   return passFailure(
     asked,
     { cause: 'agentao.exit_nonzero', what },
-    { said: ruleResult, stderr: processOutput.stderr },
+    { ruleResult, stderr: processOutput.stderr },
   );
 }
 
@@ -71,7 +71,7 @@ const closable: readonly string[] = ['UserPromptSubmit', 'PreToolUse', 'PostTool
 function passFailure(
   asked: HookQuestion,
   rule: FailureRule,
-  { said: ruleResult = {}, stderr = '' }: { readonly said?: RuleResult; readonly stderr?: string } = {},
+  { ruleResult = {}, stderr = '' }: { readonly ruleResult?: RuleResult; readonly stderr?: string } = {},
 ): Decoded<Answer> {
   const { entry, question } = asked;
   const onFailure = closable.includes(question.point) ? entry.onFailure : 'own';

@@ -29,7 +29,7 @@ export function metadataOf(result: RuleResult): Json {
 export function denyWithMarker(
   marker: Marker,
   reason: string,
-  { said: result, context = [] }: { readonly said?: RuleResult; readonly context?: readonly string[] },
+  { result, context = [] }: { readonly result?: RuleResult; readonly context?: readonly string[] },
 ): Answer {
   const metadata = Json.from({ replacement: `${marker} ${reason}`, ...(result && { agentao: result }) });
   return answers.deny(reason, { metadata, context });
@@ -42,7 +42,7 @@ export function denyWithError(
   { marker = '[Blocked by hook]', result, context = [] }: BlockDetails,
 ): Answer {
   const messages = [attach(asked, 'hook_blocking_error', { error })];
-  return denyWithMarker(marker, error, { said: { ...result, blocking_error: error, messages }, context });
+  return denyWithMarker(marker, error, { result: { ...result, blocking_error: error, messages }, context });
 }
 
 interface BlockDetails {

@@ -3,8 +3,9 @@ import type { HookContext } from '../../contract/turn.ts';
 import { RuntimeError } from '../../errors.ts';
 import { isObject, Json } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
+import { contextMembersOf } from './members.ts';
 import { permissionFor } from './permission.ts';
-import { contextMembersAt, type PointName } from './points.ts';
+import { type PointName, requirePoint } from './points.ts';
 import { describeBody } from './request/body.ts';
 
 const pointsOf: Readonly<Partial<Record<EventPhase, readonly PointName[]>>> = {
@@ -36,7 +37,7 @@ export function pointsAt(event: HookEvent): readonly PointName[] {
 
 /** A point's payload for an event of a pipeline; what only the plugin's entry knows is added when it is encoded. */
 export function describe(point: string, event: HookEvent, hookContext: HookContext): Payload {
-  return { ...describeEvent(point, event), ...contextMembersAt(point, hookContext) };
+  return { ...describeEvent(point, event), ...contextMembersOf(requirePoint(point).fields, hookContext) };
 }
 
 function describeEvent(point: string, event: HookEvent): Payload {

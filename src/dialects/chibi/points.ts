@@ -1,21 +1,33 @@
-import type { HookContext } from '../../contract/turn.ts';
 import { RuntimeError } from '../../errors.ts';
-import type { Payload, Point } from '../foreign-dialect.ts';
-import { textAt } from '../payload.ts';
+import type { Point } from '../foreign-dialect.ts';
+import { type Kind, optional, type Table, withFallback } from '../payload-table.ts';
 import {
-  defaultsOf,
-  type Kind,
-  type Member,
-  member,
-  optional,
-  type Table,
-  withFallback,
-} from '../payload-table.ts';
+  anything,
+  cached,
+  call,
+  context,
+  context_name,
+  count,
+  fuel,
+  history,
+  list,
+  loop,
+  messageMembers,
+  numberOrNull,
+  object,
+  optionalText,
+  session,
+  sizeOfContent,
+  subAgent,
+  system,
+  text,
+  textOrNull,
+} from './members.ts';
 
 /**
- * The family of a point: which answers count there and what they do. `told`: none, its hooks only observe.
+ * The family of a point: which answers count there and what they do. `observe`: none, its hooks only observe.
  */
-export type Family = 'told' | 'replace' | 'gate' | 'permission' | 'spawn' | 'delivery' | 'cache';
+export type Family = 'observe' | 'replace' | 'gate' | 'permission' | 'spawn' | 'delivery' | 'cache';
 
 /** A hook point of chibi: the members of its payload and of its answers, and how answers are composed. */
 export interface ChibiPoint extends Point {
@@ -26,68 +38,16 @@ export interface ChibiPoint extends Point {
   readonly refusal: string;
 }
 
-const text = member('text', 'is no text');
-const count = member('count', 'is no whole number from 0');
-const list = member('list', 'is no list');
-const object = member('object', 'is no object');
-const anything = member('any', 'is no value');
-const flag = member('flag', 'is no boolean');
-const textOrNull = withFallback(member('text or null', 'is no text, nor null'), null);
-const numberOrNull = withFallback(member('number or null', 'is no number, nor null'), null);
-const optionalText = optional(text);
-
-/** What comes from the hook context; a host may set `summary`, `flock_goals` and `tool_count` there. */
-const contextRows = {
-  context_name: withFallback(text, (context) => context.context_name),
-  summary: withFallback(text, ({ host }) => host['summary'] ?? ''),
-  flock_goals: withFallback(list, ({ host }) => host['flock_goals'] ?? []),
-  tool_count: withFallback(count, ({ host }) => host['tool_count'] ?? 0),
-  current_fallback: withFallback(text, 'call_user'),
-  fuel_remaining: optional(withFallback(count, ({ fuel }) => fuel?.remaining)),
-  fuel_total: optional(withFallback(count, ({ fuel }) => fuel?.total)),
-} as const;
-
-/** The members of the point's payload that come from the hook context; those without a value are absent. */
-export function contextMembersAt(point: string, hookContext: HookContext): Payload {
-  const known = new Set<Member>(Object.values(contextRows));
-  const rows = Object.entries(requirePoint(point).fields).filter(([, row]) => known.has(row));
-  return defaultsOf(Object.fromEntries(rows), {}, hookContext);
-}
-
-const { context_name, summary, flock_goals, tool_count, current_fallback, ...fuel } = contextRows;
-const session = { chibi_home: optionalText, project_root: optionalText, tool_count };
-const context = { context_name, summary };
-const system = { ...context, flock_goals };
-const loop = { context_name, current_fallback, ...fuel };
-const call = { tool_name: text, arguments: object };
-const subAgent = { system_prompt: text, input: text, model: textOrNull };
-const messageMembers = { from: text, to: text, content: text, context_name };
-const history = { ...context, message_count: count };
-const cached = withFallback(flag, false);
-
-/** A member with a default that is counted in the `content` of the payload. */
-function countedIn(row: Member, countIn: (content: string) => number): Member {
-  return withFallback(row, (_context, given) => {
-    const content = textAt(given, 'content');
-    return content === undefined ? undefined : countIn(content);
-  });
-}
-
-const bytesIn = (content: string): number => Buffer.byteLength(content);
-const charactersIn = (content: string): number => [...content].length;
-const linesIn = (content: string): number =>
-  content.split('\n').length - (content === '' || content.endsWith('\n') ? 1 : 0);
-
 function observerPoint(fields: ChibiPoint['fields']): ChibiPoint {
   const composition = { verdict: 'strictest' } as const;
   const observer = { order: 'serial', isFilter: false, isAwaited: true, composition } as const;
-  return { ...observer, family: 'told', fields, results: {}, refusal: '' };
+  return { ...observer, family: 'observe', fields, results: {}, refusal: '' };
 }
 
 type FilterOptions = Partial<Pick<ChibiPoint, 'composition' | 'refusal'>>;
 
 function filterPoint(
-  family: Exclude<Family, 'told'>,
+  family: Exclude<Family, 'observe'>,
   shape: Pick<ChibiPoint, 'fields' | 'results'>,
   { composition = { verdict: 'strictest' }, refusal = '' }: FilterOptions = {},
 ): ChibiPoint {
@@ -180,16 +140,16 @@ export const points = {
     fields: {
       ...call,
       content: text,
-      char_count: countedIn(optional(count), charactersIn),
-      line_count: countedIn(optional(count), linesIn),
-      output_size: countedIn(optional(count), bytesIn),
+      char_count: optional(sizeOfContent.char_count),
+      line_count: optional(sizeOfContent.line_count),
+      output_size: optional(sizeOfContent.output_size),
     },
     results: { summary: 'text', block: 'flag' },
   }),
   post_cache_output: observerPoint({
     tool_name: text,
     cache_id: text,
-    output_size: countedIn(count, bytesIn),
+    output_size: sizeOfContent.output_size,
     preview_size: count,
   }),
   pre_send_message: filterPoint(

@@ -55,7 +55,7 @@ type Results = ReadonlyMap<string, Json>;
 function toAnswer(entry: HookEntry<ChibiSettings>, point: string, results: Results): Answer {
   const { family, refusal } = requirePoint(point);
   switch (family) {
-    case 'told':
+    case 'observe':
       return answers.allow();
     case 'replace':
       return replaceWith(results);

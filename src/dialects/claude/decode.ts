@@ -5,7 +5,7 @@ import type { ProcessReply, Reply } from '../../transport/transport.ts';
 import { describeExit, excerpt, malformed } from '../body.ts';
 import { type Decoded, decoded } from '../dialect.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
-import { withEnvFile } from './env-file.ts';
+import { withEnvFile } from './encode.ts';
 import {
   applyStopCap,
   block,

@@ -5,9 +5,8 @@ import { isObject } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import { toPlainValue, valueAt } from '../payload.ts';
 import { findKind } from './events.ts';
-import { toToolCalls } from './wire/call.ts';
 import { toContext, toMeta, toNanoseconds } from './wire/context.ts';
-import { countFiles, promptMessages } from './wire/message.ts';
+import { countFiles, promptMessages, toToolCalls } from './wire/message.ts';
 
 /**
  * The payload of an event in the legacy form, with all members of both forms; undefined for a pipeline

@@ -73,9 +73,9 @@ function reject({ name }: HookEntry<PicoclawSettings>, what: string): HandshakeR
 }
 
 function noteNames(body: ReturnType<typeof toBody>): Note[] {
-  const said = ['name', 'version'].flatMap((key) => {
+  const names = ['name', 'version'].flatMap((key) => {
     const value = nonNull(body.get(key));
     return value === undefined ? [] : [`${key} ${excerpt(value.text)}`];
   });
-  return said.length === 0 ? [] : [{ level: 'debug', message: `it says of itself: ${said.join(', ')}` }];
+  return names.length === 0 ? [] : [{ level: 'debug', message: `it says of itself: ${names.join(', ')}` }];
 }

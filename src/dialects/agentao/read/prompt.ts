@@ -60,5 +60,5 @@ function readAnswer(asked: HookQuestion, fields: ReplyFields): Answer {
 function stop(asked: HookQuestion, reason: string, recorded: RuleResult): Answer {
   const messages = [attach(asked, 'hook_stopped_continuation', { reason })];
   const result: RuleResult = { ...recorded, prevent_continuation: true, stop_reason: reason, messages };
-  return denyWithMarker('[Hook stopped]', reason, { said: result });
+  return denyWithMarker('[Hook stopped]', reason, { result });
 }

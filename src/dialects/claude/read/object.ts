@@ -1,7 +1,6 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { type Decoded, decoded, type Note } from '../../dialect.ts';
 import { block, type HookQuestion, letPass, noDecision } from '../hook-question.ts';
-import { noteMisplacedDecision } from '../misplaced-decision.ts';
 import {
   type Blocked,
   extrasOf,
@@ -11,7 +10,7 @@ import {
   textAt,
   uniqueMember,
 } from '../reply-object.ts';
-import { findReplyFault } from '../reply-schema.ts';
+import { findReplyFault, noteMisplacedDecision } from '../reply-schema.ts';
 import { unknownVerdict } from '../reply-verdict.ts';
 import { readDecision } from './decision.ts';
 import { readPermission } from './permission.ts';

@@ -3,8 +3,7 @@ import type { Json } from '../../../json/json.ts';
 import { malformed, nonNull } from '../../body.ts';
 import { toPlainValue } from '../../payload.ts';
 import { foldObject } from '../json-parts.ts';
-import { fromToolCalls, type NeutralCall } from './call.ts';
-import { toMessage } from './message.ts';
+import { fromToolCalls, type NeutralCall, toMessage } from './message.ts';
 
 /** The members of an LLMRESPONSE beside its text, with their defaults. */
 export const defaultResponse = {
