@@ -13,7 +13,7 @@ import {
 
 /** A payload from the host, with defaults filled in. Throws EVENT_INVALID, which names the member. */
 export function complete(point: string, given: Payload, hookContext: HookContext): Payload {
-  const own = Object.hasOwn(tables, point) ? tables[point] : undefined;
+  const own = Object.hasOwn(fields, point) ? fields[point] : undefined;
   if (own === undefined) throw invalidPayload(`claude has no event "${point}"`);
   const name = valueAt(given, 'hook_event_name');
   if (name !== undefined && name !== point) {
@@ -70,7 +70,7 @@ const modelSwitch = {
 } as const;
 
 /** The members of each event beside the common ones. Source: the hooks reference, "Hook events". */
-const tables: Readonly<Record<string, Table>> = {
+export const fields: Readonly<Record<string, Table>> = {
   SessionStart: {
     source: withFallback(text, ({ isResumed }) => (isResumed ? 'resume' : 'startup')),
     model: optionalText,
