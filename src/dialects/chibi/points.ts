@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../errors.ts';
+import type { Composition } from '../compose.ts';
 import type { Point } from '../foreign-dialect.ts';
 import { type Kind, optional, type Table, withFallback } from '../payload-table.ts';
 import {
@@ -38,105 +39,101 @@ export interface ChibiPoint extends Point {
   readonly refusal: string;
 }
 
-function observerPoint(fields: ChibiPoint['fields']): ChibiPoint {
+function observerPoint(fields: Table): ChibiPoint {
   const composition = { verdict: 'strictest' } as const;
   const observer = { order: 'serial', isFilter: false, isAwaited: true, composition } as const;
   return { ...observer, family: 'observe', fields, results: {}, refusal: '' };
 }
 
-type FilterOptions = Partial<Pick<ChibiPoint, 'composition' | 'refusal'>>;
+type FilterShape = Pick<ChibiPoint, 'family' | 'fields' | 'results'> &
+  Partial<Pick<ChibiPoint, 'composition' | 'refusal'>>;
 
-function filterPoint(
-  family: Exclude<Family, 'observe'>,
-  shape: Pick<ChibiPoint, 'fields' | 'results'>,
-  { composition = { verdict: 'strictest' }, refusal = '' }: FilterOptions = {},
-): ChibiPoint {
-  return { order: 'serial', isFilter: true, ends: ['abort'], family, ...shape, composition, refusal };
+function filterPoint(shape: FilterShape): ChibiPoint {
+  const composition = { verdict: 'strictest' } as const;
+  return { order: 'serial', isFilter: true, ends: ['abort'], composition, refusal: '', ...shape };
 }
 
-function permission(fields: ChibiPoint['fields']): ChibiPoint {
+function replacePoint(
+  fields: Table,
+  results: ChibiPoint['results'],
+  members: Composition['members'] = {},
+): ChibiPoint {
+  const composition = { verdict: 'strictest', members } as const;
+  return filterPoint({ family: 'replace', fields, results, composition });
+}
+
+function gatePoint(fields: Table, results: ChibiPoint['results'], refusal: string): ChibiPoint {
+  const refusing = { block: 'flag', message: 'text' } as const;
+  return filterPoint({ family: 'gate', fields, results: { ...refusing, ...results }, refusal });
+}
+
+function permissionPoint(fields: Table): ChibiPoint {
   // `approved` is how plugins answered before February 2026.
   const results = { denied: 'flag', reason: 'text', approved: 'flag' } as const;
-  return filterPoint('permission', { fields, results }, { refusal: 'denied by plugin' });
+  return filterPoint({ family: 'permission', fields, results, refusal: 'denied by plugin' });
 }
 
 const loopResults = { fallback: 'text', fuel: 'fuel', fuel_delta: 'delta' } as const;
-const refusals = { block: 'flag', message: 'text' } as const;
 
 /** The 33 points, in the order of chibi's own list. Source: docs/hooks.md and tools/hooks.rs. */
 export const points = {
   on_start: observerPoint(session),
   on_end: observerPoint(session),
-  pre_message: filterPoint('replace', { fields: { prompt: text, ...context }, results: { prompt: 'text' } }),
+  pre_message: replacePoint({ prompt: text, ...context }, { prompt: 'text' }),
   post_message: observerPoint({
     prompt: text,
     original_prompt: withFallback(optionalText, (_context, { prompt }) => prompt),
     response: text,
     context_name,
   }),
-  pre_system_prompt: filterPoint(
-    'replace',
-    { fields: system, results: { inject: 'text' } },
-    { composition: { verdict: 'strictest', members: { inject: 'reversed' } } },
-  ),
-  post_system_prompt: filterPoint(
-    'replace',
-    { fields: system, results: { inject: 'text' } },
-    { composition: { verdict: 'strictest', members: { inject: 'list' } } },
-  ),
-  pre_tool: filterPoint(
-    'gate',
-    { fields: call, results: { ...refusals, arguments: 'any' } },
-    { refusal: 'Tool call blocked by hook' },
-  ),
+  pre_system_prompt: replacePoint(system, { inject: 'text' }, { inject: 'reversed' }),
+  post_system_prompt: replacePoint(system, { inject: 'text' }, { inject: 'list' }),
+  pre_tool: gatePoint(call, { arguments: 'any' }, 'Tool call blocked by hook'),
   post_tool: observerPoint({ ...call, result: text, cached }),
-  pre_tool_output: filterPoint(
-    'gate',
-    { fields: { ...call, output: text }, results: { ...refusals, output: 'text' } },
-    { refusal: 'Output blocked by hook' },
-  ),
+  pre_tool_output: gatePoint({ ...call, output: text }, { output: 'text' }, 'Output blocked by hook'),
   post_tool_output: observerPoint({
     ...call,
     output: text,
     final_output: withFallback(text, (_context, { output }) => output),
     cached,
   }),
-  pre_api_tools: filterPoint(
-    'replace',
-    { fields: { context_name, tools: list, ...fuel }, results: { include: 'list', exclude: 'list' } },
-    { composition: { verdict: 'strictest', members: { include: 'intersection', exclude: 'union' } } },
+  pre_api_tools: replacePoint(
+    { context_name, tools: list, ...fuel },
+    { include: 'list', exclude: 'list' },
+    { include: 'intersection', exclude: 'union' },
   ),
-  pre_api_request: filterPoint(
-    'replace',
-    { fields: { context_name, request_body: object, ...fuel }, results: { request_body: 'any' } },
-    { composition: { verdict: 'strictest', members: { request_body: 'shallow' } } },
+  pre_api_request: replacePoint(
+    { context_name, request_body: object, ...fuel },
+    { request_body: 'any' },
+    { request_body: 'shallow' },
   ),
-  pre_agentic_loop: filterPoint('replace', { fields: { ...loop, message: text }, results: loopResults }),
-  post_tool_batch: filterPoint('replace', { fields: { ...loop, tool_calls: list }, results: loopResults }),
-  pre_file_read: permission({ tool_name: text, path: text }),
-  pre_file_write: permission({ tool_name: text, path: text, content: textOrNull, operation: optionalText }),
-  pre_shell_exec: permission({ tool_name: text, command: text }),
-  pre_fetch_url: permission({
+  pre_agentic_loop: replacePoint({ ...loop, message: text }, loopResults),
+  post_tool_batch: replacePoint({ ...loop, tool_calls: list }, loopResults),
+  pre_file_read: permissionPoint({ tool_name: text, path: text }),
+  pre_file_write: permissionPoint({
+    tool_name: text,
+    path: text,
+    content: textOrNull,
+    operation: optionalText,
+  }),
+  pre_shell_exec: permissionPoint({ tool_name: text, command: text }),
+  pre_fetch_url: permissionPoint({
     tool_name: text,
     safety: text,
     url: optionalText,
     reason: optionalText,
     summary: optionalText,
   }),
-  pre_spawn_agent: filterPoint(
-    'spawn',
-    {
-      fields: {
-        ...subAgent,
-        temperature: numberOrNull,
-        max_tokens: numberOrNull,
-      },
-      results: { response: 'text', ...refusals },
-    },
-    { composition: { verdict: 'first' }, refusal: 'Sub-agent call blocked by hook' },
-  ),
+  pre_spawn_agent: filterPoint({
+    family: 'spawn',
+    fields: { ...subAgent, temperature: numberOrNull, max_tokens: numberOrNull },
+    results: { response: 'text', block: 'flag', message: 'text' },
+    composition: { verdict: 'first' },
+    refusal: 'Sub-agent call blocked by hook',
+  }),
   post_spawn_agent: observerPoint({ ...subAgent, response: text }),
-  pre_cache_output: filterPoint('cache', {
+  pre_cache_output: filterPoint({
+    family: 'cache',
     fields: {
       ...call,
       content: text,
@@ -152,11 +149,12 @@ export const points = {
     output_size: sizeOfContent.output_size,
     preview_size: count,
   }),
-  pre_send_message: filterPoint(
-    'delivery',
-    { fields: messageMembers, results: { delivered: 'flag', via: 'text' } },
-    { composition: { verdict: 'first' } },
-  ),
+  pre_send_message: filterPoint({
+    family: 'delivery',
+    fields: messageMembers,
+    results: { delivered: 'flag', via: 'text' },
+    composition: { verdict: 'first' },
+  }),
   post_send_message: observerPoint({ ...messageMembers, delivery_result: anything }),
   post_index_file: observerPoint({ path: text, lang: text, symbol_count: count, ref_count: count }),
   pre_vfs_write: observerPoint({ tool_name: text, path: text, content: textOrNull, caller: text }),
