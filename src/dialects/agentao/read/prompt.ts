@@ -25,8 +25,13 @@ import {
 
 /** Decodes a reply at UserPromptSubmit. The exit code counts only when nothing was printed. */
 export function readPrompt(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
-  const { text, body, failure } = processOutput;
-  if (body !== undefined) return decoded(readAnswer(asked, readFields(body)));
+  const { body } = processOutput;
+  return body === undefined ? readPlain(asked, processOutput) : decoded(readAnswer(asked, readFields(body)));
+}
+
+/** Decodes what is no object where text is context for the model, and a failed exit counts without one only. */
+export function readPlain(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
+  const { text, failure } = processOutput;
   if (text !== '') return decoded(addContext(asked, text));
   if (failure !== undefined) return readExitFailure(asked, failure, processOutput);
   return decoded(answers.allow({ metadata: metadataOf({ messages: [attach(asked, 'hook_success', {})] }) }));

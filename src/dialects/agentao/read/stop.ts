@@ -1,7 +1,6 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { nonNull } from '../../body.ts';
 import { type Decoded, decoded, type Note } from '../../dialect.ts';
-import { readExitFailure } from '../failure.ts';
 import type { ProcessOutput } from '../process-output.ts';
 import {
   blockingErrorOf,
@@ -22,21 +21,18 @@ import {
   type RuleResult,
   recordReply,
 } from '../rule-result.ts';
-import { addContext } from './prompt.ts';
+import { readPlain } from './prompt.ts';
 
 /**
  * Decodes a reply at Stop: forces a further turn, withholds the answer or adds text. Exit code 2 comes first.
  */
 export function readStop(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
-  const { text, body, exitCode, failure, stderr } = processOutput;
+  const { body, exitCode, stderr } = processOutput;
   if (exitCode === 2) {
     const reason = stderr === '' ? 'Stop hook blocked via exit 2' : stderr;
     return forceTurn(asked, { followUp: reason, reason, via: 'exit2' }, {});
   }
-  if (body !== undefined) return readAnswer(asked, readFields(body));
-  if (text !== '') return decoded(addContext(asked, text));
-  if (failure !== undefined) return readExitFailure(asked, failure, processOutput);
-  return decoded(answers.allow({ metadata: metadataOf({ messages: [attach(asked, 'hook_success', {})] }) }));
+  return body === undefined ? readPlain(asked, processOutput) : readAnswer(asked, readFields(body));
 }
 
 function readAnswer(asked: HookQuestion, fields: ReplyFields): Decoded<Answer> {
