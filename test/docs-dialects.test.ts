@@ -6,7 +6,7 @@ import { answers } from '../src/contract/hook.ts';
 import { createHookContext } from '../src/contract/turn.ts';
 import { agentao } from '../src/dialects/agentao/dialect.ts';
 import { points as chibiPoints } from '../src/dialects/chibi/points.ts';
-import { fields } from '../src/dialects/claude/payload-fields.ts';
+import { fields } from '../src/dialects/claude/complete.ts';
 import { eventRules } from '../src/dialects/claude/points.ts';
 import { picoclawKinds } from '../src/dialects/picoclaw/config/events.ts';
 import type { FailureCause } from '../src/dialects/picoclaw/failure.ts';

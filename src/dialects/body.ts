@@ -5,6 +5,7 @@ import { isObject, Json } from '../json/json.ts';
 import { type Member, memberOf, scanMembers } from '../json/scan.ts';
 import { lastLineOf } from '../text/last-line.ts';
 import { hintOfExit } from './exit-hint.ts';
+import { invalidOffset } from './printed.ts';
 
 /** A JSON object that a peer wrote, with its members as the exact text they had. */
 export interface Body {
@@ -56,14 +57,22 @@ export function malformed(
  */
 function requireCleanExit(reply: ProcessReply): void {
   if (reply.exitCode === 0) return;
-  const { exitCode, signal, stderr } = reply;
-  const how =
-    signal === null ? `the process exited with code ${exitCode}` : `the process was ended by ${signal}`;
-  const lastLine = lastLineOf(stderr);
+  const how = `the process ${describeExit(reply)}`;
+  const lastLine = lastLineOf(reply.stderr);
   const message = ownErrorText(reply.stdout) ?? (lastLine === '' ? how : `${how}: ${lastLine}`);
-  const details = { exit_code: exitCode, signal, stderr };
+  throw exitError(reply, message, hintOfExit(reply.exitCode, reply.stderr));
+}
+
+/** How a process ended that did not exit with 0, as the end of a sentence. */
+export function describeExit({ exitCode, signal }: Pick<ProcessReply, 'exitCode' | 'signal'>): string {
+  return signal === null ? `exited with code ${exitCode}` : `was ended by ${signal}`;
+}
+
+/** The PROCESS_EXIT or PROCESS_SIGNAL error of a process that ended badly. */
+export function exitError(reply: ProcessReply, message: string, hint?: string): RuntimeError {
+  const { exitCode: exit_code, signal, stderr } = reply;
   const code = signal === null ? 'PROCESS_EXIT' : 'PROCESS_SIGNAL';
-  throw new RuntimeError(code, message, { hint: hintOfExit(exitCode, stderr), details });
+  return new RuntimeError(code, message, { hint, details: { exit_code, signal, stderr } });
 }
 
 /** The result of a server's reply. Throws TOOL_ERROR with the server's message for a JSON-RPC error. */
@@ -88,6 +97,12 @@ export function readPrinted(reply: ProcessReply): Body {
 /** The object that is the reply on either wire. Throws as `readPrinted` does, and TOOL_ERROR for a JSON-RPC error. */
 export function readReply(reply: Reply): Body {
   return reply.via === 'rpc' ? toBody(requireResult(reply)) : readPrinted(reply);
+}
+
+/** The member as an object; undefined when it is none. */
+export function objectAt(body: Body, key: string): Body | undefined {
+  const json = body.get(key);
+  return json !== undefined && isObject(json.value) ? toBody(json) : undefined;
 }
 
 /** The member, or undefined where it is absent or null. */
@@ -122,27 +137,6 @@ function decodeUtf8(bytes: Uint8Array): string {
     `stdout is not UTF-8: byte ${invalidOffset(bytes)} belongs to no character`,
     'Write UTF-8 to stdout.',
   );
-}
-
-/** The offset of the first invalid UTF-8 sequence: all bytes before it decode. */
-function invalidOffset(bytes: Uint8Array): number {
-  let valid = 0;
-  let invalid = bytes.length + 1;
-  while (invalid - valid > 1) {
-    const middle = (valid + invalid) >> 1;
-    if (middle <= bytes.length && wholeCharacters(bytes.subarray(0, middle)) !== undefined) valid = middle;
-    else invalid = middle;
-  }
-  return Buffer.byteLength(wholeCharacters(bytes.subarray(0, valid)) ?? '');
-}
-
-/** The whole characters in a prefix of UTF-8; undefined when a byte in it is invalid. */
-function wholeCharacters(prefix: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(prefix, { stream: true });
-  } catch {
-    return undefined;
-  }
 }
 
 function strayTextHint(text: string): string {

@@ -2,8 +2,7 @@ import type { Message, Reply } from '../contract/exchange.ts';
 import type { Answer, HookEvent, Verdict } from '../contract/hook.ts';
 import type { HookContext } from '../contract/turn.ts';
 import type { RuntimeError } from '../errors.ts';
-import type { Composed, HookAnswer } from './compose.ts';
-import type { Composition } from './composition.ts';
+import type { Composed, Composition, HookAnswer } from './compose.ts';
 import type { Decoded, Note } from './dialect.ts';
 
 /** The payload of a hook: a tree in which values of type `Json` keep their exact text. */

@@ -34,3 +34,24 @@ function isWhole(bytes: Uint8Array, form: 'utf-16le' | 'utf-16be'): boolean {
     return false;
   }
 }
+
+/** The offset of the first invalid UTF-8 sequence: all bytes before it decode. */
+export function invalidOffset(bytes: Uint8Array): number {
+  let valid = 0;
+  let invalid = bytes.length + 1;
+  while (invalid - valid > 1) {
+    const middle = (valid + invalid) >> 1;
+    if (middle <= bytes.length && wholeCharacters(bytes.subarray(0, middle)) !== undefined) valid = middle;
+    else invalid = middle;
+  }
+  return Buffer.byteLength(wholeCharacters(bytes.subarray(0, valid)) ?? '');
+}
+
+/** The whole characters in a prefix of UTF-8; undefined when a byte in it is invalid. */
+function wholeCharacters(prefix: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(prefix, { stream: true });
+  } catch {
+    return undefined;
+  }
+}

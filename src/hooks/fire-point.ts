@@ -2,7 +2,7 @@ import type { Decision } from '../contract/hook.ts';
 import { createHookContext, type HookContext } from '../contract/turn.ts';
 import { type Composed, compose, type HookAnswer } from '../dialects/compose.ts';
 import type { ForeignDialect, Payload } from '../dialects/foreign-dialect.ts';
-import { invalidPayload } from '../dialects/invalid-payload.ts';
+import { invalidPayload } from '../dialects/payload-table.ts';
 import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
 import { findNearest } from '../yaml/suggest.ts';

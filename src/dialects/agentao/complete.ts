@@ -1,62 +1,79 @@
 import type { HookContext } from '../../contract/turn.ts';
-import { isObject, Json } from '../../json/json.ts';
+import { Json } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
-import { invalidPayload } from '../invalid-payload.ts';
+import { textAt } from '../payload.ts';
+import { defaultsOf, member, optional, requireMembers, type Table, withFallback } from '../payload-table.ts';
 import { shortError } from './describe.ts';
-import { spellings, unwrap } from './host-payload.ts';
-import { textAt, valueAt } from './payload.ts';
-import { type PointName, requirePoint } from './points.ts';
+import { spellings, unwrap } from './envelope.ts';
+import { isFlat, type PointName, requirePoint } from './points.ts';
 import { allToolNames, toolNameForHooks } from './tool-names.ts';
 
-type Kind = 'a string' | 'a string that is not empty' | 'a boolean' | 'an object' | 'a string or null';
-
 interface Shape {
-  readonly required?: Readonly<Record<string, Kind>>;
-  readonly optional: Readonly<Record<string, Kind>>;
+  /** The members of the envelope's `data`, or of a flat event. */
+  readonly own: Table;
   /** Members that stand beside the envelope. */
-  readonly beside?: Readonly<Record<string, Kind>>;
+  readonly beside: Table;
 }
 
-const envelope = { sessionId: 'a string', cwd: 'a string' } as const;
-const outerMembers = { transcript_path: 'a string or null', permission_mode: 'a string' } as const;
-const callShape = {
-  required: { toolName: 'a string that is not empty' },
-  optional: { sessionId: 'a string', toolInput: 'an object' },
-  beside: { ...outerMembers, cwd: 'a string', tool_use_id: 'a string' },
-} as const;
-const flatMembers = {
-  session_id: 'a string',
-  transcript_path: 'a string or null',
-  cwd: 'a string',
-  permission_mode: 'a string',
-} as const;
+const text = member('text', 'a string');
+const filledText = member('filled text', 'a string that is not empty');
+const optionalText = optional(text);
+const optionalFlag = optional(member('flag', 'a boolean'));
+
+const envelope = { sessionId: optionalText, cwd: optionalText };
+const outerMembers = {
+  transcript_path: optional(member('text or null', 'a string or null')),
+  permission_mode: optionalText,
+};
+const besideCall = { ...outerMembers, cwd: optionalText, tool_use_id: optionalText };
+const call = { sessionId: optionalText, toolInput: optional(member('object', 'an object')) };
+const flat = {
+  session_id: optionalText,
+  transcript_path: outerMembers.transcript_path,
+  cwd: optionalText,
+  permission_mode: optionalText,
+};
 
 const shapes: Readonly<Record<PointName, Shape>> = {
-  UserPromptSubmit: { required: { userMessage: 'a string' }, optional: envelope, beside: outerMembers },
-  SessionStart: { optional: envelope, beside: { ...outerMembers, source: 'a string' } },
-  SessionEnd: { optional: envelope, beside: { ...outerMembers, reason: 'a string' } },
-  PreToolUse: callShape,
-  PostToolUse: { ...callShape, required: { ...callShape.required, toolOutput: 'a string' } },
-  PostToolUseFailure: { ...callShape, required: { ...callShape.required, error: 'a string' } },
+  UserPromptSubmit: { own: { userMessage: text, ...envelope }, beside: outerMembers },
+  SessionStart: { own: envelope, beside: { ...outerMembers, source: optionalText } },
+  SessionEnd: { own: envelope, beside: { ...outerMembers, reason: optionalText } },
+  PreToolUse: { own: { toolName: filledText, ...call }, beside: besideCall },
+  PostToolUse: { own: { toolName: filledText, toolOutput: text, ...call }, beside: besideCall },
+  PostToolUseFailure: { own: { toolName: filledText, error: text, ...call }, beside: besideCall },
   Stop: {
-    optional: {
-      ...flatMembers,
-      stop_hook_active: 'a boolean',
-      last_assistant_message: 'a string',
-      turn_end_reason: 'a string',
-      at_max_iter: 'a boolean',
+    own: {
+      ...flat,
+      stop_hook_active: withFallback(optionalFlag, ({ forcedTurns }) => forcedTurns > 0),
+      last_assistant_message: withFallback(optionalText, ''),
+      turn_end_reason: withFallback(optionalText, 'final_response'),
+      at_max_iter: withFallback(
+        optionalFlag,
+        (_context, given) => textAt(given, 'turn_end_reason') === 'max_iterations',
+      ),
     },
+    beside: {},
   },
   PreCompact: {
-    optional: {
-      ...flatMembers,
-      trigger: 'a string',
-      custom_instructions: 'a string',
-      compaction_type: 'a string',
-      reason: 'a string',
+    own: {
+      ...flat,
+      trigger: withFallback(optionalText, (_context, given) => triggerOf(given)),
+      custom_instructions: withFallback(optionalText, ''),
+      compaction_type: withFallback(optionalText, 'full'),
+      reason: withFallback(optionalText, (_context, given) =>
+        triggerOf(given) === 'manual' ? byHand : 'compression_threshold',
+      ),
     },
+    beside: {},
   },
 };
+
+/** The reason of a manual compaction; it and the trigger are derived from each other. */
+const byHand = 'manual_cli';
+
+function triggerOf(given: Payload): string {
+  return textAt(given, 'trigger') ?? (textAt(given, 'reason') === byHand ? 'manual' : 'auto');
+}
 
 /**
  * Completes a payload from the host: the full envelope, only the members of its `data`, or Claude's names for
@@ -64,44 +81,25 @@ const shapes: Readonly<Record<PointName, Shape>> = {
  */
 export function complete(name: string, given: Payload, hookContext: HookContext): Payload {
   const point = requirePoint(name);
-  const { required = {}, optional, beside: around = {} } = shapes[point];
-  const known = { own: Object.keys({ ...required, ...optional }), beside: Object.keys(around) };
+  const shape = shapes[point];
+  const known = { own: Object.keys(shape.own), beside: Object.keys(shape.beside) };
   const { own, beside } = unwrap(point, given, known);
-  requireShape(point, own, { required, optional });
-  requireShape(point, beside, { optional: around });
-  if (point === 'Stop') return completeStop(own, hookContext);
-  if (point === 'PreCompact') return completeCompaction(own);
+  requireMembersAt(point, shape.own, own);
+  requireMembersAt(point, shape.beside, beside);
+  if (isFlat(point)) return { ...defaultsOf(shape.own, own, hookContext), ...own };
   const data = { ...own, sessionId: textAt(own, 'sessionId') ?? hookContext.session_id };
-  const toolName = textAt(own, 'toolName');
-  const isCall = Object.hasOwn(required, 'toolName') && toolName !== undefined;
+  const toolName = Object.hasOwn(shape.own, 'toolName') ? textAt(own, 'toolName') : undefined;
   return {
-    ...(isCall ? completeCall(point, { data, beside }, toolName) : { data }),
+    ...(toolName === undefined ? { data } : completeCall(point, { data, beside }, toolName)),
     ...(Object.keys(beside).length > 0 && { beside }),
   };
 }
 
-function requireShape(point: PointName, given: Payload, { required = {}, optional }: Shape): void {
-  for (const [key, kind] of Object.entries({ ...required, ...optional })) {
-    const value = valueAt(given, key);
-    if (value === undefined && !Object.hasOwn(required, key)) continue;
-    if (value === undefined) throw invalidPayload(`${point} has no ${spellings(key, point)}`);
-    if (!isKind(value, kind)) throw invalidPayload(`the ${spellings(key, point)} of ${point} is not ${kind}`);
-  }
-}
-
-function isKind(value: unknown, kind: Kind): boolean {
-  switch (kind) {
-    case 'a string':
-      return typeof value === 'string';
-    case 'a string that is not empty':
-      return typeof value === 'string' && value !== '';
-    case 'a boolean':
-      return typeof value === 'boolean';
-    case 'an object':
-      return isObject(value);
-    case 'a string or null':
-      return typeof value === 'string' || value === null;
-  }
+function requireMembersAt(point: PointName, table: Table, given: Payload): void {
+  requireMembers(table, given, (key, kind) => {
+    const names = spellings(key, point);
+    return kind === undefined ? `${point} has no ${names}` : `the ${names} of ${point} is not ${kind}`;
+  });
 }
 
 function completeCall(
@@ -119,29 +117,5 @@ function completeCall(
     data: { ...payloadData, error: shortError(error) },
     ...callMembers,
     error: textAt(beside, 'error') ?? error,
-  };
-}
-
-function completeStop(given: Payload, { forcedTurns }: HookContext): Payload {
-  const end = textAt(given, 'turn_end_reason') ?? 'final_response';
-  return {
-    stop_hook_active: forcedTurns > 0,
-    last_assistant_message: '',
-    turn_end_reason: end,
-    at_max_iter: end === 'max_iterations',
-    ...given,
-  };
-}
-
-/** `trigger` and `reason` are derived from each other: a manual compaction has the reason `manual_cli`. */
-function completeCompaction(given: Payload): Payload {
-  const byHand = 'manual_cli';
-  const trigger = textAt(given, 'trigger') ?? (textAt(given, 'reason') === byHand ? 'manual' : 'auto');
-  return {
-    trigger,
-    custom_instructions: '',
-    compaction_type: 'full',
-    reason: trigger === 'manual' ? byHand : 'compression_threshold',
-    ...given,
   };
 }

@@ -1,15 +1,14 @@
 import type { Reply } from '../../contract/exchange.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
 import { RuntimeError } from '../../errors.ts';
-import { type Decoded, decoded } from '../dialect.ts';
+import { type Body, nonNull, objectAt } from '../body.ts';
+import { type Decoded, decoded, type Note } from '../dialect.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
-import type { HookQuestion } from './attachment.ts';
 import type { AgentaoSettings } from './config/settings.ts';
-import { findEmbeddedObjects } from './embedded-objects.ts';
 import { isObserveOnly, readExitFailure, readFault, readInvalidJson } from './failure.ts';
-import { noteMisplacedDecision } from './misplaced-decision.ts';
 import { type PointName, requirePoint } from './points.ts';
 import {
+  findEmbeddedObjects,
   isTruncatedObject,
   noteTextBesideJson,
   type ProcessOutput,
@@ -21,9 +20,9 @@ import { readStart } from './read/start.ts';
 import { readStop } from './read/stop.ts';
 import { readTool } from './read/tool.ts';
 import { findRepeatedKey } from './reply-fields.ts';
-import { ruleResultIn } from './rule-result.ts';
+import { type HookQuestion, ruleResultIn } from './rule-result.ts';
 
-type Reader = (asked: HookQuestion, left: ProcessOutput) => Decoded<Answer>;
+type Reader = (asked: HookQuestion, processOutput: ProcessOutput) => Decoded<Answer>;
 
 const readers: Readonly<Record<PointName, Reader>> = {
   UserPromptSubmit: readPrompt,
@@ -109,4 +108,34 @@ function readObserver(asked: HookQuestion, processOutput: ProcessOutput): Decode
   if (processOutput.failure !== undefined)
     return readExitFailure(asked, processOutput.failure, processOutput);
   return decoded(answers.allow());
+}
+
+const camel = 'permissionDecision';
+const snake = 'permission_decision';
+
+/** A warning about a permission decision under a key or at a point where it has no effect. */
+function noteMisplacedDecision(point: string, body: Body, { verdict }: Answer): readonly Note[] {
+  if (verdict === 'deny' || verdict === 'abort') return [];
+  const key = findMisplacedKey(point, body);
+  if (key === undefined) return [];
+  const right =
+    point === 'PreToolUse'
+      ? 'write `{"hookSpecificOutput": {"permissionDecision": …}}`'
+      : `${point} knows no permission, what denies there is \`{"blockingError": …}\``;
+  return [{ level: 'warn', message: `its \`${key}\` has no effect: ${right}` }];
+}
+
+function findMisplacedKey(point: string, body: Body): string | undefined {
+  const read = point === 'PreToolUse' ? [snake] : [camel, snake];
+  const places: readonly (readonly [container: string | undefined, keys: readonly string[]])[] = [
+    [undefined, [camel, snake]],
+    ['hook_specific_output', [camel, snake]],
+    ['hookSpecificOutput', read],
+  ];
+  for (const [container, keys] of places) {
+    const members = container === undefined ? body : objectAt(body, container);
+    const key = keys.find((each) => nonNull(members?.get(each)) !== undefined);
+    if (key !== undefined) return container === undefined ? key : `${container}.${key}`;
+  }
+  return undefined;
 }

@@ -3,7 +3,7 @@ import type { HookContext } from '../../contract/turn.ts';
 import { RuntimeError } from '../../errors.ts';
 import { Json } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
-import { toPlainValue } from './payload.ts';
+import { toPlainValue } from '../payload.ts';
 import { allToolNames, toolNameForHooks } from './tool-names.ts';
 
 /**

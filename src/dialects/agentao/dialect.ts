@@ -8,8 +8,7 @@ import { encode } from './encode.ts';
 import { toNeutralAnswer } from './neutral-answer.ts';
 import { points, pointsAt } from './points.ts';
 import { report } from './report.ts';
-import { selects } from './select.ts';
-import { staticAnswerOf } from './static-answer.ts';
+import { selects, staticAnswerOf } from './select.ts';
 import { toolNameForHooks } from './tool-names.ts';
 
 /** The dialect of Agentao (jin-bo/agentao): each hook is a rule with a command or a static text. */

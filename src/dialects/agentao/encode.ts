@@ -2,8 +2,9 @@ import type { Message } from '../../contract/exchange.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import { memberOf, scanMembers } from '../../json/scan.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
+import { textAt } from '../payload.ts';
 import type { AgentaoSettings } from './config/settings.ts';
-import { dataOf, outerMembersOf, textAt, toolNameIn } from './payload.ts';
+import { dataOf, outerMembersOf, toolNameIn } from './envelope.ts';
 import { isFlat, type PointName, requirePoint } from './points.ts';
 import { toPythonJson } from './python/dumps.ts';
 

@@ -2,10 +2,9 @@ import { type Answer, answers } from '../../contract/hook.ts';
 import type { ErrorCode, RuntimeError } from '../../errors.ts';
 import { type Decoded, decoded } from '../dialect.ts';
 import { type FailureRule, failOpen } from '../failed-open.ts';
-import { attach, type HookQuestion } from './attachment.ts';
 import { type PointName, requirePoint } from './points.ts';
 import type { ProcessOutput } from './process-output.ts';
-import { type RuleResult, ruleResultIn, withRuleResult } from './rule-result.ts';
+import { attach, type HookQuestion, type RuleResult, ruleResultIn, withRuleResult } from './rule-result.ts';
 
 const rules: Partial<Readonly<Record<ErrorCode, Omit<FailureRule, 'error'>>>> = {
   PROCESS_TIMEOUT: { cause: 'agentao.timeout', what: 'did not answer in time' },
@@ -36,7 +35,7 @@ export function readExitFailure(
   return passFailure(
     asked,
     { cause: 'agentao.exit_nonzero', what },
-    { said: ruleResult, stderr: processOutput.stderr },
+    { ruleResult, stderr: processOutput.stderr },
   );
 }
 
@@ -72,7 +71,7 @@ const closable: readonly string[] = ['UserPromptSubmit', 'PreToolUse', 'PostTool
 function passFailure(
   asked: HookQuestion,
   rule: FailureRule,
-  { said: ruleResult = {}, stderr = '' }: { readonly said?: RuleResult; readonly stderr?: string } = {},
+  { ruleResult = {}, stderr = '' }: { readonly ruleResult?: RuleResult; readonly stderr?: string } = {},
 ): Decoded<Answer> {
   const { entry, question } = asked;
   const onFailure = closable.includes(question.point) ? entry.onFailure : 'own';

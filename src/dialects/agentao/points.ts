@@ -2,32 +2,21 @@ import type { EventPhase, HookEvent } from '../../contract/hook.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Point } from '../foreign-dialect.ts';
 
+const composition = { verdict: 'strictest' } as const;
+const filter = { order: 'serial', isFilter: true, composition } as const;
+const observer = { order: 'serial', isFilter: false, isAwaited: true, composition } as const;
+
 /** The eight events of Agentao. Source: developer guide, chapter 5.7. */
 export const points = {
-  UserPromptSubmit: {
-    order: 'serial',
-    ends: ['deny', 'abort'],
-    isFilter: true,
-    composition: { verdict: 'strictest' },
-  },
-  SessionStart: { order: 'serial', isFilter: true, composition: { verdict: 'strictest' } },
-  SessionEnd: { order: 'serial', isFilter: false, isAwaited: true, composition: { verdict: 'strictest' } },
-  PreToolUse: {
-    order: 'serial',
-    ends: ['deny', 'abort'],
-    isFilter: true,
-    composition: { verdict: 'strictest' },
-  },
-  PostToolUse: { order: 'serial', isFilter: true, composition: { verdict: 'strictest' } },
-  PostToolUseFailure: { order: 'serial', isFilter: true, composition: { verdict: 'strictest' } },
-  Stop: {
-    order: 'serial',
-    // A modify is a forced further turn.
-    ends: ['deny', 'abort', 'modify'],
-    isFilter: true,
-    composition: { verdict: 'strictest' },
-  },
-  PreCompact: { order: 'serial', isFilter: false, isAwaited: true, composition: { verdict: 'strictest' } },
+  UserPromptSubmit: { ...filter, ends: ['deny', 'abort'] },
+  SessionStart: filter,
+  SessionEnd: observer,
+  PreToolUse: { ...filter, ends: ['deny', 'abort'] },
+  PostToolUse: filter,
+  PostToolUseFailure: filter,
+  // A modify is a forced further turn.
+  Stop: { ...filter, ends: ['deny', 'abort', 'modify'] },
+  PreCompact: observer,
 } as const satisfies Readonly<Record<string, Point>>;
 
 export type PointName = keyof typeof points;

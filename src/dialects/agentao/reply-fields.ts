@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../json/json.ts';
 import { elementsOf } from '../../json/scan.ts';
-import { type Body, excerpt, malformed, nonNull, toBody } from '../body.ts';
+import { type Body, excerpt, malformed, nonNull, objectAt, toBody } from '../body.ts';
 import { isAmbiguous } from '../unknown-keys.ts';
 
 /**
@@ -62,11 +62,6 @@ function readRecords(body: Body): PrintedAttachment[] {
   });
 }
 
-function objectAt(body: Body, key: string): Body | undefined {
-  const json = body.get(key);
-  return json !== undefined && isObject(json.value) ? toBody(json) : undefined;
-}
-
 function objectsIn(json: Json | undefined): Body[] {
   return listIn(json)
     .filter(({ value }) => isObject(value))
@@ -106,7 +101,8 @@ export function isAnyTrue(fields: ReplyFields, ...keys: readonly string[]): bool
   return membersAt(fields, keys).some(({ value }) => value === true);
 }
 
-const noReason = 'the hook gave no reason';
+/** The reason of a denial that gives none. */
+export const noReason = 'the hook gave no reason';
 
 /** The text of a blocking error, or a stock text when it is empty; undefined when there is none. */
 export function blockingErrorOf(fields: ReplyFields): string | undefined {

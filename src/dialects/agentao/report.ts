@@ -1,7 +1,8 @@
 import type { Answer } from '../../contract/hook.ts';
 import { isObject } from '../../json/json.ts';
 import type { HookCallOutcome, Payload, Question } from '../foreign-dialect.ts';
-import { toolNameIn, valueAt } from './payload.ts';
+import { valueAt } from '../payload.ts';
+import { toolNameIn } from './envelope.ts';
 import { ruleResultIn } from './rule-result.ts';
 import { agentaoToolName } from './tool-names.ts';
 

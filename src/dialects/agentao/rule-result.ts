@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { type Answer, answers } from '../../contract/hook.ts';
-import { isObject, Json, parseLossless } from '../../json/json.ts';
-import type { Payload } from '../foreign-dialect.ts';
+import { isObject, Json, parseLossless, stringifyJson } from '../../json/json.ts';
+import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
+import type { AgentaoSettings } from './config/settings.ts';
 
 /** The result of one rule with Agentao's member names; the results of all rules are aggregated from these. */
 export interface RuleResult {
@@ -27,10 +29,34 @@ export function metadataOf(result: RuleResult): Json {
 export function denyWithMarker(
   marker: Marker,
   reason: string,
-  { said: result, context = [] }: { readonly said?: RuleResult; readonly context?: readonly string[] },
+  { result, context = [] }: { readonly result?: RuleResult; readonly context?: readonly string[] },
 ): Answer {
   const metadata = Json.from({ replacement: `${marker} ${reason}`, ...(result && { agentao: result }) });
   return answers.deny(reason, { metadata, context });
+}
+
+/** The same for a blocking error, with its attachment record in the rule result. */
+export function denyWithError(
+  asked: HookQuestion,
+  error: string,
+  { marker = '[Blocked by hook]', result, context = [] }: BlockDetails,
+): Answer {
+  const messages = [attach(asked, 'hook_blocking_error', { error })];
+  return denyWithMarker(marker, error, { result: { ...result, blocking_error: error, messages }, context });
+}
+
+interface BlockDetails {
+  readonly marker?: Marker;
+  readonly result: RuleResult;
+  readonly context?: readonly string[];
+}
+
+/** The attachment record of a reply that denies nothing: its context texts, else the reply itself. */
+export function recordReply(asked: HookQuestion, reply: Json, contexts: readonly string[]): Payload {
+  if (contexts.length === 0) return attach(asked, 'hook_success', reply);
+  return attach(asked, 'hook_additional_context', {
+    context: contexts.length === 1 ? contexts[0] : contexts,
+  });
 }
 
 /** The answer with the rule result added to its metadata. */
@@ -47,4 +73,45 @@ export function ruleResultIn({ metadata }: Answer): Payload {
 function membersOf(metadata: Json): Payload {
   const members = parseLossless(metadata.text);
   return isObject(members) ? members : {};
+}
+
+type AttachmentType =
+  | 'hook_additional_context'
+  | 'hook_success'
+  | 'hook_stopped_continuation'
+  | 'hook_blocking_error';
+
+/** A rule and the question put to it. */
+export interface HookQuestion {
+  readonly entry: HookEntry<AgentaoSettings>;
+  readonly question: Question;
+}
+
+/** Agentao's attachment record: what one rule did. The same event at the same moment has the same `uuid`. */
+export function attach({ entry, question }: HookQuestion, type: AttachmentType, payload: unknown): Payload {
+  const { point, hookContext } = question;
+  const { command, prompt } = entry.settings;
+  const record = {
+    attachment_type: type,
+    payload,
+    hook_name: prompt === undefined ? (command ?? entry.name) : 'prompt_hook',
+    hook_event: point,
+    tool_use_id: '',
+  };
+  const { session_id, turn_id, round, forcedTurns, now } = hookContext;
+  const about = [entry.name, question.payload, session_id, turn_id, round, forcedTurns, now];
+  return { ...record, uuid: toUuid(stringifyJson([record, about])), timestamp: now };
+}
+
+/** Version 8 of RFC 9562: a digest in the form of a UUID. */
+function toUuid(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
 }

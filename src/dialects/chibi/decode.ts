@@ -2,14 +2,14 @@ import type { ProcessReply, Reply } from '../../contract/exchange.ts';
 import { type Answer, answers } from '../../contract/hook.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
 import { isObject, Json } from '../../json/json.ts';
-import { malformed, toBody } from '../body.ts';
+import { describeExit, exitError, malformed, toBody } from '../body.ts';
 import { type Decoded, decoded } from '../dialect.ts';
 import { failOpen } from '../failed-open.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
 import { decodePrinted } from '../printed.ts';
 import type { ChibiSettings } from './config/settings.ts';
 import { requirePoint } from './points.ts';
-import { readObject } from './read/object.ts';
+import { readObject } from './read-object.ts';
 
 type ChibiEntry = HookEntry<ChibiSettings>;
 
@@ -55,14 +55,7 @@ function timedOut({ details }: RuntimeError): string {
 function readOutput(entry: ChibiEntry, question: Question, reply: ProcessReply): Decoded<Answer> {
   const crash = describeCrash(reply);
   if (crash !== undefined) {
-    const { exitCode: exit_code, signal, stderr } = reply;
-    const error = new RuntimeError(
-      signal === null ? 'PROCESS_EXIT' : 'PROCESS_SIGNAL',
-      `the process ${crash}`,
-      {
-        details: { exit_code, signal, stderr },
-      },
-    );
+    const error = exitError(reply, `the process ${crash}`);
     return failOpen(entry, { cause: 'chibi.exit_nonzero', what: crash, error });
   }
   const text = decodePrinted(reply.stdout).text.trim();
@@ -82,9 +75,7 @@ function readOutput(entry: ChibiEntry, question: Question, reply: ProcessReply):
 /** How a process ended that did not end well; undefined for one that did. */
 function describeCrash(reply: Reply): string | undefined {
   if (reply.via === 'rpc') return 'answered like a server';
-  const { exitCode, signal } = reply;
-  if (signal !== null) return `was ended by ${signal}`;
-  return exitCode === 0 ? undefined : `exited with code ${exitCode}`;
+  return reply.exitCode === 0 && reply.signal === null ? undefined : describeExit(reply);
 }
 
 /** The parsed value; undefined when the text is not JSON. */

@@ -1,52 +1,65 @@
-import type { CallEvent, HookEvent, NativeEvent, ToolHookRequest } from '../../contract/hook.ts';
+import type { CallEvent, EventPhase, HookEvent, NativeEvent, ToolHookRequest } from '../../contract/hook.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { RuntimeError } from '../../errors.ts';
 import { isObject, Json } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
-import { pickContextMembers } from './context-members.ts';
+import { contextMembersOf } from './members.ts';
 import { permissionFor } from './permission.ts';
+import { type PointName, requirePoint } from './points.ts';
 import { describeBody } from './request/body.ts';
+
+const pointsOf: Readonly<Partial<Record<EventPhase, readonly PointName[]>>> = {
+  session_start: ['on_start'],
+  session_end: ['on_end'],
+  prompt: ['pre_message'],
+  system_prompt: ['pre_system_prompt', 'post_system_prompt'],
+  tool_list: ['pre_api_tools'],
+  request: ['pre_api_request'],
+  loop: ['pre_agentic_loop'],
+  before_execution: ['pre_tool'],
+  after_execution: ['pre_tool_output'],
+  blocked: ['pre_tool_output'],
+  finished: ['post_tool_output'],
+  returned: ['post_tool'],
+  batch: ['post_tool_batch'],
+  answered: ['post_message'],
+};
+
+/** The points that an event of a pipeline reaches, in chibi's order of a turn. */
+export function pointsAt(event: HookEvent): readonly PointName[] {
+  if (event.phase === 'approval') {
+    // What a hook asks is for a person to answer, not for those who must approve.
+    const permission = event.asked === null ? permissionFor(event.request) : undefined;
+    return permission === undefined ? [] : [permission.point];
+  }
+  return event.phase === 'returned' && event.isFlow ? [] : (pointsOf[event.phase] ?? []);
+}
 
 /** A point's payload for an event of a pipeline; what only the plugin's entry knows is added when it is encoded. */
 export function describe(point: string, event: HookEvent, hookContext: HookContext): Payload {
-  const contextWithFuel = (...keys: string[]) =>
-    pickContextMembers(hookContext, [...keys, 'fuel_remaining', 'fuel_total']);
+  return { ...describeEvent(point, event), ...contextMembersOf(requirePoint(point).fields, hookContext) };
+}
+
+function describeEvent(point: string, event: HookEvent): Payload {
   switch (event.phase) {
     case 'session_start':
     case 'session_end':
-      return pickContextMembers(hookContext, ['tool_count']);
-    case 'prompt':
-      return { prompt: event.turn.prompt, ...pickContextMembers(hookContext, ['context_name', 'summary']) };
     case 'system_prompt':
-      return pickContextMembers(hookContext, ['context_name', 'summary', 'flock_goals']);
-    case 'tool_list': {
-      const tools = event.turn.tools.map(({ name, category }) => ({ name, type: category ?? 'plugin' }));
-      return { ...contextWithFuel('context_name'), tools };
-    }
+      return {};
+    case 'prompt':
+      return { prompt: event.turn.prompt };
+    case 'tool_list':
+      return { tools: event.turn.tools.map(({ name, category }) => ({ name, type: category ?? 'plugin' })) };
     case 'request':
-      return { ...contextWithFuel('context_name'), request_body: describeBody(event.turn) };
+      return { request_body: describeBody(event.turn) };
     case 'loop':
-      return { ...contextWithFuel('context_name', 'current_fallback'), message: event.turn.prompt };
-    case 'batch': {
-      const tool_calls = event.calls.map(({ name, args }) => ({ name, arguments: args }));
-      return { ...contextWithFuel('context_name', 'current_fallback'), tool_calls };
-    }
+      return { message: event.turn.prompt };
+    case 'batch':
+      return { tool_calls: event.calls.map(({ name, args }) => ({ name, arguments: args })) };
     case 'answered': {
       const { turn, original_prompt, response } = event;
-      return {
-        prompt: turn.prompt,
-        original_prompt,
-        response,
-        ...pickContextMembers(hookContext, ['context_name']),
-      };
+      return { prompt: turn.prompt, original_prompt, response };
     }
-    default:
-      return describeCall(point, event);
-  }
-}
-
-function describeCall(point: string, event: HookEvent): Payload {
-  switch (event.phase) {
     case 'before_execution':
       return callOf(event.request);
     case 'approval': {
@@ -56,11 +69,10 @@ function describeCall(point: string, event: HookEvent): Payload {
     }
     case 'after_execution':
       return { ...callOf(event.request), output: outputOf(event) };
-    case 'blocked':
-      return {
-        ...callOf(event.request),
-        output: denialTextOf({ ...event, stage: event.stage ?? 'before_execution' }),
-      };
+    case 'blocked': {
+      const { stage = 'before_execution' } = event;
+      return { ...callOf(event.request), output: denialTextOf({ ...event, stage }) };
+    }
     case 'finished':
     case 'returned':
       return describeFinished(point, event);

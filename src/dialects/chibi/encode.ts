@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import type { Message } from '../../contract/exchange.ts';
-import { Json, stringifyJson } from '../../json/json.ts';
+import { stringifyJson } from '../../json/json.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
+import { textAt, toPlainValue } from '../payload.ts';
 import type { ChibiSettings } from './config/settings.ts';
 import { sortJson } from './sorted-json.ts';
 
@@ -13,7 +14,7 @@ export function encode(
   { settings }: HookEntry<ChibiSettings>,
   { point, payload, hookContext }: Question,
 ): Message {
-  const context = payload['context_name'] ?? hookContext.context_name;
+  const context = toPlainValue(payload['context_name'] ?? hookContext.context_name);
   return {
     method: point,
     body: sortJson(stringifyJson(withFolders(point, payload, settings))),
@@ -22,7 +23,7 @@ export function encode(
       ...retiredVariables,
       CHIBI_HOOK: point,
       CHIBI_TOOL_NAME: undefined,
-      CHIBI_CONTEXT: plainText(context) || undefined,
+      CHIBI_CONTEXT: (typeof context === 'string' && context) || undefined,
     },
   };
 }
@@ -35,13 +36,8 @@ function withFolders(point: string, payload: Payload, { chibiHome, projectRoot }
       return { chibi_home: chibiHome, project_root: projectRoot, ...payload };
     case 'pre_file_read':
     case 'pre_file_write':
-      return { ...payload, path: resolve(projectRoot, plainText(payload['path'])) };
+      return { ...payload, path: resolve(projectRoot, textAt(payload, 'path') ?? '') };
     default:
       return payload;
   }
-}
-
-function plainText(value: unknown): string {
-  const plain = value instanceof Json ? value.value : value;
-  return typeof plain === 'string' ? plain : '';
 }

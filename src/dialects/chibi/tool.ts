@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Message, Reply } from '../../contract/exchange.ts';
 import { ok, type ToolCall, type ToolOutcome } from '../../contract/tool.ts';
-import { RuntimeError } from '../../errors.ts';
 import { Json } from '../../json/json.ts';
-import { malformed } from '../body.ts';
+import { exitError, malformed } from '../body.ts';
 import { type Codec, type Decoded, decoded } from '../dialect.ts';
 import { retiredVariables } from './encode.ts';
 import { sortJson } from './sorted-json.ts';
@@ -22,12 +21,8 @@ function encode({ name, args }: ToolCall): Message {
 
 function decode(reply: Reply): Decoded<ToolOutcome> {
   if (reply.via === 'rpc') throw malformed('a chibi plugin is started anew for each call');
-  const { exitCode, signal, stderr, stdout } = reply;
-  if (exitCode !== 0 || signal !== null) {
-    const code = signal === null ? 'PROCESS_EXIT' : 'PROCESS_SIGNAL';
-    const details = { exit_code: exitCode, signal, stderr };
-    throw new RuntimeError(code, 'Tool execution failed or was cancelled', { details });
-  }
+  const { exitCode, signal, stdout } = reply;
+  if (exitCode !== 0 || signal !== null) throw exitError(reply, 'Tool execution failed or was cancelled');
   if (!isUtf8(stdout)) throw malformed('stdout is not UTF-8', 'Write UTF-8 to stdout.');
   return decoded(ok(Json.from(Buffer.from(stdout).toString())));
 }

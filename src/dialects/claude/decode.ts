@@ -1,13 +1,13 @@
 import type { ProcessReply, Reply } from '../../contract/exchange.ts';
-import type { Answer } from '../../contract/hook.ts';
-import { RuntimeError } from '../../errors.ts';
-import { excerpt, malformed } from '../body.ts';
+import { type Answer, answers } from '../../contract/hook.ts';
+import { RuntimeError, toFault } from '../../errors.ts';
+import { describeExit, excerpt, malformed } from '../body.ts';
 import { type Decoded, decoded } from '../dialect.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
 import type { ClaudeSettings } from './config/settings.ts';
-import { withEnvFile } from './env-file.ts';
-import { noteExit2, readExit2 } from './exit-2.ts';
+import { withEnvFile } from './encode.ts';
 import {
+  applyStopCap,
   block,
   type HookQuestion,
   letPass,
@@ -15,12 +15,9 @@ import {
   toHookQuestion,
   withReason,
 } from './hook-question.ts';
-import { readFault } from './read/fault.ts';
-import { readHttp } from './read/http.ts';
 import { readObject } from './read/object.ts';
 import { readWorktree } from './read/worktree.ts';
-import { parsePrinted } from './reply-object.ts';
-import { applyStopCap } from './stop-cap.ts';
+import { isSuccess, noteExit2, parsePrinted, readExit2 } from './reply-object.ts';
 
 /**
  * Decodes a handler's exit code, stdout and stderr, or the fault in their place. Throws faults that no rule
@@ -43,15 +40,12 @@ function readReply(asked: HookQuestion, reply: ProcessReply): Decoded<Answer> {
 }
 
 function readProcess(asked: HookQuestion, reply: ProcessReply): Decoded<Answer> {
-  const { exitCode, signal } = reply;
+  const { exitCode } = reply;
   const printed = parsePrinted(reply.stdout);
   const blocked = exitCode === 2 ? readExit2(reply) : undefined;
   if (printed.kind === 'object') return readObject(asked, printed.output, blocked);
   if (blocked !== undefined) return decoded(block(asked, blocked.message), noteExit2(asked.rule, blocked));
-  if (exitCode !== 0) {
-    const what = signal === null ? `exited with code ${exitCode}` : `was ended by ${signal}`;
-    return letPass(asked, { cause: 'claude.exit_other', what });
-  }
+  if (exitCode !== 0) return letPass(asked, { cause: 'claude.exit_other', what: describeExit(reply) });
   switch (printed.kind) {
     case 'nothing':
       return decoded(noDecision(asked));
@@ -82,4 +76,40 @@ function readText(asked: HookQuestion, text: string): Decoded<Answer> {
   }
   const message = `stdout: ${excerpt(text)}`;
   return decoded(noDecision(asked, { context }), [{ level: 'debug', message }]);
+}
+
+/** An HTTP handler's answer: only the JSON of a 2xx can decide. Source: the hooks reference, "HTTP response handling". */
+function readHttp(asked: HookQuestion, { httpStatus = 0, stdout }: ProcessReply): Decoded<Answer> {
+  if (!isSuccess(httpStatus)) {
+    return letPass(asked, { cause: 'claude.http_error', what: `answered with HTTP status ${httpStatus}` });
+  }
+  const printed = parsePrinted(stdout);
+  if (printed.kind === 'nothing') return decoded(noDecision(asked));
+  if (printed.kind === 'object') return readObject(asked, printed.output, undefined);
+  const what = `answered HTTP status ${httpStatus} with a body that is no JSON object`;
+  return letPass(asked, { cause: 'claude.http_error', what });
+}
+
+/**
+ * The answer for a fault in the place of a reply. Throws the fault where no rule of Claude Code lets it pass.
+ */
+function readFault(asked: HookQuestion, error: RuntimeError): Decoded<Answer> {
+  const failure = failureOf(error);
+  const { point } = asked.question;
+  if (failure === undefined || point === 'WorktreeCreate') throw error;
+  if (point === 'PreModelSwitch' && failure.cause !== 'claude.http_error') {
+    const reason = `hook "${asked.entry.name}" ${failure.what}`;
+    return decoded(answers.deny(reason, { error: toFault(error) }));
+  }
+  return letPass(asked, { ...failure, error });
+}
+
+function failureOf({ code, message, details }: RuntimeError) {
+  const isHttp = details['http'] === true;
+  if (code === 'PROCESS_TIMEOUT') return { cause: 'claude.timeout', what: 'did not answer in time' };
+  if (isHttp && (code === 'PROCESS_START' || code === 'REPLY_MALFORMED')) {
+    return { cause: 'claude.http_error', what: `could not be asked (${message})` };
+  }
+  if (code === 'PROCESS_START') return { cause: 'claude.spawn', what: `could not be started (${message})` };
+  return undefined;
 }

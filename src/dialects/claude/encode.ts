@@ -1,12 +1,13 @@
 import { isAbsolute, join } from 'node:path';
 import type { Message } from '../../contract/exchange.ts';
+import type { Answer } from '../../contract/hook.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import { membersOf } from '../../json/scan.ts';
+import type { Decoded } from '../dialect.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
+import { valueAt } from '../payload.ts';
 import { takesPath } from './condition/file-tool.ts';
 import type { ClaudeSettings } from './config/settings.ts';
-import { envFileOf } from './env-file.ts';
-import { valueAt } from './payload.ts';
 
 /** The one JSON object that a handler reads. Source: hooks reference, "Common input fields". */
 export function encode(
@@ -55,4 +56,26 @@ function withAbsolutePath(call: Payload, cwd: string): Payload {
   const path = valueAt(input, 'file_path');
   if (!takesPath(call) || typeof path !== 'string' || isAbsolute(path)) return call;
   return { ...call, tool_input: { ...membersOf(Json.from(input)), file_path: join(cwd, path) } };
+}
+
+/** The events whose handlers may write variables to CLAUDE_ENV_FILE. */
+const eventsWithEnvFile: ReadonlySet<string> = new Set([
+  'SessionStart',
+  'Setup',
+  'CwdChanged',
+  'FileChanged',
+]);
+
+/** The file of the session that CLAUDE_ENV_FILE names at this event, if it names any. */
+function envFileOf({ point, hookContext }: Question): string | undefined {
+  const file = hookContext.host['env_file'];
+  return eventsWithEnvFile.has(point) && typeof file === 'string' ? file : undefined;
+}
+
+/** Adds the path of the env file to the metadata. The file itself is not executed. */
+export function withEnvFile(question: Question, read: Decoded<Answer>): Decoded<Answer> {
+  const env_file = envFileOf(question);
+  if (env_file === undefined) return read;
+  const { output } = read;
+  return { ...read, output: { ...output, metadata: Json.from({ ...membersOf(output.metadata), env_file }) } };
 }

@@ -1,4 +1,5 @@
 import type { Point } from '../foreign-dialect.ts';
+import type { Kind } from '../payload-table.ts';
 
 /**
  * What a block does. beside: its text joins the result, which stays. follow_up: the work goes on with its text. ask:
@@ -6,7 +7,7 @@ import type { Point } from '../foreign-dialect.ts';
  */
 export type BlockEffect = 'deny' | 'abort' | 'beside' | 'follow_up' | 'decline' | 'ask' | 'none';
 
-export type MemberKind = 'text' | 'flag' | 'object' | 'names' | 'list' | 'any';
+export type MemberKind = Extract<Kind, 'text' | 'flag' | 'object' | 'names' | 'list' | 'any'>;
 export type MemberKinds = Readonly<Record<string, MemberKind>>;
 
 /** One event, and which parts of an answer count there. Source: Claude Code's hooks reference. */

@@ -1,7 +1,12 @@
+import type { ProcessReply } from '../../contract/exchange.ts';
+import type { AnswerDetails } from '../../contract/hook.ts';
 import { isObject, Json } from '../../json/json.ts';
 import { type Body, malformed, toBody } from '../body.ts';
+import type { Note } from '../dialect.ts';
 import { decodePrinted } from '../printed.ts';
 import { isAmbiguous } from '../unknown-keys.ts';
+import type { HookQuestion } from './hook-question.ts';
+import type { EventRule } from './points.ts';
 
 /** The JSON object in a handler's reply. */
 export interface ReplyObject {
@@ -61,4 +66,71 @@ export function uniqueMember(body: Body, key: string): Json | undefined {
 export function textAt(body: Body | undefined, key: string): string {
   const value = body?.get(key)?.value;
   return typeof value === 'string' ? value : '';
+}
+
+/** A JSON reply with what is needed to read its verdict. */
+export interface ParsedReply {
+  readonly output: ReplyObject;
+  /** The block by exit code 2, if any; no JSON member overrides it. */
+  readonly blocked: Blocked | undefined;
+  /** How the reply violates its schema, if it does; then only a denial or an abort in it counts. */
+  readonly fault: string | undefined;
+  readonly beside: Pick<AnswerDetails, 'metadata' | 'context'>;
+}
+
+/** The context texts and metadata of a reply, and the notes on its system message. */
+export function extrasOf(
+  { rule }: HookQuestion,
+  { body, specific }: ReplyObject,
+): { readonly beside: Pick<AnswerDetails, 'metadata' | 'context'>; readonly notes: readonly Note[] } {
+  const message = textAt(body, 'systemMessage');
+  const terminalSequence = body.get('terminalSequence');
+  const records = Object.keys(rule.records ?? {}).flatMap((key): [string, Json][] => {
+    const value = specific?.get(key);
+    return value === undefined ? [] : [[key, value]];
+  });
+  const recorded = {
+    ...(message !== '' && { system_message: message }),
+    ...(terminalSequence && { terminalSequence: terminalSequence }),
+    ...Object.fromEntries(records),
+  };
+  const context = [
+    rule.takesContext === true ? textAt(specific, 'additionalContext') : '',
+    rule.takesSystemMessageAsContext === true ? message : '',
+  ].filter((text) => text.trim() !== '');
+  return {
+    beside: { metadata: Json.from(recorded), context },
+    notes: message === '' ? [] : [{ level: 'warn', message }],
+  };
+}
+
+/** A block by exit code 2. */
+export interface Blocked {
+  readonly message: string;
+  /** Whether stderr says that a file cannot be opened: the script may be missing. */
+  readonly mentionsUnopenedFile: boolean;
+}
+
+/** The block of a process that exited with code 2: its message is stderr. */
+export function readExit2({ stderr }: ProcessReply): Blocked {
+  const text = stderr.trim();
+  const mentionsUnopenedFile = /can(?:'t|not) open/i.test(text);
+  return { message: mentionsUnopenedFile ? `${text} (a file cannot be opened)` : text, mentionsUnopenedFile };
+}
+
+/**
+ * The warnings for exit code 2: stderr where it blocks nothing, and a hint where the script may be missing.
+ */
+export function noteExit2({ block }: EventRule, blocked: Blocked | undefined): readonly Note[] {
+  if (blocked === undefined) return [];
+  if (block === 'none') return blocked.message === '' ? [] : [{ level: 'warn', message: blocked.message }];
+  return blocked.mentionsUnopenedFile ? [{ level: 'warn', message: missingScriptWarning }] : [];
+}
+
+const missingScriptWarning =
+  'it exited with code 2, which blocks, and its stderr says that a file cannot be opened: an interpreter whose script is missing ends in the same way';
+
+/** Whether an HTTP handler's answer counts. */
+export function isSuccess(httpStatus: number): boolean {
+  return httpStatus >= 200 && httpStatus < 300;
 }

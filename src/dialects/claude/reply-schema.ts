@@ -1,5 +1,8 @@
-import { isObject, type Json } from '../../json/json.ts';
-import { type Body, excerpt } from '../body.ts';
+import type { Answer } from '../../contract/hook.ts';
+import { type Body, excerpt, objectAt } from '../body.ts';
+import type { Note } from '../dialect.ts';
+import { isOfKind } from '../payload-table.ts';
+import type { HookQuestion } from './hook-question.ts';
 import type { EventRule, MemberKind, MemberKinds } from './points.ts';
 import type { ReplyObject } from './reply-object.ts';
 
@@ -59,7 +62,7 @@ function findWrongSpecific(point: string, rule: EventRule, specific: Body | unde
 export function findWrongType(body: Body, kinds: MemberKinds): string | undefined {
   const wrong = Object.entries(kinds).find(([key, kind]) => {
     const member = body.get(key);
-    return member !== undefined && !isKind(member, kind);
+    return member !== undefined && !isOfKind(member, kind);
   });
   return wrong && `answered with a \`${wrong[0]}\` that is no ${kindWords[wrong[1]]}`;
 }
@@ -73,19 +76,35 @@ const kindWords: Readonly<Record<MemberKind, string>> = {
   any: 'value',
 };
 
-function isKind({ value }: Json, kind: MemberKind): boolean {
-  switch (kind) {
-    case 'text':
-      return typeof value === 'string';
-    case 'flag':
-      return typeof value === 'boolean';
-    case 'object':
-      return isObject(value);
-    case 'names':
-      return Array.isArray(value) && value.every((each) => typeof each === 'string');
-    case 'list':
-      return Array.isArray(value);
-    case 'any':
-      return true;
+/** A warning about a `permissionDecision` under a key or at an event where it has no effect. */
+export function noteMisplacedDecision(
+  { rule, question: { point } }: HookQuestion,
+  { body, specific }: ReplyObject,
+  { verdict }: Answer,
+): readonly Note[] {
+  if (rule.isObserveOnly || verdict === 'deny' || verdict === 'abort') return [];
+  const isRead = rule.verdict === 'permissionDecision';
+  const places: readonly (readonly [prefix: string, body: Body | undefined])[] = [
+    ['', body],
+    ['hook_specific_output.', objectAt(body, 'hook_specific_output')],
+    ['hookSpecificOutput.', isRead ? undefined : specific],
+  ];
+  const misplaced = places.find(([, members]) => members?.get('permissionDecision') !== undefined);
+  if (misplaced === undefined) return [];
+  const message = `its \`${misplaced[0]}permissionDecision\` has no effect: ${rightKey(point, rule)}`;
+  return [{ level: 'warn', message }];
+}
+
+function rightKey(point: string, { block, takesDecision, verdict }: EventRule): string {
+  switch (verdict) {
+    case 'permissionDecision':
+      return `write \`{"hookSpecificOutput": {"hookEventName": "${point}", "permissionDecision": …}}\``;
+    case 'decision':
+      return `${point} reads \`hookSpecificOutput.decision.behavior\``;
+    case 'action':
+      return `${point} reads \`hookSpecificOutput.action\``;
+    default:
+      if (takesDecision) return `${point} reads \`{"decision": "block", "reason": …}\``;
+      return block === 'none' ? `${point} blocks nothing` : `what blocks ${point} is exit code 2`;
   }
 }

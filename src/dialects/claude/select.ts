@@ -1,9 +1,9 @@
 import { basename } from 'node:path/posix';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
+import { valueAt } from '../payload.ts';
 import { conditionHolds } from './condition/condition.ts';
 import type { ClaudeSettings } from './config/settings.ts';
 import { matches } from './matcher.ts';
-import { valueAt } from './payload.ts';
 import { eventRules } from './points.ts';
 
 /** Whether a handler is declared for the event, its matcher matches and its `if` holds. */

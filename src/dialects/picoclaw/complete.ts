@@ -1,63 +1,151 @@
 import type { HookContext } from '../../contract/turn.ts';
-import { Json } from '../../json/json.ts';
+import { type RuntimeError, toRuntimeError } from '../../errors.ts';
+import { isObject, Json } from '../../json/json.ts';
 import { membersOf } from '../../json/scan.ts';
 import type { Payload } from '../foreign-dialect.ts';
-import { completeEvent, completeRuntimeEvent } from './complete-event.ts';
+import { omitUndefined, toPlainValue } from '../payload.ts';
 import {
-  completeShape,
-  invalid,
-  isBoolean,
-  isDuration,
-  isJsonObject,
-  isReadableBy,
-  isText,
-  type Shape,
-} from './payload-shape.ts';
-import { toContext, toMeta, tracePaths } from './wire/context.ts';
+  defaultsOf,
+  invalidPayload,
+  type Member,
+  member,
+  requireMembers,
+  type Table,
+  withFallback,
+} from '../payload-table.ts';
+import type { PicoclawKind } from './config/events.ts';
+import { kindOf, severityOf } from './events.ts';
+import { toContext, toMeta, toScope, tracePaths } from './wire/context.ts';
 import { readMessages } from './wire/message.ts';
 import { defaultResponse, readResponseObject } from './wire/response.ts';
 import { defaultResult, readResultObject, readToolDefs } from './wire/tool.ts';
 
-/** The params of a method from the host, with defaults filled in. Throws EVENT_INVALID. */
+/** The params of a method or an event from the host, with defaults filled in. Throws EVENT_INVALID. */
 export function complete(point: string, given: Payload, hookContext: HookContext): Payload {
-  if (point === 'event') return completeEvent(given, hookContext);
-  if (point === 'runtime_event') return completeRuntimeEvent(given, hookContext);
+  if (point === 'event' || point === 'runtime_event') {
+    const table = point === 'event' ? legacyTable(given) : runtimeTable(given);
+    return completeBy({ point, table, checked: table }, given, hookContext);
+  }
   if (!isMethod(point)) throw invalid(point, 'has no meaning: picoclaw has no such point');
-  const { members, defaults } = shapes[point];
-  const payload = completeShape(point, given, {
-    members: { meta: isJsonObject, context: isJsonObject, ...members, channel: isText, chat_id: isText },
-    defaults: { meta: toMeta(hookContext, tracePaths[point]), ...toContext(hookContext), ...defaults },
-  });
-  return fillInside(payload);
+  const own = methodTables[point];
+  const first: Table = {
+    meta: withFallback(object, (context) => toMeta(context, tracePaths[point])),
+    context: withFallback(object, (context) => toContext(context).context),
+  };
+  const shape = { point, table: { ...first, ...last, ...own }, checked: { ...first, ...own, ...last } };
+  return fillInside(completeBy(shape, given, hookContext));
 }
 
-const call: Shape = { members: { tool: isText, arguments: isJsonObject }, defaults: { arguments: {} } };
+const text = member('text', 'is not a string');
+const flag = member('flag', 'is neither true nor false');
+const object = member('object', 'is not an object');
+const anything = member('any', '');
+const withEmptyObject = withFallback(object, {});
 
-const shapes = {
+/** A member that fits when `read` takes it: the message of what `read` throws is the problem. */
+function readableBy(read: (json: Json, what: string) => unknown): Member {
+  const check = (json: Json, key: string) => {
+    try {
+      read(json, `\`${key}\``);
+      return undefined;
+    } catch (thrown) {
+      return `does not fit: ${toRuntimeError(thrown).message}`;
+    }
+  };
+  return { check };
+}
+
+const last: Table = {
+  channel: withFallback(text, (context) => toContext(context).channel),
+  chat_id: withFallback(text, (context) => toContext(context).chat_id),
+};
+const call: Table = { tool: text, arguments: withEmptyObject };
+const methodTables = {
   before_llm: {
-    members: {
-      model: isText,
-      messages: isReadableBy(readMessages),
-      tools: isReadableBy(readToolDefs),
-      options: isJsonObject,
-      graceful_terminal: isBoolean,
-    },
-    defaults: { model: '', tools: [], options: {}, graceful_terminal: false },
+    model: withFallback(text, ''),
+    messages: readableBy(readMessages),
+    tools: withFallback(readableBy(readToolDefs), []),
+    options: withEmptyObject,
+    graceful_terminal: withFallback(flag, false),
   },
-  after_llm: {
-    members: { model: isText, response: isReadableBy(readResponseObject) },
-    defaults: { model: '' },
-  },
+  after_llm: { model: withFallback(text, ''), response: readableBy(readResponseObject) },
   before_tool: call,
   approve_tool: call,
   after_tool: {
-    members: { ...call.members, result: isReadableBy(readResultObject), duration: isDuration },
-    defaults: { ...call.defaults, duration: 0 },
+    ...call,
+    result: readableBy(readResultObject),
+    duration: withFallback(member('integer', 'is not an integer of nanoseconds'), 0),
   },
-} as const satisfies Readonly<Record<string, Shape>>;
+} as const satisfies Readonly<Record<string, Table>>;
 
-function isMethod(point: string): point is keyof typeof shapes {
-  return Object.hasOwn(shapes, point);
+function isMethod(point: string): point is keyof typeof methodTables {
+  return Object.hasOwn(methodTables, point);
+}
+
+/** The members of a legacy event; `Kind` or `KindName` must name a legacy kind. */
+function legacyTable(given: Payload): Table {
+  const kind = kindOf(given);
+  if (kind?.legacy === undefined) throw invalid('event', 'has no known `Kind` or `KindName`');
+  return {
+    id: withFallback(text, idOf(kind.legacy)),
+    Kind: { ...anything, fallback: kind.number },
+    KindName: withFallback(text, kind.legacy),
+    Time: withFallback(text, ({ now }) => now),
+    Meta: withFallback(object, (context) => toMeta(context, '')),
+    Context: withFallback(object, (context) => toContext(context).context),
+    Payload: withEmptyObject,
+  };
+}
+
+/** The members of a runtime event; `kind` must be known. */
+function runtimeTable(given: Payload): Table {
+  const kind = kindOf({ kind: given['kind'] });
+  if (kind === undefined) throw invalid('runtime_event', 'has no known `kind`');
+  return {
+    id: withFallback(text, idOf(kind.dotted)),
+    kind: withFallback(text, kind.dotted),
+    time: withFallback(text, ({ now }) => now),
+    source: withFallback(object, ({ agent }) => ({ component: kind.dotted.split('.')[0], name: agent })),
+    scope: withFallback(object, scopeOf),
+    correlation: withEmptyObject,
+    severity: withFallback(text, (_context, { payload }) => severityIn(kind, payload)),
+    payload: withEmptyObject,
+    attrs: withEmptyObject,
+  };
+}
+
+const idOf =
+  (kind: string) =>
+  ({ turn_id, round }: HookContext) =>
+    `evt-${turn_id}-${round}-${kind}`;
+
+function scopeOf(hookContext: HookContext): Payload {
+  const { agent, session_id, turn_id } = hookContext;
+  return { agent_id: agent, session_key: session_id, turn_id, ...toScope(hookContext) };
+}
+
+function severityIn(kind: PicoclawKind, payload: unknown): string {
+  const plain = toPlainValue(payload);
+  return severityOf(kind, isObject(plain) ? plain : {});
+}
+
+interface Shape {
+  readonly point: string;
+  /** In the order of the wire. */
+  readonly table: Table;
+  /** The same members in the order in which they are checked. */
+  readonly checked: Table;
+}
+
+/** The defaults, and in their places and behind them what was given. Throws EVENT_INVALID. */
+function completeBy({ point, table, checked }: Shape, given: Payload, hookContext: HookContext): Payload {
+  const payload = { ...defaultsOf(table, given, hookContext), ...omitUndefined(given) };
+  const unknown = Object.keys(payload).find((key) => !Object.hasOwn(table, key));
+  if (unknown !== undefined) throw invalid(point, `has a member \`${unknown}\`, which is unknown`);
+  requireMembers(checked, payload, (key, problem) =>
+    toMessage(point, problem === undefined ? `has no \`${key}\`` : `has a \`${key}\` that ${problem}`),
+  );
+  return payload;
 }
 
 function fillInside(payload: Payload): Payload {
@@ -67,4 +155,12 @@ function fillInside(payload: Payload): Payload {
     ...(result !== undefined && { result: { ...defaultResult, ...membersOf(Json.from(result)) } }),
     ...(response !== undefined && { response: { ...defaultResponse, ...membersOf(Json.from(response)) } }),
   };
+}
+
+function invalid(point: string, what: string): RuntimeError {
+  return invalidPayload(toMessage(point, what));
+}
+
+function toMessage(point: string, what: string): string {
+  return `the payload of ${point} ${what}`;
 }

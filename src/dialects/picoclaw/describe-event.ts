@@ -3,12 +3,10 @@ import type { ChatMessage } from '../../contract/provider.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { isObject } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
-import { findKind } from './event-kinds.ts';
-import { toPlainValue } from './json-parts.ts';
-import { toNanoseconds } from './nanoseconds.ts';
-import { toToolCalls } from './wire/call.ts';
-import { toContext, toMeta } from './wire/context.ts';
-import { countFiles, promptMessages } from './wire/message.ts';
+import { toPlainValue, valueAt } from '../payload.ts';
+import { findKind } from './events.ts';
+import { toContext, toMeta, toNanoseconds } from './wire/context.ts';
+import { countFiles, promptMessages, toToolCalls } from './wire/message.ts';
 
 /**
  * The payload of an event in the legacy form, with all members of both forms; undefined for a pipeline
@@ -17,25 +15,33 @@ import { countFiles, promptMessages } from './wire/message.ts';
 export function describeEvent(event: HookEvent, hookContext: HookContext): Payload | undefined {
   const parts = toEventParts(event, hookContext);
   if (parts === undefined) return undefined;
-  const { legacy, trace, payload, idSuffix, round = hookContext.round } = parts;
-  const id = ['evt', hookContext.turn_id, round, legacy, ...(idSuffix === undefined ? [] : [idSuffix])].join(
-    '-',
-  );
+  const { legacy, payload, idSuffix, round = hookContext.round } = parts;
   return {
-    id,
+    id: ['evt', hookContext.turn_id, round, legacy, ...(idSuffix === undefined ? [] : [idSuffix])].join('-'),
     Kind: findKind(legacy)?.number,
     KindName: legacy,
     Time: hookContext.now,
-    Meta: toMeta(hookContext, trace, round),
+    Meta: toMeta(hookContext, traces[legacy], round),
     Context: toContext(hookContext).context,
     Payload: payload,
   };
 }
 
+/** The trace path of each kind. Source: the trace paths of PicoClaw's agent loop. */
+const traces = {
+  turn_start: 'turn.start',
+  turn_end: 'turn.end',
+  llm_request: 'turn.llm.request',
+  llm_retry: 'turn.llm.retry',
+  llm_response: 'turn.llm.response',
+  error: 'turn.error',
+  tool_exec_start: 'turn.tool.before',
+  tool_exec_end: 'turn.tool.end',
+  tool_exec_skipped: 'turn.tool.skipped',
+} as const;
+
 interface EventParts {
-  readonly legacy: string;
-  /** Source: the trace paths of PicoClaw's agent loop. */
-  readonly trace: string;
+  readonly legacy: keyof typeof traces;
   readonly payload: Payload;
   /** Makes the id unique among events of its kind in the round: the id of the call, or a number. */
   readonly idSuffix?: string;
@@ -44,60 +50,31 @@ interface EventParts {
 }
 
 function toEventParts(event: HookEvent, hookContext: HookContext): EventParts | undefined {
-  const next = hookContext.round + 1;
+  const round = hookContext.round + 1;
   switch (event.phase) {
     case 'turn_start':
-      return { legacy: 'turn_start', trace: 'turn.start', payload: describeTurnStart(event.turn) };
+      return { legacy: 'turn_start', payload: describeTurnStart(event.turn) };
     case 'turn_end':
-      return { legacy: 'turn_end', trace: 'turn.end', payload: describeTurnEnd(event, hookContext) };
+      return { legacy: 'turn_end', payload: describeTurnEnd(event, hookContext) };
     case 'model_asked':
-      return {
-        legacy: 'llm_request',
-        trace: 'turn.llm.request',
-        payload: describeModelRequest(event.turn),
-        round: next,
-      };
-    case 'model_retried':
-      return {
-        legacy: 'llm_retry',
-        trace: 'turn.llm.retry',
-        payload: describeModelRetry(event),
-        round: next,
-        idSuffix: String(event.retry),
-      };
+      return { legacy: 'llm_request', payload: describeModelRequest(event.turn), round };
+    case 'model_retried': {
+      const payload = describeModelRetry(event);
+      return { legacy: 'llm_retry', payload, round, idSuffix: String(event.retry) };
+    }
     case 'model_answered':
-      return {
-        legacy: 'llm_response',
-        trace: 'turn.llm.response',
-        payload: describeModelResponse(event.message),
-      };
+      return { legacy: 'llm_response', payload: describeModelResponse(event.message) };
     case 'error':
-      return {
-        legacy: 'error',
-        trace: 'turn.error',
-        payload: { Stage: event.stage, Message: event.error.message },
-        round: next,
-      };
+      return { legacy: 'error', payload: { Stage: event.stage, Message: event.error.message }, round };
     case 'started': {
-      const { name, args, call_id } = event.request;
-      const payload = { Tool: name, Arguments: args };
-      return { legacy: 'tool_exec_start', trace: 'turn.tool.before', payload, idSuffix: call_id };
+      const { name, args, call_id: idSuffix } = event.request;
+      return { legacy: 'tool_exec_start', payload: { Tool: name, Arguments: args }, idSuffix };
     }
     case 'finished':
-      return {
-        legacy: 'tool_exec_end',
-        trace: 'turn.tool.end',
-        payload: describeToolEnd(event),
-        idSuffix: event.request.call_id,
-      };
+      return { legacy: 'tool_exec_end', payload: describeToolEnd(event), idSuffix: event.request.call_id };
     case 'blocked': {
-      const payload = { Tool: event.request.name, Reason: event.reason };
-      return {
-        legacy: 'tool_exec_skipped',
-        trace: 'turn.tool.skipped',
-        payload,
-        idSuffix: event.request.call_id,
-      };
+      const { name, call_id: idSuffix } = event.request;
+      return { legacy: 'tool_exec_skipped', payload: { Tool: name, Reason: event.reason }, idSuffix };
     }
     default:
       return undefined;
@@ -108,10 +85,7 @@ type EventOf<Phase extends HookEvent['phase']> = Extract<HookEvent, { phase: Pha
 
 function describeTurnStart({ prompt, messages }: EventOf<'turn_start'>['turn']): Payload {
   const newest = messages.findLast(({ role }) => role === 'user');
-  return {
-    UserMessage: prompt,
-    MediaCount: newest === undefined ? 0 : countFiles(newest),
-  };
+  return { UserMessage: prompt, MediaCount: newest === undefined ? 0 : countFiles(newest) };
 }
 
 /** PicoClaw has no status for a denied turn: it is an error. */
@@ -145,8 +119,7 @@ function executionsOf(messages: readonly ChatMessage[]) {
   return messages.slice(start + 1).flatMap((message) => {
     const result = toPlainValue(message['tool_result']);
     if (!isObject(result)) return [];
-    const error = String(toPlainValue(result['error']) ?? '');
-    const name = String(toPlainValue(result['name']) ?? '');
+    const [name, error] = ['name', 'error'].map((key) => String(valueAt(result, key) ?? ''));
     return [{ name, success: error === '', error_summary: error, skill_names: [] }];
   });
 }

@@ -1,21 +1,61 @@
-import type { CallEvent, HookEvent, NativeEvent } from '../../contract/hook.ts';
+import type { EventPhase, HookEvent } from '../../contract/hook.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import { describeEvent } from './describe-event.ts';
-import { toNanoseconds } from './nanoseconds.ts';
-import { toContext, toMeta, tracePaths } from './wire/context.ts';
+import type { PointName } from './points.ts';
+import { toContext, toMeta, toNanoseconds, tracePaths } from './wire/context.ts';
 import { toMessages } from './wire/message.ts';
 import { toResponse } from './wire/response.ts';
 import { toToolDef, toToolResult } from './wire/tool.ts';
 
+const pointOf: Readonly<Partial<Record<EventPhase, PointName>>> = {
+  before_call: 'before_llm',
+  after_call: 'after_llm',
+  before_execution: 'before_tool',
+  approval: 'approve_tool',
+  after_execution: 'after_tool',
+  turn_start: 'event',
+  model_asked: 'event',
+  model_retried: 'event',
+  model_answered: 'event',
+  turn_end: 'event',
+  error: 'event',
+  started: 'event',
+  finished: 'event',
+  blocked: 'event',
+};
+
+/** The points for a pipeline event; of a denied call only the denial is reported. */
+export function pointsAt(event: HookEvent): readonly PointName[] {
+  if (event.phase === 'finished' && event.status === 'denied') return [];
+  // What a hook asks is for a person to answer, not for those who must approve.
+  if (event.phase === 'approval' && event.asked !== null) return [];
+  const point = pointOf[event.phase];
+  return point === undefined ? [] : [point];
+}
+
 /** The params of a method, with every key that the page shows; `encode` leaves out what a version does not have. */
 export function describe(point: string, event: HookEvent, hookContext: HookContext): Payload {
   switch (event.phase) {
-    case 'before_call':
-      return describeRequest(event, hookContext);
-    case 'after_call':
-      return describeResponse(event, hookContext);
+    case 'before_call': {
+      const { model, round, options = {}, tools = [] } = event.request;
+      const { max_tokens, temperature } = options;
+      const request = {
+        model,
+        messages: toMessages(event.request),
+        tools: tools.map(toToolDef),
+        options: {
+          ...(max_tokens !== undefined && { max_tokens }),
+          ...(temperature !== undefined && { temperature }),
+        },
+      };
+      return { ...frame('before_llm', hookContext, request, round), graceful_terminal: false };
+    }
+    case 'after_call': {
+      const { model, message, round } = event.response;
+      return frame('after_llm', hookContext, { model, response: toResponse(message) }, round);
+    }
     case 'before_execution':
       return describeCall('before_tool', event, hookContext);
     case 'approval':
@@ -34,51 +74,21 @@ export function describe(point: string, event: HookEvent, hookContext: HookConte
   }
 }
 
-function describeRequest(
-  { request }: Extract<NativeEvent, { phase: 'before_call' }>,
-  hookContext: HookContext,
-): Payload {
-  const { context, channel, chat_id } = toContext(hookContext);
-  const { max_tokens, temperature } = request.options ?? {};
-  return {
-    meta: toMeta(hookContext, tracePaths.before_llm, request.round),
-    context,
-    model: request.model,
-    messages: toMessages(request),
-    tools: (request.tools ?? []).map(toToolDef),
-    options: {
-      ...(max_tokens !== undefined && { max_tokens }),
-      ...(temperature !== undefined && { temperature }),
-    },
-    channel,
-    chat_id,
-    graceful_terminal: false,
-  };
-}
-
-function describeResponse(
-  { response }: Extract<NativeEvent, { phase: 'after_call' }>,
-  hookContext: HookContext,
-): Payload {
-  const { context, channel, chat_id } = toContext(hookContext);
-  return {
-    meta: toMeta(hookContext, tracePaths.after_llm, response.round),
-    context,
-    model: response.model,
-    response: toResponse(response.message),
-    channel,
-    chat_id,
-  };
-}
-
-type OfCall = Extract<NativeEvent | CallEvent, { hook: 'tool' }>;
-
 function describeCall(
-  point: 'before_tool' | 'approve_tool' | 'after_tool',
-  { request }: OfCall,
+  method: keyof typeof tracePaths,
+  { request }: Extract<HookEvent, { phase: 'before_execution' | 'approval' | 'after_execution' }>,
   hookContext: HookContext,
 ): Payload {
+  return frame(method, hookContext, { tool: request.name, arguments: request.args });
+}
+
+/** The members of a method between those that every method has. */
+function frame(
+  method: keyof typeof tracePaths,
+  hookContext: HookContext,
+  members: Payload,
+  round?: number,
+): Payload {
   const { context, channel, chat_id } = toContext(hookContext);
-  const meta = toMeta(hookContext, tracePaths[point]);
-  return { meta, context, tool: request.name, arguments: request.args, channel, chat_id };
+  return { meta: toMeta(hookContext, tracePaths[method], round), context, ...members, channel, chat_id };
 }

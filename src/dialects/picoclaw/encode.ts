@@ -1,11 +1,13 @@
 import type { Message } from '../../contract/exchange.ts';
+import type { Answer } from '../../contract/hook.ts';
 import { RuntimeError } from '../../errors.ts';
-import { isObject, stringifyJson } from '../../json/json.ts';
+import { isObject, Json, stringifyJson } from '../../json/json.ts';
+import { membersOf } from '../../json/scan.ts';
 import type { HookEntry, Payload, Question } from '../foreign-dialect.ts';
 import { toMessage } from '../message.ts';
+import { toPlainValue } from '../payload.ts';
 import type { PicoclawSettings } from './config/settings.ts';
-import { kindOf, toLegacyEvent, toRuntimeEvent } from './event-form.ts';
-import { toPlainValue } from './json-parts.ts';
+import { kindOf, toLegacyEvent, toRuntimeEvent } from './events.ts';
 
 /** The method and params that the hook's version has, and its limit for that kind of method. */
 export function encode({ settings }: HookEntry<PicoclawSettings>, question: Question): Message {
@@ -72,4 +74,24 @@ function without(payload: Payload, rules: typeof omittedInHead): Payload {
 function isEmpty(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   return isObject(value) ? Object.keys(value).length === 0 : value === '' || value === false;
+}
+
+/** The payload for the next hook of the chain, with the replacements of the last one. */
+export function nextPayload({ point, payload }: Question, answer: Answer): Payload {
+  if (answer.verdict !== 'modify') return payload;
+  const { name, args, content, ...others } = membersOf(answer.replace);
+  if (point === 'after_tool' && content !== undefined) {
+    const resultMembers = membersOf(membersOf(answer.metadata)['picoclaw'] ?? new Json('{}'))['result'];
+    const sent = membersOf(Json.from(payload['result'] ?? {}));
+    return {
+      ...payload,
+      result: { ...sent, ...(resultMembers && membersOf(resultMembers)), for_llm: content },
+    };
+  }
+  return {
+    ...payload,
+    ...(name !== undefined && { tool: name.value }),
+    ...(args !== undefined && { arguments: args }),
+    ...others,
+  };
 }

@@ -5,8 +5,8 @@ import { excerpt, nonNull, toBody } from '../body.ts';
 import type { Note } from '../dialect.ts';
 import type { HandshakeResult, HookEntry } from '../foreign-dialect.ts';
 import type { PicoclawSettings } from './config/settings.ts';
+import { messageOf } from './decode.ts';
 import { toCall } from './encode.ts';
-import { messageOf } from './read/fault.ts';
 
 /** The `hook.hello` message: the name of the hook, the protocol version and its modes. */
 export function handshakeMessage({ name, settings }: HookEntry<PicoclawSettings>): Message {
@@ -68,9 +68,9 @@ function reject({ name }: HookEntry<PicoclawSettings>, what: string): HandshakeR
 }
 
 function noteNames(body: ReturnType<typeof toBody>): Note[] {
-  const said = ['name', 'version'].flatMap((key) => {
+  const names = ['name', 'version'].flatMap((key) => {
     const value = nonNull(body.get(key));
     return value === undefined ? [] : [`${key} ${excerpt(value.text)}`];
   });
-  return said.length === 0 ? [] : [{ level: 'debug', message: `it says of itself: ${said.join(', ')}` }];
+  return names.length === 0 ? [] : [{ level: 'debug', message: `it says of itself: ${names.join(', ')}` }];
 }

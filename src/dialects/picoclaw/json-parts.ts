@@ -2,11 +2,6 @@ import { isObject, Json, parseLossless } from '../../json/json.ts';
 import { elementsOf, type Member, membersOf } from '../../json/scan.ts';
 import { type Body, malformed, nonNull, toBody } from '../body.ts';
 
-/** A value of a payload as plain data, whether it came as a tree or as text. */
-export function toPlainValue(value: unknown): unknown {
-  return value instanceof Json ? value.value : value;
-}
-
 /** The members of an object. Throws REPLY_MALFORMED when it is none; `what` names it. */
 export function requireObject(json: Json, what: string): Body {
   if (!isObject(json.value)) throw malformed(`${what} is not an object`);

@@ -12,11 +12,8 @@ export const denyingActions: readonly unknown[] = ['deny_tool', 'abort_turn', 'h
  * none. An approval counts in the documented spelling only, a denial in any.
  */
 export function findDenial(body: Body): string | undefined {
-  for (const { key, start, end } of body.members) {
-    const json = new Json(body.json.text.slice(start, end));
-    if (denies(key, json)) return `${key}: ${json.text}`;
-  }
-  return undefined;
+  const denial = eachMember(body.json).find(({ key, json }) => denies(key, json));
+  return denial && `${denial.key}: ${denial.json.text}`;
 }
 
 /** A denial in the results of a line, or of its parts, that is no usable reply; undefined when there is none. */
@@ -31,24 +28,26 @@ export function findDenialInLine(line: string): string | undefined {
 }
 
 function findInReply(reply: Json): string | undefined {
-  if (!isObject(reply.value)) return undefined;
-  for (const { key, start, end } of scanMembers(reply.text)) {
-    const result = new Json(reply.text.slice(start, end));
-    const denial = key.toLowerCase() === 'result' ? findInResult(result) : undefined;
-    if (denial !== undefined) return denial;
-  }
-  return undefined;
+  const results = eachMember(reply).filter(({ key }) => key.toLowerCase() === 'result');
+  return results.map(({ json }) => findInResult(json)).find((denial) => denial !== undefined);
 }
 
 /** The same in one result, where the action is in the documented place. */
 export function findInResult(result: Json): string | undefined {
   if (!isObject(result.value)) return undefined;
-  const body = toBody(result);
-  const action = body.members.find(
-    ({ key, start, end }) =>
-      key === 'action' && denyingActions.includes(new Json(result.text.slice(start, end)).value),
+  const action = eachMember(result).find(
+    ({ key, json }) => key === 'action' && denyingActions.includes(json.value),
   );
-  return action === undefined ? findDenial(body) : `action: ${result.text.slice(action.start, action.end)}`;
+  return action === undefined ? findDenial(toBody(result)) : `action: ${action.json.text}`;
+}
+
+/** The members of an object with their texts, duplicates included; none of any other value. */
+function eachMember(object: Json): { readonly key: string; readonly json: Json }[] {
+  if (!isObject(object.value)) return [];
+  return scanMembers(object.text).map(({ key, start, end }) => ({
+    key,
+    json: new Json(object.text.slice(start, end)),
+  }));
 }
 
 function denies(key: string, json: Json): boolean {
@@ -59,20 +58,17 @@ function denies(key: string, json: Json): boolean {
     case 'verdict':
       return json.value === 'deny';
     case 'decision':
-      return json.value === 'deny' || holdsDenial(json);
+      return (
+        json.value === 'deny' ||
+        eachMember(json).some(
+          (inner) => inner.key.toLowerCase() === 'action' && denyingActions.includes(inner.json.value),
+        )
+      );
     case 'action':
       return key !== 'action' && denyingActions.includes(json.value);
     default:
       return false;
   }
-}
-
-function holdsDenial(json: Json): boolean {
-  if (!isObject(json.value)) return false;
-  return toBody(json).members.some(
-    ({ key, start, end }) =>
-      key.toLowerCase() === 'action' && denyingActions.includes(new Json(json.text.slice(start, end)).value),
-  );
 }
 
 const unimplementedKeys = ['allow', 'args', 'decision', 'verdict', 'hook_result'];

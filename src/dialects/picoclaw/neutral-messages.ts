@@ -2,8 +2,15 @@ import type { ChatMessage } from '../../contract/provider.ts';
 import { isObject, Json } from '../../json/json.ts';
 import { membersOf } from '../../json/scan.ts';
 import { isSame } from './json-parts.ts';
-import type { NeutralReplacement } from './neutral-replacement.ts';
 import { countFiles, type PromptParts, promptMessages, type ReadMessage, toMessage } from './wire/message.ts';
+
+/**
+ * A replacement in neutral form, and the number of images and files lost because PicoClaw cannot carry them.
+ */
+export interface NeutralReplacement {
+  readonly replace: Readonly<Record<string, unknown>>;
+  readonly droppedFiles: number;
+}
 
 /**
  * A prompt after the hooks, in neutral form. System messages at its beginning are the system prompt. A

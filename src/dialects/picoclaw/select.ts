@@ -1,7 +1,6 @@
 import type { HookEntry, Question } from '../foreign-dialect.ts';
 import type { PicoclawSettings } from './config/settings.ts';
-import { kindOf } from './event-form.ts';
-import { isObserved } from './event-kinds.ts';
+import { isObserved, kindOf } from './events.ts';
 import { isActionPoint, methodPairs } from './points.ts';
 
 /**

@@ -2,9 +2,9 @@ import { type Answer, answers } from '../../../contract/hook.ts';
 import { Json } from '../../../json/json.ts';
 import { excerpt, malformed } from '../../body.ts';
 import { type Decoded, decoded } from '../../dialect.ts';
-import type { HookQuestion } from '../attachment.ts';
+import { textAt, typeOf } from '../../payload.ts';
+import { dataOf } from '../envelope.ts';
 import { readExitFailure } from '../failure.ts';
-import { dataOf, textAt } from '../payload.ts';
 import type { ProcessOutput } from '../process-output.ts';
 import { holdsNonFinite } from '../python/loads.ts';
 import {
@@ -18,7 +18,7 @@ import {
   readFields,
   textOf,
 } from '../reply-fields.ts';
-import { denyWithMarker } from '../rule-result.ts';
+import { denyWithMarker, type HookQuestion } from '../rule-result.ts';
 
 /** Decodes a reply at PostToolUse or PostToolUseFailure: JSON counts, plain text is only logged. */
 export function readAfter(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
@@ -76,9 +76,7 @@ function outputOf({ question }: HookQuestion, { body, specific }: ReplyFields): 
 
 function kindOf(json: Json): string | undefined {
   try {
-    const { value } = json;
-    if (Array.isArray(value)) return 'array';
-    return value === null ? 'null' : typeof value;
+    return typeOf(json.value);
   } catch {
     return undefined;
   }

@@ -1,6 +1,5 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { type Decoded, decoded } from '../../dialect.ts';
-import { attach, type HookQuestion } from '../attachment.ts';
 import { readExitFailure } from '../failure.ts';
 import type { ProcessOutput } from '../process-output.ts';
 import {
@@ -8,17 +7,31 @@ import {
   contextsOf,
   continueFalseOf,
   decisionOf,
+  noReason,
   preventContinuationOf,
   type ReplyFields,
   readFields,
   textOf,
 } from '../reply-fields.ts';
-import { denyWithMarker, metadataOf, type RuleResult } from '../rule-result.ts';
+import {
+  attach,
+  denyWithError,
+  denyWithMarker,
+  type HookQuestion,
+  metadataOf,
+  type RuleResult,
+  recordReply,
+} from '../rule-result.ts';
 
 /** Decodes a reply at UserPromptSubmit. The exit code counts only when nothing was printed. */
 export function readPrompt(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
-  const { text, body, failure } = processOutput;
-  if (body !== undefined) return decoded(readAnswer(asked, readFields(body)));
+  const { body } = processOutput;
+  return body === undefined ? readPlain(asked, processOutput) : decoded(readAnswer(asked, readFields(body)));
+}
+
+/** Decodes what is no object where text is context for the model, and a failed exit counts without one only. */
+export function readPlain(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
+  const { text, failure } = processOutput;
   if (text !== '') return decoded(addContext(asked, text));
   if (failure !== undefined) return readExitFailure(asked, failure, processOutput);
   return decoded(answers.allow({ metadata: metadataOf({ messages: [attach(asked, 'hook_success', {})] }) }));
@@ -41,29 +54,16 @@ function readAnswer(asked: HookQuestion, fields: ReplyFields): Answer {
   // Both are read before either counts, so that an unknown verdict throws even beside a known one.
   const decision = decisionOf(fields);
   const halt = preventContinuationOf(fields) ?? continueFalseOf(fields);
-  const error = blockingErrorOf(fields) ?? (decision === 'block' ? blockReasonOf(fields) : undefined);
-  if (error !== undefined) return block(asked, error, recorded);
+  const error =
+    blockingErrorOf(fields) ?? (decision === 'block' ? (textOf(fields, 'reason') ?? noReason) : undefined);
+  if (error !== undefined) return denyWithError(asked, error, { result: recorded });
   if (halt !== undefined) return stop(asked, halt.reason ?? 'Hook prevented continuation', recorded);
-  const record =
-    contexts.length > 0
-      ? attach(asked, 'hook_additional_context', { context: contexts.length === 1 ? contexts[0] : contexts })
-      : attach(asked, 'hook_success', fields.body.json);
-  return answers.allow({ context: contexts, metadata: metadataOf({ ...recorded, messages: [record] }) });
-}
-
-function blockReasonOf(fields: ReplyFields): string {
-  return textOf(fields, 'reason') ?? 'the hook gave no reason';
-}
-
-function block(asked: HookQuestion, error: string, recorded: RuleResult): Answer {
-  const messages = [attach(asked, 'hook_blocking_error', { error })];
-  return denyWithMarker('[Blocked by hook]', error, {
-    said: { ...recorded, blocking_error: error, messages },
-  });
+  const messages = [recordReply(asked, fields.body.json, contexts)];
+  return answers.allow({ context: contexts, metadata: metadataOf({ ...recorded, messages }) });
 }
 
 function stop(asked: HookQuestion, reason: string, recorded: RuleResult): Answer {
   const messages = [attach(asked, 'hook_stopped_continuation', { reason })];
   const result: RuleResult = { ...recorded, prevent_continuation: true, stop_reason: reason, messages };
-  return denyWithMarker('[Hook stopped]', reason, { said: result });
+  return denyWithMarker('[Hook stopped]', reason, { result });
 }

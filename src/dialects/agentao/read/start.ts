@@ -2,7 +2,6 @@ import { type Answer, answers } from '../../../contract/hook.ts';
 import { toRuntimeError } from '../../../errors.ts';
 import { type Body, excerpt } from '../../body.ts';
 import { type Decoded, decoded } from '../../dialect.ts';
-import type { HookQuestion } from '../attachment.ts';
 import { readExitFailure } from '../failure.ts';
 import type { ProcessOutput } from '../process-output.ts';
 import {
@@ -13,6 +12,7 @@ import {
   preventContinuationOf,
   readFields,
 } from '../reply-fields.ts';
+import type { HookQuestion } from '../rule-result.ts';
 import { readText } from './after-tool.ts';
 
 /** Decodes a reply at SessionStart: only context counts, nothing stops the turn. */

@@ -1,8 +1,6 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { nonNull } from '../../body.ts';
 import { type Decoded, decoded, type Note } from '../../dialect.ts';
-import { attach, type HookQuestion } from '../attachment.ts';
-import { readExitFailure } from '../failure.ts';
 import type { ProcessOutput } from '../process-output.ts';
 import {
   blockingErrorOf,
@@ -15,22 +13,26 @@ import {
   stopReasonOf,
   textOf,
 } from '../reply-fields.ts';
-import { denyWithMarker, metadataOf, type RuleResult } from '../rule-result.ts';
-import { addContext } from './prompt.ts';
+import {
+  attach,
+  denyWithError,
+  type HookQuestion,
+  metadataOf,
+  type RuleResult,
+  recordReply,
+} from '../rule-result.ts';
+import { readPlain } from './prompt.ts';
 
 /**
  * Decodes a reply at Stop: forces a further turn, withholds the answer or adds text. Exit code 2 comes first.
  */
 export function readStop(asked: HookQuestion, processOutput: ProcessOutput): Decoded<Answer> {
-  const { text, body, exitCode, failure, stderr } = processOutput;
+  const { body, exitCode, stderr } = processOutput;
   if (exitCode === 2) {
     const reason = stderr === '' ? 'Stop hook blocked via exit 2' : stderr;
     return forceTurn(asked, { followUp: reason, reason, via: 'exit2' }, {});
   }
-  if (body !== undefined) return readAnswer(asked, readFields(body));
-  if (text !== '') return decoded(addContext(asked, text));
-  if (failure !== undefined) return readExitFailure(asked, failure, processOutput);
-  return decoded(answers.allow({ metadata: metadataOf({ messages: [attach(asked, 'hook_success', {})] }) }));
+  return body === undefined ? readPlain(asked, processOutput) : readAnswer(asked, readFields(body));
 }
 
 function readAnswer(asked: HookQuestion, fields: ReplyFields): Decoded<Answer> {
@@ -38,15 +40,13 @@ function readAnswer(asked: HookQuestion, fields: ReplyFields): Decoded<Answer> {
   const decision = decisionOf(fields);
   const endsTurn = continueFalseOf(fields) !== undefined;
   const error = blockingErrorOf(fields);
-  if (error !== undefined) return decoded(withhold(asked, error, result));
+  if (error !== undefined) {
+    return decoded(denyWithError(asked, error, { marker: '[Blocked by Stop hook]', result }));
+  }
   const wanted = forcedTurnIn(fields, decision);
   if (wanted !== undefined && !endsTurn) return forceTurn(asked, wanted, result);
   const contexts = result.additional_contexts ?? [];
-  const messages = [
-    contexts.length > 0
-      ? attach(asked, 'hook_additional_context', { context: contexts.length === 1 ? contexts[0] : contexts })
-      : attach(asked, 'hook_success', fields.body.json),
-  ];
+  const messages = [recordReply(asked, fields.body.json, contexts)];
   const reason = wanted?.reason === undefined ? {} : { stop_reason: result.stop_reason ?? wanted.reason };
   const metadata = metadataOf({ ...result, ...reason, messages });
   return decoded(answers.allow({ context: contexts, metadata }), noteOnBlock(fields, decision));
@@ -120,13 +120,6 @@ function whyOverridden({ entry, question: { hookContext } }: HookQuestion): stri
     return `it made the turn go on ${cap} times, which is \`agentao.stop_reentry_cap\``;
   }
   return hookContext.isLastRound === true ? 'it would make the turn go on, and no round is left' : undefined;
-}
-
-function withhold(asked: HookQuestion, error: string, result: RuleResult): Answer {
-  const messages = [attach(asked, 'hook_blocking_error', { error })];
-  return denyWithMarker('[Blocked by Stop hook]', error, {
-    said: { ...result, blocking_error: error, messages },
-  });
 }
 
 function noteOnBlock(fields: ReplyFields, decision: 'block' | 'approve' | undefined): Note[] {

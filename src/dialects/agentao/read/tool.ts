@@ -2,7 +2,6 @@ import { type Answer, answers } from '../../../contract/hook.ts';
 import { isObject, Json } from '../../../json/json.ts';
 import { excerpt, malformed, nonNull } from '../../body.ts';
 import { type Decoded, decoded } from '../../dialect.ts';
-import { attach, type HookQuestion } from '../attachment.ts';
 import { readExitFailure } from '../failure.ts';
 import type { ProcessOutput } from '../process-output.ts';
 import { holdsNonFinite } from '../python/loads.ts';
@@ -12,13 +11,14 @@ import {
   continueFalseOf,
   decisionOf,
   hasAnswer,
+  noReason,
   preventContinuationOf,
   type ReplyFields,
   readFields,
   specificTextOf,
   textOf,
 } from '../reply-fields.ts';
-import { denyWithMarker, metadataOf, type RuleResult } from '../rule-result.ts';
+import { attach, denyWithError, type HookQuestion, metadataOf, type RuleResult } from '../rule-result.ts';
 
 /**
  * Decodes a reply at PreToolUse. An answer counts whatever the exit code; without one a non-zero exit fails.
@@ -52,8 +52,10 @@ function readAnswer(asked: HookQuestion, fields: ReplyFields): Answer {
     return answers.abort(why, 'turn', { metadata: metadataOf({ ...recorded, stop_reason: why }) });
   }
   const isDenied = permission === 'deny' || decision === 'block';
-  const error = blockingErrorOf(fields) ?? (isDenied ? (reason ?? 'the hook gave no reason') : undefined);
-  if (error !== undefined) return denyCall(asked, error, contexts);
+  const error = blockingErrorOf(fields) ?? (isDenied ? (reason ?? noReason) : undefined);
+  if (error !== undefined) {
+    return denyWithError(asked, error, { result: { additional_contexts: contexts }, context: contexts });
+  }
   const metadata = metadataOf(recorded);
   // A deferred call does not run now, so context and new arguments are dropped.
   if (permission === 'defer') return answers.ask(reason ?? '', { metadata });
@@ -70,12 +72,6 @@ function allowOrAsk(
   if (permission !== 'ask')
     return args === undefined ? answers.allow(extras) : answers.modify({ args }, extras);
   return answers.ask(reason, { ...others, ...(args && { replace: Json.from({ args }) }) });
-}
-
-function denyCall(asked: HookQuestion, error: string, contexts: readonly string[]): Answer {
-  const messages = [attach(asked, 'hook_blocking_error', { error })];
-  const result = { additional_contexts: contexts, blocking_error: error, messages };
-  return denyWithMarker('[Blocked by hook]', error, { said: result, context: contexts });
 }
 
 type Permission = 'allow' | 'deny' | 'ask' | 'defer';

@@ -1,5 +1,5 @@
 import type { Payload } from '../../foreign-dialect.ts';
-import { valueAt } from '../payload.ts';
+import { valueAt } from '../../payload.ts';
 import { matchesCommand } from './command.ts';
 import { matchesGlob } from './glob.ts';
 import { matchesPath } from './path.ts';

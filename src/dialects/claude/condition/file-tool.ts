@@ -1,5 +1,5 @@
 import type { Payload } from '../../foreign-dialect.ts';
-import { valueAt } from '../payload.ts';
+import { valueAt } from '../../payload.ts';
 
 /** The symbol that marks a call whose tool has one of these names as an alias; it is never serialised. */
 const mark = Symbol('file tool');

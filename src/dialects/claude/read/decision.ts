@@ -1,10 +1,9 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import type { Json } from '../../../json/json.ts';
+import { typeOf, valueAt } from '../../payload.ts';
 import { block, type HookQuestion } from '../hook-question.ts';
-import type { ParsedReply } from '../parsed-reply.ts';
-import { valueAt } from '../payload.ts';
 import { outputFields } from '../points.ts';
-import { uniqueMember } from '../reply-object.ts';
+import { type ParsedReply, uniqueMember } from '../reply-object.ts';
 import { type ReplyVerdict, verdictOfDecision } from '../reply-verdict.ts';
 
 /** An event whose one verdict is the top-level `decision`; undefined when nothing was decided or changed. */
@@ -65,16 +64,11 @@ function readReplacement(asked: HookQuestion, parsed: ParsedReply): Answer | und
   if (!outputFields.some((field) => field === key)) {
     return answers.modify(Object.fromEntries(given), parsed.beside);
   }
-  const isFit = typeof value.value === 'string' || kindOf(value.value) === kindOf(oldResult(asked));
+  const isFit = typeof value.value === 'string' || typeOf(value.value) === typeOf(oldResult(asked));
   if (isFit) return answers.modify({ content: value }, parsed.beside);
   return answers.deny(`its \`${key}\` is neither a string nor of the type of the result`, parsed.beside);
 }
 
 function oldResult({ question: { payload, point } }: HookQuestion): unknown {
   return valueAt(payload, point === 'PostToolUse' ? 'tool_response' : 'error');
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'list' : typeof value;
 }

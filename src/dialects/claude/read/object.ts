@@ -1,14 +1,18 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { type Decoded, decoded, type Note } from '../../dialect.ts';
-import { extrasOf } from '../answer-extras.ts';
-import { type Blocked, noteExit2 } from '../exit-2.ts';
-import { type HookQuestion, letPass, noDecision } from '../hook-question.ts';
-import { noteMisplacedDecision } from '../misplaced-decision.ts';
-import type { ParsedReply } from '../parsed-reply.ts';
-import { type ReplyObject, textAt } from '../reply-object.ts';
-import { findReplyFault } from '../reply-schema.ts';
+import { block, type HookQuestion, letPass, noDecision } from '../hook-question.ts';
+import {
+  type Blocked,
+  extrasOf,
+  noteExit2,
+  type ParsedReply,
+  type ReplyObject,
+  textAt,
+  uniqueMember,
+} from '../reply-object.ts';
+import { findReplyFault, noteMisplacedDecision } from '../reply-schema.ts';
+import { unknownVerdict } from '../reply-verdict.ts';
 import { readDecision } from './decision.ts';
-import { readElicitation } from './elicitation.ts';
 import { readPermission } from './permission.ts';
 import { readTool } from './tool.ts';
 
@@ -53,5 +57,25 @@ function readVerdict(asked: HookQuestion, answered: ParsedReply): Answer | undef
       return readElicitation(asked, answered);
     default:
       return readDecision(asked, answered);
+  }
+}
+
+/** Reads `action` and `content` at the Elicitation events; undefined when the handler decides nothing. */
+function readElicitation(asked: HookQuestion, parsed: ParsedReply): Answer | undefined {
+  const { output, blocked, fault, beside } = parsed;
+  if (blocked !== undefined) return block(asked, blocked.message, beside);
+  const action = output.specific && uniqueMember(output.specific, 'action');
+  if (action === undefined) return undefined;
+  const content = output.specific?.get('content');
+  switch (action.value) {
+    case 'decline':
+    case 'cancel':
+    case 'accept': {
+      if (action.value === 'accept' && fault !== undefined) return undefined;
+      const given = content === undefined || fault !== undefined ? {} : { content };
+      return answers.respond({ action: action.value, ...given }, beside);
+    }
+    default:
+      return answers.deny(unknownVerdict('action', action.text).reason, beside);
   }
 }

@@ -3,8 +3,7 @@ import { isObject, Json } from '../../../json/json.ts';
 import { membersOf } from '../../../json/scan.ts';
 import { type Body, toBody } from '../../body.ts';
 import type { HookQuestion } from '../hook-question.ts';
-import type { ParsedReply } from '../parsed-reply.ts';
-import { textAt, uniqueMember } from '../reply-object.ts';
+import { type ParsedReply, textAt, uniqueMember } from '../reply-object.ts';
 import { findWrongType } from '../reply-schema.ts';
 import { unknownVerdict } from '../reply-verdict.ts';
 

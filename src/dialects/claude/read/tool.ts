@@ -2,8 +2,7 @@ import { type Answer, answers } from '../../../contract/hook.ts';
 import { isObject, Json } from '../../../json/json.ts';
 import { membersOf } from '../../../json/scan.ts';
 import { block, type HookQuestion } from '../hook-question.ts';
-import type { ParsedReply } from '../parsed-reply.ts';
-import { uniqueMember } from '../reply-object.ts';
+import { type ParsedReply, uniqueMember } from '../reply-object.ts';
 import { joinVerdicts, type ReplyVerdict, verdictOfDecision, verdictOfPermission } from '../reply-verdict.ts';
 
 const words = {

@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { ProcessReply } from '../../../contract/exchange.ts';
 import { type Answer, answers } from '../../../contract/hook.ts';
+import { describeExit } from '../../body.ts';
 import { type Decoded, decoded } from '../../dialect.ts';
 import type { HookQuestion } from '../hook-question.ts';
-import { parsePrinted, type ReplyObject, textAt } from '../reply-object.ts';
+import { isSuccess, parsePrinted, type ReplyObject, textAt } from '../reply-object.ts';
 import { findReplyFault } from '../reply-schema.ts';
-import { isSuccess } from './http.ts';
 
 /**
  * Decodes a reply at WorktreeCreate: the handler creates the worktree and prints its path; all else denies.
@@ -14,13 +14,13 @@ export function readWorktree(asked: HookQuestion, reply: ProcessReply): Decoded<
   return decoded(findFailure(reply) ?? readPath(asked, reply));
 }
 
-function findFailure({ httpStatus, exitCode, signal, stderr }: ProcessReply): Answer | undefined {
+function findFailure(reply: ProcessReply): Answer | undefined {
+  const { httpStatus, exitCode, stderr } = reply;
   if (httpStatus !== undefined) {
     return isSuccess(httpStatus) ? undefined : answers.deny(`it answered with HTTP status ${httpStatus}`);
   }
   if (exitCode === 0) return undefined;
-  const how = signal === null ? `it exited with code ${exitCode}` : `it was ended by ${signal}`;
-  return answers.deny(stderr.trim() === '' ? how : stderr.trim());
+  return answers.deny(stderr.trim() === '' ? `it ${describeExit(reply)}` : stderr.trim());
 }
 
 function readPath(asked: HookQuestion, { httpStatus, stdout }: ProcessReply): Answer {

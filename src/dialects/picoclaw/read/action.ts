@@ -1,22 +1,17 @@
 import { type Answer, answers } from '../../../contract/hook.ts';
 import { type RuntimeError, toRuntimeError } from '../../../errors.ts';
 import { isObject, type Json } from '../../../json/json.ts';
-import { type Body, excerpt, nonNull, toBody } from '../../body.ts';
+import { excerpt, nonNull } from '../../body.ts';
 import { type Decoded, decoded, type Note } from '../../dialect.ts';
 import type { HookEntry, Question } from '../../foreign-dialect.ts';
-import { isAmbiguous, noteUnknownKeys } from '../../unknown-keys.ts';
-import type { Changes } from '../changes.ts';
 import type { PicoclawSettings } from '../config/settings.ts';
 import { decodeFailure, denyFailure } from '../failure.ts';
-import { foldBody } from '../json-parts.ts';
-import { findDenial, noteUnimplementedKeys } from '../misplaced-denial.ts';
+import { findDenial } from '../misplaced-denial.ts';
 import type { ActionPoint } from '../points.ts';
-import { metadataOf, reasonOf } from '../reply-texts.ts';
-import { readCall } from './call.ts';
+import { type Changes, readCall, readResponse, readResult } from './changes.ts';
+import { metadataOf, type ReplyObject, readReplyObject, reasonOf } from './reply.ts';
 import { readRequest } from './request.ts';
 import { readRespond } from './respond.ts';
-import { readResponse } from './response.ts';
-import { readResult } from './result.ts';
 
 type Action = 'continue' | 'modify' | 'respond' | 'deny_tool' | 'abort_turn' | 'hard_abort';
 
@@ -59,25 +54,14 @@ export function readAction(asked: HookQuestion, result: Json | undefined): Decod
     const what = `answered with what is no object: ${excerpt(given.text)}`;
     return decodeFailure(entry, point, { cause: 'bad_result', what });
   }
-  const known = [
-    'action',
-    'reason',
-    'message',
-    actionRules[point].object,
-    ...(point === 'before_tool' ? ['result'] : []),
-  ];
-  const body = foldBody(
-    toBody(given),
-    known.filter((key) => key !== 'action'),
-  );
-  const notes = [...noteUnknownKeys(body, known), ...noteUnimplementedKeys(body, point)];
-  if (isAmbiguous(body, 'action') || isAmbiguous(body, 'approved')) {
-    return denyFailure(entry, 'gave its verdict twice', { notes });
-  }
-  return readVerdict(asked, body, notes);
+  const beside = point === 'before_tool' ? ['result'] : [];
+  const known = ['action', 'reason', 'message', actionRules[point].object, ...beside];
+  const { body, notes, isAmbiguous } = readReplyObject(given, point, known);
+  if (isAmbiguous) return denyFailure(entry, 'gave its verdict twice', { notes });
+  return readVerdict(asked, { body, notes });
 }
 
-function readVerdict(asked: HookQuestion, body: Body, notes: readonly Note[]): Decoded<Answer> {
+function readVerdict(asked: HookQuestion, { body, notes }: ParsedReply): Decoded<Answer> {
   const { entry, point } = asked;
   const action = nonNull(body.get('action'))?.value ?? '';
   const fitting = actionRules[point].actions.find((known) => known === action);
@@ -99,10 +83,7 @@ function readNoAction(asked: HookQuestion, parsed: ParsedReply): Decoded<Answer>
   );
 }
 
-interface ParsedReply {
-  readonly body: Body;
-  readonly notes: readonly Note[];
-}
+type ParsedReply = Pick<ReplyObject, 'body' | 'notes'>;
 
 function applyAction(asked: HookQuestion, action: Action, { body, notes }: ParsedReply): Decoded<Answer> {
   const { name } = asked.entry;

@@ -3,11 +3,11 @@ import { elementsOf, membersOf } from '../../../json/scan.ts';
 import { type Body, malformed, nonNull } from '../../body.ts';
 import type { Note } from '../../dialect.ts';
 import type { HookEntry, Question } from '../../foreign-dialect.ts';
-import type { Changes } from '../changes.ts';
 import type { PicoclawSettings } from '../config/settings.ts';
 import { foldObject, isSame, requireObject } from '../json-parts.ts';
 import { readMessages } from '../wire/message.ts';
 import { readToolDefs } from '../wire/tool.ts';
+import type { Changes } from './changes.ts';
 
 /** What a `request` changes of a model call. Throws REPLY_MALFORMED where it is none. */
 export function readRequest(

@@ -6,23 +6,19 @@ import { type Decoded, decoded, type Note } from '../../dialect.ts';
 import type { HookEntry } from '../../foreign-dialect.ts';
 import { denyFailure } from '../failure.ts';
 import { foldObject } from '../json-parts.ts';
-import { metadataOf, reasonOf } from '../reply-texts.ts';
 import { resultKeys } from '../wire/tool.ts';
+import { metadataOf, reasonOf } from './reply.ts';
 
 /** Decodes the action `respond`: the result in the tool's place. Without a usable result it denies. */
 export function readRespond(entry: HookEntry<unknown>, body: Body, notes: readonly Note[]): Decoded<Answer> {
+  const refuse = (what: string) => denyFailure(entry, `answered for the tool ${what}`, { notes });
   const result = resultOf(body);
-  if (result === undefined) return denyFailure(entry, 'answered for the tool without a result', { notes });
-  if (!isObject(result.value))
-    return denyFailure(entry, 'answered for the tool with what is no object', { notes });
+  if (result === undefined) return refuse('without a result');
+  if (!isObject(result.value)) return refuse('with what is no object');
   const { for_llm: text, is_error, ...others } = membersOf(foldObject(result, '`result`', resultKeys).json);
-  if (typeof text?.value !== 'string')
-    return denyFailure(entry, 'answered for the tool without a `for_llm`', { notes });
+  if (typeof text?.value !== 'string') return refuse('without a `for_llm`');
   const isError = nonNull(is_error)?.value ?? false;
-  if (typeof isError !== 'boolean')
-    return denyFailure(entry, 'answered for the tool with an `is_error` that is neither true nor false', {
-      notes,
-    });
+  if (typeof isError !== 'boolean') return refuse('with an `is_error` that is neither true nor false');
   const respond = answers.respond(text, {
     reason: reasonOf(body),
     metadata: metadataOf(body, { ...(is_error && { is_error }), ...pick(others, recordedKeys) }),

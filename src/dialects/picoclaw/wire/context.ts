@@ -1,4 +1,5 @@
 import type { HookContext } from '../../../contract/turn.ts';
+import type { Payload } from '../../foreign-dialect.ts';
 
 /** Where in a turn PicoClaw's code says that each method is called. */
 export const tracePaths = {
@@ -41,9 +42,9 @@ const inboundKeys = [
 
 /** The inbound members of the hook context, as far as the host set them, with defaults for three. */
 export function toInbound({ host, session_id }: HookContext) {
-  const given = inboundKeys.filter((key) => host[key] !== undefined).map((key) => [key, host[key]] as const);
-  const said: Readonly<Record<string, unknown>> = Object.fromEntries(given);
-  return { channel: 'cli', chat_id: session_id, sender_id: '', ...said };
+  const keys = inboundKeys.filter((key) => host[key] !== undefined);
+  const given: Payload = Object.fromEntries(keys.map((key) => [key, host[key]]));
+  return { channel: 'cli', chat_id: session_id, sender_id: '', ...given };
 }
 
 /** CTX and its two members that the page repeats beside it. */
@@ -71,4 +72,9 @@ export function toScope({ host }: HookContext) {
       .filter((key) => typeof host[key] === 'string' && host[key] !== '')
       .map((key) => [key, host[key]]),
   );
+}
+
+/** Durations on the wire are integers of nanoseconds. */
+export function toNanoseconds(ms: number): number {
+  return Math.round(ms * 1_000_000);
 }

@@ -1,9 +1,9 @@
 import type { ChatMessage } from '../../../contract/provider.ts';
 import type { Json } from '../../../json/json.ts';
 import { malformed, nonNull } from '../../body.ts';
-import { foldObject, toPlainValue } from '../json-parts.ts';
-import { fromToolCalls, type NeutralCall } from './call.ts';
-import { toMessage } from './message.ts';
+import { toPlainValue } from '../../payload.ts';
+import { foldObject } from '../json-parts.ts';
+import { fromToolCalls, type NeutralCall, toMessage } from './message.ts';
 
 /** The members of an LLMRESPONSE beside its text, with their defaults. */
 export const defaultResponse = {

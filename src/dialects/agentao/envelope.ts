@@ -1,8 +1,8 @@
 import { isObject, Json } from '../../json/json.ts';
 import { membersOf } from '../../json/scan.ts';
 import type { Payload } from '../foreign-dialect.ts';
-import { invalidPayload } from '../invalid-payload.ts';
-import { toPlainValue } from './payload.ts';
+import { omitUndefined, textAt, toPlainValue } from '../payload.ts';
+import { invalidPayload } from '../payload-table.ts';
 import { isFlat, type PointName } from './points.ts';
 
 /** A host's payload, whichever of the published forms it has. */
@@ -97,6 +97,17 @@ function dataIn(point: PointName, { data }: Payload): Payload | undefined {
   throw invalidPayload(`the \`data\` of ${point} is not an object`);
 }
 
-function omitUndefined(given: Payload): Payload {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+/** The `data` of the envelope; empty for events without an envelope. */
+export function dataOf({ data }: Payload): Payload {
+  return isObject(data) ? data : {};
+}
+
+/** The members that the host gave beside the envelope's `data`. */
+export function outerMembersOf({ beside }: Payload): Payload {
+  return isObject(beside) ? beside : {};
+}
+
+/** The tool name in the payload of a tool event; empty when there is none. */
+export function toolNameIn(payload: Payload): string {
+  return textAt(dataOf(payload), 'toolName') ?? '';
 }

@@ -2,16 +2,28 @@ import type { HookContext } from '../../contract/turn.ts';
 import { isObject, Json } from '../../json/json.ts';
 import { membersOf } from '../../json/scan.ts';
 import type { Payload } from '../foreign-dialect.ts';
-import type { PicoclawKind } from './config/events.ts';
+import { valueAt } from '../payload.ts';
+import { everyPicoclawKind, type PicoclawKind, picoclawKinds } from './config/events.ts';
 import type { PicoclawSettings } from './config/settings.ts';
-import { findKind } from './event-kinds.ts';
-import { toPlainValue } from './json-parts.ts';
 import { toScope } from './wire/context.ts';
 
 /** The kind of an event in either form. */
 export function kindOf(payload: Payload): PicoclawKind | undefined {
-  const { kind, KindName, Kind } = payload;
-  return findKind(toPlainValue(kind)) ?? findKind(toPlainValue(KindName)) ?? findKind(toPlainValue(Kind));
+  const names = ['kind', 'KindName', 'Kind'].map((key) => valueAt(payload, key));
+  return names.map(findKind).find((kind) => kind !== undefined);
+}
+
+/** The kind of that number or name, in either form. */
+export function findKind(named: unknown): PicoclawKind | undefined {
+  if (named === undefined) return undefined;
+  return picoclawKinds.find(
+    ({ number, legacy, dotted }) => number === named || legacy === named || dotted === named,
+  );
+}
+
+/** Whether an `observe` list asks for it. */
+export function isObserved(observe: readonly string[], { legacy, dotted }: PicoclawKind): boolean {
+  return observe.some((name) => name === dotted || name === legacy || everyPicoclawKind.includes(name));
 }
 
 /** The params of `hook.event`: CamelCase, and nothing that only the newer form has. */
@@ -96,6 +108,6 @@ function withoutNewer(payload: unknown): unknown {
 }
 
 function objectAt(payload: Payload, key: string): Payload {
-  const value = toPlainValue(payload[key]);
+  const value = valueAt(payload, key);
   return isObject(value) ? value : {};
 }

@@ -1,0 +1,99 @@
+import type { HookContext } from '../contract/turn.ts';
+import { RuntimeError } from '../errors.ts';
+import { isObject, Json } from '../json/json.ts';
+import type { Payload } from './foreign-dialect.ts';
+import { omitUndefined } from './payload.ts';
+
+/** What a member of a payload or of an answer may be; count, fuel and delta are integers, the last two of 64 bits. */
+export type Kind = keyof typeof kinds;
+
+const kinds = {
+  text: ({ value }: Json) => typeof value === 'string',
+  'text or null': ({ value }: Json) => typeof value === 'string' || value === null,
+  'filled text': ({ value }: Json) => typeof value === 'string' && value !== '',
+  flag: ({ value }: Json) => typeof value === 'boolean',
+  number: ({ value }: Json) => typeof value === 'number',
+  'number or null': ({ value }: Json) => typeof value === 'number' || value === null,
+  integer: ({ value }: Json) => Number.isInteger(value),
+  count: ({ text }: Json) => /^\d+$/.test(text),
+  fuel: ({ text }: Json) => /^\d+$/.test(text) && BigInt(text) < 2n ** 64n,
+  delta: ({ text }: Json) =>
+    /^(-[1-9]\d*|\d+)$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text),
+  object: ({ value }: Json) => isObject(value),
+  list: ({ value }: Json) => Array.isArray(value),
+  names: ({ value }: Json) => Array.isArray(value) && value.every((each) => typeof each === 'string'),
+  any: () => true,
+} as const;
+
+/** Whether the value is of that kind. */
+export function isOfKind(json: Json, kind: Kind): boolean {
+  return kinds[kind](json);
+}
+
+/** What is wrong with a member, in the words of its dialect; undefined when it fits. */
+type Check = (value: Json, key: string) => string | undefined;
+
+/** One member of the payload of a point. */
+export interface Member {
+  readonly check: Check;
+  /** It may be absent. */
+  readonly isOptional?: true;
+  /** Its value where a host leaves it out, or a function of the hook context and the given members. */
+  readonly fallback?: unknown;
+}
+
+/** The members of the payload of a point, in the order in which they are checked. */
+export type Table = Readonly<Record<string, Member>>;
+
+/** A member that has to be of that kind; `problem` are the words for one that is not. */
+export function member(kind: Kind, problem: string): Member {
+  return { check: (json) => (isOfKind(json, kind) ? undefined : problem) };
+}
+
+/** The same member with a default: a value, or a function of the hook context and the given members. */
+export function withFallback(row: Member, fallback: Fallback | Value): Member {
+  return { ...row, fallback };
+}
+
+type Value = string | number | boolean | object | null;
+type Fallback = (hookContext: HookContext, given: Payload) => unknown;
+
+/** The same member, which may be absent. */
+export function optional(row: Member): Member {
+  return { ...row, isOptional: true };
+}
+
+/** The defaults of all members that have one, in the order of the table. */
+export function defaultsOf(table: Table, given: Payload, hookContext: HookContext): Payload {
+  const values = Object.entries(table).map(([key, { fallback }]) => [
+    key,
+    typeof fallback === 'function' ? fallback(hookContext, given) : fallback,
+  ]);
+  return omitUndefined(Object.fromEntries(values));
+}
+
+/** What a host gave, in its order, and behind it the defaults of what it left out. */
+export function fillIn(table: Table, given: Payload, hookContext: HookContext): Payload {
+  return { ...given, ...defaultsOf(table, given, hookContext), ...omitUndefined(given) };
+}
+
+/** Throws EVENT_INVALID for the first member that is missing or wrong; `explain` makes the message. */
+export function requireMembers(
+  table: Table,
+  payload: Payload,
+  explain: (key: string, problem: string | undefined) => string,
+): void {
+  for (const [key, { check, isOptional }] of Object.entries(table)) {
+    const value = payload[key];
+    if (value === undefined && isOptional) continue;
+    const problem = value === undefined ? undefined : check(Json.from(value), key);
+    if (value === undefined || problem !== undefined) throw invalidPayload(explain(key, problem));
+  }
+}
+
+/** The EVENT_INVALID error of a payload that a host got wrong at a point of a foreign dialect. */
+export function invalidPayload(message: string): RuntimeError {
+  const hint =
+    'A payload is what the point has on stdin; docs/dialects.md lists the points of every dialect.';
+  return new RuntimeError('EVENT_INVALID', message, { hint });
+}
