@@ -19,12 +19,12 @@ const rules = [
       'contract/tool.ts':
         "import type { Fault } from '../errors.ts';\nimport type { X } from '../config/config.ts';",
       'suite/suite.ts': "export * from '../runtime/api.ts';",
-      'transport/launch/fifo.ts': "const p = await import('../../dialects/registry.ts');",
+      'transport/launch/fifo.ts': "const p = await import('../../hooks/gate.ts');",
     },
     says: [
       'contract/tool.ts imports config/config.ts, which is below it',
       'suite/suite.ts imports runtime/api.ts, which is below it',
-      'transport/launch/fifo.ts imports dialects/registry.ts, which is below it',
+      'transport/launch/fifo.ts imports hooks/gate.ts, which is below it',
     ],
   },
   {

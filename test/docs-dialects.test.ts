@@ -94,6 +94,8 @@ const picoclawCauses: Readonly<Record<FailureCause, true>> = {
 
 test('docs/dialects.md names every rule by which a failure passes', () => {
   const written = readModules(new URL('../src/dialects', import.meta.url).pathname)
+    // A key of a hook's config has the same form.
+    .filter(({ file }) => !file.includes('/config/'))
     .flatMap(({ strings }) => strings)
     .filter((text) => /^(chibi|claude|agentao)\.[a-z_0-9]+$/.test(text));
   const known = [...Object.keys(picoclawCauses).map((cause) => `picoclaw.${cause}`), ...written];
