@@ -3,10 +3,11 @@ import { complete } from './complete.ts';
 import { conclude } from './conclude.ts';
 import type { ChibiSettings } from './config/settings.ts';
 import { decode } from './decode.ts';
-import { describe, pointsAt } from './describe.ts';
+import { describe } from './describe.ts';
 import { encode } from './encode.ts';
 import { toNeutralAnswer } from './neutral-answer.ts';
 import { points } from './points.ts';
+import { pointsAt } from './points-at.ts';
 import { selects } from './select.ts';
 
 /**

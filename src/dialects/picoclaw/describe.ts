@@ -1,39 +1,12 @@
-import type { EventPhase, HookEvent } from '../../contract/hook.ts';
+import type { HookEvent } from '../../contract/hook.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import { describeEvent } from './describe-event.ts';
-import type { PointName } from './points.ts';
 import { toContext, toMeta, toNanoseconds, tracePaths } from './wire/context.ts';
 import { toMessages } from './wire/message.ts';
 import { toResponse } from './wire/response.ts';
 import { toToolDef, toToolResult } from './wire/tool.ts';
-
-const pointOf: Readonly<Partial<Record<EventPhase, PointName>>> = {
-  before_call: 'before_llm',
-  after_call: 'after_llm',
-  before_execution: 'before_tool',
-  approval: 'approve_tool',
-  after_execution: 'after_tool',
-  turn_start: 'event',
-  model_asked: 'event',
-  model_retried: 'event',
-  model_answered: 'event',
-  turn_end: 'event',
-  error: 'event',
-  started: 'event',
-  finished: 'event',
-  blocked: 'event',
-};
-
-/** The points for a pipeline event; of a denied call only the denial is reported. */
-export function pointsAt(event: HookEvent): readonly PointName[] {
-  if (event.phase === 'finished' && event.status === 'denied') return [];
-  // What a hook asks is for a person to answer, not for those who must approve.
-  if (event.phase === 'approval' && event.asked !== null) return [];
-  const point = pointOf[event.phase];
-  return point === undefined ? [] : [point];
-}
 
 /** The params of a method, with every key that the page shows; `encode` leaves out what a version does not have. */
 export function describe(point: string, event: HookEvent, hookContext: HookContext): Payload {

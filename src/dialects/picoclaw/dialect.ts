@@ -2,11 +2,11 @@ import type { ForeignDialect } from '../foreign-dialect.ts';
 import { complete } from './complete.ts';
 import type { PicoclawSettings } from './config/settings.ts';
 import { decode } from './decode.ts';
-import { describe, pointsAt } from './describe.ts';
+import { describe } from './describe.ts';
 import { encode, nextPayload } from './encode.ts';
 import { handshakeMessage, readHandshake } from './handshake.ts';
 import { toNeutralAnswer } from './neutral-answer.ts';
-import { points } from './points.ts';
+import { points, pointsAt } from './points.ts';
 import { selects } from './select.ts';
 
 /** Process hooks of PicoClaw. Source: hook-json-protocol.md of v0.2.8. */

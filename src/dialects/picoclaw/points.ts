@@ -1,3 +1,4 @@
+import type { EventPhase, HookEvent } from '../../contract/hook.ts';
 import type { Point } from '../foreign-dialect.ts';
 
 /** Each hook gets what the last one made of the event; the first that stops it decides. */
@@ -29,4 +30,30 @@ export type ActionPoint = keyof typeof methodPairs;
 
 export function isActionPoint(point: string): point is ActionPoint {
   return Object.hasOwn(methodPairs, point);
+}
+
+const pointOf: Readonly<Partial<Record<EventPhase, PointName>>> = {
+  before_call: 'before_llm',
+  after_call: 'after_llm',
+  before_execution: 'before_tool',
+  approval: 'approve_tool',
+  after_execution: 'after_tool',
+  turn_start: 'event',
+  model_asked: 'event',
+  model_retried: 'event',
+  model_answered: 'event',
+  turn_end: 'event',
+  error: 'event',
+  started: 'event',
+  finished: 'event',
+  blocked: 'event',
+};
+
+/** The points for a pipeline event; of a denied call only the denial is reported. */
+export function pointsAt(event: HookEvent): readonly PointName[] {
+  if (event.phase === 'finished' && event.status === 'denied') return [];
+  // What a hook asks is for a person to answer, not for those who must approve.
+  if (event.phase === 'approval' && event.asked !== null) return [];
+  const point = pointOf[event.phase];
+  return point === undefined ? [] : [point];
 }

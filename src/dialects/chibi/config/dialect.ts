@@ -1,7 +1,7 @@
 import type { DialectConfig } from '../../dialect-config.ts';
 import { isCommandLineForm } from '../command-line-form.ts';
-import { pointsAt } from '../describe.ts';
 import { points } from '../points.ts';
+import { pointsAt } from '../points-at.ts';
 import { tool } from '../tool.ts';
 import { chibiHomeOf, toProcess } from './process.ts';
 import { chibiEntry } from './schema.ts';

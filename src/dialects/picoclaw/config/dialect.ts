@@ -1,7 +1,6 @@
 import type { DialectConfig } from '../../dialect-config.ts';
 import type { VolatileFields } from '../../volatile-fields.ts';
-import { pointsAt } from '../describe.ts';
-import { points } from '../points.ts';
+import { points, pointsAt } from '../points.ts';
 import { checkEntry } from './check.ts';
 import { readEntry } from './entry.ts';
 import { isOwnFile, readProcesses } from './import.ts';
