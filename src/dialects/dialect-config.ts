@@ -145,7 +145,7 @@ export interface HookEndpoint {
 }
 
 /** A folder of a hook's own, and the environment variable that names it. */
-export interface OwnFolder {
+interface OwnFolder {
   readonly variable: string;
   /** Absolute. */
   readonly path: string;

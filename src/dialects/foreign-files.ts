@@ -18,7 +18,7 @@ export interface HookFiles<Settings = unknown> {
 }
 
 /** How a file is read that is this system's as a whole. */
-export interface HookDocuments {
+interface HookDocuments {
   /** Whether a file looks like one of this system. */
   isOwn(document: YamlDocument): boolean;
   /** The hooks of a file in `folder`. */

@@ -24,7 +24,7 @@ export function timeoutMs({ settings }: DeclaredHook<ClaudeSettings>): number {
  * The time in milliseconds that all SessionEnd handlers share: the longest timeout of one outside plugins, at least 1.5
  * and at most 60 seconds.
  */
-export function sessionEndBudget(hooks: readonly DeclaredHook<ClaudeSettings>[]): number {
+function sessionEndBudget(hooks: readonly DeclaredHook<ClaudeSettings>[]): number {
   const named = hooks.flatMap(({ exec, settings }) => {
     if (settings.event !== 'SessionEnd' || settings.pluginRoot !== undefined) return [];
     return exec?.timeoutMs ?? settings.http?.timeoutMs ?? [];

@@ -49,7 +49,7 @@ export function endpointOf({ http }: ClaudeSettings): HookEndpoint | undefined {
 }
 
 /** Header values in which `$NAME` and `${NAME}` are filled: what is not both allowed and in `env` becomes empty. */
-export function fillHeaders(
+function fillHeaders(
   { headers, allowedEnvVars, env }: Pick<ClaudeHttp, 'headers' | 'allowedEnvVars' | 'env'>,
   variables: Readonly<Record<string, string>>,
 ): Record<string, string> {
