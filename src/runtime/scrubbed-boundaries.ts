@@ -1,8 +1,8 @@
 import type { Emit, RuntimeEvent } from '../contract/event.ts';
 import { type Scrubber, scrubError, scrubFault, scrubMessages } from '../contract/scrub.ts';
 import { toRuntimeError } from '../errors.ts';
-import { exactMembers } from '../json/exact-members.ts';
 import { isObject, Json } from '../json/json.ts';
+import { exactMembers } from '../json/record.ts';
 import type { Store } from '../store/store.ts';
 import type { LazyStore } from './lazy-store.ts';
 

@@ -46,7 +46,7 @@ async function runAttempts(turn: TurnContext): Promise<StepOutcome> {
     if (attempt > 1 && state.fuelSetBy === undefined) state.roundsLeft = step.maxRounds;
     const end = await runTurnLoop(turn, attempt);
     if (end !== undefined) return end;
-    const checked = await checkAnswer(run, chat, { talk: state, attempt });
+    const checked = await checkAnswer(run, chat, { state, attempt });
     state.guardrails = checked.results;
     if (checked.fault === undefined) return await complete(turn);
     if (attempt > step.retries || hasNoFuel(state)) return withholdAnswer(state, checked);

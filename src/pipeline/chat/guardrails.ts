@@ -1,7 +1,7 @@
 import type { Fault } from '../../errors.ts';
 import { isObject, Json } from '../../json/json.ts';
 import type { Guardrail } from '../file/pipeline.ts';
-import { journalScore, type KeptScore, thresholdFault } from '../run/eval-step.ts';
+import { journalScore, thresholdFault } from '../run/eval-step.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { evaluateIn } from '../state/step-scope.ts';
 import type { ChatStepContext, GuardrailResult, TurnState } from './turn-state.ts';
@@ -17,16 +17,17 @@ export interface CheckedAnswer {
 export async function checkAnswer(
   run: RunContext,
   chat: ChatStepContext,
-  { talk: state, attempt }: { readonly talk: TurnState; readonly attempt: number },
+  { state, attempt }: { readonly state: TurnState; readonly attempt: number },
 ): Promise<CheckedAnswer> {
   const results: GuardrailResult[] = [];
   let failing: Fault | undefined;
   for (const guardrail of chat.step.guardrails) {
     const path = `${chat.name}/attempt-${attempt}/guardrail-${guardrail.id}`;
-    const scoreRecord = await journalScore(run, path, toRequest(run, chat, { guardrail, talk: state }));
-    const { score, passed, detail } = scoreRecord;
+    const scored = await journalScore(run, path, toRequest(run, chat, { guardrail, state }));
+    const { score, passed, detail } = scored;
     results.push({ id: guardrail.id, action: guardrail.action, score, passed, detail });
-    if (!passed && guardrail.action === 'enforce') failing ??= faultOf(guardrail, scoreRecord);
+    if (!passed && guardrail.action === 'enforce')
+      failing ??= thresholdFault(guardrail.id, scored, guardrail.threshold ?? {});
   }
   return failing === undefined ? { results } : { results, fault: failing };
 }
@@ -34,7 +35,7 @@ export async function checkAnswer(
 function toRequest(
   run: RunContext,
   { scope }: ChatStepContext,
-  { guardrail, talk: state }: { readonly guardrail: Guardrail; readonly talk: TurnState },
+  { guardrail, state }: { readonly guardrail: Guardrail; readonly state: TurnState },
 ) {
   const { id, type, threshold } = guardrail;
   const params = evaluateIn(scope, guardrail.params);
@@ -58,10 +59,6 @@ function toRequest(
       })),
     },
   };
-}
-
-function faultOf({ id, threshold }: Guardrail, kept: KeptScore): Fault {
-  return thresholdFault(id, kept, threshold ?? {});
 }
 
 /** The feedback for the model about an answer that failed enforcing guardrails. */

@@ -2,22 +2,15 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { ChatMessage, ModelOptions, ToolListing } from '../../contract/provider.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { type Fault, RuntimeError, toFault } from '../../errors.ts';
-import { parseMessage } from '../../hooks/message.ts';
 import { toDecimal } from '../../json/decimal.ts';
-import { exactMembers, requireMember } from '../../json/exact-members.ts';
-import { Json } from '../../json/json.ts';
 import { toPrompt } from '../../provider/messages/prompt.ts';
 import { toFunctionTool } from '../../provider/messages/tools.ts';
 import type { OnRetry } from '../../provider/open/retry-listener.ts';
 import type { ChatStep } from '../file/pipeline.ts';
+import { answerRecord, type ModelAnswer } from '../state/answer-record.ts';
+import { journalStep } from '../state/record.ts';
 import type { GuardedModel, ModelCallParameters, RunContext } from '../state/run-context.ts';
-import { callModel, type GuardedAnswer } from './model-call.ts';
-
-/** A model’s answer and its cost. */
-export interface ModelAnswer extends GuardedAnswer {
-  /** US dollars; absent where the provider has no pricing, or does not say what was used. */
-  readonly cost_usd?: number;
-}
+import { callModel } from './model-call.ts';
 
 interface ModelCallRequest {
   readonly step: ChatStep;
@@ -49,36 +42,21 @@ export async function journalModelCall(
   path: string,
   question: ModelCallRequest,
 ): Promise<ModelAnswer | { readonly error: Fault }> {
-  const entry = await run.journal.step(path, async () => {
+  return await journalStep(run.journal, { name: path, kind: answerRecord }, async () => {
     try {
       const answer = await callGuardedModel(run, question);
       question.onAnswer();
-      return Json.from(answer);
+      return answer;
     } catch (error) {
       // A call that failed because the run was suspended is made again when the run resumes.
       if (run.signal.aborted) throw toAborted(error);
-      return Json.from({ error: toFault(error) });
+      return { error: toFault(error) };
     }
   });
-  const members = exactMembers(entry);
-  const plain = entry.value as StoredAnswer;
-  if (plain.error !== undefined) return { error: plain.error };
-  return {
-    message: parseMessage(requireMember(members, 'message').text),
-    finish_reason: plain.finish_reason,
-    usage: plain.usage,
-    ...(plain.cost_usd !== undefined && { cost_usd: plain.cost_usd }),
-    metadata: requireMember(members, 'metadata'),
-  };
 }
 
 function toAborted(cause: unknown): RuntimeError {
   return new RuntimeError('ABORTED', 'the model call was given up', { cause });
-}
-
-/** The journal entry of `journalModelCall`, parsed. */
-interface StoredAnswer extends Pick<ModelAnswer, 'finish_reason' | 'usage' | 'cost_usd'> {
-  readonly error?: Fault;
 }
 
 async function callGuardedModel(run: RunContext, question: ModelCallRequest): Promise<ModelAnswer> {

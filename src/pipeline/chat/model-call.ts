@@ -6,26 +6,10 @@ import type {
   LanguageModelV4StreamPart,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import type { ChatMessage } from '../../contract/provider.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import { Json } from '../../json/json.ts';
 import { finishWord, fromAnswer } from '../../provider/messages/answer.ts';
-
-/** Tokens of a model call; null where the provider does not report them. */
-export interface Usage {
-  readonly input_tokens: number | null;
-  readonly output_tokens: number | null;
-}
-
-/** A model’s answer after the guard has filtered it. */
-export interface GuardedAnswer {
-  readonly message: ChatMessage;
-  /** The native finish reason: stop, tool_use, max_output_tokens, safety, … */
-  readonly finish_reason: string;
-  readonly usage: Usage;
-  /** The guard’s metadata about the answer. */
-  readonly metadata: Json;
-}
+import type { ModelAnswer } from '../state/answer-record.ts';
 
 export interface ModelCallOptions {
   readonly options: LanguageModelV4CallOptions;
@@ -38,7 +22,7 @@ export interface ModelCallOptions {
 export async function callModel(
   model: LanguageModelV4,
   { options, isStreamed, onText }: ModelCallOptions,
-): Promise<GuardedAnswer> {
+): Promise<ModelAnswer> {
   try {
     const result = isStreamed ? await stream(model, options, onText) : await model.doGenerate(options);
     const { inputTokens, outputTokens } = result.usage;

@@ -1,11 +1,9 @@
 import type { Fault } from '../../errors.ts';
 import { toDecimal } from '../../json/decimal.ts';
-import type { Usage } from './model-call.ts';
+import type { ModelAnswer } from '../state/answer-record.ts';
 
 /** Tokens and cost of model calls; a count is null, and `cost_usd` absent, if any call did not report it. */
-export interface CallUsage extends Usage {
-  readonly cost_usd?: number;
-}
+export type CallUsage = ModelAnswer['usage'] & Pick<ModelAnswer, 'cost_usd'>;
 
 /** The sum over calls; unknown if any call is unknown, since a partial sum could pass an overrun budget. */
 export function sumUsage(calls: readonly CallUsage[]): CallUsage {

@@ -1,7 +1,7 @@
 import { completeMessage } from '../../hooks/message.ts';
-import { Json } from '../../json/json.ts';
+import { journalStep } from '../state/record.ts';
 import type { StepOutcome } from '../state/step-outcome.ts';
-import { readTurnRecord } from '../state/turn-record.ts';
+import { turnRecord } from '../state/turn-record.ts';
 import { dropContext } from './session-context.ts';
 import { notifyAnswered, type TurnContext, toTurn } from './turn-hooks.ts';
 import { applyTurnRecord, firePhases } from './turn-start.ts';
@@ -28,12 +28,11 @@ export async function reprompt(turn: TurnContext, path: string): Promise<StepOut
     messages: [...before.messages, completeMessage({ role: 'user', content: text })],
   };
   const promptLinks = run.links.filter(({ group }) => group.dialect.firesOnLoopPrompts === true);
-  const entry = await run.journal.step(`${path}/reprompt`, async () => {
+  const record = await journalStep(run.journal, { name: `${path}/reprompt`, kind: turnRecord }, async () => {
     await notifyAnswered(turn);
-    const moments = ['prompt', 'tool_list', 'request', 'loop'] as const;
-    return Json.from(await firePhases(turn, { turn: nextTurn, phases: moments, promptLinks }));
+    const phases = ['prompt', 'tool_list', 'request', 'loop'] as const;
+    return await firePhases(turn, { turn: nextTurn, phases, promptLinks });
   });
-  const record = readTurnRecord(entry);
   dropContext(run.session, record.taken ?? []);
   const stopped = applyTurnRecord(turn, record);
   if (stopped !== undefined) return stopped;

@@ -1,6 +1,6 @@
 import type { ChatMessage } from '../../contract/provider.ts';
-import { exactMembers } from '../../json/exact-members.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
+import { exactMembers } from '../../json/record.ts';
 import { scanElements } from '../../json/scan.ts';
 
 /** A tool call that a model asks for; `args` is the text that it wrote. */
@@ -32,6 +32,7 @@ export function toolCallsOf(message: ChatMessage): RequestedCall[] {
   const list = message['tool_calls'];
   if (list === undefined || list === null) return [];
   const text = stringifyJson(list);
+  if (!text.startsWith('[')) return [];
   return scanElements(text).map(({ start, end }) => {
     const members = exactMembers(new Json(text.slice(start, end)));
     const args = members.get('args');

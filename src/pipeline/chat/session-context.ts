@@ -1,11 +1,6 @@
-import { Json } from '../../json/json.ts';
+import { findRecord, journalStep } from '../state/record.ts';
 import type { RunContext, Session } from '../state/run-context.ts';
-
-/** Context texts for the model, and the journal names of the session starts that gave them. */
-export interface TakenContext {
-  readonly texts: readonly string[];
-  readonly from: readonly string[];
-}
+import { contextRecord, type TakenContext } from '../state/turn-record.ts';
 
 /** Takes the context of session start hooks that the model has not been given yet, and empties the list. */
 export function takeContext({ context }: Session): TakenContext {
@@ -26,19 +21,17 @@ export function dropContext({ context }: Session, from: readonly string[]): void
 export async function takeExtraContext(run: RunContext, path: string): Promise<readonly string[]> {
   const { journal, session } = run;
   const name = `${path}/beside`;
-  const known = journal.find(name);
+  const known = findRecord(journal, name, contextRecord);
   // The call was made without any.
   if (known === undefined && journal.find(path) !== undefined) return [];
   const late = known === undefined ? run.takeLateContext(session.id) : [];
   if (known === undefined && late.length === 0 && session.context.length === 0) return [];
-  const entry =
+  const { texts, from } =
     known ??
-    (await journal.step(name, async () => {
-      const { texts, from } = takeContext(session);
-      return Json.from({ texts: [...texts, ...late], from });
+    (await journalStep(journal, { name, kind: contextRecord }, async () => {
+      const taken = takeContext(session);
+      return { ...taken, texts: [...taken.texts, ...late] };
     }));
-  // What this function wrote.
-  const { texts, from } = entry.value as TakenContext;
   dropContext(session, from);
   return texts;
 }

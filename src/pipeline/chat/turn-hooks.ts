@@ -1,14 +1,13 @@
 import type { Decision, HookEvent, TurnEvent } from '../../contract/hook.ts';
 import type { FinishedCall, HookContext, Turn } from '../../contract/turn.ts';
-import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
+import { failedOpenIn } from '../../dialects/metadata.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
 import { type ChainResult, type Link, type Passage, passGate } from '../../hooks/gate.ts';
-import type { DecidedBy } from '../../hooks/hook-chain.ts';
-import { Json } from '../../json/json.ts';
+import { journalStep } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { failedStep, type StepOutcome } from '../state/step-outcome.ts';
 import { requireFinished } from '../state/suspension.ts';
-import type { LoopControl, TurnStop } from '../state/turn-record.ts';
+import { type TurnDecision, type TurnStop, turnDecisionRecord } from '../state/turn-record.ts';
 import { applyLoopControl, loopControlOf, replacedMember } from './loop-control.ts';
 import { appendText } from './tool-results.ts';
 import type { ChatStepContext, TurnState } from './turn-state.ts';
@@ -84,7 +83,10 @@ export async function endTurn(
  * Counts the forced turns by dialect; a dialect that counts them in a row starts again after a turn without
  * one.
  */
-function countForcedTurns({ run, state: { forcedTurns } }: TurnContext, forcedBy: readonly ForcedBy[]): void {
+function countForcedTurns(
+  { run, state: { forcedTurns } }: TurnContext,
+  forcedBy: NonNullable<TurnDecision['forcedBy']>,
+): void {
   const systems = new Map(run.links.map(({ group: { dialect } }) => [dialect.name, dialect]));
   for (const [name, { countsForcedTurnsInARow }] of systems) {
     if (forcedBy.some(({ dialect }) => dialect === name))
@@ -93,37 +95,24 @@ function countForcedTurns({ run, state: { forcedTurns } }: TurnContext, forcedBy
   }
 }
 
-interface KeptDecision {
-  readonly stopped?: TurnStop;
-  readonly isDenied: boolean;
-  readonly failures: readonly FailedOpen[];
-  readonly context: readonly string[];
-  readonly loop: LoopControl;
-  readonly followUp?: string;
-  /** The hooks that forced a further model call. */
-  readonly forcedBy?: readonly ForcedBy[];
-}
-
-type ForcedBy = Pick<DecidedBy, 'hook' | 'dialect'>;
-
-async function journalDecision(turn: TurnContext, path: string, event: TurnEvent): Promise<KeptDecision> {
-  const entry = await turn.run.journal.step(path, async () => {
+async function journalDecision(turn: TurnContext, path: string, event: TurnEvent): Promise<TurnDecision> {
+  const step = { name: path, kind: turnDecisionRecord };
+  const record = await journalStep(turn.run.journal, step, async () => {
     const { decision, forcedBy } = await askTurn(turn, event);
     const followUp = replacedMember(decision, 'follow_up');
     // An answer from which a hook continues the turn counts as answered, though it is not the last.
     if (typeof followUp === 'string' && event.phase === 'stop' && event.end === 'final_response')
       await notifyAnswered(turn);
-    return Json.from({
-      stopped: turnStopOf(decision),
+    const stopped = turnStopOf(decision);
+    return {
+      ...(stopped && { stopped }),
       isDenied: decision.verdict === 'deny',
       failures: failedOpenIn(decision.metadata),
       context: decision.context,
       loop: loopControlOf(decision),
       ...(typeof followUp === 'string' && { followUp, forcedBy }),
-    });
+    };
   });
-  // This module wrote it.
-  const record = entry.value as KeptDecision;
   turn.state.failedOpen.push(...record.failures);
   return record;
 }

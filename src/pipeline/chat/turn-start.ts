@@ -2,9 +2,9 @@ import type { Turn } from '../../contract/turn.ts';
 import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
 import type { Link } from '../../hooks/gate.ts';
 import { withPrompt } from '../../hooks/replace-turn.ts';
-import { Json } from '../../json/json.ts';
+import { journalStep } from '../state/record.ts';
 import type { StepOutcome } from '../state/step-outcome.ts';
-import { type LoopControl, readTurnRecord, type TurnRecord, type TurnStop } from '../state/turn-record.ts';
+import { type LoopControl, type TurnRecord, type TurnStop, turnRecord } from '../state/turn-record.ts';
 import { applyLoopControl, loopControlOf } from './loop-control.ts';
 import { dropContext, takeContext } from './session-context.ts';
 import { askTurn, notifyTurn, stopTurn, type TurnContext, toTurn, turnStopOf } from './turn-hooks.ts';
@@ -17,11 +17,11 @@ import { askTurn, notifyTurn, stopTurn, type TurnContext, toTurn, turnStopOf } f
 export async function beginTurn(context: TurnContext): Promise<StepOutcome | undefined> {
   const { run, chat, state } = context;
   if (run.links.length === 0) return undefined;
-  const entry = await run.journal.step(`${chat.name}/turn`, async () => {
+  const step = { name: `${chat.name}/turn`, kind: turnRecord };
+  const record = await journalStep(run.journal, step, async () => {
     await notifyTurn(context, { phase: 'turn_start' });
-    return Json.from(await firePhases(context, { turn: toTurn(context), phases: startPhases }));
+    return await firePhases(context, { turn: toTurn(context), phases: startPhases });
   });
-  const record = readTurnRecord(entry);
   dropContext(run.session, record.taken ?? []);
   if (record.stopped === undefined) state.messages.splice(0, state.messages.length, ...record.messages);
   const stopped = applyTurnRecord(context, record);
@@ -56,7 +56,7 @@ export async function firePhases(context: TurnContext, firing: FirePhasesOptions
     messages: turn.messages,
     isRewritten: turn.messages !== messages,
     tools: turn.tools,
-    model: turn.model === model ? undefined : turn.model,
+    ...(turn.model !== model && { model: turn.model }),
     options: turn.options,
     loop,
     failures,

@@ -4,8 +4,8 @@ import { RuntimeError } from '../../errors.ts';
 import { completeMessage } from '../../hooks/message.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import type { ChatStep, Guardrail } from '../file/pipeline.ts';
+import type { ModelAnswer } from '../state/answer-record.ts';
 import { evaluateIn, type Scope } from '../state/step-scope.ts';
-import type { ModelAnswer } from './journaled-model-call.ts';
 import { type CallUsage, sumUsage } from './model-usage.ts';
 
 /** A chat step with its path and scope. */

@@ -6,7 +6,7 @@ import type { Json } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
 import type { CallableTool } from '../../tool-call/callable-tool.ts';
 import type { Pipeline } from '../file/pipeline.ts';
-import { writeCallResult } from '../state/call-record.ts';
+import { callRecord } from '../state/call-record.ts';
 import { toPendingCall } from './calls.ts';
 import { newRun } from './runs.ts';
 
@@ -32,7 +32,7 @@ export async function storePendingCall(
   await store.createRun(run);
   try {
     await store.beginStep(run.id, call.name, run.createdAt);
-    await store.endStep(run.id, call.name, writeCallResult(result), Date.now());
+    await store.endStep(run.id, call.name, callRecord.write(result), Date.now());
     await store.setRunStatus(run.id, { status: 'pending', at: Date.now() });
     await store.addPending(pending);
     return pending;

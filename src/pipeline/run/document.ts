@@ -4,7 +4,7 @@ import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
 import { toDocument } from '../../json/document-builder.ts';
 import { isObject, Json } from '../../json/json.ts';
 import type { RunHistoryEntry, RunRecord, StepRecord } from '../../store/store.ts';
-import { readStepEntry } from '../state/step-outcome.ts';
+import { stepEntryOf } from '../state/step-outcome.ts';
 
 /** The document of a run after an execution: status, output, pending calls and steps. */
 export function toRunDocument(
@@ -19,16 +19,21 @@ export function toRunDocument(
     status,
     output: run.output,
     pending: open.map(toNotice),
-    steps: toStepDocuments(steps, open),
+    steps: toStepDocuments(run, steps, open),
     ...(run.error && { error: run.error }),
   });
 }
 
 /** Steps of the file, in the order in which they ended; pending ones after them. */
-function toStepDocuments(steps: readonly StepRecord[], open: readonly PendingRecord[]): StepDocument[] {
-  const ended = steps.flatMap(({ step, outcome }): StepDocument[] => {
-    const entry = outcome === null ? undefined : readStepEntry(outcome);
+function toStepDocuments(
+  run: RunRecord,
+  steps: readonly StepRecord[],
+  open: readonly PendingRecord[],
+): StepDocument[] {
+  const ended = steps.flatMap((record): StepDocument[] => {
+    const entry = stepEntryOf(run, record);
     if (entry === undefined) return [];
+    const { step } = record;
     const { kind, status, durationMs, error, view } = entry;
     const failures = failuresOf(view);
     return [
@@ -121,9 +126,10 @@ export function toRunDetails(run: RunRecord, { steps, pendings, moments }: Histo
 function toTimeline(run: RunRecord, { steps, pendings, moments }: History): TimelineEntry[] {
   const positions = new Map(moments.map(({ what, subject }, place) => [`${what} ${subject}`, place]));
   const positionOf = ({ key }: KeyedTimelineEntry) => positions.get(key) ?? moments.length;
-  const between = [...steps.flatMap(toStepEntries), ...pendings.flatMap(toPendingEntries)].toSorted(
-    (one, other) => positionOf(one) - positionOf(other) || one.at - other.at,
-  );
+  const between = [
+    ...steps.flatMap((step) => toStepEntries(run, step)),
+    ...pendings.flatMap(toPendingEntries),
+  ].toSorted((one, other) => positionOf(one) - positionOf(other) || one.at - other.at);
   const started = { at: iso(run.createdAt), what: 'started', step: null, detail: run.name } as const;
   const ended = { at: iso(run.updatedAt), what: 'ended', step: null, detail: run.status } as const;
   return [
@@ -139,8 +145,9 @@ interface KeyedTimelineEntry extends Omit<TimelineEntry, 'at'> {
   readonly key: string;
 }
 
-function toStepEntries({ step, attempts, outcome, beganAt, endedAt }: StepRecord): KeyedTimelineEntry[] {
-  const entry = outcome === null ? undefined : readStepEntry(outcome);
+function toStepEntries(run: RunRecord, record: StepRecord): KeyedTimelineEntry[] {
+  const { step, attempts, beganAt, endedAt } = record;
+  const entry = stepEntryOf(run, record);
   const often = attempts > 1 ? `begun ${attempts} times` : '';
   const began: KeyedTimelineEntry = {
     key: `began ${step}`,

@@ -1,9 +1,10 @@
-import type { EvalContext, EvalOutcome, Threshold } from '../../contract/eval.ts';
+import type { EvalContext, Threshold } from '../../contract/eval.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
 import { formatNumber } from '../../json/decimal.ts';
-import { exactMembers } from '../../json/exact-members.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import type { EvalStep } from '../file/pipeline.ts';
+import { type ScoreRecord, scoreRecord } from '../state/answer-record.ts';
+import { journalStep } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { failedStep, okStep, type StepOutcome } from '../state/step-outcome.ts';
 import { evaluateIn, type Scope } from '../state/step-scope.ts';
@@ -26,9 +27,8 @@ export async function runEvalStep(
     threshold: step.threshold,
     signal: scope.signal,
   });
-  const members = viewOfScore(score);
-  if (step.threshold === undefined || score.passed || step.onFail === 'continue') return okStep(members);
-  return failedStep('failed', thresholdFault(step.id, score, step.threshold), members);
+  if (step.threshold === undefined || score.passed || step.onFail === 'continue') return okStep(score);
+  return failedStep('failed', thresholdFault(step.id, score, step.threshold), score);
 }
 
 /** Something to score. */
@@ -42,19 +42,11 @@ export interface ScoreRequest {
   readonly signal: AbortSignal;
 }
 
-/** A score as the journal has it; `score` is null when there is none, and `detail` then says why. */
-export interface KeptScore {
-  readonly score: number | null;
-  readonly passed: boolean;
-  readonly detail: string;
-  readonly data: Json;
-}
-
 /**
  * Scores and journals the result, or returns the journaled score. Throws ABORTED, STORE_FAILED, NAME_UNKNOWN.
  */
-export async function journalScore(run: RunContext, name: string, asked: ScoreRequest): Promise<KeptScore> {
-  const entry = await run.journal.step(name, async () => {
+export async function journalScore(run: RunContext, name: string, asked: ScoreRequest): Promise<ScoreRecord> {
+  return await journalStep(run.journal, { name, kind: scoreRecord }, async () => {
     const { id, type, threshold, signal, content, params, context } = asked;
     const request = toEvalRequest(type, { content, params, context });
     const { outcome, passed } = await run.score({ id, type, request, threshold, signal });
@@ -62,24 +54,16 @@ export async function journalScore(run: RunContext, name: string, asked: ScoreRe
     if (signal.aborted && outcome.status === 'unscored' && outcome.error?.code === 'ABORTED') {
       throw new RuntimeError('ABORTED', outcome.error.message);
     }
-    return Json.from({ ...toKept(outcome), passed });
+    if (outcome.status === 'unscored') return { score: null, detail: outcome.reason, data: noData, passed };
+    const { score, detail, data = noData } = outcome;
+    return { score, detail, data, passed };
   });
-  const { score, passed, detail } = entry.value as KeptScore;
-  return { score, passed, detail, data: exactMembers(entry).get('data') ?? new Json('null') };
 }
 
-function toKept(outcome: EvalOutcome) {
-  if (outcome.status === 'unscored') return { score: null, detail: outcome.reason, data: null };
-  const { score, detail, data } = outcome;
-  return { score, detail, data: data ?? null };
-}
-
-export function viewOfScore({ score, passed, detail, data }: KeptScore) {
-  return { score, passed, detail, data };
-}
+const noData = new Json('null');
 
 /** The THRESHOLD_MISSED fault of a score. */
-export function thresholdFault(id: string, { score, detail }: KeptScore, threshold: Threshold) {
+export function thresholdFault(id: string, { score, detail }: ScoreRecord, threshold: Threshold) {
   const why = detail === '' ? '' : `: ${detail}`;
   const message =
     score === null

@@ -4,11 +4,12 @@ import { Json, parseLossless } from '../../json/json.ts';
 import { turnStopOf } from '../chat/turn-hooks.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import { RunSuspended } from '../state/journal.ts';
+import { findRecord, journalStep } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { hookContextOfRun, sessionEvent } from '../state/session-event.ts';
 import { evaluateIn, type Scope } from '../state/step-scope.ts';
 import { isSuspension, requireFinished } from '../state/suspension.ts';
-import type { TurnStop } from '../state/turn-record.ts';
+import { type SessionStart, sessionStartRecord } from '../state/turn-record.ts';
 import { runSteps } from './steps.ts';
 
 /** The end of a run. */
@@ -58,7 +59,7 @@ async function startSession(run: RunContext, isResumed: boolean): Promise<void> 
   if (run.links.length === 0) return;
   const names = sessionStartsIn(run.journal);
   const known = names.slice(0, -1);
-  for (const name of known) applySessionStart(run, name, run.journal.find(name));
+  for (const name of known) applySessionStart(run, name, findRecord(run.journal, name, sessionStartRecord));
   const next = names.at(-1) ?? sessionStart;
   // A session whose start was never journaled fires its start now, also in a resumed run.
   const isAgain = next !== sessionStart;
@@ -66,7 +67,8 @@ async function startSession(run: RunContext, isResumed: boolean): Promise<void> 
     ? run.links.filter(({ group }) => group.dialect.firesStartOnResume === true)
     : run.links;
   if (links.length === 0) return;
-  const entry = await run.journal.step(next, async () => {
+  const step = { name: next, kind: sessionStartRecord };
+  const start = await journalStep(run.journal, step, async () => {
     const event = { hook: 'session', phase: 'session_start', event: sessionEvent(run) } as const;
     const hookContext = hookContextOfRun(run);
     const { decision } = await passGate(links, event, {
@@ -75,9 +77,10 @@ async function startSession(run: RunContext, isResumed: boolean): Promise<void> 
       signal: run.signal,
     });
     requireFinished(run, decision.error);
-    return Json.from({ context: decision.context, stopped: turnStopOf(decision) });
+    const stopped = turnStopOf(decision);
+    return { context: decision.context, ...(stopped && { stopped }) };
   });
-  applySessionStart(run, next, entry);
+  applySessionStart(run, next, start);
 }
 
 const sessionStart = '@session/start';
@@ -91,13 +94,9 @@ function sessionStartsIn({ find }: RunContext['journal']): string[] {
   return names;
 }
 
-function applySessionStart({ session }: RunContext, from: string, entry: Json | undefined): void {
-  if (entry === undefined) return;
-  // What `startSession` wrote.
-  const { context, stopped } = entry.value as {
-    readonly context: readonly string[];
-    readonly stopped?: TurnStop;
-  };
+function applySessionStart({ session }: RunContext, from: string, start: SessionStart | undefined): void {
+  if (start === undefined) return;
+  const { context, stopped } = start;
   if (context.length > 0) session.context.push({ from, texts: context });
   session.ended ??= stopped;
 }

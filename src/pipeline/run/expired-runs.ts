@@ -49,7 +49,7 @@ async function endIfExpired(
       isKept: true,
       journal: dryRun.journal,
       signal: new AbortController().signal,
-      session: { ...(await openSession(store, id)) },
+      session: { ...(await openSession(store, record)) },
       emit: (event) => events.push(event),
     };
     const end = await runPipeline(run, toPipeline(record), { input: record.input, isResumed: true });
@@ -131,7 +131,7 @@ async function openDryRun(store: Store, runId: string, pendings: readonly Pendin
       if (known !== undefined) return known;
       // An expired call runs nothing: its outcome is known.
       if (!holdsSteps && !isExpiry(name)) refuse();
-      const outcome = await work({ attempt: 1 });
+      const outcome = await work();
       made.set(name, outcome);
       return outcome;
     },

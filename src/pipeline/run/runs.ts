@@ -9,7 +9,7 @@ import { type DecisionInput, requireDecision } from '../../tool-call/decider.ts'
 import type { Pipeline } from '../file/pipeline.ts';
 import type { RunContext, Services, Session } from '../state/run-context.ts';
 import { sessionEvent } from '../state/session-event.ts';
-import { readStepEntry } from '../state/step-outcome.ts';
+import { stepEntryOf } from '../state/step-outcome.ts';
 import { openJournal, type WaitOptions } from '../state/store-journal.ts';
 import { toRunDocument } from './document.ts';
 import { requireInput, runPipeline } from './execute-run.ts';
@@ -83,8 +83,10 @@ export async function cancelRun(
       throw new RuntimeError('RUN_ENDED', `run ${id} is ${status} already`);
     }
     // The process that executes the run notifies its end; without one it is done here.
-    if (claim !== undefined)
-      await services.notifySession('session_end', sessionEvent({ session: await openSession(store, id) }));
+    if (claim !== undefined) {
+      const session = await openSession(store, await requireRun(store, id));
+      await services.notifySession('session_end', sessionEvent({ session }));
+    }
     return await describe(store, id);
   } finally {
     await claim?.release();
@@ -142,7 +144,7 @@ async function execute(
   // A single call is no session.
   const tell = record.kind === 'tool' ? async () => {} : services.notifySession;
   const { name } = pipeline;
-  const session = { ...(await openSession(store, id)), isResumed };
+  const session = { ...(await openSession(store, record)), isResumed };
   const links = record.kind === 'tool' ? [] : services.links;
   const run: RunContext = { ...services, name, notifySession: tell, links, isKept, journal, signal, session };
   const about = { run: id, name };
@@ -163,14 +165,14 @@ async function execute(
   }
 }
 
-/** The session of a run, restored from its journaled steps. */
-export async function openSession(store: Store, id: string): Promise<Session> {
-  const entries = (await store.listSteps(id)).map(({ outcome }) => outcome && readStepEntry(outcome));
+/** The session of a run, restored from its journaled steps. Throws STORE_FAILED. */
+export async function openSession(store: Store, run: RunRecord): Promise<Session> {
+  const entries = (await store.listSteps(run.id)).map((record) => stepEntryOf(run, record));
   const chats = entries.filter((entry) => entry?.kind === 'chat');
   const turns = chats.filter((entry) => entry?.status === 'ok').length;
   const calls = entries.filter((entry) => entry?.kind === 'chat' || entry?.kind === 'tool');
   const ended = calls.map((entry) => endedBy(entry?.view.value)).find((stopped) => stopped !== undefined);
-  return { id, turns, isResumed: true, context: [], ...(ended && { ended }) };
+  return { id: run.id, turns, isResumed: true, context: [], ...(ended && { ended }) };
 }
 
 /** The hook that ended the session with this turn, if one did. */
@@ -197,7 +199,7 @@ function hasEnded({ status }: RunRecord): boolean {
 function withRunId(thrown: unknown, id: string): RuntimeError {
   const error = toRuntimeError(thrown);
   const { code, message, details } = error;
-  if (code !== 'ABORTED' && code !== 'STORE_FAILED') return error;
+  if ((code !== 'ABORTED' && code !== 'STORE_FAILED') || details['run_id'] === id) return error;
   const hint = `Go on with \`signalbox runs resume ${id}\`.`;
   const options = {
     hint: code === 'ABORTED' ? hint : error.hint,

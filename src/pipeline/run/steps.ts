@@ -3,16 +3,17 @@ import { isTextTooDeep, MAX_JSON_DEPTH } from '../../json/depth.ts';
 import { Json, parseLossless, stringifyJson } from '../../json/json.ts';
 import { runChat } from '../chat/chat.ts';
 import type { GroupStep, ParallelStep, Step } from '../file/pipeline.ts';
+import { findRecord, journalStep } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { startClock } from '../state/step-clock.ts';
 import {
   failedStep,
   failedStepFromError,
   okStep,
-  readStepEntry,
+  type StepEntry,
   type StepOutcome,
   skippedStep,
-  writeStepEntry,
+  stepRecord,
 } from '../state/step-outcome.ts';
 import { evaluateIn, forkScope, recordOutcome, type Scope } from '../state/step-scope.ts';
 import { isSuspension } from '../state/suspension.ts';
@@ -97,22 +98,16 @@ async function runJournaled(
   // No step begins after the timeout of an enclosing step, or while the run is being suspended.
   else if (scope.signal.aborted) throw new RuntimeError('ABORTED', `step "${name}" was not begun`);
   const about = { run: run.journal.runId, step: name, kind } as const;
-  const entry = await run.journal.step(
-    name,
-    async () => {
-      run.emit({ type: 'step.started', ...about });
-      const startedAt = performance.now();
-      const outcome = await unlessSuspended(run, async () => requireReadable(await work()));
-      const durationMs = Math.round(performance.now() - startedAt);
-      const { status, error } = outcome;
-      run.emit({ type: 'step.finished', ...about, status, durationMs, ...(error && { error }) });
-      return writeStepEntry({ ...outcome, kind, durationMs });
-    },
-    { holdsSteps: true },
-  );
-  return (
-    readStepEntry(entry) ?? failedStepFromError(new Error(`the journal's entry of ${name} is no step's`))
-  );
+  const timed = async (): Promise<StepEntry> => {
+    run.emit({ type: 'step.started', ...about });
+    const startedAt = performance.now();
+    const outcome = await unlessSuspended(run, async () => requireReadable(await work()));
+    const durationMs = Math.round(performance.now() - startedAt);
+    const { status, error } = outcome;
+    run.emit({ type: 'step.finished', ...about, status, durationMs, ...(error && { error }) });
+    return { ...outcome, kind, durationMs };
+  };
+  return await journalStep(run.journal, { name, kind: stepRecord }, timed, { holdsSteps: true });
 }
 
 /** Returns the outcome. Throws RESULT_INVALID if its view is nested too deeply for expressions. */
@@ -135,8 +130,7 @@ async function unlessSuspended(run: RunContext, work: () => Promise<StepOutcome>
 function restoreViews(run: RunContext, step: Step, scope: Scope): void {
   if (step.forEach !== undefined) return;
   for (const { id } of nestedSteps(step)) {
-    const known = run.journal.find(`${scope.prefix}${id}`);
-    const entry = known && readStepEntry(known);
+    const entry = findRecord(run.journal, `${scope.prefix}${id}`, stepRecord);
     if (entry !== undefined) recordOutcome(scope, id, entry);
   }
 }

@@ -1,69 +1,58 @@
-import type { PendingOrigin } from '../../contract/approval.ts';
 import { failed, ok } from '../../contract/tool.ts';
-import type { Fault } from '../../errors.ts';
 import type { CallResult } from '../../hooks/call-result.ts';
-import { exactMembers, requireMember } from '../../json/exact-members.ts';
 import { Json } from '../../json/json.ts';
+import { exact, listOf, number, object, oneOf, optional, orNull, text } from '../../json/record.ts';
+import { fault, type RecordKind } from './record.ts';
 
-/** A call's result as the journal keeps it, every byte of a peer's values included. */
-export function writeCallResult({ outcome, callId, content, metadata, context, handled }: CallResult): Json {
-  return Json.from({ call_id: callId, content, metadata, outcome, context, handled });
-}
+const result = object({
+  call_id: text,
+  content: text,
+  metadata: exact,
+  outcome: readOutcome,
+  context: optional(listOf(text)),
+  handled: optional(text),
+});
 
-/** The inverse of `writeCallResult`. */
-export function readCallResult(json: Json): CallResult {
-  const members = exactMembers(json);
-  return {
-    outcome: readOutcome(requireMember(members, 'outcome')),
-    callId: textOf(members, 'call_id'),
-    content: textOf(members, 'content'),
-    metadata: requireMember(members, 'metadata'),
-    ...(members.has('context') && { context: requireMember(members, 'context').value as string[] }),
-    ...(members.has('handled') && { handled: textOf(members, 'handled') }),
-  };
-}
+/** A call's result, every byte of a peer's values included. */
+export const callRecord: RecordKind<CallResult> = {
+  name: 'tool call',
+  write: ({ outcome, callId, content, metadata, context, handled }) =>
+    Json.from({ call_id: callId, content, metadata, outcome, context, handled }),
+  read: (json, at) => {
+    const { call_id: callId, ...members } = result(json, at);
+    return { callId, ...members };
+  },
+};
 
-function readOutcome(json: Json): CallResult['outcome'] {
-  const members = exactMembers(json);
-  const status = textOf(members, 'status');
+function readOutcome(json: Json, at: string): CallResult['outcome'] {
+  const { status } = outcome(json, at);
   switch (status) {
     case 'ok':
-      return ok(requireMember(members, 'result'));
+      return ok(okOutcome(json, at).result);
     case 'failed':
-      return failed(faultOf(members));
-    case 'denied': {
-      const denied = {
-        ...({ status, hook: textOf(members, 'hook'), reason: textOf(members, 'reason') } as const),
-        ...(members.has('abort') && { abort: scopeOf(textOf(members, 'abort')) }),
-      };
-      return members.has('error') ? { ...denied, error: faultOf(members) } : denied;
-    }
-    default: {
-      const plain = json.value as PlainPause;
-      const { origin, hook, reason, message, expiresMs } = plain;
-      const exact = { args: requireMember(members, 'args'), members: requireMember(members, 'members') };
-      return { status: 'pending', origin, hook, reason, message, expiresMs, ...exact };
-    }
+      return failed(failedOutcome(json, at).error);
+    case 'denied':
+      return { status, ...deniedOutcome(json, at) };
+    case 'pending':
+      return { status, ...pendingOutcome(json, at) };
   }
 }
 
-function scopeOf(text: string): 'turn' | 'session' {
-  return text === 'turn' ? 'turn' : 'session';
-}
-
-/** The members of a pending outcome that are plain values; `writeCallResult` wrote them. */
-interface PlainPause {
-  readonly origin: PendingOrigin;
-  readonly hook: string | null;
-  readonly reason: string;
-  readonly message: string;
-  readonly expiresMs: number | null;
-}
-
-function textOf(members: ReadonlyMap<string, Json>, key: string): string {
-  return String(requireMember(members, key).value);
-}
-
-function faultOf(members: ReadonlyMap<string, Json>): Fault {
-  return requireMember(members, 'error').value as Fault;
-}
+const outcome = object({ status: oneOf('ok', 'failed', 'denied', 'pending') });
+const okOutcome = object({ result: exact });
+const failedOutcome = object({ error: fault });
+const deniedOutcome = object({
+  hook: text,
+  reason: text,
+  abort: optional(oneOf('turn', 'session')),
+  error: optional(fault),
+});
+const pendingOutcome = object({
+  origin: oneOf('tool', 'hook', 'approval', 'interrupted'),
+  hook: orNull(text),
+  args: exact,
+  reason: text,
+  message: text,
+  members: exact,
+  expiresMs: orNull(number),
+});

@@ -2,7 +2,8 @@ import { RuntimeError } from '../../errors.ts';
 import type { CallResult } from '../../hooks/call-result.ts';
 import type { PreparedCall } from '../../tool-call/call.ts';
 import type { CallSlot } from '../run/call-round.ts';
-import { readCallResult, writeCallResult } from './call-record.ts';
+import { callRecord } from './call-record.ts';
+import { findRecord, journalStep } from './record.ts';
 import type { RunContext } from './run-context.ts';
 import { requireFinished } from './suspension.ts';
 
@@ -25,8 +26,8 @@ export interface CallStep {
  */
 export async function journalCall(run: RunContext, slot: CallSlot, step: CallStep): Promise<CallResult> {
   const { name, prepare, mayRepeat, replacement, whenInterrupted } = step;
-  const known = run.journal.find(name);
-  if (known !== undefined) return readCallResult(known);
+  const known = findRecord(run.journal, name, callRecord);
+  if (known !== undefined) return known;
   await slot.waitForTurn();
   requireNotAborted(run);
   run.journal.requireWritable?.(name);
@@ -35,12 +36,11 @@ export async function journalCall(run: RunContext, slot: CallSlot, step: CallSte
   if (prepared?.stopped !== undefined) complete(run, prepared.stopped);
   else await slot.finishHooks();
   requireNotAborted(run);
-  const entry = await run.journal.step(name, async () => {
-    if (prepared === undefined) return writeCallResult(whenInterrupted());
+  return await journalStep(run.journal, { name, kind: callRecord }, async () => {
+    if (prepared === undefined) return whenInterrupted();
     const otherwise = prepared.stopped === undefined ? replacement() : undefined;
-    return writeCallResult(otherwise ?? complete(run, await prepared.finish()));
+    return otherwise ?? complete(run, await prepared.finish());
   });
-  return readCallResult(entry);
 }
 
 /** Throws ABORTED when the run is being suspended. */

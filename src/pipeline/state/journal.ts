@@ -20,7 +20,7 @@ export interface Journal {
    * Steps may nest (`answer` contains `answer/round-1`). If `work` throws, the step stays open and is done
    * again on resume. Throws STORE_FAILED, RUN_ENDED and what `work` throws.
    */
-  step(name: string, work: (entry: StepEntry) => Promise<Json>, options?: StepOptions): Promise<Json>;
+  step(name: string, work: () => Promise<Json>, options?: StepOptions): Promise<Json>;
   /**
    * Waits until all these calls are decided, and returns their records with the decisions, in order. Each
    * is stored before `tell` is called for it, unless it is decided already. Throws RunSuspended if the
@@ -30,11 +30,6 @@ export interface Journal {
     calls: readonly PendingCall[],
     tell?: (pending: PendingRecord) => Promise<void>,
   ): Promise<readonly DecidedRecord[]>;
-}
-
-export interface StepEntry {
-  /** How often this work was begun, from 1: more than once means that it was cut off. */
-  readonly attempt: number;
 }
 
 export interface StepOptions {

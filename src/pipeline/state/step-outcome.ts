@@ -1,7 +1,9 @@
 import type { StepDocument } from '../../contract/run.ts';
 import { type Fault, toFault } from '../../errors.ts';
-import { exactMembers, requireMember } from '../../json/exact-members.ts';
 import { Json } from '../../json/json.ts';
+import { exactMembers, exactObject, number, object, oneOf, optional, text } from '../../json/record.ts';
+import type { RunRecord, StepRecord } from '../../store/store.ts';
+import { fault, type RecordKind, readRecord } from './record.ts';
 
 export type StepStatus = 'ok' | 'failed' | 'denied' | 'skipped';
 
@@ -48,30 +50,43 @@ export function failedStepFromError(thrown: unknown): StepOutcome {
   return failedStep(error.code === 'DENIED' ? 'denied' : 'failed', error);
 }
 
-export function writeStepEntry({ kind, durationMs, status, view, error, failedAt }: StepEntry): Json {
-  return Json.from({ kind, duration_ms: durationMs, status, view, error, failed_at: failedAt });
-}
+const entry = object({
+  kind: oneOf('tool', 'eval', 'chat', 'parallel', 'steps', 'for_each'),
+  duration_ms: number,
+  status: oneOf('ok', 'failed', 'denied', 'skipped'),
+  view: exactObject,
+  error: optional(fault),
+  failed_at: optional(text),
+});
 
-/** The inverse of `writeStepEntry`; undefined for an entry that is no step of the file, such as a model call. */
-export function readStepEntry(json: Json): StepEntry | undefined {
-  const { kind, duration_ms, status, error, failed_at: failedAt } = json.value as PlainEntry;
-  if (kind === undefined) return undefined;
-  const view = requireMember(exactMembers(json), 'view');
-  return {
-    kind,
-    durationMs: duration_ms,
-    status,
-    view,
-    ...(error && { error }),
-    ...(failedAt && { failedAt }),
-  };
-}
+/** A step of the file. */
+export const stepRecord: RecordKind<StepEntry> = {
+  name: 'outcome',
+  write: ({ kind, durationMs, status, view, error, failedAt }) =>
+    Json.from({ kind, duration_ms: durationMs, status, view, error, failed_at: failedAt }),
+  read: (json, at) => {
+    const { duration_ms: durationMs, failed_at: failedAt, ...members } = entry(json, at);
+    const { status, error } = members;
+    // Nobody may take it for one that went well.
+    if ((status === 'failed' || status === 'denied') && error === undefined)
+      throw new Error('"error" is missing');
+    return { ...members, durationMs, ...(failedAt !== undefined && { failedAt }) };
+  },
+};
 
-/** What `writeStepEntry` writes, parsed. */
-interface PlainEntry {
-  readonly kind?: StepDocument['kind'];
-  readonly duration_ms: number;
-  readonly status: StepStatus;
-  readonly error?: Fault;
-  readonly failed_at?: string;
+/**
+ * The step of the file that a journal entry is of; undefined for any other entry, such as a model call. Throws
+ * STORE_FAILED for one that cannot be read, unless the run was cancelled, which is all that can be done then.
+ */
+export function stepEntryOf(
+  { id, status }: Pick<RunRecord, 'id' | 'status'>,
+  { step, outcome }: StepRecord,
+): StepEntry | undefined {
+  if (outcome?.text.startsWith('{') !== true || !exactMembers(outcome).has('kind')) return undefined;
+  try {
+    return readRecord(stepRecord, outcome, { run: id, step });
+  } catch (error) {
+    if (status === 'cancelled') return undefined;
+    throw error;
+  }
 }

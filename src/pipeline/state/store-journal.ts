@@ -41,8 +41,8 @@ export async function openJournal(store: Store, runId: string, context: JournalC
       const known = outcomes.get(name);
       if (known !== undefined) return known;
       requireHealthy();
-      const attempt = holdsSteps ? 1 : await track(beginAttempt(store, runId, name));
-      const outcome = await work({ attempt });
+      if (!holdsSteps) await track(beginStep(store, runId, name));
+      const outcome = await work();
       await track(store.endStep(runId, name, outcome, Date.now()));
       outcomes.set(name, outcome);
       return outcome;
@@ -82,16 +82,11 @@ function trackStoreFailure() {
   };
 }
 
-/** How often the step has been begun. */
-async function beginAttempt(store: Store, runId: string, name: string): Promise<number> {
-  await requireRunActive(store, runId);
-  return (await store.beginStep(runId, name, Date.now())).attempt;
-}
-
-/** Throws RUN_ENDED if another process has cancelled the run. */
-async function requireRunActive(store: Store, runId: string): Promise<void> {
+/** Records that the step begins. Throws RUN_ENDED if another process has cancelled the run. */
+async function beginStep(store: Store, runId: string, name: string): Promise<void> {
   if ((await store.findRunStatus(runId)) === 'cancelled')
     throw new RuntimeError('RUN_ENDED', `run ${runId} was cancelled`);
+  await store.beginStep(runId, name, Date.now());
 }
 
 function announce(record: PendingRecord, { emit, onPending }: JournalContext): void {

@@ -1,55 +1,81 @@
-import type { ChatMessage, ModelOptions, ToolListing } from '../../contract/provider.ts';
-import type { FailedOpen } from '../../dialects/metadata.ts';
-import { parseMessage } from '../../hooks/message.ts';
-import { exactMembers, requireMember } from '../../json/exact-members.ts';
-import type { Json } from '../../json/json.ts';
-import { scanElements } from '../../json/scan.ts';
+import type { ModelOptions, ToolListing } from '../../contract/provider.ts';
+import {
+  anything,
+  flag,
+  listOf,
+  number,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  type ValueOf,
+  whole,
+} from '../../json/record.ts';
+import { message } from './answer-record.ts';
+import { plainRecord } from './record.ts';
 
-/** How hooks control the loop of a chat. Stored in the journal. */
-export interface LoopControl {
+const failedOpen = listOf(object({ hook: text, cause: text }));
+
+/** How hooks control the loop of a chat. */
+export type LoopControl = ValueOf<typeof loopControl>;
+const loopControl = object({
   /** What follows an answer without tool calls. */
-  readonly fallback?: 'call_user' | 'call_agent';
+  fallback: optional(oneOf('call_user', 'call_agent')),
   /** Model calls that are left. */
-  readonly fuel?: number;
-  readonly fuelDelta?: number;
+  fuel: optional(number),
+  fuelDelta: optional(number),
   /** The hook that decided it. */
-  readonly by?: string;
-}
+  by: optional(text),
+});
 
 /** A hook ended a turn, or the session with it. */
-export interface TurnStop {
-  readonly hook: string;
-  readonly reason: string;
-  readonly isSession: boolean;
-  readonly metadata: unknown;
-}
+export type TurnStop = ValueOf<typeof turnStop>;
+const turnStop = object({ hook: text, reason: text, isSession: flag, metadata: anything });
 
-/** A turn as its hooks left it before the first model call, as the journal stores it. */
-export interface TurnRecord {
-  readonly system: string;
-  readonly prompt: string;
+/** A turn as its hooks left it before a model call. */
+export type TurnRecord = ValueOf<typeof turn>;
+const turn = object({
+  system: text,
+  prompt: text,
   /** The system prompt before the hooks of the request phase changed it. */
-  readonly baseSystem?: string;
-  readonly messages: readonly ChatMessage[];
+  baseSystem: optional(text),
+  messages: listOf(message),
   /** Whether hooks have changed more of the messages than the prompt. */
-  readonly isRewritten?: boolean;
-  readonly tools: readonly ToolListing[];
-  /** Undefined: the provider's own. */
-  readonly model: string | undefined;
-  readonly options: ModelOptions;
-  readonly loop: LoopControl;
+  isRewritten: optional(flag),
+  tools: listOf(whole<ToolListing>(object({ name: text, description: text, category: optional(text) }))),
+  /** Absent: the provider's own. */
+  model: optional(text),
+  options: whole<ModelOptions>(object({ max_tokens: optional(number), temperature: optional(number) })),
+  loop: loopControl,
   /** The hooks that failed open by the rules of their dialect. */
-  readonly failures: readonly FailedOpen[];
+  failures: failedOpen,
   /** The journal names of the session starts whose context is part of the prompt. */
-  readonly taken?: readonly string[];
-  readonly stopped?: TurnStop;
-}
+  taken: optional(listOf(text)),
+  stopped: optional(turnStop),
+});
+export const turnRecord = plainRecord('turn', turn);
 
-/** A turn from the journal, the bytes of its messages included. */
-export function readTurnRecord(entry: Json): TurnRecord {
-  const { text } = requireMember(exactMembers(entry), 'messages');
-  const messages = scanElements(text).map(({ start, end }) => parseMessage(text.slice(start, end)));
-  // All other members are what `beginTurn` wrote.
-  const plain = entry.value as Omit<TurnRecord, 'messages'>;
-  return { ...plain, model: plain.model, messages };
-}
+/** What the hooks of a batch of calls, or of an answer, decided. */
+export type TurnDecision = ValueOf<typeof turnDecision>;
+const turnDecision = object({
+  stopped: optional(turnStop),
+  isDenied: flag,
+  failures: failedOpen,
+  context: listOf(text),
+  loop: loopControl,
+  followUp: optional(text),
+  /** The hooks that forced a further model call. */
+  forcedBy: optional(listOf(object({ hook: orNull(text), dialect: text, isApproval: optional(flag) }))),
+});
+export const turnDecisionRecord = plainRecord('decision of hooks', turnDecision);
+
+/** What the hooks of a session's start or resume decided. */
+export type SessionStart = ValueOf<typeof sessionStart>;
+const sessionStart = object({ context: listOf(text), stopped: optional(turnStop) });
+export const sessionStartRecord = plainRecord('start of the session', sessionStart);
+
+/** Context texts for the model, and the journal names of the session starts that gave them. */
+export type TakenContext = ValueOf<typeof takenContext>;
+const takenContext = object({ texts: listOf(text), from: listOf(text) });
+export const contextRecord = plainRecord('context', takenContext);

@@ -6,18 +6,18 @@ import { sumUsage } from '../../pipeline/chat/model-usage.ts';
 import { toolCallsOf } from '../../pipeline/chat/requested-calls.ts';
 import type { viewOf } from '../../pipeline/chat/turn-state.ts';
 import type { Chat, Pipeline, Step } from '../../pipeline/file/pipeline.ts';
-import { readStepEntry } from '../../pipeline/state/step-outcome.ts';
-import type { StepRecord } from '../../store/store.ts';
+import { stepEntryOf } from '../../pipeline/state/step-outcome.ts';
+import type { RunRecord, StepRecord } from '../../store/store.ts';
 import type { SubjectOutput } from './adapter.ts';
 
 /** The messages, tool calls and usage of the chats of a run, in the order in which the chats ended. */
 export function toTranscript(
-  records: readonly StepRecord[],
+  { run, steps }: { readonly run: Pick<RunRecord, 'id' | 'status'>; readonly steps: readonly StepRecord[] },
   pipeline: Pipeline,
   { providers }: Pick<RuntimeConfig, 'providers'>,
 ): Pick<SubjectOutput, 'messages' | 'tool_calls' | 'metadata'> {
   const known = new Map(chatsIn(pipeline.steps).map(({ id, chat }) => [id, chat]));
-  const chats = records.flatMap((record) => readChatTranscript(record, known));
+  const chats = steps.flatMap((record) => readChatTranscript(run, record, known));
   if (chats.length === 0) return { messages: [], tool_calls: [], metadata: {} };
   const messages: ChatMessage[] = [];
   const calls: EvalToolCall[] = [];
@@ -53,13 +53,14 @@ function chatsIn(steps: readonly Step[]): { readonly id: string; readonly chat: 
 
 /** Empty for a step that is not a chat, or that ended without a message. */
 function readChatTranscript(
-  { step, outcome }: StepRecord,
+  run: Pick<RunRecord, 'id' | 'status'>,
+  record: StepRecord,
   known: ReadonlyMap<string, Chat>,
 ): ChatTranscript[] {
-  const entry = outcome === null ? undefined : readStepEntry(outcome);
+  const entry = stepEntryOf(run, record);
   if (entry?.kind !== 'chat') return [];
   const view = parseLossless(entry.view.text);
-  const id = step.replace(/^.*\//, '').replace(/\[\d+\]$/, '');
+  const id = record.step.replace(/^.*\//, '').replace(/\[\d+\]$/, '');
   return isChatView(view) ? [{ provider: known.get(id)?.provider ?? '', view }] : [];
 }
 

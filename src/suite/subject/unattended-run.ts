@@ -29,7 +29,9 @@ export async function runUnattended(
   try {
     const document = await startRun(runs, pipeline, { input, signal });
     if (document.status === 'pending') await cancel(runs, document.run_id);
-    const transcript = toTranscript(await store.listSteps(document.run_id), pipeline, config);
+    const { run_id: id, status } = document;
+    const steps = await store.listSteps(id);
+    const transcript = toTranscript({ run: { id, status }, steps }, pipeline, config);
     return { ...emptyOutput, ...transcript, ...(await readEnd(runs, document)) };
   } catch (thrown) {
     const error = toRuntimeError(thrown);

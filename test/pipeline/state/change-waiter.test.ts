@@ -23,37 +23,37 @@ test('a decision of another process ends the wait, long before anybody would loo
 }, async () => {
   const file = newFile();
   const store = await withCall(await openAt(file));
-  const lookout = openChangeWaiter(store, never, { idleMs });
+  const waiter = openChangeWaiter(store, never, { idleMs });
   const actor = start(['decide', file, 'p1', 'mara']);
   await actor.next();
   actor.go();
   // The claim and the sweep of others may be told too; what counts is that the decision is.
-  while ((await store.findPending('p1', 1))?.ruling === null) await lookout.next(undefined);
+  while ((await store.findPending('p1', 1))?.ruling === null) await waiter.next(undefined);
   expect(await store.findPending('p1', 1)).toMatchObject({ ruling: { by: 'mara' } });
-  lookout.close();
+  waiter.close();
 });
 
 test('a decision in memory ends the wait', async () => {
   const store = await withCall(createMemoryStore());
-  const lookout = openChangeWaiter(store, never, { idleMs });
-  const waiting = lookout.next(undefined);
+  const waiter = openChangeWaiter(store, never, { idleMs });
+  const waiting = waiter.next(undefined);
   await store.decide('p1', approval, 1);
   await expect(waiting).resolves.toBeUndefined();
-  lookout.close();
+  waiter.close();
 });
 
 test('what was told between two looks is looked at', async () => {
   const store = await withCall(createMemoryStore());
-  const lookout = openChangeWaiter(store, never, { idleMs });
+  const waiter = openChangeWaiter(store, never, { idleMs });
   await store.decide('p1', approval, 1);
-  await expect(lookout.next(undefined)).resolves.toBeUndefined();
-  lookout.close();
+  await expect(waiter.next(undefined)).resolves.toBeUndefined();
+  waiter.close();
 });
 
 test('an expiry and an abort end the wait', async () => {
-  const lookout = openChangeWaiter(createMemoryStore(), never, { idleMs });
-  await lookout.next(Date.now() + 50);
-  lookout.close();
+  const waiter = openChangeWaiter(createMemoryStore(), never, { idleMs });
+  await waiter.next(Date.now() + 50);
+  waiter.close();
   const giveUp = new AbortController();
   const other = openChangeWaiter(createMemoryStore(), giveUp.signal, { idleMs });
   const waiting = other.next(undefined);
@@ -65,19 +65,19 @@ test('an expiry and an abort end the wait', async () => {
 test('while nothing happens, nobody looks', async () => {
   const file = newFile();
   const store = await withCall(await openAt(file));
-  const lookout = openChangeWaiter(store, never, { idleMs });
+  const waiter = openChangeWaiter(store, never, { idleMs });
   // Writes of a moment ago may still be told.
   await sleep(500);
   let looks = 0;
   const looking = (async () => {
     for (;;) {
-      await lookout.next(undefined);
+      await waiter.next(undefined);
       looks += 1;
     }
   })();
   await sleep(1_500);
   expect(looks).toBeLessThanOrEqual(1);
-  lookout.close();
+  waiter.close();
   void looking;
 });
 
@@ -89,22 +89,22 @@ test('a store that is written to all the time is looked at four times a second a
       return { isLive: () => true, close: () => watchers.clear() };
     },
   };
-  const lookout = openChangeWaiter(watched, never, { idleMs });
+  const waiter = openChangeWaiter(watched, never, { idleMs });
   const storm = setInterval(() => {
     for (const tell of watchers) tell();
   }, 1);
   const before = performance.now();
-  for (let look = 0; look < 4; look += 1) await lookout.next(undefined);
+  for (let look = 0; look < 4; look += 1) await waiter.next(undefined);
   expect(performance.now() - before).toBeGreaterThan(600);
   clearInterval(storm);
-  lookout.close();
+  waiter.close();
 });
 
 test('where nothing can be watched, looking takes its place', async () => {
   const blind = { watch: () => ({ isLive: () => false, close: () => {} }) };
-  const lookout = openChangeWaiter(blind, never, { idleMs });
-  await expect(lookout.next(undefined)).resolves.toBeUndefined();
-  lookout.close();
+  const waiter = openChangeWaiter(blind, never, { idleMs });
+  await expect(waiter.next(undefined)).resolves.toBeUndefined();
+  waiter.close();
 });
 
 test.runIf(mayLimitWatches)('a run goes on also where the machine has no watches left', async () => {
@@ -116,10 +116,10 @@ test.runIf(mayLimitWatches)('a run goes on also where the machine has no watches
     const store = await openSqliteStore(process.argv[1]);
     const watch = store.watch(() => {});
     console.log(watch.isLive() ? 'watches' : 'looks');
-    const lookout = openChangeWaiter(store, new AbortController().signal, {idleMs: ${idleMs}});
-    while ((await store.findPending('p1', 1)).ruling === null) await lookout.next(undefined);
+    const waiter = openChangeWaiter(store, new AbortController().signal, {idleMs: ${idleMs}});
+    while ((await store.findPending('p1', 1)).ruling === null) await waiter.next(undefined);
     console.log('decided');
-    lookout.close();
+    waiter.close();
     await store.close();`;
   const [command = '', ...args] = [
     ...withoutWatches(),
