@@ -1,25 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { isCancelled } from '../capability/cancellation.ts';
-import type { Approval, PendingCall, PendingDecision } from '../contract/approval.ts';
+import type { Approval, PendingCall } from '../contract/approval.ts';
 import type { ToolDocument } from '../contract/document.ts';
 import type { Emit } from '../contract/event.ts';
 import { failed, type ToolFailed } from '../contract/tool.ts';
 import { createHookContext, type HookContext } from '../contract/turn.ts';
 import { RuntimeError, toFault } from '../errors.ts';
 import { isObject } from '../json/json.ts';
-import {
-  createPendingCall,
-  type PendingDirectCall,
-  storePendingCall,
-} from '../pipeline/run/direct-call-run.ts';
+import { directCallName, type PendingDirectCall, storePendingCall } from '../pipeline/run/direct-call-run.ts';
 import { toPendingOpened } from '../pipeline/state/store-journal.ts';
 import { callTool } from '../tool-call/call.ts';
+import { runCallLoop } from '../tool-call/call-loop.ts';
 import type { CallableTool } from '../tool-call/callable-tool.ts';
-import { runDecidedCall } from '../tool-call/decided-call.ts';
+import { prepareDecidedCall } from '../tool-call/decided-call.ts';
 import { requireDecider } from '../tool-call/decider.ts';
 import { toToolDocument } from '../tool-call/document.ts';
-import { type HookApproval, hookApprovalsOf } from '../tool-call/hook-approval.ts';
-import { notifyPending } from '../tool-call/pending-notification.ts';
+import { type DecidedRecord, notifyPending } from '../tool-call/pending-call.ts';
 import { readArgs } from '../tool-call/tool-args.ts';
 import type { CallOptions } from './api.ts';
 import type { LazyStore } from './lazy-store.ts';
@@ -45,32 +41,31 @@ export async function callDirectly(
   args: unknown,
   { approve, signal, callId }: CallOptions,
 ): Promise<ToolDocument> {
-  const { tool } = directCall;
-  const isUnattended = approve === undefined && !directCall.isDurable;
-  const name = callId ?? `call_${randomUUID()}`;
-  const hookContext = { ...createHookContext(name), now: new Date().toISOString() };
-  const context = { signal, hookContext: hookContext, find: directCall.find };
-  let result = await callTool(tool, args, { ...context, callId: name, isByHost: true, isUnattended });
-  let previous: string | null = null;
-  let approvals: readonly HookApproval[] = [];
-  while (result.outcome.status === 'pending' && approve !== undefined) {
-    // A tool that is pending again after an approval needs more than an approval.
-    if (previous !== null && result.outcome.origin === 'tool') break;
-    const pending = createPendingCall(tool, { result, outcome: result.outcome, previous });
-    const decision = await askForApproval(tool, pending, approve);
-    if (decision === undefined) break;
-    if ('failed' in decision) return toToolDocument({ ...result, outcome: decision.failed });
-    approvals = [...approvals, ...hookApprovalsOf({ pending, ruling: decision })];
-    const callDecision = {
-      pending: { ...pending, id: decision.id },
-      decision,
-      originalArgs: readArgs(tool.name, args),
-      approvals,
-    };
-    result = await runDecidedCall(tool, callDecision, context);
-    previous = pending.id;
-  }
-  const { outcome } = result;
+  const { tool, isDurable, find } = directCall;
+  const id = callId ?? `call_${randomUUID()}`;
+  const hookContext = { ...createHookContext(id), now: new Date().toISOString() };
+  const context = { signal, hookContext, find };
+  let approvalFailure: ToolFailed | undefined;
+  const [result] = await runCallLoop([{ name: directCallName, tool, args, callId: id }], {
+    runId: id,
+    runRound: (items, work) => Promise.all(items.map((item) => work(item, undefined))),
+    make: async () => {
+      const isUnattended = approve === undefined && !isDurable;
+      return await callTool(tool, args, { ...context, callId: id, isByHost: true, isUnattended });
+    },
+    decide: async ([pending]) => {
+      if (approve === undefined || pending === undefined) return undefined;
+      // A tool that is pending again after an approval needs more than an approval.
+      if (pending.previous !== null && pending.origin === 'tool') return undefined;
+      const decided = await askForApproval(pending, approve);
+      if (decided === undefined || 'ruling' in decided) return decided && [decided];
+      approvalFailure = decided;
+      return undefined;
+    },
+    resume: async (call, decided) => await (await prepareDecidedCall(call, decided, context)).finish(),
+  });
+  if (result === undefined) throw new RuntimeError('INTERNAL', `the call of ${tool.name} came to nothing`);
+  const outcome = approvalFailure ?? result.outcome;
   // A hook that was cancelled has decided nothing.
   if (outcome.status === 'denied' && outcome.error !== undefined && isCancelled(outcome.error)) {
     return toToolDocument({ ...result, outcome: failed(outcome.error) });
@@ -79,24 +74,23 @@ export async function callDirectly(
   return await storeCall(directCall, { args: readArgs(tool.name, args), result, outcome }, hookContext);
 }
 
-type Approved = Extract<PendingDecision, { kind: 'approved' }> & { readonly id: string };
-
 /**
- * Asks the `approve` callback. Undefined: not approved; `failed`: it threw or returned no approval. Never
+ * Asks the `approve` callback. Undefined: not approved; failed: it threw or returned no approval. Never
  * rejects.
  */
 async function askForApproval(
-  { name: tool }: CallableTool,
-  { id, callId, reason, message }: PendingCall,
+  pending: PendingCall,
   approve: NonNullable<CallOptions['approve']>,
-): Promise<Approved | { readonly failed: ToolFailed } | undefined> {
+): Promise<DecidedRecord | ToolFailed | undefined> {
+  const { id, tool, callId, reason, message } = pending;
   try {
     const approval: unknown = await approve({ id, tool, callId, reason, message });
     if (approval === undefined) return undefined;
     requireApprovalRecord(approval);
-    return { kind: 'approved', args: null, by: approval.by, reason: approval.reason, id: approval.id };
+    const decision = { kind: 'approved', args: null, by: approval.by, reason: approval.reason } as const;
+    return { ...pending, id: approval.id, ruling: decision, decidedAt: Date.now() };
   } catch (error) {
-    return { failed: failed(toFault(error)) };
+    return failed(toFault(error));
   }
 }
 

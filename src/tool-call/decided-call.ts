@@ -2,57 +2,42 @@ import type { Approval, PendingCall, PendingDecision } from '../contract/approva
 import { failed, ok } from '../contract/tool.ts';
 import { RuntimeError, toFault } from '../errors.ts';
 import { type CallResult, noMetadata, rejectedResult, resultOf } from '../hooks/call-result.ts';
-import type { Json } from '../json/json.ts';
+import { Json } from '../json/json.ts';
 import { checkResult, executeCall, passAfterHooks } from './after-execution.ts';
 import { findRequiredApproval, passBeforeHooks } from './before-execution.ts';
 import { type PreparedCall, stoppedCall } from './call.ts';
-import {
-  type Call,
-  type CallableTool,
-  type CallContext,
-  type FilteredCall,
-  namesOf,
-  readCheckedArgs,
-} from './callable-tool.ts';
+import { type Call, type CallContext, type FilteredCall, namesOf, readCheckedArgs } from './callable-tool.ts';
 import { type HookApproval, isSameJson } from './hook-approval.ts';
+import type { DecidedRecord, PlannedCall } from './pending-call.ts';
 
-/** A pending call with the decision about it. */
+/** The decision about a pending call, and what those before it left. */
 export interface CallDecision {
-  readonly pending: PendingCall;
-  readonly decision: PendingDecision;
-  /** The arguments before any filter changed them. */
-  readonly originalArgs: Json;
+  readonly record: DecidedRecord;
+  /** The arguments as a person edited them last; null: as they were. */
+  readonly editedArgs: Json | null;
   /** The hook approvals of this decision and of those before it. */
   readonly approvals: readonly HookApproval[];
 }
 
 /**
- * Carries out the decision about a pending call. Approved: calls the tool with the approval record; edited
- * arguments, and a call that a hook asked about, pass schema and filters again first. Responded: takes the
- * given result in place of the tool's, through output schema and after_execution filters. Rejected,
- * cancelled, expired: a failed result. Never rejects.
+ * Prepares what the decision about a pending call asks for. Approved: `finish` calls the tool with the approval
+ * record; edited arguments, and a call that a hook asked about, pass schema and filters again first. Responded:
+ * it takes the given result in place of the tool's, through output schema and after_execution filters.
+ * Rejected, cancelled, expired: a failed result. Never rejects.
  */
-export async function runDecidedCall(
-  tool: CallableTool,
-  decision: CallDecision,
-  context: CallContext = {},
-): Promise<CallResult> {
-  const { finish } = await prepareDecidedCall(tool, decision, context);
-  return await finish();
-}
-
-/** Prepares that: `finish` makes the call or takes the given result. Never rejects. */
 export async function prepareDecidedCall(
-  tool: CallableTool,
-  { decision, ...about }: CallDecision,
+  { tool, args }: Pick<PlannedCall, 'tool' | 'args'>,
+  decided: CallDecision,
   context: CallContext = {},
 ): Promise<PreparedCall> {
-  const { pending } = about;
+  const { ruling: decision, ...pending } = decided.record;
   const key = context.idempotencyKey ?? pending.callId;
   const call: Call = { ...context, tool, callId: pending.callId, idempotencyKey: `${key}#${pending.id}` };
   switch (decision.kind) {
-    case 'approved':
-      return await prepareApproved(call, { ...about, decision });
+    case 'approved': {
+      const { editedArgs, approvals } = decided;
+      return await prepareApproved(call, { pending, decision, asked: editedArgs ?? args, approvals });
+    }
     case 'responded':
       return { finish: async () => await takePersonResult(call, pending.args, decision.result) };
     case 'rejected':
@@ -71,16 +56,20 @@ export async function prepareDecidedCall(
   }
 }
 
-interface ApprovedDecision extends CallDecision {
+interface ApprovedCall {
+  readonly pending: PendingCall;
   readonly decision: Extract<PendingDecision, { kind: 'approved' }>;
+  /** The arguments before any filter changed them. */
+  readonly asked: unknown;
+  readonly approvals: readonly HookApproval[];
 }
 
-async function prepareApproved(call: Call, approved: ApprovedDecision): Promise<PreparedCall> {
-  const { pending, decision: ruling } = approved;
-  const { by, reason } = ruling;
+async function prepareApproved(call: Call, approved: ApprovedCall): Promise<PreparedCall> {
+  const { pending, decision } = approved;
+  const { by, reason } = decision;
   const approval: Approval = { id: pending.id, decision: 'approved', by, reason };
   // The tool itself has asked, or was about to run: these arguments have passed all filters.
-  const isPassed = ruling.args === null && (pending.origin === 'tool' || pending.origin === 'approval');
+  const isPassed = decision.args === null && (pending.origin === 'tool' || pending.origin === 'approval');
   const before = isPassed ? unfiltered(call, pending.args) : await passHooksAgain(call, approved);
   return before.stopped === undefined
     ? { finish: async () => await executeCall(before, approval) }
@@ -90,15 +79,15 @@ async function prepareApproved(call: Call, approved: ApprovedDecision): Promise<
 /** Asks all filters again, with the original or edited arguments, so that no change is applied twice. */
 async function passHooksAgain(
   call: Call,
-  { pending, decision, originalArgs, approvals }: ApprovedDecision,
+  { pending, decision, asked, approvals }: ApprovedCall,
 ): Promise<FilteredCall> {
   let args: Json;
   try {
     // The form was refused when the call was made, if it came from a model.
-    args = readCheckedArgs(call.tool, (decision.args ?? originalArgs).text, true);
+    args = readCheckedArgs(call.tool, asked instanceof Json ? asked.text : asked, true);
   } catch (error) {
     const stopped = resultOf(namesOf(call), failed(toFault(error)));
-    return { ...unfiltered(call, originalArgs), stopped };
+    return { ...unfiltered(call, pending.args), stopped };
   }
   const before = await passBeforeHooks(call, args, approvals);
   if (before.stopped !== undefined) return before;

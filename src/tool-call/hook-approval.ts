@@ -1,21 +1,9 @@
-import type { PendingCall, PendingDecision } from '../contract/approval.ts';
 import { type Json, parseLossless, stringifyJson } from '../json/json.ts';
 
 /** A person's approval of one hook's question, for exactly these arguments. */
 export interface HookApproval {
   readonly hook: string;
   readonly args: Json;
-}
-
-/** The hook approval that a decision gives: one if a hook asked and the decision approved, else none. */
-export function hookApprovalsOf({
-  pending: { hook, args },
-  ruling,
-}: {
-  readonly pending: PendingCall;
-  readonly ruling: PendingDecision;
-}): readonly HookApproval[] {
-  return hook === null || ruling.kind !== 'approved' ? [] : [{ hook, args: ruling.args ?? args }];
 }
 
 export function isApproved(approvals: readonly HookApproval[], hook: string, args: Json): boolean {

@@ -95,10 +95,7 @@ const damaged = [
   { name: 'steps', step: 'wait/call', kind: 'tool call', from: '"outcome"' },
   { name: 'steps', step: 'one', kind: 'outcome', from: '"view"' },
   { name: 'chat', step: 'answer/attempt-2/round-1', kind: 'model answer', from: '"usage"' },
-  { name: 'again', step: 'guard/call/ruling-1', kind: 'tool call', from: '"origin"' },
-  { name: 'hooks', step: '@session/start', kind: 'start of the session', from: '"context"' },
   { name: 'hooks', step: 'talk/turn', kind: 'turn', from: '"messages"' },
-  { name: 'hooks', step: 'talk/attempt-1/round-1/batch', kind: 'decision of hooks', from: '"loop"' },
 ];
 
 test.each(damaged)(

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { PendingCall } from '../../contract/approval.ts';
 import { failed } from '../../contract/tool.ts';
 import type { HookContext } from '../../contract/turn.ts';
-import { RuntimeError, toFault } from '../../errors.ts';
+import { toFault } from '../../errors.ts';
 import {
   type CallNames,
   type CallPaused,
@@ -12,28 +11,25 @@ import {
   resultOf,
   type ToolDenied,
 } from '../../hooks/call-result.ts';
-import type { Json } from '../../json/json.ts';
 import { prepareCall, stoppedCall } from '../../tool-call/call.ts';
-import { type CallableTool, type CallContext, readCheckedArgs } from '../../tool-call/callable-tool.ts';
+import { type DecidedInRound, runCallLoop } from '../../tool-call/call-loop.ts';
+import { type CallContext, readCheckedArgs } from '../../tool-call/callable-tool.ts';
 import { prepareDecidedCall } from '../../tool-call/decided-call.ts';
-import { type HookApproval, hookApprovalsOf } from '../../tool-call/hook-approval.ts';
-import { notifyPending } from '../../tool-call/pending-notification.ts';
-import { readArgs } from '../../tool-call/tool-args.ts';
-import type { DecidedRecord } from '../state/journal.ts';
+import { type DecidedRecord, notifyPending, type PlannedCall } from '../../tool-call/pending-call.ts';
 import { journalCall } from '../state/journal-call.ts';
 import type { RunContext } from '../state/run-context.ts';
 import type { Scope } from '../state/step-scope.ts';
 import { type CallSlot, paceOf, runCallRound } from './call-round.ts';
 
-/** A tool call of a run. */
-export interface PlannedCall {
-  /** Its path in the journal. */
-  readonly name: string;
-  readonly tool: CallableTool;
-  readonly args: unknown;
-  readonly callId: string;
-  /** The model's own id for it, if a model asked. */
-  readonly toolUseId?: string | undefined;
+interface RoundContext {
+  readonly scope: Scope;
+  /** The session and turn of the calls. */
+  readonly hookContext: HookContext;
+  readonly concurrency: number;
+  /**
+   * Defers the `returned` notification of a call, by its name, until all calls of the response have results.
+   */
+  readonly deferNotification?: ((name: string, notify: () => Promise<void>) => void) | undefined;
 }
 
 /**
@@ -44,107 +40,47 @@ export interface PlannedCall {
 export async function runCalls(
   run: RunContext,
   calls: readonly PlannedCall[],
-  { concurrency, ...context }: RoundContext,
+  round: RoundContext,
 ): Promise<CallResult[]> {
-  const { scope, hookContext } = context;
-  const options = { pace: paceOf(calls.flatMap(({ tool }) => tool.links)), concurrency };
-  const end: { by?: ToolDenied } = {};
-  let results = await runCallRound(calls, options, async (call, slot) => {
-    const result = await makeCall(run, call, { ...context, turnEnd: end, slot });
-    const { outcome } = result;
-    if (outcome.status === 'denied' && outcome.abort !== undefined) end.by ??= outcome;
-    return result;
+  const options = { pace: paceOf(calls.flatMap(({ tool }) => tool.links)), concurrency: round.concurrency };
+  let turnEnd: ToolDenied | undefined;
+  return await runCallLoop<CallSlot>(calls, {
+    runId: run.journal.runId,
+    runRound: (items, work) => runCallRound(items, options, work),
+    make: async (call, slot) => {
+      const result = await makeCall(run, call, { ...round, slot, skipReason: () => turnEnd });
+      const { outcome } = result;
+      if (outcome.status === 'denied' && outcome.abort !== undefined) turnEnd ??= outcome;
+      return result;
+    },
+    decide: (waiting) => waitForDecisions(run, { waiting, calls }, round),
+    resume: (call, decided, slot) => resumeCall(run, call, { ...round, slot, decided }),
   });
-  const histories = new Map<string, DecisionHistory>();
-  const notify = async (pending: PendingCall) => {
-    const call = calls.find(({ name }) => name === pending.step);
-    if (call !== undefined && run.isKept) await notifyPending(call, pending, hookContext);
-  };
-  for (let round = 1; results.some(isPaused); round += 1) {
-    const waiting = calls.flatMap((call, index): PendingCall[] => {
-      const outcome = results[index]?.outcome;
-      if (outcome?.status !== 'pending') return [];
-      return [
-        toPendingCall(run.journal.runId, call, {
-          outcome,
-          round,
-          previous: histories.get(call.name)?.id ?? null,
-        }),
-      ];
-    });
-    const decided = await waitForDecisions(run, { waiting, tell: notify }, scope);
-    const decisions = new Map(decided.map((record) => [record.step, record]));
-    for (const record of decisions.values())
-      histories.set(record.step, addDecision(histories.get(record.step), record));
-    const before = results;
-    results = await runCallRound(calls, options, async (call, slot, index) => {
-      const record = decisions.get(call.name);
-      const result = before[index];
-      if (record === undefined && result !== undefined) return result;
-      const history = histories.get(call.name);
-      return await runDecided(run, call, { ...context, slot, record, history, round });
-    });
-  }
-  return results;
-}
-
-interface RoundContext {
-  readonly scope: Scope;
-  /** The session and turn of the calls. */
-  readonly hookContext: HookContext;
-  readonly concurrency: number;
-  /**
-   * Defers the `returned` notification of a call, by its name, until all calls of the response have results.
-   */
-  readonly deferNotification?: ((name: string, tell: () => Promise<void>) => void) | undefined;
-}
-
-/** The decisions about one call so far. */
-interface DecisionHistory {
-  /** The id of its last pending record. */
-  readonly id: string;
-  /** The arguments as a person edited them; null: not edited. */
-  readonly editedArgs: Json | null;
-  readonly approvals: readonly HookApproval[];
-}
-
-function addDecision(history: DecisionHistory | undefined, record: DecidedRecord): DecisionHistory {
-  const { id, ruling } = record;
-  const edited = ruling.kind === 'approved' ? ruling.args : null;
-  return {
-    id,
-    editedArgs: edited ?? history?.editedArgs ?? null,
-    approvals: [...(history?.approvals ?? []), ...hookApprovalsOf({ pending: record, ruling })],
-  };
-}
-
-function isPaused({ outcome }: CallResult): boolean {
-  return outcome.status === 'pending';
 }
 
 /** The context of one call of a round. */
-interface CallInRound extends Omit<RoundContext, 'concurrency'> {
+interface CallInRound extends RoundContext {
   readonly slot: CallSlot;
 }
 
 interface FirstCallInRound extends CallInRound {
   /** The denial of another call that ended the turn meanwhile. */
-  readonly turnEnd: { readonly by?: ToolDenied };
+  readonly skipReason: () => ToolDenied | undefined;
 }
 
 async function makeCall(run: RunContext, call: PlannedCall, context: FirstCallInRound): Promise<CallResult> {
   const { tool, args, callId, name } = call;
   const replacement = () => {
-    const { by } = context.turnEnd;
+    const by = context.skipReason();
     return by && skippedCall({ tool: tool.name, callId }, by);
   };
   return await journalCall(run, context.slot, {
     name,
     prepare: async () => {
-      const ended = replacement();
-      return ended === undefined
+      const skipped = replacement();
+      return skipped === undefined
         ? await prepareCall(tool, args, contextOf(run, call, context))
-        : stoppedCall(ended);
+        : stoppedCall(skipped);
     },
     mayRepeat: tool.idempotent !== false,
     replacement,
@@ -170,33 +106,21 @@ function contextOf(
   };
 }
 
-interface DecidedCallInRound extends CallInRound {
-  readonly record: DecidedRecord | undefined;
-  readonly history: DecisionHistory | undefined;
-  readonly round: number;
-}
-
-async function runDecided(
+async function resumeCall(
   run: RunContext,
   call: PlannedCall,
-  { record, history, round, ...context }: DecidedCallInRound,
+  { decided, ...context }: CallInRound & { readonly decided: DecidedInRound },
 ): Promise<CallResult> {
-  if (record === undefined || history === undefined)
-    throw new RuntimeError('INTERNAL', `${call.name} was to be decided and was not`);
-  const { tool } = call;
-  const { ruling } = record;
-  const isApproved = ruling.kind === 'approved';
+  const { record, round } = decided;
+  const { ruling: decision, args } = record;
+  const editedArgs = decision.kind === 'approved' ? decision.args : null;
   return await journalCall(run, context.slot, {
+    // `ruling` is the stored name of a decision.
     name: `${call.name}/ruling-${round}`,
-    prepare: async () => {
-      const originalArgs = history.editedArgs ?? readArgs(tool.name, call.args);
-      const callDecision = { pending: record, decision: ruling, originalArgs, approvals: history.approvals };
-      return await prepareDecidedCall(tool, callDecision, contextOf(run, call, context));
-    },
-    mayRepeat: tool.idempotent !== false || !isApproved,
+    prepare: () => prepareDecidedCall(call, decided, contextOf(run, call, context)),
+    mayRepeat: call.tool.idempotent !== false || decision.kind !== 'approved',
     replacement: () => undefined,
-    whenInterrupted: () =>
-      interruptedCall({ ...call, args: (isApproved ? ruling.args : null) ?? record.args }),
+    whenInterrupted: () => interruptedCall({ ...call, args: editedArgs ?? args }),
   });
 }
 
@@ -227,57 +151,23 @@ function interruptedCall({ tool, args, callId }: PlannedCall): CallResult {
   }
 }
 
-interface PauseInput {
-  readonly outcome: CallPaused;
-  readonly round: number;
-  readonly previous: string | null;
-}
-
-/** The record of a call that waits for a person. */
-export function toPendingCall(
-  runId: string,
-  { name, tool, callId }: PlannedCall,
-  { outcome, round, previous }: PauseInput,
-): PendingCall {
-  const { origin, hook, args, reason, message, members, expiresMs } = outcome;
-  const createdAt = Date.now();
-  return {
-    id: pendingId(runId, name, round),
-    runId,
-    step: name,
-    callId,
-    tool: tool.name,
-    args,
-    origin,
-    hook,
-    reason,
-    message,
-    members,
-    previous,
-    createdAt,
-    expiresAt: expiresMs === null ? null : createdAt + expiresMs,
-  };
-}
-
-/** A deterministic id, so that a crash between two writes creates no second pending record. */
-function pendingId(runId: string, name: string, round: number): string {
-  return `pending_${createHash('sha256').update(`${runId}\n${name}\n${round}`).digest('hex').slice(0, 16)}`;
-}
-
-interface PendingCalls {
+interface WaitingCalls {
   readonly waiting: readonly PendingCall[];
-  readonly tell: (pending: PendingCall) => Promise<void>;
+  readonly calls: readonly PlannedCall[];
 }
 
-/** Waits for the decisions, with the clocks of the enclosing steps paused. */
+/** Stores the calls that wait, notifies hooks, and waits with the clocks of the enclosing steps paused. */
 async function waitForDecisions(
   run: RunContext,
-  { waiting, tell: notify }: PendingCalls,
-  { clocks }: Scope,
+  { waiting, calls }: WaitingCalls,
+  { scope: { clocks }, hookContext }: RoundContext,
 ): Promise<readonly DecidedRecord[]> {
   for (const clock of clocks) clock.pause();
   try {
-    return await run.journal.decide(waiting, notify);
+    return await run.journal.decide(waiting, async (pending) => {
+      const call = calls.find(({ name }) => name === pending.step);
+      if (call !== undefined && run.isKept) await notifyPending(call, pending, hookContext);
+    });
   } finally {
     for (const clock of clocks) clock.resume();
   }

@@ -5,9 +5,9 @@ import type { CallPaused, CallResult } from '../../hooks/call-result.ts';
 import type { Json } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
 import type { CallableTool } from '../../tool-call/callable-tool.ts';
+import { toPendingCall } from '../../tool-call/pending-call.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import { callRecord } from '../state/call-record.ts';
-import { toPendingCall } from './calls.ts';
 import { newRun } from './runs.ts';
 
 /** A pending direct call, and the arguments that it was made with. */
@@ -27,8 +27,8 @@ export async function storePendingCall(
   { args, result, outcome }: PendingDirectCall,
 ): Promise<PendingCall> {
   const run = newRun({ kind: 'tool', name: tool.name, file: null, source: '', config, input: args });
-  const call = { name: `${stepId}/call`, tool, args: outcome.args, callId: result.callId };
-  const pending = toPendingCall(run.id, call, { outcome, round: 1, previous: null });
+  const call = { name: directCallName, tool, args: outcome.args, callId: result.callId };
+  const pending = toPendingCall(call, { runId: run.id, outcome, round: 1, previous: null });
   await store.createRun(run);
   try {
     await store.beginStep(run.id, call.name, run.createdAt);
@@ -44,17 +44,10 @@ export async function storePendingCall(
   }
 }
 
-/** The pending record of a direct call that is not stored, for the `approve` callback. */
-export function createPendingCall(
-  tool: CallableTool,
-  about: { readonly result: CallResult; readonly outcome: CallPaused; readonly previous: string | null },
-): PendingCall {
-  const { result, outcome, previous } = about;
-  const call = { name: `${stepId}/call`, tool, args: outcome.args, callId: result.callId };
-  return toPendingCall(result.callId, call, { outcome, round: 1, previous });
-}
-
 const stepId = 'call';
+
+/** The journal's name of the one call of such a run. */
+export const directCallName = `${stepId}/call`;
 
 /** The one-step pipeline of a stored direct call. */
 export function pipelineOfDirectCall(tool: string, file: string): Pipeline {

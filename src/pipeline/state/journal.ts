@@ -1,5 +1,6 @@
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import type { Json } from '../../json/json.ts';
+import type { DecidedRecord } from '../../tool-call/pending-call.ts';
 
 /**
  * The durable outcomes of a run's steps. A run resumes by running again from its start: a step that the
@@ -23,12 +24,12 @@ export interface Journal {
   step(name: string, work: () => Promise<Json>, options?: StepOptions): Promise<Json>;
   /**
    * Waits until all these calls are decided, and returns their records with the decisions, in order. Each
-   * is stored before `tell` is called for it, unless it is decided already. Throws RunSuspended if the
+   * is stored before `notify` is called for it, unless it is decided already. Throws RunSuspended if the
    * decision will not come in this process, and STORE_FAILED.
    */
   decide(
     calls: readonly PendingCall[],
-    tell?: (pending: PendingRecord) => Promise<void>,
+    notify?: (pending: PendingRecord) => Promise<void>,
   ): Promise<readonly DecidedRecord[]>;
 }
 
@@ -36,9 +37,6 @@ export interface StepOptions {
   /** The step only contains other steps, so its beginning need not be stored. */
   readonly holdsSteps?: boolean;
 }
-
-/** The record of a pending call that has been decided. */
-export type DecidedRecord = PendingRecord & { readonly ruling: NonNullable<PendingRecord['ruling']> };
 
 /** Thrown to suspend a run until its pending calls are decided. */
 export class RunSuspended extends Error {

@@ -3,9 +3,10 @@ import type { Emit, PendingOpened } from '../../contract/event.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { Json } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
+import type { DecidedRecord } from '../../tool-call/pending-call.ts';
 import { readPendingDecision } from '../../tool-call/read-decision.ts';
 import { openChangeWaiter } from './change-waiter.ts';
-import { type DecidedRecord, type Journal, RunSuspended } from './journal.ts';
+import { type Journal, RunSuspended } from './journal.ts';
 
 /** How a run waits for the decisions about its pending calls. */
 export interface WaitOptions {
