@@ -536,22 +536,22 @@ test('a question that was answered lets pass; later hooks are asked, and may den
     asks('two'),
     '{"allow": false, "reason": "no"}',
   ]);
-  const consented = (names: string) => ({ isApproved: (hook: string) => names.includes(hook) });
+  const approvedBy = (names: string) => ({ isApproved: (hook: string) => names.includes(hook) });
   const verdicts = [];
   for (const names of ['', 'a', 'ac', 'c', 'd', 'acd']) {
-    const { decision } = await pass(links, beforeExecution, consented(names));
+    const { decision } = await pass(links, beforeExecution, approvedBy(names));
     verdicts.push(`${decision.verdict} ${decision.hook}`);
   }
   expect(verdicts).toEqual(['ask a', 'ask c', 'deny d', 'ask a', 'ask a', 'deny d']);
 });
 
-test('a consent never turns a denial or a fault into an allow', async () => {
+test('an approval never turns a denial or a fault into an allow', async () => {
   const bench = openBench();
-  const hasConsent = () => true;
+  const hasApproval = () => true;
   const said = [];
   for (const reply of ['{"allow": false}', 'babble', '{"ask": true}', '{"allow": true, "ask": true}']) {
     const { decision } = await pass(filters(bench, beforeExecution, [reply]), beforeExecution, {
-      isApproved: hasConsent,
+      isApproved: hasApproval,
     });
     said.push(decision.verdict);
   }

@@ -65,7 +65,7 @@ test('the calls of one round all run, wait in their order, and are answered with
 const approval = (id: string) =>
   `"approval":{"id":"${id}","decision":"approved","by":"mara","reason":"fine"}`;
 
-const rulings = titled([
+const decisions = titled([
   {
     title: 'approved reads the tool’s result',
     cites: 'PK-8-06@oneshot',
@@ -105,7 +105,7 @@ const rulings = titled([
   },
 ]);
 
-test.each(rulings)('a model whose call was $title', async ({ decide, content, made }) => {
+test.each(decisions)('a model whose call was $title', async ({ decide, content, made }) => {
   const desk = await openDesk(specOf('{name: refund, args: {amount: 1}}'));
   const { run_id, pending } = await desk.run(chat);
   const id = pending[0]?.id ?? '';

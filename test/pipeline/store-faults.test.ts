@@ -80,7 +80,7 @@ async function openWithStore(): Promise<Desk> {
   return desk;
 }
 
-test('wherever the store fails before a person has consented, nothing is paid, and the run goes on [DS-RUN-07 PK-8-04]', async () => {
+test('wherever the store fails before a person has approved, nothing is paid, and the run goes on [DS-RUN-07 PK-8-04]', async () => {
   const writes = await atEveryWrite(
     openWithStore,
     (desk) => desk.run(pipeline),
@@ -106,7 +106,7 @@ test('wherever the store fails before a person has consented, nothing is paid, a
   expect(writes).toBeGreaterThanOrEqual(8);
 }, 120_000);
 
-test('wherever the store fails behind a consent, nothing is paid without one, and the run goes on [DS-RUN-07]', async () => {
+test('wherever the store fails behind an approval, nothing is paid without one, and the run goes on [DS-RUN-07]', async () => {
   const prepare = async () => {
     const desk = await openWithStore();
     await desk.run(pipeline);

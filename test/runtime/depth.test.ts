@@ -91,14 +91,14 @@ async function doorsOf(runtime: Runtime, folder: string): Promise<Doors> {
     'input as text': (_, text) => runtime.run(file, `{"value":${text}}`),
     'edited args': (value) => pending.approve(id, { by: 'mara', args: { value } }),
     'a result': (value) => pending.respond(id, { by: 'mara', result: value }),
-    'a ruling on the spot': async (value) => {
-      const ruling = {
+    'a decision on the spot': async (value) => {
+      const decision = {
         kind: 'responded',
         result: value as Json,
         by: 'mara',
         reason: '',
       } satisfies PendingDecision;
-      return await runtime.run(file, {}, { ask: async () => ruling });
+      return await runtime.run(file, {}, { ask: async () => decision });
     },
   };
 }

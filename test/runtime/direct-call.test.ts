@@ -30,12 +30,12 @@ function openAlone(store: LazyStore = lazyStore({ type: 'memory' })): Alone {
   return { store, told, call: (tool, args, options = {}) => callDirectly({ tool, ...place }, args, options) };
 }
 
-const consent = { decision: 'approved', by: 'mara', reason: 'looks fine' } as const;
+const approval = { decision: 'approved', by: 'mara', reason: 'looks fine' } as const;
 
 function approving(pauses: PendingCallNotice[]): CallOptions['approve'] {
   return async (pause) => {
     pauses.push(pause);
-    return { id: pause.id, ...consent };
+    return { id: pause.id, ...approval };
   };
 }
 
@@ -97,7 +97,7 @@ const unapproved: readonly {
   approve: NonNullable<CallOptions['approve']>;
   document: object;
 }[] = [
-  { title: 'nobody consents', approve: async () => undefined, document: waiting },
+  { title: 'nobody approves', approve: async () => undefined, document: waiting },
   {
     title: 'asking fails',
     approve: async () => Promise.reject(new Error('the terminal is gone')),
@@ -199,7 +199,7 @@ test('a person is asked of each question of one call, and once of each', async (
   expect(bench.started()).toEqual(['one', 'one', 'two', 'one', 'two', 'refund']);
 });
 
-test('the consent that the config requires is asked for before the tool runs', async () => {
+test('the approval that the config requires is asked for before the tool runs', async () => {
   const bench = openBench();
   const approval = compileApproval('refund', { message: 'Refund $' + '{args.amount}?' });
   const tool = refund(bench, giving('oneshot', '1'), { approval });
@@ -234,7 +234,7 @@ test('a call that needs nobody needs no store', async () => {
   expect(await call(refund(openBench(), giving('oneshot', '1')), '{}')).toEqual({ status: 'ok', result: 1 });
 });
 
-const noConsent = [
+const noApproval = [
   { title: 'a rejection', given: { id: 'x', decision: 'rejected', by: 'mara', reason: 'no' } },
   { title: 'false', given: false },
   { title: 'true', given: true },
@@ -243,7 +243,7 @@ const noConsent = [
   { title: 'an approval by nobody', given: { id: 'x', decision: 'approved', reason: '' } },
 ];
 
-test.each(noConsent)('$title is no approval: the tool does not run', async ({ given }) => {
+test.each(noApproval)('$title is no approval: the tool does not run', async ({ given }) => {
   const bench = openBench();
   const { call } = openAlone();
   // What a caller without types may give.

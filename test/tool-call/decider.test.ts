@@ -34,8 +34,8 @@ test.each(nobodies.map((by) => ({ by })))(
     expect(await runs.resume(paused.run_id, { ask: async () => onTheSpot })).toMatchObject({
       status: 'pending',
     });
-    const consent = { id: 'x', decision: 'approved', by, reason: '' } as const satisfies Approval;
-    expect(await tools.call('pay', {}, { approve: async () => consent })).toMatchObject({
+    const approval = { id: 'x', decision: 'approved', by, reason: '' } as const satisfies Approval;
+    expect(await tools.call('pay', {}, { approve: async () => approval })).toMatchObject({
       status: 'failed',
       error: { code: 'USAGE' },
     });

@@ -36,7 +36,7 @@ async function question(desk: Desk, run: RunDocument) {
   return { origin, hook, reason, message, args, previous };
 }
 
-test('a hook asks, the tool waits, and runs when a person consents; nobody is asked twice [DS-ASK-02]', async () => {
+test('a hook asks, the tool waits, and runs when a person approves; nobody is asked twice [DS-ASK-02]', async () => {
   const desk = await openDesk(specOf([asking('limit', 'a lot')]));
   const paused = await desk.run(refundOf('250'));
   expect(outline(paused)).toEqual(['refund tool pending']);
@@ -76,7 +76,7 @@ test('two hooks that ask are answered one after another, and each is asked again
   expect(desk.lines('requests')).toHaveLength(1);
 });
 
-test('what was consented to is void once the arguments are edited: the other hooks are asked again [DS-ASK-02]', async () => {
+test('what was approved is void once the arguments are edited: the other hooks are asked again [DS-ASK-02]', async () => {
   const desk = await openDesk(specOf([asking('one'), asking('two')]));
   const first = await desk.run(refundOf('250'));
   const second = await approve(desk, first);
@@ -148,14 +148,14 @@ test('a hook denies before anybody is asked to approve', async () => {
   expect(await desk.run(refundOf('250'))).toMatchObject({ status: 'denied', pending: [] });
 });
 
-test('one consent answers a hook and the config, where both want it', async () => {
+test('one approval answers a hook and the config, where both want it', async () => {
   const desk = await openDesk(specOf([asking('limit')], always));
   const paused = await desk.run(refundOf('250'));
   expect(await question(desk, paused)).toMatchObject({ origin: 'hook' });
   expect(await approve(desk, paused)).toMatchObject({ status: 'completed' });
 });
 
-test('where filters change what a person has consented to, the config asks about what they left [DS-ASK-05]', async () => {
+test('where filters change what a person has approved, the config asks about what they left [DS-ASK-05]', async () => {
   const desk = await openDesk(specOf([asking('limit'), adding('mask', 'masked')], always));
   const first = await desk.run(refundOf('250'));
   expect(await question(desk, first)).toMatchObject({ origin: 'hook', args: { amount: 250 } });
@@ -279,7 +279,7 @@ test.each(bytes)('what $title asks about keeps its digits and bytes', async ({ h
   expect(desk.lines('requests')).toEqual([expect.stringContaining(`{"args":${args},"approval":`)]);
 });
 
-test('the tool is given the consent that a hook or the config has asked for, and need not ask again', async () => {
+test('the tool is given the approval that a hook or the config has asked for, and need not ask again', async () => {
   const desk = await openDesk(
     specOf([asking('limit')]).replace(/exec: .*/, `exec: ${recording('pending.sh', 'requests')}`),
   );

@@ -44,7 +44,7 @@ test.each([
   { title: 'an answer without a result', given: { kind: 'responded', ...said } },
   { title: 'empty arguments', given: { kind: 'approved', args: '', ...said } },
   { title: 'arguments that are none', given: { kind: 'approved', args: [1], ...said } },
-])('$title is no ruling: the call waits, and the reason is told', async ({ given }) => {
+])('$title is no decision: the call waits, and the reason is told', async ({ given }) => {
   const desk = await openDesk(spec);
   const paused = await desk.run(step, {}, saying(given));
   expect(paused).toMatchObject({ status: 'pending', pending: [{ tool: 'pay' }] });

@@ -7,13 +7,13 @@ const approvalSchema = {
   type: ['string', 'object'],
   pattern: '^required$',
   description:
-    'When a person must consent before the tool runs. required: every time. A mapping says when, and what the person is told.',
+    'When a person must approve before the tool runs. required: every time. A mapping says when, and what the person is told.',
   additionalProperties: false,
   properties: {
     when: {
       type: 'string',
       description:
-        'Consent is needed where this `${…}` over `args` is true, or cannot be evaluated. Default: every time.',
+        'Approval is needed where this `${…}` over `args` is true, or cannot be evaluated. Default: every time.',
     },
     message: { type: 'string', description: 'What the person is told; may hold `${…}` over `args`.' },
     expires: {

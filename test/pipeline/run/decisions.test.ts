@@ -32,7 +32,7 @@ const args = '{"amount":250,"order":12345678901234567890}';
 
 type Decide = (runtime: Runtime, id: string) => Promise<PendingDocument>;
 
-interface Ruled {
+interface DecisionRow {
   readonly title: string;
   readonly decide: Decide;
   /** What the record says of the decision. */
@@ -51,7 +51,7 @@ const hintOf = {
   expired: 'Call again, and decide before it expires.',
 };
 
-const rulings: readonly Ruled[] = [
+const decisions: readonly DecisionRow[] = [
   {
     title: 'approved: the tool is called again with the approval',
     decide: ({ pending }, id) => pending.approve(id, { by: 'mara', reason: 'fine' }),
@@ -93,7 +93,7 @@ const rulings: readonly Ruled[] = [
   },
 ];
 
-const onStores = stores.flatMap((store) => rulings.map((row) => ({ ...row, store })));
+const onStores = stores.flatMap((store) => decisions.map((row) => ({ ...row, store })));
 
 test.each(onStores)('in $store, $title [PK-8-03 PK-8-06@oneshot PK-8-07 PK-8-08]', async (row) => {
   const desk = await openDesk(specOn(row.store));
@@ -161,7 +161,7 @@ test.each(stores)('in %s, a call that nobody decides about in time has failed [P
     decision_reason: null,
     decided_at: notice?.expires_at,
   });
-  for (const decide of rulings.map((row) => row.decide)) {
+  for (const decide of decisions.map((row) => row.decide)) {
     await expect(decide(desk.runtime, id)).rejects.toMatchObject({
       code: 'PENDING_EXPIRED',
       details: { decision: { id, status: 'expired' } },
