@@ -1,118 +1,61 @@
 import { createShape, type Shape } from './shape.ts';
 
-const message = {
-  type: 'object',
-  required: ['role'],
-  properties: {
-    role: { enum: ['system', 'user', 'assistant', 'tool'] },
-    content: { type: 'string' },
-    parts: { type: 'array' },
+const text = { type: 'string' };
+const number = { type: 'number' };
+const integer = { type: 'integer' };
+const flag = { type: 'boolean' };
+const mapping = { type: 'object' };
+
+/** The schema of an object of these members, of which only those of `required` must be there. */
+function object(properties: Readonly<Record<string, object>>, ...required: readonly string[]) {
+  return { type: 'object', ...(required.length > 0 && { required }), properties };
+}
+
+const listOf = (items: object) => ({ type: 'array', items });
+
+const messageMembers = {
+  role: { enum: ['system', 'user', 'assistant', 'tool'] },
+  content: text,
+  parts: { type: 'array' },
+};
+const messages = listOf(object(messageMembers, 'role'));
+
+const providerRequest = object({
+  ...{ provider_id: text, model: text, messages, system_prompt: text, round: integer, metadata: mapping },
+});
+
+const providerResponse = object(
+  { provider_id: text, model: text, message: object(messageMembers), round: integer, latency_ms: number },
+  'message',
+);
+
+const toolRequest = object({ name: text, args: mapping, call_id: text }, 'name');
+
+const toolResponse = object({ name: text, call_id: text, content: text, error: text, latency_ms: number });
+
+const sessionEvent = object({
+  ...{ session_id: text, conversation_id: text, messages, turn_index: integer, metadata: mapping },
+});
+
+const evalEvent = object(
+  {
+    ...{ eval_id: text, type: text, score: number, passed: flag, explanation: text, duration_ms: number },
+    ...{ error: text, message: text, violations: listOf(mapping), skipped: flag, skip_reason: text },
+    ...{ session_id: text, turn_index: integer },
   },
-};
+  'type',
+);
 
-const providerRequest = {
-  type: 'object',
-  properties: {
-    provider_id: { type: 'string' },
-    model: { type: 'string' },
-    messages: { type: 'array', items: message },
-    system_prompt: { type: 'string' },
-    round: { type: 'integer' },
-    metadata: { type: 'object' },
-  },
-};
-
-const providerResponse = {
-  type: 'object',
-  required: ['message'],
-  properties: {
-    provider_id: { type: 'string' },
-    model: { type: 'string' },
-    message: { ...message, required: [] },
-    round: { type: 'integer' },
-    latency_ms: { type: 'number' },
-  },
-};
-
-const toolRequest = {
-  type: 'object',
-  required: ['name'],
-  properties: { name: { type: 'string' }, args: { type: 'object' }, call_id: { type: 'string' } },
-};
-
-const toolResponse = {
-  type: 'object',
-  properties: {
-    name: { type: 'string' },
-    call_id: { type: 'string' },
-    content: { type: 'string' },
-    error: { type: 'string' },
-    latency_ms: { type: 'number' },
-  },
-};
-
-const sessionEvent = {
-  type: 'object',
-  properties: {
-    session_id: { type: 'string' },
-    conversation_id: { type: 'string' },
-    messages: { type: 'array', items: message },
-    turn_index: { type: 'integer' },
-    metadata: { type: 'object' },
-  },
-};
-
-const evalEvent = {
-  type: 'object',
-  required: ['type'],
-  properties: {
-    eval_id: { type: 'string' },
-    type: { type: 'string' },
-    score: { type: 'number' },
-    passed: { type: 'boolean' },
-    explanation: { type: 'string' },
-    duration_ms: { type: 'number' },
-    error: { type: 'string' },
-    message: { type: 'string' },
-    violations: { type: 'array', items: { type: 'object' } },
-    skipped: { type: 'boolean' },
-    skip_reason: { type: 'string' },
-    session_id: { type: 'string' },
-    turn_index: { type: 'integer' },
-  },
-};
-
+const toolCall = object({ name: text, result: text, error: text, index: integer }, 'name');
 const evalContext = {
-  type: 'object',
   additionalProperties: false,
-  properties: {
-    messages: { type: 'array', items: message },
-    turn_index: { type: 'integer' },
-    tool_calls: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['name'],
-        properties: {
-          name: { type: 'string' },
-          result: { type: 'string' },
-          error: { type: 'string' },
-          index: { type: 'integer' },
-        },
-      },
-    },
-    variables: { type: 'object' },
-    metadata: { type: 'object' },
-    session_id: { type: 'string' },
-    prompt_id: { type: 'string' },
-  },
+  ...object({
+    ...{ messages, turn_index: integer, tool_calls: listOf(toolCall), variables: mapping, metadata: mapping },
+    ...{ session_id: text, prompt_id: text },
+  }),
 };
 
-const evalRequest = {
-  type: 'object',
-  required: ['content'],
-  properties: { content: { type: 'string' }, params: { type: 'object' }, context: evalContext },
-};
+const evalRequest = object({ content: text, params: mapping, context: evalContext }, 'content');
 
 /** The shape of what an eval is asked. */
 export const evalShape = createShape(evalRequest);

@@ -1,4 +1,4 @@
-import type { Decision } from '../contract/hook.ts';
+import { answers, type Decision } from '../contract/hook.ts';
 import { createHookContext, type HookContext } from '../contract/turn.ts';
 import { type Composed, compose, type HookAnswer } from '../dialects/compose.ts';
 import type { ForeignDialect, Payload } from '../dialects/foreign-dialect.ts';
@@ -7,6 +7,7 @@ import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
 import { findNearest } from '../yaml/suggest.ts';
 import type { Group } from './group.ts';
+import { decisionOf } from './hook-chain.ts';
 
 /** A dialect's own point, as a host fires it. */
 export interface PointEvent {
@@ -49,11 +50,12 @@ export async function firePoint(event: PointEvent, options: FirePointOptions): P
   const payload = dialect.complete(point, given, hookContext);
   const groups = options.groups.filter((group) => group.dialect.name === dialect.name);
   if (dialect.points[point]?.isFilter === true) {
-    return toDecision(dialect, await askGroups(groups, { dialect, point, payload, hookContext }, options));
+    const { hook, answer } = await askGroups(groups, { dialect, point, payload, hookContext }, options);
+    return decisionOf({ hook, dialect: dialect.name }, answer);
   }
   for (const group of groups)
     await group.notify(hookCallOf({ dialect, point, payload, hookContext }, options));
-  return toDecision(dialect, compose([], { verdict: 'first' }));
+  return decisionOf({ hook: null, dialect: dialect.name }, answers.allow());
 }
 
 interface FiredPoint {
@@ -64,16 +66,7 @@ interface FiredPoint {
 }
 
 function hookCallOf({ point, payload, hookContext }: FiredPoint, { call, signal, onHear }: FirePointOptions) {
-  return {
-    point,
-    payload,
-    hookContext: hookContext,
-    call,
-    kind: 'host',
-    phase: point,
-    signal,
-    onHear,
-  } as const;
+  return { point, payload, hookContext, call, kind: 'host', phase: point, signal, onHear } as const;
 }
 
 /** Asks the groups in order, each with the payload as the last one changed it, until one stops it. */
@@ -95,25 +88,6 @@ async function askGroups(
   }
   const composed = compose(hookAnswers, dialect.points[point]?.composition ?? { verdict: 'first' });
   return { ...composed, hook: composed.hook === '' ? null : composed.hook };
-}
-
-function toDecision({ name }: ForeignDialect, { hook, answer }: Composed): Decision {
-  const { verdict, reason, metadata, context = [] } = answer;
-  const error = verdict === 'deny' || verdict === 'abort' ? answer.error : undefined;
-  return {
-    verdict,
-    hook,
-    dialect: name,
-    reason,
-    enforced: false,
-    replace:
-      (verdict === 'modify' || verdict === 'ask') && answer.replace !== undefined ? answer.replace : null,
-    result: verdict === 'respond' ? answer.result : null,
-    context,
-    abort: verdict === 'abort' ? answer.scope : null,
-    metadata,
-    ...(error && { error }),
-  };
 }
 
 function requireDialect(name: string, { find, dialects }: FirePointOptions): ForeignDialect {

@@ -18,7 +18,7 @@ export async function passGroup(
 ): Promise<void> {
   for (const point of group.pointsAt(chain.event)) {
     try {
-      await passPoint(group, { point, chain, passage: options });
+      await passPoint(group, { point, chain, options });
     } catch (thrown) {
       const error = toFault(thrown);
       const reason = `the hooks of ${point} could not be asked: ${error.message}`;
@@ -30,10 +30,10 @@ export async function passGroup(
 interface PointOptions {
   readonly point: string;
   readonly chain: HookChain;
-  readonly passage: GateOptions;
+  readonly options: GateOptions;
 }
 
-async function passPoint(group: Group, { point, chain, passage: options }: PointOptions): Promise<void> {
+async function passPoint(group: Group, { point, chain, options }: PointOptions): Promise<void> {
   const { dialect } = group;
   const { event } = chain;
   const { call, signal, hookContext: outerContext = createHookContext(call), onAnswer, onHear } = options;
@@ -44,17 +44,8 @@ async function passPoint(group: Group, { point, chain, passage: options }: Point
   const isAsked = dialect.points[point]?.isFilter === true;
   if (isAsked ? chain.isStopped : options.filtersOnly === true) return;
   const payload = dialect.describe(point, event, hookContext);
-  const hookCall = {
-    point,
-    payload,
-    hookContext: hookContext,
-    call,
-    kind: event.hook,
-    phase: event.phase,
-    signal,
-    onAnswer,
-    onHear,
-  };
+  const { hook: kind, phase } = event;
+  const hookCall = { point, payload, hookContext, call, kind, phase, signal, onAnswer, onHear };
   if (!isAsked) {
     await group.notify(hookCall);
     return;

@@ -1,4 +1,14 @@
-import type { Abort, Allow, Ask, Decision, Deny, HookEvent, Modify, Respond } from '../contract/hook.ts';
+import type {
+  Abort,
+  Allow,
+  Answer,
+  Ask,
+  Decision,
+  Deny,
+  HookEvent,
+  Modify,
+  Respond,
+} from '../contract/hook.ts';
 import { failedOpenIn, mergeMetadata } from '../dialects/metadata.ts';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json/json.ts';
@@ -147,19 +157,22 @@ function decideStopped(
   answer: StoppingAnswer,
   { event, context, replace }: ChainState,
 ): Decision {
-  const { verdict, reason, metadata } = answer;
+  const decision = { ...decisionOf(by, answer), context };
+  // A person is asked about the event with the replacements so far.
+  if (decision.replace !== null) return { ...decision, replace };
   // Only a model's answer has a stand-in; at a tool's phases an enforced denial is a plain one.
-  const enforced = verdict === 'deny' && answer.enforced && event.hook === 'provider';
+  if (answer.verdict !== 'deny' || !answer.enforced || event.hook !== 'provider') return decision;
+  return { ...decision, enforced: true, result: Json.from(standIn(answer.metadata)) };
+}
+
+/** One answer as a decision. */
+export function decisionOf({ hook, dialect }: Pick<DecidedBy, 'hook' | 'dialect'>, answer: Answer): Decision {
+  const { verdict, reason, metadata, context = [] } = answer;
   const error = verdict === 'deny' || verdict === 'abort' ? answer.error : undefined;
   return {
-    verdict,
-    hook: by.hook,
-    dialect: by.dialect,
-    reason,
-    enforced,
-    // A person is asked about the event with the replacements so far.
-    replace: verdict === 'ask' && answer.replace !== undefined ? replace : null,
-    result: verdict === 'respond' ? answer.result : enforced ? Json.from(standIn(metadata)) : null,
+    ...{ verdict, hook, dialect, reason, enforced: false },
+    replace: verdict === 'modify' || verdict === 'ask' ? (answer.replace ?? null) : null,
+    result: verdict === 'respond' ? answer.result : null,
     context,
     abort: verdict === 'abort' ? answer.scope : null,
     metadata,

@@ -1,6 +1,6 @@
 import type { ChatMessage } from '../contract/provider.ts';
 import { isObject, Json, parseLossless } from '../json/json.ts';
-import { scanMembers } from '../json/scan.ts';
+import { exactMembers } from '../json/record.ts';
 
 /** A message with its whole text in `content`, taken from its parts where it is missing or empty. */
 export function completeMessage(message: Readonly<Record<string, unknown>>): ChatMessage {
@@ -12,9 +12,8 @@ export function completeMessage(message: Readonly<Record<string, unknown>>): Cha
 
 /** Parses a message: `role` and `content` are plain strings, all other members keep their exact text. */
 export function parseMessage(text: string): ChatMessage {
-  const members = scanMembers(text).map(({ key, start, end }) => [key, new Json(text.slice(start, end))]);
   const { role, content } = JSON.parse(text) as ChatMessage;
-  return { ...Object.fromEntries(members), role, content };
+  return { ...Object.fromEntries(exactMembers(new Json(text))), role, content };
 }
 
 /** The members that may hold a message's text a second time, beside `content`. */

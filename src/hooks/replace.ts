@@ -1,7 +1,8 @@
 import type { HookEvent, ToolHookResponse } from '../contract/hook.ts';
 import type { ProviderRequest } from '../contract/provider.ts';
 import { isObject, Json } from '../json/json.ts';
-import { findDuplicateKey, scanElements, scanMembers } from '../json/scan.ts';
+import { exactMembers } from '../json/record.ts';
+import { elementsOf, findDuplicateKey } from '../json/scan.ts';
 import { resultFrom } from './call-result.ts';
 import { parseMessage } from './message.ts';
 import { reconcileMessages } from './reconcile-messages.ts';
@@ -18,7 +19,7 @@ export interface Replaced {
  * two readers could read them differently.
  */
 export function applyReplace(event: HookEvent, replace: Json): Replaced {
-  const parts = membersOf(replace);
+  const parts = new Map(exactMembers(replace));
   switch (event.phase) {
     case 'request': {
       const changes = changeRequest(event.turn, parts);
@@ -76,14 +77,9 @@ function changeRequest({ messages: sent }: Pick<ProviderRequest, 'messages'>, pa
   };
 }
 
-/** The members of an object, of each key the last. */
-function membersOf({ text }: Json): Map<string, Json> {
-  return new Map(scanMembers(text).map(({ key, start, end }) => [key, new Json(text.slice(start, end))]));
-}
-
 /** One message, or those of a list. */
 function parseMessages(given: Json | undefined) {
   if (given === undefined) return undefined;
   if (isObject(given.value)) return [parseMessage(given.text)];
-  return scanElements(given.text).map(({ start, end }) => parseMessage(given.text.slice(start, end)));
+  return elementsOf(given).map(({ text }) => parseMessage(text));
 }

@@ -8,7 +8,7 @@ import { createHookContext, type HookContext } from '../contract/turn.ts';
 import { RuntimeError, toFault } from '../errors.ts';
 import { isObject } from '../json/json.ts';
 import { directCallName, type PendingDirectCall, storePendingCall } from '../pipeline/run/direct-call-run.ts';
-import { toPendingOpened } from '../pipeline/state/store-journal.ts';
+import { toPendingOpened } from '../pipeline/state/decision-wait.ts';
 import { callTool } from '../tool-call/call.ts';
 import { runCallLoop } from '../tool-call/call-loop.ts';
 import type { CallableTool } from '../tool-call/callable-tool.ts';

@@ -7,14 +7,8 @@ import { approve, reject, requirePending, respond } from '../pipeline/run/decisi
 import { pipelineOfDirectCall } from '../pipeline/run/direct-call-run.ts';
 import { toPendingDocument, toRunDetails, toRunInfo } from '../pipeline/run/document.ts';
 import { endExpired } from '../pipeline/run/expired-runs.ts';
-import {
-  cancelRun,
-  type RunOptions,
-  readInput,
-  requireRun,
-  resumeRun,
-  startRun,
-} from '../pipeline/run/runs.ts';
+import { readInput } from '../pipeline/run/run-input.ts';
+import { cancelRun, type RunOptions, requireRun, resumeRun, startRun } from '../pipeline/run/runs.ts';
 import type { Services } from '../pipeline/state/run-context.ts';
 import type { RunRecord } from '../store/store.ts';
 import type { Runtime } from './api.ts';

@@ -1,7 +1,7 @@
 import { isCancelled } from '../capability/cancellation.ts';
 import { runTool } from '../capability/tool.ts';
 import type { Approval } from '../contract/approval.ts';
-import type { Decision, EndedCall, HookEvent, Respond, ToolHookResponse } from '../contract/hook.ts';
+import type { Decision, EndedCall, HookEvent, ToolHookResponse } from '../contract/hook.ts';
 import {
   failed,
   ok,
@@ -176,56 +176,7 @@ function withoutHookText(decision: Decision): Decision {
   return { ...decision, reason: `the hook failed: ${error.message}`, error };
 }
 
-/**
- * The result of a call that a hook answered in the tool's place: no approval is asked, no process runs, and
- * the after_execution filters of other dialects see the answer.
- */
-export async function takeHookResponse(
-  before: FilteredCall,
-  { respond, dialect }: { readonly respond: Respond; readonly dialect: string | null },
-): Promise<CallResult> {
-  const { call, args } = before;
-  await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
-  const { result, isError = false, handled } = respond;
-  const text = typeof result.value === 'string' ? result.value : result.text;
-  const outcome = isError ? failed(toFault(new RuntimeError('TOOL_ERROR', text))) : ok(result);
-  const answered = await passAfterHooks(before, outcome, { latencyMs: 0, answeredBy: dialect });
-  const isWithheld = answered.outcome.status === 'denied';
-  return handled === undefined || isWithheld ? answered : { ...answered, handled };
-}
-
-/**
- * The result of a call that a hook denied. Hooks of the `blocked` phase may replace what the model reads of
- * it.
- */
-export async function blockCall(
-  before: FilteredCall,
-  decision: Decision,
-  stage: 'before_execution' | 'approval',
-): Promise<CallResult> {
-  const { call, args } = before;
-  const { tool, callId, signal, hookContext } = call;
-  const denial = deniedResult(namesOf(call), decision);
-  const result = { ...denial, content: [denial.content, ...before.context].join('\n') };
-  // A hook that was cancelled has not denied the call.
-  if (isCancelled(decision.error) || !tool.links.some((link) => 'group' in link)) return result;
-  const request = requestOf(call, args);
-  const response = { ...emptyToolResponse(call), content: result.content, error: result.content };
-  const { event } = await passGate(
-    tool.links,
-    { hook: 'tool', phase: 'blocked', request, response, reason: decision.reason, stage },
-    { call: callId, signal, hookContext },
-  );
-  const content = event.phase === 'blocked' ? event.response.content : result.content;
-  const blocked = { ...result, content };
-  await notifyFinished(before, blocked, { response, stage });
-  return blocked;
-}
-
-function emptyToolResponse({ tool, callId }: Call): ToolHookResponse {
-  return { name: tool.name, call_id: callId, content: '', error: '', latency_ms: 0 };
-}
-
+/** How a call ended. */
 interface CallEnd {
   readonly response: ToolHookResponse;
   /** The stage at which the call ended. */
@@ -233,7 +184,7 @@ interface CallEnd {
 }
 
 /** Notifies hooks (`finished`, then `returned`) of a finished call and of what the model reads of it. */
-async function notifyFinished(
+export async function notifyFinished(
   { call, asked, args }: FilteredCall,
   { outcome, content }: CallResult,
   { response, stage }: CallEnd,
@@ -252,6 +203,9 @@ async function notifyFinished(
 }
 
 /** Notifies hooks of an event. Waits for those whose dialect waits for them, or until the call is aborted. */
-async function notifyHooks({ tool, callId, hookContext, signal }: Call, event: HookEvent): Promise<void> {
+export async function notifyHooks(
+  { tool, callId, hookContext, signal }: Call,
+  event: HookEvent,
+): Promise<void> {
   await passGate(tool.links, event, { call: callId, hookContext, signal });
 }

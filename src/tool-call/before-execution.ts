@@ -12,7 +12,6 @@ import {
 } from '../hooks/call-result.ts';
 import { type Passage, passGate } from '../hooks/gate.ts';
 import { isObject, type Json } from '../json/json.ts';
-import { blockCall, takeHookResponse } from './after-execution.ts';
 import {
   argsOf,
   type Call,
@@ -24,6 +23,7 @@ import {
   requestOf,
 } from './callable-tool.ts';
 import { type HookApproval, isApproved } from './hook-approval.ts';
+import { blockCall, takeHookResponse } from './stopped-call.ts';
 
 /**
  * Passes a call through its before_execution filters, then through the approver hooks with the arguments that

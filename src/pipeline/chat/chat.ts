@@ -2,28 +2,23 @@ import { RuntimeError, toFault } from '../../errors.ts';
 import { completeMessage } from '../../hooks/message.ts';
 import type { ChatStep } from '../file/pipeline.ts';
 import type { RunContext } from '../state/run-context.ts';
-import { sessionEvent } from '../state/session-event.ts';
+import { sessionEvent } from '../state/session.ts';
 import { failedStep, okStep, type StepOutcome } from '../state/step-outcome.ts';
+import type { StepContext } from '../state/step-scope.ts';
 import { type CheckedAnswer, checkAnswer, feedbackOf } from './guardrails.ts';
 import { hasNoFuel } from './loop-control.ts';
 import { isReleasedAtEnd } from './text-release.ts';
 import { notifyAnswered, notifyTurn, stopTurn, type TurnContext } from './turn-hooks.ts';
 import { runTurnLoop } from './turn-loop.ts';
 import { beginTurn } from './turn-start.ts';
-import {
-  type ChatStepContext,
-  createTurnState,
-  type TurnState,
-  viewOf,
-  visibleMessages,
-} from './turn-state.ts';
+import { createTurnState, type TurnState, viewOf, visibleMessages } from './turn-state.ts';
 
 /**
  * One turn of a conversation: model calls and the tool calls that they ask for, until an answer comes
  * without any; then its guardrails, and all of it again while they fail and retries are left. Throws
  * EXPRESSION_FAILED, and what suspends the run (see `isSuspension`).
  */
-export async function runChat(run: RunContext, chat: ChatStepContext): Promise<StepOutcome> {
+export async function runChat(run: RunContext, chat: StepContext<ChatStep>): Promise<StepOutcome> {
   const state = createTurnState(chat, listTools(run, chat.step));
   const turn = { run, number: run.session.turns + 1, chat, state };
   const { ended } = run.session;

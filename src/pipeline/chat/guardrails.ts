@@ -1,10 +1,10 @@
 import type { Fault } from '../../errors.ts';
 import { isObject, Json } from '../../json/json.ts';
-import type { Guardrail } from '../file/pipeline.ts';
+import type { ChatStep, Guardrail } from '../file/pipeline.ts';
 import { journalScore, thresholdFault } from '../run/eval-step.ts';
 import type { RunContext } from '../state/run-context.ts';
-import { evaluateIn } from '../state/step-scope.ts';
-import type { ChatStepContext, GuardrailResult, TurnState } from './turn-state.ts';
+import { evaluateIn, type StepContext } from '../state/step-scope.ts';
+import type { GuardrailResult, TurnState } from './turn-state.ts';
 
 /** The results of all guardrails for one answer. */
 export interface CheckedAnswer {
@@ -16,7 +16,7 @@ export interface CheckedAnswer {
 /** Scores the last answer of a turn with every guardrail, in their order. */
 export async function checkAnswer(
   run: RunContext,
-  chat: ChatStepContext,
+  chat: StepContext<ChatStep>,
   { state, attempt }: { readonly state: TurnState; readonly attempt: number },
 ): Promise<CheckedAnswer> {
   const results: GuardrailResult[] = [];
@@ -34,7 +34,7 @@ export async function checkAnswer(
 
 function toRequest(
   run: RunContext,
-  { scope }: ChatStepContext,
+  { scope }: StepContext<ChatStep>,
   { guardrail, state }: { readonly guardrail: Guardrail; readonly state: TurnState },
 ) {
   const { id, type, threshold } = guardrail;

@@ -22,7 +22,7 @@ function isAskedAtEnd(turn: TurnContext): boolean {
       const question = {
         point,
         payload: dialect.describe(point, event, hookContext),
-        hookContext: hookContext,
+        hookContext,
       };
       return members.some(
         ({ entry }) => dialect.selects(entry, question) && !dialect.isBackground(entry, point),

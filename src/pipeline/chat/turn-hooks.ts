@@ -3,14 +3,16 @@ import type { FinishedCall, HookContext, Turn } from '../../contract/turn.ts';
 import { failedOpenIn } from '../../dialects/metadata.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
 import { type ChainResult, type Link, type Passage, passGate } from '../../hooks/gate.ts';
+import type { ChatStep } from '../file/pipeline.ts';
 import { journalStep } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { failedStep, type StepOutcome } from '../state/step-outcome.ts';
+import type { StepContext } from '../state/step-scope.ts';
 import { requireFinished } from '../state/suspension.ts';
 import { type TurnDecision, type TurnStop, turnDecisionRecord } from '../state/turn-record.ts';
 import { applyLoopControl, loopControlOf, replacedMember } from './loop-control.ts';
 import { appendText } from './tool-results.ts';
-import type { ChatStepContext, TurnState } from './turn-state.ts';
+import type { TurnState } from './turn-state.ts';
 import { viewOf, visibleMessages } from './turn-state.ts';
 
 /** A turn with its run, chat step and state. */
@@ -18,7 +20,7 @@ export interface TurnContext {
   readonly run: RunContext;
   /** The number of the turn in its session, from 1. */
   readonly number: number;
-  readonly chat: ChatStepContext;
+  readonly chat: StepContext<ChatStep>;
   readonly state: TurnState;
 }
 

@@ -5,15 +5,8 @@ import { completeMessage } from '../../hooks/message.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import type { ChatStep, Guardrail } from '../file/pipeline.ts';
 import type { ModelAnswer } from '../state/answer-record.ts';
-import { evaluateIn, type Scope } from '../state/step-scope.ts';
+import { evaluateIn, type StepContext } from '../state/step-scope.ts';
 import { type CallUsage, sumUsage } from './model-usage.ts';
-
-/** A chat step with its path and scope. */
-export interface ChatStepContext {
-  readonly step: ChatStep;
-  readonly name: string;
-  readonly scope: Scope;
-}
 
 /** The mutable state of a turn. */
 export interface TurnState {
@@ -73,7 +66,7 @@ export interface ToolCallRecord {
 
 /** The state of a new turn. Throws EXPRESSION_FAILED. */
 export function createTurnState(
-  { step, scope }: ChatStepContext,
+  { step, scope }: StepContext<ChatStep>,
   offered: readonly ToolListing[],
 ): TurnState {
   const system = step.system === undefined ? '' : textOf(evaluateIn(scope, step.system));

@@ -1,10 +1,11 @@
 import type { PendingDocument, PendingNotice, PendingRecord } from '../../contract/approval.ts';
-import type { RunDetails, RunDocument, RunInfo, StepDocument, TimelineEntry } from '../../contract/run.ts';
+import type { RunDetails, RunDocument, RunInfo, StepDocument } from '../../contract/run.ts';
 import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
 import { toDocument } from '../../json/document-builder.ts';
 import { isObject, Json } from '../../json/json.ts';
-import type { RunHistoryEntry, RunRecord, StepRecord } from '../../store/store.ts';
+import type { RunRecord, StepRecord } from '../../store/store.ts';
 import { stepEntryOf } from '../state/step-outcome.ts';
+import { type History, iso, toTimeline } from './timeline.ts';
 
 /** The document of a run after an execution: status, output, pending calls and steps. */
 export function toRunDocument(
@@ -102,14 +103,6 @@ export function toRunInfo(run: RunRecord, openPendings: number): RunInfo {
   };
 }
 
-/** The stored history of a run. */
-export interface History {
-  readonly steps: readonly StepRecord[];
-  readonly pendings: readonly PendingRecord[];
-  /** The order of the events, as the store recorded them. */
-  readonly moments: readonly RunHistoryEntry[];
-}
-
 export function toRunDetails(run: RunRecord, { steps, pendings, moments }: History): RunDetails {
   const open = pendings.filter(({ ruling }) => ruling === null);
   return toDocument<RunDetails>({
@@ -120,64 +113,4 @@ export function toRunDetails(run: RunRecord, { steps, pendings, moments }: Histo
     pendings: open.map(toNotice),
     timeline: toTimeline(run, { steps, pendings, moments }),
   });
-}
-
-/** The timeline in stored order, since clocks are adjusted and differ between machines. */
-function toTimeline(run: RunRecord, { steps, pendings, moments }: History): TimelineEntry[] {
-  const positions = new Map(moments.map(({ what, subject }, place) => [`${what} ${subject}`, place]));
-  const positionOf = ({ key }: KeyedTimelineEntry) => positions.get(key) ?? moments.length;
-  const between = [
-    ...steps.flatMap((step) => toStepEntries(run, step)),
-    ...pendings.flatMap(toPendingEntries),
-  ].toSorted((one, other) => positionOf(one) - positionOf(other) || one.at - other.at);
-  const started = { at: iso(run.createdAt), what: 'started', step: null, detail: run.name } as const;
-  const ended = { at: iso(run.updatedAt), what: 'ended', step: null, detail: run.status } as const;
-  return [
-    started,
-    ...between.map(({ key: _, at, ...entry }) => ({ at: iso(at), ...entry })),
-    ...(run.status === 'running' || run.status === 'pending' ? [] : [ended]),
-  ];
-}
-
-interface KeyedTimelineEntry extends Omit<TimelineEntry, 'at'> {
-  readonly at: number;
-  /** The key of the store's record of it. */
-  readonly key: string;
-}
-
-function toStepEntries(run: RunRecord, record: StepRecord): KeyedTimelineEntry[] {
-  const { step, attempts, beganAt, endedAt } = record;
-  const entry = stepEntryOf(run, record);
-  const often = attempts > 1 ? `begun ${attempts} times` : '';
-  const began: KeyedTimelineEntry = {
-    key: `began ${step}`,
-    at: beganAt,
-    what: 'step began',
-    step,
-    detail: often,
-  };
-  if (endedAt === null) return [began];
-  const detail = entry === undefined ? '' : `${entry.status}${entry.error ? `: ${entry.error.message}` : ''}`;
-  const ended: KeyedTimelineEntry = { key: `ended ${step}`, at: endedAt, what: 'step ended', step, detail };
-  return attempts === 0 ? [ended] : [began, ended];
-}
-
-function toPendingEntries({
-  id,
-  step,
-  message,
-  createdAt,
-  decidedAt,
-  ruling,
-}: PendingRecord): KeyedTimelineEntry[] {
-  const detail = `${id}: ${message}`;
-  const opened: KeyedTimelineEntry = { key: `pending ${id}`, at: createdAt, what: 'pending', step, detail };
-  if (ruling === null || decidedAt === null) return [opened];
-  const by = 'by' in ruling && ruling.by !== '' ? ` by ${ruling.by}` : '';
-  const decision = `${id}: ${ruling.kind}${by}`;
-  return [opened, { key: `decided ${id}`, at: decidedAt, what: 'decided', step, detail: decision }];
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

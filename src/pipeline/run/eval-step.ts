@@ -7,13 +7,13 @@ import { type ScoreRecord, scoreRecord } from '../state/answer-record.ts';
 import { journalStep } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { failedStep, okStep, type StepOutcome } from '../state/step-outcome.ts';
-import { evaluateIn, type Scope } from '../state/step-scope.ts';
+import { evaluateIn, type StepContext } from '../state/step-scope.ts';
 import { toEvalRequest } from './eval-request.ts';
 
 /** Scores the content of a step. Throws EXPRESSION_FAILED, ABORTED, STORE_FAILED. */
 export async function runEvalStep(
   run: RunContext,
-  { step, name, scope }: { readonly step: EvalStep; readonly name: string; readonly scope: Scope },
+  { step, name, scope }: StepContext<EvalStep>,
 ): Promise<StepOutcome> {
   const content = evaluateIn(scope, step.content);
   const params = evaluateIn(scope, step.params);

@@ -1,4 +1,4 @@
-import { type Fault, RuntimeError, toRuntimeError } from '../../errors.ts';
+import { type Fault, toRuntimeError } from '../../errors.ts';
 import { passGate } from '../../hooks/gate.ts';
 import { Json, parseLossless } from '../../json/json.ts';
 import { turnStopOf } from '../chat/turn-hooks.ts';
@@ -6,7 +6,7 @@ import type { Pipeline } from '../file/pipeline.ts';
 import { RunSuspended } from '../state/journal.ts';
 import { findRecord, journalStep } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
-import { hookContextOfRun, sessionEvent } from '../state/session-event.ts';
+import { hookContextOfRun, sessionEvent } from '../state/session.ts';
 import { evaluateIn, type Scope } from '../state/step-scope.ts';
 import { isSuspension, requireFinished } from '../state/suspension.ts';
 import { type SessionStart, sessionStartRecord } from '../state/turn-record.ts';
@@ -105,14 +105,4 @@ function outputOf({ output, steps }: Pipeline, scope: Scope): Json {
   if (output !== undefined) return Json.from(evaluateIn(scope, output));
   const last = steps.at(-1);
   return Json.from(last === undefined ? null : (scope.steps[last.id] ?? null));
-}
-
-/** Throws INPUT_INVALID with every violation of the pipeline's input schema. */
-export function requireInput({ name, checkInput }: Pipeline, input: Json): void {
-  const violations = checkInput(input.value);
-  if (violations.length === 0) return;
-  throw new RuntimeError(
-    'INPUT_INVALID',
-    `the input of pipeline "${name}" does not fit its schema: ${violations.join('; ')}`,
-  );
 }

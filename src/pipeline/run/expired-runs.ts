@@ -7,9 +7,9 @@ import type { DecidedRecord } from '../../tool-call/pending-call.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import { type Journal, RunSuspended } from '../state/journal.ts';
 import type { RunContext } from '../state/run-context.ts';
-import { sessionEvent } from '../state/session-event.ts';
+import { openSession, sessionEvent } from '../state/session.ts';
 import { type RunEnd, runPipeline } from './execute-run.ts';
-import { openSession, type RunsContext } from './runs.ts';
+import type { RunsContext } from './runs.ts';
 
 /**
  * Ends the runs whose pending calls expired, if nothing else is left to do in them. A run that would go on

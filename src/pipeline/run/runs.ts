@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import type { RunDocument } from '../../contract/run.ts';
 import { RuntimeError, toFault, toRuntimeError } from '../../errors.ts';
-import { isTextTooDeep, isTooDeep, MAX_JSON_DEPTH } from '../../json/depth.ts';
-import { isObject, Json } from '../../json/json.ts';
-import { findDuplicateKey } from '../../json/scan.ts';
+import type { Json } from '../../json/json.ts';
 import type { Claim, NewRun, RunRecord, Store } from '../../store/store.ts';
 import { type DecisionInput, requireDecision } from '../../tool-call/decider.ts';
 import type { Pipeline } from '../file/pipeline.ts';
-import type { RunContext, Services, Session } from '../state/run-context.ts';
-import { sessionEvent } from '../state/session-event.ts';
-import { stepEntryOf } from '../state/step-outcome.ts';
-import { openJournal, type WaitOptions } from '../state/store-journal.ts';
+import type { WaitOptions } from '../state/decision-wait.ts';
+import type { RunContext, Services } from '../state/run-context.ts';
+import { openSession, sessionEvent } from '../state/session.ts';
+import { openJournal } from '../state/store-journal.ts';
 import { toRunDocument } from './document.ts';
-import { requireInput, runPipeline } from './execute-run.ts';
+import { runPipeline } from './execute-run.ts';
+import { requireInput } from './run-input.ts';
 
 /** The store, services and config that runs use. */
 export interface RunsContext {
@@ -165,23 +164,6 @@ async function execute(
   }
 }
 
-/** The session of a run, restored from its journaled steps. Throws STORE_FAILED. */
-export async function openSession(store: Store, run: RunRecord): Promise<Session> {
-  const entries = (await store.listSteps(run.id)).map((record) => stepEntryOf(run, record));
-  const chats = entries.filter((entry) => entry?.kind === 'chat');
-  const turns = chats.filter((entry) => entry?.status === 'ok').length;
-  const calls = entries.filter((entry) => entry?.kind === 'chat' || entry?.kind === 'tool');
-  const ended = calls.map((entry) => endedBy(entry?.view.value)).find((stopped) => stopped !== undefined);
-  return { id: run.id, turns, isResumed: true, context: [], ...(ended && { ended }) };
-}
-
-/** The hook that ended the session with this turn, if one did. */
-function endedBy(view: unknown): Session['ended'] {
-  if (!isObject(view) || view['abort'] !== 'session') return undefined;
-  const { hook, reason, metadata } = view;
-  return { hook: String(hook), reason: String(reason), isSession: true, metadata };
-}
-
 async function describe(store: Store, id: string): Promise<RunDocument> {
   const run = await requireRun(store, id);
   const pendings = await store.listPendings({ runId: id }, Date.now());
@@ -207,24 +189,4 @@ function withRunId(thrown: unknown, id: string): RuntimeError {
     cause: error,
   };
   return new RuntimeError(code, `run ${id}: ${message}`, options);
-}
-
-/** The input of a run as JSON text; nothing is an empty object. Throws INPUT_INVALID when it is not JSON. */
-export function readInput(input: unknown): Json {
-  if (input === undefined) return new Json('{}');
-  try {
-    // What is nested too deeply for a reader is found out now, not in the middle of the run.
-    if (typeof input === 'string' ? isTextTooDeep(input) : isTooDeep(input)) {
-      throw new Error(`it is nested in more than ${MAX_JSON_DEPTH} levels, or contains itself`);
-    }
-    const json = typeof input === 'string' ? new Json(input.trim()) : Json.from(input);
-    void json.value;
-    const duplicate = findDuplicateKey(json.text);
-    if (duplicate !== undefined) throw new Error(`the key "${duplicate}" stands twice`);
-    return json;
-  } catch (error) {
-    throw new RuntimeError('INPUT_INVALID', `the input cannot be used: ${toRuntimeError(error).message}`, {
-      cause: error,
-    });
-  }
 }

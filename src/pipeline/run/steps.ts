@@ -2,11 +2,13 @@ import { RuntimeError, toFault } from '../../errors.ts';
 import { isTextTooDeep, MAX_JSON_DEPTH } from '../../json/depth.ts';
 import { Json, parseLossless, stringifyJson } from '../../json/json.ts';
 import { runChat } from '../chat/chat.ts';
+import { nestedSteps } from '../file/nested-steps.ts';
 import type { GroupStep, ParallelStep, Step } from '../file/pipeline.ts';
 import { findRecord, journalStep } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { startClock } from '../state/step-clock.ts';
 import {
+  combineOutcomes,
   failedStep,
   failedStepFromError,
   okStep,
@@ -15,7 +17,7 @@ import {
   skippedStep,
   stepRecord,
 } from '../state/step-outcome.ts';
-import { evaluateIn, forkScope, recordOutcome, type Scope } from '../state/step-scope.ts';
+import { evaluateIn, forkScope, recordOutcome, type Scope, type StepContext } from '../state/step-scope.ts';
 import { isSuspension } from '../state/suspension.ts';
 import { runEvalStep } from './eval-step.ts';
 import { mapConcurrently } from './map-concurrently.ts';
@@ -79,14 +81,6 @@ async function runStep(run: RunContext, step: Step, scope: Scope): Promise<StepO
   });
 }
 
-/** A step with its path and scope. */
-export interface StepContext {
-  readonly step: Step;
-  /** Its path. */
-  readonly name: string;
-  readonly scope: Scope;
-}
-
 async function runJournaled(
   run: RunContext,
   placed: StepContext & { readonly item?: boolean },
@@ -132,31 +126,6 @@ function restoreViews(run: RunContext, step: Step, scope: Scope): void {
   for (const { id } of nestedSteps(step)) {
     const entry = findRecord(run.journal, `${scope.prefix}${id}`, stepRecord);
     if (entry !== undefined) recordOutcome(scope, id, entry);
-  }
-}
-
-/** All nested steps, handlers included, except those inside a nested loop, whose items hold their views. */
-function nestedSteps(step: Step): readonly Step[] {
-  return childSteps(step).flatMap(withNestedSteps);
-}
-
-function withNestedSteps(step: Step): readonly Step[] {
-  const handlers = step.onError.kind === 'handle' ? step.onError.steps : [];
-  return [
-    step,
-    ...(step.forEach === undefined ? nestedSteps(step) : []),
-    ...handlers.flatMap(withNestedSteps),
-  ];
-}
-
-function childSteps(step: Step): readonly Step[] {
-  switch (step.kind) {
-    case 'parallel':
-      return step.steps;
-    case 'steps':
-      return [...step.steps, ...step.otherwise];
-    default:
-      return [];
   }
 }
 
@@ -259,15 +228,4 @@ function withInnerViews(step: GroupStep | ParallelStep, scope: Scope, outcome: S
   );
   const view = parseLossless(outcome.view.text) as Readonly<Record<string, unknown>>;
   return { ...outcome, view: Json.from({ ...view, steps: inner }) };
-}
-
-/** One outcome for several: that of the first failed or denied one, else ok. */
-function combineOutcomes(
-  outcomes: readonly StepOutcome[],
-  members: Readonly<Record<string, unknown>>,
-): StepOutcome {
-  const first = outcomes.find(({ status }) => status === 'failed' || status === 'denied');
-  if (first?.error === undefined) return okStep(members);
-  const outcome = failedStep(first.status === 'denied' ? 'denied' : 'failed', first.error, members);
-  return { ...outcome, ...(first.failedAt !== undefined && { failedAt: first.failedAt }) };
 }

@@ -3,15 +3,15 @@ import type { CallResult, ToolDenied } from '../../hooks/call-result.ts';
 import { isObject, stringifyJson } from '../../json/json.ts';
 import type { ToolStep } from '../file/pipeline.ts';
 import type { RunContext } from '../state/run-context.ts';
-import { hookContextOfRun } from '../state/session-event.ts';
+import { hookContextOfRun } from '../state/session.ts';
 import { failedStep, okStep, type StepOutcome } from '../state/step-outcome.ts';
-import { evaluateIn, type Scope } from '../state/step-scope.ts';
+import { evaluateIn, type StepContext } from '../state/step-scope.ts';
 import { runCalls } from './calls.ts';
 
 /** Calls the tool of a step. Throws what `runCalls` throws, EXPRESSION_FAILED and NAME_UNKNOWN. */
 export async function runToolStep(
   run: RunContext,
-  { step, name, scope }: { readonly step: ToolStep; readonly name: string; readonly scope: Scope },
+  { step, name, scope }: StepContext<ToolStep>,
 ): Promise<StepOutcome> {
   const tool = run.tools.get(step.tool);
   if (tool === undefined) throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${step.tool}"`);

@@ -50,6 +50,17 @@ export function failedStepFromError(thrown: unknown): StepOutcome {
   return failedStep(error.code === 'DENIED' ? 'denied' : 'failed', error);
 }
 
+/** One outcome for several: that of the first failed or denied one, else ok. */
+export function combineOutcomes(
+  outcomes: readonly StepOutcome[],
+  members: Readonly<Record<string, unknown>>,
+): StepOutcome {
+  const first = outcomes.find(({ status }) => status === 'failed' || status === 'denied');
+  if (first?.error === undefined) return okStep(members);
+  const outcome = failedStep(first.status === 'denied' ? 'denied' : 'failed', first.error, members);
+  return { ...outcome, ...(first.failedAt !== undefined && { failedAt: first.failedAt }) };
+}
+
 const entry = object({
   kind: oneOf('tool', 'eval', 'chat', 'parallel', 'steps', 'for_each'),
   duration_ms: number,

@@ -1,5 +1,6 @@
 import type { Expression } from '../../expression/expression.ts';
 import { parseLossless } from '../../json/json.ts';
+import type { Step } from '../file/pipeline.ts';
 import type { StepClock } from './step-clock.ts';
 import type { StepOutcome } from './step-outcome.ts';
 
@@ -17,6 +18,13 @@ export interface Scope {
   readonly signal: AbortSignal;
   /** The timeout clocks of the enclosing steps, paused while the run waits for a person. */
   readonly clocks: readonly StepClock[];
+}
+
+/** A step with its path and scope. */
+export interface StepContext<Kind extends Step = Step> {
+  readonly step: Kind;
+  readonly name: string;
+  readonly scope: Scope;
 }
 
 /** The value of an expression in this scope. Throws EXPRESSION_FAILED. */

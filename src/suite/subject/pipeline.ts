@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../json/json.ts';
 import { requirePipeline } from '../../pipeline/file/load.ts';
-import { readInput } from '../../pipeline/run/runs.ts';
+import { readInput } from '../../pipeline/run/run-input.ts';
 import type { Subject } from '../file/model.ts';
 import type { SubjectAdapter, SubjectContext } from './adapter.ts';
 import { describeConfig } from './identity.ts';

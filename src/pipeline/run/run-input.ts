@@ -1,0 +1,35 @@
+import { RuntimeError, toRuntimeError } from '../../errors.ts';
+import { isTextTooDeep, isTooDeep, MAX_JSON_DEPTH } from '../../json/depth.ts';
+import { Json } from '../../json/json.ts';
+import { findDuplicateKey } from '../../json/scan.ts';
+import type { Pipeline } from '../file/pipeline.ts';
+
+/** The input of a run as JSON text; nothing is an empty object. Throws INPUT_INVALID when it is not JSON. */
+export function readInput(input: unknown): Json {
+  if (input === undefined) return new Json('{}');
+  try {
+    // What is nested too deeply for a reader is found out now, not in the middle of the run.
+    if (typeof input === 'string' ? isTextTooDeep(input) : isTooDeep(input)) {
+      throw new Error(`it is nested in more than ${MAX_JSON_DEPTH} levels, or contains itself`);
+    }
+    const json = typeof input === 'string' ? new Json(input.trim()) : Json.from(input);
+    void json.value;
+    const duplicate = findDuplicateKey(json.text);
+    if (duplicate !== undefined) throw new Error(`the key "${duplicate}" stands twice`);
+    return json;
+  } catch (error) {
+    throw new RuntimeError('INPUT_INVALID', `the input cannot be used: ${toRuntimeError(error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Throws INPUT_INVALID with every violation of the pipeline's input schema. */
+export function requireInput({ name, checkInput }: Pipeline, input: Json): void {
+  const violations = checkInput(input.value);
+  if (violations.length === 0) return;
+  throw new RuntimeError(
+    'INPUT_INVALID',
+    `the input of pipeline "${name}" does not fit its schema: ${violations.join('; ')}`,
+  );
+}

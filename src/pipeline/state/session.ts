@@ -1,0 +1,45 @@
+import type { SessionEvent } from '../../contract/hook.ts';
+import { createHookContext, type HookContext } from '../../contract/turn.ts';
+import { isObject } from '../../json/json.ts';
+import type { RunRecord, Store } from '../../store/store.ts';
+import type { RunContext, Session } from './run-context.ts';
+import { stepEntryOf } from './step-outcome.ts';
+
+/** The event for the session hooks of a run. */
+export function sessionEvent({ session }: Pick<RunContext, 'session'>): SessionEvent {
+  return {
+    session_id: session.id,
+    conversation_id: session.id,
+    messages: [],
+    turn_index: session.turns,
+    metadata: {},
+  };
+}
+
+/** The hook context of a run outside of any turn. */
+export function hookContextOfRun(
+  run: Pick<RunContext, 'session' | 'name' | 'tools' | 'isKept'>,
+): HookContext {
+  const { session, name, tools, isKept } = run;
+  const { id, isResumed } = session;
+  const now = new Date().toISOString();
+  const host = { tool_count: tools.size };
+  return { ...createHookContext(id), agent: name, context_name: name, isKept, isResumed, now, host };
+}
+
+/** The session of a run, restored from its journaled steps. Throws STORE_FAILED. */
+export async function openSession(store: Store, run: RunRecord): Promise<Session> {
+  const entries = (await store.listSteps(run.id)).map((record) => stepEntryOf(run, record));
+  const chats = entries.filter((entry) => entry?.kind === 'chat');
+  const turns = chats.filter((entry) => entry?.status === 'ok').length;
+  const calls = entries.filter((entry) => entry?.kind === 'chat' || entry?.kind === 'tool');
+  const ended = calls.map((entry) => endedBy(entry?.view.value)).find((stopped) => stopped !== undefined);
+  return { id: run.id, turns, isResumed: true, context: [], ...(ended && { ended }) };
+}
+
+/** The hook that ended the session with this turn, if one did. */
+function endedBy(view: unknown): Session['ended'] {
+  if (!isObject(view) || view['abort'] !== 'session') return undefined;
+  const { hook, reason, metadata } = view;
+  return { hook: String(hook), reason: String(reason), isSession: true, metadata };
+}
