@@ -9,7 +9,7 @@ export interface BackgroundHooks {
    * Queues the question, and resolves when it was handled. If the hook's queue is full, the question is
    * dropped and a `dropped` event emitted. Never rejects.
    */
-  enqueue(member: Member, round: HookCall, question: Question): Promise<void>;
+  enqueue(member: Member, call: HookCall, question: Question): Promise<void>;
   /** Takes the texts for the model that hooks have given since the last call. */
   takeLateContext(session: string): readonly string[];
   /** Waits for the queues, at most the hooks' timeouts; the rest is dropped. Never rejects. */
@@ -31,9 +31,8 @@ export function openBackgroundHooks(
   const notifications = new PQueue();
   const abortController = new AbortController();
   const abandoned = Promise.withResolvers<void>();
-  /** The number of unfinished questions of each hook. */
-  const backlog = new Map<Member, number>();
-  const late = new Map<string, string[]>();
+  const backlog = createBacklog();
+  const late = createLateContext(dialect);
   const drop = (name: string, detail: string) =>
     context.emit({ type: 'dropped', name, what: 'observer event', detail });
   const abandon = () => {
@@ -46,27 +45,20 @@ export function openBackgroundHooks(
   };
   context.stop?.addEventListener('abort', abandon, { once: true });
   const warnOfWaiting = (limitMs: number) => {
-    const names = [...backlog].filter(([, count]) => count > 0).map(([{ entry }]) => entry.name);
+    const names = backlog.names();
     if (names.length === 0) return;
     const message = `the runtime is still waiting for ${names.join(', ')} before it closes, for ${limitMs / 1000} s at most`;
     context.emit({ type: 'note', name: dialect.name, level: 'warn', message });
   };
-
-  const askInBackground = async (member: Member, hookCall: HookCall, question: Question) => {
+  const ask = async (member: Member, hookCall: HookCall, question: Question) => {
     const backgroundMember = { ...member, transport: member.backgroundTransport };
-    const backgroundCall = { ...hookCall, signal: abortController.signal, onHear: undefined };
-    const answer = await askMember(
-      dialect,
-      backgroundMember,
-      { hookCall: backgroundCall, question, mode: 'observe' },
-      context,
-    );
-    const { session_id } = hookCall.hookContext;
-    const texts = (answer.context ?? []).map((text) => dialect.wrapLateContext?.(text) ?? text);
-    if (texts.length > 0) late.set(session_id, [...(late.get(session_id) ?? []), ...texts]);
+    const call = { hookCall: { ...hookCall, onHear: undefined }, question, mode: 'observe' } as const;
+    const { context: texts = [] } = await askMember(dialect, backgroundMember, call, context);
+    late.add(hookCall.hookContext.session_id, texts);
   };
   return {
-    enqueue: async (member, hookCall, question) => {
+    enqueue: async (member, given, question) => {
+      const hookCall = { ...given, signal: abortController.signal };
       // A server gets notifications in event order, which its transport keeps.
       const isNotification =
         member.backgroundTransport?.notify !== undefined && !pointOf(dialect, hookCall.point).isFilter;
@@ -77,20 +69,14 @@ export function openBackgroundHooks(
         return;
       }
       hookCall.onHear?.(member.entry.name);
-      const backgroundCall = { ...hookCall, signal: abortController.signal };
       const work = isNotification
-        ? () => notifyMember(dialect, member, { round: backgroundCall, question }, context.emit)
-        : () => askInBackground(member, hookCall, question);
-      backlog.set(member, (backlog.get(member) ?? 0) + 1);
-      const done = () => void backlog.set(member, (backlog.get(member) ?? 0) - 1);
+        ? () => notifyMember(dialect, member, { hookCall, question }, context.emit)
+        : () => ask(member, hookCall, question);
+      const done = backlog.add(member);
       const put = queue.add(() => unwatched(work).finally(done)).catch(() => {});
       await Promise.race([put, abandoned.promise]);
     },
-    takeLateContext: (session) => {
-      const texts = late.get(session) ?? [];
-      late.delete(session);
-      return texts;
-    },
+    takeLateContext: late.take,
     close: async () => {
       // Doubled, since a server may need its handshake first.
       const longest = 2 * Math.max(0, ...members.map(({ timeoutMs }) => timeoutMs));
@@ -100,6 +86,37 @@ export function openBackgroundHooks(
       clearTimeout(timer);
       clearTimeout(warningTimer);
       context.stop?.removeEventListener('abort', abandon);
+    },
+  };
+}
+
+/** Counts the unfinished questions of each hook. */
+function createBacklog() {
+  const counts = new Map<Member, number>();
+  const change = (member: Member, by: number) => void counts.set(member, (counts.get(member) ?? 0) + by);
+  return {
+    /** Returns the function to call when the question was handled. */
+    add: (member: Member) => {
+      change(member, 1);
+      return () => change(member, -1);
+    },
+    /** The hooks that have not finished. */
+    names: () => [...counts].filter(([, count]) => count > 0).map(([{ entry }]) => entry.name),
+  };
+}
+
+/** Texts for the model that came after their moment, by session. */
+function createLateContext({ wrapLateContext }: ForeignDialect) {
+  const late = new Map<string, string[]>();
+  return {
+    add: (session: string, texts: readonly string[]) => {
+      const wrapped = texts.map((text) => wrapLateContext?.(text) ?? text);
+      if (wrapped.length > 0) late.set(session, [...(late.get(session) ?? []), ...wrapped]);
+    },
+    take: (session: string): readonly string[] => {
+      const texts = late.get(session) ?? [];
+      late.delete(session);
+      return texts;
     },
   };
 }

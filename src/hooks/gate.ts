@@ -6,7 +6,7 @@ import { type DecidedBy, HookChain } from './hook-chain.ts';
 import { resolveQuestion } from './hook-question.ts';
 import type { GateOptions, Link, NativeLink } from './link.ts';
 
-export type { ForeignLink, GateOptions as Passage, Link, NativeLink } from './link.ts';
+export type { ForeignLink, GateOptions, Link, NativeLink } from './link.ts';
 
 /** The decision of a chain, and the event as its filters left it. */
 export interface ChainResult {

@@ -6,7 +6,7 @@ import { toFault } from '../errors.ts';
 import { openBackgroundHooks } from './background-hooks.ts';
 import { askMember, type GroupContext, type HookCall, type Member, pointOf } from './member.ts';
 
-export type { GroupContext, HookCall as Round, Member } from './member.ts';
+export type { GroupContext, HookCall, Member } from './member.ts';
 
 /** The hooks of one foreign dialect that form one link of a chain. */
 export interface Group {
@@ -15,12 +15,12 @@ export interface Group {
   /** The dialect's points that this event reaches. */
   pointsAt(event: HookEvent): readonly string[];
   /** Asks the hooks of a point and composes what they say by the dialect's rule. Never rejects. */
-  ask(round: HookCall): Promise<Composed>;
+  ask(call: HookCall): Promise<Composed>;
   /**
    * Notifies the hooks of a point. Resolves at once; at a point that the dialect awaits, when all were
    * notified or the caller's signal aborts (they are notified nevertheless). Never rejects.
    */
-  notify(round: HookCall): Promise<void>;
+  notify(call: HookCall): Promise<void>;
   /** Takes the texts for the model that background hooks have given since the last call. */
   takeLateContext(session: string): readonly string[];
   /** Waits for queued notifications, at most the hooks' timeouts. Never rejects. */

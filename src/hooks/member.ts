@@ -26,11 +26,11 @@ export interface GroupContext {
   readonly emit: Emit;
   /** Writes the files that hooks read, and returns the context with their paths. */
   readonly prepare: (
-    scene: HookContext,
+    context: HookContext,
     reader: Pick<ForeignDialect, 'name' | 'toolNameForHooks'>,
   ) => HookContext;
   /** Writes a long text to a file, and returns the excerpt with the path that replaces it. */
-  readonly writeLongText: (text: string, scene: HookContext) => string;
+  readonly writeLongText: (text: string, context: HookContext) => string;
   /** Scrubs messages about an answer. */
   readonly scrubber?: Scrubber | undefined;
   /** When aborted, queued notifications are dropped. */
@@ -135,19 +135,15 @@ async function exchange(
 export async function notifyMember(
   dialect: ForeignDialect,
   { entry, transport }: Member,
-  { round: hookCall, question }: { readonly round: HookCall; readonly question: Question },
+  { hookCall, question }: Omit<MemberCall, 'mode'>,
   emit: Emit,
 ): Promise<void> {
   try {
     await transport?.notify?.(dialect.encode(entry, question), hookCall.signal);
   } catch (thrown) {
     const { message } = toRuntimeError(thrown);
-    emit({
-      type: 'note',
-      name: entry.name,
-      level: 'warn',
-      message: `${hookCall.point} was not told: ${message}`,
-    });
+    const about = { type: 'note', name: entry.name, level: 'warn' } as const;
+    emit({ ...about, message: `${hookCall.point} was not told: ${message}` });
   }
 }
 

@@ -10,7 +10,7 @@ import {
   pendingResult,
   resultOf,
 } from '../hooks/call-result.ts';
-import { type Passage, passGate } from '../hooks/gate.ts';
+import { type GateOptions, passGate } from '../hooks/gate.ts';
 import { isObject, type Json } from '../json/json.ts';
 import {
   argsOf,
@@ -150,7 +150,7 @@ function withRealPath({ call: { hookContext, tool, callId }, args }: FilteredCal
   return realPath === undefined ? hookContext : { ...(hookContext ?? createHookContext(callId)), realPath };
 }
 
-function gateOptionsOf({ call, args }: FilteredCall, { approvals, changedBy }: QuestionState): Passage {
+function gateOptionsOf({ call, args }: FilteredCall, { approvals, changedBy }: QuestionState): GateOptions {
   const { callId, signal, hookContext, tool } = call;
   return {
     call: callId,

@@ -56,7 +56,7 @@ export interface CallContext {
    * Defers the `returned` notification until all calls of the response have results; absent: it is sent at
    * once.
    */
-  readonly deferNotification?: ((tell: () => Promise<void>) => void) | undefined;
+  readonly deferNotification?: ((notify: () => Promise<void>) => void) | undefined;
   /** Resolves when the results of earlier calls have passed their hooks; absent: there is no such order. */
   readonly waitForResults?: (() => Promise<void>) | undefined;
   /** The tool that a hook may rename the call to; absent: only the one that was called. */

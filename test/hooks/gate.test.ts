@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { HookEvent, NativeEvent } from '../../src/contract/hook.ts';
 import { type EventInput, readEvent } from '../../src/hooks/event-input.ts';
-import { type Link, type Passage, passGate } from '../../src/hooks/gate.ts';
+import { type GateOptions, type Link, passGate } from '../../src/hooks/gate.ts';
 import { Json } from '../../src/json/json.ts';
 import {
   answering,
@@ -34,8 +34,8 @@ const afterExecution: EventInput = {
   response: { content: 'secret' },
 };
 
-function pass(links: readonly Link[], event: EventInput | NativeEvent, passage: Partial<Passage> = {}) {
-  return passGate(links, readEvent(event), { call: 'c', ...passage });
+function pass(links: readonly Link[], event: EventInput | NativeEvent, options: Partial<GateOptions> = {}) {
+  return passGate(links, readEvent(event), { call: 'c', ...options });
 }
 
 /** Filters of that event's kind, named a, b, c … in the order of the file, each with its reply. */

@@ -2,7 +2,7 @@ import type { Decision, HookEvent, TurnEvent } from '../../contract/hook.ts';
 import type { FinishedCall, HookContext, Turn } from '../../contract/turn.ts';
 import { failedOpenIn } from '../../dialects/metadata.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
-import { type ChainResult, type Link, type Passage, passGate } from '../../hooks/gate.ts';
+import { type ChainResult, type GateOptions, type Link, passGate } from '../../hooks/gate.ts';
 import type { ChatStep } from '../file/pipeline.ts';
 import { journalStep } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
@@ -166,7 +166,7 @@ export async function askTurn(
   return passed;
 }
 
-function gateOptionsOf(turn: TurnContext): Passage {
+function gateOptionsOf(turn: TurnContext): GateOptions {
   const { run, chat } = turn;
   const call = `${run.journal.runId}/${chat.name}`;
   return { call, hookContext: hookContextOf(turn), signal: chat.scope.signal };

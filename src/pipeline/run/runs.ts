@@ -141,11 +141,11 @@ async function execute(
   const { wait = false, ask, onPending } = options;
   const journal = await openJournal(store, id, { wait, ask, onPending, emit, signal });
   // A single call is no session.
-  const tell = record.kind === 'tool' ? async () => {} : services.notifySession;
+  const notifySession = record.kind === 'tool' ? async () => {} : services.notifySession;
   const { name } = pipeline;
   const session = { ...(await openSession(store, record)), isResumed };
   const links = record.kind === 'tool' ? [] : services.links;
-  const run: RunContext = { ...services, name, notifySession: tell, links, isKept, journal, signal, session };
+  const run: RunContext = { ...services, name, notifySession, links, isKept, journal, signal, session };
   const about = { run: id, name };
   if (isResumed) await store.setRunStatus(id, { status: 'running', at: Date.now() });
   emit({ type: 'run.started', ...about, isResumed });

@@ -3,7 +3,7 @@ import type { EvalOutcome, EvalRequest, Threshold } from '../../contract/eval.ts
 import type { Emit } from '../../contract/event.ts';
 import type { HookEvent, SessionEvent } from '../../contract/hook.ts';
 import type { HookContext, Turn } from '../../contract/turn.ts';
-import type { ChainResult, ForeignLink, Passage } from '../../hooks/gate.ts';
+import type { ChainResult, ForeignLink, GateOptions } from '../../hooks/gate.ts';
 import type { OnRetry } from '../../provider/open/retry-listener.ts';
 import type { Timing } from '../../time/stopwatch.ts';
 import type { CallableTool } from '../../tool-call/callable-tool.ts';
@@ -68,7 +68,7 @@ export interface Services {
     readonly signal: AbortSignal;
   }): Promise<JudgedEval>;
   /** Passes an event through its whole hook chain. Never rejects. */
-  fire(event: HookEvent, passage: Partial<Passage>): Promise<ChainResult>;
+  fire(event: HookEvent, options: Partial<GateOptions>): Promise<ChainResult>;
   /** The links of foreign dialects, which have more phases than native hooks. */
   readonly links: readonly ForeignLink[];
   /** Takes the texts for the model that background hooks have given since the last call. */

@@ -6,7 +6,7 @@ import { type Desk, openDesk, recording } from '../desk.ts';
 const spec = `
 tools:
   note: {exec: ${recording('answers', 'notes', '{"result": "noted"}')}}
-  pay: {approval: {when: "\${true}", expires: 20ms}, exec: ${recording('answers', 'payments', '{"result": "paid"}')}}
+  pay: {approval: {when: "\${true}", expires: 300ms}, exec: ${recording('answers', 'payments', '{"result": "paid"}')}}
   ask: {approval: required, exec: ${recording('answers', 'payments', '{"result": "paid"}')}}
 providers:
   - {id: main, type: mock, model: scripted, additional_config: {responses: [{tool_calls: [{name: pay}]}, {text: done}]}}
@@ -18,7 +18,7 @@ const one = 'steps: [{id: wait, tool: pay}, {id: after, tool: note}]\n';
 
 /** Until the clock has passed the expiry of whatever waits. */
 async function expire(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 60));
+  await new Promise((resolve) => setTimeout(resolve, 450));
 }
 
 /** What the file says, without anybody looking. */
