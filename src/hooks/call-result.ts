@@ -2,7 +2,7 @@ import type { PendingOrigin } from '../contract/approval.ts';
 import type { Decision } from '../contract/hook.ts';
 import { failed, ok, type ToolFailed, type ToolOk } from '../contract/tool.ts';
 import type { Fault } from '../errors.ts';
-import { Json } from '../json/json.ts';
+import { Json, tryJson } from '../json/json.ts';
 
 /** A hook stopped the call: before it ran, or its result was withheld. */
 export interface ToolDenied {
@@ -105,15 +105,6 @@ export function withContent(outcome: ToolOk | ToolFailed, content: string): Tool
 
 /** The result for a replaced text: a string if the old one was, else parsed as JSON, or the text itself. */
 export function resultFrom(old: Json, content: string): Json {
-  return typeof old.value === 'string' ? Json.from(content) : parsedOrText(content);
-}
-
-function parsedOrText(content: string): Json {
-  const json = new Json(content.trim());
-  try {
-    void json.value;
-    return json;
-  } catch {
-    return Json.from(content);
-  }
+  const parsed = typeof old.value === 'string' ? undefined : tryJson(content.trim());
+  return parsed ?? Json.from(content);
 }

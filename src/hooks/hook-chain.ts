@@ -166,7 +166,7 @@ function decideStopped(
 }
 
 /** One answer as a decision. */
-export function decisionOf({ hook, dialect }: Pick<DecidedBy, 'hook' | 'dialect'>, answer: Answer): Decision {
+export function decisionOf({ hook, dialect }: Pick<Decision, 'hook' | 'dialect'>, answer: Answer): Decision {
   const { verdict, reason, metadata, context = [] } = answer;
   const error = verdict === 'deny' || verdict === 'abort' ? answer.error : undefined;
   return {

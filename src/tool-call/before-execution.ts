@@ -1,4 +1,4 @@
-import type { Decision, HookEvent, Respond } from '../contract/hook.ts';
+import { answers, type Decision, type HookEvent, type Respond } from '../contract/hook.ts';
 import { failed } from '../contract/tool.ts';
 import { createHookContext, type HookContext } from '../contract/turn.ts';
 import { mergeMetadata } from '../dialects/metadata.ts';
@@ -11,6 +11,7 @@ import {
   resultOf,
 } from '../hooks/call-result.ts';
 import { type GateOptions, passGate } from '../hooks/gate.ts';
+import { decisionOf } from '../hooks/hook-chain.ts';
 import { isObject, type Json } from '../json/json.ts';
 import {
   argsOf,
@@ -46,9 +47,11 @@ export async function passBeforeHooks(
   });
   if (second.stopped !== undefined || second.changedBy.length === 0) return second;
   const reason = 'the call was changed a second time in a person’s place';
+  const hook = second.changedBy[0] ?? null;
+  const denial = decisionOf({ hook, dialect: null }, answers.deny(reason));
   return {
     ...second,
-    stopped: await blockCall(second, denialOf(second.changedBy[0], reason), 'before_execution'),
+    stopped: await blockCall(second, denial, 'before_execution'),
   };
 }
 
@@ -67,13 +70,6 @@ async function passFiltersAndApprovers(
   const passed = await passFilters(before, asking);
   const approved = passed.stopped === undefined ? await passApprovers(passed, asking) : passed;
   return { ...approved, changedBy: asking.changedBy };
-}
-
-function denialOf(hook: string | undefined, reason: string): Decision {
-  return {
-    ...{ verdict: 'deny', hook: hook ?? null, dialect: null, reason, enforced: false },
-    ...{ replace: null, result: null, context: [], abort: null, metadata: noMetadata },
-  };
 }
 
 async function passFilters(

@@ -1,5 +1,5 @@
 import type { ChatMessage } from '../../contract/provider.ts';
-import { isObject, Json, stringifyJson } from '../../json/json.ts';
+import { isObject, Json, stringifyJson, tryJson } from '../../json/json.ts';
 import { exactMembers } from '../../json/record.ts';
 import { scanElements } from '../../json/scan.ts';
 
@@ -12,12 +12,8 @@ export interface RequestedCall {
 
 /** The arguments as an object for hooks and their files; an empty one if the model wrote no object. */
 export function argsObject(args: string): Json {
-  try {
-    const json = new Json(args);
-    return isObject(json.value) ? json : noArgs;
-  } catch {
-    return noArgs;
-  }
+  const json = tryJson(args);
+  return json !== undefined && isObject(json.value) ? json : noArgs;
 }
 
 const noArgs = new Json('{}');

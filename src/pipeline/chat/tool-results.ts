@@ -2,7 +2,7 @@ import type { ChatMessage } from '../../contract/provider.ts';
 import type { FinishedCall } from '../../contract/turn.ts';
 import { failedOpenIn } from '../../dialects/metadata.ts';
 import type { CallResult } from '../../hooks/call-result.ts';
-import { isObject, Json } from '../../json/json.ts';
+import { isObject, tryJson } from '../../json/json.ts';
 import { argsObject, idOf, type RequestedCall } from './requested-calls.ts';
 import type { ToolCallRecord, TurnState } from './turn-state.ts';
 
@@ -33,20 +33,10 @@ function toToolCallRecord(
   { outcome, content, metadata }: CallResult,
   index: number,
 ): ToolCallRecord {
+  // JSON arguments keep their bytes; others are the text that the model wrote.
   const status = outcome.status === 'pending' ? 'failed' : outcome.status;
   const error = outcome.status === 'failed' ? outcome.error.message : status === 'denied' ? content : '';
-  return { name, args: exactArgs(args), status, content, error, metadata, index };
-}
-
-/** JSON arguments with their bytes kept; arguments that are not JSON as the text that the model wrote. */
-function exactArgs(args: string): Json | string {
-  try {
-    const json = new Json(args);
-    void json.value;
-    return json;
-  } catch {
-    return args;
-  }
+  return { name, args: tryJson(args) ?? args, status, content, error, metadata, index };
 }
 
 /** The message with texts appended to its content, and to the error of a failed result. */
