@@ -64,20 +64,25 @@ export function listOf<Value>(read: Reader<Value>): Reader<readonly Value[]> {
   };
 }
 
+type Readers = Readonly<Record<string, Reader<unknown>>>;
+
 /** An object of these members; others are left out. */
-export function object<Members extends Readonly<Record<string, Reader<unknown>>>>(
-  readers: Members,
-): Reader<ObjectOf<Members>> {
-  return (json, at) => {
-    const members = exactMembers(exactObject(json, at));
-    const read = Object.entries(readers).flatMap(([key, reader]) => {
+export function object<Members extends Readers>(readers: Members): Reader<ObjectOf<Members>> {
+  const read = fromMembers(readers);
+  return (json, at) => read(exactMembers(exactObject(json, at)), at);
+}
+
+/** The same for an object whose members are at hand. */
+export function fromMembers<Members extends Readers>(readers: Members) {
+  return (members: ReadonlyMap<string, Json>, at: string): ObjectOf<Members> => {
+    const read: Record<string, unknown> = {};
+    for (const [key, reader] of Object.entries(readers)) {
       const path = at === '' ? key : `${at}.${key}`;
       const member = members.get(key);
-      if (member !== undefined) return [[key, reader(member, path)]];
-      if ('isOptional' in reader) return [];
-      throw new Error(`"${path}" is missing`);
-    });
-    return Object.fromEntries(read) as ObjectOf<Members>;
+      if (member !== undefined) read[key] = reader(member, path);
+      else if (!('isOptional' in reader)) throw new Error(`"${path}" is missing`);
+    }
+    return read as ObjectOf<Members>;
   };
 }
 

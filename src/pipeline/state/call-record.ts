@@ -1,7 +1,19 @@
 import { failed, ok } from '../../contract/tool.ts';
 import type { CallResult } from '../../hooks/call-result.ts';
 import { Json } from '../../json/json.ts';
-import { exact, listOf, number, object, oneOf, optional, orNull, text } from '../../json/record.ts';
+import {
+  exact,
+  exactMembers,
+  exactObject,
+  fromMembers,
+  listOf,
+  number,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  text,
+} from '../../json/record.ts';
 import { fault, type RecordKind } from './record.ts';
 
 const result = object({
@@ -25,29 +37,30 @@ export const callRecord: RecordKind<CallResult> = {
 };
 
 function readOutcome(json: Json, at: string): CallResult['outcome'] {
-  const { status } = outcome(json, at);
+  const members = exactMembers(exactObject(json, at));
+  const { status } = outcome(members, at);
   switch (status) {
     case 'ok':
-      return ok(okOutcome(json, at).result);
+      return ok(okOutcome(members, at).result);
     case 'failed':
-      return failed(failedOutcome(json, at).error);
+      return failed(failedOutcome(members, at).error);
     case 'denied':
-      return { status, ...deniedOutcome(json, at) };
+      return { status, ...deniedOutcome(members, at) };
     case 'pending':
-      return { status, ...pendingOutcome(json, at) };
+      return { status, ...pendingOutcome(members, at) };
   }
 }
 
-const outcome = object({ status: oneOf('ok', 'failed', 'denied', 'pending') });
-const okOutcome = object({ result: exact });
-const failedOutcome = object({ error: fault });
-const deniedOutcome = object({
+const outcome = fromMembers({ status: oneOf('ok', 'failed', 'denied', 'pending') });
+const okOutcome = fromMembers({ result: exact });
+const failedOutcome = fromMembers({ error: fault });
+const deniedOutcome = fromMembers({
   hook: text,
   reason: text,
   abort: optional(oneOf('turn', 'session')),
   error: optional(fault),
 });
-const pendingOutcome = object({
+const pendingOutcome = fromMembers({
   origin: oneOf('tool', 'hook', 'approval', 'interrupted'),
   hook: orNull(text),
   args: exact,

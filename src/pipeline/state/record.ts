@@ -53,10 +53,13 @@ export function readRecord<Value>(
 /** The version of the records that this Signalbox writes. */
 const RECORD_VERSION = 1;
 
-function versionOf(record: Json): number {
-  const { value } = (record.text.startsWith('{') && exactMembers(record).get('v')) || { value: 1 };
+function versionOf({ text }: Json): number {
+  // Looked for first, since a record may be long.
+  if (!text.startsWith('{') || !text.includes('"v"')) return 1;
+  const version = exactMembers(new Json(text)).get('v');
+  if (version === undefined) return 1;
   // Any other value of `v` was not written by a Signalbox that this one knows.
-  return typeof value === 'number' ? value : Number.POSITIVE_INFINITY;
+  return typeof version.value === 'number' ? version.value : Number.POSITIVE_INFINITY;
 }
 
 /** Does the work as a step of the journal; returns its value, as a later execution will read it. */
