@@ -6,7 +6,7 @@ import type { Scrubber } from '../contract/scrub.ts';
 import type { ModelCallParameters, ModelRequest, Services } from '../pipeline/state/run-context.ts';
 import { createGuard } from '../provider/guard/guard.ts';
 import type { Fire } from '../provider/guard/guard-outcome.ts';
-import { guardModel } from '../provider/guarded-model.ts';
+import { wrapModel } from '../provider/wrapped-model.ts';
 import { fromPrompt } from '../provider/messages/prompt.ts';
 import { listTools, toModelOptions } from '../provider/messages/tools.ts';
 import { replaceMock } from '../provider/open/mock-replacement.ts';
@@ -69,7 +69,7 @@ export function openModels(parts: ModelsContext): Models {
         select: async (wanted) =>
           withCallCallbacks((await openNamedModel(declared.id, wanted)).model, callbacks),
       });
-      return { model: guardModel(withCallCallbacks(model, callbacks), guard), pricing: declared.pricing };
+      return { model: wrapModel(withCallCallbacks(model, callbacks), guard), pricing: declared.pricing };
     },
     close: async () => {
       await recorder?.close();
@@ -82,8 +82,7 @@ function withCallCallbacks(
   model: LanguageModelV4,
   { onCall = () => {}, onRetry = () => {} }: Pick<ModelRequest, 'onCall' | 'onRetry'>,
 ): LanguageModelV4 {
-  return guardModel(model, {
-    specificationVersion: 'v4',
+  return wrapModel(model, {
     wrapGenerate: async ({ doGenerate, model: asked, params }) => {
       onCall(describeCall(asked, params));
       return await withRetryListener(onRetry, doGenerate);

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { StateStoreConfig } from '../config/config.ts';
-import { createMemoryResults } from './memory-results.ts';
 import type { ResultStore } from './result-store.ts';
+import { memoryFile } from './sqlite/connection.ts';
 import { openSqliteResults } from './sqlite-result-store.ts';
 import { unusableStoreError } from './store-rules.ts';
 
@@ -9,7 +9,7 @@ import { unusableStoreError } from './store-rules.ts';
 export async function openResultStore(config: StateStoreConfig): Promise<ResultStore> {
   switch (config.type) {
     case 'memory':
-      return createMemoryResults();
+      return await openSqliteResults(memoryFile);
     case 'sqlite':
       return await openSqliteResults(join(dirname(config.file), 'evals.db'));
     case 'refused':

@@ -1,5 +1,5 @@
 import type { StateStoreConfig } from '../config/config.ts';
-import { createMemoryStore } from './memory-store.ts';
+import { memoryFile } from './sqlite/connection.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 import type { Store } from './store.ts';
 import { unusableStoreError } from './store-rules.ts';
@@ -8,7 +8,7 @@ import { unusableStoreError } from './store-rules.ts';
 export async function openStore(config: StateStoreConfig): Promise<Store> {
   switch (config.type) {
     case 'memory':
-      return createMemoryStore();
+      return await openSqliteStore(memoryFile);
     case 'sqlite':
       return await openSqliteStore(config.file);
     case 'refused':

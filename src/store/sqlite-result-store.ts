@@ -1,21 +1,16 @@
 import type { ResultStore, StoredResult } from './result-store.ts';
 import { type AnswerTable, createAnswerTable } from './sqlite/answer-table.ts';
-import {
-  type Connection,
-  createStatement,
-  ignoreErrors,
-  openConnection,
-  transact,
-} from './sqlite/connection.ts';
+import { type Connection, ignoreErrors, openConnection, transact } from './sqlite/connection.ts';
 import { createResultRunTable, type ResultRunTable } from './sqlite/result-run-table.ts';
 import { createResultTable, type ResultTable } from './sqlite/result-table.ts';
 import { resultLayout } from './sqlite/results-schema.ts';
 import { createRunLocks, type RunLocks } from './sqlite/run-locks.ts';
+import { createStatement } from './sqlite/statement.ts';
 import { toStoreError } from './sqlite/store-error.ts';
 import { checkRunId, closedStoreError, duplicateRunError, missingRunError } from './store-rules.ts';
 
 /**
- * Results in a database file, which many processes may use at once. Each write is a transaction of its own: it is
+ * Results in a database file, which many processes may use at once, or in `memoryFile`. Each write is a transaction of its own: it is
  * the system's when the method returns. Throws STORE_FAILED unless it can be written.
  */
 export async function openSqliteResults(
@@ -48,14 +43,14 @@ interface OpenedStore {
 
 function createStore(opened: OpenedStore): ResultStore {
   const { connection, file, waitMs } = opened;
-  const { database } = connection;
+  const { database, location } = connection;
   const prepare = (sql: string) => createStatement(database.prepare(sql));
   // Another writer blocks only briefly: no transaction stays open across turns of the event loop.
   database.exec(`PRAGMA busy_timeout = ${waitMs}`);
   const access = createAccess(opened);
   const parts: StoreParts = {
     ...access,
-    file,
+    location,
     runs: createResultRunTable(prepare),
     results: createResultTable(prepare),
     answers: createAnswerTable(prepare),
@@ -66,7 +61,7 @@ function createStore(opened: OpenedStore): ResultStore {
     }),
   };
   return {
-    location: file,
+    location,
     ...runMethods(parts),
     ...resultMethods(parts),
     findAnswer: (key) => access.read(() => parts.answers.find(key)),
@@ -89,15 +84,16 @@ interface StoreAccess {
   close(): void;
 }
 
-function createAccess({ connection: { database, requireSameFile }, file, waitMs }: OpenedStore): StoreAccess {
+function createAccess({ connection, waitMs }: OpenedStore): StoreAccess {
+  const { database, location, requireSameFile } = connection;
   let isOpen = true;
   const read = <Result>(work: () => Result): Result => {
-    if (!isOpen) throw closedStoreError(file);
+    if (!isOpen) throw closedStoreError(location);
     try {
       requireSameFile();
       return work();
     } catch (error) {
-      throw toStoreError(error, file);
+      throw toStoreError(error, location);
     }
   };
   return {
@@ -116,23 +112,23 @@ function createAccess({ connection: { database, requireSameFile }, file, waitMs 
 }
 
 interface StoreParts extends StoreAccess {
-  readonly file: string;
+  readonly location: string;
   readonly runs: ResultRunTable;
   readonly results: ResultTable;
   readonly answers: AnswerTable;
   readonly locks: RunLocks;
 }
 
-function runMethods({ read, write, checkpoint, runs, answers, locks, file }: StoreParts) {
+function runMethods({ read, write, checkpoint, runs, answers, locks, location }: StoreParts) {
   return {
     createRun: (run) => {
       checkRunId(run.id);
-      if (!read(() => runs.insert(run))) throw duplicateRunError(run.id, file);
+      if (!read(() => runs.insert(run))) throw duplicateRunError(run.id, location);
     },
     findRun: (id) => read(() => runs.find(id)),
     listRuns: (filter) => read(() => runs.list(filter)),
     setRunEnd: (id, end) => {
-      if (!read(() => runs.setEnd(id, end))) throw missingRunError(id, file);
+      if (!read(() => runs.setEnd(id, end))) throw missingRunError(id, location);
     },
     claimRun: (id) => locks.claim(id),
     prune: (before) => {
@@ -149,14 +145,14 @@ function runMethods({ read, write, checkpoint, runs, answers, locks, file }: Sto
   } satisfies Partial<ResultStore>;
 }
 
-function resultMethods({ read, write, results, file }: StoreParts) {
+function resultMethods({ read, write, results, location }: StoreParts) {
   return {
     put: (record) => {
-      if (!read(() => results.put(record))) throw missingRunError(record.runId, file);
+      if (!read(() => results.put(record))) throw missingRunError(record.runId, location);
     },
     putAll: (records) =>
       write(() => {
-        for (const record of records) if (!results.put(record)) throw missingRunError(record.runId, file);
+        for (const record of records) if (!results.put(record)) throw missingRunError(record.runId, location);
       }),
     append: (record) => read(() => results.append(record)),
     get: (runId, number, epoch) => read(() => results.get(runId, number, epoch)),

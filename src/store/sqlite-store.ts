@@ -1,6 +1,5 @@
 import type { RunStatus } from '../contract/run.ts';
 import { type Database, openDatabase } from './sqlite/database.ts';
-import { watchDatabase } from './sqlite/database-watch.ts';
 import { createHistoryTable, type HistoryTable } from './sqlite/history-table.ts';
 import { createPendingTable, type PendingTable } from './sqlite/pending-table.ts';
 import { createRunLocks, type RunLocks } from './sqlite/run-locks.ts';
@@ -21,7 +20,10 @@ export interface SqliteOptions {
   readonly waitMs?: number;
 }
 
-/** The store in a database file, which many processes may use at once. Throws STORE_FAILED unless it can be written. */
+/**
+ * The store in a database file, which many processes may use at once, or in `memoryFile`. Throws STORE_FAILED unless it
+ * can be written.
+ */
 export async function openSqliteStore(file: string, { waitMs = 30_000 }: SqliteOptions = {}): Promise<Store> {
   const database = await openDatabase(file, waitMs);
   try {
@@ -42,12 +44,12 @@ function createStore(database: Database): Store {
     history: createHistoryTable(database),
   };
   return {
-    location: database.file,
+    location: database.location,
     ...runMethods(parts),
     ...stepMethods(parts),
     ...pendingMethods(parts),
     claimRun: parts.locks.claim,
-    watch: (tell) => watchDatabase(database.file, tell),
+    watch: database.watch,
     close: () => database.close(parts.locks.releaseAll),
   };
 }
@@ -69,7 +71,7 @@ function runMethods(
     createRun: async (run) => {
       checkRunId(run.id);
       const isNew = await database.write(() => runs.insert(run));
-      if (!isNew) throw duplicateRunError(run.id, database.file);
+      if (!isNew) throw duplicateRunError(run.id, database.location);
     },
     findRun: (id) => database.read(() => runs.find(id)),
     findRunStatus: (id) => database.read(() => runs.statusOf(id)),
@@ -151,9 +153,9 @@ function pendingMethods({
 }
 
 /** Throws RUN_UNKNOWN. */
-function requireStatus(runs: RunTable, id: string, { file }: Database): RunStatus {
+function requireStatus(runs: RunTable, id: string, { location }: Database): RunStatus {
   const status = runs.statusOf(id);
-  if (status === undefined) throw unknownRunError(id, file);
+  if (status === undefined) throw unknownRunError(id, location);
   return status;
 }
 

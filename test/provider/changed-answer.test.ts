@@ -5,7 +5,7 @@ import { streamText } from 'ai';
 import { expect, onTestFinished, test } from 'vitest';
 import { Json, stringifyJson } from '../../src/json/json.ts';
 import { createGuard, type GuardOptions } from '../../src/provider/guard/guard.ts';
-import { guardModel } from '../../src/provider/guarded-model.ts';
+import { wrapModel } from '../../src/provider/wrapped-model.ts';
 import { rebuildAnswer } from '../../src/provider/messages/rebuilt-answer.ts';
 import { keepTextlessMetadata, type MetadataOwner } from '../../src/provider/messages/textless-metadata.ts';
 import { ask, collect } from './bench.ts';
@@ -72,7 +72,7 @@ async function openGuarded(
   const fake = await openFake('anthropic', [{ fault: { kind: 'body', status: 200, body, headers } }]);
   onTestFinished(() => fake.close());
   const model = createAnthropic({ baseURL: fake.url, apiKey: 'key' })('claude-sonnet-4-5');
-  return guardModel(model, createGuard({ fire: fires(does), stream }));
+  return wrapModel(model, createGuard({ fire: fires(does), stream }));
 }
 
 const asked = { ...ask('hi'), maxOutputTokens: 9 };

@@ -3,7 +3,7 @@ import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
 import { Json, stringifyJson } from '../../src/json/json.ts';
 import { createGuard } from '../../src/provider/guard/guard.ts';
-import { guardModel } from '../../src/provider/guarded-model.ts';
+import { wrapModel } from '../../src/provider/wrapped-model.ts';
 import { answeringModel, fireHook } from './guard-bench.ts';
 
 const row = 'Müller;4111 1111 1111 1111;café\r\n';
@@ -32,7 +32,7 @@ async function passPrompt(prompt: LanguageModelV4Prompt) {
     const messages = stringifyJson(event.request.messages).replaceAll('4111 1111 1111 1111', '[CARD]');
     return { verdict: 'modify', replace: new Json(`{"messages":${messages}}`) };
   });
-  await guardModel(model, createGuard({ fire })).doGenerate({ prompt });
+  await wrapModel(model, createGuard({ fire })).doGenerate({ prompt });
   const [part] = model.doGenerateCalls[0]?.prompt.at(-1)?.content ?? [];
   const sent = typeof part === 'object' && part.type === 'tool-result' ? firstOf(part.output) : part;
   return {
@@ -193,7 +193,7 @@ test('what an encoding cannot say denies', async () => {
   });
   const data = { type: 'data', data: Buffer.from('é 4111', 'latin1') } as const;
   const prompt = promptOf({ type: 'file', mediaType: 'text/plain', data }, 'message');
-  await expect(guardModel(model, createGuard({ fire })).doGenerate({ prompt })).rejects.toMatchObject({
+  await expect(wrapModel(model, createGuard({ fire })).doGenerate({ prompt })).rejects.toMatchObject({
     code: 'DENIED',
     message: expect.stringMatching(/has characters that its encoding, [\w-]+, has not$/),
   });

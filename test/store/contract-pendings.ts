@@ -77,9 +77,9 @@ export function pendingContract(open: Open): void {
   test.each(rulings)('the first ruling stands, and reads as it was given: $kind', async (ruling) => {
     const store = await openWith(newCall('p1', 'r1'));
     const record = { ...newCall('p1', 'r1'), ruling, decidedAt: 3_000 };
-    expect(await store.decide('p1', ruling, 3_000)).toEqual({ won: true, record });
+    expect(await store.decide('p1', ruling, 3_000)).toEqual({ isAccepted: true, record });
     for (const other of rulings) {
-      expect(await store.decide('p1', other, 4_000)).toEqual({ won: false, record });
+      expect(await store.decide('p1', other, 4_000)).toEqual({ isAccepted: false, record });
     }
     expect(await store.findPending('p1', 5_000)).toEqual(record);
   });
@@ -101,12 +101,12 @@ export function pendingContract(open: Open): void {
 
   test.each(rulings)('nobody who comes at the moment of its expiry can decide: $kind', async (ruling) => {
     const store = await openWith(due);
-    expect(await store.decide('p1', ruling, 5_000)).toEqual({ won: false, record: expired });
+    expect(await store.decide('p1', ruling, 5_000)).toEqual({ isAccepted: false, record: expired });
   });
 
   test('a call can be decided until the moment before', async () => {
     const store = await openWith(due);
-    expect(await store.decide('p1', approved, 4_999)).toMatchObject({ won: true });
+    expect(await store.decide('p1', approved, 4_999)).toMatchObject({ isAccepted: true });
     expect(await store.findPending('p1', 9_000)).toMatchObject({ ruling: approved, decidedAt: 4_999 });
   });
 
@@ -115,7 +115,7 @@ export function pendingContract(open: Open): void {
     expect(await store.findPending('p1', 4_999)).toMatchObject({ ruling: null });
     expect(await store.findPending('p1', 6_000)).toEqual(expired);
     expect(await store.findPending('p1', 1)).toEqual(expired);
-    expect(await store.decide('p1', approved, 1)).toEqual({ won: false, record: expired });
+    expect(await store.decide('p1', approved, 1)).toEqual({ isAccepted: false, record: expired });
   });
 
   test('a list carries out expiries too', async () => {
@@ -153,7 +153,10 @@ export function pendingContract(open: Open): void {
       { ...newCall('p3', 'r1'), ruling: approved, decidedAt: 4_000 },
       asOpen(newCall('p4', 'r2')),
     ]);
-    expect(await store.decide('p2', approved, 6_001)).toMatchObject({ won: false, record: { ruling } });
+    expect(await store.decide('p2', approved, 6_001)).toMatchObject({
+      isAccepted: false,
+      record: { ruling },
+    });
   });
 
   test.each(['running', 'pending'] as const)('a run that is %s leaves its calls open', async (status) => {

@@ -7,6 +7,7 @@ import type {
 import pRetry from 'p-retry';
 import { RuntimeError } from '../../errors.ts';
 import { sleep } from '../../transport/deadline.ts';
+import { wrapModel } from '../wrapped-model.ts';
 import { type CallDeadline, startCallDeadline } from './call-deadline.ts';
 import { openCheckedStream, requireFinished } from './checked-stream.ts';
 import { type Peer, toProviderError } from './provider-error.ts';
@@ -26,14 +27,10 @@ export interface Limits {
  * ABORTED: thrown, or as the last part of a stream that had begun. A stream that has delivered is never retried.
  */
 export function withLimits(model: LanguageModelV4, limits: Limits, peer: Peer): LanguageModelV4 {
-  return {
-    specificationVersion: 'v4',
-    provider: model.provider,
-    modelId: model.modelId,
-    supportedUrls: model.supportedUrls,
-    doGenerate: (options) => generate({ model, limits, peer }, options),
-    doStream: (options) => stream({ model, limits, peer }, options),
-  };
+  return wrapModel(model, {
+    wrapGenerate: ({ params }) => generate({ model, limits, peer }, params),
+    wrapStream: ({ params }) => stream({ model, limits, peer }, params),
+  });
 }
 
 interface LimitedCall {

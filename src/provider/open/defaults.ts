@@ -1,5 +1,6 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { ProviderConfig } from '../../config/config.ts';
+import { wrapModel } from '../wrapped-model.ts';
 
 /** The model, with the entry's sampling settings where a call has none of its own, and with a signal for all calls. */
 export function withDefaults(
@@ -7,29 +8,15 @@ export function withDefaults(
   { temperature, topP, maxTokens }: ProviderConfig['defaults'],
   signal: AbortSignal | undefined,
 ): LanguageModelV4 {
-  const complete = (options: LanguageModelV4CallOptions): LanguageModelV4CallOptions => ({
-    ...options,
-    ...pick('temperature', options.temperature ?? temperature),
-    ...pick('topP', options.topP ?? topP),
-    ...pick('maxOutputTokens', options.maxOutputTokens ?? maxTokens),
-    ...pick('abortSignal', eitherOf(options.abortSignal, signal)),
+  return wrapModel(model, {
+    transformParams: async ({ params }) => ({
+      ...params,
+      ...pick('temperature', params.temperature ?? temperature),
+      ...pick('topP', params.topP ?? topP),
+      ...pick('maxOutputTokens', params.maxOutputTokens ?? maxTokens),
+      ...pick('abortSignal', eitherOf(params.abortSignal, signal)),
+    }),
   });
-  return withOptions(model, complete);
-}
-
-/** The model, with every call's options changed. */
-export function withOptions(
-  model: LanguageModelV4,
-  change: (options: LanguageModelV4CallOptions) => LanguageModelV4CallOptions,
-): LanguageModelV4 {
-  return {
-    specificationVersion: 'v4',
-    provider: model.provider,
-    modelId: model.modelId,
-    supportedUrls: model.supportedUrls,
-    doGenerate: (options) => model.doGenerate(change(options)),
-    doStream: (options) => model.doStream(change(options)),
-  };
 }
 
 function pick<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>>;

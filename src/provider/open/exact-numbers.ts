@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { isObject, parseLossless } from '../../json/json.ts';
+import { wrapModel } from '../wrapped-model.ts';
 
 // Two packages parse the arguments of tool calls and write them again, which rounds long numbers. So
 // `createExactFetch` marks such a number as a string, and `withExactInput` restores it in the result.
@@ -22,23 +23,19 @@ export function createExactFetch(inner: typeof fetch): typeof fetch {
 
 /** The model; the numbers that its `createExactFetch` has marked get their original spelling. */
 export function withExactInput(model: LanguageModelV4): LanguageModelV4 {
-  return {
-    specificationVersion: 'v4',
-    provider: model.provider,
-    modelId: model.modelId,
-    supportedUrls: model.supportedUrls,
-    doGenerate: async (options) => {
-      const result = await model.doGenerate(options);
+  return wrapModel(model, {
+    wrapGenerate: async ({ doGenerate }) => {
+      const result = await doGenerate();
       return { ...result, content: result.content.map(restorePart) };
     },
-    doStream: async (options) => {
-      const result = await model.doStream(options);
+    wrapStream: async ({ doStream }) => {
+      const result = await doStream();
       const restore = new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
         transform: (part, controller) => controller.enqueue(restorePart(part)),
       });
       return { ...result, stream: result.stream.pipeThrough(restore) };
     },
-  };
+  });
 }
 
 const mark = `exact-${randomUUID()}:`;

@@ -9,6 +9,7 @@ import { checkMock, formatMockProblem } from '../../config/mock-responses.ts';
 import { RuntimeError } from '../../errors.ts';
 import { sleep } from '../../transport/deadline.ts';
 import { fromPrompt } from '../messages/prompt.ts';
+import { createModel } from '../wrapped-model.ts';
 import { type MockAnswer, type MockResponse, readResponses } from './mock-script.ts';
 import { streamMockAnswer } from './mock-stream.ts';
 import { createProviderError } from './provider-error.ts';
@@ -21,11 +22,8 @@ import { createProviderError } from './provider-error.ts';
 export function openMockModel(config: ProviderConfig): LanguageModelV4 {
   requireValid(config);
   const respond = createScript(config);
-  return {
-    specificationVersion: 'v4',
-    provider: 'mock',
-    modelId: config.model,
-    supportedUrls: {},
+  const about = { provider: 'mock', modelId: config.model, supportedUrls: {} };
+  return createModel(about, {
     doGenerate: async (options) => {
       const { result, response } = respond(options);
       await pause(response.delayMs, options.abortSignal);
@@ -42,7 +40,7 @@ export function openMockModel(config: ProviderConfig): LanguageModelV4 {
       }
       return { stream: ReadableStream.from(streamMockAnswer(result, { chunks, wait, failure })) };
     },
-  };
+  });
 }
 
 function requireValid({ id, additionalConfig }: ProviderConfig): void {

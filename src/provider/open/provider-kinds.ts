@@ -1,8 +1,8 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { ProviderConfig } from '../../config/config.ts';
 import type { HttpProviderType } from '../../config/provider-types.ts';
+import { wrapModel } from '../wrapped-model.ts';
 import { unusableError } from './credential.ts';
-import { withOptions } from './defaults.ts';
 import { readEndpoint } from './endpoint.ts';
 import { createExactFetch, withExactInput } from './exact-numbers.ts';
 
@@ -133,11 +133,13 @@ const apiModes: ReadonlyMap<string, boolean> = new Map([
  * it.
  */
 function withoutStorage(model: LanguageModelV4): LanguageModelV4 {
-  return withOptions(model, (options) => ({
-    ...options,
-    providerOptions: {
-      ...options.providerOptions,
-      openai: { store: false, ...options.providerOptions?.['openai'] },
-    },
-  }));
+  return wrapModel(model, {
+    transformParams: async ({ params }) => ({
+      ...params,
+      providerOptions: {
+        ...params.providerOptions,
+        openai: { store: false, ...params.providerOptions?.['openai'] },
+      },
+    }),
+  });
 }

@@ -84,23 +84,19 @@ type BeginRecording = (
 ) => Promise<WriteOutcome>;
 
 function recordModel(model: LanguageModelV4, begin: BeginRecording): LanguageModelV4 {
-  return {
-    specificationVersion: 'v4',
-    provider: model.provider,
-    modelId: model.modelId,
-    supportedUrls: model.supportedUrls,
-    doGenerate: async (options) => {
-      const write = await begin('generate', options);
-      const result = await recordFailure(write, model.doGenerate(options));
+  return wrapModel(model, {
+    wrapGenerate: async ({ params, doGenerate }) => {
+      const write = await begin('generate', params);
+      const result = await recordFailure(write, doGenerate());
       await write({ kind: 'result', result: withoutTransport(result) });
       return result;
     },
-    doStream: async (options) => {
-      const write = await begin('stream', options);
-      const { stream, ...rest } = await recordFailure(write, model.doStream(options));
+    wrapStream: async ({ params, doStream }) => {
+      const write = await begin('stream', params);
+      const { stream, ...rest } = await recordFailure(write, doStream());
       return { ...rest, stream: stream.pipeThrough(recordStream(write)) };
     },
-  };
+  });
 }
 
 async function recordFailure<T>(write: WriteOutcome, work: PromiseLike<T>): Promise<T> {

@@ -1,5 +1,5 @@
-import type { Statement } from './connection.ts';
 import { textOf } from './row.ts';
+import type { Statement } from './statement.ts';
 
 /** The statements over answers that may be used again. */
 export interface AnswerTable {

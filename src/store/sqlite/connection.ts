@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError } from '../../errors.ts';
 import { defineChecksum } from './checksum.ts';
@@ -8,13 +8,16 @@ import { makeFolder, makePrivateFile } from './folder.ts';
 import { checkOwner, createTables, type Layout, probeWrite } from './layout.ts';
 import { createAtomically, isMissing } from './new-file.ts';
 import { loadSqlite } from './node-sqlite.ts';
-import type { Row } from './row.ts';
 import { isBusy } from './store-error.ts';
-import { decodeText, encodeText } from './text-encoding.ts';
 
-/** An open database file with its tables. */
+/** The name of a database in memory, which nobody else sees and which ends with its connection. */
+export const memoryFile = ':memory:';
+
+/** An open database with its tables. */
 export interface Connection {
   readonly database: DatabaseSync;
+  /** The file, or `in memory`, for error messages. */
+  readonly location: string;
   /**
    * Throws STORE_FAILED when the file was removed or replaced, since writes to the open one would be lost.
    */
@@ -33,16 +36,24 @@ export interface ConnectionOptions {
 /** Opens the file, or makes it with its folder. Throws what SQLite and the system say, and STORE_FAILED. */
 export async function openConnection(opening: ConnectionOptions): Promise<Connection> {
   const { file, waitMs } = opening;
+  if (file === memoryFile) return openInMemory(opening.layout);
   if (isMissing(file)) createFile(opening);
   const database = connect(file);
   try {
     await retryWhileBusy(() => setUp(database, opening), waitMs);
     const identity = identityOf(file);
-    return { database, requireSameFile: () => requireSameFile(file, identity) };
+    return { database, location: file, requireSameFile: () => requireSameFile(file, identity) };
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+function openInMemory(layout: Layout): Connection {
+  const database = connect(memoryFile);
+  database.exec('PRAGMA foreign_keys = ON');
+  transact(database, () => createTables(database, layout));
+  return { database, location: 'in memory', requireSameFile: () => {} };
 }
 
 function connect(file: string): DatabaseSync {
@@ -151,43 +162,6 @@ function requireSameFile(file: string, identity: string): void {
 function identityOf(file: string): string {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? 'none' : `${stat.dev}:${stat.ino}`;
-}
-
-/** A prepared statement with named parameters. */
-export interface Statement {
-  /** Returns how many rows were changed. */
-  run(values?: Values): number;
-  get(values?: Values): Row | undefined;
-  all(values?: Values): Row[];
-}
-
-type Values = Readonly<Record<string, string | number | null>>;
-
-/** Values go in and come out as they are, whatever SQLite does to some strings. */
-export function createStatement(statement: StatementSync): Statement {
-  return {
-    run: (values = {}) => Number(statement.run(encode(values)).changes),
-    get: (values = {}) => {
-      const row = statement.get(encode(values));
-      return row && decode(row);
-    },
-    all: (values = {}) => statement.all(encode(values)).map(decode),
-  };
-}
-
-function encode(values: Values): Record<string, string | number | null> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? encodeText(value) : value,
-    ]),
-  );
-}
-
-function decode(row: Row): Row {
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? decodeText(value) : value]),
-  );
 }
 
 /** Runs work and ignores what it throws. */

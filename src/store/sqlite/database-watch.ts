@@ -25,3 +25,17 @@ export function watchDatabase(file: string, onChange: () => void): StoreWatch {
   }
   return { isLive: () => watcher !== undefined, close };
 }
+
+/** Watches of a database that nobody but this process writes to, and what calls all of them. */
+export function createLocalWatches() {
+  const listeners = new Set<() => void>();
+  return {
+    notify: () => {
+      for (const onChange of listeners) onChange();
+    },
+    watch: (onChange: () => void): StoreWatch => {
+      listeners.add(onChange);
+      return { isLive: () => true, close: () => listeners.delete(onChange) };
+    },
+  };
+}

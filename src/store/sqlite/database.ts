@@ -1,20 +1,24 @@
 import PQueue from 'p-queue';
+import type { StoreWatch } from '../store.ts';
 import { closedStoreError } from '../store-rules.ts';
 import {
   type Connection,
-  createStatement,
   ignoreErrors,
+  memoryFile,
   openConnection,
   retryWhileBusy,
-  type Statement,
   transact,
 } from './connection.ts';
+import { createLocalWatches, watchDatabase } from './database-watch.ts';
 import { stateLayout } from './schema.ts';
+import { createStatement, type Statement } from './statement.ts';
 import { toStoreError } from './store-error.ts';
 
 /** One connection. Its work runs one after another, in the order of the calls. */
 export interface Database {
   readonly file: string;
+  /** The file, or `in memory`, for error messages. */
+  readonly location: string;
   prepare(sql: string): Statement;
   /** Runs work; waits for locks of other processes without blocking this one. Rejects with STORE_FAILED. */
   read<Result>(work: () => Result): Promise<Result>;
@@ -22,6 +26,8 @@ export interface Database {
   write<Result>(work: () => Result): Promise<Result>;
   /** A write that may fail; it is retried for a second, also while closing. Never rejects. */
   tryWrite(work: () => void): Promise<void>;
+  /** Calls `onChange` after writes of any process to a file, or of this connection to a memory. Never throws. */
+  watch(onChange: () => void): StoreWatch;
   /** Empties the journal beside the file, which still holds what was removed from it. Never rejects. */
   checkpoint(): Promise<void>;
   /** Refuses new work, completes queued work, then `finish`, and closes. Never rejects. */
@@ -45,8 +51,9 @@ interface OpenedDatabase {
 }
 
 function createDatabase({ connection, file, waitMs }: OpenedDatabase): Database {
-  const { database, requireSameFile } = connection;
+  const { database, location, requireSameFile } = connection;
   const queue = new PQueue({ concurrency: 1 });
+  const local = file === memoryFile ? createLocalWatches() : undefined;
   let closed: Promise<void> | undefined;
   const enqueue = <Result>(work: () => Result, retryMs: number): Promise<Result> => {
     const attempt = () => {
@@ -56,11 +63,11 @@ function createDatabase({ connection, file, waitMs }: OpenedDatabase): Database 
     return queue.add(() => retryWhileBusy(attempt, retryMs));
   };
   const run = async <Result>(work: () => Result): Promise<Result> => {
-    if (closed !== undefined) throw closedStoreError(file);
+    if (closed !== undefined) throw closedStoreError(location);
     try {
       return await enqueue(work, waitMs);
     } catch (error) {
-      throw toStoreError(error, file);
+      throw toStoreError(error, location);
     }
   };
   const close = async (finish: () => Promise<void>) => {
@@ -70,10 +77,16 @@ function createDatabase({ connection, file, waitMs }: OpenedDatabase): Database 
   };
   return {
     file,
+    location,
     prepare: (sql) => createStatement(database.prepare(sql)),
     read: run,
-    write: (work) => run(() => transact(database, work)),
+    write: async (work) => {
+      const result = await run(() => transact(database, work));
+      local?.notify();
+      return result;
+    },
     tryWrite: (work) => enqueue(() => transact(database, work), OPTIONAL_WRITE_MS).catch(() => {}),
+    watch: (onChange) => local?.watch(onChange) ?? watchDatabase(file, onChange),
     checkpoint: () => enqueue(() => database.exec('PRAGMA wal_checkpoint(TRUNCATE)'), 0).catch(() => {}),
     close: (finish) => {
       closed ??= close(finish);

@@ -24,6 +24,6 @@ function isAboutSqlite(warning: string | Error, type: unknown): boolean {
 
 function fail(): never {
   throw new RuntimeError('STORE_FAILED', 'this Node was built without node:sqlite', {
-    hint: 'Use a Node from nodejs.org, or declare `state_store: {type: memory}`.',
+    hint: 'Use a Node from nodejs.org.',
   });
 }

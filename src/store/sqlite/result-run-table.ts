@@ -1,6 +1,6 @@
 import type { NewResultRun, ResultKind, ResultRun, ResultStore, RunEnd } from '../result-store.ts';
-import type { Statement } from './connection.ts';
 import { enumOf, numberOf, type Row, textOf, textOrNull } from './row.ts';
+import type { Statement } from './statement.ts';
 
 /** The statements over runs of suites. */
 export interface ResultRunTable {

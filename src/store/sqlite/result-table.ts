@@ -1,6 +1,6 @@
 import type { NewResult, ResultStore, StoredResult } from '../result-store.ts';
-import type { Statement } from './connection.ts';
 import { numberOf, type Row, textOf, verifyChecksum } from './row.ts';
+import type { Statement } from './statement.ts';
 
 /** The statements over single results. */
 export interface ResultTable {

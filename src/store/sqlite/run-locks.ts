@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Claim } from '../store.ts';
 import { checkRunId } from '../store-rules.ts';
+import { memoryFile } from './connection.ts';
 import type { Database } from './database.ts';
 import { makeSingleFolder } from './folder.ts';
 import { loadSqlite } from './node-sqlite.ts';
@@ -25,6 +26,33 @@ export interface RunLocks {
 }
 
 export function createRunLocks(database: Pick<Database, 'file' | 'write' | 'tryWrite'>): RunLocks {
+  return database.file === memoryFile ? createLocalLocks(database) : createFileLocks(database);
+}
+
+/** Locks of a database that no other process has. */
+function createLocalLocks({ write }: Pick<Database, 'write'>): RunLocks {
+  const held = new Map<string, Claim>();
+  return {
+    claim: async (runId) => {
+      checkRunId(runId);
+      return await write(() => {
+        if (held.has(runId)) return undefined;
+        const claim: Claim = {
+          release: async () => {
+            // A second release must not release a later claim of the run.
+            if (held.get(runId) === claim) held.delete(runId);
+          },
+        };
+        held.set(runId, claim);
+        return claim;
+      });
+    },
+    sweep: () => new Set(held.keys()),
+    releaseAll: async () => held.clear(),
+  };
+}
+
+function createFileLocks(database: Pick<Database, 'file' | 'write' | 'tryWrite'>): RunLocks {
   // The state file may be a symbolic link; all its users must find the same locks.
   const folder = `${realpathSync(database.file)}.locks`;
   const own = new Set<Lock>();

@@ -4,7 +4,9 @@ import { RuntimeError, toFault, toRuntimeError } from '../../errors.ts';
 import type { Json } from '../../json/json.ts';
 import type { Pipeline } from '../../pipeline/file/pipeline.ts';
 import { cancelRun, type RunsContext, requireRun, startRun } from '../../pipeline/run/runs.ts';
-import { createMemoryStore } from '../../store/memory-store.ts';
+import { memoryFile } from '../../store/sqlite/connection.ts';
+import { openSqliteStore } from '../../store/sqlite-store.ts';
+import type { Store } from '../../store/store.ts';
 import { emptyOutput, type SubjectContext, type SubjectOutput } from './adapter.ts';
 import { toTranscript } from './run-transcript.ts';
 import { pendingFault, readResult } from './tool.ts';
@@ -15,7 +17,7 @@ export async function runUnattended(
   input: Json,
   { config, services, signal }: Pick<SubjectContext, 'config' | 'services'> & { signal: AbortSignal },
 ): Promise<SubjectOutput> {
-  const store = createMemoryStore();
+  const store = idleStores.pop() ?? (await openSqliteStore(memoryFile));
   const emit: typeof services.emit = (event) => {
     // The call is in no lasting store, so nobody could decide about it.
     if (event.type !== 'pending.opened') services.emit(event);
@@ -40,9 +42,14 @@ export async function runUnattended(
     if (typeof id === 'string') await cancel(runs, id);
     throw new RuntimeError('ABORTED', 'the subject was given up before it had answered', { cause: thrown });
   } finally {
-    await store.close();
+    // Nobody else uses it: what is left of the run is what has not ended.
+    if ((await store.prune(Number.MAX_SAFE_INTEGER)) === 1) idleStores.push(store);
+    else await store.close();
   }
 }
+
+/** Empty stores, at most one for each run at a time: to open one takes longer than to empty it. */
+const idleStores: Store[] = [];
 
 /** Cancels the run, so that session hooks that heard of its start hear of its end. */
 async function cancel(runs: RunsContext, id: string): Promise<void> {

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openChangeWaiter } from '../../../src/pipeline/state/change-waiter.ts';
-import { createMemoryStore } from '../../../src/store/memory-store.ts';
+import { memoryFile } from '../../../src/store/sqlite/connection.ts';
+import { openSqliteStore } from '../../../src/store/sqlite-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { newCall, newRun } from '../../store/examples.ts';
 import { newFile, openAt, start } from '../../store/processes.ts';
@@ -34,7 +35,7 @@ test('a decision of another process ends the wait, long before anybody would loo
 });
 
 test('a decision in memory ends the wait', async () => {
-  const store = await withCall(createMemoryStore());
+  const store = await withCall(await openSqliteStore(memoryFile));
   const waiter = openChangeWaiter(store, never, { idleMs });
   const waiting = waiter.next(undefined);
   await store.decide('p1', approval, 1);
@@ -43,7 +44,7 @@ test('a decision in memory ends the wait', async () => {
 });
 
 test('what was told between two looks is looked at', async () => {
-  const store = await withCall(createMemoryStore());
+  const store = await withCall(await openSqliteStore(memoryFile));
   const waiter = openChangeWaiter(store, never, { idleMs });
   await store.decide('p1', approval, 1);
   await expect(waiter.next(undefined)).resolves.toBeUndefined();
@@ -51,11 +52,11 @@ test('what was told between two looks is looked at', async () => {
 });
 
 test('an expiry and an abort end the wait', async () => {
-  const waiter = openChangeWaiter(createMemoryStore(), never, { idleMs });
+  const waiter = openChangeWaiter(await openSqliteStore(memoryFile), never, { idleMs });
   await waiter.next(Date.now() + 50);
   waiter.close();
   const giveUp = new AbortController();
-  const other = openChangeWaiter(createMemoryStore(), giveUp.signal, { idleMs });
+  const other = openChangeWaiter(await openSqliteStore(memoryFile), giveUp.signal, { idleMs });
   const waiting = other.next(undefined);
   giveUp.abort();
   await expect(waiting).rejects.toMatchObject({ code: 'ABORTED' });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createGuard } from '../../../src/provider/guard/guard.ts';
-import { guardModel } from '../../../src/provider/guarded-model.ts';
+import { wrapModel } from '../../../src/provider/wrapped-model.ts';
 import { fromAnswer } from '../../../src/provider/messages/answer.ts';
 import { type Api, apiOf, play } from '../apis.ts';
 import { ask, collect } from '../bench.ts';
@@ -23,7 +23,7 @@ async function costs(api: Api, usage: Turn['usage']) {
     if (event.phase === 'after_call') told.push(event.response.message['cost_info']);
     return {};
   });
-  const guarded = guardModel(model, createGuard({ fire }));
+  const guarded = wrapModel(model, createGuard({ fire }));
   const generated = await guarded.doGenerate(ask('hi'));
   await collect((await guarded.doStream(ask('hi'))).stream);
   return [...told, fromAnswer(generated)['cost_info']];

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/errors.ts';
-import { createMemoryResults } from '../../../src/store/memory-results.ts';
 import type { ResultStore } from '../../../src/store/result-store.ts';
+import { memoryFile } from '../../../src/store/sqlite/connection.ts';
+import { openSqliteResults } from '../../../src/store/sqlite-result-store.ts';
 import { openJournal } from '../../../src/suite/run/journal.ts';
 import { loadSpec, run, toLines } from '../support.ts';
 
@@ -12,8 +13,8 @@ evals: [{id: a, type: t, params: {score: "\${case.score}"}}]
 const rows = Array.from({ length: 20 }, (_, index) => ({ id: `c${index + 1}`, score: 1 }));
 
 /** A store with one run in it, that notes how many records come at once. */
-function openStore(): { readonly store: ResultStore; readonly batches: number[] } {
-  const store = createMemoryResults();
+async function openStore(): Promise<{ readonly store: ResultStore; readonly batches: number[] }> {
+  const store = await openSqliteResults(memoryFile);
   const run = {
     kind: 'suite' as const,
     name: 'demo',
@@ -31,7 +32,7 @@ function openStore(): { readonly store: ResultStore; readonly batches: number[] 
 }
 
 test('a case is in the store before anybody is told of it', async () => {
-  const { store } = openStore();
+  const { store } = await openStore();
   const kept: boolean[] = [];
   await run(loadSpec(spec, toLines(rows)), {
     window: 4,
@@ -44,14 +45,14 @@ test('a case is in the store before anybody is told of it', async () => {
 });
 
 test('what is judged in one turn of the event loop is kept together', async () => {
-  const { store, batches } = openStore();
+  const { store, batches } = await openStore();
   await run(loadSpec(spec, toLines(rows)), { window: 20, journal: openJournal(store, 'r1', false) });
   expect(batches.reduce((sum, size) => sum + size, 0)).toBe(20);
   expect(batches.length).toBeLessThan(20);
 });
 
 test('a store that fails ends the run', async () => {
-  const { store } = openStore();
+  const { store } = await openStore();
   const putAll = () => {
     throw new RuntimeError('STORE_FAILED', 'no room');
   };

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { requireConfig } from '../../../src/config/load.ts';
-import { createMemoryResults } from '../../../src/store/memory-results.ts';
+import { memoryFile } from '../../../src/store/sqlite/connection.ts';
+import { openSqliteResults } from '../../../src/store/sqlite-result-store.ts';
 import { keepRun } from '../../../src/suite/run/keep-run.ts';
 import { loadSpec, run, writeFiles } from '../support.ts';
 
@@ -13,7 +14,7 @@ test('a run that comes to its end while somebody else is about to resume it stay
     'runtime.yaml': 'apiVersion: signalbox/v1\nkind: RuntimeConfig\nspec: {}\n',
   });
   const config = requireConfig(join(folder, 'runtime.yaml'), '');
-  const store = createMemoryResults();
+  const store = await openSqliteResults(memoryFile);
   const keeping = { suite, config, wanted: {}, resume: undefined, total: null };
   const failing = keepRun(store, keeping, async () => {
     throw new Error('cut off');

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createMemoryResults } from '../../../src/store/memory-results.ts';
+import { memoryFile } from '../../../src/store/sqlite/connection.ts';
+import { openSqliteResults } from '../../../src/store/sqlite-result-store.ts';
 import type { SubjectContext } from '../../../src/suite/subject/adapter.ts';
 import { ask, type Bench, openAt, openBench, writePipeline } from './bench.ts';
 
@@ -60,7 +61,7 @@ test.each([
   { kind: 'pipeline', yaml: pipeline, log: 'starts' },
 ])('an answer of a $kind is used again, with what it took the first time', async ({ yaml, log }) => {
   const bench = await openPlace();
-  const cache = createMemoryResults();
+  const cache = await openSqliteResults(memoryFile);
   const first = await ask(bench.subject(yaml, { cache }), { q: 1, id: JSON.rawJSON('12345678901234567890') });
   const later = await reopen(bench);
   const again = await ask(later.subject(yaml, { cache }), { q: 1, id: 2 });
@@ -71,7 +72,7 @@ test.each([
 
 test('without a cache each answer is made anew, and with one only the first', async () => {
   const bench = await openPlace();
-  const cache = createMemoryResults();
+  const cache = await openSqliteResults(memoryFile);
   for (const options of [{}, {}, { cache }, { cache }, { cache }])
     await ask(bench.subject(tool, options), { q: 1 });
   expect(bench.count('starts')).toBe(3);
@@ -150,7 +151,7 @@ const changes: readonly {
 test.each(changes)('an answer counts no more after a change of $title', async (given) => {
   const { yaml = tool, change, row = { q: 1 }, epoch, next = yaml, options } = given;
   const bench = await openPlace();
-  const cache = createMemoryResults();
+  const cache = await openSqliteResults(memoryFile);
   await ask(bench.subject(yaml, { cache }), { q: 1 });
   const before = await ask(bench.subject(yaml, { cache }), { q: 1 });
   change?.(bench);
@@ -172,7 +173,7 @@ test.each([
   },
 ])('an answer of a tool still counts after a change of $title', async ({ change }) => {
   const bench = await openPlace();
-  const cache = createMemoryResults();
+  const cache = await openSqliteResults(memoryFile);
   await ask(bench.subject(tool, { cache }), { q: 1 });
   change(bench);
   expect((await ask((await reopen(bench)).subject(tool, { cache }), { q: 1 })).cached).toBe(true);
@@ -180,7 +181,7 @@ test.each([
 
 test('what went wrong is not kept', async () => {
   const bench = await openPlace();
-  const cache = createMemoryResults();
+  const cache = await openSqliteResults(memoryFile);
   edit(bench, 'words.txt', ' you', ' "');
   const bad = await ask(bench.subject(tool, { cache }), { q: 1 });
   expect(bad.error?.code).toBe('REPLY_MALFORMED');
@@ -190,14 +191,14 @@ test('what went wrong is not kept', async () => {
 
 test('a store that cannot keep an answer ends the run', async () => {
   const bench = await openPlace();
-  const cache = createMemoryResults();
+  const cache = await openSqliteResults(memoryFile);
   cache.close();
   await expect(ask(bench.subject(tool, { cache }), { q: 1 })).rejects.toMatchObject({ code: 'STORE_FAILED' });
 });
 
 test('another endpoint in the place of a mock is another model', async () => {
   const bench = await openPlace();
-  const cache = createMemoryResults();
+  const cache = await openSqliteResults(memoryFile);
   await ask(bench.subject(chat, { cache }), { q: 1 });
   const env = { NOBODY: 'http://127.0.0.1:9/v1#llama' };
   expect((await ask(bench.subject(chat, { cache, env }), { q: 1 })).cached).toBe(false);

@@ -1,7 +1,15 @@
-import type { PendingCall, PendingDecision, PendingRecord } from '../contract/approval.ts';
-import type { RuntimeError } from '../errors.ts';
-import { decodeFault, encodeFault } from './fault-text.ts';
-import type { Claim, NewRun, RunChange, RunHistoryEntry, RunRecord, StepRecord, Store } from './store.ts';
+import type { PendingCall, PendingDecision, PendingRecord } from '../../src/contract/approval.ts';
+import type { RuntimeError } from '../../src/errors.ts';
+import { decodeFault, encodeFault } from '../../src/store/fault-text.ts';
+import type {
+  Claim,
+  NewRun,
+  RunChange,
+  RunHistoryEntry,
+  RunRecord,
+  StepRecord,
+  Store,
+} from '../../src/store/store.ts';
 import {
   checkRunId,
   closedStoreError,
@@ -9,9 +17,9 @@ import {
   duplicateRunError,
   isEnded,
   unknownRunError,
-} from './store-rules.ts';
+} from '../../src/store/store-rules.ts';
 
-/** A store in memory, lost at the end of the process: for tests, and where nothing may be written to disk. */
+/** The oracle of the model test: a store as plain maps, written by hand from the promises of `Store`. */
 export function createMemoryStore(): Store {
   const state: State = {
     runs: new Map(),

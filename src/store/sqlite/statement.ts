@@ -1,0 +1,59 @@
+import type { StatementSync } from 'node:sqlite';
+import { DamagedError, type Row } from './row.ts';
+
+/** A prepared statement with named parameters. */
+export interface Statement {
+  /** Returns how many rows were changed. */
+  run(values?: Values): number;
+  get(values?: Values): Row | undefined;
+  all(values?: Values): Row[];
+}
+
+type Values = Readonly<Record<string, string | number | null>>;
+
+/** Values go in and come out as they are, whatever SQLite does to some strings. */
+export function createStatement(statement: StatementSync): Statement {
+  return {
+    run: (values = {}) => Number(statement.run(encode(values)).changes),
+    get: (values = {}) => {
+      const row = statement.get(encode(values));
+      return row && decode(row);
+    },
+    all: (values = {}) => statement.all(encode(values)).map(decode),
+  };
+}
+
+function encode(values: Values): Record<string, string | number | null> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? encodeText(value) : value,
+    ]),
+  );
+}
+
+function decode(row: Row): Row {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? decodeText(value) : value]),
+  );
+}
+
+const MARK = 'json:';
+
+/**
+ * A string as SQLite can keep it: itself, except that NUL and lone surrogates, which the way through node:sqlite and UTF-8
+ * cuts or replaces, go in as escapes of a JSON string.
+ */
+export function encodeText(text: string): string {
+  const isPlain = text.isWellFormed() && !text.includes('\0') && !text.startsWith(MARK);
+  return isPlain ? text : MARK + JSON.stringify(text);
+}
+
+export function decodeText(kept: string): string {
+  if (!kept.startsWith(MARK)) return kept;
+  try {
+    return String(JSON.parse(kept.slice(MARK.length)));
+  } catch {
+    throw new DamagedError('a text with escapes is cut off');
+  }
+}
