@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import type { Redact } from './recorded-request.ts';
+import type { Redact } from '../contract/scrub.ts';
 
 /** Content under its id, the SHA-256 of its bytes in hexadecimal. */
 export interface Blob {

@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import type { Redact } from '../contract/scrub.ts';
 import { RuntimeError } from '../errors.ts';
 import type { Transport } from '../transport/transport.ts';
 import { openCassetteIndex } from './cassette-index.ts';
@@ -8,7 +9,7 @@ import {
   type ExchangeRecorderContext,
   openExchangeRecorder,
 } from './exchange-recorder.ts';
-import type { Entry, Redact } from './recorded-request.ts';
+import type { Entry } from './recorded-request.ts';
 import { createReplayTransport } from './replay-transport.ts';
 
 /** The files that the exchanges of a runtime go to and come from. */

@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import type { Emit } from '../contract/event.ts';
+import type { Redact } from '../contract/scrub.ts';
 import { type RuntimeError, toRuntimeError } from '../errors.ts';
 import { type Stopwatch, startStopwatch, wholeMs } from '../time/stopwatch.ts';
 import type { Message, Reply, Transport } from '../transport/transport.ts';
-import { openToAppend } from './append-file.ts';
 import { textToBlob } from './blob.ts';
-import { createLineWriter } from './line-writer.ts';
-import { describeRequest, digestRequest, type Entry, type Redact } from './recorded-request.ts';
+import { describeRequest, digestRequest, type Entry } from './recorded-request.ts';
+import { openRecordingWriter, type RecordingWriter } from './recording-writer.ts';
 import { scanCassette } from './scan.ts';
 import { faultToStored, replyToStored, type StoredOutcome } from './stored-outcome.ts';
 
@@ -33,25 +32,23 @@ export async function openExchangeRecorder(
 ): Promise<ExchangeRecorder> {
   /** The ids of the blobs that the file has already. */
   const writtenBlobs = new Set<string>();
-  const handle = await openToAppend(file, async (opened) => {
-    if (!(await opened.stat()).isFile()) return;
-    await scanCassette(opened, file, { onBlob: (id) => writtenBlobs.add(id) });
+  const writer = openRecordingWriter(file, {
+    isDurable: false,
+    inspect: async (opened) => {
+      if (!(await opened.stat()).isFile()) return;
+      await scanCassette(opened, file, { onBlob: (id) => writtenBlobs.add(id) });
+    },
+    onFailure: ({ message }) => emit({ type: 'note', name: 'cassette', level: 'warn', message }),
   });
-  const writer = createLineWriter(handle, file, ({ message }) =>
-    emit({ type: 'note', name: 'cassette', level: 'warn', message }),
-  );
-  const recorder = randomUUID();
-  let exchanges = 0;
-
-  const write = async ({ binding, message, number, watch }: StartedExchange, outcome: StoredOutcome) => {
+  await writer.ready();
+  const write = async ({ binding, message, id, watch }: StartedExchange, outcome: StoredOutcome) => {
     const request = describeRequest(binding, message, redact);
     const { capability, name, dialect, mode, method, env } = request;
     const body = textToBlob(request.body);
     const line = JSON.stringify({
       exchange: 1,
       key: digestRequest(request),
-      recorder,
-      number,
+      ...id,
       ...{ capability, name, dialect, mode, method },
       ...(env !== undefined && { env }),
       body: body.id,
@@ -62,9 +59,7 @@ export async function openExchangeRecorder(
     await writer.write([...fresh.map((blob) => blob.line), line]);
   };
   const recordExchange = async (binding: Entry, message: Message, exchange: () => Promise<Reply>) => {
-    writer.throwIfFailed();
-    exchanges += 1;
-    const started = { binding, message, number: exchanges, watch: startStopwatch() };
+    const started = { binding, message, id: writer.begin(), watch: startStopwatch() };
     const reply = await started.watch.run(exchange).catch(async (thrown) => {
       const error = toRuntimeError(thrown);
       if (!isCallerEnded(error)) await write(started, faultToStored(error, redact));
@@ -86,8 +81,7 @@ export async function openExchangeRecorder(
 interface StartedExchange {
   readonly binding: Entry;
   readonly message: Message;
-  /** Counts exchanges in the order in which they begin; they may end in another order. */
-  readonly number: number;
+  readonly id: ReturnType<RecordingWriter['begin']>;
   readonly watch: Stopwatch;
 }
 

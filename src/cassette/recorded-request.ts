@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import type { Binding } from '../binding/binding.ts';
+import type { Redact } from '../contract/scrub.ts';
 import type { Message } from '../transport/transport.ts';
 import { withoutVolatileFields } from './volatile-fields.ts';
 
@@ -14,9 +15,6 @@ export interface RecordedRequest extends Entry {
   /** The variables of this exchange that belong to its identity; null: one that is removed. */
   readonly env?: Readonly<Record<string, string | null>>;
 }
-
-/** Takes secrets out of a text; JSON stays JSON. */
-export type Redact = (text: string) => string;
 
 export function describeRequest(
   { name, capability, dialect, mode }: Entry,

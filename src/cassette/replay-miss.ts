@@ -1,7 +1,8 @@
 import { RuntimeError } from '../errors.ts';
+import { findDifference } from '../json/equal.ts';
 import { isObject, parseLossless } from '../json/json.ts';
+import { sharedPrefixLength } from '../text/shared-prefix.ts';
 import type { CassetteIndex } from './cassette-index.ts';
-import { findDifference, sharedPrefixLength } from './difference.ts';
 import { digestRequest, type RecordedRequest } from './recorded-request.ts';
 import { withoutVolatileFields } from './volatile-fields.ts';
 

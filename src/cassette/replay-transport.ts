@@ -1,9 +1,10 @@
+import type { Redact } from '../contract/scrub.ts';
 import { RuntimeError } from '../errors.ts';
 import { abortedError } from '../transport/deadline.ts';
 import { closedError } from '../transport/oneshot.ts';
 import type { Message, Reply, Transport } from '../transport/transport.ts';
 import type { CassetteIndex } from './cassette-index.ts';
-import { describeRequest, digestRequest, type Entry, type Redact } from './recorded-request.ts';
+import { describeRequest, digestRequest, type Entry } from './recorded-request.ts';
 import { explainMiss } from './replay-miss.ts';
 import { outcomeFromStored } from './stored-outcome.ts';
 

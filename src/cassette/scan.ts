@@ -1,18 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
+import { fits, members, number, shapeOf, text } from '../json/shape.ts';
 import { readBlob } from './blob.ts';
 import { type ByteRange, readerOf, scanLines } from './lines.ts';
-
-/** What `scanCassette` reports of an exchange. */
-export interface FoundExchange {
-  readonly range: ByteRange;
-  readonly key: string;
-  readonly recorder: string;
-  readonly number: number;
-  readonly capability: string;
-  readonly name: string;
-}
+import type { Entry } from './recorded-request.ts';
+import type { FoundExchange } from './replay-queues.ts';
 
 export interface CassetteListener {
   readonly onBlob?: (id: string, place: ByteRange) => void;
@@ -39,6 +32,17 @@ export function unreadableError(file: string, thrown: unknown): RuntimeError {
   return new RuntimeError('FILE_UNREADABLE', message, { cause: thrown });
 }
 
+/** The group of an entry's exchanges. */
+export function entryKey({
+  capability,
+  name,
+}: {
+  readonly capability: string;
+  readonly name: string;
+}): string {
+  return `${capability} ${name}`;
+}
+
 /**
  * Scans a whole cassette and reports blobs and exchanges; lines of model calls are skipped. An incomplete
  * line is skipped where a writer was killed: at the end, or before the mark that the next writer set. Throws
@@ -54,6 +58,7 @@ export async function scanCassette(
     const line = readLine(bytes);
     if (line.kind === 'cut') broken = undefined;
     if (broken !== undefined) throw broken;
+    if (line.kind === 'of another version') throw versionError(`${file}:${number}`, line.version);
     if (line.kind === 'broken') broken = brokenLineError(file, number);
     else if (line.kind === 'blob') onBlob?.(line.id, place);
     else if (line.kind === 'exchange') onExchange?.({ ...line.exchange, range: place });
@@ -63,6 +68,7 @@ export async function scanCassette(
 type CassetteLine =
   | { readonly kind: 'blob'; readonly id: string }
   | { readonly kind: 'exchange'; readonly exchange: Omit<FoundExchange, 'range'> }
+  | { readonly kind: 'of another version'; readonly version: number }
   | { readonly kind: 'model call' | 'cut' | 'broken' };
 
 function readLine(bytes: Buffer): CassetteLine {
@@ -71,23 +77,31 @@ function readLine(bytes: Buffer): CassetteLine {
   const { blob, exchange, v, cut } = value;
   if (isDigest(blob) && readBlob(value) !== undefined) return { kind: 'blob', id: blob };
   if (exchange === VERSION) return readExchange(value);
+  if (typeof exchange === 'number') return { kind: 'of another version', version: exchange };
   if (v !== undefined) return { kind: 'model call' };
   return { kind: cut === true ? 'cut' : 'broken' };
 }
 
 const VERSION = 1;
 
-function readExchange({
-  key,
-  recorder,
-  number,
-  capability,
-  name,
-}: Readonly<Record<string, unknown>>): CassetteLine {
-  if (!isDigest(key) || typeof recorder !== 'string' || typeof number !== 'number') return { kind: 'broken' };
-  if (typeof capability !== 'string' || typeof name !== 'string') return { kind: 'broken' };
-  return { kind: 'exchange', exchange: { key, recorder, number, capability, name } };
+function readExchange(value: unknown): CassetteLine {
+  if (!fits(exchangeShape, value)) return { kind: 'broken' };
+  const { key, recorder, number } = value;
+  return { kind: 'exchange', exchange: { key, recorder, number, group: entryKey(value) } };
 }
+
+const digest = shapeOf(isDigest);
+
+/** What an exchange is found by; the rest of its line is read when it is taken. */
+const exchangeShape = members<
+  Omit<FoundExchange, 'range' | 'group'> & Pick<Entry, 'name'> & { capability: string }
+>({
+  key: digest,
+  recorder: text,
+  number,
+  capability: text,
+  name: text,
+});
 
 function isDigest(value: unknown): value is string {
   return typeof value === 'string' && /^[\da-f]{64}$/.test(value);
@@ -104,5 +118,13 @@ function parse(bytes: Buffer): unknown {
 function brokenLineError(file: string, number: number): RuntimeError {
   return new RuntimeError('FILE_UNREADABLE', `${file}:${number} is no line of a cassette`, {
     hint: 'Remove the line, or record again.',
+  });
+}
+
+/** FILE_UNREADABLE for what another version of Signalbox has recorded. */
+export function versionError(where: string, version: number): RuntimeError {
+  const message = `${where} is of version ${version} of recordings, and this Signalbox knows version ${VERSION}`;
+  return new RuntimeError('FILE_UNREADABLE', message, {
+    hint: 'Use the Signalbox that recorded it, or record again.',
   });
 }

@@ -1,8 +1,10 @@
-import { catalogue, type ErrorCode, RuntimeError, toFault } from '../errors.ts';
+import type { Redact } from '../contract/scrub.ts';
+import { readStoredFault } from '../contract/stored-fault.ts';
+import { RuntimeError, toFault, toRuntimeError } from '../errors.ts';
 import { isObject, Json, stringifyJson } from '../json/json.ts';
+import { text as anyText, fits, members, nullOr, number, oneOf, optional } from '../json/shape.ts';
 import type { Reply } from '../transport/transport.ts';
 import { type Blob, bytesToBlob, textToBlob } from './blob.ts';
-import type { Redact } from './recorded-request.ts';
 
 /** How an exchange ended, as a line keeps it, and the texts that it refers to. */
 export interface StoredOutcome {
@@ -41,56 +43,66 @@ export function faultToStored(error: RuntimeError, redact: Redact): StoredOutcom
   return { members: { fault: { code, about: blob.id } }, blobs: [blob] };
 }
 
-/** The reply that a line keeps, byte for byte; throws the fault that it keeps. Undefined for a line of another shape. */
+/**
+ * The reply that a line keeps, byte for byte; throws the fault that it keeps. Undefined for a line of another shape.
+ * Rejects with FILE_UNREADABLE when a text that it refers to is missing or damaged.
+ */
 export async function outcomeFromStored(
   { reply, fault }: Readonly<Record<string, unknown>>,
   fetch: FetchBlob,
 ): Promise<Reply | undefined> {
-  if (isObject(fault)) throw await readFault(fault, fetch);
-  return isObject(reply) ? await readReply(reply, fetch) : undefined;
+  if (fits(faultLine, fault)) throw await readFault(fault, fetch);
+  if (fits(processReply, reply)) {
+    const { via, exit_code: exitCode, signal, http_status: httpStatus, stdout, stderr } = reply;
+    const stderrText = (await fetch(stderr)).toString('utf8');
+    const outputs = { stdout: await fetch(stdout), stderr: stderrText };
+    return { via, exitCode, signal, ...outputs, ...(httpStatus !== undefined && { httpStatus }) };
+  }
+  if (!fits(rpcReply, reply)) return undefined;
+  const { via, result, error } = reply;
+  if (result !== undefined) return { via, result: await fetchJson(result, fetch) };
+  return error === undefined ? undefined : { via, error: await fetchJson(error, fetch) };
 }
 
-async function readReply(
-  kept: Readonly<Record<string, unknown>>,
-  fetch: FetchBlob,
-): Promise<Reply | undefined> {
-  const { via, exit_code, signal, http_status, stdout, stderr, result, error } = kept;
-  if (via === 'rpc') {
-    if (typeof result === 'string') return { via, result: await fetchJson(result, fetch) };
-    return typeof error === 'string' ? { via, error: await fetchJson(error, fetch) } : undefined;
-  }
-  if (via !== 'process' || typeof stdout !== 'string' || typeof stderr !== 'string') return undefined;
-  if (exit_code !== null && typeof exit_code !== 'number') return undefined;
-  if (signal !== null && typeof signal !== 'string') return undefined;
-  if (http_status !== undefined && typeof http_status !== 'number') return undefined;
-  const stderrText = (await fetch(stderr)).toString('utf8');
-  return {
-    via,
-    exitCode: exit_code,
-    signal,
-    stdout: await fetch(stdout),
-    stderr: stderrText,
-    ...(http_status !== undefined && { httpStatus: http_status }),
-  };
-}
+const processReply = members({
+  via: oneOf('process'),
+  exit_code: nullOr(number),
+  signal: nullOr(anyText),
+  http_status: optional(number),
+  stdout: anyText,
+  stderr: anyText,
+});
+const rpcReply = members({ via: oneOf('rpc'), result: optional(anyText), error: optional(anyText) });
+const faultLine = members({ code: anyText, about: anyText });
 
 async function fetchJson(id: string, fetch: FetchBlob): Promise<Json> {
-  return new Json((await fetch(id)).toString('utf8'));
-}
-
-async function readFault(fault: Readonly<Record<string, unknown>>, fetch: FetchBlob): Promise<RuntimeError> {
-  const about: unknown = JSON.parse((await fetch(String(fault['about']))).toString('utf8'));
-  const { message, hint, details } = isObject(about) ? about : {};
-  return new RuntimeError(readCode(fault['code']), String(message), {
-    hint: typeof hint === 'string' ? hint : undefined,
-    details: isObject(details) ? details : undefined,
+  const json = new Json((await fetch(id)).toString('utf8'));
+  return withDamage(id, () => {
+    void json.value;
+    return json;
   });
 }
 
-function readCode(code: unknown): ErrorCode {
-  return isErrorCode(code) ? code : 'INTERNAL';
+async function readFault(
+  { code, about }: { readonly code: string; readonly about: string },
+  fetch: FetchBlob,
+): Promise<RuntimeError> {
+  const bytes = await fetch(about);
+  return withDamage(about, () => {
+    const members: unknown = JSON.parse(bytes.toString('utf8'));
+    const fault = readStoredFault({ ...(isObject(members) && members), code });
+    return new RuntimeError(fault.code, fault.message, fault);
+  });
 }
 
-function isErrorCode(code: unknown): code is ErrorCode {
-  return typeof code === 'string' && Object.hasOwn(catalogue, code);
+function withDamage<Result>(id: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (cause) {
+    const why = toRuntimeError(cause).message;
+    throw new RuntimeError('FILE_UNREADABLE', `the cassette’s blob ${id} is damaged: ${why}`, {
+      hint: 'Record again.',
+      cause,
+    });
+  }
 }

@@ -1,6 +1,9 @@
 import { type Fault, RuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json/json.ts';
 
+/** Takes secrets out of a text; JSON stays JSON. */
+export type Redact = (text: string) => string;
+
 /** Removes secrets from texts. */
 export interface Scrubber {
   /** For messages and logs: hides known values, and whatever follows the name of a credential. */

@@ -3,11 +3,11 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import type { PrettyOptions } from 'pino-pretty';
 import type { LoggingConfig } from '../config/config.ts';
 import type { RuntimeEvent } from '../contract/event.ts';
-import type { Scrubber } from '../contract/scrub.ts';
+import type { Redact, Scrubber } from '../contract/scrub.ts';
 import { openOutputSink } from '../files/output-sink.ts';
 import { Json, parseLossless } from '../json/json.ts';
 import { escapeInvisible } from '../text/escape-invisible.ts';
-import { createRedact, isCredentialName, type Redact } from './redact.ts';
+import { createRedact, isCredentialName } from './redact.ts';
 
 /** Where log lines go, and how they look there. */
 export interface LogTarget {

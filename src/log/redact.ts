@@ -1,7 +1,5 @@
+import type { Redact } from '../contract/scrub.ts';
 import { createSecretHider, redactedMark } from '../text/hide-secrets.ts';
-
-/** Replaces secrets in a complete text. */
-export type Redact = (text: string) => string;
 
 /** Hides these values wherever they stand, and what follows the names of credentials. */
 export function createRedact(secrets: Iterable<string>): Redact {

@@ -1,7 +1,7 @@
-import type { Scrubber, ScrubStream } from '../contract/scrub.ts';
+import type { Redact, Scrubber, ScrubStream } from '../contract/scrub.ts';
 import { endOfString, endOfValue, skipSpace } from '../json/scan.ts';
 import { createSecretHider, redactedMark, type SecretHider } from '../text/hide-secrets.ts';
-import { hideCredentials, isCredentialName, type Redact } from './redact.ts';
+import { hideCredentials, isCredentialName } from './redact.ts';
 
 /**
  * A redaction for stored texts that are used again: hides secrets, also encoded ones; JSON stays valid JSON,

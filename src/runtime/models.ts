@@ -6,7 +6,6 @@ import type { Scrubber } from '../contract/scrub.ts';
 import type { ModelCallParameters, ModelRequest, Services } from '../pipeline/state/run-context.ts';
 import { createGuard } from '../provider/guard/guard.ts';
 import type { Fire } from '../provider/guard/guard-outcome.ts';
-import { wrapModel } from '../provider/wrapped-model.ts';
 import { fromPrompt } from '../provider/messages/prompt.ts';
 import { listTools, toModelOptions } from '../provider/messages/tools.ts';
 import { replaceMock } from '../provider/open/mock-replacement.ts';
@@ -14,6 +13,7 @@ import { openProvider } from '../provider/open/open-provider.ts';
 import { withRetryListener } from '../provider/open/retry-listener.ts';
 import type { Provider } from '../provider/provider.ts';
 import { openCallRecorder } from '../provider/recording/call-recorder.ts';
+import { wrapModel } from '../provider/wrapped-model.ts';
 import { unknownName } from '../yaml/unknown-name.ts';
 
 export interface ModelsContext {

@@ -4,9 +4,9 @@ import { type ResolvedEntry, resolveExec, resolveHook } from '../binding/resolve
 import { resolveForeign } from '../binding/resolve-foreign.ts';
 import type { Port } from '../capability/invoke.ts';
 import type { Cassette, CassetteOptions } from '../cassette/cassette.ts';
-import type { Redact } from '../cassette/recorded-request.ts';
 import type { HookConfig, RuntimeConfig, ToolConfig } from '../config/config.ts';
 import type { Emit } from '../contract/event.ts';
+import type { Redact } from '../contract/scrub.ts';
 import type { Codec } from '../dialects/dialect.ts';
 import { requireNative, requireToolCodec, toolDialectOf } from '../dialects/registry.ts';
 import type { Link, NativeLink } from '../hooks/gate.ts';

@@ -1,8 +1,8 @@
 import { appendFileSync, linkSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { appendLines, openToAppend } from '../../src/cassette/append-file.ts';
 import { openCassette } from '../../src/cassette/cassette.ts';
+import { openRecordingWriter } from '../../src/cassette/recording-writer.ts';
 import type { RuntimeEvent } from '../../src/contract/event.ts';
 import type { Transport } from '../../src/transport/transport.ts';
 import { bind, bindQuick, faultOf, until } from '../transport/harness.ts';
@@ -177,12 +177,12 @@ test('once nothing can be written, that is said and nothing is asked any more', 
 
 test('long lines of two writers of one file stay whole', async () => {
   const file = newFile();
-  const line = (letter: string) => `${letter.repeat(700_000)}\n`;
-  const handles = await Promise.all([openToAppend(file), openToAppend(file)]);
+  const open = () => openRecordingWriter(file, { isDurable: true });
+  const writers = [open(), open()];
   await Promise.all(
-    [0, 1, 2, 3].map((turn) => appendLines(handles[turn % 2] ?? handles[0], line('abcd'[turn] ?? ''))),
+    [0, 1, 2, 3].map((turn) => writers[turn % 2]?.write(['abcd'.charAt(turn).repeat(700_000)])),
   );
-  await Promise.all(handles.map((handle) => handle.close()));
+  await Promise.all(writers.map((writer) => writer.close()));
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
   expect(lines.map((each) => [...new Set(each)].join('')).toSorted()).toStrictEqual(['a', 'b', 'c', 'd']);
 });

@@ -1,6 +1,7 @@
 import type { PendingCall, PendingDecision, PendingRecord } from '../../src/contract/approval.ts';
+import { readStoredFault } from '../../src/contract/stored-fault.ts';
 import type { RuntimeError } from '../../src/errors.ts';
-import { decodeFault, encodeFault } from '../../src/store/fault-text.ts';
+import { parseLossless, stringifyJson } from '../../src/json/json.ts';
 import type {
   Claim,
   NewRun,
@@ -118,7 +119,7 @@ function setRunStatus(state: State, id: string, change: RunChange): boolean {
 }
 
 function copyFault(fault: RunRecord['error']): RunRecord['error'] {
-  return fault && decodeFault(encodeFault(fault));
+  return fault && readStoredFault(parseLossless(stringifyJson(fault)));
 }
 
 function claimRun(state: State, id: string): Claim | undefined {

@@ -1,5 +1,5 @@
+import { isSameByValue } from '../../json/equal.ts';
 import type { Params } from '../check.ts';
-import { isSameValue } from '../same-value.ts';
 
 /** The conditions of `json_path` that the value does not meet, one sentence each. */
 export function findUnmetConditions(found: unknown, params: Params): string[] {
@@ -13,11 +13,11 @@ type Condition = (found: unknown, wanted: unknown) => string | undefined;
 
 const conditions: Readonly<Record<string, Condition>> = {
   expected: (found, wanted) =>
-    isSameValue(found, wanted) ? undefined : `found ${excerpt(found)}, not ${excerpt(wanted)}`,
+    isSameByValue(found, wanted) ? undefined : `found ${excerpt(found)}, not ${excerpt(wanted)}`,
   contains: (found, wanted) => {
     if (!Array.isArray(found)) return `found ${excerpt(found)}, which is no list`;
     const items: readonly unknown[] = Array.isArray(wanted) ? wanted : [];
-    const missing = items.filter((item) => !found.some((element) => isSameValue(element, item)));
+    const missing = items.filter((item) => !found.some((element) => isSameByValue(element, item)));
     return missing.length === 0 ? undefined : `the list lacks ${missing.map(excerpt).join(', ')}`;
   },
   min: (found, wanted) => compare(found, wanted, (a, b) => a >= b, 'less'),

@@ -1,7 +1,7 @@
 import { type EvalOutcome, type EvalToolCall, scored } from '../../contract/eval.ts';
+import { isSameByValue } from '../../json/equal.ts';
 import { Json, parseLossless } from '../../json/json.ts';
 import type { Check, CheckInput, ParamSpec } from '../check.ts';
-import { isSameValue } from '../same-value.ts';
 import { argsOf, findMismatches, formatValue } from './call-arguments.ts';
 import { exactParam, type Members } from './exact-values.ts';
 import { judgedCalls, scopeParam } from './judged-calls.ts';
@@ -113,7 +113,7 @@ function findExcluded(args: Members, excluded: Excluded): string[] {
 
 /** A model that writes a number as text must not get past. */
 function isSpelledAlike(one: unknown, other: unknown): boolean {
-  return isSameValue(readScalar(one), readScalar(other));
+  return isSameByValue(readScalar(one), readScalar(other));
 }
 
 /** The number, boolean or null that a text spells. */

@@ -1,6 +1,6 @@
 import type { EvalToolCall } from '../../contract/eval.ts';
+import { isSameByValue } from '../../json/equal.ts';
 import { parseLossless, stringifyJson } from '../../json/json.ts';
-import { isSameValue } from '../same-value.ts';
 import { exactTree, isMembers, type Members } from './exact-values.ts';
 import { shorten } from './wording.ts';
 
@@ -19,7 +19,7 @@ export function argsOf({ args }: EvalToolCall): Members {
 export function findMismatches(args: Members, expected: Members): readonly string[] {
   return Object.entries(expected).flatMap(([name, value]) => {
     if (!Object.hasOwn(args, name)) return [`${name} is missing`];
-    if (isSameValue(args[name], value)) return [];
+    if (isSameByValue(args[name], value)) return [];
     return [`${name} is ${formatValue(args[name])}, not ${formatValue(value)}`];
   });
 }

@@ -5,8 +5,9 @@ import type {
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import type { ChatMessage } from '../../contract/provider.ts';
+import { isSameToTheDigit } from '../../json/equal.ts';
 import { describeAnswer } from './answer-description.ts';
-import { isSameJsonText, plainMessage } from './plain-json.ts';
+import { plainMessage } from './plain-json.ts';
 import { rebuildAnswer } from './rebuilt-answer.ts';
 
 /** What a model answered. */
@@ -39,7 +40,7 @@ export function toAnswer(
   sent?: SentAnswer,
 ): { readonly content: LanguageModelV4Content[]; readonly finishReason: LanguageModelV4FinishReason } {
   const old = sent?.content ?? [];
-  if (sent !== undefined && isSameJsonText(message, sent.message)) {
+  if (sent !== undefined && isSameToTheDigit(message, sent.message)) {
     return { content: [...old], finishReason: sent.finishReason };
   }
   const plain = plainMessage(message);

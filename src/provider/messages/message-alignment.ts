@@ -1,5 +1,5 @@
 import type { ChatMessage } from '../../contract/provider.ts';
-import { canonicalText } from './plain-json.ts';
+import { canonicalJson } from '../../json/equal.ts';
 
 /** The index of the sent message that a replaced message stands for, and whether it is unchanged. */
 export interface Alignment {
@@ -36,14 +36,14 @@ export function alignMessages(
 function findSame(sent: readonly ChatMessage[], replaced: readonly ChatMessage[]): (Alignment | undefined)[] {
   const indexesByText = new Map<string, number[]>();
   for (let index = sent.length - 1; index >= 0; index--) {
-    const text = canonicalText(sent[index]);
+    const text = canonicalJson(sent[index]);
     const same = indexesByText.get(text);
     if (same === undefined) indexesByText.set(text, [index]);
     else same.push(index);
   }
   let next = 0;
   return replaced.map((message) => {
-    const same = indexesByText.get(canonicalText(message)) ?? [];
+    const same = indexesByText.get(canonicalJson(message)) ?? [];
     let index = same.pop();
     while (index !== undefined && index < next) index = same.pop();
     if (index === undefined) return undefined;

@@ -11,20 +11,3 @@ export function plainMessage(message: ChatMessage): Readonly<Record<string, unkn
   const plain = exactTree(message);
   return isObject(plain) ? plain : {};
 }
-
-/** One text for all spellings of a JSON value: however keys are ordered and characters escaped. */
-export function canonicalText(value: unknown): string {
-  return JSON.stringify(sortKeys(exactTree(value)));
-}
-
-/** Whether two trees are the same JSON value, to the digit. */
-export function isSameJsonText(one: unknown, other: unknown): boolean {
-  return one === other || canonicalText(one) === canonicalText(other);
-}
-
-function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys);
-  if (!isObject(value) || JSON.isRawJSON(value)) return value;
-  const members = Object.entries(value).map(([key, member]): [string, unknown] => [key, sortKeys(member)]);
-  return Object.fromEntries(members.sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0)));
-}

@@ -6,6 +6,7 @@ import type {
 } from '@ai-sdk/provider';
 import { isJSONValue } from '@ai-sdk/provider';
 import { RuntimeError } from '../../errors.ts';
+import { isSameToTheDigit } from '../../json/equal.ts';
 import { isObject, stringifyJson } from '../../json/json.ts';
 import {
   describeAnswer,
@@ -21,7 +22,6 @@ import {
   type Replacement,
   replaceInPlace,
 } from './part-layout.ts';
-import { isSameJsonText } from './plain-json.ts';
 import { readCalls, readReasoning, type ToolCallMember } from './rebuilt-assistant.ts';
 import { createFileFinder, type PlainObject, rebuildBody } from './rebuilt-body.ts';
 import { parseIfJson } from './rebuilt-tool-part.ts';
@@ -61,7 +61,7 @@ export function rebuildAnswer(message: PlainObject, old: readonly Content[]): Co
   const addedReasoning = oldReasoning.length === 0 ? reasoning : [];
   const addedBody = oldBody.length === 0 ? body : [];
   const content = [...addedReasoning, ...insertBehindReasoning(arranged, addedBody), ...calls.added];
-  const isCitedSame = isSameJsonText(message['citations'] ?? [], describeAnswer(old)['citations'] ?? []);
+  const isCitedSame = isSameToTheDigit(message['citations'] ?? [], describeAnswer(old)['citations'] ?? []);
   return content.map((part) => keepSeenMembers(part, isCitedSame));
 }
 
@@ -93,7 +93,7 @@ function rebuildReasoning(given: unknown, old: readonly Content[]): readonly Con
 const callMatching: PartMatcher<ToolCallMember, LanguageModelV4ToolCall> = {
   matches: ({ toolCallId }, { id }) => toolCallId === id,
   change: (part, call) => {
-    if (isSameJsonText(describeAnswerToolCall(part), call)) return part;
+    if (isSameToTheDigit(describeAnswerToolCall(part), call)) return part;
     const { providerMetadata: _, ...rest } = part;
     return { ...rest, ...callMatching.add(call) };
   },
@@ -107,7 +107,7 @@ const callMatching: PartMatcher<ToolCallMember, LanguageModelV4ToolCall> = {
 const resultMatching: PartMatcher<PlainObject, LanguageModelV4ToolResult> = {
   matches: ({ toolCallId }, { id }) => toolCallId === id,
   change: (part, entry) => {
-    if (isSameJsonText(describeToolResult(part), entry)) return part;
+    if (isSameToTheDigit(describeToolResult(part), entry)) return part;
     const { providerMetadata: _, ...rest } = part;
     return { ...rest, result: toResult(entry['content'], part) };
   },
@@ -122,7 +122,7 @@ function toResult(content: unknown, { result }: LanguageModelV4ToolResult): NonN
 
 const sourceMatching: PartMatcher<PlainObject, LanguageModelV4Source> = {
   matches: (part, { id }) => part.id === id,
-  change: (part, entry) => (isSameJsonText(describeSource(part), entry) ? part : changeSource(part, entry)),
+  change: (part, entry) => (isSameToTheDigit(describeSource(part), entry) ? part : changeSource(part, entry)),
   add: () => throwMalformedEntry('sources', 'that was not there'),
 };
 

@@ -1,5 +1,6 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolCallPart } from '@ai-sdk/provider';
 import { RuntimeError } from '../../errors.ts';
+import { isSameToTheDigit } from '../../json/equal.ts';
 import { isObject } from '../../json/json.ts';
 import { describeCall } from './message-description.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type Replacement,
   replaceInPlace,
 } from './part-layout.ts';
-import { isSameJsonText } from './plain-json.ts';
 import { type FindFile, type PlainObject, rebuildBody } from './rebuilt-body.ts';
 
 export type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
@@ -67,7 +67,7 @@ export function readReasoning(given: unknown): string {
 const callMatching: PartMatcher<ToolCallMember, LanguageModelV4ToolCallPart> = {
   matches: ({ toolCallId }, { id }) => toolCallId === id,
   change: (part, call) =>
-    isSameJsonText(describeCall(part), call)
+    isSameToTheDigit(describeCall(part), call)
       ? part
       : { ...callMatching.add(call), ...(part.providerExecuted === true && { providerExecuted: true }) },
   add: ({ id, name, args }) => ({ type: 'tool-call', toolCallId: id, toolName: name, input: args }),

@@ -1,9 +1,9 @@
 import type { LanguageModelV4FilePart } from '@ai-sdk/provider';
 import { RuntimeError } from '../../errors.ts';
+import { canonicalJson, isSameToTheDigit } from '../../json/equal.ts';
 import { isObject } from '../../json/json.ts';
 import { parseFilePart, withFileText } from './media.ts';
 import { type BodyPart, describeBody, describeBodyPart } from './message-description.ts';
-import { canonicalText, isSameJsonText } from './plain-json.ts';
 
 /** A replaced message, or a part of one, as plain values that keep their digits. */
 export type PlainObject = Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ export function rebuildBody(message: PlainObject, origin: BodyOrigin): readonly 
   const given = requireParts(parts);
   const text = typeof content === 'string' ? content : '';
   const sent = describeBody(origin.body);
-  if (text === sent.content && isSameJsonText(given ?? [], sent.parts ?? [])) return origin.body;
+  if (text === sent.content && isSameToTheDigit(given ?? [], sent.parts ?? [])) return origin.body;
   if (given === undefined) return textBody(text, origin);
   const built = given.map((part, index) => rebuildPart(part, index, origin));
   const texts = given.flatMap((part) => (typeof part['text'] === 'string' ? [part['text']] : []));
@@ -50,7 +50,7 @@ export function createFileFinder(files: () => readonly LanguageModelV4FilePart[]
 
 /** Text is left out: a filter may change it, and the file is still the same. */
 function keyOf({ text: _, ...file }: PlainObject): string {
-  return canonicalText(file);
+  return canonicalJson(file);
 }
 
 function requireParts(parts: unknown): readonly PlainObject[] | undefined {

@@ -1,6 +1,6 @@
-import { findDifference, sharedPrefixLength } from '../../cassette/difference.ts';
-import type { ModelCallRequest } from './recorded-call.ts';
-import { canonicalJson } from './sdk-value.ts';
+import { canonicalJson, findDifference } from '../../json/equal.ts';
+import { sharedPrefixLength } from '../../text/shared-prefix.ts';
+import type { ModelCallRequest } from './model-call.ts';
 
 /** Where a call first differs from the recorded one that is nearest to it, as a sentence. */
 export function describeDifference(call: ModelCallRequest, recorded: readonly ModelCallRequest[]): string {

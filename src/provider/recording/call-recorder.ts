@@ -1,23 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4GenerateResult,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
-import { appendLines, openToAppend, unwritableError } from '../../cassette/append-file.ts';
+import { openRecordingWriter } from '../../cassette/recording-writer.ts';
+import type { Redact } from '../../contract/scrub.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { Peer } from '../open/provider-error.ts';
-import {
-  type CallOutcome,
-  describeModelCall,
-  digestCall,
-  encodeRecordedCall,
-  type ModelCallRequest,
-  type Redact,
-  redactCall,
-} from './recorded-call.ts';
+import { wrapModel } from '../wrapped-model.ts';
+import type { CallOutcome, ModelCallRequest } from './model-call.ts';
+import { describeModelCall, digestCall, encodeRecordedCall, redactCall } from './recorded-call.ts';
 
 /** Records model calls and their outcomes. */
 export interface CallRecorder {
@@ -35,45 +28,20 @@ export interface CallRecorder {
  * but no header and no key, and nothing that `redact` takes out.
  */
 export function openCallRecorder(file: string, redact?: Redact): CallRecorder {
-  const opening = openToAppend(file);
-  // The rejection is reported by the first recorded call.
-  opening.catch(() => {});
-  const recorder = randomUUID();
-  let calls = 0;
-  let written: Promise<void> = Promise.resolve();
-  const write = (line: string) => {
-    const work = written.then(async () => append(await opening, line));
-    written = work.catch(() => {});
-    return work.catch((thrown: unknown) => {
-      throw unwritableError(file, thrown);
-    });
-  };
+  const writer = openRecordingWriter(file, { isDurable: true });
   const begin = async (original: ModelCallRequest, peer: Peer): Promise<WriteOutcome> => {
     const call = redact === undefined ? original : redactCall(original, redact);
-    calls += 1;
-    const number = calls;
-    const digest = digestCall(call);
-    await opening;
-    return (outcome) => {
-      const line = encodeRecordedCall({ ...call, digest, recorder, number, outcome }, peer.secrets, redact);
-      return write(`${line}\n`);
-    };
+    const id = { digest: digestCall(call), ...writer.begin() };
+    await writer.ready();
+    return (outcome) => writer.write([encodeRecordedCall({ ...call, ...id, outcome }, peer.secrets, redact)]);
   };
   return {
     wrap: (model, peer) =>
       recordModel(model, (mode, options) =>
         begin(describeModelCall({ provider: peer.id, model: model.modelId, mode }, options), peer),
       ),
-    close: async () => {
-      await written;
-      await opening.then((handle) => handle.close()).catch(() => {});
-    },
+    close: writer.close,
   };
-}
-
-async function append(handle: FileHandle, line: string): Promise<void> {
-  await appendLines(handle, line);
-  await handle.datasync();
 }
 
 type WriteOutcome = (outcome: CallOutcome) => Promise<void>;

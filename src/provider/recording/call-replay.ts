@@ -1,16 +1,11 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { Redact } from '../../contract/scrub.ts';
 import { RuntimeError } from '../../errors.ts';
 import { abortedError } from '../../transport/deadline.ts';
+import { createModel } from '../wrapped-model.ts';
 import { describeDifference } from './call-difference.ts';
-import {
-  type CallOutcome,
-  describeModelCall,
-  digestCall,
-  type ModelCallRequest,
-  type RecordedCall,
-  type Redact,
-  redactCall,
-} from './recorded-call.ts';
+import type { CallOutcome, ModelCallRequest, RecordedCall } from './model-call.ts';
+import { describeModelCall, digestCall, redactCall } from './recorded-call.ts';
 import { openRecordedCalls, type RecordedCalls } from './recorded-calls.ts';
 
 /** Recorded model calls, each of which answers once. */
@@ -67,11 +62,8 @@ function replayModel(
     if (outcome.kind === 'error') throw outcome.error;
     return outcome;
   };
-  return {
-    specificationVersion: 'v4',
-    provider: 'replay',
-    modelId: model,
-    supportedUrls: {},
+  const about = { provider: 'replay', modelId: model, supportedUrls: {} };
+  return createModel(about, {
     doGenerate: async (options) => {
       const outcome = await ask('generate', options);
       if (outcome.kind === 'result') return outcome.result;
@@ -82,7 +74,7 @@ function replayModel(
       if (outcome.kind === 'parts') return { stream: ReadableStream.from(outcome.parts) };
       throw new RuntimeError('INTERNAL', 'the recording has a result where a stream belongs');
     },
-  };
+  });
 }
 
 function replayMissError({ provider, mode }: ModelCallRequest, why: string): RuntimeError {

@@ -1,38 +1,14 @@
 import { createHash } from 'node:crypto';
-import type {
-  LanguageModelV4CallOptions,
-  LanguageModelV4GenerateResult,
-  LanguageModelV4StreamPart,
-} from '@ai-sdk/provider';
-import type { RuntimeError } from '../../errors.ts';
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { versionError } from '../../cassette/scan.ts';
+import type { Redact } from '../../contract/scrub.ts';
+import { RuntimeError, toRuntimeError } from '../../errors.ts';
+import { canonicalJson } from '../../json/equal.ts';
 import { isObject, parseLossless, stringifyJson } from '../../json/json.ts';
+import { readShape } from '../../json/shape.ts';
 import { hideSecrets } from '../open/provider-error.ts';
-import { canonicalJson, decodeSdkValue, encodeSdkValue } from './sdk-value.ts';
-
-/** A model call as far as its answer depends on it. */
-export interface ModelCallRequest {
-  /** The id of its entry. */
-  readonly provider: string;
-  readonly model: string;
-  readonly mode: 'generate' | 'stream';
-  /** Prompt, tools and settings as JSON; no headers. */
-  readonly request: unknown;
-}
-
-/** A model call and its outcome: one line of a recording. */
-export interface RecordedCall extends ModelCallRequest {
-  /** The digest of the call before its provider's secrets were taken out. */
-  readonly digest: string;
-  /** The recorder that wrote it, and the call's number there: calls overlap, and end in another order. */
-  readonly recorder: string;
-  readonly number: number;
-  readonly outcome: CallOutcome;
-}
-
-export type CallOutcome =
-  | { readonly kind: 'result'; readonly result: LanguageModelV4GenerateResult }
-  | { readonly kind: 'parts'; readonly parts: readonly LanguageModelV4StreamPart[] }
-  | { readonly kind: 'error'; readonly error: RuntimeError };
+import { callShape, type ModelCallRequest, type RecordedCall } from './model-call.ts';
+import { decodeSdkValue, encodeSdkValue } from './sdk-value.ts';
 
 export function describeModelCall(
   about: Omit<ModelCallRequest, 'request'>,
@@ -40,9 +16,6 @@ export function describeModelCall(
 ): ModelCallRequest {
   return { ...about, request: encodeSdkValue(settings, 'drop') };
 }
-
-/** Takes secrets out of a text; JSON stays JSON. */
-export type Redact = (text: string) => string;
 
 /** The call without what `redact` takes out. */
 export function redactCall(call: ModelCallRequest, redact: Redact): ModelCallRequest {
@@ -66,22 +39,26 @@ export function encodeRecordedCall(
   return stringifyJson({ v: VERSION, ...exchange, request, outcome });
 }
 
-/** Undefined for a line that is no exchange, such as one that was cut off. */
-export function decodeRecordedCall(line: string): RecordedCall | undefined {
+/**
+ * Reads the line at `where`; undefined when it holds no recorded call, such as one that was cut off. Throws
+ * FILE_UNREADABLE for a call of another version, or one that is damaged.
+ */
+export function decodeRecordedCall(line: string, where: string): RecordedCall | undefined {
   const value = parseLine(line);
-  if (!isObject(value) || value['v'] !== VERSION) return undefined;
-  const { provider, model, mode, request, recorder, number, digest } = value;
-  const outcome = decodeSdkValue(value['outcome']);
-  if (
-    typeof provider !== 'string' ||
-    typeof model !== 'string' ||
-    typeof recorder !== 'string' ||
-    typeof digest !== 'string'
-  )
-    return undefined;
-  if ((mode !== 'generate' && mode !== 'stream') || typeof number !== 'number') return undefined;
-  if (!isOutcome(outcome)) return undefined;
-  return { provider, model, mode, request, recorder, number, digest, outcome };
+  if (!isObject(value) || typeof value['v'] !== 'number') return undefined;
+  if (value['v'] !== VERSION) throw versionError(where, value['v']);
+  try {
+    const { provider, model, mode, request, recorder, number, digest } = value;
+    const outcome = decodeSdkValue(value['outcome']);
+    const call = { provider, model, mode, request, recorder, number, digest, outcome };
+    return readShape(callShape, call, (path) => new Error(`at ${path}`));
+  } catch (cause) {
+    const message = `${where} is no recorded model call: ${toRuntimeError(cause).message}`;
+    throw new RuntimeError('FILE_UNREADABLE', message, {
+      hint: 'Remove the line, or record again.',
+      cause,
+    });
+  }
 }
 
 const VERSION = 1;
@@ -105,13 +82,4 @@ function parseLine(line: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Only the outline is checked: the lines are Signalbox's own. */
-function isOutcome(value: unknown): value is CallOutcome {
-  if (!isObject(value)) return false;
-  const { kind, result, parts, error } = value;
-  if (kind === 'result') return isObject(result) && Array.isArray(result['content']);
-  if (kind === 'parts') return Array.isArray(parts) && parts.every(isObject);
-  return kind === 'error' && error instanceof Error;
 }

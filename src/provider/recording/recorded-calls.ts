@@ -1,7 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { type ByteRange, type ReadAt, readerOf, readRange, scanLines } from '../../cassette/lines.ts';
+import { createReplayQueues } from '../../cassette/replay-queues.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
-import { decodeRecordedCall, type RecordedCall } from './recorded-call.ts';
+import type { RecordedCall } from './model-call.ts';
+import { decodeRecordedCall } from './recorded-call.ts';
 
 /**
  * The model calls of a recording, by offset; contents stay on the disk. Methods reject with FILE_UNREADABLE.
@@ -15,53 +17,47 @@ export interface RecordedCalls {
   firstOf(provider: string): Promise<RecordedCall[]>;
 }
 
-/** Finds the calls in a recording. Lines that were cut off, and those of processes, are left out. Throws FILE_UNREADABLE. */
+/**
+ * Finds the calls in a recording. Lines that were cut off, and those of processes, are left out. Throws
+ * FILE_UNREADABLE, also for a call that is damaged or of another version.
+ */
 export async function openRecordedCalls(file: string): Promise<RecordedCalls> {
   const source = await openSource(file);
-  const found: CallLocation[] = [];
+  const queues = createReplayQueues(MAX_COMPARED);
+  let foundLines = 0;
   let unknownLines = 0;
   await source.use((read) =>
-    scanLines(read, (line, place) => {
+    scanLines(read, (line, range, lineNumber) => {
       if (isProcessLine(line)) return;
-      const exchange = decodeRecordedCall(line.toString('utf8'));
-      if (exchange === undefined) unknownLines += 1;
-      else found.push(toCallLocation(exchange, place));
+      const call = decodeRecordedCall(line.toString('utf8'), `${file}:${lineNumber}`);
+      if (call === undefined) {
+        unknownLines += 1;
+        return;
+      }
+      foundLines += 1;
+      const { digest: key, recorder, number, provider: group } = call;
+      queues.add({ range, key, recorder, number, group });
     }),
   );
-  if (found.length === 0 && unknownLines > 0) throw noCallsError(file);
-  const callsByDigest = groupByDigest(found);
-  const readCall = async ({ range }: CallLocation): Promise<RecordedCall> => {
+  if (foundLines === 0 && unknownLines > 0) throw noCallsError(file);
+  const readCall = async (range: ByteRange): Promise<RecordedCall> => {
     const line = await source.use((read) => readRange(read, range));
-    const exchange = decodeRecordedCall(line.toString('utf8'));
-    if (exchange === undefined) throw unreadableError(file, new Error('it has changed'));
-    return exchange;
+    const call = decodeRecordedCall(line.toString('utf8'), file);
+    if (call === undefined) throw unreadableError(file, new Error('it has changed'));
+    return call;
   };
   return {
     take: async (digest) => {
-      const next = callsByDigest.get(digest)?.shift();
+      const next = queues.take(digest);
       return next && (await readCall(next));
     },
-    has: (digest) => callsByDigest.has(digest),
-    firstOf: async (provider) => {
-      const own = found.filter((each) => each.provider === provider).slice(0, MAX_COMPARED);
-      return await Promise.all(own.map(readCall));
-    },
+    has: (digest) => queues.count(digest) > 0,
+    firstOf: async (provider) => await Promise.all(queues.group(provider).first.map(readCall)),
   };
 }
 
 /** How many calls of a provider a call is compared with when it is not found. */
 const MAX_COMPARED = 200;
-
-interface CallLocation extends Pick<RecordedCall, 'provider' | 'digest' | 'recorder' | 'number'> {
-  readonly range: ByteRange;
-}
-
-function toCallLocation(
-  { provider, digest, recorder, number }: RecordedCall,
-  place: ByteRange,
-): CallLocation {
-  return { provider, digest, recorder, number, range: place };
-}
 
 /** Whether a cassette line is not a model call. */
 function isProcessLine(line: Buffer): boolean {
@@ -106,22 +102,4 @@ function noCallsError(file: string): RuntimeError {
   return new RuntimeError('FILE_UNREADABLE', `${file} holds no recorded model call`, {
     hint: 'Make a recording with `--record FILE`.',
   });
-}
-
-/** The calls of each digest, in the order in which they began. */
-function groupByDigest(calls: readonly CallLocation[]): Map<string, CallLocation[]> {
-  const groups = new Map<string, CallLocation[]>();
-  for (const call of calls.toSorted(inOrder(calls))) {
-    const same = groups.get(call.digest);
-    if (same === undefined) groups.set(call.digest, [call]);
-    else same.push(call);
-  }
-  return groups;
-}
-
-function inOrder(calls: readonly CallLocation[]): (one: CallLocation, other: CallLocation) => number {
-  const recorders = new Map<string, number>();
-  for (const { recorder } of calls) recorders.set(recorder, recorders.get(recorder) ?? recorders.size);
-  const rank = ({ recorder }: CallLocation) => recorders.get(recorder) ?? 0;
-  return (one, other) => rank(one) - rank(other) || one.number - other.number;
 }

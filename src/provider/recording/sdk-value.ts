@@ -1,5 +1,6 @@
-import { catalogue, type ErrorCode, RuntimeError, toFault } from '../../errors.ts';
-import { isObject, Json, parseLossless, stringifyJson } from '../../json/json.ts';
+import { readStoredFault } from '../../contract/stored-fault.ts';
+import { RuntimeError, toFault } from '../../errors.ts';
+import { isObject, Json, parseLossless } from '../../json/json.ts';
 
 /**
  * A value of the AI SDK as plain JSON: a date stands as `{"$": "date", "value": …}`, and so do bytes, addresses,
@@ -17,12 +18,12 @@ export function encodeSdkValue(value: unknown, absent: 'keep' | 'drop'): unknown
   return '$' in members ? { $: 'object', value: members } : members;
 }
 
-/** The value that `encodeSdkValue` was given. */
+/** The value that `encodeSdkValue` was given. Throws Error for what it never writes. */
 export function decodeSdkValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(decodeSdkValue);
   if (!isObject(value) || JSON.isRawJSON(value)) return value;
   const { $: kind, value: inner } = value;
-  if (kind === 'date') return new Date(String(inner));
+  if (kind === 'date') return decodeDate(String(inner));
   if (kind === 'bytes') return new Uint8Array(Buffer.from(String(inner), 'base64'));
   if (kind === 'url') return new URL(String(inner));
   if (kind === 'error') return decodeError(inner);
@@ -30,28 +31,15 @@ export function decodeSdkValue(value: unknown): unknown {
   return decodeMembers(kind === 'object' && isObject(inner) ? inner : value);
 }
 
-/** The same text for the same JSON value, whatever the order of its keys. */
-export function canonicalJson(value: unknown): string {
-  return stringifyJson(sortKeys(value));
-}
-
 function decodeError(fault: unknown): RuntimeError {
-  const { code, message, hint, details } = isObject(fault) ? fault : {};
-  return new RuntimeError(isErrorCode(code) ? code : 'PROVIDER_FAILED', String(message), {
-    hint: typeof hint === 'string' ? hint : undefined,
-    details: isObject(details) ? decodeMembers(details) : undefined,
-  });
+  const { code, message, hint, details } = readStoredFault(fault, 'PROVIDER_FAILED');
+  return new RuntimeError(code, message, { hint, details: details && decodeMembers(details) });
 }
 
-function isErrorCode(code: unknown): code is ErrorCode {
-  return typeof code === 'string' && Object.hasOwn(catalogue, code);
-}
-
-function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys);
-  if (!isObject(value) || JSON.isRawJSON(value)) return value;
-  const sorted = Object.keys(value).toSorted();
-  return Object.fromEntries(sorted.map((key) => [key, sortKeys(value[key])]));
+function decodeDate(text: string): Date {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) throw new Error(`${JSON.stringify(text)} is no date`);
+  return date;
 }
 
 function encodeMembers(object: object, absent: 'keep' | 'drop'): Record<string, unknown> {

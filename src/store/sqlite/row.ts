@@ -1,6 +1,6 @@
+import { readStoredFault } from '../../contract/stored-fault.ts';
 import type { Fault } from '../../errors.ts';
-import { Json } from '../../json/json.ts';
-import { decodeFault } from '../fault-text.ts';
+import { Json, parseLossless } from '../../json/json.ts';
 
 /** One row of a query result. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -49,7 +49,7 @@ export function jsonOrNull(row: Row, column: string): Json | null {
 export function faultOrNull(row: Row, column: string): Fault | null {
   const text = textOrNull(row, column);
   try {
-    return text === null ? null : decodeFault(text);
+    return text === null ? null : readStoredFault(parseLossless(text));
   } catch {
     return throwDamaged(row, column);
   }

@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../contract/run.ts';
-import { encodeFault } from '../fault-text.ts';
+import { stringifyJson } from '../../json/json.ts';
 import type { NewRun, RunChange, RunRecord, Store } from '../store.ts';
 import { endedStatuses } from '../store-rules.ts';
 import type { Database } from './database.ts';
@@ -73,7 +73,7 @@ function changeToRow({ status, output, error, at }: RunChange) {
     keep_output: output === undefined ? 1 : 0,
     output: output?.text ?? null,
     keep_error: error === undefined ? 1 : 0,
-    error: error ? encodeFault(error) : null,
+    error: error ? stringifyJson(error) : null,
   };
 }
 

@@ -1,20 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { RuntimeError } from '../../errors.ts';
-import { isObject, parseLossless, stringifyJson } from '../../json/json.ts';
+import { parseLossless, stringifyJson } from '../../json/json.ts';
+import { readShape, type Shape } from '../../json/shape.ts';
 import type { NewResult, ResultRun, ResultStore, RunEnd, StoredResult } from '../../store/result-store.ts';
 import { type EvalWeighting, toCaseRecord } from '../case/case-record.ts';
 import { readReduction } from '../file/reduction.ts';
 import { digestOfCase } from './fingerprint.ts';
-import type { CaseRecord, EpochRecord, RunHeader, RunSource, SuiteReport } from './record.ts';
+import type { CaseRecord, RunHeader, RunSource } from './record.ts';
+import { header as headerShape, type StoredEpoch, storedEpoch } from './record-shapes.ts';
+import { report as reportShape } from './report-shape.ts';
 import type { EpochJournal } from './suite-run.ts';
-
-/** One epoch of a case as the store holds it. */
-interface StoredEpoch {
-  readonly file: string;
-  readonly line: number;
-  readonly tags: readonly string[];
-  readonly record: EpochRecord;
-}
 
 /**
  * The journal of a run in the result store; `find` looks up earlier epochs only when the run is resumed.
@@ -59,7 +54,7 @@ function batchPuts(store: ResultStore): (record: NewResult) => Promise<void> {
 /** A run that the store holds, to be shown, compared or rendered. */
 export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
   const header = readHeader(run);
-  const report = run.report === null ? undefined : readText<SuiteReport>(run.report, isReport);
+  const report = run.report === null ? undefined : readText(run.report, reportShape);
   return {
     header,
     report,
@@ -80,7 +75,7 @@ export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
 
 /** The header of a kept run. Throws STORE_FAILED when it cannot be read. */
 export function readHeader(run: ResultRun): RunHeader {
-  return readText<RunHeader>(run.header, isHeader);
+  return readText(run.header, headerShape);
 }
 
 /** Whether a run did not come to its end. */
@@ -120,16 +115,15 @@ function toWeighting({ id, role, weight, reducer }: RunHeader['evals'][number]):
 }
 
 function readEpoch({ text }: StoredResult): StoredEpoch {
-  return readText<StoredEpoch>(text, isEpoch);
+  return readText(text, storedEpoch);
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
-/** Parses a record that Signalbox wrote; `isOurs` checks its main members only. Throws STORE_FAILED. */
-function readText<Shape>(text: string, isOurs: (members: Members) => boolean): Shape {
-  const value = parse(text);
-  if (!isObject(value) || !isOurs(value)) throw damagedStore('text that is no record of a run');
-  return value as Shape;
+/** Reads a record that Signalbox wrote. Throws STORE_FAILED with the path of what does not fit. */
+function readText<T>(text: string, shape: Shape<T>): T {
+  return readShape(shape, parse(text), (path) => {
+    const where = path === '' ? '' : ` (at ${path})`;
+    return damagedStore(`text that is no record of a run${where}`);
+  });
 }
 
 function parse(text: string): unknown {
@@ -138,22 +132,6 @@ function parse(text: string): unknown {
   } catch (cause) {
     throw damagedStore('text that is not JSON', cause);
   }
-}
-
-function isHeader({ evals, epochs, started_at }: Members): boolean {
-  return Array.isArray(evals) && evals.every(isObject) && Number.isSafeInteger(epochs) && isText(started_at);
-}
-
-function isReport({ status, evals, gates, overall }: Members): boolean {
-  return isText(status) && isObject(evals) && Array.isArray(gates) && isObject(overall);
-}
-
-function isEpoch({ file, tags, record }: Members): boolean {
-  return isText(file) && Array.isArray(tags) && isObject(record) && Array.isArray(record['results']);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
 }
 
 function damagedStore(what: string, cause?: unknown): RuntimeError {

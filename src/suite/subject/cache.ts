@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { isObject, parseLossless, stringifyJson } from '../../json/json.ts';
+import { parseLossless, stringifyJson } from '../../json/json.ts';
+import { text as anyText, anything, fits, members } from '../../json/shape.ts';
 import type { ResultStore } from '../../store/result-store.ts';
+import { conversation } from '../run/record-shapes.ts';
 import type { SubjectAdapter, SubjectOutput, SubjectRequest } from './adapter.ts';
 import { digestFiles } from './file-digests.ts';
 
@@ -53,9 +55,19 @@ function digest(parts: unknown): string {
   return createHash('sha256').update(stringifyJson(parts)).digest('hex');
 }
 
-/** Parses a stored answer; undefined for text of another format. */
+/** Reads a stored answer; undefined for text that is none, so that the answer is made anew. */
 function readAnswer(text: string): SubjectOutput | undefined {
-  const value = parseLossless(text);
-  const isOurs = isObject(value) && typeof value['text'] === 'string' && Array.isArray(value['messages']);
-  return isOurs ? (value as unknown as SubjectOutput) : undefined;
+  try {
+    const value = parseLossless(text);
+    return fits(storedAnswer, value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
+
+/** A failure is never kept. */
+const storedAnswer = members<Omit<SubjectOutput, 'error'>>({
+  text: anyText,
+  result: anything,
+  ...conversation,
+});

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createGuard } from '../../../src/provider/guard/guard.ts';
-import { wrapModel } from '../../../src/provider/wrapped-model.ts';
 import { fromAnswer } from '../../../src/provider/messages/answer.ts';
+import { wrapModel } from '../../../src/provider/wrapped-model.ts';
 import { type Api, apiOf, play } from '../apis.ts';
 import { ask, collect } from '../bench.ts';
 import { fireHook } from '../guard-bench.ts';

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/errors.ts';
+import { canonicalJson } from '../../../src/json/equal.ts';
 import { parseLossless, stringifyJson } from '../../../src/json/json.ts';
-import { canonicalJson, decodeSdkValue, encodeSdkValue } from '../../../src/provider/recording/sdk-value.ts';
+import { decodeSdkValue, encodeSdkValue } from '../../../src/provider/recording/sdk-value.ts';
 
 const leaf = fc.oneof(
   fc.string(),

@@ -1,0 +1,86 @@
+import type { ByteRange } from './lines.ts';
+import { createOffsetTable, shortDigest } from './offsets.ts';
+
+/** A recorded exchange: where it stands, what it is found by, and when it began. */
+export interface FoundExchange {
+  readonly range: ByteRange;
+  /** A SHA-256 in hexadecimal. */
+  readonly key: string;
+  /** Who wrote it, and its number there: exchanges overlap, and end in another order. */
+  readonly recorder: string;
+  readonly number: number;
+  /** Whom it was with. */
+  readonly group: string;
+}
+
+/** Recorded exchanges by their keys. Keeps where they stand only; the contents stay on the disk. */
+export interface ReplayQueues {
+  /** Adds an exchange; all are added before the first is taken. */
+  add(found: FoundExchange): void;
+  /** The next exchange of that key in the order in which they began, each of which is taken once. */
+  take(key: string): ByteRange | undefined;
+  /** How many exchanges of that key there are, taken or not. */
+  count(key: string): number;
+  /** How many exchanges of a group there are, and where the first of them stand. */
+  group(name: string): { readonly count: number; readonly first: readonly ByteRange[] };
+}
+
+/** `maxFirst`: how many exchanges of a group a request may be compared with when it is not found. */
+export function createReplayQueues(maxFirst: number): ReplayQueues {
+  const offsets = createOffsetTable();
+  const queues = new Map<string, Queue>();
+  const groups = new Map<string, { count: number; readonly first: ByteRange[] }>();
+  const order = createOrder();
+  return {
+    add: (found) => {
+      const position = offsets.add(found.range);
+      order.add(position, found);
+      const queue = queues.get(shortDigest(found.key));
+      if (queue === undefined) queues.set(shortDigest(found.key), { positions: [position], takenCount: 0 });
+      else queue.positions.push(position);
+      const group = groups.get(found.group) ?? { count: 0, first: [] };
+      groups.set(found.group, group);
+      group.count += 1;
+      if (group.first.length < maxFirst) group.first.push(found.range);
+    },
+    take: (key) => {
+      order.sort(queues.values());
+      const queue = queues.get(shortDigest(key));
+      const next = queue?.positions[queue.takenCount];
+      if (queue === undefined || next === undefined) return undefined;
+      queue.takenCount += 1;
+      return offsets.get(next);
+    },
+    count: (key) => queues.get(shortDigest(key))?.positions.length ?? 0,
+    group: (name) => groups.get(name) ?? { count: 0, first: [] },
+  };
+}
+
+/** The exchanges of one key, as their positions in the offset table, and how many are taken. */
+interface Queue {
+  readonly positions: number[];
+  takenCount: number;
+}
+
+/** When exchanges began; forgotten once the queues are sorted by it. */
+function createOrder() {
+  const recorders = new Map<string, number>();
+  const starts = new Map<number, readonly [recorder: number, number: number]>();
+  const byStart = (one: number, other: number) => {
+    const [firstRecorder, first] = starts.get(one) ?? [0, 0];
+    const [secondRecorder, second] = starts.get(other) ?? [0, 0];
+    return firstRecorder - secondRecorder || first - second;
+  };
+  return {
+    add: (position: number, { recorder, number }: FoundExchange) => {
+      const rank = recorders.get(recorder) ?? recorders.size;
+      recorders.set(recorder, rank);
+      starts.set(position, [rank, number]);
+    },
+    sort: (queues: Iterable<Queue>) => {
+      if (starts.size === 0) return;
+      for (const { positions } of queues) positions.sort(byStart);
+      starts.clear();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { catalogue, type ErrorCode, type Fault } from '../errors.ts';
+import { anyMembers, keyOf, members, optional, readShape, text } from '../json/shape.ts';
+
+/** A fault in a record whose other members say more about it. */
+export const faultShape = members<Fault>({
+  code: keyOf(catalogue),
+  message: text,
+  hint: text,
+  details: optional(anyMembers),
+});
+
+const storedFault = members<Omit<Fault, 'code' | 'hint'> & { readonly code: string; readonly hint?: string }>(
+  {
+    code: text,
+    message: text,
+    hint: optional(text),
+    details: optional(anyMembers),
+  },
+);
+
+/** A stored fault; a code that is unknown here becomes `otherwise`. Throws Error when the value is no fault. */
+export function readStoredFault(value: unknown, otherwise: ErrorCode = 'INTERNAL'): Fault {
+  const { code, message, hint, details } = readShape(
+    storedFault,
+    value,
+    (path) => new Error(`a stored fault has no fitting ${path === '' ? 'members' : path}`),
+  );
+  const known = isErrorCode(code) ? code : otherwise;
+  const fault = { code: known, message, hint: hint ?? catalogue[known].hint };
+  return details === undefined ? fault : { ...fault, details };
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(catalogue, code);
+}

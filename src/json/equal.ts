@@ -1,0 +1,93 @@
+import { isObject, parseLossless, stringifyJson } from './json.ts';
+
+// Three rules of when two JSON values are equal. None looks at the order of keys, white space or escapes.
+
+/** One text for all spellings of a JSON value but those of its numbers, which stay as they are written. */
+export function canonicalJson(value: unknown): string {
+  return stringifyJson(sortKeys(parseLossless(stringifyJson(value))));
+}
+
+/** Whether two trees are the same JSON value, numbers compared as they are written: `1` is not `1.0`. */
+export function isSameToTheDigit(one: unknown, other: unknown): boolean {
+  return one === other || canonicalJson(one) === canonicalJson(other);
+}
+
+/** Whether two lossless values are the same JSON value, numbers compared by value: `1` is `1.0` and `10e-1`. */
+export function isSameByValue(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((item, index) => isSameByValue(item, other[index]));
+  }
+  if (isMembers(one) && isMembers(other)) {
+    const keys = Object.keys(one);
+    return (
+      keys.length === Object.keys(other).length &&
+      keys.every((key) => Object.hasOwn(other, key) && isSameByValue(one[key], other[key]))
+    );
+  }
+  return one === other || isSameNumber(one, other);
+}
+
+/**
+ * The path of the first difference of two lossless values, such as `prompt[2].content[0].text`; undefined when there is
+ * none. Numbers are compared as they are written, and an absent member is like null.
+ */
+export function findDifference(one: unknown, other: unknown, path = ''): string | undefined {
+  if (Array.isArray(one) && Array.isArray(other)) {
+    const length = Math.max(one.length, other.length);
+    for (let index = 0; index < length; index += 1) {
+      const found = findDifference(one[index], other[index], `${path}[${index}]`);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  if (isMembers(one) && isMembers(other)) {
+    for (const key of [...new Set([...Object.keys(one), ...Object.keys(other)])].toSorted()) {
+      const found = findDifference(one[key], other[key], path === '' ? key : `${path}.${key}`);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  return stringifyJson(one ?? null) === stringifyJson(other ?? null) ? undefined : path;
+}
+
+/** Whether a lossless value is an object, and no raw number. */
+function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isObject(value) && !JSON.isRawJSON(value);
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (!isMembers(value)) return value;
+  const sorted = Object.keys(value).toSorted();
+  return Object.fromEntries(sorted.map((key) => [key, sortKeys(value[key])]));
+}
+
+function isSameNumber(one: unknown, other: unknown): boolean {
+  const text = numberText(one);
+  const otherText = numberText(other);
+  if (text === undefined || otherText === undefined) return false;
+  return text === otherText || canonicalNumber(text) === canonicalNumber(otherText);
+}
+
+function numberText(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return JSON.isRawJSON(value) ? value.rawJSON : undefined;
+}
+
+/** One text for all spellings of a number: its digits without zeros at either end, and a power of ten. */
+function canonicalNumber(text: string): string {
+  const [, sign, whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  const zeros = countEndZeros(digits);
+  if (zeros === digits.length) return '0';
+  const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(zeros);
+  return `${sign}${digits.slice(0, digits.length - zeros)}e${power}`;
+}
+
+/** A pattern such as `0+$` would take quadratic time. */
+function countEndZeros(digits: string): number {
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === '0') end -= 1;
+  return digits.length - end;
+}

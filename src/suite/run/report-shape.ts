@@ -1,0 +1,115 @@
+import {
+  flag,
+  listOf,
+  members,
+  nullOr,
+  number,
+  oneOf,
+  optional,
+  recordOf,
+  type Shape,
+  shapeOf,
+  text,
+} from '../../json/shape.ts';
+import type * as record from './record.ts';
+
+// What a stored report has to be when it is read back, member by member.
+
+const interval: Shape<record.Interval> = shapeOf(
+  (value): value is record.Interval =>
+    Array.isArray(value) && value.length === 2 && value.every((bound) => typeof bound === 'number'),
+);
+
+const latency = members<record.Latency>({ p50: number, p99: number });
+
+const stats: Stats<record.Stats> = {
+  count: number,
+  scored: number,
+  unscored: number,
+  unscored_share: nullOr(number),
+  passed: number,
+  pass_rate: nullOr(number),
+  pass_rate_ci95: nullOr(interval),
+  mean: nullOr(number),
+  stderr: nullOr(number),
+  ci95: nullOr(interval),
+  median: nullOr(number),
+  p10: nullOr(number),
+  flaky: number,
+  pass_at: optional(recordOf(number)),
+  pass_hat: optional(recordOf(number)),
+};
+
+type Stats<T> = { readonly [Key in keyof T]-?: Shape<T[Key]> };
+
+const classification = optional(
+  members<record.Classification>({
+    true_positives: number,
+    false_positives: number,
+    true_negatives: number,
+    false_negatives: number,
+    precision: nullOr(number),
+    recall: nullOr(number),
+    f1: nullOr(number),
+    f2: nullOr(number),
+    accuracy: nullOr(number),
+    auc: nullOr(number),
+    roc: optional(listOf(members({ threshold: number, tpr: number, fpr: number }))),
+    latency_ms: recordOf(latency),
+  }),
+);
+
+const evalStats = members<record.EvalStats>({
+  ...stats,
+  histogram: listOf(number),
+  latency_ms: nullOr(latency),
+  queue_ms: optional(nullOr(latency)),
+  classification,
+  tags: recordOf(members<record.EvalStats['tags'][string]>({ ...stats, classification })),
+});
+
+export const report = members<record.SuiteReport>({
+  run_id: text,
+  suite: text,
+  status: oneOf('passed', 'failed', 'error'),
+  cases: number,
+  epochs: number,
+  bailed: flag,
+  overall: members<record.CaseStats>({ ...stats, tags: recordOf(members<record.Stats>(stats)) }),
+  evals: recordOf(evalStats),
+  gates: listOf(
+    members<record.GateResult>({
+      eval: optional(text),
+      metric: text,
+      tag: optional(text),
+      value: nullOr(number),
+      min: nullOr(number),
+      max: nullOr(number),
+      passed: flag,
+    }),
+  ),
+  duration_ms: number,
+  problems: listOf(
+    members<record.RowProblem>({
+      scope: optional(oneOf('run')),
+      file: text,
+      line: number,
+      column: number,
+      message: text,
+      hint: optional(text),
+    }),
+  ),
+  problem_count: number,
+  failures: listOf(
+    members<record.Failure>({
+      case: text,
+      file: text,
+      line: number,
+      eval: text,
+      score: nullOr(number),
+      detail: text,
+      hint: optional(text),
+    }),
+  ),
+  failure_count: number,
+});
