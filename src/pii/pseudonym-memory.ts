@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { PseudonymMention, Pseudonyms } from './pseudonyms.ts';
 
 /** Resolves pseudonyms to their values. */
@@ -19,14 +20,19 @@ export interface PseudonymMemoryLimits {
  * identified by a mark in its messages, a session by its id.
  */
 export class PseudonymMemory {
-  readonly #marks: LruMap<PseudonymResolver>;
-  readonly #sessions: LruMap<SessionValues>;
+  readonly #marks: LRUCache<string, PseudonymResolver>;
+  readonly #sessions: LRUCache<string, SessionValues>;
   readonly #key: Uint8Array;
+  /** The time that the caller has given, for both caches. */
+  #now = 0;
 
-  constructor(key: Uint8Array, limits: PseudonymMemoryLimits) {
+  constructor(key: Uint8Array, { maxEntries: max, idleMs: ttl }: PseudonymMemoryLimits) {
     this.#key = key;
-    this.#marks = new LruMap(limits);
-    this.#sessions = new LruMap(limits);
+    // An entry of time 0 would never expire.
+    const perf = { now: () => this.#now + 1 };
+    const options = { max, ttl, perf, ttlResolution: 0, updateAgeOnGet: true };
+    this.#marks = new LRUCache(options);
+    this.#sessions = new LRUCache(options);
   }
 
   /**
@@ -34,27 +40,32 @@ export class PseudonymMemory {
    * them.
    */
   keep(pseudonyms: Pseudonyms, session: string | undefined, now: number): string {
+    this.#now = now;
     const mark = this.#markOf(pseudonyms);
-    this.#marks.set(mark, pseudonyms, now);
+    this.#marks.set(mark, pseudonyms);
     if (session !== undefined) {
-      const values = this.#sessions.get(session, now) ?? new SessionValues();
+      const values = this.#sessions.get(session) ?? new SessionValues();
       values.add(pseudonyms);
-      this.#sessions.set(session, values, now);
+      this.#sessions.set(session, values);
     }
     return mark;
   }
 
   conversation(mark: string, now: number): PseudonymResolver | undefined {
-    return this.#marks.get(mark, now);
+    this.#now = now;
+    return this.#marks.get(mark);
   }
 
   session(id: string, now: number): PseudonymResolver | undefined {
-    return this.#sessions.get(id, now);
+    this.#now = now;
+    return this.#sessions.get(id);
   }
 
   /** Forgets what has been idle for too long. */
   sweep(now: number): void {
-    for (const map of [this.#marks, this.#sessions]) map.sweep(now);
+    this.#now = now;
+    this.#marks.purgeStale();
+    this.#sessions.purgeStale();
   }
 
   #markOf(pseudonyms: Pseudonyms): string {
@@ -85,37 +96,3 @@ class SessionValues implements PseudonymResolver {
 }
 
 const maxValues = 10_000;
-
-/** A map that drops the least recently used entries beyond a count and an age. */
-class LruMap<Value> {
-  readonly #limits: PseudonymMemoryLimits;
-  readonly #entries = new Map<string, { readonly value: Value; readonly usedAt: number }>();
-
-  constructor(limits: PseudonymMemoryLimits) {
-    this.#limits = limits;
-  }
-
-  get(key: string, now: number): Value | undefined {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    this.#entries.delete(key);
-    if (now - entry.usedAt > this.#limits.idleMs) return undefined;
-    this.#entries.set(key, { value: entry.value, usedAt: now });
-    return entry.value;
-  }
-
-  set(key: string, value: Value, now: number): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, { value, usedAt: now });
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#limits.maxEntries) break;
-      this.#entries.delete(oldest);
-    }
-  }
-
-  sweep(now: number): void {
-    for (const [key, { usedAt }] of this.#entries) {
-      if (now - usedAt > this.#limits.idleMs) this.#entries.delete(key);
-    }
-  }
-}

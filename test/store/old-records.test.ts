@@ -131,3 +131,19 @@ test('a recording of an earlier version answers a whole run of a suite', async (
   expect(report).toMatchObject({ status: 'failed', cases: 2, overall: { mean: 0.5 }, problem_count: 0 });
   expect(started).toEqual([]);
 });
+
+test('a run that was cut off under an earlier version goes on, with the answers that were kept then', async () => {
+  const folder = newFolder();
+  const { evals } = await openIn(folder);
+  const id = 'd743b29a-1aec-4276-89b4-85b5e1b379a2';
+  await evals.run(join(folder, 'desk.suite.yaml'), { epochs: 2, resume: id, cache: true });
+  const { report, cases } = await evals.runs.open(id);
+  const cached = [];
+  for await (const { epochs } of cases()) cached.push(epochs.map(({ subject }) => subject?.cached));
+  expect(report).toMatchObject({ status: 'failed', cases: 2, overall: { mean: 0.5 } });
+  // One epoch was judged before the cut.
+  expect(cached).toEqual([
+    [false, true],
+    [true, true],
+  ]);
+});

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../errors.ts';
-import { compileAllowed } from '../../pii/allowed-pattern.ts';
+import { compileExclusivePattern } from '../../text/safe-pattern.ts';
 
 /**
  * Compiles a list of values and `/patterns/` to a test; patterns must match the whole text. Throws USAGE.
@@ -25,7 +25,7 @@ function compile(rule: string): ReturnType<typeof compileAllowed> {
   const end = rule.lastIndexOf('/');
   const flags = new Set([...rule.slice(end + 1), 'u']);
   try {
-    return compileAllowed(`^(?:${rule.slice(1, end)})$`, [...flags].join(''));
+    return compileExclusivePattern(`^(?:${rule.slice(1, end)})$`, [...flags].join(''));
   } catch {
     const hint =
       'A pattern is a regular expression of JavaScript between slashes, with the flag i if need be.';

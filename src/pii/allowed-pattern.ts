@@ -1,1 +1,0 @@
-export { compileExclusivePattern as compileAllowed } from '../text/safe-pattern.ts';
