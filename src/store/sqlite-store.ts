@@ -1,6 +1,5 @@
 import type { RunStatus } from '../contract/run.ts';
 import { type Database, openDatabase } from './sqlite/database.ts';
-import { createHistoryTable, type HistoryTable } from './sqlite/history-table.ts';
 import { createPendingTable, type PendingTable } from './sqlite/pending-table.ts';
 import { createRunLocks, type RunLocks } from './sqlite/run-locks.ts';
 import { createRunTable, type RunTable } from './sqlite/run-table.ts';
@@ -41,7 +40,6 @@ function createStore(database: Database): Store {
     runs: createRunTable(database),
     steps: createStepTable(database),
     pendings: createPendingTable(database),
-    history: createHistoryTable(database),
   };
   return {
     location: database.location,
@@ -60,7 +58,6 @@ interface StoreParts {
   readonly runs: RunTable;
   readonly steps: StepTable;
   readonly pendings: PendingTable;
-  readonly history: HistoryTable;
 }
 
 function runMethods(
@@ -98,7 +95,7 @@ function runMethods(
 }
 
 function stepMethods(parts: StoreParts): Pick<Store, 'beginStep' | 'endStep' | 'listSteps' | 'listHistory'> {
-  const { database, runs, steps, history } = parts;
+  const { database, runs, steps } = parts;
   return {
     beginStep: (runId, step, at) =>
       database.write(() => {
@@ -111,7 +108,7 @@ function stepMethods(parts: StoreParts): Pick<Store, 'beginStep' | 'endStep' | '
         steps.end({ runId, step, outcome, at });
       }),
     listSteps: (runId) => database.read(() => steps.list(runId)),
-    listHistory: (runId) => database.read(() => history.list(runId)),
+    listHistory: (runId) => database.read(() => steps.history(runId)),
   };
 }
 

@@ -4,24 +4,10 @@ import { endedStatuses } from '../store-rules.ts';
 import type { Database } from './database.ts';
 import { enumOf, jsonOf, jsonOrNull, numberOf, numberOrNull, type Row, textOf, textOrNull } from './row.ts';
 
-/** The statements over calls that wait for a person. What changes something needs a write transaction. */
-export interface PendingTable {
-  insert(call: PendingCall): void;
-  find(id: string): PendingRecord | undefined;
-  list(filter: Parameters<Store['listPendings']>[0]): PendingRecord[];
-  /** Ids of runs that have not ended, in which a call has expired and none is open. */
-  runsExpired(): string[];
-  /** Whether an open call has expired at `at`. */
-  hasDue(at: number): boolean;
-  /** Decides calls that have expired at `at` as `expired`, at the time of their expiry. */
-  expireDue(at: number): void;
-  /** Stores the decision if the call is open; returns whether it was. */
-  decide(id: string, ruling: PendingDecision, at: number): boolean;
-  /** Stores the decision for every open call of the run. */
-  decideOpen(runId: string, ruling: PendingDecision, at: number): void;
-}
+export type PendingTable = ReturnType<typeof createPendingTable>;
 
-export function createPendingTable({ prepare }: Database): PendingTable {
+/** The statements over calls that wait for a person. What changes something needs a write transaction. */
+export function createPendingTable({ prepare }: Database) {
   const insert = prepare(`
     INSERT INTO pendings (id, run_id, step, call_id, tool, args, origin, hook, reason, message, members,
       previous, created_at, expires_at)
@@ -44,23 +30,29 @@ export function createPendingTable({ prepare }: Database): PendingTable {
   const decide = prepare(`UPDATE pendings ${decisionColumns} WHERE id = :id AND ruling IS NULL`);
   const decideOpen = prepare(`UPDATE pendings ${decisionColumns} WHERE run_id = :run_id AND ruling IS NULL`);
   return {
-    insert: (call) => void insert.run(callToRow(call)),
-    find: (id) => {
+    insert: (call: PendingCall) => void insert.run(callToRow(call)),
+    find: (id: string): PendingRecord | undefined => {
       const row = find.get({ id });
       return row && recordFromRow(row);
     },
-    list: (filter) => {
+    list: (filter: Parameters<Store['listPendings']>[0]): PendingRecord[] => {
       const { runId } = filter;
       const unfiltered = filter.open === true ? open : all;
       return (runId === undefined ? unfiltered.all() : ofRun.all({ run_id: runId }))
         .filter((row) => filter.open === undefined || (row['ruling'] === null) === filter.open)
         .map(recordFromRow);
     },
+    /** Ids of runs that have not ended, in which a call has expired and none is open. */
     runsExpired: () => expired.all().map((row) => textOf(row, 'id')),
-    hasDue: (at) => due.get({ at }) !== undefined,
-    expireDue: (at) => void expire.run({ at }),
-    decide: (id, by, at) => decide.run({ id, ...decisionToRow(by), decided_at: at }) === 1,
-    decideOpen: (runId, by, at) =>
+    /** Whether an open call has expired at `at`. */
+    hasDue: (at: number) => due.get({ at }) !== undefined,
+    /** Decides calls that have expired at `at` as `expired`, at the time of their expiry. */
+    expireDue: (at: number) => void expire.run({ at }),
+    /** Stores the decision if the call is open; returns whether it was. */
+    decide: (id: string, by: PendingDecision, at: number) =>
+      decide.run({ id, ...decisionToRow(by), decided_at: at }) === 1,
+    /** Stores the decision for every open call of the run. */
+    decideOpen: (runId: string, by: PendingDecision, at: number) =>
       void decideOpen.run({ run_id: runId, ...decisionToRow(by), decided_at: at }),
   };
 }

@@ -2,21 +2,10 @@ import type { NewResultRun, ResultKind, ResultRun, ResultStore, RunEnd } from '.
 import { enumOf, numberOf, type Row, textOf, textOrNull } from './row.ts';
 import type { Statement } from './statement.ts';
 
-/** The statements over runs of suites. */
-export interface ResultRunTable {
-  /** False when there is a run of this id. */
-  insert(run: NewResultRun): boolean;
-  find(id: string): ResultRun | undefined;
-  list(filter: Parameters<ResultStore['listRuns']>[0]): ResultRun[];
-  /** False when there is no such run. */
-  setEnd(id: string, end: { readonly status: RunEnd; readonly report: string | null }): boolean;
-  /** The ids of those that began before. */
-  begunBefore(before: number): string[];
-  /** With all their results. */
-  remove(id: string): void;
-}
+export type ResultRunTable = ReturnType<typeof createResultRunTable>;
 
-export function createResultRunTable(prepare: (sql: string) => Statement): ResultRunTable {
+/** The statements over runs of suites. */
+export function createResultRunTable(prepare: (sql: string) => Statement) {
   const insert = prepare(`
     INSERT INTO runs (id, kind, name, file, fingerprint, created_at, status, header)
     VALUES (:id, :kind, :name, :file, :fingerprint, :created_at, 'running', :header)
@@ -29,16 +18,21 @@ export function createResultRunTable(prepare: (sql: string) => Statement): Resul
   const old = prepare('SELECT id FROM runs WHERE created_at < :before');
   const remove = prepare('DELETE FROM runs WHERE id = :id');
   return {
-    insert: ({ createdAt, ...run }) => insert.run({ ...run, created_at: createdAt }) === 1,
-    find: (id) => {
+    /** False when there is a run of this id. */
+    insert: ({ createdAt, ...run }: NewResultRun) => insert.run({ ...run, created_at: createdAt }) === 1,
+    find: (id: string): ResultRun | undefined => {
       const row = find.get({ id });
       return row && runFromRow(row);
     },
-    list: ({ name, kind, limit } = {}) =>
+    list: ({ name, kind, limit }: Parameters<ResultStore['listRuns']>[0] = {}): ResultRun[] =>
       list.all({ name: name ?? null, kind: kind ?? null, limit: limit ?? -1 }).map(runFromRow),
-    setEnd: (id, { status, report }) => setEnd.run({ id, status, report }) === 1,
-    begunBefore: (before) => old.all({ before }).map((row) => textOf(row, 'id')),
-    remove: (id) => void remove.run({ id }),
+    /** False when there is no such run. */
+    setEnd: (id: string, { status, report }: Parameters<ResultStore['setRunEnd']>[1]) =>
+      setEnd.run({ id, status, report }) === 1,
+    /** The ids of those that began before. */
+    begunBefore: (before: number) => old.all({ before }).map((row) => textOf(row, 'id')),
+    /** With all their results. */
+    remove: (id: string) => void remove.run({ id }),
   };
 }
 

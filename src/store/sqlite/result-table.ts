@@ -1,17 +1,8 @@
-import type { NewResult, ResultStore, StoredResult } from '../result-store.ts';
+import type { NewResult, StoredResult } from '../result-store.ts';
 import { numberOf, type Row, textOf, verifyChecksum } from './row.ts';
 import type { Statement } from './statement.ts';
 
-/** The statements over single results. */
-export interface ResultTable {
-  /** False when there is no such run. */
-  put(record: NewResult): boolean;
-  append: ResultStore['append'];
-  get: ResultStore['get'];
-  count(runId: string): number;
-  /** The next few records after that position, in order. */
-  page(after: RecordPosition, caseId: string | undefined): StoredResult[];
-}
+export type ResultTable = ReturnType<typeof createResultTable>;
 
 export interface RecordPosition {
   readonly runId: string;
@@ -19,7 +10,8 @@ export interface RecordPosition {
   readonly epoch: number;
 }
 
-export function createResultTable(prepare: (sql: string) => Statement): ResultTable {
+/** The statements over single results. */
+export function createResultTable(prepare: (sql: string) => Statement) {
   const put = prepare(`
     INSERT INTO results (run, number, epoch, case_id, digest, text, sum)
     SELECT seq, :number, :epoch, :case_id, :digest, :text, checksum(:digest, :text) FROM runs WHERE id = :run
@@ -35,14 +27,18 @@ export function createResultTable(prepare: (sql: string) => Statement): ResultTa
   const page = prepare(`${pageOf} ${inOrder}`);
   const pageOfCase = prepare(`${pageOf} AND case_id = :case_id ${inOrder}`);
   return {
-    put: ({ runId, caseId, ...record }) => put.run({ ...record, run: runId, case_id: caseId }) === 1,
-    append: ({ runId, caseId, ...record }) => append.run({ ...record, run: runId, case_id: caseId }) === 1,
-    get: (runId, number, epoch) => {
+    /** False when there is no such run. */
+    put: ({ runId, caseId, ...record }: NewResult) =>
+      put.run({ ...record, run: runId, case_id: caseId }) === 1,
+    append: ({ runId, caseId, ...record }: Omit<NewResult, 'number'>) =>
+      append.run({ ...record, run: runId, case_id: caseId }) === 1,
+    get: (runId: string, number: number, epoch: number): StoredResult | undefined => {
       const row = get.get({ run: runId, number, epoch });
       return row && resultFromRow(row);
     },
-    count: (runId) => numberOf(count.get({ run: runId }) ?? {}, 'count'),
-    page: ({ runId, number, epoch }, caseId) => {
+    count: (runId: string) => numberOf(count.get({ run: runId }) ?? {}, 'count'),
+    /** The next few records after that position, in order. */
+    page: ({ runId, number, epoch }: RecordPosition, caseId: string | undefined): StoredResult[] => {
       const after = { run: runId, number, epoch };
       const rows = caseId === undefined ? page.all(after) : pageOfCase.all({ ...after, case_id: caseId });
       return rows.map(resultFromRow);

@@ -5,22 +5,10 @@ import { endedStatuses } from '../store-rules.ts';
 import type { Database } from './database.ts';
 import { enumOf, faultOrNull, jsonOf, jsonOrNull, numberOf, type Row, textOf, textOrNull } from './row.ts';
 
-/** The statements over runs. What changes something needs a write transaction. */
-export interface RunTable {
-  /** Whether there was no run of this id before. */
-  insert(run: NewRun): boolean;
-  find(id: string): RunRecord | undefined;
-  statusOf(id: string): RunStatus | undefined;
-  list(filter: Parameters<Store['listRuns']>[0] & object): RunRecord[];
-  /** Whether there is such a run and it had not ended. */
-  change(id: string, change: RunChange): boolean;
-  /** The ids of ended runs that were last changed before `before`. */
-  endedBefore(before: number): string[];
-  /** With its steps and pending calls. */
-  remove(id: string): void;
-}
+export type RunTable = ReturnType<typeof createRunTable>;
 
-export function createRunTable({ prepare }: Database): RunTable {
+/** The statements over runs. What changes something needs a write transaction. */
+export function createRunTable({ prepare }: Database) {
   const insert = prepare(`
     INSERT INTO runs (id, kind, name, file, source, config, input, created_at, status, updated_at)
     VALUES (:id, :kind, :name, :file, :source, :config, :input, :created_at, 'running', :created_at)
@@ -37,24 +25,28 @@ export function createRunTable({ prepare }: Database): RunTable {
   const old = prepare(`SELECT id FROM runs WHERE status IN (${ended}) AND updated_at < :before`);
   const remove = prepare('DELETE FROM runs WHERE id = :id');
   return {
-    insert: (run) => insert.run(runToRow(run)) === 1,
-    find: (id) => {
+    /** Whether there was no run of this id before. */
+    insert: (run: NewRun) => insert.run(runToRow(run)) === 1,
+    find: (id: string): RunRecord | undefined => {
       const row = find.get({ id });
       return row && runFromRow(row);
     },
-    statusOf: (id) => {
+    statusOf: (id: string): RunStatus | undefined => {
       const row = status.get({ id });
       return row && enumOf(row, 'status', statuses);
     },
-    list: (filter) => {
+    list: (filter: Parameters<Store['listRuns']>[0] & object): RunRecord[] => {
       const limit = filter.limit ?? -1;
       const rows =
         filter.status === undefined ? list.all({ limit }) : listOf.all({ status: filter.status, limit });
       return rows.map(runFromRow);
     },
-    change: (id, wanted) => change.run({ id, ...changeToRow(wanted) }) === 1,
-    endedBefore: (before) => old.all({ before }).map((row) => textOf(row, 'id')),
-    remove: (id) => void remove.run({ id }),
+    /** Whether there is such a run and it had not ended. */
+    change: (id: string, wanted: RunChange) => change.run({ id, ...changeToRow(wanted) }) === 1,
+    /** The ids of ended runs that were last changed before `before`. */
+    endedBefore: (before: number) => old.all({ before }).map((row) => textOf(row, 'id')),
+    /** With its steps and pending calls. */
+    remove: (id: string) => void remove.run({ id }),
   };
 }
 

@@ -1,22 +1,12 @@
 import type { Json } from '../../json/json.ts';
-import type { StepRecord } from '../store.ts';
+import type { RunHistoryEntry, StepRecord } from '../store.ts';
 import type { Database } from './database.ts';
-import { jsonOrNull, numberOf, numberOrNull, type Row, textOf, verifyChecksum } from './row.ts';
+import { enumOf, jsonOrNull, numberOf, numberOrNull, type Row, textOf, verifyChecksum } from './row.ts';
 
-/** The statements over steps. What changes something needs a write transaction. */
-export interface StepTable {
-  /** Returns how often it has begun. */
-  begin(runId: string, step: string, at: number): number;
-  end(step: {
-    readonly runId: string;
-    readonly step: string;
-    readonly outcome: Json;
-    readonly at: number;
-  }): void;
-  list(runId: string): StepRecord[];
-}
+export type StepTable = ReturnType<typeof createStepTable>;
 
-export function createStepTable({ prepare }: Database): StepTable {
+/** The statements over steps, and over the history of a run, which triggers write. What changes something needs a write transaction. */
+export function createStepTable({ prepare }: Database) {
   const begin = prepare(`
     INSERT INTO steps (run_id, step, attempts, began_at) VALUES (:run_id, :step, 1, :at)
     ON CONFLICT (run_id, step) DO UPDATE SET attempts = attempts + 1
@@ -29,11 +19,24 @@ export function createStepTable({ prepare }: Database): StepTable {
   const list = prepare(
     'SELECT *, checksum(step, outcome) AS actual FROM steps WHERE run_id = :run_id ORDER BY seq',
   );
+  const history = prepare('SELECT what, subject FROM moments WHERE run_id = :run_id ORDER BY seq');
   return {
-    begin: (runId, step, at) => numberOf(begin.get({ run_id: runId, step, at }) ?? {}, 'attempts'),
-    end: ({ runId, step, outcome, at }) => void end.run({ run_id: runId, step, outcome: outcome.text, at }),
-    list: (runId) => list.all({ run_id: runId }).map(stepFromRow),
+    /** Returns how often it has begun. */
+    begin: (runId: string, step: string, at: number) =>
+      numberOf(begin.get({ run_id: runId, step, at }) ?? {}, 'attempts'),
+    end: ({ runId, step, outcome, at }: EndedStep) =>
+      void end.run({ run_id: runId, step, outcome: outcome.text, at }),
+    list: (runId: string): StepRecord[] => list.all({ run_id: runId }).map(stepFromRow),
+    /** In the order in which it was kept. */
+    history: (runId: string): RunHistoryEntry[] => history.all({ run_id: runId }).map(entryFromRow),
   };
+}
+
+interface EndedStep {
+  readonly runId: string;
+  readonly step: string;
+  readonly outcome: Json;
+  readonly at: number;
 }
 
 function stepFromRow(row: Row): StepRecord {
@@ -46,3 +49,9 @@ function stepFromRow(row: Row): StepRecord {
     endedAt: numberOrNull(row, 'ended_at'),
   };
 }
+
+function entryFromRow(row: Row): RunHistoryEntry {
+  return { what: enumOf(row, 'what', entryKinds), subject: textOf(row, 'subject') };
+}
+
+const entryKinds: readonly RunHistoryEntry['what'][] = ['began', 'ended', 'pending', 'decided'];

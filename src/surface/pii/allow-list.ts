@@ -21,7 +21,7 @@ function isPattern(rule: string): boolean {
   return /^\/.+\/[iu]*$/s.test(rule);
 }
 
-function compile(rule: string): ReturnType<typeof compileAllowed> {
+function compile(rule: string): ReturnType<typeof compileExclusivePattern> {
   const end = rule.lastIndexOf('/');
   const flags = new Set([...rule.slice(end + 1), 'u']);
   try {
