@@ -1,10 +1,10 @@
-import { isObject, parseLossless, stringifyJson } from './json.ts';
+import { isObject, stringifyJson, toLossless } from './json.ts';
 
 // Three rules of when two JSON values are equal. None looks at the order of keys, white space or escapes.
 
 /** One text for all spellings of a JSON value but those of its numbers, which stay as they are written. */
 export function canonicalJson(value: unknown): string {
-  return stringifyJson(sortKeys(parseLossless(stringifyJson(value))));
+  return stringifyJson(sortKeys(toLossless(value)));
 }
 
 /** Whether two trees are the same JSON value, numbers compared as they are written: `1` is not `1.0`. */

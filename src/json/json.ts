@@ -93,6 +93,11 @@ function plainJson(json: Json): unknown {
   return value;
 }
 
+/** A tree with `Json` in it as plain values that keep their digits. Throws SyntaxError. */
+export function toLossless(tree: unknown): unknown {
+  return parseLossless(stringifyJson(tree));
+}
+
 /** Parses JSON into plain values; a number that a double cannot hold stays as its digits (`JSON.rawJSON`). */
 export function parseLossless(text: string): unknown {
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {

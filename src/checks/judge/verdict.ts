@@ -1,9 +1,8 @@
 import { type EvalOutcome, scored, unscored } from '../../contract/eval.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
 import { isSameByValue } from '../../json/equal.ts';
-import { Json, stringifyJson } from '../../json/json.ts';
+import { Json, stringifyJson, toLossless } from '../../json/json.ts';
 import { findDuplicateKey } from '../../json/scan.ts';
-import { exactTree } from '../tools/exact-values.ts';
 import { shorten } from '../tools/wording.ts';
 import { type FoundObject, findObjects } from './object-finder.ts';
 
@@ -40,7 +39,7 @@ function toOutcome({ text, value }: FoundObject, answer: string): EvalOutcome {
 
 /** The verdicts without repetitions of the same JSON value. */
 function withoutRepeats(verdicts: readonly FoundObject[]): FoundObject[] {
-  const trees = verdicts.map(({ text }) => exactTree(new Json(text)));
+  const trees = verdicts.map(({ text }) => toLossless(new Json(text)));
   return verdicts.filter(
     (_, index) => !trees.slice(0, index).some((tree) => isSameByValue(tree, trees[index])),
   );

@@ -1,13 +1,13 @@
 import type { EvalToolCall } from '../../contract/eval.ts';
 import { isSameByValue } from '../../json/equal.ts';
-import { parseLossless, stringifyJson } from '../../json/json.ts';
-import { exactTree, isMembers, type Members } from './exact-values.ts';
+import { parseLossless, stringifyJson, toLossless } from '../../json/json.ts';
+import { isMembers, type Members } from './exact-values.ts';
 import { shorten } from './wording.ts';
 
 /** The arguments to the digit, also when they are the text of a JSON object. Those that are no object have no members. */
 export function argsOf({ args }: EvalToolCall): Members {
   try {
-    const tree = exactTree(args);
+    const tree = toLossless(args);
     const read = typeof tree === 'string' ? parseLossless(tree) : tree;
     return isMembers(read) ? read : {};
   } catch {

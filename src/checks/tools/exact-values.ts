@@ -1,16 +1,9 @@
-import { isObject, parseLossless, stringifyJson } from '../../json/json.ts';
+import { isObject, toLossless } from '../../json/json.ts';
 import type { CheckInput } from '../check.ts';
-
-/**
- * The value as plain values; a number that a double cannot hold becomes a `JSON.rawJSON`. Throws SyntaxError.
- */
-export function exactTree(value: unknown): unknown {
-  return parseLossless(stringifyJson(value));
-}
 
 /** A param with exact numbers, which `params` may have rounded; for params without aliases. */
 export function exactParam({ request }: CheckInput, name: string): Members {
-  const tree = exactTree(request.params);
+  const tree = toLossless(request.params);
   const value = isMembers(tree) && Object.hasOwn(tree, name) ? tree[name] : undefined;
   return isMembers(value) ? value : {};
 }

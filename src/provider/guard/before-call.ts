@@ -3,7 +3,7 @@ import type { Decision } from '../../contract/hook.ts';
 import type { ChatMessage, ProviderRequest } from '../../contract/provider.ts';
 import { RuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
-import { fromPrompt, toPrompt } from '../messages/prompt.ts';
+import { fromPrompt, roundOf, toPrompt } from '../messages/prompt.ts';
 import { listTools, replaceTools, toModelOptions } from '../messages/tools.ts';
 import {
   type AfterCall,
@@ -130,12 +130,6 @@ function toProviderRequest({ model, params }: ModelCall, providerId: string | un
     tools: listTools(params),
     options: toModelOptions(params),
   };
-}
-
-/** The number of the model call in its turn, from 1; a turn begins with the last user message. */
-function roundOf(prompt: LanguageModelV4Prompt): number {
-  const turn = prompt.slice(prompt.findLastIndex(({ role }) => role === 'user') + 1);
-  return 1 + turn.filter(({ role }) => role === 'assistant').length;
 }
 
 interface Replacement {

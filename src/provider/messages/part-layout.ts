@@ -1,14 +1,42 @@
 /** An old part and the parts that take its place. */
 export type Replacement<Part> = readonly [old: Part, parts: readonly Part[]];
 
+/** The old parts of one kind, and what becomes of them: the same parts when nothing has changed. */
+export interface ChangedParts<Part> {
+  readonly old: readonly Part[];
+  readonly parts: readonly Part[];
+}
+
+/** The parts in the order of the old ones; reasoning and body that were not there come first, added calls last. */
+export function layOutParts<Part extends { readonly type: string }>(
+  old: readonly Part[],
+  {
+    body,
+    reasoning,
+    kept,
+    added,
+  }: {
+    readonly body: ChangedParts<Part>;
+    readonly reasoning: ChangedParts<Part>;
+    readonly kept: readonly Replacement<Part>[];
+    readonly added: readonly Part[];
+  },
+): Part[] {
+  const replacements = new Map([...replaceInPlace(body), ...replaceInPlace(reasoning), ...kept]);
+  const arranged = old.flatMap((part) => replacements.get(part) ?? []);
+  const addedReasoning = reasoning.old.length === 0 ? reasoning.parts : [];
+  const addedBody = body.old.length === 0 ? body.parts : [];
+  return [...addedReasoning, ...insertBehindReasoning(arranged, addedBody), ...added];
+}
+
 /** Maps unchanged parts to themselves; changed ones all take the place of the first old part. */
-export function replaceInPlace<Part>(old: readonly Part[], parts: readonly Part[]): Replacement<Part>[] {
+function replaceInPlace<Part>({ old, parts }: ChangedParts<Part>): Replacement<Part>[] {
   const isKept = old.length === parts.length && old.every((part, index) => part === parts[index]);
   return old.map((part, index) => [part, isKept ? [part] : index === 0 ? parts : []]);
 }
 
 /** The parts with the added ones inserted behind the leading reasoning. */
-export function insertBehindReasoning<Part extends { readonly type: string }>(
+function insertBehindReasoning<Part extends { readonly type: string }>(
   parts: readonly Part[],
   added: readonly Part[],
 ): Part[] {

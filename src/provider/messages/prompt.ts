@@ -66,3 +66,9 @@ function buildSystem(text: string, lead: readonly SystemMessage[]): readonly Sys
   if (text === systemText(lead)) return lead;
   return text === '' ? [] : [{ ...lead.at(-1), role: 'system', content: text }];
 }
+
+/** The number of the model call in its turn, from 1; a turn begins with the last user message. */
+export function roundOf(prompt: LanguageModelV4Prompt): number {
+  const turn = prompt.slice(prompt.findLastIndex(({ role }) => role === 'user') + 1);
+  return 1 + turn.filter(({ role }) => role === 'assistant').length;
+}

@@ -15,14 +15,8 @@ import {
   describeToolResult,
 } from './answer-description.ts';
 import type { BodyPart } from './message-description.ts';
-import {
-  insertBehindReasoning,
-  matchParts,
-  type PartMatcher,
-  type Replacement,
-  replaceInPlace,
-} from './part-layout.ts';
-import { readCalls, readReasoning, type ToolCallMember } from './rebuilt-assistant.ts';
+import { layOutParts, matchParts, type PartMatcher, type Replacement } from './part-layout.ts';
+import { readCalls, rebuildReasoning, type ToolCallMember } from './rebuilt-assistant.ts';
 import { createFileFinder, type PlainObject, rebuildBody } from './rebuilt-body.ts';
 import { parseIfJson } from './rebuilt-tool-part.ts';
 import { keepSeenMembers } from './seen-content.ts';
@@ -49,18 +43,12 @@ export function rebuildAnswer(message: PlainObject, old: readonly Content[]): Co
     resultMatching,
   );
   const sources = matchParts(readEntries(message, 'sources'), ofType(old, 'source'), sourceMatching);
-  const replacements = new Map<Content, readonly Content[]>([
-    ...replaceInPlace<Content>(oldBody, body),
-    ...replaceInPlace<Content>(oldReasoning, reasoning),
-    ...calls.kept,
-    ...results.kept,
-    ...sources.kept,
-    ...keepApprovals(old, calls.kept),
-  ]);
-  const arranged = old.flatMap((part) => replacements.get(part) ?? []);
-  const addedReasoning = oldReasoning.length === 0 ? reasoning : [];
-  const addedBody = oldBody.length === 0 ? body : [];
-  const content = [...addedReasoning, ...insertBehindReasoning(arranged, addedBody), ...calls.added];
+  const content = layOutParts<Content>(old, {
+    body: { old: oldBody, parts: body },
+    reasoning: { old: oldReasoning, parts: reasoning },
+    kept: [...calls.kept, ...results.kept, ...sources.kept, ...keepApprovals(old, calls.kept)],
+    added: calls.added,
+  });
   const isCitedSame = isSameToTheDigit(message['citations'] ?? [], describeAnswer(old)['citations'] ?? []);
   return content.map((part) => keepSeenMembers(part, isCitedSame));
 }
@@ -82,12 +70,6 @@ function toContent(part: BodyPart): Content {
     };
   }
   throw new RuntimeError('REPLY_MALFORMED', 'a file of a replaced message has neither data nor a url');
-}
-
-function rebuildReasoning(given: unknown, old: readonly Content[]): readonly Content[] {
-  const text = readReasoning(given);
-  if (text === old.map((part) => (part.type === 'reasoning' ? part.text : '')).join('')) return old;
-  return text === '' ? [] : [{ type: 'reasoning', text }];
 }
 
 const callMatching: PartMatcher<ToolCallMember, LanguageModelV4ToolCall> = {

@@ -3,13 +3,7 @@ import { RuntimeError } from '../../errors.ts';
 import { isSameToTheDigit } from '../../json/equal.ts';
 import { isObject } from '../../json/json.ts';
 import { describeCall } from './message-description.ts';
-import {
-  insertBehindReasoning,
-  matchParts,
-  type PartMatcher,
-  type Replacement,
-  replaceInPlace,
-} from './part-layout.ts';
+import { layOutParts, matchParts, type PartMatcher, type Replacement } from './part-layout.ts';
 import { type FindFile, type PlainObject, rebuildBody } from './rebuilt-body.ts';
 
 export type AssistantMessage = Extract<LanguageModelV4Message, { role: 'assistant' }>;
@@ -36,29 +30,34 @@ export function rebuildAssistant(message: PlainObject, origin: AssistantOrigin):
   const reasoning = rebuildReasoning(message['reasoning'], oldReasoning);
   const oldCalls = content.filter((part) => part.type === 'tool-call');
   const calls = matchParts(readCalls(message['tool_calls']), oldCalls, callMatching);
-  const replacements = new Map<AssistantPart, readonly AssistantPart[]>([
-    ...replaceInPlace(oldBody, body),
-    ...replaceInPlace(oldReasoning, reasoning),
+  const kept = [
     ...calls.kept,
-    ...[...results].map(([old, result]): Replacement<AssistantPart> => [old, [result]]),
-  ]);
-  const arranged = content.flatMap((part) => replacements.get(part) ?? []);
-  const addedReasoning = oldReasoning.length === 0 ? reasoning : [];
-  const addedBody = oldBody.length === 0 ? body : [];
+    ...[...results].map(([old, part]): Replacement<AssistantPart> => [old, [part]]),
+  ];
   return {
     role: 'assistant',
-    content: [...addedReasoning, ...insertBehindReasoning(arranged, addedBody), ...calls.added],
+    content: layOutParts<AssistantPart>(content, {
+      body: { old: oldBody, parts: body },
+      reasoning: { old: oldReasoning, parts: reasoning },
+      kept,
+      added: calls.added,
+    }),
   };
 }
 
-function rebuildReasoning(given: unknown, old: readonly AssistantPart[]): readonly AssistantPart[] {
+/** The parts for the `reasoning` of a replaced message: the old ones when their text is the same. */
+export function rebuildReasoning<Part extends { readonly type: string }>(
+  given: unknown,
+  old: readonly Part[],
+): readonly (Part | { readonly type: 'reasoning'; readonly text: string })[] {
   const text = readReasoning(given);
-  if (text === old.map((part) => (part.type === 'reasoning' ? part.text : '')).join('')) return old;
+  const oldText = old.map((part) => (part.type === 'reasoning' && 'text' in part ? part.text : '')).join('');
+  if (text === oldText) return old;
   return text === '' ? [] : [{ type: 'reasoning', text }];
 }
 
 /** The `reasoning` of a replaced message; empty without one. Throws REPLY_MALFORMED when it is no text. */
-export function readReasoning(given: unknown): string {
+function readReasoning(given: unknown): string {
   const text = given ?? '';
   if (typeof text === 'string') return text;
   throw new RuntimeError('REPLY_MALFORMED', 'the `reasoning` of a replaced message is not a string');

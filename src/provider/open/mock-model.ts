@@ -8,7 +8,7 @@ import type { ProviderConfig } from '../../config/config.ts';
 import { checkMock, formatMockProblem } from '../../config/mock-responses.ts';
 import { RuntimeError } from '../../errors.ts';
 import { sleep } from '../../transport/deadline.ts';
-import { fromPrompt } from '../messages/prompt.ts';
+import { fromPrompt, roundOf } from '../messages/prompt.ts';
 import { createModel } from '../wrapped-model.ts';
 import { type MockAnswer, type MockResponse, readResponses } from './mock-script.ts';
 import { streamMockAnswer } from './mock-stream.ts';
@@ -82,10 +82,8 @@ function createScript(config: ProviderConfig): (options: LanguageModelV4CallOpti
 
 function scopeOf({ prompt, tools }: LanguageModelV4CallOptions) {
   const { messages, system_prompt } = fromPrompt(prompt);
-  const lastUser = messages.findLastIndex(({ role }) => role === 'user');
-  const answers = messages.slice(lastUser + 1).filter(({ role }) => role === 'assistant');
   const names = (tools ?? []).map(({ name }) => name);
-  return { messages, round: answers.length + 1, system: system_prompt, tools: names };
+  return { messages, round: roundOf(prompt), system: system_prompt, tools: names };
 }
 
 interface AnswerInput {

@@ -117,6 +117,26 @@ const epoch = members<record.EpochRecord>({
   results: listOf(evalResult),
 });
 
+export const caseRecord = members<record.CaseRecord>({
+  number,
+  file: text,
+  line: number,
+  id: text,
+  tags: listOf(text),
+  epochs: listOf(epoch),
+  results: listOf(
+    members<record.CaseResult>({
+      eval: text,
+      score: nullOr(number),
+      passed: flag,
+      detail: text,
+      passed_epochs: number,
+    }),
+  ),
+  score: nullOr(number),
+  passed: flag,
+});
+
 /** One epoch of a case as the store holds it. */
 export interface StoredEpoch {
   readonly file: string;

@@ -1,24 +1,29 @@
 import { createReadStream } from 'node:fs';
 import { RuntimeError } from '../../../errors.ts';
 import { isObject, parseLossless } from '../../../json/json.ts';
+import { fits } from '../../../json/shape.ts';
 import { type Line, splitLines } from '../../dataset/lines.ts';
 import type { CaseRecord, RunHeader, RunSource, SuiteReport } from '../../run/record.ts';
+import { caseRecord, header } from '../../run/record-shapes.ts';
+import { report } from '../../run/report-shape.ts';
 import { readLastLine } from './last-line.ts';
-import { isCase, isHeader, isReport } from './record-guards.ts';
 
 /**
  * Opens a file of the jsonl reporter. A run that was cut off has no report, and an incomplete last line is
  * ignored. Throws FILE_UNREADABLE, as does reading its cases.
  */
 export async function openRunFile(file: string): Promise<RunSource> {
-  const header = await readHeader(file);
-  return { header, report: await readReport(file), cases: (caseId) => readCases(file, caseId) };
+  return {
+    header: await readHeader(file),
+    report: await readReport(file),
+    cases: (caseId) => readCases(file, caseId),
+  };
 }
 
 async function readHeader(file: string): Promise<RunHeader> {
   for await (const line of readLines(file)) {
     const parsed = parse(line);
-    if (parsed?.type === 'run' && isHeader(parsed.value)) return parsed.value;
+    if (parsed?.type === 'run' && fits(header, parsed.value)) return parsed.value;
     throw isReportDocument(parsed?.value) ? notACaseFile(file) : notARunFile(file);
   }
   throw notARunFile(file);
@@ -26,7 +31,7 @@ async function readHeader(file: string): Promise<RunHeader> {
 
 async function readReport(file: string): Promise<SuiteReport | undefined> {
   const parsed = parse(await withFileErrors(file, () => readLastLine(file)));
-  return parsed?.type === 'report' && isReport(parsed.value) ? parsed.value : undefined;
+  return parsed?.type === 'report' && fits(report, parsed.value) ? parsed.value : undefined;
 }
 
 async function* readCases(file: string, caseId: string | undefined): AsyncGenerator<CaseRecord> {
@@ -36,7 +41,7 @@ async function* readCases(file: string, caseId: string | undefined): AsyncGenera
     const parsed = parse(line);
     if (parsed === undefined) broken = line.number;
     else if (parsed.type !== 'case') continue;
-    else if (!isCase(parsed.value)) throw badLine(file, line.number);
+    else if (!fits(caseRecord, parsed.value)) throw badLine(file, line.number);
     else if (caseId === undefined || parsed.value.id === caseId) yield parsed.value;
   }
 }
