@@ -25,58 +25,55 @@ function stored(table: string, column: string): string {
   );
 }
 
-/** A run as it is kept, with these texts in place of its own. */
-async function openWith(texts: { header?: string; report?: string; record?: string }): Promise<ResultStore> {
-  const store = await openSqliteResults(memoryFile);
-  const header = texts.header ?? stored('runs', 'header');
+/** The texts of a run that is kept. */
+interface Texts {
+  readonly header: string;
+  readonly report: string;
+  readonly record: string;
+}
+
+function storedTexts(): Texts {
+  const [header, report, record] = [
+    stored('runs', 'header'),
+    stored('runs', 'report'),
+    stored('results', 'text'),
+  ];
+  return { header, report, record };
+}
+
+/** Keeps a run of these texts and reads it back. */
+async function keepAndRead(store: ResultStore, id: string, { header, report, record }: Texts): Promise<void> {
   const about = { name: 'desk', file: '/srv/desk/desk.suite.yaml', fingerprint: 'f', createdAt: 1 };
-  store.createRun({ id: 'r1', kind: 'suite', ...about, header });
-  const text = texts.record ?? stored('results', 'text');
-  for (const epoch of [1, 2]) store.put({ runId: 'r1', number: 1, epoch, caseId: 'one', digest: 'd', text });
-  store.setRunEnd('r1', { status: 'failed', report: texts.report ?? stored('runs', 'report') });
-  return store;
-}
-
-async function readAll(store: ResultStore): Promise<void> {
-  const run = store.findRun('r1');
+  store.createRun({ id, kind: 'suite', ...about, header });
+  for (const epoch of [1, 2])
+    store.put({ runId: id, number: 1, epoch, caseId: 'one', digest: 'd', text: record });
+  store.setRunEnd(id, { status: 'failed', report });
+  const run = store.findRun(id);
   if (run === undefined) throw new Error('the run is not there');
-  for await (const record of openStoredRun(store, run).cases()) JSON.stringify(record);
+  for await (const read of openStoredRun(store, run).cases()) JSON.stringify(read);
 }
 
-const kinds = [
-  { title: 'the header of a run', table: 'runs', column: 'header', at: 'header' },
-  { title: 'the report of a run', table: 'runs', column: 'report', at: 'report' },
-  { title: 'the record of an epoch', table: 'results', column: 'text', at: 'record' },
-] as const;
-
-test.each(kinds)(
-  'whatever part of $title is damaged is read or is a coded error',
-  async ({ table, column, at }) => {
-    const text = stored(table, column);
-    const rest = {
-      header: stored('runs', 'header'),
-      report: stored('runs', 'report'),
-      record: stored('results', 'text'),
-    };
-    const damages: Damage[] = [...damagesOf(text), { title: 'cut', text: text.slice(0, -5) }];
+test.each(['header', 'report', 'record'] as const)(
+  'whatever part of the %s of a run is damaged is read or is a coded error',
+  async (at) => {
+    const texts = storedTexts();
+    const store = await openSqliteResults(memoryFile);
+    const damages: Damage[] = [...damagesOf(texts[at]), { title: 'cut', text: texts[at].slice(0, -5) }];
     const outcomes = new Set<string>();
-    const crashes: string[] = [];
-    for (const { title, text: damaged } of damages) {
-      const store = await openWith({ ...rest, [at]: damaged });
-      const outcome = await outcomeOf(() => readAll(store));
-      if (outcome.startsWith('crashed')) crashes.push(`${title}: ${outcome}`);
-      outcomes.add(outcome);
-      store.close();
+    for (const [index, { title, text }] of damages.entries()) {
+      const outcome = await outcomeOf(() => keepAndRead(store, `r${index}`, { ...texts, [at]: text }));
+      outcomes.add(outcome.startsWith('crashed') ? `${title} ${outcome}` : outcome);
     }
-    expect(crashes).toEqual([]);
+    store.close();
     expect([...outcomes].toSorted()).toEqual(['STORE_FAILED', 'read']);
   },
 );
 
 test('the error names the part that does not fit', async () => {
-  const text = stored('results', 'text').replace('"duration_ms":', '"duration_ms":"long","was":');
-  const store = await openWith({ record: text });
-  await expect(readAll(store)).rejects.toThrow(
+  const texts = storedTexts();
+  const record = texts.record.replace('"duration_ms":', '"duration_ms":"long","was":');
+  const reading = keepAndRead(await openSqliteResults(memoryFile), 'r1', { ...texts, record });
+  await expect(reading).rejects.toThrow(
     'the stored results are damaged: there is text that is no record of a run (at record.subject.duration_ms)',
   );
 });
