@@ -56,6 +56,7 @@ function createStore(opened: OpenedStore): ResultStore {
     answers: createAnswerTable(prepare),
     locks: createRunLocks({
       file,
+      read: async (work) => access.read(work),
       write: async (work) => access.write(work),
       tryWrite: async (work) => ignoreErrors(() => access.write(work)),
     }),

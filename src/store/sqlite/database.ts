@@ -55,12 +55,14 @@ function createDatabase({ connection, file, waitMs }: OpenedDatabase): Database 
   const queue = new PQueue({ concurrency: 1 });
   const local = file === memoryFile ? createLocalWatches() : undefined;
   let closed: Promise<void> | undefined;
-  const enqueue = <Result>(work: () => Result, retryMs: number): Promise<Result> => {
+  const enqueue = async <Result>(work: () => Result, retryMs: number): Promise<Result> => {
+    // Nobody else can be in the way of a database in memory.
+    if (local !== undefined) return work();
     const attempt = () => {
       requireSameFile();
       return work();
     };
-    return queue.add(() => retryWhileBusy(attempt, retryMs));
+    return await queue.add(() => retryWhileBusy(attempt, retryMs));
   };
   const run = async <Result>(work: () => Result): Promise<Result> => {
     if (closed !== undefined) throw closedStoreError(location);
@@ -87,7 +89,9 @@ function createDatabase({ connection, file, waitMs }: OpenedDatabase): Database 
     },
     tryWrite: (work) => enqueue(() => transact(database, work), OPTIONAL_WRITE_MS).catch(() => {}),
     watch: (onChange) => local?.watch(onChange) ?? watchDatabase(file, onChange),
-    checkpoint: () => enqueue(() => database.exec('PRAGMA wal_checkpoint(TRUNCATE)'), 0).catch(() => {}),
+    checkpoint: async () => {
+      if (local === undefined) await enqueue(() => database.exec(emptyJournal), 0).catch(() => {});
+    },
     close: (finish) => {
       closed ??= close(finish);
       return closed;
@@ -95,4 +99,5 @@ function createDatabase({ connection, file, waitMs }: OpenedDatabase): Database 
   };
 }
 
+const emptyJournal = 'PRAGMA wal_checkpoint(TRUNCATE)';
 const OPTIONAL_WRITE_MS = 1_000;

@@ -25,17 +25,17 @@ export interface RunLocks {
   releaseAll(): Promise<void>;
 }
 
-export function createRunLocks(database: Pick<Database, 'file' | 'write' | 'tryWrite'>): RunLocks {
+export function createRunLocks(database: Pick<Database, 'file' | 'read' | 'write' | 'tryWrite'>): RunLocks {
   return database.file === memoryFile ? createLocalLocks(database) : createFileLocks(database);
 }
 
 /** Locks of a database that no other process has. */
-function createLocalLocks({ write }: Pick<Database, 'write'>): RunLocks {
+function createLocalLocks({ read }: Pick<Database, 'read'>): RunLocks {
   const held = new Map<string, Claim>();
   return {
     claim: async (runId) => {
       checkRunId(runId);
-      return await write(() => {
+      return await read(() => {
         if (held.has(runId)) return undefined;
         const claim: Claim = {
           release: async () => {
