@@ -1,7 +1,7 @@
+import { readStoredFault } from '../../contract/stored-fault.ts';
 import { type Fault, RuntimeError, toRuntimeError } from '../../errors.ts';
-import { Json } from '../../json/json.ts';
+import { Json, parseLossless } from '../../json/json.ts';
 import { exactMembers, type Reader } from '../../json/record.ts';
-import { decodeFault } from '../../store/fault-text.ts';
 import type { Journal, StepOptions } from './journal.ts';
 
 /** A kind of outcome that the journal keeps: how it is written as JSON, and read back. */
@@ -83,4 +83,4 @@ export function findRecord<Value>(
   return record && readRecord(kind, record, { run: runId, step: name });
 }
 
-export const fault: Reader<Fault> = ({ text }) => decodeFault(text);
+export const fault: Reader<Fault> = ({ text }) => readStoredFault(parseLossless(text));
