@@ -37,4 +37,4 @@ export {
   type SuiteReport,
   type SuiteRunInfo,
   type SuiteRunOptions,
-} from './runtime/open-runtime.ts';
+} from './runtime/runtime.ts';

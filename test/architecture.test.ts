@@ -67,7 +67,7 @@ const rules = [
     rule: house.surfacesSeeTheRuntimeOnly,
     broken: {
       'surface/cli/main.ts': [
-        "import '../../runtime/open-runtime.ts'; import '../../errors.ts'; import '../../json/json.ts'; import 'commander';",
+        "import '../../runtime/runtime.ts'; import '../../errors.ts'; import '../../json/json.ts'; import 'commander';",
         "import '../../contract/tool.ts'; import './commands/tool.ts'; import '../../config/load.ts';",
       ].join('\n'),
     },

@@ -1,6 +1,6 @@
 import type { Redact } from '../contract/scrub.ts';
 import { RuntimeError } from '../errors.ts';
-import { abortedError } from '../transport/deadline.ts';
+import { abortedError } from '../time/deadline.ts';
 import { closedError } from '../transport/oneshot.ts';
 import type { Message, Reply, Transport } from '../transport/transport.ts';
 import type { CassetteIndex } from './cassette-index.ts';

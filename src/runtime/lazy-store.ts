@@ -1,25 +1,25 @@
 import type { StateStoreConfig } from '../config/config.ts';
 import type { ResultStore } from '../store/result-store.ts';
 import type { Store } from '../store/store.ts';
+import { type Once, once } from '../time/once.ts';
 
-/** Something that is opened when it is first needed. */
-export interface Lazy<Opened> {
-  /** Throws STORE_FAILED; a failure is not remembered. */
-  open(): Promise<Opened>;
-  /** Never rejects. */
+/** A store that is opened when it is first needed. `open` throws STORE_FAILED; a failure is not remembered. */
+export interface Lazy<Opened> extends Once<Opened> {
+  /** Closes it, if it was opened. Never rejects. */
   close(): Promise<void>;
 }
 
 export type LazyStore = Lazy<Store>;
 
-export function lazyStore(config: StateStoreConfig): LazyStore {
+/** The state store, as `wrap` gives it. */
+export function lazyStore(config: StateStoreConfig, wrap = (store: Store): Store => store): LazyStore {
   return lazy(async () => {
     const { openStore } = await import('../store/open-store.ts');
-    return await openStore(config);
+    return wrap(await openStore(config));
   });
 }
 
-/** The result store of suites, beside the state store, opened on first use. */
+/** The result store of suites, beside the state store. */
 export function lazyResults(config: StateStoreConfig): Lazy<ResultStore> {
   return lazy(async () => {
     const { openResultStore } = await import('../store/open-result-store.ts');
@@ -27,19 +27,7 @@ export function lazyResults(config: StateStoreConfig): Lazy<ResultStore> {
   });
 }
 
-function lazy<Opened extends { close(): unknown }>(start: () => Promise<Opened>): Lazy<Opened> {
-  let opening: Promise<Opened> | undefined;
-  return {
-    open: () => {
-      opening ??= start().catch((error: unknown) => {
-        opening = undefined;
-        throw error;
-      });
-      return opening;
-    },
-    close: async () => {
-      const opened = await opening?.catch(() => undefined);
-      await opened?.close();
-    },
-  };
+function lazy<Opened extends { close(): unknown }>(load: () => Promise<Opened>): Lazy<Opened> {
+  const opening = once(load);
+  return { ...opening, close: async () => void (await (await opening.opened())?.close()) };
 }

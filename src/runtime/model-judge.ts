@@ -8,9 +8,9 @@ import type { Models } from './models.ts';
  * The judge for model-graded checks: calls a declared provider through the guard. Throws PROVIDER_UNUSABLE,
  * DENIED, …
  */
-export function openJudge({ providers }: RuntimeConfig, models: Models): Judge {
+export function openJudge({ providers }: RuntimeConfig, openModel: Models['model']): Judge {
   return async ({ provider = judgingProvider(providers), model: name, system, prompt, signal }) => {
-    const { model } = await models.model(provider, 'hold', { name });
+    const { model } = await openModel(provider, 'hold', { name });
     const options = {
       prompt: [
         { role: 'system' as const, content: system },

@@ -4,7 +4,6 @@ import { toRuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json/json.ts';
 import { exactMembers } from '../json/record.ts';
 import type { Store } from '../store/store.ts';
-import type { LazyStore } from './lazy-store.ts';
 
 // Scrubs failure messages where they leave the runtime: to listeners, to callers, into the store.
 
@@ -50,11 +49,7 @@ function isFailure(document: Readonly<Record<string, unknown>>): boolean {
 }
 
 /** The store with failure messages scrubbed before they are written; results are written exactly. */
-export function scrubbedStore(lazy: LazyStore, scrubber: Scrubber): LazyStore {
-  return { open: async () => wrapStore(await lazy.open(), scrubber), close: () => lazy.close() };
-}
-
-function wrapStore(store: Store, scrubber: Scrubber): Store {
+export function scrubbedStore(store: Store, scrubber: Scrubber): Store {
   return {
     ...store,
     setRunStatus: (id, change) =>

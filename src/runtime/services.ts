@@ -14,7 +14,7 @@ import { RuntimeError } from '../errors.ts';
 import { type Link, passGate } from '../hooks/gate.ts';
 import { toScoredEvent } from '../pipeline/run/eval-request.ts';
 import type { OfferedTool, Services } from '../pipeline/state/run-context.ts';
-import { lazyModels } from './lazy.ts';
+import { once } from '../time/once.ts';
 import { openJudge } from './model-judge.ts';
 
 /** What the services of a runtime are built from. */
@@ -46,15 +46,19 @@ export function openServices(context: ServicesContext): RuntimeServices {
   const fire = openFire(links);
   const foreignLinks = links.filter((link) => 'group' in link);
   const { env, record, replay, cassette, scrubber } = context;
-  const models = lazyModels({ config, env, record, replay, cassette, scrubber, fire });
-  const judge = openJudge(config, models);
+  const models = once(async () => {
+    const { openModels } = await import('./models.ts');
+    return openModels({ config, env, record, replay, cassette, scrubber, fire });
+  });
+  const model = models.method((opened) => opened.model);
+  const judge = openJudge(config, model);
   return {
     tools: context.tools,
     emit,
     fire,
     model: async (id, stream, options) => {
       requireOpen();
-      return await models.model(id, stream, options);
+      return await model(id, stream, options);
     },
     modelOf: (id) => config.providers.find((each) => each.id === id)?.model ?? '',
     score: async ({ id, type, request, threshold, signal }) => {
@@ -84,7 +88,7 @@ export function openServices(context: ServicesContext): RuntimeServices {
         { call: randomUUID(), hookContext, signal },
       );
     },
-    close: () => models.close(),
+    close: async () => await (await models.opened())?.close(),
   };
 }
 

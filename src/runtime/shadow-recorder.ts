@@ -9,7 +9,8 @@ import type { EpochRecord, EvalResult, RunHeader } from '../suite/run/record.ts'
 
 /** Records the decisions of hooks in shadow mode as results of a suite run. */
 export interface ShadowRecorder {
-  readonly listen: Emit;
+  /** Takes a decision that was made; others than those of shadows are left out. */
+  readonly listen: (decision: DecisionMade) => void;
   /** Waits for what is being kept. Never rejects. */
   close(): Promise<void>;
 }
@@ -44,13 +45,13 @@ export function openShadowRecorder(
     }
   };
   return {
-    listen: (event) => {
-      if (event.type !== 'decision' || event.mode !== 'shadow') return;
-      const id = collections.get(event.hook);
+    listen: (decision) => {
+      if (decision.mode !== 'shadow') return;
+      const id = collections.get(decision.hook);
       // A store in memory is gone before the results could be read.
       if (id === undefined || isBroken || stateStore.type === 'memory') return;
       const at = Date.now();
-      lastWrite = lastWrite.then(() => keep(event, id, at));
+      lastWrite = lastWrite.then(() => keep(decision, id, at));
     },
     close: () => lastWrite,
   };

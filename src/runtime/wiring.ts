@@ -1,12 +1,8 @@
 import { availableParallelism } from 'node:os';
-import type { HostEnv } from '../binding/env.ts';
-import { type ResolvedEntry, resolveExec, resolveHook } from '../binding/resolve.ts';
-import { resolveForeign } from '../binding/resolve-foreign.ts';
+import type { ResolvedEntry } from '../binding/resolve.ts';
 import type { Port } from '../capability/invoke.ts';
-import type { Cassette, CassetteOptions } from '../cassette/cassette.ts';
 import type { HookConfig, RuntimeConfig, ToolConfig } from '../config/config.ts';
-import type { Emit } from '../contract/event.ts';
-import type { Redact } from '../contract/scrub.ts';
+import type { Cassette } from '../cassette/cassette.ts';
 import type { Codec } from '../dialects/dialect.ts';
 import { requireNative, requireToolCodec, toolDialectOf } from '../dialects/registry.ts';
 import type { Link, NativeLink } from '../hooks/gate.ts';
@@ -19,72 +15,15 @@ import { createPool } from '../transport/pool.ts';
 import type { ProcessContext } from '../transport/process.ts';
 import type { Transport } from '../transport/transport.ts';
 import { compileSchema } from '../yaml/schema-check.ts';
-import type { ForeignEntry, PlacedLink, WrapOptions } from './foreign-links.ts';
+import type { PlacedLink, WrapOptions } from './foreign-links.ts';
 import { findPath } from './real-path.ts';
-
-/** A config entry’s name, its secrets, and the environment names that the host lacks. */
-export interface SecretHolder {
-  readonly binding: Pick<ResolvedEntry['binding'], 'name' | 'secrets'>;
-  readonly missingEnv: readonly string[];
-}
-
-interface Entry<Config> {
-  readonly config: Config;
-  readonly resolved: ResolvedEntry;
-}
-
-/** The resolved entries of a config; `all` are those with a process or an endpoint. */
-export type Entries = ReturnType<typeof resolveEntries>;
-
-export function resolveEntries(config: RuntimeConfig, host: HostEnv) {
-  const tools = config.tools.map((tool) => ({
-    config: tool,
-    resolved:
-      tool.exec && resolveExec({ name: tool.name, capability: 'tool', exec: tool.exec }, config, host),
-  }));
-  const evals: Entry<{ name: string }>[] = config.evals.map((entry) => ({
-    config: entry,
-    resolved: resolveExec({ name: entry.name, capability: 'eval', exec: entry.exec }, config, host),
-  }));
-  const hooks: Entry<HookConfig>[] = config.hooks.map((hook) => ({
-    config: hook,
-    resolved: resolveHook(hook, config, host),
-  }));
-  const foreign = config.foreign.map(
-    (hook): ForeignEntry => ({ config: hook, resolved: resolveForeign(hook, config, host) }),
-  );
-  const foreignHooks = foreign.flatMap(({ config: { name }, resolved: { binding, http, missingEnv } }) => {
-    const holder = binding ?? (http && { name, secrets: http.secrets });
-    return holder === undefined ? [] : [{ binding: holder, missingEnv }];
-  });
-  const nativeEntries = [...tools, ...evals, ...hooks].flatMap(({ resolved }) =>
-    resolved === undefined ? [] : [resolved],
-  );
-  // For the scrubber and for warnings about missing environment names.
-  const all: readonly SecretHolder[] = [...nativeEntries, ...foreignHooks];
-  return { tools, evals, hooks, foreign, all };
-}
+import type { Entries } from './stages/resolve.ts';
 
 export interface WiringContext
   extends ProcessContext,
     Pick<GroupContext, 'prepare' | 'writeLongText' | 'closing'> {
   /** Records or replays the exchanges with processes; undefined: neither. */
   readonly cassette: Cassette | undefined;
-}
-
-/** The cassette of a runtime. Throws FILE_UNREADABLE, NAME_UNKNOWN, USAGE. */
-export async function openRuntimeCassette(
-  options: CassetteOptions,
-  {
-    config,
-    all,
-    emit,
-    redact,
-  }: { config: RuntimeConfig; all: readonly SecretHolder[]; emit: Emit; redact: Redact },
-): Promise<Cassette> {
-  const { openCassette } = await import('../cassette/cassette.ts');
-  const names = [...all.map(({ binding }) => binding.name), ...config.providers.map(({ id }) => id)];
-  return await openCassette(options, { names, redact, emit });
 }
 
 /** Creates the ports, hook links and tools of a runtime, and collects the transports and queues to close. */

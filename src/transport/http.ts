@@ -1,5 +1,5 @@
 import { RuntimeError } from '../errors.ts';
-import { startDeadline } from './deadline.ts';
+import { startDeadline } from '../time/deadline.ts';
 import { createRequest, urlForMessages } from './http-request.ts';
 import { closedError } from './oneshot.ts';
 import { type Pool, withPool } from './pool.ts';

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../errors.ts';
-import type { Deadline } from './deadline.ts';
+import type { Deadline } from '../time/deadline.ts';
 import type { InFlight } from './server/session.ts';
 import { withHint } from './server-hints.ts';
 

@@ -1,6 +1,6 @@
 import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
-import { drain, startDeadline } from './deadline.ts';
+import { drain, startDeadline } from '../time/deadline.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from './process.ts';
 import { lateExitHint, withHint } from './server-hints.ts';
 import { withStderr } from './stderr.ts';

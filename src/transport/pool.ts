@@ -1,8 +1,8 @@
 import PQueue from 'p-queue';
 import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
+import { abortedError } from '../time/deadline.ts';
 import { inSlot } from '../time/stopwatch.ts';
-import { abortedError } from './deadline.ts';
 import type { Transport } from './transport.ts';
 
 /** The slots that all entries of one kind share. */

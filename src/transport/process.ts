@@ -5,7 +5,7 @@ import type { Scrubber } from '../contract/scrub.ts';
 import { RuntimeError } from '../errors.ts';
 import { findExecutable } from '../files/executable.ts';
 import { findInterpreterFault } from '../files/interpreter.ts';
-import { sleep, waitForSettled } from './deadline.ts';
+import { sleep, waitForSettled } from '../time/deadline.ts';
 import type { ExitStatus, Launcher } from './launch/launch.ts';
 import { launchListener, releaseGroup, signalGroup } from './process-groups.ts';
 import { watchStderr } from './stderr.ts';

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { RunDocument, StepDocument } from '../../src/contract/run.ts';
 import { openRuntime, type Runtime, type RuntimeEvent, type RuntimeOptions } from '../../src/index.ts';
-import type { RunOptions } from '../../src/runtime/open-runtime.ts';
+import type { RunOptions } from '../../src/runtime/runtime.ts';
 import { write } from '../runtime/open.ts';
 
 /** A runtime with a state store, and pipelines beside its config. */

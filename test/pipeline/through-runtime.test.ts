@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { RuntimeEvent } from '../../src/contract/event.ts';
-import { openRuntime, type Runtime } from '../../src/runtime/open-runtime.ts';
+import { openRuntime, type Runtime } from '../../src/runtime/runtime.ts';
 import { eventually, newRecord } from '../capability/bench.ts';
 import { onTransports, type Transport } from '../cite.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, linkSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadChecker, loadResults } from '../../src/runtime/open-runtime.ts';
+import { loadChecker, loadResults } from '../../src/runtime/runtime.ts';
 import { newTextSink } from '../suite/report/reports.ts';
 import { config, folderOf, suite } from '../surface/cli/command-line.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PendingDecision } from '../../src/contract/approval.ts';
-import type { RunOptions } from '../../src/runtime/open-runtime.ts';
+import type { RunOptions } from '../../src/runtime/runtime.ts';
 import { openDesk, pendingOf } from '../pipeline/desk.ts';
 
 const spec = `

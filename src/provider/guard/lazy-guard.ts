@@ -1,5 +1,6 @@
 import type { LanguageModelV4Middleware } from '@ai-sdk/provider';
 import { RuntimeError } from '../../errors.ts';
+import { once } from '../../time/once.ts';
 import type { GuardOptions } from './guard.ts';
 import { requireSupportedVersion } from './model-version.ts';
 import { requireWindow } from './window-size.ts';
@@ -7,22 +8,12 @@ import { requireWindow } from './window-size.ts';
 /** `createGuard` whose parts are loaded with the first call that it guards. Throws USAGE as that does. */
 export function lazyGuard(options: GuardOptions): LanguageModelV4Middleware {
   requireWindow(options.windowChars);
-  let loading: Promise<LanguageModelV4Middleware> | undefined;
-  const load = () => {
-    loading ??= import('./guard.ts').then(({ createGuard }) => createGuard(options));
-    return loading;
-  };
+  const guard = once(async () => (await import('./guard.ts')).createGuard(options));
   return {
     specificationVersion: 'v4',
     overrideSupportedUrls: requireSupportedVersion,
-    wrapGenerate: async (call) => {
-      const { wrapGenerate = unguarded } = await load();
-      return await wrapGenerate(call);
-    },
-    wrapStream: async (call) => {
-      const { wrapStream = unguarded } = await load();
-      return await wrapStream(call);
-    },
+    wrapGenerate: guard.method(({ wrapGenerate = unguarded }) => wrapGenerate),
+    wrapStream: guard.method(({ wrapStream = unguarded }) => wrapStream),
   };
 }
 

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../errors.ts';
-import { abortedError } from '../../transport/deadline.ts';
+import { abortedError, startTimer } from '../../time/deadline.ts';
 
 /**
  * The time limit of one call. Its signal is aborted, with a RuntimeError as its reason, when the time is up.
@@ -26,28 +26,17 @@ export function startCallDeadline(
 ): CallDeadline {
   const controller = new AbortController();
   const { signal } = controller;
-  const limitMs = Math.min(timeoutMs, MAX_TIMER_MS);
-  let timer: NodeJS.Timeout | undefined;
-  let startedAt = 0;
-  const abort = () => controller.abort(abortedError(id, caller));
-  const pause = () => clearTimeout(timer);
-  const restart = () => {
-    pause();
-    startedAt = performance.now();
-    timer = setTimeout(() => controller.abort(timeoutError(id, timeoutMs)), limitMs);
-  };
-  restart();
-  if (caller?.aborted) abort();
-  else caller?.addEventListener('abort', abort, { once: true });
+  const { remainingMs, restart, pause, clear } = startTimer({ timeoutMs, signal: caller }, (cause) =>
+    controller.abort(cause === 'abort' ? abortedError(id, caller) : timeoutError(id, timeoutMs)),
+  );
   return {
     signal,
-    remainingMs: () => limitMs - (performance.now() - startedAt),
+    remainingMs,
     restart,
     pause,
     race: (work) => raceAgainst(signal, work),
     end: () => {
-      pause();
-      caller?.removeEventListener('abort', abort);
+      clear();
       // Closes what is still open, such as a connection.
       controller.abort(abortedError(id, undefined));
     },
@@ -78,6 +67,3 @@ function raceAgainst<T>(signal: AbortSignal, work: PromiseLike<T>): Promise<T> {
     );
   });
 }
-
-/** A longer timer of Node's fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -6,7 +6,7 @@ import type {
 } from '@ai-sdk/provider';
 import pRetry from 'p-retry';
 import { RuntimeError } from '../../errors.ts';
-import { sleep } from '../../transport/deadline.ts';
+import { sleep } from '../../time/deadline.ts';
 import { wrapModel } from '../wrapped-model.ts';
 import { type CallDeadline, startCallDeadline } from './call-deadline.ts';
 import { openCheckedStream, requireFinished } from './checked-stream.ts';

@@ -7,7 +7,7 @@ import type {
 import type { ProviderConfig } from '../../config/config.ts';
 import { checkMock, formatMockProblem } from '../../config/mock-responses.ts';
 import { RuntimeError } from '../../errors.ts';
-import { sleep } from '../../transport/deadline.ts';
+import { sleep } from '../../time/deadline.ts';
 import { fromPrompt, roundOf } from '../messages/prompt.ts';
 import { createModel } from '../wrapped-model.ts';
 import { type MockAnswer, type MockResponse, readResponses } from './mock-script.ts';

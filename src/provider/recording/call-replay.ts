@@ -1,7 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { Redact } from '../../contract/scrub.ts';
 import { RuntimeError } from '../../errors.ts';
-import { abortedError } from '../../transport/deadline.ts';
+import { abortedError } from '../../time/deadline.ts';
 import { createModel } from '../wrapped-model.ts';
 import { describeDifference } from './call-difference.ts';
 import type { CallOutcome, ModelCallRequest, RecordedCall } from './model-call.ts';

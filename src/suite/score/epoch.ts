@@ -1,5 +1,6 @@
 import type { Threshold } from '../../contract/eval.ts';
 import { type Fault, RuntimeError, toRuntimeError } from '../../errors.ts';
+import { startTimer } from '../../time/deadline.ts';
 import { startStopwatch, wholeMs } from '../../time/stopwatch.ts';
 import { findEvalsOfCase, type PreparedEval, prepareCase, type SubjectView } from '../case/prepared-case.ts';
 import type { Suite } from '../file/model.ts';
@@ -155,8 +156,7 @@ function startDeadline(timeoutMs: number | undefined, signal: AbortSignal): Dead
   });
   const fault: Fault = { code: 'STEP_TIMEOUT', message, hint };
   const isTimedOut = (code: string | undefined) => expiry.signal.aborted && code === 'ABORTED';
-  // setTimeout, because AbortSignal.timeout() does not keep Node alive.
-  const timer = setTimeout(() => expiry.abort(), timeoutMs);
+  const { clear } = startTimer({ timeoutMs }, () => expiry.abort());
   return {
     signal: AbortSignal.any([signal, expiry.signal]),
     timeoutFaultOf: (thrown) => {
@@ -165,6 +165,6 @@ function startDeadline(timeoutMs: number | undefined, signal: AbortSignal): Dead
     },
     markTimeout: (result) =>
       isTimedOut(result.error?.code) ? { ...result, detail: fault.message, error: fault } : result,
-    clear: () => clearTimeout(timer),
+    clear,
   };
 }

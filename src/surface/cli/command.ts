@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type RuntimeError, toRuntimeError } from '../../errors.ts';
-import type { Runtime, RuntimeOptions } from '../../runtime/open-runtime.ts';
+import type { Runtime, RuntimeOptions } from '../../runtime/runtime.ts';
 import { escapeInvisible } from '../../text/escape-invisible.ts';
 import { type ExitCode, exitCodeOfError, exitCodeOfEvalError } from './exit-code.ts';
 import { type Input, openInput } from './input.ts';
@@ -73,7 +73,7 @@ async function runWork(
   const terminal = openTerminal(invocation, options.color);
   const opened: Runtime[] = [];
   const open = async (file = options.config, { isLogForPeople = false, ...more }: OpenOptions = {}) => {
-    const { openRuntime } = await import('../../runtime/open-runtime.ts');
+    const { openRuntime } = await import('../../runtime/runtime.ts');
     const runtime = await openRuntime(file, {
       ...more,
       env: invocation.env,
@@ -123,6 +123,6 @@ async function printError(error: RuntimeError, { json }: CommonOptions, terminal
 
 /** Prints the problems of an error. Errors with problems come from the runtime, so it is loaded already. */
 async function printProblems(error: RuntimeError, terminal: Terminal): Promise<void> {
-  const { formatProblem, problemsOf } = await import('../../runtime/open-runtime.ts');
+  const { formatProblem, problemsOf } = await import('../../runtime/runtime.ts');
   for (const problem of problemsOf(error)) terminal.printStderr(escapeInvisible(formatProblem(problem)));
 }

@@ -1,6 +1,6 @@
 import type { PendingDocument } from '../../contract/approval.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
-import type { Runtime } from '../../runtime/open-runtime.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
 import { escapeInvisibleLine } from '../../text/escape-invisible.ts';
 import type { CommandContext } from './command.ts';
 import { executeRun, type RunFlags } from './execute-run.ts';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { PendingRecord } from '../../contract/approval.ts';
 import type { RunDocument } from '../../contract/run.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
-import type { RunOptions, Runtime } from '../../runtime/open-runtime.ts';
+import type { RunOptions, Runtime } from '../../runtime/runtime.ts';
 import type { CommandContext, OpenOptions } from './command.ts';
 import { type ExitCode, exitCodeOfRun } from './exit-code.ts';
 import type { Invocation } from './invocation.ts';
@@ -85,7 +85,7 @@ function requireDurable({ isDurable, file }: Runtime): void {
 }
 
 async function openRunEvents({ terminal }: CommandContext, progress: RunProgress) {
-  const { formatDuration } = await import('../../runtime/open-runtime.ts');
+  const { formatDuration } = await import('../../runtime/runtime.ts');
   return createRunEventPrinter(progress, {
     tint: terminal.styleStderr,
     showsText: terminal.stderr.isTTY,

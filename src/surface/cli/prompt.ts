@@ -2,7 +2,7 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingRecord } from '../../contract/approval.ts';
 import { toRuntimeError } from '../../errors.ts';
-import type { Runtime } from '../../runtime/open-runtime.ts';
+import type { Runtime } from '../../runtime/runtime.ts';
 import { escapeInvisible } from '../../text/escape-invisible.ts';
 import { parseJson } from './input.ts';
 import type { Invocation } from './invocation.ts';

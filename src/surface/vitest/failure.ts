@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import type { CaseRecord, loadResults, RunHeader, SuiteReport } from '../../runtime/open-runtime.ts';
+import type { CaseRecord, loadResults, RunHeader, SuiteReport } from '../../runtime/runtime.ts';
 
 /** The module of `loadResults()`, whose functions word results. */
 export type ResultsModule = Awaited<ReturnType<typeof loadResults>>;

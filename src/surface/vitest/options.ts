@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../errors.ts';
-import type { Selection, SuiteRunOptions } from '../../runtime/open-runtime.ts';
+import type { Selection, SuiteRunOptions } from '../../runtime/runtime.ts';
 
 /** How a suite becomes tests. */
 export interface DescribeSuiteOptions

@@ -1,5 +1,5 @@
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
-import type { CaseRecord, PlannedRow, RunHeader, Runtime, SuiteReport } from '../../runtime/open-runtime.ts';
+import type { CaseRecord, PlannedRow, RunHeader, Runtime, SuiteReport } from '../../runtime/runtime.ts';
 import type { DescribeSuiteOptions } from './options.ts';
 import { onStop } from './signals.ts';
 
@@ -31,7 +31,7 @@ export type RowOutcome =
 
 /** Opens the runtime and begins to run the suite on it. Throws what openRuntime throws. */
 export async function startRun(plan: RunPlan): Promise<SuiteRun> {
-  const { openRuntime } = await import('../../runtime/open-runtime.ts');
+  const { openRuntime } = await import('../../runtime/runtime.ts');
   const stop = new AbortController();
   const { signal } = stop;
   const release = onStop(() => stop.abort());

@@ -1,4 +1,4 @@
-import type { PlannedRow, SuitePlan } from '../../runtime/open-runtime.ts';
+import type { PlannedRow, SuitePlan } from '../../runtime/runtime.ts';
 import {
   explainCase,
   explainCases,

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
-import { formatProblem, loadPlan, loadResults, problemsOf } from '../../runtime/open-runtime.ts';
+import { formatProblem, loadPlan, loadResults, problemsOf } from '../../runtime/runtime.ts';
 import { type DescribeSuiteOptions, readTimeout } from './options.ts';
 import { type RunPlan, type SuiteRun, startRun } from './run.ts';
 import { type SuiteTest, toTests } from './tests.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { waitForSettled } from '../deadline.ts';
+import { waitForSettled } from '../../time/deadline.ts';
 
 /**
  * A small shell process that ends the process groups that this process leaves running, even when it is

@@ -1,6 +1,6 @@
 import type { Binding } from '../../binding/binding.ts';
 import { RuntimeError } from '../../errors.ts';
-import { startDeadline } from '../deadline.ts';
+import { startDeadline } from '../../time/deadline.ts';
 import { awaitOutcome } from '../in-flight.ts';
 import type { Handshake, Message } from '../transport.ts';
 import type { InFlight, Session } from './session.ts';

@@ -1,6 +1,6 @@
 import type { Binding } from '../../binding/binding.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
-import { abortedError, sleep, waitForSettled } from '../deadline.ts';
+import { abortedError, sleep, waitForSettled } from '../../time/deadline.ts';
 import { closedError } from '../oneshot.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from '../process.ts';
 import type { Handshake, Transport } from '../transport.ts';

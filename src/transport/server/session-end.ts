@@ -1,7 +1,7 @@
 import type { Binding } from '../../binding/binding.ts';
 import { RuntimeError } from '../../errors.ts';
 import { lastLineOf } from '../../text/last-line.ts';
-import { drain, waitForSettled } from '../deadline.ts';
+import { drain, waitForSettled } from '../../time/deadline.ts';
 import type { ExitStatus } from '../launch/launch.ts';
 import type { WatchedProcess } from '../process.ts';
 import { withStderr } from '../stderr.ts';

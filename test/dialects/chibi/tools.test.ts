@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { requireConfig } from '../../../src/config/load.ts';
-import { resolveEntries } from '../../../src/runtime/wiring.ts';
+import { resolveEntries } from '../../../src/runtime/stages/resolve.ts';
 import { titled } from '../../cite.ts';
 import { chatYaml, mockProvider, newProject, openProject, runtimeYaml } from '../project.ts';
 import { importPlugins, inFolder, logPlugin, schemaOf, shPlugin } from './plugins.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { HooksImport } from '../../../runtime/open-runtime.ts';
+import type { HooksImport } from '../../../runtime/runtime.ts';
 import { escapeInvisible, escapeInvisibleLine } from '../../../text/escape-invisible.ts';
 import type { CommandContext, RunCommand } from '../command.ts';
 import type { ExitCode } from '../exit-code.ts';
@@ -34,7 +34,7 @@ async function importHooks(
   file: string,
   { dialect, write }: ImportFlags,
 ): Promise<ExitCode> {
-  const { loadImporter, formatProblem } = await import('../../../runtime/open-runtime.ts');
+  const { loadImporter, formatProblem } = await import('../../../runtime/runtime.ts');
   const { readHooks, writeHooks } = await loadImporter();
   const { config } = options;
   const found = readHooks(file, { config, dialect });

@@ -9,7 +9,7 @@ export function addInitCommand(program: Command, runCommand: RunCommand): void {
     .addHelpText('after', examples)
     .action(async (folder: string | undefined, _own: unknown, command: Command) => {
       await runCommand(command, async ({ options, terminal }) => {
-        const { writeTemplate } = await import('../../../runtime/open-runtime.ts');
+        const { writeTemplate } = await import('../../../runtime/runtime.ts');
         const target = folder ?? '.';
         const written = writeTemplate(target);
         if (options.json) terminal.printJson({ folder: target, files: written });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { PendingDocument } from '../../../contract/approval.ts';
-import type { Runtime } from '../../../runtime/open-runtime.ts';
+import type { Runtime } from '../../../runtime/runtime.ts';
 import { escapeInvisibleLine } from '../../../text/escape-invisible.ts';
 import type { RunCommand } from '../command.ts';
 import { type DecisionFlags, decidePending } from '../decision.ts';

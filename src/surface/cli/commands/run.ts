@@ -20,7 +20,7 @@ export function addRunCommand(program: Command, runCommand: RunCommand): void {
           });
         }
         const text = await input.text('--input', own.input);
-        const { loadChecker } = await import('../../../runtime/open-runtime.ts');
+        const { loadChecker } = await import('../../../runtime/runtime.ts');
         const { runtimeOfPipeline } = await loadChecker();
         return await executeRun(context, {
           flags: own,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ToolDocument } from '../../../contract/document.ts';
-import type { Runtime } from '../../../runtime/open-runtime.ts';
+import type { Runtime } from '../../../runtime/runtime.ts';
 import { escapeInvisible } from '../../../text/escape-invisible.ts';
 import type { RunCommand } from '../command.ts';
 import { exactText } from '../exact-text.ts';

@@ -11,7 +11,7 @@ export function addValidateCommand(program: Command, runCommand: RunCommand): vo
     .addHelpText('after', examples)
     .action(async (files: string[], { strict = false }: { strict?: boolean }, command: Command) => {
       await runCommand(command, async ({ options, terminal }) => {
-        const { formatProblem, loadChecker } = await import('../../../runtime/open-runtime.ts');
+        const { formatProblem, loadChecker } = await import('../../../runtime/runtime.ts');
         const { validateFile } = await loadChecker();
         const named = files.length === 0 ? [options.config] : files;
         const found = named.flatMap((file) => validateFile(file, options.config));

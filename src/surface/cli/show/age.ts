@@ -3,7 +3,7 @@ import { RuntimeError } from '../../../errors.ts';
 /** An age from an option, in milliseconds; zero takes whatever has ended. Throws USAGE. */
 export async function readAge(option: string, value: string): Promise<number> {
   if (/^\+?(?:0+(?:\.0*)?(?:ms|s|m|h|d))+$/.test(value)) return 0;
-  const { parseDuration } = await import('../../../runtime/open-runtime.ts');
+  const { parseDuration } = await import('../../../runtime/runtime.ts');
   const ms = parseDuration(value);
   if (ms !== undefined) return ms;
   throw new RuntimeError('USAGE', `${option} takes a duration, not "${value}"`, {

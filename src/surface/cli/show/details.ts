@@ -12,7 +12,7 @@ export async function printDetails(
   commands: NextCommands,
   { print, printColumns }: Pick<Terminal, 'print' | 'printColumns'>,
 ): Promise<void> {
-  const { formatDuration } = await import('../../../runtime/open-runtime.ts');
+  const { formatDuration } = await import('../../../runtime/runtime.ts');
   print(summary(details));
   print('');
   printColumns(toRows(details.timeline, formatDuration));

@@ -1,5 +1,5 @@
 import type { RunDocument } from '../../../contract/run.ts';
-import type { Runtime } from '../../../runtime/open-runtime.ts';
+import type { Runtime } from '../../../runtime/runtime.ts';
 import { escapeInvisible } from '../../../text/escape-invisible.ts';
 import { exactText } from '../exact-text.ts';
 import type { Invocation } from '../invocation.ts';

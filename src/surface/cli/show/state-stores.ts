@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { RuntimeError } from '../../../errors.ts';
-import type { FoundState, Runtime } from '../../../runtime/open-runtime.ts';
+import type { FoundState, Runtime } from '../../../runtime/runtime.ts';
 import type { CommandContext, OpenOptions } from '../command.ts';
 import { ambiguousId, completeId, type IdKind, matchesId } from '../id.ts';
 import type { Invocation } from '../invocation.ts';
@@ -50,7 +50,7 @@ export async function openAllRuntimes(context: CommandContext): Promise<Runtime[
 /** Likewise for the stores that hold results of suites. */
 export async function openResultRuntimes(context: StoreContext): Promise<Runtime[]> {
   if (hasConfig(context)) return [await context.open()];
-  const { findResults } = await import('../../../runtime/open-runtime.ts');
+  const { findResults } = await import('../../../runtime/runtime.ts');
   return await openRuntimesOf(context, await findResults(context.invocation.cwd));
 }
 
@@ -140,6 +140,6 @@ function hasConfig({ isConfigGiven, options }: Pick<CommandContext, 'isConfigGiv
 }
 
 async function findLocalStates({ invocation }: StoreContext) {
-  const { findStates } = await import('../../../runtime/open-runtime.ts');
+  const { findStates } = await import('../../../runtime/runtime.ts');
   return await findStates(invocation.cwd);
 }

@@ -49,7 +49,7 @@ async function diff(given: RunPair, own: DiffFlags, context: CommandContext): Pr
   const finder = openRunFinder(context);
   const a = await finder.open(given.a);
   const b = given.b === given.a ? a : await finder.open(given.b);
-  const { loadResults } = await import('../../../../runtime/open-runtime.ts');
+  const { loadResults } = await import('../../../../runtime/runtime.ts');
   const { compareRuns, findRegressions, renderComparison, renderComparisonMarkdown } = await loadResults();
   const comparison = await compareRuns(a, b, own);
   const { options, terminal } = context;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { RuntimeError, toRuntimeError } from '../../../../errors.ts';
-import type { RunSource, Runtime, SuiteRunInfo } from '../../../../runtime/open-runtime.ts';
+import type { RunSource, Runtime, SuiteRunInfo } from '../../../../runtime/runtime.ts';
 import { ambiguousId } from '../../id.ts';
 import { openResultRuntimes as openKeepersHere, type StoreContext } from '../../show/state-stores.ts';
 
@@ -19,7 +19,7 @@ export function openRunFinder(context: StoreContext): RunFinder {
   return {
     async open(given) {
       if (isRunFile(given)) {
-        const { loadResults } = await import('../../../../runtime/open-runtime.ts');
+        const { loadResults } = await import('../../../../runtime/runtime.ts');
         return await (await loadResults()).openRunFile(given);
       }
       opening ??= openRunStores(context);

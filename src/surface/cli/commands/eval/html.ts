@@ -13,7 +13,7 @@ export function addHtml(group: Command, runCommand: RunCommand): void {
       await runCommand(command, async (context) => {
         const { options, terminal } = context;
         const source = await openRunFinder(context).open(given);
-        const { loadResults } = await import('../../../../runtime/open-runtime.ts');
+        const { loadResults } = await import('../../../../runtime/runtime.ts');
         const { openDelivery, retell } = await loadResults();
         const file = own.output ?? `${source.header.run_id}.html`;
         const place = file === '-' ? {} : { file };

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { SuiteRunInfo } from '../../../../runtime/open-runtime.ts';
+import type { SuiteRunInfo } from '../../../../runtime/runtime.ts';
 import { escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
 import type { RunCommand } from '../../command.ts';
 import { readWhole } from '../../input.ts';
@@ -21,7 +21,7 @@ export function addList(group: Command, runCommand: RunCommand): void {
         if (options.json) terminal.printJson({ runs });
         else if (runs.length === 0) terminal.printStderr('no runs are kept');
         else {
-          const { formatPercent } = await import('../../../../runtime/open-runtime.ts');
+          const { formatPercent } = await import('../../../../runtime/runtime.ts');
           terminal.printColumns(runs.map((run) => toRow(run, formatPercent)));
         }
         return 0;

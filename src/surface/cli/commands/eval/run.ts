@@ -5,7 +5,7 @@ import type {
   RuntimeOptions,
   SuiteReport,
   SuiteRunOptions,
-} from '../../../../runtime/open-runtime.ts';
+} from '../../../../runtime/runtime.ts';
 import type { CommandContext, RunCommand } from '../../command.ts';
 import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
 import { readWhole } from '../../input.ts';
@@ -85,7 +85,7 @@ export function addRun(group: Command, runCommand: RunCommand): void {
 async function runSuite(file: string, own: RunFlags, context: CommandContext): Promise<ExitCode> {
   const { invocation, options, isConfigGiven, terminal, open } = context;
   invocation.limitHeapGrowth();
-  const { loadChecker, loadResults } = await import('../../../../runtime/open-runtime.ts');
+  const { loadChecker, loadResults } = await import('../../../../runtime/runtime.ts');
   const { findSuiteInputs, runtimeOfSuite } = await loadChecker();
   const { explainVerdict, openDelivery, openProgress, readReporter } = await loadResults();
   const runOptions = await readOptions(own);
@@ -208,7 +208,7 @@ function refuseOtherStdoutReporter(
 }
 
 async function readOptions(own: RunFlags): Promise<SuiteRunOptions> {
-  const { parseDuration } = await import('../../../../runtime/open-runtime.ts');
+  const { parseDuration } = await import('../../../../runtime/runtime.ts');
   const timeoutMs = own.timeout === undefined ? undefined : parseDuration(own.timeout);
   if (own.timeout !== undefined && timeoutMs === undefined) {
     const isNumber = Number(own.timeout) > 0;

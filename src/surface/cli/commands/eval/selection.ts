@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../../../errors.ts';
-import type { Selection } from '../../../../runtime/open-runtime.ts';
+import type { Selection } from '../../../../runtime/runtime.ts';
 import { readWhole } from '../../input.ts';
 
 /** The options that pick cases. */

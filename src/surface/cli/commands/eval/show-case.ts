@@ -1,6 +1,6 @@
 import { formatNumber } from '../../../../json/decimal.ts';
 import { stringifyJson } from '../../../../json/json.ts';
-import type { CaseRecord } from '../../../../runtime/open-runtime.ts';
+import type { CaseRecord } from '../../../../runtime/runtime.ts';
 import { escapeInvisible, escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
 import { formatFields } from '../../fields.ts';
 import type { Terminal } from '../../terminal.ts';

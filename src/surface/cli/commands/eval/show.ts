@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { RuntimeError } from '../../../../errors.ts';
-import type { RunSource } from '../../../../runtime/open-runtime.ts';
+import type { RunSource } from '../../../../runtime/runtime.ts';
 import type { CommandContext, RunCommand } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
 import { openRunFinder } from './find-run.ts';
@@ -23,7 +23,7 @@ export function addShow(group: Command, runCommand: RunCommand): void {
 }
 
 async function showReport(source: RunSource, { options, terminal }: CommandContext): Promise<ExitCode> {
-  const { loadResults } = await import('../../../../runtime/open-runtime.ts');
+  const { loadResults } = await import('../../../../runtime/runtime.ts');
   const { renderTable, summarize } = await loadResults();
   const report = await summarize(source);
   if (source.report === undefined && source.header.kind !== 'shadow')

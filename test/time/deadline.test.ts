@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { RuntimeError, toFault } from '../../src/errors.ts';
-import { sleep, startDeadline, waitForSettled } from '../../src/transport/deadline.ts';
-import { faultOf } from './harness.ts';
+import { sleep, startDeadline, waitForSettled } from '../../src/time/deadline.ts';
+import { faultOf } from '../transport/harness.ts';
 
 test('a deadline expires with PROCESS_TIMEOUT', async () => {
   expect(toFault(await faultOf(startDeadline({ name: 'slow', timeoutMs: 20 }).expired))).toEqual({
@@ -78,7 +78,7 @@ test.each([
 });
 
 test('a program that waits for nothing but a deadline lives until it expires', () => {
-  const module = new URL('../../src/transport/deadline.ts', import.meta.url).pathname;
+  const module = new URL('../../src/time/deadline.ts', import.meta.url).pathname;
   const program = `import { startDeadline } from ${JSON.stringify(module)};
     await startDeadline({ name: 'slow', timeoutMs: 100 }).expired.catch(({ code }) => console.log(code));`;
   const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', program]);

@@ -1,5 +1,63 @@
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { RuntimeError } from '../errors.ts';
+import { longestMs } from './longest-timer.ts';
+
+/** A time that runs out. */
+export interface Timer {
+  /** Milliseconds until it is over. */
+  remainingMs(): number;
+  /** Starts the whole time anew. */
+  restart(): void;
+  /** Stops the time, until `resume` goes on with what is left of it. */
+  pause(): void;
+  resume(): void;
+  /** Stops the time and forgets the signal. */
+  clear(): void;
+}
+
+/**
+ * Calls `onEnd` when `timeoutMs` are over, or when the signal is aborted. Time for which this process itself was stopped
+ * does not count, up to `timeoutMs`: an answer may have arrived meanwhile.
+ */
+export function startTimer(
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
+  onEnd: (cause: 'timeout' | 'abort') => void,
+): Timer {
+  const limitMs = Math.min(timeoutMs, longestMs);
+  let timer: NodeJS.Timeout | undefined;
+  let dueAt = 0;
+  let leftMs = limitMs;
+  const wait = (ms: number) => {
+    dueAt = performance.now() + ms;
+    // A timer of the usual kind, since AbortSignal.timeout() does not keep Node alive.
+    timer = setTimeout(() => {
+      const lateMs = performance.now() - dueAt;
+      if (lateMs < STALL_MS) onEnd('timeout');
+      else wait(Math.min(lateMs, limitMs));
+    }, ms);
+  };
+  const remainingMs = () => dueAt - performance.now();
+  const onAbort = () => onEnd('abort');
+  wait(limitMs);
+  if (signal?.aborted) onAbort();
+  else signal?.addEventListener('abort', onAbort, { once: true });
+  return {
+    remainingMs,
+    restart: () => {
+      clearTimeout(timer);
+      wait(limitMs);
+    },
+    pause: () => {
+      clearTimeout(timer);
+      leftMs = Math.max(0, remainingMs());
+    },
+    resume: () => wait(leftMs),
+    clear: () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    },
+  };
+}
 
 /** A limit on one exchange. */
 export interface Deadline {
@@ -17,37 +75,16 @@ export interface DeadlineOptions {
   readonly createError?: ((timeoutMs: number) => RuntimeError) | undefined;
 }
 
-/**
- * Starts a deadline that ends at `timeoutMs` or with the caller's signal, whichever comes first. Time for
- * which this process itself was stopped does not count, up to `timeoutMs`: an answer may have arrived
- * meanwhile.
- */
+/** Starts a deadline that ends at `timeoutMs` or with the caller's signal, whichever comes first. */
 export function startDeadline({ name, timeoutMs, signal, createError }: DeadlineOptions): Deadline {
   const { promise: expired, reject } = Promise.withResolvers<never>();
   // The loser of a race has no listener any more; its rejection must not count as unhandled.
   expired.catch(() => {});
-  const onTimeout = () => reject(createError?.(timeoutMs) ?? timeoutError(name, timeoutMs));
-  const onAbort = () => reject(abortedError(name, signal));
-  let timer: NodeJS.Timeout;
-  const wait = (ms: number) => {
-    const dueAt = performance.now() + ms;
-    // A timer of the usual kind, since AbortSignal.timeout() does not keep Node alive.
-    timer = setTimeout(() => {
-      const lateMs = performance.now() - dueAt;
-      if (lateMs < STALL_MS) onTimeout();
-      else wait(Math.min(lateMs, timeoutMs));
-    }, ms);
-  };
-  wait(Math.min(timeoutMs, MAX_TIMER_MS));
-  if (signal?.aborted) onAbort();
-  else signal?.addEventListener('abort', onAbort, { once: true });
-  return {
-    expired,
-    clear: () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
-    },
-  };
+  const { clear } = startTimer({ timeoutMs, signal }, (cause) => {
+    if (cause === 'abort') reject(abortedError(name, signal));
+    else reject(createError?.(timeoutMs) ?? timeoutError(name, timeoutMs));
+  });
+  return { expired, clear };
 }
 
 function timeoutError(name: string, timeoutMs: number): RuntimeError {
@@ -63,13 +100,13 @@ export function abortedError(name: string, signal: AbortSignal | undefined): Run
 
 /** Waits, at most until the signal is aborted; keeps Node alive meanwhile. Never rejects. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  await setTimeoutPromise(Math.min(ms, MAX_TIMER_MS), undefined, signal && { signal }).catch(() => {});
+  await setTimeoutPromise(Math.min(ms, longestMs), undefined, signal && { signal }).catch(() => {});
 }
 
 /** Whether the promise settles within `ms`, by resolving or rejecting. Never rejects. */
 export function waitForSettled(promise: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), Math.min(ms, MAX_TIMER_MS));
+    const timer = setTimeout(() => resolve(false), Math.min(ms, longestMs));
     const settled = () => {
       clearTimeout(timer);
       resolve(true);
@@ -89,6 +126,3 @@ export async function drain(outputs: Promise<unknown>, ms: number): Promise<void
 
 /** A timer this late means that this process did not run: Ctrl-Z, SIGSTOP, a long computation. */
 const STALL_MS = 500;
-
-/** The longest delay that Node's setTimeout takes; a longer one fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;

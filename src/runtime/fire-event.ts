@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import type { DecisionDocument } from '../contract/document.ts';
+import { type EventInput, readEvent } from '../hooks/event-input.ts';
+import type { PointEvent } from '../hooks/fire-point.ts';
+import { passGate } from '../hooks/gate.ts';
+import { isObject } from '../json/json.ts';
+import { toDecisionDocument } from '../tool-call/document.ts';
+import type { Runtime } from './api.ts';
+import type { WiredRuntime } from './stages/wire.ts';
+
+/** Takes an event, or a point of a foreign dialect, through its hooks. Throws EVENT_INVALID. */
+export async function fireEvent(
+  { links, groups, tools, checkArgs }: Pick<WiredRuntime, 'links' | 'groups' | 'tools' | 'checkArgs'>,
+  event: EventInput | PointEvent,
+  { signal, onHear }: NonNullable<Parameters<Runtime['hooks']['fire']>[1]> = {},
+): Promise<DecisionDocument> {
+  const call = `event_${randomUUID()}`;
+  if (!isPointEvent(event)) {
+    const { decision } = await passGate(links, readEvent(event), { call, signal, check: checkArgs, onHear });
+    return toDecisionDocument(decision);
+  }
+  const { fireForeignPoint } = await import('./foreign-point.ts');
+  const host = { tool_count: tools.size };
+  return toDecisionDocument(await fireForeignPoint(event, { groups, call, signal, host, onHear }));
+}
+
+/** A caller without types may hand in anything. */
+function isPointEvent(event: EventInput | PointEvent): event is PointEvent {
+  return isObject(event) && 'dialect' in event;
+}

@@ -1,0 +1,34 @@
+// What surfaces and the library's users see: the runtime, and what they need of the strata above it.
+
+export type { CassetteOptions } from '../cassette/cassette.ts';
+export { parseDuration } from '../config/duration.ts';
+export type { EventInput as LooseEvent } from '../hooks/event-input.ts';
+export type { PointEvent } from '../hooks/fire-point.ts';
+export type { EvalInput } from '../pipeline/run/eval-request.ts';
+export type { RunOptions } from '../pipeline/run/runs.ts';
+export { type FoundState, findResults, findStates } from '../project/find-state.ts';
+export type { HooksImport } from '../project/import-hooks.ts';
+export { writeTemplate } from '../project/init-template.ts';
+export type { PlannedRow, SuitePlan } from '../project/plan-suite.ts';
+export type { SuiteProgress } from '../suite/file/model.ts';
+export { formatDuration, formatPercent } from '../suite/report/numbers.ts';
+export type { Reporter, Sink } from '../suite/report/reporter.ts';
+export type { Progress } from '../suite/report/terminal/progress.ts';
+export type { CaseRecord, RunHeader, RunSource, SuiteReport } from '../suite/run/record.ts';
+export type { Selection } from '../suite/select/select.ts';
+export type { DecisionInput as Decider } from '../tool-call/decider.ts';
+export { formatProblem, problemsOf } from '../yaml/problem.ts';
+export type * from './api.ts';
+export { openRuntime } from './open-runtime.ts';
+
+/** Imports the module that validates files of every kind, on first use. */
+export const loadChecker = async () => await import('../project/validate-file.ts');
+
+/** Imports the module for results of suites (reporters, comparisons), on first use. */
+export const loadResults = async () => await import('../suite/run/results.ts');
+
+/** Imports the module that lists the cases of a suite without running them, on first use. */
+export const loadPlan = async () => await import('../project/plan-suite.ts');
+
+/** Imports the module that converts hooks of other systems into config entries, on first use. */
+export const loadImporter = async () => await import('../project/import-hooks.ts');

@@ -1,0 +1,71 @@
+import { fileURLToPath } from 'node:url';
+import { type HostEnv, hostEnv } from '../../binding/env.ts';
+import type { ForeignName, RuntimeConfig } from '../../config/config.ts';
+import { loadConfig, requireConfig } from '../../config/load.ts';
+import type { RuntimeEvent } from '../../contract/event.ts';
+import { sweepTempFolders } from '../../files/temp-folder.ts';
+import { createScrubber, type RuntimeScrubber } from '../../log/scrub.ts';
+import { foreignDialects } from '../../dialects/registry.ts';
+import type { Launcher } from '../../transport/launch/launch.ts';
+import { openLauncher } from '../../transport/launch/open.ts';
+import type { ProcessContext } from '../../transport/process.ts';
+import type { RuntimeOptions } from '../api.ts';
+import { secretsOf } from '../config-secrets.ts';
+import { requirePlatform } from '../platform.ts';
+
+/** A config file that was read, and what everything after it needs. */
+export interface LoadedRuntime {
+  /** With the options of the caller, and the entries that its plugins gave. */
+  readonly config: RuntimeConfig;
+  readonly host: HostEnv;
+  readonly launch: Launcher;
+  readonly scrubber: RuntimeScrubber;
+  /** What happened before there was anybody to tell it to. */
+  readonly events: readonly RuntimeEvent[];
+}
+
+/** Reads the config file. Throws CONFIG_INVALID, FILE_UNREADABLE, PLATFORM_UNSUPPORTED, ABORTED. */
+export async function loadRuntime(file: string | URL, options: RuntimeOptions): Promise<LoadedRuntime> {
+  requirePlatform();
+  const host = options.env ?? hostEnv();
+  // In the background: folders of killed processes must not delay the start.
+  void sweepTempFolders();
+  const path = file instanceof URL ? fileURLToPath(file) : file;
+  const searchPath = host['PATH'] ?? '';
+  const { config: declared = requireConfig(path, searchPath), problems } = loadConfig(path, searchPath);
+  const launch = await openLauncher(options.launcher ?? 'auto');
+  const events: RuntimeEvent[] = [];
+  const scrubber = createScrubber(secretsOf(declared, host));
+  const context = { launch, scrubber, emit: (event: RuntimeEvent) => events.push(event) };
+  const config = await withPlugins(withOptions(declared, options), host, context, options.signal);
+  for (const { file: place, line, column, severity, message } of problems) {
+    const level = severity === 'warning' ? 'warn' : 'debug';
+    events.push({ type: 'note', name: `${place}:${line}:${column}`, level, message });
+  }
+  return { config, host, launch, scrubber, events };
+}
+
+function withOptions(
+  declared: RuntimeConfig,
+  { concurrency = declared.concurrency, logLevel }: RuntimeOptions,
+): RuntimeConfig {
+  return {
+    ...declared,
+    ...(concurrency !== undefined && { concurrency }),
+    ...(logLevel && { logging: { ...declared.logging, level: logLevel } }),
+  };
+}
+
+/** The config with what its plugins say about themselves, if there are any. Throws CONFIG_INVALID, ABORTED. */
+async function withPlugins(
+  config: RuntimeConfig,
+  host: HostEnv,
+  context: ProcessContext,
+  signal: AbortSignal | undefined,
+): Promise<RuntimeConfig> {
+  const isPlugin = ({ dialect }: { readonly dialect: ForeignName }) => foreignDialects[dialect].plugins !== undefined;
+  const hasPlugins = config.imports.length > 0 || config.foreign.some(isPlugin);
+  if (!hasPlugins) return config;
+  const { loadPlugins } = await import('../plugins.ts');
+  return await loadPlugins(config, host, context, signal);
+}

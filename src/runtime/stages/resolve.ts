@@ -1,0 +1,49 @@
+import type { HostEnv } from '../../binding/env.ts';
+import { type ResolvedEntry, resolveExec, resolveHook } from '../../binding/resolve.ts';
+import { resolveForeign } from '../../binding/resolve-foreign.ts';
+import type { HookConfig, RuntimeConfig } from '../../config/config.ts';
+import type { ForeignEntry } from '../foreign-links.ts';
+
+/** A config entry’s name, its secrets, and the environment names that the host lacks. */
+export interface SecretHolder {
+  readonly binding: Pick<ResolvedEntry['binding'], 'name' | 'secrets'>;
+  readonly missingEnv: readonly string[];
+}
+
+interface Entry<Config> {
+  readonly config: Config;
+  readonly resolved: ResolvedEntry;
+}
+
+/** The resolved entries of a config; `all` are those with a process or an endpoint. */
+export type Entries = ReturnType<typeof resolveEntries>;
+
+/** Makes every default, path, environment value and limit of the entries final. */
+export function resolveEntries(config: RuntimeConfig, host: HostEnv) {
+  const tools = config.tools.map((tool) => ({
+    config: tool,
+    resolved:
+      tool.exec && resolveExec({ name: tool.name, capability: 'tool', exec: tool.exec }, config, host),
+  }));
+  const evals: Entry<{ name: string }>[] = config.evals.map((entry) => ({
+    config: entry,
+    resolved: resolveExec({ name: entry.name, capability: 'eval', exec: entry.exec }, config, host),
+  }));
+  const hooks: Entry<HookConfig>[] = config.hooks.map((hook) => ({
+    config: hook,
+    resolved: resolveHook(hook, config, host),
+  }));
+  const foreign = config.foreign.map(
+    (hook): ForeignEntry => ({ config: hook, resolved: resolveForeign(hook, config, host) }),
+  );
+  const foreignHooks = foreign.flatMap(({ config: { name }, resolved: { binding, http, missingEnv } }) => {
+    const holder = binding ?? (http && { name, secrets: http.secrets });
+    return holder === undefined ? [] : [{ binding: holder, missingEnv }];
+  });
+  const nativeEntries = [...tools, ...evals, ...hooks].flatMap(({ resolved }) =>
+    resolved === undefined ? [] : [resolved],
+  );
+  // For the scrubber and for warnings about missing environment names.
+  const all: readonly SecretHolder[] = [...nativeEntries, ...foreignHooks];
+  return { tools, evals, hooks, foreign, all };
+}

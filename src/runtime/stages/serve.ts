@@ -1,0 +1,109 @@
+import { resolve } from 'node:path';
+import type { Emit } from '../../contract/event.ts';
+import { withoutOverflow } from '../../errors.ts';
+import { lazyGuard } from '../../provider/guard/lazy-guard.ts';
+import type { ResultStore } from '../../store/result-store.ts';
+import { once } from '../../time/once.ts';
+import { toHookInfos, toToolInfo } from '../../tool-call/document.ts';
+import { unknownName } from '../../yaml/unknown-name.ts';
+import type { Runtime } from '../api.ts';
+import { callDirectly } from '../direct-call.ts';
+import { callEval } from '../eval-call.ts';
+import { fireEvent } from '../fire-event.ts';
+import type { Lazy, LazyStore } from '../lazy-store.ts';
+import { withScrubbedErrors } from '../scrubbed-boundaries.ts';
+import type { LoadedRuntime } from './load.ts';
+import type { WiredRuntime } from './wire.ts';
+
+interface ServeContext {
+  readonly emit: Emit;
+  /** Throws RUNTIME_CLOSED. */
+  readonly requireOpen: () => void;
+  readonly store: LazyStore;
+  readonly results: Lazy<ResultStore>;
+}
+
+/** A runtime without its end; `suspendRuns` suspends every active run. */
+export type ServedRuntime = Omit<Runtime, 'close' | typeof Symbol.asyncDispose> & {
+  /** Never rejects. */
+  suspendRuns(): Promise<void>;
+};
+
+/** The methods of a runtime. What most programs never call is neither read from disk nor opened before its first use. */
+export function serveRuntime(
+  loaded: LoadedRuntime,
+  wired: WiredRuntime,
+  { emit, requireOpen, store, results }: ServeContext,
+): ServedRuntime {
+  const { config, scrubber, host } = loaded;
+  const { tools, evals, services, cassette, links, concurrency } = wired;
+  const isDurable = config.stateStore.type !== 'memory';
+  const runs = once(async () => {
+    requireOpen();
+    return (await import('../runs-api.ts')).openRunsApi({ config, store, services, requireOpen });
+  });
+  const suites = once(async () => {
+    requireOpen();
+    return (await import('../suites-api.ts')).openSuites({
+      ...{ config, links, check: wired.checkArgs, services, env: host, replay: wired.replay, scrubber },
+      ...{ results: results.open, isRecording: wired.isRecording, misses: () => cassette?.misses() ?? 0 },
+      ...{ concurrency, window: 4 * concurrency, requireOpen },
+    });
+  });
+  /** The method of an open runtime, with its errors scrubbed. */
+  const method = <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) =>
+    withScrubbedErrors(async (...given: Given) => {
+      requireOpen();
+      return await withoutOverflow(() => work(...given));
+    }, scrubber);
+  const direct = { store, config: resolve(config.file), emit, isDurable };
+  const find = (name: string) => tools.get(name);
+  return {
+    file: config.file,
+    name: config.name,
+    isDurable,
+    logFormat: config.logging.format,
+    run: runs.method((api) => api.run),
+    runs: {
+      list: runs.method((api) => api.runs.list),
+      show: runs.method((api) => api.runs.show),
+      resume: runs.method((api) => api.runs.resume),
+      cancel: runs.method((api) => api.runs.cancel),
+      prune: runs.method((api) => api.runs.prune),
+    },
+    pending: {
+      list: runs.method((api) => api.pending.list),
+      show: runs.method((api) => api.pending.show),
+      approve: runs.method((api) => api.pending.approve),
+      reject: runs.method((api) => api.pending.reject),
+      respond: runs.method((api) => api.pending.respond),
+    },
+    suspendRuns: async () => await (await runs.opened())?.suspendRuns(),
+    tools: {
+      list: () => config.tools.map(toToolInfo),
+      call: method(async (name, args, options = {}) => {
+        const tool = find(name) ?? unknownName('tool', String(name), tools.keys());
+        return await callDirectly({ ...direct, tool, find }, args, options);
+      }),
+    },
+    evals: {
+      list: () => [...evals.keys()],
+      call: method(async (type, input, options) => await callEval(wired, { type, input }, options)),
+      run: suites.method((api) => api.run),
+      runs: {
+        list: suites.method((api) => api.runs.list),
+        open: suites.method((api) => api.runs.open),
+        prune: suites.method((api) => api.runs.prune),
+      },
+    },
+    hooks: {
+      list: () => toHookInfos(config),
+      fire: method(async (event, options) => await fireEvent(wired, event, options)),
+    },
+    providers: { list: () => config.providers.map(({ id, type, model }) => ({ id, type, model })) },
+    guard: ({ providerId, stream = 'hold', window } = {}) => {
+      requireOpen();
+      return lazyGuard({ fire: services.fire, stream, providerId, windowChars: window });
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import type { Cassette } from '../../cassette/cassette.ts';
+import type { Emit } from '../../contract/event.ts';
+import type { HookEvent } from '../../contract/hook.ts';
+import { checkChangedArgs } from '../../tool-call/before-execution.ts';
+import type { RuntimeOptions } from '../api.ts';
+import { openHookFiles, textsFolderOf } from '../hook-files.ts';
+import { openServices } from '../services.ts';
+import { createWiring } from '../wiring.ts';
+import type { LoadedRuntime } from './load.ts';
+import type { Entries } from './resolve.ts';
+
+/** What is called through a runtime. */
+export type WiredRuntime = Awaited<ReturnType<typeof wireRuntime>>;
+
+/** What the wiring gets beside the config. */
+interface WireContext {
+  readonly emit: Emit;
+  /** Throws RUNTIME_CLOSED. */
+  readonly requireOpen: () => void;
+  readonly options: RuntimeOptions;
+}
+
+/** Opens tools, evals, hooks and models on their processes. Throws FILE_UNREADABLE, NAME_UNKNOWN, USAGE. */
+export async function wireRuntime(
+  loaded: LoadedRuntime,
+  entries: Entries,
+  { emit, requireOpen, options }: WireContext,
+) {
+  const { config, host, launch, scrubber } = loaded;
+  const cassette = await openRuntimeCassette(loaded, entries, { emit, options });
+  const hookFiles = openHookFiles({
+    report: (message) => emit({ type: 'note', name: config.name, level: 'warn', message }),
+    aliasesOf: (tool) => config.tools.find(({ name }) => name === tool)?.aliases,
+    textsFolder: textsFolderOf(config.stateStore),
+  });
+  const { prepare, writeLongText } = hookFiles;
+  const closing = new AbortController();
+  const context = { launch, emit, scrubber, cassette, prepare, writeLongText, closing: closing.signal };
+  const wiring = createWiring(config, context, options.signal);
+  noteMissingEnv(entries, emit);
+  const links = wiring.links(entries, await foreignLinksOf(entries, wiring));
+  const groups = links.flatMap((link) => ('group' in link ? [link.group] : []));
+  const tools = new Map(
+    entries.tools.map(({ config: tool, resolved }) => [
+      tool.name,
+      wiring.callableTool(tool, resolved, links),
+    ]),
+  );
+  const evals = new Map(
+    entries.evals.map(({ config: { name }, resolved }) => [name, wiring.evalPort(resolved)]),
+  );
+  const { record = options.cassette?.record, replay = options.cassette?.replay } = options;
+  const services = openServices({
+    ...{ config, tools, evals, links, emit, env: host },
+    ...{ record, replay, cassette, scrubber, requireOpen },
+  });
+  /** What is wrong with arguments that a filter has changed. */
+  const checkArgs = (changed: HookEvent) =>
+    changed.phase === 'before_execution'
+      ? checkChangedArgs(tools.get(changed.request.name), changed)
+      : undefined;
+  return {
+    ...{ links, groups, tools, evals, services, cassette, checkArgs },
+    ...{ isRecording: record !== undefined, replay, concurrency: wiring.concurrency },
+    /** Waits for observers, then ends every process. Never rejects. */
+    close: async () => {
+      await Promise.all([...wiring.observerQueues, ...groups].map((each) => each.close()));
+      closing.abort();
+      await Promise.all(wiring.transports.map((transport) => transport.close()));
+      hookFiles.close();
+    },
+  };
+}
+
+/** The cassette of a runtime, if it was asked for. Throws FILE_UNREADABLE, NAME_UNKNOWN, USAGE. */
+async function openRuntimeCassette(
+  { config, scrubber }: LoadedRuntime,
+  { all }: Entries,
+  { emit, options }: Pick<WireContext, 'emit' | 'options'>,
+): Promise<Cassette | undefined> {
+  if (options.cassette === undefined) return undefined;
+  const { openCassette } = await import('../../cassette/cassette.ts');
+  const names = [...all.map(({ binding }) => binding.name), ...config.providers.map(({ id }) => id)];
+  return await openCassette(options.cassette, { names, redact: scrubber.storedText, emit });
+}
+
+/** A warning for each environment name that an entry forwards and the host lacks. */
+function noteMissingEnv({ all }: Entries, emit: Emit): void {
+  for (const { binding, missingEnv } of all) {
+    for (const name of missingEnv) {
+      const message = `the environment has no ${name}; it is left out`;
+      emit({ type: 'note', name: binding.name, level: 'warn', message });
+    }
+  }
+}
+
+async function foreignLinksOf(
+  { foreign }: Entries,
+  { foreignWiring }: Pick<ReturnType<typeof createWiring>, 'foreignWiring'>,
+) {
+  if (foreign.length === 0) return [];
+  return await (await import('../foreign-links.ts')).openForeignLinks(foreign, foreignWiring);
+}
