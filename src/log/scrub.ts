@@ -17,9 +17,9 @@ export function createScrubber(secrets: Iterable<string>): RuntimeScrubber {
   const text = createTextRedact(hider);
   return {
     text,
-    values: (given) => hider.text(given),
+    values: hider.text,
     stream: () => openStream(hider),
-    add: (more) => hider.add(more),
+    add: hider.add,
     storedText: createJsonRedact(hider),
   };
 }

@@ -1,7 +1,8 @@
 import { RuntimeError } from '../errors.ts';
+import { once } from '../time/once.ts';
 import type { Runtime, RuntimeOptions } from './api.ts';
 import { lazyResults, lazyStore } from './lazy-store.ts';
-import { scrubbedStore } from './scrubbed-boundaries.ts';
+import { scrubbedStore } from './scrubbed-store.ts';
 import { openEvents } from './stages/events.ts';
 import { loadRuntime } from './stages/load.ts';
 import { resolveEntries } from './stages/resolve.ts';
@@ -21,22 +22,17 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   const store = lazyStore(config.stateStore, (opened) => scrubbedStore(opened, scrubber));
   const events = await openEvents(loaded, results.open, options);
   const { emit } = events;
-  let closing: Promise<void> | undefined;
-  const requireOpen = () => {
-    if (closing !== undefined) throw new RuntimeError('RUNTIME_CLOSED', 'the runtime is closed');
-  };
-  const wired = await wireRuntime(loaded, entries, { emit, requireOpen, options });
-  const { suspendRuns, ...served } = serveRuntime(loaded, wired, { emit, requireOpen, store, results });
-  const closeAll = async () => {
+  const closing = new AbortController();
+  const closed = closing.signal;
+  const wired = await wireRuntime(loaded, entries, { emit, closed, options });
+  const { suspendRuns, ...served } = serveRuntime(loaded, wired, { emit, closed, store, results });
+  const end = once(async () => {
+    closing.abort(new RuntimeError('RUNTIME_CLOSED', 'the runtime is closed'));
     await suspendRuns();
     await wired.close();
     await events.close();
     const { services, cassette } = wired;
     await Promise.all([services.close(), store.close(), results.close(), cassette?.close()]);
-  };
-  const close = () => {
-    closing ??= closeAll();
-    return closing;
-  };
-  return { ...served, close, [Symbol.asyncDispose]: close };
+  });
+  return { ...served, close: end.open, [Symbol.asyncDispose]: end.open };
 }

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import type { ResolvedEntry } from '../binding/resolve.ts';
 import type { Port } from '../capability/invoke.ts';
-import type { HookConfig, RuntimeConfig, ToolConfig } from '../config/config.ts';
 import type { Cassette } from '../cassette/cassette.ts';
+import type { HookConfig, RuntimeConfig, ToolConfig } from '../config/config.ts';
 import type { Codec } from '../dialects/dialect.ts';
 import { requireNative, requireToolCodec, toolDialectOf } from '../dialects/registry.ts';
 import type { Link, NativeLink } from '../hooks/gate.ts';

@@ -37,7 +37,8 @@ import { withCatalogueText, withoutPeerText } from './fault-redaction.ts';
 /** Runs the tool with the filtered arguments and passes its outcome through the after_execution hooks. */
 export async function executeCall(before: FilteredCall, approval?: Approval): Promise<CallResult> {
   const { call, args, metadata } = before;
-  await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
+  const isHooked = call.tool.links.length > 0;
+  if (isHooked) await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
   const watch = startStopwatch();
   const outcome = await watch.run(() => runChecked(call, args, approval));
   if (outcome.status === 'pending') {
@@ -47,6 +48,7 @@ export async function executeCall(before: FilteredCall, approval?: Approval): Pr
   }
   const { durationMs: latencyMs } = wholeMs(watch.read());
   await call.waitForResults?.();
+  if (!isHooked) return resultOf({ tool: call.tool.name, callId: call.callId }, outcome, metadata);
   return await passAfterHooks(before, outcome, { latencyMs });
 }
 

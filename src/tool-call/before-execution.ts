@@ -20,11 +20,11 @@ import {
   type FilteredCall,
   namesOf,
   pauseMembers,
-  readCheckedArgs,
   requestOf,
 } from './callable-tool.ts';
 import { type HookApproval, isApproved } from './hook-approval.ts';
 import { blockCall, takeHookResponse } from './stopped-call.ts';
+import { readCheckedArgs } from './tool-args.ts';
 
 /**
  * Passes a call through its before_execution filters, then through the approver hooks with the arguments that

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { failed } from '../contract/tool.ts';
 import { toFault } from '../errors.ts';
-import { type CallResult, resultOf } from '../hooks/call-result.ts';
+import { type CallResult, noMetadata, resultOf } from '../hooks/call-result.ts';
 import type { Json } from '../json/json.ts';
 import { executeCall } from './after-execution.ts';
 import { findRequiredApproval, passBeforeHooks } from './before-execution.ts';
-import { type CallableTool, type CallContext, namesOf, readCheckedArgs } from './callable-tool.ts';
+import type { CallableTool, CallContext, FilteredCall } from './callable-tool.ts';
+import { readCheckedArgs } from './tool-args.ts';
 
 /** A call after its before_execution hooks, ready to be made. */
 export interface PreparedCall {
@@ -25,15 +26,17 @@ export async function prepareCall(
   args: unknown,
   context: CallContext = {},
 ): Promise<PreparedCall> {
-  const call = { ...context, tool, callId: context.callId ?? `call_${randomUUID()}` };
+  const callId = context.callId ?? `call_${randomUUID()}`;
+  const call = { ...context, tool, callId };
   let json: Json;
   try {
     json = readCheckedArgs(tool, args, context.isByHost);
   } catch (error) {
-    return stoppedCall(resultOf(namesOf(call), failed(toFault(error))));
+    return stoppedCall(resultOf({ tool: tool.name, callId }, failed(toFault(error))));
   }
-  const before = await passBeforeHooks(call, json);
-  const stopped = before.stopped ?? findRequiredApproval(before);
+  const unfiltered = { call, asked: json, args: json, metadata: noMetadata, context: [] };
+  const before: FilteredCall = tool.links.length === 0 ? unfiltered : await passBeforeHooks(call, json);
+  const stopped = before.stopped ?? (before.call.tool.approval && findRequiredApproval(before));
   return stopped === undefined ? { finish: async () => await executeCall(before) } : stoppedCall(stopped);
 }
 

@@ -7,7 +7,6 @@ import type { Link } from '../hooks/gate.ts';
 import { Json } from '../json/json.ts';
 import type { SchemaCheck } from '../yaml/schema-check.ts';
 import type { ApprovalCheck } from './approval-rule.ts';
-import { readArgs, requireValidArgs } from './tool-args.ts';
 
 /** A tool that can be called, with everything around it. */
 export interface CallableTool {
@@ -67,17 +66,6 @@ export interface CallContext {
 export interface Call extends CallContext {
   readonly tool: CallableTool;
   readonly callId: string;
-}
-
-/** Arguments as text that fits the tool's schema, or of the form that a host may send. Throws ARGS_INVALID. */
-export function readCheckedArgs(tool: CallableTool, args: unknown, isByHost = false): Json {
-  const json = readArgs(tool.name, args);
-  if (tool.isDirect?.(json) === true) {
-    requireValidArgs(tool.name, isByHost ? [] : ['a list of `args` alone is for a host to send']);
-    return json;
-  }
-  requireValidArgs(tool.name, tool.checkArgs(json.value));
-  return json;
 }
 
 export function namesOf({ tool, callId }: Call) {

@@ -6,9 +6,10 @@ import { Json } from '../json/json.ts';
 import { checkResult, executeCall, passAfterHooks } from './after-execution.ts';
 import { findRequiredApproval, passBeforeHooks } from './before-execution.ts';
 import { type PreparedCall, stoppedCall } from './call.ts';
-import { type Call, type CallContext, type FilteredCall, namesOf, readCheckedArgs } from './callable-tool.ts';
+import { type Call, type CallContext, type FilteredCall, namesOf } from './callable-tool.ts';
 import { type HookApproval, isSameJson } from './hook-approval.ts';
 import type { DecidedRecord, PlannedCall } from './pending-call.ts';
+import { readCheckedArgs } from './tool-args.ts';
 
 /** The decision about a pending call, and what those before it left. */
 export interface CallDecision {

@@ -2,6 +2,7 @@ import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { isTextTooDeep, isTooDeep, MAX_JSON_DEPTH } from '../json/depth.ts';
 import { isObject, Json, stringifyJson } from '../json/json.ts';
 import { findDuplicateKey } from '../json/scan.ts';
+import type { CallableTool } from './callable-tool.ts';
 
 /**
  * The arguments of a tool call as one JSON object, its text as it came. Nothing, blank text and null mean no
@@ -31,8 +32,19 @@ export function readGivenArgs(name: string, args: unknown): Json {
   return readArgs(name, args);
 }
 
+/** Arguments as text that fits the tool's schema, or of the form that a host may send. Throws ARGS_INVALID. */
+export function readCheckedArgs(tool: CallableTool, args: unknown, isByHost = false): Json {
+  const json = readArgs(tool.name, args);
+  if (tool.isDirect?.(json) === true) {
+    requireValidArgs(tool.name, isByHost ? [] : ['a list of `args` alone is for a host to send']);
+    return json;
+  }
+  requireValidArgs(tool.name, tool.checkArgs(json.value));
+  return json;
+}
+
 /** Throws ARGS_INVALID with every violation of the tool's input schema. */
-export function requireValidArgs(name: string, violations: readonly string[]): void {
+function requireValidArgs(name: string, violations: readonly string[]): void {
   if (violations.length > 0)
     throw invalid(name, `the arguments do not fit input_schema: ${violations.join('; ')}`);
 }

@@ -1,8 +1,8 @@
 import type { Binding } from '../binding/binding.ts';
+import { acquireWatcher } from './launch/process-groups.ts';
 import { openOneshot } from './oneshot.ts';
 import { type Pool, withPool } from './pool.ts';
 import type { ProcessContext } from './process.ts';
-import { acquireWatcher } from './process-groups.ts';
 import { openServer } from './server/server.ts';
 import type { Handshake, Transport } from './transport.ts';
 

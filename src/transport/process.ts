@@ -7,7 +7,7 @@ import { findExecutable } from '../files/executable.ts';
 import { findInterpreterFault } from '../files/interpreter.ts';
 import { sleep, waitForSettled } from '../time/deadline.ts';
 import type { ExitStatus, Launcher } from './launch/launch.ts';
-import { launchListener, releaseGroup, signalGroup } from './process-groups.ts';
+import { launchListener, releaseGroup, signalGroup } from './launch/process-groups.ts';
 import { watchStderr } from './stderr.ts';
 import { whenClosed } from './stream-reader.ts';
 

@@ -22,9 +22,32 @@ export function watchStderr(
   onLine: (line: string) => void,
   { onOmitted = () => {}, windowMs = Number.POSITIVE_INFINITY, scrubber }: StderrOptions = {},
 ): () => string {
+  // Most processes write nothing there, so nothing is made ready for it.
+  let reader: StderrReader | undefined;
+  stderr.on('data', (chunk: Buffer) => {
+    reader ??= createReader({ onLine, onOmitted }, { windowMs, scrubber });
+    reader.push(chunk);
+  });
+  stderr.on('error', () => {});
+  stderr.once('close', () => reader?.end());
+  return () => reader?.tail() ?? '';
+}
+
+interface StderrReader {
+  push(chunk: Buffer): void;
+  end(): void;
+  tail(): string;
+}
+
+function createReader(
+  listener: StderrListener,
+  { windowMs, scrubber }: Pick<StderrOptions, 'scrubber'> & { readonly windowMs: number },
+): StderrReader {
   let chunks: Buffer[] = [];
   let length = 0;
-  const lines = createStderrLines({ lines: MAX_LINES, bytes: TAIL_BYTES, windowMs }, { onLine, onOmitted });
+  const lines = createStderrLines({ lines: MAX_LINES, bytes: TAIL_BYTES, windowMs }, listener);
+  const transcoder = createTranscoder();
+  let scrubbing = scrubber && scrubBytes(scrubber);
   const take = (chunk: Buffer) => {
     lines.push(chunk);
     chunks.push(chunk);
@@ -33,20 +56,17 @@ export function watchStderr(
     chunks = [Buffer.concat(chunks).subarray(-TAIL_BYTES)];
     length = TAIL_BYTES;
   };
-  const transcoder = createTranscoder();
-  const scrubbing = scrubber && scrubBytes(scrubber);
-  let isClosed = false;
   const scrub = (chunk: Buffer) => scrubbing?.push(chunk) ?? chunk;
-  stderr.on('data', (chunk: Buffer) => take(scrub(transcoder.push(chunk))));
-  stderr.on('error', () => {});
-  stderr.once('close', () => {
-    isClosed = true;
-    take(scrub(transcoder.end()));
-    if (scrubbing !== undefined) take(scrubbing.rest());
-    lines.end();
-  });
-  return () =>
-    tailOf(Buffer.concat(isClosed || scrubbing === undefined ? chunks : [...chunks, scrubbing.rest()]));
+  return {
+    push: (chunk) => take(scrub(transcoder.push(chunk))),
+    end: () => {
+      take(scrub(transcoder.end()));
+      if (scrubbing !== undefined) take(scrubbing.rest());
+      scrubbing = undefined;
+      lines.end();
+    },
+    tail: () => tailOf(Buffer.concat(scrubbing === undefined ? chunks : [...chunks, scrubbing.rest()])),
+  };
 }
 
 /** Takes secrets out of a stream of bytes; bytes that are not UTF-8 become U+FFFD. */

@@ -3,21 +3,22 @@ import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openRuntime } from '../../src/runtime/runtime.ts';
+import { openRuntime } from '../../src/runtime/open-runtime.ts';
 
 const src = new URL('../../src/', import.meta.url).href;
 
-/** The files of src whose functions run between a call of a one-shot tool without hooks and its result. */
+/** The files of src of which a function runs between the call of a one-shot tool without hooks and its result. */
 export async function walkOneshot(): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'walk-'));
   try {
-    writeFileSync(join(folder, 'tool.sh'), '#!/bin/sh\ncat >/dev/null\necho \'{"result": 1}\'\n', {
-      mode: 0o755,
-    });
+    writeFileSync(join(folder, 'tool.sh'), script, { mode: 0o755 });
     writeFileSync(join(folder, 'runtime.yaml'), config);
     await using runtime = await openRuntime(join(folder, 'runtime.yaml'), { log: false });
-    const call = async () => await runtime.tools.call('tool', { amount: 1 });
-    // The first call starts what all calls share.
+    const call = async () => {
+      const { status } = await runtime.tools.call('echo', { city: 'Oslo' });
+      if (status !== 'ok') throw new Error(`the tool was ${status}`);
+    };
+    // The first call makes ready what all calls share.
     await call();
     return await filesOf(call);
   } finally {
@@ -25,17 +26,22 @@ export async function walkOneshot(): Promise<string[]> {
   }
 }
 
-const config = `apiVersion: promptkit.altairalabs.ai/v1alpha1
+/** Whether the file does a stage of its own, rather than belong to the vocabulary that every stage uses. */
+export function isStage(file: string): boolean {
+  return !/^(errors\.ts|(json|text|files|time|contract)\/)/.test(file);
+}
+
+const script = '#!/bin/sh\nread -r request\nprintf \'{"result": %s}\\n\' "$request"\n';
+const config = `apiVersion: signalbox/v1
 kind: RuntimeConfig
-metadata: {name: walk}
 spec:
   tools:
-    tool:
-      mode: exec
+    echo:
       exec: {command: ./tool.sh}
+      input_schema: {type: object, required: [city], properties: {city: {type: string}}}
 `;
 
-/** The files of src of which a function ran meanwhile, by V8's count of calls. */
+/** The files of src of which V8 counted a call of a function meanwhile. */
 async function filesOf(work: () => Promise<unknown>): Promise<string[]> {
   const session = new Session();
   session.connect();
@@ -55,4 +61,8 @@ function hasRun({ ranges }: { readonly ranges: readonly { readonly count: number
   return (ranges[0]?.count ?? 0) > 0;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) console.log((await walkOneshot()).join('\n'));
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const files = await walkOneshot();
+  const stages = files.filter(isStage);
+  process.stdout.write(`${stages.join('\n')}\n\n${stages.length} files of stages, ${files.length} in all\n`);
+}

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
-import { startWatcher } from '../../src/transport/launch/watcher.ts';
+import { startWatcher } from '../../src/transport/launch/process-groups.ts';
 import { bind, isRunning, launchers, numberAfter, open, until, waitFor } from './harness.ts';
 
 const program = join(import.meta.dirname, 'stays.ts');

@@ -13,9 +13,10 @@ import {
 } from '../../hooks/call-result.ts';
 import { prepareCall, stoppedCall } from '../../tool-call/call.ts';
 import { type DecidedInRound, runCallLoop } from '../../tool-call/call-loop.ts';
-import { type CallContext, readCheckedArgs } from '../../tool-call/callable-tool.ts';
+import type { CallContext } from '../../tool-call/callable-tool.ts';
 import { prepareDecidedCall } from '../../tool-call/decided-call.ts';
 import { type DecidedRecord, notifyPending, type PlannedCall } from '../../tool-call/pending-call.ts';
+import { readCheckedArgs } from '../../tool-call/tool-args.ts';
 import { journalCall } from '../state/journal-call.ts';
 import type { RunContext } from '../state/run-context.ts';
 import type { Scope } from '../state/step-scope.ts';

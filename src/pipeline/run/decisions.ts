@@ -4,9 +4,9 @@ import { RuntimeError } from '../../errors.ts';
 import { Json } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
 import { checkResult } from '../../tool-call/after-execution.ts';
-import { type CallableTool, readCheckedArgs } from '../../tool-call/callable-tool.ts';
+import type { CallableTool } from '../../tool-call/callable-tool.ts';
 import { type DecisionInput, requireDecision } from '../../tool-call/decider.ts';
-import { readGivenArgs } from '../../tool-call/tool-args.ts';
+import { readCheckedArgs, readGivenArgs } from '../../tool-call/tool-args.ts';
 import { toPendingDocument } from './document.ts';
 
 export interface DecisionContext {

@@ -1,9 +1,9 @@
 import { hostEnv } from '../../binding/env.ts';
 import type { Emit, RuntimeEvent } from '../../contract/event.ts';
+import { type Scrubber, scrubMessages } from '../../contract/scrub.ts';
 import { toRuntimeError } from '../../errors.ts';
 import type { ResultStore } from '../../store/result-store.ts';
 import type { RuntimeOptions } from '../api.ts';
-import { scrubEvents } from '../scrubbed-boundaries.ts';
 import { openShadowRecorder } from '../shadow-recorder.ts';
 import type { LoadedRuntime } from './load.ts';
 
@@ -26,10 +26,11 @@ export async function openEvents(
     for (const listener of listeners) notifyListener(listener, event);
   };
   const shadows = openShadowRecorder(config, results, notify);
-  const emit = scrubEvents((event) => {
+  const emit = (given: RuntimeEvent) => {
+    const event = scrubEvent(given, scrubber);
     notify(event);
     if (event.type === 'decision') shadows.listen(event);
-  }, scrubber);
+  };
   for (const event of events) emit(event);
   return { emit, close: () => shadows.close() };
 }
@@ -51,5 +52,23 @@ function notifyListener(listener: Emit, event: RuntimeEvent): void {
     listener(event);
   } catch (error) {
     process.emitWarning(`a listener of Signalbox threw: ${toRuntimeError(error).message}`);
+  }
+}
+
+/** The event with secrets hidden in its messages. The text of a model is data and stays as it is. */
+function scrubEvent(event: RuntimeEvent, scrubber: Scrubber): RuntimeEvent {
+  switch (event.type) {
+    case 'text':
+      return event;
+    case 'stderr':
+      return { ...event, line: scrubber.text(event.line) };
+    case 'call.finished': {
+      const { error } = event;
+      return error === undefined
+        ? event
+        : { ...event, error: { ...error, message: scrubber.text(error.message) } };
+    }
+    default:
+      return scrubMessages(event, scrubber);
   }
 }

@@ -3,9 +3,9 @@ import { type HostEnv, hostEnv } from '../../binding/env.ts';
 import type { ForeignName, RuntimeConfig } from '../../config/config.ts';
 import { loadConfig, requireConfig } from '../../config/load.ts';
 import type { RuntimeEvent } from '../../contract/event.ts';
+import { foreignDialects } from '../../dialects/registry.ts';
 import { sweepTempFolders } from '../../files/temp-folder.ts';
 import { createScrubber, type RuntimeScrubber } from '../../log/scrub.ts';
-import { foreignDialects } from '../../dialects/registry.ts';
 import type { Launcher } from '../../transport/launch/launch.ts';
 import { openLauncher } from '../../transport/launch/open.ts';
 import type { ProcessContext } from '../../transport/process.ts';
@@ -63,7 +63,8 @@ async function withPlugins(
   context: ProcessContext,
   signal: AbortSignal | undefined,
 ): Promise<RuntimeConfig> {
-  const isPlugin = ({ dialect }: { readonly dialect: ForeignName }) => foreignDialects[dialect].plugins !== undefined;
+  const isPlugin = ({ dialect }: { readonly dialect: ForeignName }) =>
+    foreignDialects[dialect].plugins !== undefined;
   const hasPlugins = config.imports.length > 0 || config.foreign.some(isPlugin);
   if (!hasPlugins) return config;
   const { loadPlugins } = await import('../plugins.ts');

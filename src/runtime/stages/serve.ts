@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import type { Emit } from '../../contract/event.ts';
-import { withoutOverflow } from '../../errors.ts';
+import { scrubError, scrubMessages } from '../../contract/scrub.ts';
+import { toRuntimeError, withoutOverflow } from '../../errors.ts';
+import { isObject } from '../../json/json.ts';
 import { lazyGuard } from '../../provider/guard/lazy-guard.ts';
 import type { ResultStore } from '../../store/result-store.ts';
 import { once } from '../../time/once.ts';
@@ -11,14 +13,13 @@ import { callDirectly } from '../direct-call.ts';
 import { callEval } from '../eval-call.ts';
 import { fireEvent } from '../fire-event.ts';
 import type { Lazy, LazyStore } from '../lazy-store.ts';
-import { withScrubbedErrors } from '../scrubbed-boundaries.ts';
 import type { LoadedRuntime } from './load.ts';
 import type { WiredRuntime } from './wire.ts';
 
 interface ServeContext {
   readonly emit: Emit;
-  /** Throws RUNTIME_CLOSED. */
-  readonly requireOpen: () => void;
+  /** Aborted, with RUNTIME_CLOSED, when the runtime is closed. */
+  readonly closed: AbortSignal;
   readonly store: LazyStore;
   readonly results: Lazy<ResultStore>;
 }
@@ -33,10 +34,11 @@ export type ServedRuntime = Omit<Runtime, 'close' | typeof Symbol.asyncDispose> 
 export function serveRuntime(
   loaded: LoadedRuntime,
   wired: WiredRuntime,
-  { emit, requireOpen, store, results }: ServeContext,
+  { emit, closed, store, results }: ServeContext,
 ): ServedRuntime {
   const { config, scrubber, host } = loaded;
   const { tools, evals, services, cassette, links, concurrency } = wired;
+  const requireOpen = () => closed.throwIfAborted();
   const isDurable = config.stateStore.type !== 'memory';
   const runs = once(async () => {
     requireOpen();
@@ -50,12 +52,18 @@ export function serveRuntime(
       ...{ concurrency, window: 4 * concurrency, requireOpen },
     });
   });
-  /** The method of an open runtime, with its errors scrubbed. */
-  const method = <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) =>
-    withScrubbedErrors(async (...given: Given) => {
-      requireOpen();
-      return await withoutOverflow(() => work(...given));
-    }, scrubber);
+  /** The method of an open runtime, with what it throws and the failure messages of its document scrubbed. */
+  const method =
+    <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) =>
+    async (...given: Given): Promise<Result> => {
+      try {
+        requireOpen();
+        const result = await withoutOverflow(() => work(...given));
+        return isObject(result) && isFailure(result) ? scrubMessages(result, scrubber) : result;
+      } catch (thrown) {
+        throw scrubError(toRuntimeError(thrown), scrubber);
+      }
+    };
   const direct = { store, config: resolve(config.file), emit, isDurable };
   const find = (name: string) => tools.get(name);
   return {
@@ -106,4 +114,8 @@ export function serveRuntime(
       return lazyGuard({ fire: services.fire, stream, providerId, windowChars: window });
     },
   };
+}
+
+function isFailure(document: Readonly<Record<string, unknown>>): boolean {
+  return ['failed', 'denied', 'unscored'].includes(String(document['status']));
 }

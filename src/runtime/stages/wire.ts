@@ -15,8 +15,8 @@ export type WiredRuntime = Awaited<ReturnType<typeof wireRuntime>>;
 /** What the wiring gets beside the config. */
 interface WireContext {
   readonly emit: Emit;
-  /** Throws RUNTIME_CLOSED. */
-  readonly requireOpen: () => void;
+  /** Aborted, with RUNTIME_CLOSED, when the runtime is closed. */
+  readonly closed: AbortSignal;
   readonly options: RuntimeOptions;
 }
 
@@ -24,7 +24,7 @@ interface WireContext {
 export async function wireRuntime(
   loaded: LoadedRuntime,
   entries: Entries,
-  { emit, requireOpen, options }: WireContext,
+  { emit, closed, options }: WireContext,
 ) {
   const { config, host, launch, scrubber } = loaded;
   const cassette = await openRuntimeCassette(loaded, entries, { emit, options });
@@ -52,7 +52,7 @@ export async function wireRuntime(
   const { record = options.cassette?.record, replay = options.cassette?.replay } = options;
   const services = openServices({
     ...{ config, tools, evals, links, emit, env: host },
-    ...{ record, replay, cassette, scrubber, requireOpen },
+    ...{ record, replay, cassette, scrubber, requireOpen: () => closed.throwIfAborted() },
   });
   /** What is wrong with arguments that a filter has changed. */
   const checkArgs = (changed: HookEvent) =>

@@ -1,11 +1,6 @@
 import { type Command, Option } from 'commander';
 import { RuntimeError, toRuntimeError } from '../../../../errors.ts';
-import type {
-  Progress,
-  RuntimeOptions,
-  SuiteReport,
-  SuiteRunOptions,
-} from '../../../../runtime/runtime.ts';
+import type { Progress, RuntimeOptions, SuiteReport, SuiteRunOptions } from '../../../../runtime/runtime.ts';
 import type { CommandContext, RunCommand } from '../../command.ts';
 import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
 import { readWhole } from '../../input.ts';

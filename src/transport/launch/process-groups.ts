@@ -1,12 +1,80 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { waitForSettled } from '../../time/deadline.ts';
+import type { LaunchListener } from './launch.ts';
+import { watcherScript } from './watcher-script.ts';
+
+/** Reports starts of processes to this thread's watcher, which is started with the first process. */
+export const launchListener: LaunchListener = {
+  starting: (stdout) => {
+    requireWatcher()?.starting(stdout);
+  },
+  started: (group) => {
+    if (group !== null) running.add(group);
+    requireWatcher()?.started(group);
+  },
+};
+
+/** Stops watching the group: it is no longer killed when this process ends. */
+export function releaseGroup(group: number): void {
+  if (running.delete(group)) watcher?.ended(group);
+}
+
+/** Sends a signal to the whole group; false when the group has no process. */
+export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(-group, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Keeps the watcher running until the returned function is called. `onLost` is called with the reason when
+ * there is no watcher any more, so that processes would outlive a kill of this one.
+ */
+export function acquireWatcher(onLost: (reason: string) => void): () => Promise<void> {
+  lossListeners.add(onLost);
+  return async () => {
+    if (!lossListeners.delete(onLost) || lossListeners.size > 0) return;
+    const last = watcher;
+    watcher = undefined;
+    await last?.close();
+  };
+}
+
+/** Groups that must not outlive this process, whatever ends it. */
+const running = new Set<number>();
+process.on('exit', () => {
+  for (const group of running) signalGroup(group, 'SIGKILL');
+});
+
+const lossListeners = new Set<(reason: string) => void>();
+let watcher: Watcher | undefined;
+let losses = 0;
+
+/** A killed watcher is replaced this many times less one; then there is none. */
+const MAX_LOSSES = 3;
+
+function requireWatcher(): Watcher | undefined {
+  if (watcher !== undefined || losses >= MAX_LOSSES) return watcher;
+  const started = startWatcher((reason) => {
+    losses += 1;
+    if (watcher === started) watcher = undefined;
+    if (losses >= MAX_LOSSES) for (const onLost of lossListeners) onLost(reason);
+    else if (running.size > 0) requireWatcher();
+  });
+  watcher = started;
+  for (const group of running) started.started(group);
+  return watcher;
+}
 
 /**
  * A small shell process that ends the process groups that this process leaves running, even when it is
  * killed.
  */
-export interface Watcher {
+interface Watcher {
   /** A process is about to start; `stdout` is how /proc shows what it alone will have there. */
   starting(stdout: string): void;
   /** What was about to start is this group; null when it could not be started. */
@@ -52,7 +120,7 @@ const ENDS_WITHIN_MS = 2_000;
 
 function spawnShell(reportLoss: (reason: string) => void): ChildProcess | undefined {
   try {
-    const child = spawn('/bin/sh', ['-c', script, 'signalbox-watcher'], {
+    const child = spawn('/bin/sh', ['-c', watcherScript, 'signalbox-watcher'], {
       cwd: '/',
       env: { PATH: '/usr/bin:/bin' },
       // A session of its own: what ends the group or the terminal of this process must not end it.
@@ -76,55 +144,3 @@ function spawnShell(reportLoss: (reason: string) => void): ChildProcess | undefi
 function unref(stream: object): void {
   if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
 }
-
-/**
- * Reads what `Watcher` writes until this process is gone, however it went; then SIGTERM, a second, SIGKILL to every
- * group that is left. A number that somebody else has since is known by when its process began, where /proc tells. A
- * process whose start was announced and no more is found by its stdout.
- */
-const script = `: signalbox ends what its owner leaves running
-trap '' HUP INT QUIT TERM
-set -f
-groups=' ' mark=
-began() {
-  start= stat=
-  [ -e "/proc/$1/stat" ] || return 0
-  while read -r part; do stat="$stat $part"; done <"/proc/$1/stat"
-  set -- \${stat##*") "}
-  start=\${20}
-}
-watch() {
-  began "$1"
-  groups="$groups$1:$start "
-}
-while read -r verb what; do
-  case $verb in
-  '?') mark=$what ;;
-  +) mark=
-    [ -z "$what" ] || watch "$what" ;;
-  -) before=\${groups%%" $what:"*}
-    [ "$before" = "$groups" ] || { after=\${groups#*" $what:"}; groups="$before \${after#* }"; } ;;
-  esac
-done
-each() {
-  left=1
-  for group in $groups; do
-    began "\${group%:*}"
-    [ -z "$start" ] || [ "$start" = "\${group#*:}" ] || continue
-    kill -s "$1" -- "-\${group%:*}" && left=0
-  done
-  return $left
-}
-pause() { sleep 0.1 || sleep 1; }
-for try in 1 2 3 4 5; do
-  [ -n "$mark" ] || break
-  set +f
-  for found in $(ls -l /proc/[0-9]*/fd/1 | while read -r line; do
-    case $line in *"-> $mark") line=\${line#*/proc/}; echo "\${line%%/*}" ;; esac
-  done); do watch "$found"; mark=; done
-  set -f
-  [ -z "$mark" ] || pause
-done
-each TERM || exit 0
-for try in 1 2 3 4 5 6 7 8 9 10; do pause; each 0 || exit 0; done
-each KILL`;
