@@ -4,14 +4,12 @@ import type { HostEnv } from '../binding/env.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import type { HookEvent } from '../contract/hook.ts';
 import type { Scrubber } from '../contract/scrub.ts';
-import { RuntimeError } from '../errors.ts';
 import type { Link } from '../hooks/gate.ts';
 import type { Services } from '../pipeline/state/run-context.ts';
 import type { ResultRun, ResultStore } from '../store/result-store.ts';
 import { countRows } from '../suite/dataset/count.ts';
 import { requireSuite } from '../suite/file/load.ts';
-import { type Suite, withDataset } from '../suite/file/model.ts';
-import { readReduction } from '../suite/file/reduction.ts';
+import type { Suite } from '../suite/file/model.ts';
 import { openGuardFire } from '../suite/guard/fire-guard.ts';
 import { toHeader } from '../suite/run/header.ts';
 import { openStoredRun, readHeader } from '../suite/run/journal.ts';
@@ -23,9 +21,9 @@ import { scrubEpoch } from '../suite/score/scrub-epoch.ts';
 import { watchRepeatedIds } from '../suite/select/repeated-ids.ts';
 import { compileSelection } from '../suite/select/select.ts';
 import { watchTags } from '../suite/select/tag-watch.ts';
-import { findReductionProblem } from '../suite/stats/epoch-reduction.ts';
 import { openSubject } from '../suite/subject/open-subject.ts';
 import type { Runtime, SuiteRunInfo, SuiteRunOptions } from './api.ts';
+import { applyOptions, namedOptions, usage } from './suite-options.ts';
 
 export interface SuitesContext {
   readonly config: RuntimeConfig;
@@ -137,24 +135,6 @@ function duplicateIdNote({ file }: Suite, id: string) {
   return { type: 'note', name: file, level: 'warn', message } as const;
 }
 
-/** The options that select and bound the cases, by their command line names. */
-function namedOptions(options: SuiteRunOptions, replay: string | undefined) {
-  const { select: { filter, tags, sample, shard, maxCases, rows } = {}, dataset, bail, keepGoing } = options;
-  return {
-    '--dataset': dataset,
-    '--filter': filter,
-    '--tag': tags,
-    '--sample': sample?.size,
-    '--seed': sample?.seed,
-    '--shard': shard && [shard.index, shard.count],
-    '--max-cases': maxCases,
-    'the choice of rows': rows,
-    '--bail': bail,
-    '--keep-going': keepGoing,
-    '--replay': replay,
-  };
-}
-
 /** The fault of a replay with missing requests: such a run cannot pass. */
 function cassetteMissFault(count: number) {
   if (count === 0) return undefined;
@@ -170,43 +150,6 @@ const neverAborted = new AbortController().signal;
 
 function toPath(file: string | URL): string {
   return file instanceof URL ? fileURLToPath(file) : file;
-}
-
-function usage(message: string): RuntimeError {
-  return new RuntimeError('USAGE', message);
-}
-
-/** The suite with the options of the run applied. Throws USAGE. */
-function applyOptions(suite: Suite, options: SuiteRunOptions): Suite {
-  const { dataset, epochs = suite.epochs, reducer, retries = suite.retries, timeoutMs, bail } = options;
-  requireWhole('the number of epochs', epochs, 1);
-  requireWhole('the number of retries', retries, 0);
-  if (bail !== undefined) requireWhole('the number of failures to bail at', bail, 1);
-  if (timeoutMs !== undefined) requireWhole('the timeout in milliseconds', timeoutMs, 1);
-  const reduction = reducer === undefined ? undefined : readReduction(reducer);
-  if (reducer !== undefined && reduction === undefined) {
-    throw usage(`a reducer is mean, median, mode, max, pass@K or at_least_K, not ${reducer}`);
-  }
-  const evals = suite.evals.map((each) => (reduction === undefined ? each : { ...each, reducer: reduction }));
-  for (const { id, reducer: own } of evals) {
-    const problem = findReductionProblem(own, epochs);
-    if (problem !== undefined) {
-      const hint = 'Repeat each case more often: --repeat N, or repeat.epochs of the suite.';
-      throw new RuntimeError('USAGE', `eval "${id}": ${problem}`, { hint });
-    }
-  }
-  return {
-    ...withDataset(suite, dataset),
-    evals,
-    epochs,
-    retries,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  };
-}
-
-function requireWhole(what: string, value: number, least: number): void {
-  if (Number.isSafeInteger(value) && value >= least) return;
-  throw usage(`${what} is a whole number from ${least}, not ${value}`);
 }
 
 function toInfo(store: ResultStore, run: ResultRun): SuiteRunInfo {

@@ -2,12 +2,11 @@ import type { Readable, Writable } from 'node:stream';
 import type { Binding } from '../binding/binding.ts';
 import type { Emit } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';
-import { RuntimeError } from '../errors.ts';
 import { findExecutable } from '../files/executable.ts';
-import { findInterpreterFault } from '../files/interpreter.ts';
 import { sleep, waitForSettled } from '../time/deadline.ts';
 import type { ExitStatus, Launcher } from './launch/launch.ts';
 import { launchListener, releaseGroup, signalGroup } from './launch/process-groups.ts';
+import { describeLaunchError, findMissingInterpreter, startError } from './start-error.ts';
 import { watchStderr } from './stderr.ts';
 import { whenClosed } from './stream-reader.ts';
 
@@ -101,37 +100,6 @@ async function launchProcess(binding: Binding, launch: Launcher, input: Uint8Arr
     const reason = fault?.reason ?? describeLaunchError(error, cwd, executable.path);
     throw startError(name, reason, { cause: error, ...(fault && { hint: fault.hint }) });
   }
-}
-
-function startError(
-  name: string,
-  reason: string,
-  options: { hint?: string; cause?: unknown } = {},
-): RuntimeError {
-  return new RuntimeError('PROCESS_START', `"${name}" could not be started: ${reason}`, options);
-}
-
-/** The interpreter that the script names, if that is what the system did not find. */
-function findMissingInterpreter(error: unknown, path: string, { cwd, env }: Binding) {
-  if (!(error instanceof Error) || !error.message.includes('ENOENT')) return undefined;
-  try {
-    return findInterpreterFault(path, { cwd, searchPath: env['PATH'] ?? '' });
-  } catch {
-    return undefined; // A file that can be executed but not read.
-  }
-}
-
-/** The file passed every check, so what is left is its interpreter, its folder or the system's limits. */
-function describeLaunchError(error: unknown, cwd: string, path: string): string {
-  const text = error instanceof Error ? error.message : String(error);
-  if (text.includes('ENOENT'))
-    return `the interpreter that ${path} names, or the folder ${cwd}, does not exist`;
-  if (text.includes('ENOEXEC')) return `${path} has no #! line, or is built for another machine`;
-  if (text.includes('E2BIG')) return 'its arguments and environment are too long';
-  if (text.includes('EMFILE') || text.includes('ENFILE'))
-    return 'too many files are open; lower the concurrency';
-  if (text.includes('EAGAIN') || text.includes('ENOMEM')) return 'the system has no room for another process';
-  return text;
 }
 
 async function terminateGroup(pid: number, ended: Promise<ExitStatus>, graceMs: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { OmittedText } from './server/omitted-text.ts';
+import { OmittedText } from './omitted-text.ts';
 
 /** Receives the lines of a process's stderr that go into the log. */
 export interface StderrListener {

@@ -10,8 +10,8 @@ import type { Launcher } from '../../transport/launch/launch.ts';
 import { openLauncher } from '../../transport/launch/open.ts';
 import type { ProcessContext } from '../../transport/process.ts';
 import type { RuntimeOptions } from '../api.ts';
-import { secretsOf } from '../config-secrets.ts';
 import { requirePlatform } from '../platform.ts';
+import { secretsOf } from './config-secrets.ts';
 
 /** A config file that was read, and what everything after it needs. */
 export interface LoadedRuntime {

@@ -1,8 +1,8 @@
 import type { Binding } from '../../binding/binding.ts';
 import { RuntimeError } from '../../errors.ts';
 import { startDeadline } from '../../time/deadline.ts';
-import { awaitOutcome } from '../in-flight.ts';
 import type { Handshake, Message } from '../transport.ts';
+import { awaitOutcome } from './in-flight.ts';
 import type { InFlight, Session } from './session.ts';
 
 /** A message to a server, and how a session sends it. */

@@ -1,9 +1,9 @@
 import type { Binding } from '../../binding/binding.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import { startDeadline } from '../../time/deadline.ts';
-import { awaitOutcome } from '../in-flight.ts';
 import { closedError } from '../oneshot.ts';
 import type { Handshake, Reply } from '../transport.ts';
+import { awaitOutcome } from './in-flight.ts';
 import type { Session } from './session.ts';
 
 /**

@@ -61,7 +61,7 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     const isOneshot = hasNoOutput && ended.exitCode === 0 && !isServerOnly;
     const failed = isOneshot ? withHint(error, oneshotHint) : error;
     exit = isStopping ? unansweredError(binding.name) : failed;
-    inbox.failAll(exit);
+    inbox.requests.failAll(exit);
     for (const reject of pendingNotifications) reject(exit);
     child.release();
   });
@@ -76,13 +76,13 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     request: ({ method, body }) => {
       if (exit !== undefined) throw exit;
       const { send } = requireRoom(binding, outbox);
-      const { id, reply, hasNoise } = inbox.expectReply();
+      const { id, reply, hasNoise } = inbox.requests.add();
       const withdraw = send(encodeRequest(id, method, body));
       return {
         outcome: reply,
         abandon: () => {
           withdraw();
-          inbox.abandon(id);
+          inbox.requests.abandon(id);
           return noReplyHint({ hasNoise: hasNoise(), hasNoOutput, isServerOnly });
         },
       };

@@ -1,8 +1,8 @@
-import { closeEnv, type HostEnv } from '../binding/env.ts';
-import type { ProviderConfig, RuntimeConfig } from '../config/config.ts';
-import { foreignDialects } from '../dialects/registry.ts';
-import { isCredentialName } from '../log/redact.ts';
-import { secretsOfHeaders } from '../provider/open/secret-headers.ts';
+import { closeEnv, type HostEnv } from '../../binding/env.ts';
+import type { ProviderConfig, RuntimeConfig } from '../../config/config.ts';
+import { foreignDialects } from '../../dialects/registry.ts';
+import { isCredentialName } from '../../log/redact.ts';
+import { secretsOfHeaders } from '../../provider/open/secret-headers.ts';
 
 /**
  * The secrets of a config: environment values that its entries forward, literals with names of credentials,

@@ -1,7 +1,7 @@
-import { RuntimeError } from '../errors.ts';
-import type { Deadline } from '../time/deadline.ts';
-import type { InFlight } from './server/session.ts';
-import { withHint } from './server-hints.ts';
+import { RuntimeError } from '../../errors.ts';
+import type { Deadline } from '../../time/deadline.ts';
+import { withHint } from '../server-hints.ts';
+import type { InFlight } from './session.ts';
 
 /**
  * The outcome of a message, or the deadline's rejection, whichever comes first; a message that has failed or

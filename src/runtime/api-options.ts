@@ -1,0 +1,107 @@
+import type { HostEnv } from '../binding/env.ts';
+import type { CassetteOptions } from '../cassette/cassette.ts';
+import type { LoggingConfig } from '../config/config.ts';
+import type { Approval } from '../contract/approval.ts';
+import type { Threshold } from '../contract/eval.ts';
+import type { RuntimeEvent } from '../contract/event.ts';
+import type { LogTarget } from '../log/log.ts';
+import type { SuiteProgress } from '../suite/file/model.ts';
+import type { Reporter } from '../suite/report/reporter.ts';
+import type { CaseRecord, RunHeader } from '../suite/run/record.ts';
+import type { Selection } from '../suite/select/select.ts';
+import type { LauncherName } from '../transport/launch/open.ts';
+
+export interface RuntimeOptions {
+  /** How processes are started; `auto` takes the fastest way that this machine has. */
+  readonly launcher?: LauncherName | undefined;
+  /** Where log lines go; `false` for nowhere. Default: stderr. */
+  readonly log?: Partial<LogTarget> | false | undefined;
+  /** Overrides `spec.logging.defaultLevel`. */
+  readonly logLevel?: LoggingConfig['level'] | undefined;
+  /** Called with every event, in order. */
+  readonly onEvent?: ((event: RuntimeEvent) => void) | undefined;
+  /** When aborted, queued events for observers and shadows are dropped. */
+  readonly signal?: AbortSignal | undefined;
+  /** The environment that processes are given parts of. Default: this process's own. */
+  readonly env?: HostEnv | undefined;
+  /** Processes at once, in the place of `spec.concurrency`. */
+  readonly concurrency?: number | undefined;
+  /** A file to which every exchange with a model is added. */
+  readonly record?: string | undefined;
+  /** A recording that answers instead of every provider. */
+  readonly replay?: string | undefined;
+  /** Records or replays every exchange, with processes as with models. */
+  readonly cassette?: CassetteOptions | undefined;
+}
+
+/** A pending call, as the `approve` callback gets it. */
+export interface PendingCallNotice {
+  readonly id: string;
+  readonly tool: string;
+  readonly callId: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface CallOptions {
+  readonly callId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Decides a pending call on the spot; undefined leaves it pending. */
+  readonly approve?: ((pause: PendingCallNotice) => Promise<Approval | undefined>) | undefined;
+}
+
+export interface EvalOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** What decides `passed`; without bounds a score of 1.0 passes. */
+  readonly threshold?: Threshold | undefined;
+  /** The name that eval hooks see; default: the eval's type. */
+  readonly id?: string | undefined;
+}
+
+export interface SuiteRunOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Read instead of the suite's own `dataset.path`. */
+  readonly dataset?: string | undefined;
+  /** Which of the cases run. */
+  readonly select?: Selection | undefined;
+  /** How often each case is run, and how its scores become one. Default: what the suite says. */
+  readonly epochs?: number | undefined;
+  readonly reducer?: string | undefined;
+  /** Retries after an infrastructure fault. Default: what the suite says. */
+  readonly retries?: number | undefined;
+  /** Milliseconds that one run of a case may take. */
+  readonly timeoutMs?: number | undefined;
+  /** Ends the run at that many failed cases. */
+  readonly bail?: number | undefined;
+  /** Rows that cannot be used do not fail the run. */
+  readonly keepGoing?: boolean | undefined;
+  /** Whether answers of the subject are kept and used again. Default: what the suite says. */
+  readonly cache?: boolean | undefined;
+  /**
+   * Resumes the run of that id, or with `true` the last unfinished run of the suite with the same options.
+   */
+  readonly resume?: true | string | undefined;
+  /** false: the run is kept nowhere, and cannot be resumed, shown or compared later. */
+  readonly keep?: boolean | undefined;
+  /** Reports the run. */
+  readonly reporter?: Reporter | undefined;
+  /** Called once the run has its id. */
+  readonly onStart?: ((header: RunHeader) => void) | undefined;
+  /** Called after each case, in the order of the dataset; must not throw. */
+  readonly onProgress?: ((progress: SuiteProgress, record: CaseRecord | undefined) => void) | undefined;
+}
+
+export interface GuardOptions {
+  /** The provider's name that hooks see; default: the model's own. */
+  readonly providerId?: string | undefined;
+  /** hold: text is released when the whole answer has passed. windowed: behind a hold-back window. */
+  readonly stream?: 'hold' | 'windowed' | undefined;
+  /** Characters that a windowed stream holds back. */
+  readonly window?: number | undefined;
+}
+
+export interface PendingFilter {
+  readonly runId?: string | undefined;
+  /** Decided ones too. */
+  readonly all?: boolean | undefined;
+}

@@ -1,0 +1,61 @@
+import { RuntimeError } from '../errors.ts';
+import { type Suite, withDataset } from '../suite/file/model.ts';
+import { readReduction } from '../suite/file/reduction.ts';
+import { findReductionProblem } from '../suite/stats/epoch-reduction.ts';
+import type { SuiteRunOptions } from './api.ts';
+
+/** The options that select and bound the cases, by their command line names. */
+export function namedOptions(options: SuiteRunOptions, replay: string | undefined) {
+  const { select: { filter, tags, sample, shard, maxCases, rows } = {}, dataset, bail, keepGoing } = options;
+  return {
+    '--dataset': dataset,
+    '--filter': filter,
+    '--tag': tags,
+    '--sample': sample?.size,
+    '--seed': sample?.seed,
+    '--shard': shard && [shard.index, shard.count],
+    '--max-cases': maxCases,
+    'the choice of rows': rows,
+    '--bail': bail,
+    '--keep-going': keepGoing,
+    '--replay': replay,
+  };
+}
+
+/** USAGE, with that message. */
+export function usage(message: string): RuntimeError {
+  return new RuntimeError('USAGE', message);
+}
+
+/** The suite with the options of the run applied. Throws USAGE. */
+export function applyOptions(suite: Suite, options: SuiteRunOptions): Suite {
+  const { dataset, epochs = suite.epochs, reducer, retries = suite.retries, timeoutMs, bail } = options;
+  requireWhole('the number of epochs', epochs, 1);
+  requireWhole('the number of retries', retries, 0);
+  if (bail !== undefined) requireWhole('the number of failures to bail at', bail, 1);
+  if (timeoutMs !== undefined) requireWhole('the timeout in milliseconds', timeoutMs, 1);
+  const reduction = reducer === undefined ? undefined : readReduction(reducer);
+  if (reducer !== undefined && reduction === undefined) {
+    throw usage(`a reducer is mean, median, mode, max, pass@K or at_least_K, not ${reducer}`);
+  }
+  const evals = suite.evals.map((each) => (reduction === undefined ? each : { ...each, reducer: reduction }));
+  for (const { id, reducer: own } of evals) {
+    const problem = findReductionProblem(own, epochs);
+    if (problem !== undefined) {
+      const hint = 'Repeat each case more often: --repeat N, or repeat.epochs of the suite.';
+      throw new RuntimeError('USAGE', `eval "${id}": ${problem}`, { hint });
+    }
+  }
+  return {
+    ...withDataset(suite, dataset),
+    evals,
+    epochs,
+    retries,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+}
+
+function requireWhole(what: string, value: number, least: number): void {
+  if (Number.isSafeInteger(value) && value >= least) return;
+  throw usage(`${what} is a whole number from ${least}, not ${value}`);
+}

@@ -1,0 +1,72 @@
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+
+// From <fcntl.h>, <spawn.h> and <sys/wait.h>: the same on every Linux architecture that koffi supports.
+export const O_CLOEXEC = 0o2000000;
+const POSIX_SPAWN_SETPGROUP = 0x02;
+const POSIX_SPAWN_SETSIGDEF = 0x04;
+const POSIX_SPAWN_SETSIGMASK = 0x08;
+export const WNOHANG = 1;
+/** Room for any libc structure used here; glibc's largest, posix_spawnattr_t, has 336 bytes. */
+export const STRUCT_BYTES = 512;
+
+/** The functions of glibc that start processes. */
+export type Libc = NonNullable<ReturnType<typeof loadLibc>>;
+
+/** The functions of glibc that start processes; undefined where there is no glibc or no koffi. */
+export function loadLibc() {
+  try {
+    // Optional: a machine without a build of koffi uses the portable launcher.
+    const koffi: typeof import('koffi') = createRequire(import.meta.url)('koffi');
+    const libc = koffi.load('libc.so.6');
+    const attributes = Buffer.alloc(STRUCT_BYTES);
+    const allSignals = Buffer.alloc(STRUCT_BYTES);
+    const noSignals = Buffer.alloc(STRUCT_BYTES);
+    libc.func('int sigfillset(void *set)')(allSignals);
+    libc.func('int sigemptyset(void *set)')(noSignals);
+    libc.func('int posix_spawnattr_init(void *attr)')(attributes);
+    // Node ignores SIGPIPE, and an ignored signal survives exec: children get every default back.
+    libc.func('int posix_spawnattr_setsigdefault(void *attr, void *set)')(attributes, allSignals);
+    libc.func('int posix_spawnattr_setsigmask(void *attr, void *set)')(attributes, noSignals);
+    libc.func('int posix_spawnattr_setpgroup(void *attr, int group)')(attributes, 0);
+    libc.func('int posix_spawnattr_setflags(void *attr, short flags)')(
+      attributes,
+      POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK,
+    );
+    return {
+      attributes,
+      errno: () => koffi.errno(),
+      // Not Node's, which in a worker thread keeps its own list of open files.
+      close: libc.func('int close(int fd)'),
+      pipe2: libc.func('int pipe2(_Out_ int *fds, int flags)'),
+      actionsInit: libc.func('int posix_spawn_file_actions_init(void *actions)'),
+      actionsDestroy: libc.func('int posix_spawn_file_actions_destroy(void *actions)'),
+      addDup2: libc.func('int posix_spawn_file_actions_adddup2(void *actions, int from, int to)'),
+      addCloseFrom: optional(() =>
+        libc.func('int posix_spawn_file_actions_addclosefrom_np(void *actions, int from)'),
+      ),
+      addChdir: libc.func('int posix_spawn_file_actions_addchdir_np(void *actions, const char *path)'),
+      spawn: libc.func(
+        'int posix_spawn(_Out_ int *pid, const char *path, void *actions, void *attr, const char **argv, const char **envp)',
+      ),
+      waitpid: libc.func('int waitpid(int pid, _Out_ int *status, int options)'),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What an older glibc lacks. */
+function optional<Part>(load: () => Part): Part | undefined {
+  try {
+    return load();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The name of a system error, such as `ENOENT`. */
+export function errorName(errno: number): string {
+  const known = Object.entries(constants.errno).find(([, value]) => value === errno);
+  return known?.[0] ?? `error ${errno}`;
+}
