@@ -1,3 +1,4 @@
+import { benchJson } from './json.ts';
 import { benchOneshot } from './oneshot.ts';
 import { benchPii } from './pii.ts';
 import { benchServer } from './server.ts';
@@ -8,6 +9,7 @@ const benches: Readonly<Record<string, () => Promise<string>>> = {
   server: benchServer,
   suite: benchSuite,
   pii: benchPii,
+  json: benchJson,
 };
 
 const asked = process.argv.slice(2);

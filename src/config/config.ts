@@ -1,6 +1,6 @@
 import type { HookKind, HookMode, Phase } from '../contract/hook.ts';
 import type { FlowControl } from '../dialects/plugin-discovery.ts';
-import type { Position } from '../yaml/problem.ts';
+import type { SourceLocation } from '../yaml/problem.ts';
 import type { ExecConfig } from './entry.ts';
 import type { ForeignHookConfig, ImportConfig } from './foreign.ts';
 
@@ -38,7 +38,7 @@ export interface ToolConfig {
   readonly flow?: FlowControl;
   /** Names that other systems have for the tool. */
   readonly aliases?: readonly string[];
-  readonly position: Position;
+  readonly position: SourceLocation;
 }
 
 /** A model behind an API, as PromptKit declares it: absent keys are absent, nothing is resolved. */
@@ -68,7 +68,7 @@ export interface ProviderConfig {
   readonly additionalConfig: Readonly<Record<string, unknown>>;
   /** Why this provider must not be used: the file asks for something unsupported. */
   readonly refused?: string;
-  readonly position: Position;
+  readonly position: SourceLocation;
 }
 
 /** Where approvals and runs are kept. */

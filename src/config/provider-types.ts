@@ -1,5 +1,5 @@
 /** APIs that are called over HTTP, by the names that an entry may call them. */
-export const httpProviderTypes = [
+const httpProviderTypes = [
   'openai',
   'claude',
   'anthropic',

@@ -1,5 +1,6 @@
 import { type Fault, RuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json/json.ts';
+import { isJson } from '../json/try-parse.ts';
 
 /** Takes secrets out of a text; JSON stays JSON. */
 export type Redact = (text: string) => string;
@@ -119,12 +120,3 @@ function rewriteAny(value: unknown, rewrite: (text: string) => string, depth: nu
 }
 
 const DEEPEST = 64;
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}

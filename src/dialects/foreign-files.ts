@@ -1,5 +1,5 @@
 import type { Path, YamlDocument } from '../yaml/document.ts';
-import type { Position } from '../yaml/problem.ts';
+import type { SourceLocation } from '../yaml/problem.ts';
 import type { ImportContext } from './import-context.ts';
 import type { DeclaredHook, ProcessConfig } from './process-config.ts';
 
@@ -53,8 +53,8 @@ export interface HookDraft {
   /** Its own name, which no other hook may have; absent: it is named after its event. */
   readonly name?: string;
   readonly event?: string;
-  readonly source: Position;
-  readonly commandPosition: Position;
+  readonly source: SourceLocation;
+  readonly commandPosition: SourceLocation;
   readonly timeoutMs?: number;
   readonly onFailure?: 'deny';
   /** A key that equal hooks of several files share, of which one runs; absent: it is never merged. */

@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from 'node:path';
 import type { Path, YamlDocument } from '../yaml/document.ts';
-import type { Finding } from '../yaml/finding.ts';
+import { type Finding, locateFinding } from '../yaml/finding.ts';
 import type { Problem } from '../yaml/problem.ts';
 
 /** The input of the readers of a foreign file. */
@@ -31,23 +31,9 @@ export function reportDisabled({ mustNotDrop, addFinding }: ImportContext, path:
   });
 }
 
-/** A finding in a foreign file as a problem: its location, and the path before the message. */
+/** A finding in a foreign file, whose keys no schema lists, as a problem with its position. */
 export function locateImportFinding(document: YamlDocument, finding: Finding): Problem {
-  const { severity, path, message, hint, atKey } = finding;
-  const place = formatPath(path);
-  return {
-    severity,
-    ...(atKey ? document.keyPositionOf(path) : document.positionOf(path)),
-    message: place === '' ? message : `${place}: ${message}`,
-    ...(hint === undefined ? {} : { hint }),
-  };
-}
-
-function formatPath(path: Path): string {
-  return path.reduce<string>((text, segment) => {
-    if (typeof segment === 'number') return `${text}[${segment}]`;
-    return text === '' ? segment : `${text}.${segment}`;
-  }, '');
+  return locateFinding(document, finding, {});
 }
 
 /** A path as a config file in `folder` would write it. */

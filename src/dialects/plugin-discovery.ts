@@ -1,6 +1,6 @@
 import type { Message, ProcessReply } from '../contract/exchange.ts';
 import type { Json } from '../json/json.ts';
-import type { Position } from '../yaml/problem.ts';
+import type { SourceLocation } from '../yaml/problem.ts';
 import type { DeclaredHook, PluginFolder, ProcessConfig } from './process-config.ts';
 
 /** What plugins are asked with. */
@@ -45,7 +45,7 @@ export interface PluginTool {
   readonly isExclusive?: boolean;
   /** Of a flow-control tool, which starts no process. */
   readonly flow?: FlowControl;
-  readonly position: Position;
+  readonly position: SourceLocation;
 }
 
 /** A tool that only steers the loop: `endsTurn` tells whether its call ends the turn, `answer` gives its result. */

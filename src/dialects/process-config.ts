@@ -1,4 +1,4 @@
-import type { Position } from '../yaml/problem.ts';
+import type { SourceLocation } from '../yaml/problem.ts';
 
 /** A process as an entry of the config declares it: no defaults, nothing resolved. */
 export interface ProcessConfig {
@@ -19,7 +19,7 @@ export interface ProcessConfig {
   /** Why this entry must not start: the file asks for something invalid or unsupported. */
   readonly refused?: string;
   /** Where the entry's `command` stands. */
-  readonly position: Position;
+  readonly position: SourceLocation;
 }
 
 /** A hook of a foreign dialect, as `spec.hooks` or an imported file declares it. */
@@ -34,7 +34,7 @@ export interface DeclaredHook<Settings = unknown> {
   /** deny: a failure of the hook denies; absent: the rules of the foreign system apply. */
   readonly onFailure?: 'deny';
   /** Where the hook is declared: in the foreign file, if it was imported. */
-  readonly source: Position;
+  readonly source: SourceLocation;
 }
 
 /** A folder of plugins, each of which describes itself when the runtime opens. */
@@ -46,5 +46,5 @@ export interface PluginFolder {
   readonly env: readonly string[];
   readonly timeoutMs?: number;
   readonly onFailure?: 'deny';
-  readonly position: Position;
+  readonly position: SourceLocation;
 }

@@ -29,30 +29,30 @@ export function compileExpressions(value: unknown, variables: readonly string[])
   return { evaluate };
 }
 
-/** All errors that `compileExpressions` would throw, in the order of the tree. */
+/**
+ * All errors that `compileExpressions` would throw, in the order of the tree. Where a type is wanted, also that
+ * a text is not one whole `${…}`, or that its type can never be that one.
+ */
 export function findExpressionErrors(
   value: unknown,
   variables: readonly string[],
+  wanted?: ExpectedType,
 ): readonly ExpressionError[] {
   const compiler = createCompiler(variables);
   compileNode(value, [], compiler);
-  return compiler.errors;
+  const { errors } = compiler;
+  if (wanted === undefined || errors.length > 0 || typeof value !== 'string') return errors;
+  return findTypeErrors(value, variables, wanted);
 }
 
 /** The type that a whole expression must have. */
 export type ExpectedType = 'bool' | 'number' | 'list' | 'map';
 
-/**
- * The errors that `compileExpressions` would throw; for a text also that it is not one whole `${…}`, or
- * that its type can never be the expected one.
- */
-export function findTypeErrors(
-  value: unknown,
+function findTypeErrors(
+  value: string,
   variables: readonly string[],
   wanted: ExpectedType,
 ): readonly ExpressionError[] {
-  const errors = findExpressionErrors(value, variables);
-  if (errors.length > 0 || typeof value !== 'string') return errors;
   const { words, types } = expectedTypes[wanted];
   const hint = hintOf(value, variables, wanted);
   const refuse = (message: string) => [new ExpressionError(value, message, { path: [], hint })];
@@ -67,8 +67,8 @@ export function findTypeErrors(
 /** The hint for a text of the wrong form: to wrap it in `${…}` if that makes it valid. */
 function hintOf(text: string, variables: readonly string[], wanted: ExpectedType): string {
   const whole = `\${${text.trim()}}`;
-  const isBare = !text.includes('${') && findExpressionErrors(whole, variables).length === 0;
-  if (isBare && findTypeErrors(whole, variables, wanted).length === 0) return `Write \`${whole}\`.`;
+  if (!text.includes('${') && findExpressionErrors(whole, variables, wanted).length === 0)
+    return `Write \`${whole}\`.`;
   return `Write one whole expression, such as \`\${${variables[0] ?? ''}${expectedTypes[wanted].example}}\`.`;
 }
 

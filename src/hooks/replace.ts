@@ -1,8 +1,9 @@
 import type { HookEvent, ToolHookResponse } from '../contract/hook.ts';
 import type { ProviderRequest } from '../contract/provider.ts';
+import { findDuplicateKey } from '../json/duplicate-key.ts';
 import { isObject, Json } from '../json/json.ts';
 import { exactMembers } from '../json/record.ts';
-import { elementsOf, findDuplicateKey } from '../json/scan.ts';
+import { elementsOf } from '../json/scan.ts';
 import { resultFrom } from './call-result.ts';
 import { parseMessage } from './message.ts';
 import { reconcileMessages } from './reconcile-messages.ts';

@@ -1,5 +1,5 @@
+import { endOfString } from './ends.ts';
 import { Json } from './json.ts';
-import { endOfString } from './scan.ts';
 
 /** The deepest nesting of lists and objects that is accepted; recursive code stays within any stack. */
 export const MAX_JSON_DEPTH = 1_000;

@@ -3,14 +3,8 @@ import { createSecretHider, redactedMark } from '../text/hide-secrets.ts';
 
 /** Hides these values wherever they stand, and what follows the names of credentials. */
 export function createRedact(secrets: Iterable<string>): Redact {
-  const hide = createValueRedact(secrets);
-  return (text) => hideCredentials(hide(text));
-}
-
-/** Hides these values wherever they stand. */
-export function createValueRedact(secrets: Iterable<string>): Redact {
   const hider = createSecretHider(secrets);
-  return (text) => hider.text(text);
+  return (text) => hideCredentials(hider.text(text));
 }
 
 /** Whether a member of that name holds a credential, such as `Authorization`, `api_key` or `accessToken`. */

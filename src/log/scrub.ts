@@ -1,5 +1,7 @@
 import type { Redact, Scrubber, ScrubStream } from '../contract/scrub.ts';
-import { endOfString, endOfValue, skipSpace } from '../json/scan.ts';
+import { QUOTE } from '../json/ends.ts';
+import { decodeString, JsonTokens } from '../json/tokens.ts';
+import { isJson } from '../json/try-parse.ts';
 import { createSecretHider, redactedMark, type SecretHider } from '../text/hide-secrets.ts';
 import { hideCredentials, isCredentialName } from './redact.ts';
 
@@ -36,11 +38,11 @@ function createTextRedact(hider: SecretHider): Redact {
 function createJsonRedact(hider: SecretHider): Redact {
   const redact = createTextRedact(hider);
   return (text) => {
-    if (!isJson(text)) return redact(text);
+    if (!isJsonOutput(text)) return redact(text);
     const scrubbed = scrubJson(text, redact);
     // A secret that is itself JSON may stand there as several tokens.
     const hidden = hider.text(scrubbed);
-    return hidden === scrubbed || isJson(hidden) ? hidden : hiddenToken;
+    return hidden === scrubbed || isJsonOutput(hidden) ? hidden : hiddenToken;
   };
 }
 
@@ -79,59 +81,42 @@ function hideOnOverflow(redact: Redact): Redact {
   };
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(withoutMark(text));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Some programs begin their output with a byte order mark, which is no JSON. */
-function withoutMark(text: string): string {
-  return text.startsWith('\ufeff') ? text.slice(1) : text;
+function isJsonOutput(text: string): boolean {
+  return isJson(text.replace(/^\ufeff/, ''));
 }
 
 function scrubJson(text: string, redact: Redact): string {
   const parts: string[] = [];
   let kept = 0;
-  const put = (start: number, end: number, token: string) => {
-    parts.push(text.slice(kept, start), token);
-    kept = end;
-  };
-  for (let at = 0; at < text.length; ) {
-    const isString = text[at] === '"';
-    if (!isString && !startsNumber(text.charCodeAt(at))) {
-      at += 1;
-      continue;
-    }
-    const end = isString ? endOfString(text, at) : endOfValue(text, at);
-    const token = text.slice(at, end);
-    const shown = isString ? scrubString(token, redact) : redact(token) === token ? token : hiddenToken;
-    if (shown !== token) put(at, end, shown);
-    const colon = skipSpace(text, end);
-    const isKey = isString && text[colon] === ':';
-    at = isKey ? skipSpace(text, colon + 1) : end;
-    if (!isKey || !isCredentialName(decode(token)) || /[tfn]/.test(text[at] ?? '')) continue;
+  let isCredential = false;
+  const tokens = new JsonTokens(text);
+  while (tokens.next()) {
+    const { code, start } = tokens;
+    const isWord = code === 0x74 || code === 0x66 || code === 0x6e;
     // Whatever a credential is made of; true, false and null only say whether there is one.
-    const after = endOfValue(text, at);
-    put(at, after, hiddenToken);
-    at = after;
+    const isHidden = isCredential && !isWord;
+    if (isHidden) tokens.takeValue();
+    const token = text.slice(start, tokens.end);
+    const shown = isHidden ? hiddenToken : scrubToken(code, token, redact);
+    if (shown !== token) {
+      parts.push(text.slice(kept, start), shown);
+      kept = tokens.end;
+    }
+    isCredential = tokens.isKey && isCredentialName(tokens.name);
   }
   return parts.join('') + text.slice(kept);
 }
 
-function startsNumber(code: number): boolean {
-  return code === 0x2d || (code >= 0x30 && code <= 0x39);
+/** The string or number as it is shown; any other token as it is. */
+function scrubToken(code: number, token: string, redact: Redact): string {
+  if (code === QUOTE) return scrubString(token, redact);
+  const isNumber = code === 0x2d || (code >= 0x30 && code <= 0x39);
+  return isNumber && redact(token) !== token ? hiddenToken : token;
 }
 
 function scrubString(token: string, redact: Redact): string {
-  const text = decode(token);
+  const text = decodeString(token, 0, token.length);
   const shown = redact(text);
   return shown === text ? token : JSON.stringify(shown);
-}
-
-function decode(token: string): string {
-  return token.includes('\\') ? String(JSON.parse(token)) : token.slice(1, -1);
 }

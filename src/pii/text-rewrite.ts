@@ -1,8 +1,10 @@
+import { QUOTE } from '../json/ends.ts';
 import { parseLossless, stringifyJson } from '../json/json.ts';
+import { decodeString, JsonTokens } from '../json/tokens.ts';
+import { isJson } from '../json/try-parse.ts';
 import type { Anonymizer, TextSource } from './anonymizer.ts';
 import { applyEdits, type Edit } from './edit.ts';
 import { integerDigits } from './integer-digits.ts';
-import { isJsonContainer, type JsonToken, scanJsonTokens } from './json-tokens.ts';
 
 export interface RewriteOptions {
   readonly anonymizer: Anonymizer;
@@ -33,7 +35,7 @@ export function rewriteTree(value: unknown, rewriting: RewriteOptions): unknown 
  */
 export function editText(text: string, rewriting: RewriteOptions, prefix = '', depth = 0): Edit[] {
   if (text === '') return [];
-  if (depth < maxDepth && isJsonContainer(text)) return editJson(text, rewriting, depth);
+  if (depth < maxDepth && /^\s*[{[]/.test(text) && isJson(text)) return editJson(text, rewriting, depth);
   return rewriting.anonymizer.edit(text, rewriting.textSource, prefix);
 }
 
@@ -41,13 +43,17 @@ export function editText(text: string, rewriting: RewriteOptions, prefix = '', d
 const maxDepth = 4;
 
 /** The changes of a JSON text, at most one for each of its tokens. */
-export function editJson(text: string, rewriting: RewriteOptions, depth = 0): Edit[] {
+function editJson(text: string, rewriting: RewriteOptions, depth = 0): Edit[] {
   const keys = new Map<string, number>();
-  return [...scanJsonTokens(text)].flatMap((token) => {
-    const written = text.slice(token.start, token.end);
-    const changed = editToken(token, written, { rewriting, depth, keys });
-    return changed === written ? [] : [{ start: token.start, end: token.end, text: changed }];
-  });
+  const edits: Edit[] = [];
+  const tokens = new JsonTokens(text);
+  while (tokens.next()) {
+    const { start, end } = tokens;
+    const written = text.slice(start, end);
+    const changed = editToken(tokens, written, { rewriting, depth, keys });
+    if (changed !== written) edits.push({ start, end, text: changed });
+  }
+  return edits;
 }
 
 interface TokenContext {
@@ -57,23 +63,18 @@ interface TokenContext {
   readonly keys: Map<string, number>;
 }
 
-function editToken({ kind, name }: JsonToken, written: string, context: TokenContext): string {
-  switch (kind) {
-    case 'key':
-      return editKey(written, context);
-    case 'number':
-      return editNumber(written, prefixOf(name), context.rewriting);
-    case 'string': {
-      const value = String(JSON.parse(written));
-      const edits = editText(value, context.rewriting, prefixOf(name), context.depth + 1);
-      return edits.length === 0 ? written : JSON.stringify(applyEdits(value, edits));
-    }
-  }
+function editToken(token: JsonTokens, written: string, context: TokenContext): string {
+  if (token.isKey) return editKey(written, context);
+  if (/^[-\d]/.test(written)) return editNumber(written, prefixOf(token.name), context.rewriting);
+  if (token.code !== QUOTE) return written;
+  const value = decodeString(written, 0, written.length);
+  const edits = editText(value, context.rewriting, prefixOf(token.name), context.depth + 1);
+  return edits.length === 0 ? written : JSON.stringify(applyEdits(value, edits));
 }
 
 function editKey(written: string, { rewriting, keys }: TokenContext): string {
   const { anonymizer, textSource, isExecuted } = rewriting;
-  const key = String(JSON.parse(written));
+  const key = decodeString(written, 0, written.length);
   if (isExecuted && blockAll(key, '', rewriting)) return written;
   const edits = anonymizer.edit(key, textSource);
   if (edits.length === 0) return written;

@@ -3,10 +3,10 @@ import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
 import { loadPipeline, requirePipeline } from '../pipeline/file/load.ts';
-import { findStrayInPipeline } from '../pipeline/file/validate-stray.ts';
+import { findUnevaluatedInPipeline } from '../pipeline/file/validate.ts';
 import { loadSuite, requireSuite } from '../suite/file/load.ts';
 import { besideFile } from '../suite/file/paths.ts';
-import { findStrayInSuite } from '../suite/validate/stray.ts';
+import { findUnevaluatedInSuite } from '../suite/validate/validate.ts';
 import { readDocument, type YamlDocument } from '../yaml/document.ts';
 import type { Problem } from '../yaml/problem.ts';
 import { sortProblems } from '../yaml/problem.ts';
@@ -27,13 +27,13 @@ export function validateFile(file: string, fallback: string): readonly Problem[]
         return checkWithRuntime(document, fallback, {
           unchecked: 'types of the evals',
           check: checkSuite,
-          findStray: findStrayInSuite,
+          findUnevaluated: findUnevaluatedInSuite,
         });
       case 'Pipeline':
         return checkWithRuntime(document, fallback, {
           unchecked: 'names in its steps',
           check: checkPipeline,
-          findStray: findStrayInPipeline,
+          findUnevaluated: findUnevaluatedInPipeline,
         });
       case 'RuntimeConfig':
         return load(file).problems;
@@ -93,7 +93,7 @@ function checkPipeline(file: string, config: Config): readonly Problem[] {
 
 interface CheckedWithRuntime {
   /** Finds expressions in fields that are never evaluated. */
-  readonly findStray: (document: YamlDocument) => readonly Problem[];
+  readonly findUnevaluated: (document: YamlDocument) => readonly Problem[];
   readonly check: (file: string, config: Config) => readonly Problem[];
   /** What stays unchecked when the runtime has errors, for the message. */
   readonly unchecked: string;
@@ -102,7 +102,7 @@ interface CheckedWithRuntime {
 function checkWithRuntime(
   document: YamlDocument,
   fallback: string,
-  { check, findStray, unchecked }: CheckedWithRuntime,
+  { check, findUnevaluated, unchecked }: CheckedWithRuntime,
 ): readonly Problem[] {
   const { file } = document;
   const path = ['spec', 'runtime'];
@@ -122,7 +122,7 @@ function checkWithRuntime(
       : warnOfRuntime(runtime, loaded, unchecked);
   return sortProblems([
     ...problems,
-    ...(document.value === undefined ? [] : findStray(document)),
+    ...(document.value === undefined ? [] : findUnevaluated(document)),
     ...(ofRuntime ? [{ ...position, ...ofRuntime }] : []),
   ]);
 }

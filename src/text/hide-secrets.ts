@@ -12,7 +12,7 @@ export interface SecretHider {
 }
 
 /** Hides secrets in a streamed text; what may be the beginning of a secret is held back. */
-export interface HideStream {
+interface HideStream {
   push(text: string): string;
   /**
    * The held-back text as it would be shown if the stream ended now; a cut-off secret is hidden too. Changes

@@ -1,3 +1,5 @@
+import { eastAsianWidth } from 'get-east-asian-width';
+
 /** How many columns of a terminal a text takes. */
 export function textWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
@@ -40,23 +42,5 @@ function graphemesOf(text: string): Intl.Segments {
 function graphemeWidth(grapheme: string): number {
   if (/^[\p{Cc}\p{Cf}\p{Mn}\p{Me}]+$/u.test(grapheme)) return 0;
   if (/\p{Emoji_Presentation}|\uFE0F/u.test(grapheme)) return 2;
-  const code = grapheme.codePointAt(0) ?? 0;
-  return wideRanges.some(([from, to]) => code >= from && code <= to) ? 2 : 1;
+  return eastAsianWidth(grapheme.codePointAt(0) ?? 0);
 }
-
-/** East Asian Wide and Fullwidth (https://www.unicode.org/reports/tr11/), in blocks. */
-const wideRanges: readonly (readonly [from: number, to: number])[] = [
-  [0x1100, 0x115f],
-  [0x2e80, 0x303e],
-  [0x3041, 0x33ff],
-  [0x3400, 0x4dbf],
-  [0x4e00, 0xa4cf],
-  [0xa960, 0xa97f],
-  [0xac00, 0xd7a3],
-  [0xf900, 0xfaff],
-  [0xfe30, 0xfe6f],
-  [0xff00, 0xff60],
-  [0xffe0, 0xffe6],
-  [0x1b000, 0x1b2ff],
-  [0x20000, 0x3fffd],
-];

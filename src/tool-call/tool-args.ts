@@ -1,7 +1,7 @@
 import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { isTextTooDeep, isTooDeep, MAX_JSON_DEPTH } from '../json/depth.ts';
+import { findDuplicateKey } from '../json/duplicate-key.ts';
 import { isObject, Json, stringifyJson } from '../json/json.ts';
-import { findDuplicateKey } from '../json/scan.ts';
 import type { CallableTool } from './callable-tool.ts';
 
 /**

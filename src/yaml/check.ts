@@ -1,8 +1,8 @@
 import type { ValidateFunction } from 'ajv';
 import type { YamlDocument } from './document.ts';
+import { locateFinding } from './finding.ts';
 import type { Problem } from './problem.ts';
 import { sortProblems } from './problem.ts';
-import { describePath } from './schema-path.ts';
 import { findViolations, type Violation } from './violation.ts';
 
 export { formatProblem } from './problem.ts';
@@ -19,12 +19,5 @@ export function checkSchema(document: YamlDocument, schema: object, validate?: V
 
 /** A violation as an error: unknown keys and names at the key, what is missing at the name of its parent. */
 export function locateViolation(document: YamlDocument, violation: Violation, schema: object): Problem {
-  const { path, kind, message, hint } = violation;
-  const place = describePath(path, schema);
-  return {
-    severity: 'error',
-    ...(kind === 'value' ? document.positionOf(path) : document.keyPositionOf(path)),
-    message: place === '' ? message : `${place}: ${message}`,
-    ...(hint === undefined ? {} : { hint }),
-  };
+  return locateFinding(document, { ...violation, atKey: violation.kind !== 'value' }, schema);
 }

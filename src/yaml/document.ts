@@ -1,5 +1,5 @@
 import { type Document, LineCounter, parseAllDocuments } from 'yaml';
-import type { Position, Problem } from './problem.ts';
+import type { Problem, SourceLocation } from './problem.ts';
 import { lowerFirst, syntaxProblems, tooDeep } from './syntax.ts';
 import { readText } from './text-file.ts';
 import { findDuplicates, findMistakes, keysAt, lookUp, type NodeOffsets, type TreeMistake } from './tree.ts';
@@ -17,9 +17,9 @@ export interface YamlDocument {
   /** The one of `problems` that reports further documents; a tolerant loader may treat it as a warning. */
   readonly secondDocument: Problem | undefined;
   /** Where the value stands; that of its nearest existing ancestor when there is none. */
-  positionOf(path: Path): Position;
+  positionOf(path: Path): SourceLocation;
   /** Where the key (or the list item) stands that holds the value; falls back like `positionOf`. */
-  keyPositionOf(path: Path): Position;
+  keyPositionOf(path: Path): SourceLocation;
   /** A scalar as the file spells it, without quotes: `1.10` stays `1.10`. */
   sourceOf(path: Path): string | undefined;
   /** The keys of a mapping in the order of the file, which the plain value loses for keys like `10`. */
@@ -39,7 +39,7 @@ export function parseDocument(file: string, text: string): YamlDocument {
   const lines = new LineCounter();
   const documents = tryParse(text, lines);
   const [first, second] = documents ?? [];
-  const at = (offset: number): Position => {
+  const at = (offset: number): SourceLocation => {
     const { line, col } = lines.linePos(offset);
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
   };
@@ -70,7 +70,7 @@ function deepestOffset(text: string): number {
 }
 
 function brokenDocument(file: string, problem: Problem): YamlDocument {
-  const start = (): Position => ({ file, line: 1, column: 1 });
+  const start = (): SourceLocation => ({ file, line: 1, column: 1 });
   return {
     file,
     value: undefined,
@@ -102,7 +102,7 @@ export function parseYaml(text: string, lineCounter: LineCounter): readonly Docu
 }
 
 interface DocumentContext {
-  readonly at: (offset: number) => Position;
+  readonly at: (offset: number) => SourceLocation;
   readonly second: Document.Parsed | undefined;
 }
 

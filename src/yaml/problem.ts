@@ -1,15 +1,15 @@
-import type { RuntimeError } from '../errors.ts';
+import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
 
 /** Where a value stands: lines and columns count from 1. */
-export interface Position {
+export interface SourceLocation {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
 /** Something to say about a file. `error` stops the load; `warning` and `note` are only told. */
-export interface Problem extends Position {
+export interface Problem extends SourceLocation {
   readonly severity: 'error' | 'warning' | 'note';
   /** Starts with the path of the value, as in `hooks[guard].phases: …`. */
   readonly message: string;
@@ -32,6 +32,18 @@ export function problemsOf({ details }: RuntimeError): readonly Problem[] {
 
 function isProblem(value: unknown): value is Problem {
   return isObject(value) && typeof value['file'] === 'string' && typeof value['message'] === 'string';
+}
+
+/** The value that was read from the file. Throws CONFIG_INVALID with `details.problems` when these left none. */
+export function requireLoaded<Value>(
+  file: string,
+  value: Value | undefined,
+  problems: readonly Problem[],
+): Value {
+  if (value !== undefined) return value;
+  const { length } = problems.filter(({ severity }) => severity === 'error');
+  const count = length === 1 ? 'a problem' : `${length} problems`;
+  throw new RuntimeError('CONFIG_INVALID', `${file} has ${count}`, { details: { problems } });
 }
 
 /** Sorted by file, line and column; problems at one location keep their order. */

@@ -89,9 +89,18 @@ export function exactNumber(value: number, source: string | undefined): unknown 
 export function infiniteNumbersAt(document: YamlDocument, path: Path): Path[] {
   const value = valueAt(document, path);
   if (typeof value === 'number') return Number.isFinite(value) ? [] : [path];
-  if (typeof value !== 'object' || value === null) return [];
-  const keys: readonly (string | number)[] = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
-  return keys.flatMap((key) => infiniteNumbersAt(document, [...path, key]));
+  return keysIn(value).flatMap((key) => infiniteNumbersAt(document, [...path, key]));
+}
+
+/** The keys of a mapping or the indices of a list; none for any other value. */
+export function keysIn(value: unknown): readonly (string | number)[] {
+  if (Array.isArray(value)) return [...value.keys()];
+  return isObject(value) ? Object.keys(value) : [];
+}
+
+/** Whether two paths lead to the same value. */
+export function isSamePath(a: Path, b: Path): boolean {
+  return a.length === b.length && a.every((segment, index) => segment === b[index]);
 }
 
 /** A duration in milliseconds, never longer than a timer can wait. */

@@ -1,6 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { toRuntimeError } from '../errors.ts';
 import { measureValue } from '../json/measure.ts';
+import { shorten } from '../text/shorten.ts';
 import { withinLimit } from '../time/time-limit.ts';
 import { compileDataSchema } from './data-schema.ts';
 import { isRecursive } from './recursive-schema.ts';
@@ -64,16 +65,16 @@ function describe({ instancePath, message, params, keyword }: ErrorObject): stri
   const where = instancePath === '' ? '' : `${instancePath.slice(1).replaceAll('/', '.')}: `;
   const more =
     keyword === 'additionalProperties' && 'additionalProperty' in params
-      ? ` (${shorten(String(params['additionalProperty']))})`
+      ? ` (${shortKey(String(params['additionalProperty']))})`
       : keyword === 'enum' && 'allowedValues' in params
         ? ` (${JSON.stringify(params['allowedValues'])})`
         : '';
-  return `${shorten(where)}${message ?? keyword}${more}`;
+  return `${shortKey(where)}${message ?? keyword}${more}`;
 }
 
 /** A key may be as long as the whole value. */
-function shorten(text: string): string {
-  return text.length <= MAX_KEY_LENGTH ? text : `${text.slice(0, MAX_KEY_LENGTH)}… `;
+function shortKey(text: string): string {
+  return text.length <= MAX_KEY_LENGTH ? text : `${shorten(text, MAX_KEY_LENGTH)} `;
 }
 
 const MAX_KEY_LENGTH = 300;

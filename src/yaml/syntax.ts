@@ -1,11 +1,11 @@
 import type { Document, YAMLError } from 'yaml';
-import type { Position, Problem } from './problem.ts';
+import type { Problem, SourceLocation } from './problem.ts';
 
 /** The message for nesting beyond our limit or that of the parser. */
 export const tooDeep = 'the YAML is nested too deeply';
 
 /** What the parser found. One error per line: what follows on the same line is nearly always the echo of the first. */
-export function syntaxProblems(document: Document.Parsed, at: (offset: number) => Position): Problem[] {
+export function syntaxProblems(document: Document.Parsed, at: (offset: number) => SourceLocation): Problem[] {
   const byLine = new Map<number, Problem>();
   // Where the parser gives up depends on the stack it has, and so do the errors that follow.
   const exhausted = document.errors.filter(({ code }) => code === 'RESOURCE_EXHAUSTION').slice(0, 1);

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { RuntimeError } from '../errors.ts';
+import { systemCode, whyUnreadable } from '../files/file-error.ts';
 import type { Problem } from './problem.ts';
 
 /** Reads a UTF-8 file, without its byte order mark, or says where it is not UTF-8. Throws FILE_UNREADABLE. */
@@ -13,17 +14,9 @@ function readBytes(file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (cause) {
-    throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}`, { cause });
+    const more = systemCode(cause) === 'ENOTDIR' ? ': a part of its path is a file' : '';
+    throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}${more}`, { cause });
   }
-}
-
-function whyUnreadable(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  if (code === 'ENOENT') return 'does not exist';
-  if (code === 'EISDIR') return 'is a folder';
-  if (code === 'EACCES') return 'may not be read';
-  if (code === 'ENOTDIR') return 'does not exist: a part of its path is a file';
-  return `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
 }
 
 function findBadByte(file: string, bytes: Buffer): Problem {

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import { shorten } from '../text/shorten.ts';
 
 /** One ajv error as a sentence about the value, without its path. */
 export function wordError(error: ErrorObject, value: unknown): string {
@@ -13,7 +14,7 @@ export function describeValue(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a mapping';
   if (typeof value === 'string')
-    return value === '' ? 'an empty string' : `the string ${JSON.stringify(shorten(value))}`;
+    return value === '' ? 'an empty string' : `the string ${JSON.stringify(shortLine(value))}`;
   return typeof value === 'number' ? `the number ${value}` : String(value);
 }
 
@@ -75,14 +76,13 @@ function listWords(words: unknown): string {
 }
 
 function got(value: unknown): string {
-  return typeof value === 'string' && value !== '' ? shorten(value) : bare(value);
+  return typeof value === 'string' && value !== '' ? shortLine(value) : bare(value);
 }
 
 function bare(value: unknown): string {
   return typeof value === 'number' ? String(value) : describeValue(value);
 }
 
-function shorten(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ');
-  return line.length > 60 ? `${line.slice(0, 57)}…` : line;
+function shortLine(text: string): string {
+  return shorten(text.replaceAll(/\s+/g, ' '), 60, 57);
 }

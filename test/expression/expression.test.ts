@@ -5,7 +5,6 @@ import {
   compileExpressions,
   ExpressionError,
   findExpressionErrors,
-  findTypeErrors,
 } from '../../src/expression/expression.ts';
 import { parseLossless, stringifyJson } from '../../src/json/json.ts';
 
@@ -282,7 +281,7 @@ test.each([
   { wanted: 'map' as const, value: '${ {"a": case.n} }' },
   { wanted: 'map' as const, value: { a: 'text with ${case.n}' } },
 ])('$value may give what is wanted: $wanted', ({ wanted, value }) => {
-  expect(findTypeErrors(value, ['case'], wanted)).toEqual([]);
+  expect(findExpressionErrors(value, ['case'], wanted)).toEqual([]);
 });
 
 test.each([
@@ -325,5 +324,5 @@ test.each([
   },
   { wanted: 'map' as const, value: '${cas}', says: '`${cas}` is no expression: Unknown variable: cas' },
 ])('$value can never give what is wanted: $wanted', ({ wanted, value, says }) => {
-  expect(findTypeErrors(value, ['case'], wanted).map(({ message }) => message)).toEqual([says]);
+  expect(findExpressionErrors(value, ['case'], wanted).map(({ message }) => message)).toEqual([says]);
 });

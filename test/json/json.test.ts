@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { findDuplicateKey } from '../../src/json/duplicate-key.ts';
 import { isObject, Json, parseLossless, stringifyJson, toPlain } from '../../src/json/json.ts';
-import { findDuplicateKey, memberOf, scanElements, scanMembers } from '../../src/json/scan.ts';
+import { memberOf, scanElements, scanMembers } from '../../src/json/scan.ts';
 import { anySample, arraySample, hasDuplicate, numberText, objectSample, plainValue } from '../json-texts.ts';
 
 test('scanMembers yields every member of any object, with the exact text of its value', () => {

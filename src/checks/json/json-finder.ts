@@ -1,4 +1,4 @@
-import { endOfBrackets } from '../brackets.ts';
+import { endOfContainer } from '../../json/ends.ts';
 
 /** A JSON text and its value, or why there is none. */
 export type FoundJson = { readonly text: string; readonly value: unknown } | { readonly problem: string };
@@ -54,7 +54,7 @@ function findEmbedded(content: string): FoundJson | undefined {
   for (let steps = 0; steps < MAX_STEPS; ) {
     const start = opener.exec(content)?.index;
     if (start === undefined) break;
-    const end = endOfBrackets(content, start);
+    const end = endOfContainer(content, start);
     steps += (end ?? content.length) - start;
     const text = content.slice(start, end ?? start);
     const found = parse(text);

@@ -1,5 +1,6 @@
+import { endOfContainer } from '../../json/ends.ts';
 import { isObject } from '../../json/json.ts';
-import { endOfBrackets } from '../brackets.ts';
+import { tryParse } from '../../json/try-parse.ts';
 
 /** The JSON objects that stand in a text. */
 export interface FoundObjects {
@@ -39,13 +40,9 @@ export function findObjects(text: string): FoundObjects {
 const MAX_LEADING_SPACE = 200;
 
 function readObject(text: string, start: number): FoundObject | undefined {
-  const end = endOfBrackets(text, start);
+  const end = endOfContainer(text, start);
   if (end === undefined) return undefined;
   const slice = text.slice(start, end);
-  try {
-    const value: unknown = JSON.parse(slice);
-    return isObject(value) ? { text: slice, value } : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = tryParse(slice);
+  return isObject(value) ? { text: slice, value } : undefined;
 }

@@ -1,9 +1,9 @@
 import { type EvalOutcome, scored, unscored } from '../../contract/eval.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
+import { findDuplicateKey } from '../../json/duplicate-key.ts';
 import { isSameByValue } from '../../json/equal.ts';
 import { Json, stringifyJson, toLossless } from '../../json/json.ts';
-import { findDuplicateKey } from '../../json/scan.ts';
-import { shorten } from '../tools/wording.ts';
+import { shorten } from '../../text/shorten.ts';
 import { type FoundObject, findObjects } from './object-finder.ts';
 
 /**

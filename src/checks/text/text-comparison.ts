@@ -91,11 +91,11 @@ function findInexactNumber({ expected: wanted }: Params): { param: string; messa
 function countEdits(one: string, other: string): number {
   if (!/[\ud800-\udfff]/.test(one + other)) return distance(one, other);
   const units = new Map<string, string>();
-  const shorten = (text: string) =>
+  const toUnits = (text: string) =>
     Array.from(text, (character) => {
       const unit = units.get(character) ?? String.fromCharCode(units.size);
       units.set(character, unit);
       return unit;
     }).join('');
-  return distance(shorten(one), shorten(other));
+  return distance(toUnits(one), toUnits(other));
 }

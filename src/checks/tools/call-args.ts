@@ -1,6 +1,7 @@
 import { type EvalOutcome, type EvalToolCall, scored } from '../../contract/eval.ts';
 import { isSameByValue } from '../../json/equal.ts';
-import { Json, parseLossless } from '../../json/json.ts';
+import { Json } from '../../json/json.ts';
+import { tryParseLossless } from '../../json/try-parse.ts';
 import type { Check, CheckInput, ParamSpec } from '../check.ts';
 import { argsOf, findMismatches, formatValue } from './call-arguments.ts';
 import { exactParam, type Members } from './exact-values.ts';
@@ -119,9 +120,6 @@ function isSpelledAlike(one: unknown, other: unknown): boolean {
 /** The number, boolean or null that a text spells. */
 function readScalar(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*(?:-?\d|true|false|null)/.test(value)) return value;
-  try {
-    return parseLossless(value);
-  } catch {
-    return value;
-  }
+  const scalar = tryParseLossless(value);
+  return scalar === undefined ? value : scalar;
 }

@@ -1,8 +1,8 @@
 import type { EvalToolCall } from '../../contract/eval.ts';
 import { isSameByValue } from '../../json/equal.ts';
 import { parseLossless, stringifyJson, toLossless } from '../../json/json.ts';
+import { shorten } from '../../text/shorten.ts';
 import { isMembers, type Members } from './exact-values.ts';
-import { shorten } from './wording.ts';
 
 /** The arguments to the digit, also when they are the text of a JSON object. Those that are no object have no members. */
 export function argsOf({ args }: EvalToolCall): Members {

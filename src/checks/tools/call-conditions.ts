@@ -1,10 +1,10 @@
 import type { EvalToolCall } from '../../contract/eval.ts';
+import { shorten } from '../../text/shorten.ts';
 import type { ParamProblem, ParamSpec, Params } from '../check.ts';
 import { findPatternProblem, matchPattern } from '../regex/pattern-match.ts';
 import { foldCase, textsOf, textsParam } from '../text/text-params.ts';
 import { argsOf, formatValue, textOfArg } from './call-arguments.ts';
 import { flagParam } from './tool-params.ts';
-import { shorten } from './wording.ts';
 
 /** The params that set conditions for one call. */
 export const conditionParams = {

@@ -1,10 +1,11 @@
 import { type EvalToolCall, scored } from '../../contract/eval.ts';
 import { Json } from '../../json/json.ts';
+import { shorten } from '../../text/shorten.ts';
 import type { Check, Params } from '../check.ts';
 import { textsOf } from '../text/text-params.ts';
 import { judgedCalls, judgedCallsOf, scopeParam } from './judged-calls.ts';
 import { anyTool, countParam, someTools } from './tool-params.ts';
-import { formatCallCount, listCalled, shorten } from './wording.ts';
+import { formatCallCount, listCalled } from './wording.ts';
 
 const twoCalls = [
   { name: 'lookup', args: { order: 7 }, result: 'paid', error: '', index: 1 },

@@ -1,6 +1,7 @@
 import { type EvalOutcome, type EvalToolCall, scored } from '../../contract/eval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { isObject, Json, toPlain } from '../../json/json.ts';
+import { tryParse } from '../../json/try-parse.ts';
 import type { Check, CheckInput, ParamSpec } from '../check.ts';
 import { judgedCallsOf, scopeParam } from './judged-calls.ts';
 import { anyTool } from './tool-params.ts';
@@ -81,7 +82,7 @@ function mediaOf(call: EvalToolCall, messages: readonly ChatMessage[]): MediaPar
 }
 
 function partsOfText(result: string): readonly unknown[] {
-  const value = parse(result);
+  const value = tryParse(result);
   const parts: unknown = isObject(value) ? (value['parts'] ?? value['content'] ?? [value]) : value;
   return Array.isArray(parts) ? parts : [];
 }
@@ -94,12 +95,4 @@ function partsOfMessages({ name, index }: EvalToolCall, messages: readonly ChatM
     const { tool_result: answered, parts } = toPlain(message);
     return isObject(answered) && answered['name'] === name && Array.isArray(parts) ? parts : [];
   });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

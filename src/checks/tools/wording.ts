@@ -1,11 +1,5 @@
 import type { EvalToolCall } from '../../contract/eval.ts';
-
-/** The beginning of a text. */
-export function shorten(text: string, max = 100): string {
-  if (text.length <= max) return text;
-  // No half of a character.
-  return `${text.slice(0, max).replace(/[\ud800-\udbff]$/, '')}…`;
-}
+import { shorten } from '../../text/shorten.ts';
 
 /** `called: lookup, refund (2)`, in the order of their first calls. */
 export function listCalled(calls: readonly EvalToolCall[]): string {

@@ -1,4 +1,4 @@
-import { type ExpressionError, findExpressionErrors, findTypeErrors } from '../../expression/expression.ts';
+import { type ExpressionError, findExpressionErrors } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
@@ -26,7 +26,7 @@ export function checkApprovals(document: YamlDocument): Finding[] {
     const when = [...tool.path, 'approval', 'when'];
     const message = [...tool.path, 'approval', 'message'];
     return [
-      ...reportErrors(when, findTypeErrors(valueAt(document, when), variables, 'bool')),
+      ...reportErrors(when, findExpressionErrors(valueAt(document, when), variables, 'bool')),
       ...reportErrors(message, findExpressionErrors(valueAt(document, message), variables)),
     ];
   });

@@ -5,7 +5,7 @@ import { findExecutable } from '../../files/executable.ts';
 import { findInterpreterFault, findLineEndFault } from '../../files/interpreter.ts';
 import { findScript, isShell } from '../../files/script.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
-import type { Finding } from '../../yaml/finding.ts';
+import { type Finding, isError } from '../../yaml/finding.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import { whyRefused } from '../build/refused.ts';
@@ -39,9 +39,7 @@ export function checkCommands(
       const rules = dialect && foreignDialects[dialect].entry;
       return rules?.checksCommand === true ? [] : checkEntry(document, entry, rules?.folderKey, lookup);
     })
-    .map((each) =>
-      locateFinding(document, each.severity === 'error' ? { ...each, severity: unusable } : each),
-    );
+    .map((each) => locateFinding(document, isError(each) ? { ...each, severity: unusable } : each));
 }
 
 function checkEntry(

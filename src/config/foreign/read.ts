@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { foreignDialects } from '../../dialects/registry.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
-import type { Position, Problem } from '../../yaml/problem.ts';
+import type { Problem, SourceLocation } from '../../yaml/problem.ts';
 import { readDefaults } from '../build/exec.ts';
 import { readStateStore } from '../build/state-store.ts';
 import type { ForeignHookConfig, ImportConfig } from '../config.ts';
@@ -42,7 +42,7 @@ function findFailsOpen(hooks: readonly ForeignHookConfig[], imports: readonly Im
   return [...ofHooks, ...ofImports];
 }
 
-function note({ file, line, column }: Position, who: string, causes: string): Problem {
+function note({ file, line, column }: SourceLocation, who: string, causes: string): Problem {
   const message = `${who}: lets the event pass when it fails: ${causes}`;
   return { severity: 'note', file, line, column, message, hint: '`on_failure: deny` closes it.' };
 }

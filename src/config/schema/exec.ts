@@ -14,7 +14,7 @@ const count = { type: 'integer', minimum: 1 } as const;
 const scalarItems = { type: ['string', 'number', 'boolean'] } as const;
 
 /** The limits that an entry, or `spec.defaults` for all entries, may set. */
-export const limitProperties = {
+const limitProperties = {
   timeout_ms: {
     ...milliseconds,
     description:

@@ -1,6 +1,7 @@
 import type { Reply } from '../../contract/exchange.ts';
+import { endOfValue } from '../../json/ends.ts';
 import { isObject, Json } from '../../json/json.ts';
-import { endOfValue, scanElements } from '../../json/scan.ts';
+import { scanElements } from '../../json/scan.ts';
 import { type Body, describeExit, malformed, toBody } from '../body.ts';
 import type { Note } from '../dialect.ts';
 import { decodePrinted } from '../printed.ts';

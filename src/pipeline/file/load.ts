@@ -1,8 +1,7 @@
-import { RuntimeError } from '../../errors.ts';
 import { locateViolation } from '../../yaml/check.ts';
 import { parseDocument, readDocument, type YamlDocument } from '../../yaml/document.ts';
 import type { Problem } from '../../yaml/problem.ts';
-import { sortProblems } from '../../yaml/problem.ts';
+import { requireLoaded, sortProblems } from '../../yaml/problem.ts';
 import { readText } from '../../yaml/text-file.ts';
 import { findViolations } from '../../yaml/violation.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -33,7 +32,8 @@ export function loadPipeline(file: string, runtime: PipelineRuntime | undefined)
 
 /** The pipeline that the file holds. Throws CONFIG_INVALID with `details.problems`, and FILE_UNREADABLE. */
 export function requirePipeline(file: string, runtime: PipelineRuntime | undefined): Pipeline {
-  return requireLoaded(file, loadPipeline(file, runtime));
+  const { pipeline, problems } = loadPipeline(file, runtime);
+  return requireLoaded(file, pipeline, problems);
 }
 
 /** A pipeline from a text that stood in `file` once. Throws CONFIG_INVALID with `details.problems`. */
@@ -41,7 +41,8 @@ export function requirePipelineText(
   { file, text }: { readonly file: string; readonly text: string },
   runtime: PipelineRuntime | undefined,
 ): Pipeline {
-  return requireLoaded(file, load(parseDocument(file, text), text, runtime));
+  const { pipeline, problems } = load(parseDocument(file, text), text, runtime);
+  return requireLoaded(file, pipeline, problems);
 }
 
 function load(document: YamlDocument, source: string, runtime: PipelineRuntime | undefined): LoadedPipeline {
@@ -60,11 +61,4 @@ function checkShape(document: YamlDocument): readonly Problem[] {
   return violations
     .filter((violation) => !isCoveredByOther(violation, violations))
     .map((violation) => locateViolation(document, wordViolation(violation), pipelineSchema));
-}
-
-function requireLoaded(file: string, { pipeline, problems }: LoadedPipeline): Pipeline {
-  if (pipeline !== undefined) return pipeline;
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  const count = errors.length === 1 ? 'a problem' : `${errors.length} problems`;
-  throw new RuntimeError('CONFIG_INVALID', `${file} has ${count}`, { details: { problems } });
 }

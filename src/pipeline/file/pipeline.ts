@@ -1,6 +1,6 @@
 import type { Threshold } from '../../contract/eval.ts';
 import type { Expression } from '../../expression/expression.ts';
-import type { Position } from '../../yaml/problem.ts';
+import type { SourceLocation } from '../../yaml/problem.ts';
 import type { SchemaCheck } from '../../yaml/schema-check.ts';
 
 /**
@@ -26,7 +26,7 @@ export type Step = ToolStep | EvalStep | ChatStep | ParallelStep | GroupStep;
 interface StepBase {
   /** Unique in the file. */
   readonly id: string;
-  readonly position: Position;
+  readonly position: SourceLocation;
   /** `if`: the step is skipped unless this is true; anything but a boolean fails the step. */
   readonly condition?: Expression;
   /** Runs the step once for each item of a list. */
@@ -115,3 +115,6 @@ export interface GroupStep extends StepBase {
   /** Run instead when the condition is false. */
   readonly otherwise: readonly Step[];
 }
+
+/** Every variable that an expression of a pipeline may see; `validate` says where each of them is known. */
+export const everyVariable: readonly string[] = ['input', 'steps', 'item', 'index', 'error'];

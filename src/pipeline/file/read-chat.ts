@@ -2,10 +2,11 @@ import type { Threshold } from '../../contract/eval.ts';
 import { compileExpressions } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { expressionAt, mappingAt } from '../../yaml/expressions.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import { choiceAt, integerAt, itemsAt, numberAt, textAt, valueAt } from '../../yaml/read.ts';
 import type { Chat, Guardrail } from './pipeline.ts';
-import { everyVariable, expressionAt, mappingAt } from './read-expression.ts';
+import { everyVariable } from './pipeline.ts';
 
 /** What the `chat` at `path` says; its expressions see `variables`. */
 export function readChat(

@@ -1,11 +1,12 @@
 import { basename, dirname, resolve } from 'node:path';
 import { isObject } from '../../json/json.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
+import { expressionAt } from '../../yaml/expressions.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import { nonEmptyTextAt, valueAt } from '../../yaml/read.ts';
 import { compileSchema } from '../../yaml/schema-check.ts';
 import type { Pipeline } from './pipeline.ts';
-import { expressionAt } from './read-expression.ts';
+import { everyVariable } from './pipeline.ts';
 import { readSteps } from './read-step.ts';
 
 /** The pipeline that a checked document declares; `source` is its text. Call it only without errors. */
@@ -20,7 +21,7 @@ export function readPipeline(document: YamlDocument, source: string): Pipeline {
     ...omitUndefined({ runtime: runtime === undefined ? undefined : resolve(dirname(file), runtime) }),
     checkInput: compileSchema(isObject(input) || typeof input === 'boolean' ? input : undefined),
     steps: readSteps(document, ['spec', 'steps']),
-    ...omitUndefined({ output: expressionAt(document, ['spec', 'output']) }),
+    ...omitUndefined({ output: expressionAt(document, ['spec', 'output'], everyVariable) }),
   };
 }
 

@@ -1,11 +1,12 @@
 import { compileExpressions } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { expressionAt, mappingAt } from '../../yaml/expressions.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import { choiceAt, integerAt, itemsAt, millisecondsAt, textAt, valueAt } from '../../yaml/read.ts';
 import type { EvalStep, OnError, Step } from './pipeline.ts';
+import { everyVariable } from './pipeline.ts';
 import { readChat, readThreshold } from './read-chat.ts';
-import { expressionAt, mappingAt } from './read-expression.ts';
 
 /** The steps of the list at `path`; none when there is no list. */
 export function readSteps(document: YamlDocument, path: Path): Step[] {
@@ -36,7 +37,7 @@ function readStep(document: YamlDocument, path: Path): Step {
     }
     default: {
       const tool = textAt(document, [...path, 'tool']) ?? '';
-      return { ...base, kind: 'tool', tool, args: mappingAt(document, [...path, 'args']) };
+      return { ...base, kind: 'tool', tool, args: mappingAt(document, [...path, 'args'], everyVariable) };
     }
   }
 }
@@ -49,7 +50,7 @@ function readBase(document: YamlDocument, path: Path): StepBase {
     id: textAt(document, [...path, 'id']) ?? '',
     position: document.positionOf(path),
     ...omitUndefined({
-      condition: expressionAt(document, [...path, 'if']),
+      condition: expressionAt(document, [...path, 'if'], everyVariable),
       forEach: readForEach(document, path),
       timeoutMs: millisecondsAt(document, [...path, 'timeout_ms']),
     }),
@@ -60,7 +61,7 @@ function readBase(document: YamlDocument, path: Path): StepBase {
 function readForEach(document: YamlDocument, path: Path): StepBase['forEach'] | undefined {
   const forEach = [...path, 'for_each'];
   const isLong = isObject(valueAt(document, forEach));
-  const items = expressionAt(document, isLong ? [...forEach, 'items'] : forEach);
+  const items = expressionAt(document, isLong ? [...forEach, 'items'] : forEach, everyVariable);
   if (items === undefined) return undefined;
   const isParallel = valueAt(document, [...path, 'parallel']) !== undefined;
   const short = isParallel ? undefined : integerAt(document, [...path, 'concurrency']);
@@ -78,10 +79,10 @@ function readOnError(document: YamlDocument, path: Path): OnError {
 function readEval(document: YamlDocument, path: Path): Omit<EvalStep, keyof StepBase | 'kind'> {
   return {
     type: textAt(document, [...path, 'eval']) ?? '',
-    content: expressionAt(document, [...path, 'content']) ?? compileExpressions('', []),
-    params: mappingAt(document, [...path, 'params']),
+    content: expressionAt(document, [...path, 'content'], everyVariable) ?? compileExpressions('', []),
+    params: mappingAt(document, [...path, 'params'], everyVariable),
     ...omitUndefined({
-      context: expressionAt(document, [...path, 'context']),
+      context: expressionAt(document, [...path, 'context'], everyVariable),
       threshold: readThreshold(document, [...path, 'threshold']),
     }),
     onFail: choiceAt(document, [...path, 'on_fail'], ['stop', 'continue']) ?? 'stop',

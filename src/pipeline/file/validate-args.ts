@@ -1,9 +1,9 @@
 import type { ToolConfig } from '../../config/config.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path } from '../../yaml/document.ts';
+import type { Finding } from '../../yaml/finding.ts';
 import { compileSchema } from '../../yaml/schema-check.ts';
 import { suggest } from '../../yaml/suggest.ts';
-import type { Finding } from './validate-finding.ts';
 import type { PipelineRuntime } from './validate-names.ts';
 import type { StepNode } from './validate-tree.ts';
 

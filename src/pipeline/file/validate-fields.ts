@@ -1,25 +1,18 @@
-import type { ExpectedType } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
+import type { ExpressionField } from '../../yaml/expressions.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
-import type { ExpressionSite } from './validate-scope.ts';
+import { type ExpressionSite, variablesAt } from './validate-scope.ts';
 import type { StepNode } from './validate-tree.ts';
 
-/** A tree whose strings are expressions. */
-export interface Field {
-  readonly path: Path;
+/** A tree whose strings are expressions, and the position of these in the pipeline. */
+export interface Field extends ExpressionField {
   readonly site: ExpressionSite;
-  /** What a text must give; undefined where any text will do. */
-  readonly wanted: ExpectedType | undefined;
 }
 
 /** Every tree of the file whose strings are expressions. */
 export function listFields(document: YamlDocument, steps: readonly StepNode[]): readonly Field[] {
-  const output: Field = {
-    path: ['spec', 'output'],
-    site: { step: undefined, part: 'own' },
-    wanted: undefined,
-  };
+  const output = toField(['spec', 'output'], { step: undefined, part: 'own' });
   const fields = [...steps.flatMap((step) => fieldsOf(document, step)), output];
   return fields.filter(({ path }) => valueAt(document, path) !== undefined);
 }
@@ -28,9 +21,8 @@ function fieldsOf(document: YamlDocument, step: StepNode): readonly Field[] {
   const forEach = [...step.path, 'for_each'];
   const items = isObject(valueAt(document, forEach)) ? [...forEach, 'items'] : forEach;
   const guardrails = itemsAt(document, [...step.path, 'chat', 'guardrails']);
-  const field = (path: Path, part: ExpressionSite['part'], wanted?: ExpectedType): Field => {
-    return { path, site: { step, part }, wanted };
-  };
+  const field = (path: Path, part: ExpressionSite['part'], wanted?: Field['wanted']) =>
+    toField(path, { step, part }, wanted);
   return [
     field([...step.path, 'if'], 'head', 'bool'),
     field(items, 'head', 'list'),
@@ -42,4 +34,8 @@ function fieldsOf(document: YamlDocument, step: StepNode): readonly Field[] {
     field([...step.path, 'chat', 'messages'], 'own'),
     ...guardrails.map((item) => field([...item, 'params'], 'own', 'map')),
   ];
+}
+
+function toField(path: Path, site: ExpressionSite, wanted?: Field['wanted']): Field {
+  return { path, site, variables: variablesAt(site), wanted };
 }

@@ -3,9 +3,9 @@ import { checkTypes } from '../../checks/registry.ts';
 import { suggestEval } from '../../checks/suggest-eval.ts';
 import type { ProviderConfig, ToolConfig } from '../../config/config.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
+import type { Finding } from '../../yaml/finding.ts';
 import { exactValueAt, itemsAt, valueAt } from '../../yaml/read.ts';
 import { suggest } from '../../yaml/suggest.ts';
-import type { Finding } from './validate-finding.ts';
 import type { StepNode } from './validate-tree.ts';
 
 /** What a RuntimeConfig declares that the steps of a pipeline may name. */

@@ -1,10 +1,10 @@
 import { findReferences, type Reference } from '../../expression/references.ts';
 import { isObject } from '../../json/json.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
+import type { Finding } from '../../yaml/finding.ts';
 import { valueAt } from '../../yaml/read.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import { type Field, listFields } from './validate-fields.ts';
-import type { Finding } from './validate-finding.ts';
 import { whyUnknown } from './validate-scope.ts';
 import type { StepNode } from './validate-tree.ts';
 

@@ -1,8 +1,8 @@
 import { isObject } from '../../json/json.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
+import { type Finding, findCrossedBounds } from '../../yaml/finding.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
 import { guardrailIdAt } from './read-chat.ts';
-import type { Finding } from './validate-finding.ts';
 import type { StepKind, StepNode } from './validate-tree.ts';
 
 /** Keys and values of steps that the schema lets pass and that do not go together. */
@@ -79,7 +79,13 @@ function findIdleOnFail({ kind, value, path }: StepNode): readonly Finding[] {
 
 /** Guardrails of a step's chat that do not go together, and bounds of the step that nothing can keep. */
 export function findWrongChecks(document: YamlDocument, step: Pick<StepNode, 'path'>): readonly Finding[] {
-  return [...findWrongGuardrails(document, step), ...findCrossedBounds(document, step)];
+  const owners = [step.path, ...itemsAt(document, [...step.path, 'chat', 'guardrails'])];
+  return [
+    ...findWrongGuardrails(document, step),
+    ...owners.flatMap((owner) =>
+      findCrossedBounds(document, [...owner, 'threshold'], ['min_score', 'max_score']),
+    ),
+  ];
 }
 
 function findWrongGuardrails(document: YamlDocument, { path }: Pick<StepNode, 'path'>): readonly Finding[] {
@@ -105,15 +111,4 @@ function findIdleRetries(document: YamlDocument, chat: StepNode['path']): readon
   });
   const message = 'needs a guardrail that enforces: nothing else is tried again';
   return enforces ? [] : [{ path: [...chat, 'retries'], message, atKey: true }];
-}
-
-function findCrossedBounds(document: YamlDocument, { path }: Pick<StepNode, 'path'>): readonly Finding[] {
-  const owners = [path, ...itemsAt(document, [...path, 'chat', 'guardrails'])];
-  return owners.flatMap((owner): Finding[] => {
-    const low = [...owner, 'threshold', 'min_score'];
-    const min = valueAt(document, low);
-    const max = valueAt(document, [...owner, 'threshold', 'max_score']);
-    if (typeof min !== 'number' || typeof max !== 'number' || !(min > max)) return [];
-    return [{ path: low, message: `${min} is more than max_score, which is ${max}: nothing can pass` }];
-  });
 }

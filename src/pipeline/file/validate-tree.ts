@@ -6,7 +6,7 @@ import { stepKinds } from './read-step.ts';
 export type StepKind = (typeof stepKinds)[number];
 
 /** The list of its parent that contains a step; `spec` for the steps of the pipeline itself. */
-export type Slot = 'spec' | 'steps' | 'else' | 'parallel' | 'handler';
+type Slot = 'spec' | 'steps' | 'else' | 'parallel' | 'handler';
 
 /** A step of an unchecked file, with its position. */
 export interface StepNode {

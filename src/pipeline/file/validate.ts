@@ -3,11 +3,14 @@ import { dirname, resolve } from 'node:path';
 import { findSchemaFault } from '../../config/build/refused.ts';
 import { isObject } from '../../json/json.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
+import { findUnevaluatedExpressions } from '../../yaml/expressions.ts';
+import { type Finding, locateFinding } from '../../yaml/finding.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import { nonEmptyTextAt, valueAt } from '../../yaml/read.ts';
+import { pipelineSchema } from './schema.ts';
 import { findWrongArgs } from './validate-args.ts';
 import { findBadExpressions } from './validate-expressions.ts';
-import { type Finding, locateFinding } from './validate-finding.ts';
+import { listFields } from './validate-fields.ts';
 import { findWrongNames, type PipelineRuntime } from './validate-names.ts';
 import { findBadReferences } from './validate-references.ts';
 import { findWrongShapes } from './validate-shape.ts';
@@ -25,7 +28,14 @@ export function validatePipeline(document: YamlDocument, runtime: PipelineRuntim
     ...findBadReferences(document, steps),
     ...findMissingRuntime(document),
   ];
-  return findings.map((finding) => locateFinding(document, finding));
+  return findings.map((finding) => locateFinding(document, finding, pipelineSchema));
+}
+
+/** Expressions where none is evaluated. Only validation reports them: such a pipeline can still run. */
+export function findUnevaluatedInPipeline(document: YamlDocument): Problem[] {
+  const evaluated = listFields(document, listSteps(document)).map(({ path }) => path);
+  const findings = findUnevaluatedExpressions(document, { evaluated, data: [['spec', 'input']] });
+  return findings.map((finding) => locateFinding(document, finding, pipelineSchema));
 }
 
 function findBadInput(document: YamlDocument): readonly Finding[] {

@@ -1,7 +1,7 @@
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import { isTextTooDeep, isTooDeep, MAX_JSON_DEPTH } from '../../json/depth.ts';
+import { findDuplicateKey } from '../../json/duplicate-key.ts';
 import { Json } from '../../json/json.ts';
-import { findDuplicateKey } from '../../json/scan.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 
 /** The input of a run as JSON text; nothing is an empty object. Throws INPUT_INVALID when it is not JSON. */

@@ -1,6 +1,7 @@
 import { RuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
 import { createSecretHider, type SecretHider } from '../../text/hide-secrets.ts';
+import { shorten } from '../../text/shorten.ts';
 
 /** A failure of the API or the network. */
 export interface ApiFailure {
@@ -28,14 +29,18 @@ export function createProviderError(id: string, failure: ApiFailure): RuntimeErr
   const { message, status, retryAfterMs, cause } = failure;
   const retryable = failure.retryable ?? (status !== undefined && isTransientStatus(status));
   const happened = status === undefined ? 'failed' : `failed with status ${status}`;
-  return new RuntimeError('PROVIDER_FAILED', `provider "${id}" ${happened}: ${shorten(message)}`, {
-    details: {
-      ...(status === undefined ? {} : { status }),
-      retryable,
-      ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+  return new RuntimeError(
+    'PROVIDER_FAILED',
+    `provider "${id}" ${happened}: ${shorten(message.replaceAll(/\s+/g, ' ').trim(), 500, 499)}`,
+    {
+      details: {
+        ...(status === undefined ? {} : { status }),
+        retryable,
+        ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+      },
+      cause,
     },
-    cause,
-  });
+  );
 }
 
 /**
@@ -136,8 +141,3 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
 }
 
 const hiders = new WeakMap<readonly string[], SecretHider>();
-
-function shorten(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length > 500 ? `${line.slice(0, 499)}…` : line;
-}

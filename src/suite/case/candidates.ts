@@ -1,7 +1,7 @@
 import { catalogue, RuntimeError } from '../../errors.ts';
 import { cut } from '../../text/width.ts';
 import { findNearest } from '../../yaml/suggest.ts';
-import type { Row } from '../dataset/rows.ts';
+import type { Row } from '../dataset/row.ts';
 import type { Suite } from '../file/model.ts';
 import type { RowFault } from '../run/run-accumulator.ts';
 import type { Candidate } from '../select/select.ts';

@@ -1,5 +1,6 @@
 import { RuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
+import type { SourceLocation } from '../../yaml/problem.ts';
 import type { Suite } from '../file/model.ts';
 import { datasetError } from './dataset-error.ts';
 
@@ -32,11 +33,11 @@ function readId(value: unknown, rowNumber: number): string {
 
 /** DATASET_INVALID whose cause is a line of the suite file rather than the row; `location` is that line. */
 export class SuiteFileError extends RuntimeError {
-  readonly location: { readonly file: string; readonly line: number };
+  readonly location: Pick<SourceLocation, 'file' | 'line'>;
 
-  constructor(place: SuiteFileError['location'], { message, hint }: { message: string; hint: string }) {
+  constructor(location: SuiteFileError['location'], { message, hint }: { message: string; hint: string }) {
     super('DATASET_INVALID', message, { hint });
-    this.location = place;
+    this.location = location;
   }
 }
 

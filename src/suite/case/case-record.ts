@@ -1,9 +1,9 @@
 import { meetsThreshold } from '../../capability/threshold.ts';
 import { scored } from '../../contract/eval.ts';
-import type { Row } from '../dataset/rows.ts';
+import type { Row } from '../dataset/row.ts';
 import type { SuiteEval } from '../file/model.ts';
 import type { CaseRecord, EpochRecord } from '../run/record.ts';
-import { reduceEpochs } from '../stats/epoch-reduction.ts';
+import { reduceEpochs, resultsOf } from '../stats/epoch-reduction.ts';
 import { weightedMean } from '../stats/weighted-score.ts';
 
 export interface JudgedCase {
@@ -22,7 +22,7 @@ export function toCaseRecord(
   { row: { number, file, line }, id, tags, epochs }: JudgedCase,
 ): CaseRecord {
   const judged = evals.flatMap(({ id: name, role, weight, reducer }) => {
-    const results = epochs.flatMap((epoch) => epoch.results.filter((each) => each.eval === name));
+    const results = resultsOf({ epochs }, name);
     if (results.length === 0) return [];
     const result = { eval: name, ...reduceEpochs(reducer, results) };
     return [{ role, weight, score: result.score, result }];

@@ -26,7 +26,7 @@ export interface PreparedEval {
   readonly check: PreparedCheck;
 }
 
-export type PreparedCheck = PreparedTree | PreparedGuard;
+type PreparedCheck = PreparedTree | PreparedGuard;
 
 /** One eval request, or several combined. */
 export type PreparedTree =

@@ -8,7 +8,7 @@ export interface ComparisonRow {
 }
 
 /** The outcomes of a case on one side, by row; undefined where an eval did not judge it. */
-export interface PairSide {
+interface PairSide {
   /** The number of the case in its run. */
   readonly number: number;
   readonly outcomes: readonly (SideOutcome | undefined)[];

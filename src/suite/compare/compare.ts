@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../errors.ts';
+import { omitUndefined } from '../../yaml/present.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import type { CaseRecord, EvalHeader, RunSource } from '../run/record.ts';
 import { type ComparisonRow, type OnPair, pairCases } from './case-pairs.ts';
@@ -119,8 +120,7 @@ function toEvalDifference(each: RowState, records: Records, { header }: RunSourc
       eval_b: b,
       role: header.evals.find(({ id }) => id === a)?.role ?? 'metric',
       ...toDifference(each, records),
-      ...(classification === undefined ? {} : { classification }),
-      ...(decisions === undefined ? {} : { decisions }),
+      ...omitUndefined({ classification, decisions }),
     },
   ];
 }
@@ -138,8 +138,7 @@ function toInfo({ source, tag }: Side, evalId: string | undefined, cases: number
   return {
     ...{ run_id, suite, started_at },
     ...(kind === undefined ? {} : { kind }),
-    ...(tag === undefined ? {} : { tag }),
-    ...(evalId === undefined ? {} : { eval: evalId }),
+    ...omitUndefined({ tag, eval: evalId }),
     cases,
     is_complete: kind === 'shadow' || source.report !== undefined,
   };

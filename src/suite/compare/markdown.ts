@@ -1,6 +1,6 @@
-import { toCode } from '../report/markdown-text.ts';
+import { cut } from '../../text/width.ts';
+import { cutNote, renderTable as table, toCode } from '../report/markdown-text.ts';
 import { formatMean, formatPercent } from '../report/numbers.ts';
-import { cut } from '../report/terminal/text-width.ts';
 import type { Change, Comparison } from './comparison.ts';
 import { describeShadows, isShadowComparison, shadowLists, shadowRows, shadowTitles } from './shadows.ts';
 import {
@@ -63,7 +63,6 @@ function shadowSections(comparison: Comparison): string[][] {
 }
 
 const longestText = 59_900;
-const cutNote = '_The rest is left out: this text may not be longer._';
 
 const titles = [
   'eval',
@@ -122,11 +121,4 @@ const longestDetail = 240;
 
 function shortCode(text: string): string {
   return toCode(cut(text, 80));
-}
-
-/** No lines of no rows. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  if (rows.length === 0) return [];
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(line)];
 }

@@ -1,7 +1,8 @@
+import { escapeInvisibleLine as oneLine } from '../../text/escape-invisible.ts';
+import { cut } from '../../text/width.ts';
 import { formatMean, formatPercent } from '../report/numbers.ts';
 import { type Column, type GridRow, type GridView, renderGrid, toReadable } from '../report/terminal/grid.ts';
 import { createPaint } from '../report/terminal/paint.ts';
-import { cut, oneLine } from '../report/terminal/text-width.ts';
 import type { Change, Comparison } from './comparison.ts';
 import { describeShadows, isShadowComparison, shadowLists, shadowRows, shadowTitles } from './shadows.ts';
 import {

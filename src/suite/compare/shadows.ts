@@ -1,5 +1,6 @@
+import { escapeInvisibleLine as oneLine } from '../../text/escape-invisible.ts';
+import { cut } from '../../text/width.ts';
 import { formatCount, formatDuration, formatPercent } from '../report/numbers.ts';
-import { cut, oneLine } from '../report/terminal/text-width.ts';
 import type { Change, Comparison, EvalDifference } from './comparison.ts';
 import type { Decisions } from './decisions.ts';
 import { formatP } from './regressions.ts';

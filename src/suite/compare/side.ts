@@ -1,7 +1,7 @@
 import type { CaseRecord, EvalResult, GuardRecord, RunSource } from '../run/record.ts';
 import type { GuardSample } from '../stats/classification.ts';
+import { resultsOf } from '../stats/epoch-reduction.ts';
 import { isFlaky } from '../stats/epoch-table.ts';
-import { resultsOf } from '../stats/stats-accumulator.ts';
 import { isEpochPassed } from '../stats/weighted-score.ts';
 
 /** One of the two things that are compared: a run, or the part of it with that tag. */
@@ -68,11 +68,4 @@ function toAnswer({ guard, error, duration_ms }: EvalResult): SideOutcome['answe
 /** Without the hooks, whose durations are not compared. */
 function toGuardSample({ expected, flagged, confidence }: GuardSample): GuardSample {
   return { expected, flagged, confidence, hooks: [] };
-}
-
-/** What a listing shows of a case. */
-export function detailOf(record: CaseRecord, key: ResultKey): string {
-  if (key !== undefined) return record.results.find((each) => each.eval === key)?.detail ?? '';
-  const failed = record.results.filter(({ passed }) => !passed);
-  return failed.map((result) => `${result.eval}: ${result.detail}`).join('; ');
 }

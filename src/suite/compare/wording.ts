@@ -1,4 +1,4 @@
-import { formatCount } from '../report/numbers.ts';
+import { formatCount, formatListed } from '../report/numbers.ts';
 import { describeScore } from '../report/wording.ts';
 import type {
   Change,
@@ -68,8 +68,7 @@ export function describeP(p: number | null): string {
 
 /** `3 regressions`, `70 regressions, the first 50`. */
 export function describeRegressions({ regressions, first_regressions: first }: Difference): string {
-  const count = formatCount(regressions, 'regression');
-  return first.length < regressions ? `${count}, the first ${first.length}` : count;
+  return formatListed(regressions, 'regression', first.length);
 }
 
 /** `+0.346 (0.317 to 0.375)`; empty where no two scores were compared. */

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { RuntimeError } from '../../errors.ts';
+import { whyUnreadable } from '../../files/file-error.ts';
 import { DecompressionError, decompress } from './decompress.ts';
 
 /** The bytes of one file, decompressed and without a byte order mark. */
@@ -30,7 +31,7 @@ export function openBytes(path: string, signal: AbortSignal): OpenBytes {
 /** How messages call stdin. */
 export const stdinName = '<stdin>';
 
-export function isCompressed(path: string): boolean {
+function isCompressed(path: string): boolean {
   return /\.gz$/i.test(path);
 }
 
@@ -82,13 +83,4 @@ function decoderOf(bytes: Buffer): TextDecoder | undefined {
   const zeros = [...bytes.subarray(0, 4)].map((byte) => Number(byte === 0)).join('');
   if ((first === 0xff && second === 0xfe) || zeros === '0101') return new TextDecoder('utf-16le');
   return (first === 0xfe && second === 0xff) || zeros === '1010' ? new TextDecoder('utf-16be') : undefined;
-}
-
-function whyUnreadable(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  const message = cause instanceof Error ? cause.message : String(cause);
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
-  if (code === 'EISDIR') return 'is a folder';
-  if (code === 'EACCES') return 'may not be read';
-  return `cannot be read: ${message}`;
 }

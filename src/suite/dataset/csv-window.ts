@@ -1,7 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync';
 
 /** One record of separated values. */
-export interface CsvRecord {
+interface CsvRecord {
   /** Where it ends in the bytes, behind its line feed. */
   readonly end: number;
   readonly fields: readonly string[];

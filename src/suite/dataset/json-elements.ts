@@ -1,3 +1,12 @@
+import {
+  CLOSE_BRACKET,
+  COMMA,
+  continueValue,
+  isSpace,
+  OPEN_BRACKET,
+  type OpenValue,
+  startValue,
+} from '../../json/ends.ts';
 import { type BoundedBuffer, countLines, newBoundedBuffer } from './lines.ts';
 
 /** One value of a JSON text, not yet parsed; `bytes` is undefined when it was too long to keep. */
@@ -8,7 +17,7 @@ export interface JsonElement {
 }
 
 /** The line where the text is no valid list or sequence of values any more. */
-export interface JsonBreak {
+interface JsonBreak {
   readonly kind: 'break';
   readonly line: number;
   readonly reason: string;
@@ -38,13 +47,13 @@ export function newElementScanner(maxBytes: number): ElementScanner {
     state = 'broken';
   };
   /** Takes what belongs to the element, and gives the position behind that. */
-  const takeElement = (element: OpenElement, chunk: Buffer, from: number): number => {
-    const end = endOfElement(element, chunk, from);
-    const part = chunk.subarray(from, end.at);
+  const takeElement = (element: OpenElement, chunk: Buffer, text: string, from: number): number => {
+    const end = continueValue(text, from, element.value);
+    const part = chunk.subarray(from, end);
     line += countLines(part);
     element.buffer.add(part);
-    if (end.reached) finish(element);
-    return end.at;
+    if (end !== undefined) finish(element);
+    return end ?? chunk.length;
   };
   /** Takes one byte between elements, unless an element begins with it. */
   const takeBetween = (byte: number): boolean => {
@@ -54,7 +63,7 @@ export function newElementScanner(maxBytes: number): ElementScanner {
     if ('reason' in transition) breakOff(transition.reason);
     else state = transition.place;
     if ('reason' in transition || !transition.begins) return true;
-    open = { line, buffer: newBoundedBuffer(maxBytes), depth: 0, inString: false, isEscaped: false };
+    open = { line, buffer: newBoundedBuffer(maxBytes), value: startValue() };
     return false;
   };
   const drain = (): (JsonElement | JsonBreak)[] => {
@@ -64,14 +73,16 @@ export function newElementScanner(maxBytes: number): ElementScanner {
   };
   return {
     push(chunk) {
+      // One character for each byte: what JSON consists of is ASCII.
+      const text = chunk.toString('latin1');
       for (let at = 0; at < chunk.length && state !== 'broken'; ) {
-        if (open !== undefined) at = takeElement(open, chunk, at);
+        if (open !== undefined) at = takeElement(open, chunk, text, at);
         else if (takeBetween(chunk[at] ?? 0)) at += 1;
       }
       return drain();
     },
     end() {
-      if (open !== undefined && open.depth === 0 && !open.inString) finish(open);
+      if (open !== undefined && open.value.depth === 0 && !open.value.isInString) finish(open);
       if (open !== undefined) {
         line = open.line;
         breakOff('the element that starts here does not end');
@@ -88,23 +99,10 @@ interface OpenElement {
   /** Where it begins. */
   readonly line: number;
   readonly buffer: BoundedBuffer;
-  depth: number;
-  inString: boolean;
-  isEscaped: boolean;
+  readonly value: OpenValue;
 }
 
 const LINE_FEED = 0x0a;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === LINE_FEED || byte === 0x0d || byte === 0x09;
-}
 
 function isInList(state: ScanState): boolean {
   return state === 'opened' || state === 'comma' || state === 'behind';
@@ -135,36 +133,4 @@ function nextState(state: ScanState, byte: number): Transition {
     case 'broken':
       return { place: state, begins: false };
   }
-}
-
-/** The position behind the element, or behind the chunk when the element goes on. */
-function endOfElement(element: OpenElement, chunk: Buffer, from: number): { at: number; reached: boolean } {
-  const known = element.buffer.size();
-  for (let at = from; at < chunk.length; at++) {
-    const byte = chunk[at] ?? 0;
-    if (element.inString) {
-      if (element.isEscaped) element.isEscaped = false;
-      else if (byte === BACKSLASH) element.isEscaped = true;
-      else if (byte === QUOTE) {
-        element.inString = false;
-        if (element.depth === 0) return { at: at + 1, reached: true };
-      }
-      continue;
-    }
-    if (element.depth === 0 && known + at > from && endsScalar(byte)) {
-      return { at, reached: true };
-    }
-    if (byte === QUOTE) element.inString = true;
-    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) element.depth += 1;
-    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      element.depth -= 1;
-      if (element.depth <= 0) return { at: at + 1, reached: true };
-    }
-  }
-  return { at: chunk.length, reached: false };
-}
-
-/** Whether a number or a word is over. */
-function endsScalar(byte: number): boolean {
-  return isSpace(byte) || byte === COMMA || byte === CLOSE_BRACKET || byte === CLOSE_BRACE;
 }

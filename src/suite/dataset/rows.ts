@@ -8,8 +8,6 @@ import { newReadProgress, type ReadProgress } from './read-progress.ts';
 import { readers } from './readers.ts';
 import { type FileRow, type Row, unusable } from './row.ts';
 
-export type { Row, RowContent } from './row.ts';
-
 /** The rows of a dataset, and how much of it has been read. */
 export interface Rows {
   /**

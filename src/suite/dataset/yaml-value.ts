@@ -16,7 +16,7 @@ import { tooDeep } from '../../yaml/syntax.ts';
 import type { TreeMistake } from '../../yaml/tree.ts';
 
 /** The value of a node; with a mistake, the value is meaningless. */
-export interface YamlReading {
+interface YamlReading {
   readonly value: unknown;
   readonly mistake: TreeMistake | undefined;
 }

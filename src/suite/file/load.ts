@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
-import { RuntimeError } from '../../errors.ts';
 import { compileExpressions } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import { checkSchema } from '../../yaml/check.ts';
 import { readDocument, type YamlDocument } from '../../yaml/document.ts';
+import { omitUndefined } from '../../yaml/present.ts';
 import type { Problem } from '../../yaml/problem.ts';
-import { sortProblems } from '../../yaml/problem.ts';
+import { requireLoaded, sortProblems } from '../../yaml/problem.ts';
 import {
   choiceAt,
   exactValueAt,
@@ -22,7 +22,7 @@ import { validateSuite } from '../validate/validate.ts';
 import { type CaseMapping, type Dataset, datasetFormats, type InlineRow, type Suite } from './model.ts';
 import { besideFile } from './paths.ts';
 import { toEval, toGate } from './read-eval.ts';
-import { rowVariables, variablesOf } from './read-expression.ts';
+import { rowVariables, variablesOf } from './variables.ts';
 
 /** The suite, undefined when one of the problems is an error; with every problem of its file. */
 export interface LoadedSuite {
@@ -47,42 +47,37 @@ export function loadSuite(file: string, config: SuiteRuntime | undefined): Loade
 /** The suite that the file holds. Throws CONFIG_INVALID with `details.problems`, and FILE_UNREADABLE. */
 export function requireSuite(file: string, config: SuiteRuntime | undefined): Suite {
   const { suite, problems } = loadSuite(file, config);
-  if (suite !== undefined) return suite;
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  const count = errors.length === 1 ? 'a problem' : `${errors.length} problems`;
-  throw new RuntimeError('CONFIG_INVALID', `${file} has ${count}`, { details: { problems } });
+  return requireLoaded(file, suite, problems);
 }
 
 function toSuite(document: YamlDocument): Suite {
   const { file } = document;
   const runtime = textAt(document, ['spec', 'runtime']);
-  const timeoutMs = millisecondsAt(document, ['spec', 'timeout_ms']);
-  const subject = isObject(valueAt(document, ['spec', 'subject']))
-    ? readSubject(document, ['spec', 'subject'])
-    : undefined;
+  const hasSubject = isObject(valueAt(document, ['spec', 'subject']));
   return {
     file,
     name: textAt(document, ['metadata', 'name']) ?? basename(file).replace(/(\.suite)?\.(ya?ml|json)$/, ''),
-    ...(runtime === undefined ? {} : { runtime: besideFile(file, runtime) }),
     dataset: toDataset(document),
     mapping: toMapping(document),
-    ...(subject === undefined ? {} : { subject }),
     evals: itemsAt(document, ['spec', 'evals']).map((path) => toEval(document, path)),
     gates: itemsAt(document, ['spec', 'gates']).map((path) => toGate(document, path)),
     epochs: integerAt(document, ['spec', 'repeat', 'epochs']) ?? 1,
     retries: integerAt(document, ['spec', 'retries'], 0) ?? 0,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...omitUndefined({
+      runtime: runtime && besideFile(file, runtime),
+      subject: hasSubject ? readSubject(document, ['spec', 'subject']) : undefined,
+      timeoutMs: millisecondsAt(document, ['spec', 'timeout_ms']),
+    }),
   };
 }
 
 function toDataset(document: YamlDocument): Dataset {
   const path = textAt(document, ['spec', 'dataset', 'path']);
   if (path !== undefined) {
-    const format = choiceAt(document, ['spec', 'dataset', 'format'], datasetFormats);
     return {
       kind: 'file',
       path: path === '-' ? path : besideFile(document.file, path),
-      ...(format === undefined ? {} : { format }),
+      ...omitUndefined({ format: choiceAt(document, ['spec', 'dataset', 'format'], datasetFormats) }),
     };
   }
   const rows = itemsAt(document, ['spec', 'cases']).flatMap((item): InlineRow[] => {

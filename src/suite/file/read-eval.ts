@@ -1,14 +1,15 @@
 import { compileExpressions } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { expressionAt, mappingAt } from '../../yaml/expressions.ts';
+import { omitUndefined } from '../../yaml/present.ts';
 import { choiceAt, exactValueAt, itemsAt, numberAt, textAt, valueAt } from '../../yaml/read.ts';
 import type { CheckTree, Gate, GuardCheck, SuiteEval } from './model.ts';
-import { expressionAt, rowVariables, variablesOf } from './read-expression.ts';
 import { type Reduction, readReduction } from './reduction.ts';
+import { rowVariables, variablesOf } from './variables.ts';
 
 /** Reads one item of `spec.evals`; call it only for a valid document. */
 export function toEval(document: YamlDocument, path: Path): SuiteEval {
-  const condition = expressionAt(document, [...path, 'if'], rowVariables);
   const check = isObject(valueAt(document, [...path, 'guard']))
     ? toGuardCheck(document, path)
     : toTree(document, path);
@@ -17,10 +18,10 @@ export function toEval(document: YamlDocument, path: Path): SuiteEval {
     role:
       choiceAt(document, [...path, 'role'], ['assertion', 'guardrail', 'metric']) ??
       (check.kind === 'guard' ? 'metric' : 'assertion'),
-    threshold: expressionAt(document, [...path, 'threshold'], rowVariables) ?? compileExpressions({}, []),
+    threshold: mappingAt(document, [...path, 'threshold'], rowVariables),
     weight: numberAt(document, [...path, 'weight']) ?? 1,
     reducer: reductionAt(document, [...path, 'reducer']) ?? reductionAt(document, suiteReducerPath) ?? mean,
-    ...(condition === undefined ? {} : { condition }),
+    ...omitUndefined({ condition: expressionAt(document, [...path, 'if'], rowVariables) }),
     check,
   };
 }
@@ -43,12 +44,11 @@ function toTree(document: YamlDocument, path: Path): CheckTree {
     if (parts.length > 0) return { kind, parts: parts.map((part) => toPart(document, part)) };
   }
   const variables = variablesOf(document);
-  const content = expressionAt(document, [...path, 'content'], variables);
   return {
     kind: 'check',
     type: textAt(document, [...path, 'type']) ?? '',
-    params: expressionAt(document, [...path, 'params'], variables) ?? compileExpressions({}, []),
-    ...(content === undefined ? {} : { content }),
+    params: mappingAt(document, [...path, 'params'], variables),
+    ...omitUndefined({ content: expressionAt(document, [...path, 'content'], variables) }),
   };
 }
 
@@ -62,12 +62,11 @@ function toPart(document: YamlDocument, path: Path): CheckTree {
 }
 
 function toGuardCheck(document: YamlDocument, path: Path): GuardCheck {
-  const only = textAt(document, [...path, 'guard', 'only']);
   const event = exactValueAt(document, [...path, 'guard']);
   const { only: _, ...members } = isObject(event) ? event : {};
   return {
     kind: 'guard',
-    ...(only === undefined ? {} : { only }),
+    ...omitUndefined({ only: textAt(document, [...path, 'guard', 'only']) }),
     event: compileExpressions(members, rowVariables),
     expected: compileExpressions(exactValueAt(document, [...path, 'expected']), rowVariables),
   };
@@ -75,15 +74,13 @@ function toGuardCheck(document: YamlDocument, path: Path): GuardCheck {
 
 /** Reads one item of `spec.gates`; call it only for a valid document. */
 export function toGate(document: YamlDocument, path: Path): Gate {
-  const evalId = textAt(document, [...path, 'eval']);
-  const tag = textAt(document, [...path, 'tag']);
-  const min = numberAt(document, [...path, 'min']);
-  const max = numberAt(document, [...path, 'max']);
   return {
-    ...(evalId === undefined ? {} : { eval: evalId }),
+    ...omitUndefined({ eval: textAt(document, [...path, 'eval']) }),
     metric: textAt(document, [...path, 'metric']) ?? 'pass_rate',
-    ...(tag === undefined ? {} : { tag }),
-    ...(min === undefined ? {} : { min }),
-    ...(max === undefined ? {} : { max }),
+    ...omitUndefined({
+      tag: textAt(document, [...path, 'tag']),
+      min: numberAt(document, [...path, 'min']),
+      max: numberAt(document, [...path, 'max']),
+    }),
   };
 }

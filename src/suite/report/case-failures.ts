@@ -1,5 +1,6 @@
 import type { Role } from '../file/model.ts';
-import type { CaseRecord, CaseResult, EvalResult, Failure, RunHeader } from '../run/record.ts';
+import type { CaseRecord, CaseResult, Failure, RunHeader } from '../run/record.ts';
+import { resultsOf } from '../stats/epoch-reduction.ts';
 
 /** Returns the role of an eval; an unknown eval counts as an assertion. */
 export type RoleOf = (evalId: string) => Role;
@@ -57,11 +58,6 @@ export function classifyResult(
 ): 'good' | 'failed' | 'unscored' {
   if (passed || isCasePassed || roleOf(id) === 'metric') return 'good';
   return score === null ? 'unscored' : 'failed';
-}
-
-/** The results of one eval in the epochs of a case. */
-export function resultsOf({ epochs }: CaseRecord, evalId: string): EvalResult[] {
-  return epochs.flatMap(({ results }) => results.filter((result) => result.eval === evalId));
 }
 
 /** Milliseconds that one eval waited in queues for a case, over all epochs; undefined for older records. */

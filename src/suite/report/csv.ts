@@ -1,6 +1,7 @@
 import { escapeInvisible } from '../../text/escape-invisible.ts';
 import type { CaseRecord, CaseResult, EvalHeader, RunHeader } from '../run/record.ts';
-import { durationMsOf, queueMsOf, resultsOf } from './case-failures.ts';
+import { resultsOf } from '../stats/epoch-reduction.ts';
+import { durationMsOf, queueMsOf } from './case-failures.ts';
 import type { OpenReporter } from './reporter.ts';
 
 /** One line for each case and eval (RFC 4180), for spreadsheets and data frames. */
@@ -24,7 +25,7 @@ export const openCsv: OpenReporter = (sink) => {
 };
 
 /** The first line. */
-export const csvColumns = [
+const csvColumns = [
   'number',
   'case',
   'file',

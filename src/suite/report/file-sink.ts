@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
+import { systemCode } from '../../files/file-error.ts';
 import { makeFolders } from '../../files/make-folders.ts';
 import type { Sink } from './reporter.ts';
 
@@ -41,7 +42,7 @@ async function findTarget(file: string): Promise<{ readonly path: string; readon
     if (!found.isFile() && !found.isDirectory()) return { path: file, isSpecial: true };
     return { path: await realpath(file), isSpecial: false };
   } catch (thrown) {
-    if (codeOf(thrown) !== 'ENOENT') throw thrown;
+    if (systemCode(thrown) !== 'ENOENT') throw thrown;
     return { path: file, isSpecial: false };
   }
 }
@@ -96,7 +97,7 @@ async function findMode(path: string): Promise<number> {
     const { mode } = await handle.stat().finally(() => handle.close());
     return mode & 0o777;
   } catch (thrown) {
-    if (codeOf(thrown) !== 'ENOENT') throw thrown;
+    if (systemCode(thrown) !== 'ENOENT') throw thrown;
     return 0o666;
   }
 }
@@ -131,14 +132,10 @@ async function withFileErrors<Result>(file: string, work: () => Promise<Result>)
 }
 
 function whyUnwritable(cause: unknown): string {
-  const code = codeOf(cause);
+  const code = systemCode(cause);
   if (code === 'EISDIR') return 'is a folder';
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return 'may not be written';
   if (code === 'ENOTDIR' || code === 'EEXIST') return 'cannot be made: a part of its path is a file';
   if (code === 'ENOSPC') return 'cannot be written: the disk is full';
   return `cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`;
-}
-
-function codeOf(thrown: unknown): unknown {
-  return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
 }

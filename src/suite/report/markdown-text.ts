@@ -1,4 +1,4 @@
-import { oneLine } from './terminal/text-width.ts';
+import { escapeInvisibleLine as oneLine } from '../../text/escape-invisible.ts';
 
 /**
  * The text on one line as a code span, in which nothing is markup, a link or a mention; fit for a cell of a table.
@@ -16,4 +16,19 @@ export function toCode(text: string): string {
 /** Implementations do not agree on two backslashes before a pipe, so there is never more than one. */
 function escapePipes(text: string): string {
   return text.replaceAll(/\\(?=\|)/g, '\\ ').replaceAll('|', '\\|');
+}
+
+/** What stands at the end of a text that had to be cut. */
+export const cutNote = '_The rest is left out: this text may not be longer._';
+
+/** The lines of a table, with the columns of those indices on the right; none when it has no rows. */
+export function renderTable(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+  right: readonly number[] = [],
+): string[] {
+  if (rows.length === 0) return [];
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const rule = titles.map((_title, index) => (right.includes(index) ? '---:' : '---'));
+  return [line(titles), line(rule), ...rows.map(line)];
 }

@@ -1,9 +1,9 @@
+import { cut } from '../../text/width.ts';
 import type { Classification, Failure, GateResult, RowProblem, Stats, SuiteReport } from '../run/record.ts';
-import { toCode } from './markdown-text.ts';
-import { formatCount, formatMean, formatPercent } from './numbers.ts';
+import { cutNote, renderTable, toCode } from './markdown-text.ts';
+import { formatCount, formatListed, formatMean, formatPercent } from './numbers.ts';
 import type { OpenReporter } from './reporter.ts';
 import { isLabelled } from './terminal/stats-grid.ts';
-import { cut } from './terminal/text-width.ts';
 import {
   bailedSentence,
   countProblems,
@@ -29,9 +29,9 @@ export function renderMarkdown(report: SuiteReport): string {
   const sections = [
     { lines: verdict(report) },
     { lines: voidList(report) },
-    { lines: table(gateTitles, report.gates.map(gateCells)) },
-    { lines: table(statsTitles, statsRows(report)) },
-    { lines: table(guardTitles, guardRows(report)) },
+    { lines: renderTable(gateTitles, report.gates.map(gateCells), [2]) },
+    { lines: renderTable(statsTitles, statsRows(report), numbersFrom1) },
+    { lines: renderTable(guardTitles, guardRows(report), numbersFrom1) },
     { lines: failureList(report), end: '\n\n</details>' },
     { lines: problemList(report), end: '\n\n</details>' },
   ];
@@ -47,7 +47,6 @@ export function renderMarkdown(report: SuiteReport): string {
 }
 
 const longestText = 60_000;
-const cutNote = '_The rest is left out: this text may not be longer._';
 
 function takeUpTo(lines: readonly string[], room: number): readonly string[] {
   let left = room;
@@ -70,15 +69,7 @@ function verdict(report: SuiteReport): string[] {
   return [`### ${mark} ${shortCode(suite)}: ${status}`, '', `${counts.join(', ')}.`, ...bailed];
 }
 
-interface Titles {
-  readonly texts: readonly string[];
-  readonly rule: string;
-}
-
-const gateTitles: Titles = {
-  texts: ['gate', 'metric', 'value', 'wanted', ''],
-  rule: '| --- | --- | ---: | --- | --- |',
-};
+const gateTitles = ['gate', 'metric', 'value', 'wanted', ''];
 
 function gateCells(gate: GateResult): string[] {
   const { eval: id, tag, metric, value, min, max, passed } = gate;
@@ -94,10 +85,21 @@ function gateCells(gate: GateResult): string[] {
   ];
 }
 
-const statsTitles: Titles = {
-  texts: ['eval', 'count', 'passed', 'pass rate', 'mean', '95 %', 'median', 'p10', 'unscored', 'flaky'],
-  rule: `| --- |${' ---: |'.repeat(9)}`,
-};
+/** The columns of numbers, which stand on the right. */
+const numbersFrom1 = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+
+const statsTitles = [
+  'eval',
+  'count',
+  'passed',
+  'pass rate',
+  'mean',
+  '95 %',
+  'median',
+  'p10',
+  'unscored',
+  'flaky',
+];
 
 function statsRows({ evals, overall }: SuiteReport): string[][] {
   const rows = Object.entries(evals).flatMap(([id, { tags, ...all }]) => [
@@ -122,10 +124,7 @@ function statsCells(stats: Stats): string[] {
   ];
 }
 
-const guardTitles: Titles = {
-  texts: ['guard', 'precision', 'recall', 'F1', 'F2', 'AUC', 'missed', 'false alarms'],
-  rule: `| --- |${' ---: |'.repeat(7)}`,
-};
+const guardTitles = ['guard', 'precision', 'recall', 'F1', 'F2', 'AUC', 'missed', 'false alarms'];
 
 function guardRows({ evals }: SuiteReport): string[][] {
   return Object.entries(evals).flatMap(([id, { classification }]) =>
@@ -140,7 +139,7 @@ function classificationCells(guard: Classification): string[] {
 
 function failureList({ failures, failure_count: count }: SuiteReport): string[] {
   if (count === 0) return [];
-  return details(title('failure', count, failures.length), failures.map(failureItem));
+  return details(formatListed(count, 'failure', failures.length), failures.map(failureItem));
 }
 
 function failureItem(failure: Failure): string {
@@ -157,7 +156,7 @@ function voidList({ problems }: SuiteReport): string[] {
 function problemList({ problems, problem_count: count }: SuiteReport): string[] {
   const ofRows = problems.filter(({ scope }) => scope !== 'run');
   const all = count - (problems.length - ofRows.length);
-  return all === 0 ? [] : details(title('unusable row', all, ofRows.length), ofRows.map(problemItem));
+  return all === 0 ? [] : details(formatListed(all, 'unusable row', ofRows.length), ofRows.map(problemItem));
 }
 
 function problemItem({ file, line, message, hint }: RowProblem): string {
@@ -168,19 +167,6 @@ function problemItem({ file, line, message, hint }: RowProblem): string {
 /** The blank line makes Markdown of what follows. */
 function details(summary: string, items: readonly string[]): string[] {
   return [`<details><summary>${summary}</summary>`, '', ...items];
-}
-
-function title(noun: string, count: number, shown: number): string {
-  return shown < count ? `${formatCount(count, noun)}, the first ${shown}` : formatCount(count, noun);
-}
-
-function table({ texts, rule }: Titles, rows: readonly (readonly string[])[]): string[] {
-  if (rows.length === 0) return [];
-  return [toRow(texts), rule, ...rows.map(toRow)];
-}
-
-function toRow(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`;
 }
 
 function shortCode(text: string): string {

@@ -38,6 +38,11 @@ export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** `3 failures`, `70 failures, the first 20` when only so many are listed. */
+export function formatListed(count: number, noun: string, listed: number): string {
+  return listed < count ? `${formatCount(count, noun)}, the first ${listed}` : formatCount(count, noun);
+}
+
 function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
 }

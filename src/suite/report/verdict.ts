@@ -1,6 +1,6 @@
+import { escapeInvisibleLine as oneLine } from '../../text/escape-invisible.ts';
 import type { GateResult, RowProblem, SuiteReport } from '../run/record.ts';
 import { formatCount } from './numbers.ts';
-import { oneLine } from './terminal/text-width.ts';
 import { bailedSentence, countProblems, explainGate, nameGate } from './wording.ts';
 
 /**

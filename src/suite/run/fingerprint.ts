@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isObject, stringifyJson } from '../../json/json.ts';
+import { tryParse } from '../../json/try-parse.ts';
 import type { EpochKey } from './suite-run.ts';
 
 /**
@@ -27,12 +28,8 @@ export function findChanges(before: string, now: string): readonly string[] | un
 
 /** Undefined for the older format, one digest of everything, which is not JSON. */
 function toDigests(fingerprint: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const digests: unknown = JSON.parse(fingerprint);
-    return isObject(digests) ? digests : undefined;
-  } catch {
-    return undefined;
-  }
+  const digests = tryParse(fingerprint);
+  return isObject(digests) ? digests : undefined;
 }
 
 /** A digest of the row and identity of a case; a stored epoch is used only when it is the same. */

@@ -47,15 +47,6 @@ export function findGateMetric(text: string): MetricInfo | undefined {
   return undefined;
 }
 
-export function isGateMetric(text: string): boolean {
-  return findGateMetric(text) !== undefined;
-}
-
-/** Whether a gate without an `eval` may name this metric. */
-export function isOverallMetric(text: string): boolean {
-  return findGateMetric(text)?.scope === 'cases';
-}
-
 type Group = Stats & {
   readonly classification?: Classification;
   readonly latency_ms?: EvalStats['latency_ms'];

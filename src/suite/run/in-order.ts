@@ -1,6 +1,7 @@
 import { yieldAfterLongWork } from '../../time/time-limit.ts';
+
 /** Opens a source of items that ends early when its signal is aborted. */
-export type Source<Item> = (signal: AbortSignal) => AsyncIterable<Item>;
+type Source<Item> = (signal: AbortSignal) => AsyncIterable<Item>;
 
 export interface InOrderOptions<Item, Result> {
   readonly source: Source<Item>;

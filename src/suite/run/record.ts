@@ -286,7 +286,7 @@ export interface RunSummary extends Omit<SuiteReport, 'status' | 'duration_ms'> 
   readonly duration_ms: number | null;
 }
 
-export type UnendedStatus = 'running' | 'interrupted';
+type UnendedStatus = 'running' | 'interrupted';
 
 /** A run that is over, or was cut off, to be shown, compared or rendered again. */
 export interface RunSource {

@@ -1,24 +1,27 @@
 // What `loadResults()` gives: reporters, comparisons and run files. Loaded only when it is asked for.
+
+export { escapeInvisibleLine as oneLine } from '../../text/escape-invisible.ts';
+export { cut } from '../../text/width.ts';
 export { compareRuns } from '../compare/compare.ts';
 export { renderComparisonMarkdown } from '../compare/markdown.ts';
 export { findRegressions } from '../compare/regressions.ts';
 export { renderComparison } from '../compare/render.ts';
-export { failuresOf, resultsOf as askedOf, roleLookup as openRoles } from '../report/case-failures.ts';
+export { failuresOf, roleLookup } from '../report/case-failures.ts';
 export { openDelivery } from '../report/delivery.ts';
 export { toReportDocument } from '../report/json.ts';
 export { openRunFile } from '../report/jsonl/run-file.ts';
 export { readReporter } from '../report/registry.ts';
 export { openProgress } from '../report/terminal/progress.ts';
 export { renderTable } from '../report/terminal/table.ts';
-export { cut, oneLine } from '../report/terminal/text-width.ts';
 export { explainVerdict } from '../report/verdict.ts';
 export {
   describeBounds,
   describeFailure,
   describeScore,
   explainGate,
-  formatBeside as toHonest,
+  formatBeside,
   nameGate,
 } from '../report/wording.ts';
-export { replayReport as retell } from '../stats/replay-report.ts';
+export { resultsOf } from '../stats/epoch-reduction.ts';
+export { replayReport } from '../stats/replay-report.ts';
 export { summarize } from '../stats/summarize.ts';

@@ -1,4 +1,5 @@
-import type { Row } from '../dataset/rows.ts';
+import type { SourceLocation } from '../../yaml/problem.ts';
+import type { Row } from '../dataset/row.ts';
 import type { Suite, SuiteProgress } from '../file/model.ts';
 import { failuresOf, roleLookup } from '../report/case-failures.ts';
 import { newStatsAccumulator } from '../stats/stats-accumulator.ts';
@@ -19,7 +20,7 @@ export interface RunAccumulator {
   report(end: RunTotals): SuiteReport;
 }
 
-export interface RunTotals {
+interface RunTotals {
   readonly durationMs: number;
   /** Rows that the dataset had, whether or not they were selected. */
   readonly rows: number;
@@ -30,7 +31,7 @@ export interface RunTotals {
 /** What is wrong with a row. */
 export interface RowFault {
   /** The line of the suite that is wrong, rather than the row; reported once. */
-  readonly location?: { readonly file: string; readonly line: number };
+  readonly location?: Pick<SourceLocation, 'file' | 'line'>;
   readonly message: string;
   readonly hint?: string;
 }

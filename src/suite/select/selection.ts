@@ -1,4 +1,4 @@
-import type { Row } from '../dataset/rows.ts';
+import type { Row } from '../dataset/row.ts';
 
 /** Which cases of a dataset run; without any member, all of them. */
 export interface Selection {
@@ -26,7 +26,7 @@ export interface CaseCandidate {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-export interface ProblemCandidate {
+interface ProblemCandidate {
   readonly row: Row;
   readonly problem: { readonly message: string; readonly hint?: string };
 }

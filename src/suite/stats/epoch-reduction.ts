@@ -14,7 +14,7 @@ export function reduceCase(
   epochs: readonly EpochRecord[],
 ): CaseResult[] {
   return evals.flatMap(({ id, reducer }) => {
-    const results = epochs.flatMap((epoch) => epoch.results.filter((result) => result.eval === id));
+    const results = resultsOf({ epochs }, id);
     return results.length === 0 ? [] : [{ eval: id, ...reduceEpochs(reducer, results) }];
   });
 }
@@ -81,4 +81,12 @@ function describe(results: readonly EvalResult[], passedEpochs: number): string 
   const shown = results.find(({ passed }) => !passed) ?? results[0];
   const count = `${passedEpochs} of ${results.length} epochs passed`;
   return shown === undefined || shown.detail === '' ? count : `${count}: ${shown.detail}`;
+}
+
+/** The results of one eval in the epochs of a case. */
+export function resultsOf(
+  { epochs }: { readonly epochs: readonly EpochRecord[] },
+  evalId: string,
+): EvalResult[] {
+  return epochs.flatMap(({ results }) => results.filter((result) => result.eval === evalId));
 }

@@ -1,5 +1,5 @@
-import { newExactSum } from './exact-sum.ts';
 import { type EpochCounts, estimatePassAt, estimatePassHat } from './pass-k.ts';
+import { weightedMean } from './weighted-score.ts';
 
 /** Counts cases by their epochs and passed epochs, which is all that pass@k and pass^k depend on. */
 export interface EpochTable {
@@ -21,9 +21,10 @@ export function newEpochTable(): EpochTable {
     Object.fromEntries(
       Array.from({ length: maxK }, (_none, index) => index + 1).flatMap((k) => {
         const largeEnough = [...cells.values()].filter(({ n }) => n >= k);
-        if (largeEnough.length === 0) return [];
-        const mean = weightedMean(largeEnough.map(({ n, c, cases }) => [estimate({ n, c, k }), cases]));
-        return [[String(k), mean] as const];
+        const mean = weightedMean(
+          largeEnough.map(({ n, c, cases }) => ({ score: estimate({ n, c, k }), weight: cases })),
+        );
+        return mean === null ? [] : [[String(k), mean] as const];
       }),
     );
   return {
@@ -45,15 +46,4 @@ export function newEpochTable(): EpochTable {
 /** Whether some epochs of a case passed and others did not. */
 export function isFlaky(epochs: number, passed: number): boolean {
   return passed > 0 && passed < epochs;
-}
-
-/** Exact sums, because a table lists its cells in the order in which cases came. */
-function weightedMean(parts: readonly (readonly [value: number, weight: number])[]): number {
-  const sum = newExactSum();
-  let weights = 0;
-  for (const [value, weight] of parts) {
-    sum.add(value * weight);
-    weights += weight;
-  }
-  return sum.value() / weights;
 }

@@ -1,4 +1,5 @@
-import type { CaseRecord, CaseResult, CaseStats, EvalHeader, EvalResult, EvalStats } from '../run/record.ts';
+import type { CaseRecord, CaseResult, CaseStats, EvalHeader, EvalStats } from '../run/record.ts';
+import { resultsOf } from './epoch-reduction.ts';
 import { type EvalTally, newEvalTally } from './eval-tally.ts';
 import { newTally, type Tally } from './tally.ts';
 import { isEpochPassed } from './weighted-score.ts';
@@ -38,11 +39,6 @@ export function newStatsAccumulator(evals: readonly EvalHeader[], epochs: number
         ]),
       ),
   };
-}
-
-/** The results of one eval in the epochs of a case. */
-export function resultsOf({ epochs }: Pick<CaseRecord, 'epochs'>, evalId: string): EvalResult[] {
-  return epochs.flatMap(({ results }) => results.filter((result) => result.eval === evalId));
 }
 
 interface Groups<T> {

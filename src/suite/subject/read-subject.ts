@@ -1,10 +1,9 @@
-import { compileExpressions } from '../../expression/expression.ts';
 import { readChat } from '../../pipeline/file/read-chat.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { mappingAt } from '../../yaml/expressions.ts';
 import { textAt, valueAt } from '../../yaml/read.ts';
 import type { Subject } from '../file/model.ts';
 import { besideFile } from '../file/paths.ts';
-import { expressionAt } from '../file/read-expression.ts';
 
 /** The variables of the expressions of a subject. */
 export const subjectVariables: readonly string[] = ['case', 'epoch'];
@@ -12,8 +11,7 @@ export const subjectVariables: readonly string[] = ['case', 'epoch'];
 /** The subject that a checked document declares at `path`. Call it only without errors. */
 export function readSubject(document: YamlDocument, path: Path): Subject {
   const at = (key: string): Path => [...path, key];
-  const mapping = (key: string) =>
-    expressionAt(document, at(key), subjectVariables) ?? compileExpressions({}, []);
+  const mapping = (key: string) => mappingAt(document, at(key), subjectVariables);
   const cache = valueAt(document, at('cache'));
   const caching = typeof cache === 'boolean' ? { cache } : {};
   const tool = textAt(document, at('tool'));

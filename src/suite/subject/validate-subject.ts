@@ -1,5 +1,4 @@
 import { toRuntimeError } from '../../errors.ts';
-import { type ExpectedType, findExpressionErrors, findTypeErrors } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import { loadPipeline } from '../../pipeline/file/load.ts';
 import { findWrongArgs } from '../../pipeline/file/validate-args.ts';
@@ -7,11 +6,12 @@ import { findWrongNames } from '../../pipeline/file/validate-names.ts';
 import { findWrongChecks } from '../../pipeline/file/validate-shape.ts';
 import type { StepNode } from '../../pipeline/file/validate-tree.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { type ExpressionField, findBadExpressionsAt } from '../../yaml/expressions.ts';
+import { type Finding, findInfiniteNumbers } from '../../yaml/finding.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import { formatProblem } from '../../yaml/problem.ts';
-import { infiniteNumbersAt, itemsAt, nonEmptyTextAt, valueAt } from '../../yaml/read.ts';
+import { itemsAt, nonEmptyTextAt, valueAt } from '../../yaml/read.ts';
 import { besideFile } from '../file/paths.ts';
-import type { Finding } from '../validate/finding.ts';
 import type { SuiteRuntime } from '../validate/suite-runtime.ts';
 import { subjectVariables } from './read-subject.ts';
 
@@ -31,7 +31,10 @@ export function findSubjectProblems(
       ...findWrongArgs(step.kind === 'tool' ? [step] : [], config),
       ...findWrongChecks(document, step),
     ].map(({ path: place, message, hint }) => ({ path: place, message, ...omitUndefined({ hint }) })),
-    ...subjectFieldsOf(document, path).flatMap((field) => findBadExpressions(document, field)),
+    ...subjectFieldsOf(document, path).flatMap((field) => [
+      ...findBadExpressionsAt(document, field, ({ hint }) => hint ?? variablesHint),
+      ...findInfiniteNumbers(document, field.path),
+    ]),
     ...findBadPipeline(document, [...path, 'pipeline'], config),
   ];
 }
@@ -58,42 +61,19 @@ function findMisplacedKeys({ path, value }: StepNode): Finding[] {
   });
 }
 
-/** A tree of the subject whose strings are expressions. */
-export interface SubjectField {
-  readonly path: Path;
-  /** What a text must give; undefined where any text will do. */
-  readonly wanted?: ExpectedType;
-}
+const variablesHint = 'Expressions see the row as `case`, and the number of its run as `epoch`.';
 
 /** Every tree of the subject at `path` whose strings are expressions. */
-export function subjectFieldsOf(document: YamlDocument, path: Path): SubjectField[] {
+export function subjectFieldsOf(document: YamlDocument, path: Path): ExpressionField[] {
   const chat = [...path, 'chat'];
   const guardrails = itemsAt(document, [...chat, 'guardrails']);
+  const variables = subjectVariables;
   return [
-    { path: [...path, 'args'], wanted: 'map' as const },
-    { path: [...path, 'input'] },
-    { path: [...chat, 'system'] },
-    { path: [...chat, 'messages'] },
-    ...guardrails.map((item) => ({ path: [...item, 'params'], wanted: 'map' as const })),
-  ];
-}
-
-function findBadExpressions(document: YamlDocument, { path, wanted }: SubjectField): Finding[] {
-  const value = valueAt(document, path);
-  const errors =
-    wanted === undefined
-      ? findExpressionErrors(value, subjectVariables)
-      : findTypeErrors(value, subjectVariables, wanted);
-  return [
-    ...errors.map((error) => ({
-      path: [...path, ...error.path],
-      message: error.message,
-      hint: error.hint ?? 'Expressions see the row as `case`, and the number of its run as `epoch`.',
-    })),
-    ...infiniteNumbersAt(document, path).map((place) => ({
-      path: place,
-      message: 'must be a finite number: JSON has no other',
-    })),
+    { path: [...path, 'args'], variables, wanted: 'map' },
+    { path: [...path, 'input'], variables },
+    { path: [...chat, 'system'], variables },
+    { path: [...chat, 'messages'], variables },
+    ...guardrails.map((item) => ({ path: [...item, 'params'], variables, wanted: 'map' as const })),
   ];
 }
 

@@ -1,6 +1,7 @@
 import type { EvalToolCall } from '../../contract/eval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import { isObject, parseLossless } from '../../json/json.ts';
+import { isObject } from '../../json/json.ts';
+import { tryParseLossless } from '../../json/try-parse.ts';
 import { datasetError } from '../case/dataset-error.ts';
 import { type JsonObject, readList, readText, requireObject, requireText } from './row-values.ts';
 
@@ -63,17 +64,9 @@ function readFunction(call: JsonObject, place: string): NamedArgs {
 
 function readArguments(value: unknown, place: string): JsonObject {
   if (value === undefined || value === null || value === '') return {};
-  const args = typeof value === 'string' ? parseOrNothing(value) : value;
+  const args = typeof value === 'string' ? tryParseLossless(value) : value;
   if (!isObject(args) || JSON.isRawJSON(args)) throw datasetError(place, 'JSON text of a mapping', value);
   return args;
-}
-
-function parseOrNothing(text: string): unknown {
-  try {
-    return parseLossless(text);
-  } catch {
-    return undefined;
-  }
 }
 
 interface ToolReply {

@@ -3,13 +3,13 @@ import { checkTypes } from '../../checks/registry.ts';
 import { suggestEval } from '../../checks/suggest-eval.ts';
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
+import type { Finding } from '../../yaml/finding.ts';
 import { exactValueAt, itemsAt, valueAt } from '../../yaml/read.ts';
 import { describePath } from '../../yaml/schema-path.ts';
 import { suiteReducerPath } from '../file/read-eval.ts';
 import { readReduction } from '../file/reduction.ts';
 import { suiteSchema } from '../schema/suite-schema.ts';
 import { findReductionProblem } from '../stats/epoch-reduction.ts';
-import type { Finding } from './finding.ts';
 import { casePath, checksIn, evalIds, evalsPath, subjectPath } from './suite-paths.ts';
 import type { SuiteRuntime } from './suite-runtime.ts';
 

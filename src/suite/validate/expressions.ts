@@ -1,18 +1,9 @@
-import { type ExpectedType, findExpressionErrors, findTypeErrors } from '../../expression/expression.ts';
-import type { Path, YamlDocument } from '../../yaml/document.ts';
-import { omitUndefined } from '../../yaml/present.ts';
+import type { YamlDocument } from '../../yaml/document.ts';
+import { type ExpressionField, findBadExpressionsAt } from '../../yaml/expressions.ts';
+import type { Finding } from '../../yaml/finding.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
-import { rowVariables, variablesOf } from '../file/read-expression.ts';
-import type { Finding } from './finding.ts';
+import { rowVariables, variablesOf } from '../file/variables.ts';
 import { casePath, checksIn, evalsPath, thresholdsIn } from './suite-paths.ts';
-
-/** A tree of the suite whose strings are expressions. */
-export interface ExpressionField {
-  readonly path: Path;
-  readonly variables: readonly string[];
-  /** What a text must give; undefined where any text will do. */
-  readonly wanted?: ExpectedType;
-}
 
 /** Every tree of the file whose strings are expressions, but those of its subject. */
 export function expressionFields(document: YamlDocument): ExpressionField[] {
@@ -43,23 +34,15 @@ export function expressionFields(document: YamlDocument): ExpressionField[] {
 
 /** Expressions that cannot be compiled where they stand. */
 export function findBadExpressions(document: YamlDocument): Finding[] {
-  return expressionFields(document).flatMap((field) => {
-    const { path: base, variables } = field;
-    return findErrors(document, field).map(({ path, message, hint }) => ({
-      path: [...base, ...path],
-      message,
-      ...omitUndefined({ hint: message.includes('Unknown variable') ? hintOf(variables) : hint }),
-    }));
+  return expressionFields(document).flatMap(({ path, variables, wanted }) => {
+    const value = valueAt(document, path);
+    // Everywhere but at `if`, the schema reports a text that does not begin with `${`.
+    const isInSchema = typeof value === 'string' && !value.startsWith('${') && path.at(-1) !== 'if';
+    const field = { path, variables, wanted: isInSchema ? undefined : wanted };
+    return findBadExpressionsAt(document, field, ({ message, hint }) =>
+      message.includes('Unknown variable') ? hintOf(variables) : hint,
+    );
   });
-}
-
-function findErrors(document: YamlDocument, { path, variables, wanted }: ExpressionField) {
-  const value = valueAt(document, path);
-  // Everywhere but at `if`, the schema reports a text that does not begin with `${`.
-  const isInSchema = typeof value === 'string' && !value.startsWith('${') && path.at(-1) !== 'if';
-  return wanted === undefined || isInSchema
-    ? findExpressionErrors(value, variables)
-    : findTypeErrors(value, variables, wanted);
 }
 
 function hintOf(variables: readonly string[]): string {

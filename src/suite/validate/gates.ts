@@ -1,9 +1,9 @@
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
+import type { Finding } from '../../yaml/finding.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import { findGateMetric, gateMetricNames } from '../run/gates.ts';
-import type { Finding } from './finding.ts';
 import { evalIds, evalsPath, gatesPath } from './suite-paths.ts';
 
 export function findBadGates(document: YamlDocument): Finding[] {

@@ -1,13 +1,15 @@
 import { existsSync } from 'node:fs';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
+import { findUnevaluatedExpressions } from '../../yaml/expressions.ts';
+import { type Finding, findCrossedBounds, findInfiniteNumbers, locateFinding } from '../../yaml/finding.ts';
 import type { Problem } from '../../yaml/problem.ts';
-import { infiniteNumbersAt, itemsAt, valueAt } from '../../yaml/read.ts';
+import { itemsAt, valueAt } from '../../yaml/read.ts';
 import { isPattern } from '../dataset/files.ts';
 import { besideFile } from '../file/paths.ts';
-import { findSubjectProblems } from '../subject/validate-subject.ts';
+import { suiteSchema } from '../schema/suite-schema.ts';
+import { findSubjectProblems, subjectFieldsOf } from '../subject/validate-subject.ts';
 import { findBadChecks, findBadReducers, findMissingContent, findRepeatedIds } from './evals.ts';
-import { findBadExpressions } from './expressions.ts';
-import { type Finding, locateFinding } from './finding.ts';
+import { expressionFields, findBadExpressions } from './expressions.ts';
 import { findBadGates } from './gates.ts';
 import { findBadGuards } from './guards.ts';
 import { casePath, checksIn, gatesPath, subjectPath, thresholdsIn } from './suite-paths.ts';
@@ -20,7 +22,7 @@ export function validateSuite(document: YamlDocument, config: SuiteRuntime | und
     ...findBadChecks(document, config),
     ...findBadGuards(document, config),
     ...findBadReducers(document),
-    ...findCrossedBounds(document),
+    ...findAllCrossedBounds(document),
     ...findBadGates(document),
     ...findBadExpressions(document),
     ...findNumbersThatJsonLacks(document),
@@ -28,33 +30,29 @@ export function validateSuite(document: YamlDocument, config: SuiteRuntime | und
     ...findMissingFiles(document),
     ...findSubjectProblems(document, subjectPath, config),
   ];
-  return findings.map((finding) => locateFinding(document, finding));
+  return findings.map((finding) => locateFinding(document, finding, suiteSchema));
 }
 
-function findCrossedBounds(document: YamlDocument): Finding[] {
-  return [
-    ...thresholdsIn(document).flatMap((path) => crossed(document, path, ['min_score', 'max_score'])),
-    ...itemsAt(document, gatesPath).flatMap((path) => crossed(document, path, ['min', 'max'])),
-  ];
+/** Expressions where none is evaluated. Only `validate` reports them: the suite can run all the same. */
+export function findUnevaluatedInSuite(document: YamlDocument): Problem[] {
+  const fields = [...expressionFields(document), ...subjectFieldsOf(document, subjectPath)];
+  const evaluated = fields.map(({ path }) => path);
+  const findings = findUnevaluatedExpressions(document, { evaluated, data: [['spec', 'cases']] });
+  return findings.map((finding) => locateFinding(document, finding, suiteSchema));
 }
 
-function crossed(document: YamlDocument, path: Path, [low, high]: readonly [string, string]): Finding[] {
-  const min = valueAt(document, [...path, low]);
-  const max = valueAt(document, [...path, high]);
-  if (typeof min !== 'number' || typeof max !== 'number' || !(min > max)) return [];
+function findAllCrossedBounds(document: YamlDocument): Finding[] {
   return [
-    { path: [...path, low], message: `${min} is more than ${high}, which is ${max}: nothing can pass` },
+    ...thresholdsIn(document).flatMap((path) =>
+      findCrossedBounds(document, path, ['min_score', 'max_score']),
+    ),
+    ...itemsAt(document, gatesPath).flatMap((path) => findCrossedBounds(document, path, ['min', 'max'])),
   ];
 }
 
 function findNumbersThatJsonLacks(document: YamlDocument): Finding[] {
   const places = [casePath, ['spec', 'cases'], ...checksIn(document).map((path) => [...path, 'params'])];
-  return places.flatMap((base) =>
-    infiniteNumbersAt(document, base).map((path) => ({
-      path,
-      message: 'must be a finite number: JSON has no other',
-    })),
-  );
+  return places.flatMap((path) => findInfiniteNumbers(document, path));
 }
 
 /** Warnings only: the file may be made before the suite runs, or another runtime be given. */

@@ -12,10 +12,10 @@ export function explainCase(
   header: RunHeader,
   resultsModule: ResultsModule,
 ): Error | undefined {
-  const failures = resultsModule.failuresOf(record, resultsModule.openRoles(header));
+  const failures = resultsModule.failuresOf(record, resultsModule.roleLookup(header));
   if (failures.length === 0) return undefined;
   const lines = failures.map(({ eval: id, score, detail }) => {
-    const results = resultsModule.askedOf(record, id);
+    const results = resultsModule.resultsOf(record, id);
     const shown = results.find(({ passed }) => !passed) ?? results[0];
     const words = describe(score, shown?.threshold, resultsModule);
     return `  ${id}: ${words}${indent(detail === '' ? '' : `: ${detail}`)}${hintOf(shown)}`;
@@ -71,12 +71,12 @@ function andMore(count: number): string[] {
 function describe(
   score: number | null,
   threshold: EvalResult['threshold'] | undefined,
-  { describeBounds, describeScore, toHonest }: ResultsModule,
+  { describeBounds, describeScore, formatBeside }: ResultsModule,
 ): string {
   if (threshold === undefined) return describeScore({ score, detail: '' });
   const { max_score: max = null, min_score: min = max === null ? 1 : null } = threshold;
   const bound = score !== null && min !== null && score < min ? min : max;
-  const scoreText = score === null ? 'unscored' : `score ${toHonest(score, bound)}`;
+  const scoreText = score === null ? 'unscored' : `score ${formatBeside(score, bound)}`;
   return `${scoreText}, wanted ${describeBounds({ min, max })}`;
 }
 

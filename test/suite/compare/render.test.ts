@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compareRuns } from '../../../src/suite/compare/compare.ts';
 import { renderComparisonMarkdown } from '../../../src/suite/compare/markdown.ts';
 import { renderComparison } from '../../../src/suite/compare/render.ts';
-import { textWidth } from '../../../src/suite/report/terminal/text-width.ts';
+import { textWidth } from '../../../src/text/width.ts';
 import { decided, header, record, said, source } from '../stats/records.ts';
 
 const evals = [header('exact'), header('guard')];

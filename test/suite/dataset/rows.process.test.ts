@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { openRows, type Row } from '../../../src/suite/dataset/rows.ts';
+import type { Row } from '../../../src/suite/dataset/row.ts';
+import { openRows } from '../../../src/suite/dataset/rows.ts';
 import { writeFiles } from '../support.ts';
 import { never, readPath, summarize } from './support.ts';
 

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { stringifyJson } from '../../../src/json/json.ts';
-import { openRows, type Row } from '../../../src/suite/dataset/rows.ts';
+import type { Row } from '../../../src/suite/dataset/row.ts';
+import { openRows } from '../../../src/suite/dataset/rows.ts';
 import type { DatasetFormat } from '../../../src/suite/file/model.ts';
 import { writeFiles } from '../support.ts';
 

@@ -13,9 +13,9 @@ import { openJunit } from '../../../src/suite/report/junit/junit.ts';
 import { renderMarkdown } from '../../../src/suite/report/markdown.ts';
 import type { OpenReporter } from '../../../src/suite/report/reporter.ts';
 import { renderTable } from '../../../src/suite/report/terminal/table.ts';
-import { textWidth } from '../../../src/suite/report/terminal/text-width.ts';
 import type { CaseRecord } from '../../../src/suite/run/record.ts';
 import { escapeInvisible } from '../../../src/text/escape-invisible.ts';
+import { textWidth } from '../../../src/text/width.ts';
 import { caseOf, evalResultOf, evalStatsOf, headerOf, newTextSink, reportOf, stats } from './reports.ts';
 
 // What some format takes for its own, beside any other text.

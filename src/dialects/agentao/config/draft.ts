@@ -1,6 +1,6 @@
 import { variablesOf } from '../../../files/shell-line.ts';
 import { omitUndefined } from '../../../yaml/present.ts';
-import type { Position } from '../../../yaml/problem.ts';
+import type { SourceLocation } from '../../../yaml/problem.ts';
 import type { DraftHook, HookDraft } from '../../foreign-files.ts';
 import { shortPath } from '../../import-context.ts';
 import { agentaoStopCap } from './entry.ts';
@@ -14,8 +14,8 @@ export interface Rule {
   readonly prompt?: string;
   readonly timeoutMs?: number;
   readonly projectDir: string;
-  readonly source: Position;
-  readonly commandPosition: Position;
+  readonly source: SourceLocation;
+  readonly commandPosition: SourceLocation;
 }
 
 /** The rule as a hook that may become an entry of the config. */

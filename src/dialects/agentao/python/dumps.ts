@@ -1,4 +1,4 @@
-import { endOfString } from '../../../json/scan.ts';
+import { endOfString } from '../../../json/ends.ts';
 
 /**
  * Rewrites a JSON text as Python's `json.dumps` would print it: `, ` and `: ` as separators, non-ASCII

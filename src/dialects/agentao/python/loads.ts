@@ -1,4 +1,4 @@
-import { endOfString } from '../../../json/scan.ts';
+import { endOfString } from '../../../json/ends.ts';
 
 /**
  * Replaces Python's NaN, Infinity and -Infinity by 1e999 and -1e999, so that JSON.parse accepts the text. A

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { variablesOf } from '../../../files/shell-line.ts';
 import { stringifyJson } from '../../../json/json.ts';
 import { omitUndefined } from '../../../yaml/present.ts';
-import type { Position } from '../../../yaml/problem.ts';
+import type { SourceLocation } from '../../../yaml/problem.ts';
 import type { DraftContext, DraftHook, HookDraft } from '../../foreign-files.ts';
 import { shortPath } from '../../import-context.ts';
 import type { DeclaredHook } from '../../process-config.ts';
@@ -21,8 +21,8 @@ export interface Handler {
   readonly run: ClaudeCommand | ClaudeHttpPost;
   readonly folders: HandlerFolders;
   readonly isPlugin: boolean;
-  readonly source: Position;
-  readonly commandPosition: Position;
+  readonly source: SourceLocation;
+  readonly commandPosition: SourceLocation;
 }
 
 export interface ClaudeCommand {

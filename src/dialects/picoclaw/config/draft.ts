@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { omitUndefined } from '../../../yaml/present.ts';
-import type { Position } from '../../../yaml/problem.ts';
+import type { SourceLocation } from '../../../yaml/problem.ts';
 import type { DraftContext, DraftHook, HookDraft } from '../../foreign-files.ts';
 import { shortPath } from '../../import-context.ts';
 import { picoclawLimits, readWire } from './entry.ts';
@@ -18,8 +18,8 @@ export interface HookProcess extends Limits {
   readonly env: readonly string[];
   readonly intercept: readonly PicoclawMethod[];
   readonly observe: readonly string[];
-  readonly source: Position;
-  readonly commandPosition: Position;
+  readonly source: SourceLocation;
+  readonly commandPosition: SourceLocation;
 }
 
 /** The limits that a file may set for all its processes. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { isObject } from '../../../json/json.ts';
 import type { Path, YamlDocument } from '../../../yaml/document.ts';
+import { isError } from '../../../yaml/finding.ts';
 import { entriesAt, integerAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../../yaml/read.ts';
 import { suggest } from '../../../yaml/suggest.ts';
 import type { HookDraft } from '../../foreign-files.ts';
@@ -27,7 +28,7 @@ export function readProcesses(context: ImportContext, folder: string): HookDraft
   }
   const shape = findShapeFaults(document);
   for (const fault of shape) addFinding(fault);
-  if (shape.some(({ severity }) => severity === 'error')) return [];
+  if (shape.some(isError)) return [];
   if (valueAt(document, ['hooks', 'enabled']) === false) {
     reportDisabled(context, ['hooks', 'enabled'], 'false');
     return [];

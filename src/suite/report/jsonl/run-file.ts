@@ -1,7 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { RuntimeError } from '../../../errors.ts';
-import { isObject, parseLossless } from '../../../json/json.ts';
+import { whyUnreadable } from '../../../files/file-error.ts';
+import { isObject } from '../../../json/json.ts';
 import { fits } from '../../../json/shape.ts';
+import { tryParseLossless } from '../../../json/try-parse.ts';
 import { type Line, splitLines } from '../../dataset/lines.ts';
 import type { CaseRecord, RunHeader, RunSource, SuiteReport } from '../../run/record.ts';
 import { caseRecord, header } from '../../run/record-shapes.ts';
@@ -67,14 +69,10 @@ interface RunLine {
 
 /** Undefined when the line is not a JSON object. */
 function parse({ bytes }: Pick<Line, 'bytes'>): RunLine | undefined {
-  try {
-    const whole = bytes === undefined ? undefined : parseLossless(bytes.toString('utf8'));
-    if (!isObject(whole)) return undefined;
-    const { type, ...value } = whole;
-    return { type, value };
-  } catch {
-    return undefined;
-  }
+  const whole = bytes && tryParseLossless(bytes.toString('utf8'));
+  if (!isObject(whole)) return undefined;
+  const { type, ...value } = whole;
+  return { type, value };
 }
 
 async function withFileErrors<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
@@ -109,14 +107,5 @@ function badLine(file: string, line: number): RuntimeError {
 
 function unreadable(file: string, cause: unknown): RuntimeError {
   if (cause instanceof RuntimeError) return cause;
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  const why = {
-    ENOENT: 'does not exist',
-    ENOTDIR: 'does not exist',
-    EISDIR: 'is a folder',
-    EACCES: 'may not be read',
-  };
-  const known = Object.entries(why).find(([key]) => key === code)?.[1];
-  const reason = known ?? `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
-  return new RuntimeError('FILE_UNREADABLE', `${file} ${reason}`, { cause });
+  return new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}`, { cause });
 }

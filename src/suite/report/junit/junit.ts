@@ -1,3 +1,5 @@
+import { escapeInvisibleLine as oneLine } from '../../../text/escape-invisible.ts';
+import { cut } from '../../../text/width.ts';
 import type {
   CaseRecord,
   EvalHeader,
@@ -8,7 +10,6 @@ import type {
 } from '../../run/record.ts';
 import { classifyResult, durationMsOf, failuresOf, type RoleOf, roleLookup } from '../case-failures.ts';
 import type { OpenReporter } from '../reporter.ts';
-import { cut, oneLine } from '../terminal/text-width.ts';
 import { describeScore, explainGate, nameGate } from '../wording.ts';
 import { type JunitSuites, newJunitSuites, type TestCase } from './suites.ts';
 import { escapeText, toElement } from './xml.ts';

@@ -5,7 +5,7 @@ import { newSpool, type Spool } from '../spool.ts';
 import { toElement } from './xml.ts';
 
 /** The test cases of one `testsuite`, with their counts. */
-export interface JunitSuite {
+interface JunitSuite {
   add(testcase: TestCase): void;
 }
 

@@ -1,5 +1,5 @@
+import { cut, padEnd, padStart, textWidth } from '../../../text/width.ts';
 import type { Paint, Style } from './paint.ts';
-import { cut, padEnd, padStart, textWidth } from './text-width.ts';
 
 /** A column of a table on a terminal. */
 export interface Column {

@@ -1,6 +1,6 @@
+import { cut } from '../../../text/width.ts';
 import type { SuiteProgress } from '../../file/model.ts';
 import { formatCount, formatDuration, formatPercent, formatRate } from '../numbers.ts';
-import { cut } from './text-width.ts';
 
 export interface ProgressView {
   readonly elapsedMs: number;

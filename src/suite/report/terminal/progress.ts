@@ -1,3 +1,5 @@
+import { escapeInvisibleLine as oneLine } from '../../../text/escape-invisible.ts';
+import { cut, textWidth } from '../../../text/width.ts';
 import type { SuiteProgress } from '../../file/model.ts';
 import type { CaseRecord, RunHeader } from '../../run/record.ts';
 import { failuresOf, roleLookup } from '../case-failures.ts';
@@ -6,7 +8,6 @@ import { describeFailure } from '../wording.ts';
 import { isReadable } from './grid.ts';
 import { createPaint } from './paint.ts';
 import { describeProgress } from './progress-line.ts';
-import { cut, oneLine, textWidth } from './text-width.ts';
 
 /** The part of `process.stderr` that progress writes to. */
 export interface ProgressStream {

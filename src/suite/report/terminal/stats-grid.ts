@@ -1,8 +1,9 @@
+import { escapeInvisibleLine as oneLine } from '../../../text/escape-invisible.ts';
+import { cut } from '../../../text/width.ts';
 import type { Classification, EvalStats, Latency, RunSummary, Stats } from '../../run/record.ts';
 import { formatDuration, formatMean, formatPercent } from '../numbers.ts';
 import { formatInterval } from '../wording.ts';
 import { type Column, type GridRow, type GridView, renderGrid } from './grid.ts';
-import { cut, oneLine } from './text-width.ts';
 
 /** The statistics of each eval, with its tags below it, and of all cases. */
 export function renderStats({ evals, overall, epochs }: RunSummary, view: GridView): string[] {

@@ -1,11 +1,12 @@
+import { escapeInvisibleLine as oneLine } from '../../../text/escape-invisible.ts';
+import { cut } from '../../../text/width.ts';
 import type { Failure, RowProblem, RunSummary } from '../../run/record.ts';
-import { formatCount, formatRate } from '../numbers.ts';
+import { formatCount, formatListed, formatRate } from '../numbers.ts';
 import type { OpenReporter } from '../reporter.ts';
 import { bailedSentence, describeFailure, describeRun, explainGate, nameGate } from '../wording.ts';
 import { type GridView, toReadable } from './grid.ts';
 import { createPaint, type Style } from './paint.ts';
 import { renderEpochs, renderGuards, renderHooks, renderStats } from './stats-grid.ts';
-import { cut, oneLine } from './text-width.ts';
 
 /** The summary of a run for people, once it is over. */
 export const openTable: OpenReporter = (sink) => ({
@@ -82,7 +83,7 @@ function failureLines(
       ? []
       : [cut(`      hint: ${oneLine(failure.hint)}`, columns)]),
   ]);
-  return [paint('red', cut(title('failure', count, failures.length), columns)), ...lines];
+  return [paint('red', cut(`${formatListed(count, 'failure', failures.length)}:`, columns)), ...lines];
 }
 
 /** What a person reads of one text in a list. */
@@ -100,7 +101,7 @@ function problemLines(
       : [paint('yellow', cut(name, columns)), ...listed.flatMap(toLines).map((line) => cut(line, columns))];
   return [
     ...list('The run is void:', ofRun),
-    ...list(title('unusable row', count - ofRun.length, ofRows.length), ofRows),
+    ...list(`${formatListed(count - ofRun.length, 'unusable row', ofRows.length)}:`, ofRows),
   ];
 }
 
@@ -113,10 +114,6 @@ function toLines(problem: RowProblem): string[] {
 
 function locationOf({ file, line }: Failure | RowProblem): string {
   return `${oneLine(file)}:${line}`;
-}
-
-function title(noun: string, count: number, shown: number): string {
-  return shown < count ? `${formatCount(count, noun)}, the first ${shown}:` : `${formatCount(count, noun)}:`;
 }
 
 function footer(report: RunSummary, { paint, columns = Infinity }: GridView): string[] {

@@ -4,14 +4,9 @@ import { renderMarkdown } from '../../../../src/suite/report/markdown.ts';
 import { formatDuration, formatPercent, formatRate } from '../../../../src/suite/report/numbers.ts';
 import { drawHistogram } from '../../../../src/suite/report/terminal/stats-grid.ts';
 import { openTable, renderTable } from '../../../../src/suite/report/terminal/table.ts';
-import {
-  cut,
-  oneLine,
-  padEnd,
-  padStart,
-  textWidth,
-} from '../../../../src/suite/report/terminal/text-width.ts';
 import type { GateResult } from '../../../../src/suite/run/record.ts';
+import { escapeInvisibleLine as oneLine } from '../../../../src/text/escape-invisible.ts';
+import { cut, padEnd, padStart, textWidth } from '../../../../src/text/width.ts';
 import { evalStatsOf, newTextSink, noStats, reportOf, stats } from '../reports.ts';
 
 const many = { ...stats, count: 1234, scored: 1230, unscored: 4, passed: 617, mean: 0.50123, flaky: 3 };

@@ -14,7 +14,7 @@ export function addHtml(group: Command, runCommand: RunCommand): void {
         const { options, terminal } = context;
         const source = await openRunFinder(context).open(given);
         const { loadResults } = await import('../../../../runtime/runtime.ts');
-        const { openDelivery, retell } = await loadResults();
+        const { openDelivery, replayReport } = await loadResults();
         const file = own.output ?? `${source.header.run_id}.html`;
         const place = file === '-' ? {} : { file };
         const delivery = await openDelivery([{ name: 'html', ...place }], {
@@ -22,7 +22,7 @@ export function addHtml(group: Command, runCommand: RunCommand): void {
           inputs: isRunFile(given) ? [{ file: given, what: 'the run that it shows' }] : [],
         });
         try {
-          await retell(source, delivery.reporter);
+          await replayReport(source, delivery.reporter);
           await delivery.close();
         } catch (error) {
           await delivery.abort();
