@@ -36,7 +36,7 @@ export default defineConfig({
     globalSetup: ['test/generate.ts'],
     setupFiles: ['test/setup.ts'],
     // Tests wait for processes more than they compute.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // A program starts in half a second; on a machine with much else to do, it may take many.
     testTimeout: 60_000,
     hookTimeout: 20_000,

@@ -216,7 +216,7 @@ export function toRuntimeError(thrown: unknown, code: ErrorCode = 'INTERNAL'): R
 }
 
 /** Whether this is the error of a stack overflow. */
-export function isOverflow(thrown: unknown): boolean {
+function isOverflow(thrown: unknown): boolean {
   return thrown instanceof RangeError && thrown.message.startsWith('Maximum call stack size exceeded');
 }
 

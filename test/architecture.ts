@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { Module } from './source.ts';
 
 /** The house from top to bottom: a file imports from its own stratum or from one above it. */
-export const strata: readonly (readonly string[])[] = [
+const strata: readonly (readonly string[])[] = [
   ['errors.ts'],
   ['json/', 'text/', 'files/', 'time/'],
   ['contract/'],

@@ -8,7 +8,7 @@ import { createReplayQueues, type ReplayQueues } from './replay-queues.ts';
 import { entryKey, openToRead, scanCassette, unreadableError } from './scan.ts';
 
 /** The members of a line. */
-export type LineMembers = Readonly<Record<string, unknown>>;
+type LineMembers = Readonly<Record<string, unknown>>;
 
 /** Finds exchanges and blobs in a cassette. Keeps their offsets only; the contents stay on the disk. */
 export interface CassetteIndex extends Pick<ReplayQueues, 'count'> {

@@ -14,7 +14,7 @@ export interface Composition {
 /**
  * last: the last hook's value. list: all lists concatenated. reversed: concatenated from the last hook on.
  */
-export type Merge =
+type Merge =
   | 'last'
   | 'list'
   | 'reversed'

@@ -152,7 +152,7 @@ interface OwnFolder {
 }
 
 /** Plugins that describe themselves when the runtime opens. */
-export interface Plugins<Settings = unknown> {
+interface Plugins<Settings = unknown> {
   /** The key of `spec.imports` that names a folder of them. */
   readonly folderKey: string;
   /** The failures with which a plugin passes what it could have denied. */
@@ -162,7 +162,7 @@ export interface Plugins<Settings = unknown> {
 }
 
 /** How a tool of a dialect is run. */
-export interface ToolDialect {
+interface ToolDialect {
   readonly codec: Codec<ToolCall, ToolOutcome>;
   /** What ends the description of `dialect`. */
   readonly remark: string;

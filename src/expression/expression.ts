@@ -3,7 +3,7 @@ import { type CompiledCode, compileCode, type Variables, withVariables } from '.
 import { ExpressionError, type TreePath } from './error.ts';
 import { splitTemplate } from './template.ts';
 
-export { ExpressionError, type TreePath } from './error.ts';
+export { ExpressionError } from './error.ts';
 
 type Evaluate = (scope: Variables) => unknown;
 

@@ -6,7 +6,7 @@ import { toFault } from '../errors.ts';
 import { openBackgroundHooks } from './background-hooks.ts';
 import { askMember, type GroupContext, type HookCall, type Member, pointOf } from './member.ts';
 
-export type { GroupContext, HookCall, Member } from './member.ts';
+export type { GroupContext, Member } from './member.ts';
 
 /** The hooks of one foreign dialect that form one link of a chain. */
 export interface Group {

@@ -52,7 +52,7 @@ export interface GateOptions {
 }
 
 /** A filter's question. */
-export interface FilterQuestion {
+interface FilterQuestion {
   readonly hook: string;
   readonly reason: string;
   /** The event as the filters before left it. */

@@ -2,7 +2,7 @@
  * The kinds of personal data: their names in a sentence, whether they are looked for by default, and whether
  * a checksum, a registry or a fixed shape confirms a finding.
  */
-export const entities = {
+const entities = {
   CREDIT_CARD: { singular: 'credit card', plural: 'credit cards', isDefault: true, isConfirmed: true },
   IBAN_CODE: { singular: 'IBAN', plural: 'IBANs', isDefault: true, isConfirmed: true },
   US_SSN: {

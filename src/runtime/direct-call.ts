@@ -14,7 +14,7 @@ import { runCallLoop } from '../tool-call/call-loop.ts';
 import type { CallableTool } from '../tool-call/callable-tool.ts';
 import { prepareDecidedCall } from '../tool-call/decided-call.ts';
 import { requireDecider } from '../tool-call/decider.ts';
-import { toToolDocument } from '../tool-call/document.ts';
+import { type FinishedCallResult, toToolDocument } from '../tool-call/document.ts';
 import { type DecidedRecord, notifyPending } from '../tool-call/pending-call.ts';
 import { readArgs } from '../tool-call/tool-args.ts';
 import type { CallOptions } from './api.ts';
@@ -45,14 +45,15 @@ export async function callDirectly(
   const id = callId ?? `call_${randomUUID()}`;
   const hookContext = { ...createHookContext(id), now: new Date().toISOString() };
   const context = { signal, hookContext, find };
+  const isUnattended = approve === undefined && !isDurable;
+  const made = await callTool(tool, args, { ...context, callId: id, isByHost: true, isUnattended });
+  const { outcome: first } = made;
+  if (first.status !== 'pending') return toDocument({ ...made, outcome: first });
   let approvalFailure: ToolFailed | undefined;
-  const [result] = await runCallLoop([{ name: directCallName, tool, args, callId: id }], {
+  const [result = made] = await runCallLoop([{ name: directCallName, tool, args, callId: id }], {
     runId: id,
     runRound: (items, work) => Promise.all(items.map((item) => work(item, undefined))),
-    make: async () => {
-      const isUnattended = approve === undefined && !isDurable;
-      return await callTool(tool, args, { ...context, callId: id, isByHost: true, isUnattended });
-    },
+    make: async () => made,
     decide: async ([pending]) => {
       if (approve === undefined || pending === undefined) return undefined;
       // A tool that is pending again after an approval needs more than an approval.
@@ -64,14 +65,17 @@ export async function callDirectly(
     },
     resume: async (call, decided) => await (await prepareDecidedCall(call, decided, context)).finish(),
   });
-  if (result === undefined) throw new RuntimeError('INTERNAL', `the call of ${tool.name} came to nothing`);
   const outcome = approvalFailure ?? result.outcome;
-  // A hook that was cancelled has decided nothing.
-  if (outcome.status === 'denied' && outcome.error !== undefined && isCancelled(outcome.error)) {
-    return toToolDocument({ ...result, outcome: failed(outcome.error) });
-  }
-  if (outcome.status !== 'pending') return toToolDocument({ ...result, outcome });
+  if (outcome.status !== 'pending') return toDocument({ ...result, outcome });
   return await storeCall(directCall, { args: readArgs(tool.name, args), result, outcome }, hookContext);
+}
+
+/** The document of a call; a hook that was cancelled has decided nothing, so the call failed. */
+function toDocument(result: FinishedCallResult): ToolDocument {
+  const { outcome } = result;
+  return outcome.status === 'denied' && outcome.error !== undefined && isCancelled(outcome.error)
+    ? toToolDocument({ ...result, outcome: failed(outcome.error) })
+    : toToolDocument(result);
 }
 
 /**

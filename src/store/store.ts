@@ -98,7 +98,7 @@ export interface StoreWatch {
 }
 
 /** The record, and whether it holds this caller's decision. */
-export interface DecideResult {
+interface DecideResult {
   readonly isAccepted: boolean;
   readonly record: PendingRecord;
 }

@@ -4,7 +4,7 @@ import { compileExpressions } from '../expression/expression.ts';
 import { type Json, parseLossless, stringifyJson } from '../json/json.ts';
 
 /** The approval a call needs: reason, message for the person, and time limit (`expiresMs` null: none). */
-export interface RequiredApproval {
+interface RequiredApproval {
   readonly reason: string;
   readonly message: string;
   readonly expiresMs: number | null;

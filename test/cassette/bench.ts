@@ -70,7 +70,7 @@ export function neverOpened(): Transport {
 }
 
 /** A reply with its bytes as such, or the fault that came in its place. */
-export async function outcomeOf(transport: Transport, message: Message): Promise<unknown> {
+async function outcomeOf(transport: Transport, message: Message): Promise<unknown> {
   try {
     return bare(await transport.exchange(message));
   } catch (thrown) {

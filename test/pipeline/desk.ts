@@ -59,7 +59,7 @@ export function writePipeline(folder: string, spec: string, name = 'desk'): stri
   return file;
 }
 
-export function linesOf(file: string): string[] {
+function linesOf(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
 }
 
@@ -86,11 +86,6 @@ export function pendingOf({ pending }: RunDocument): string {
   const [first, ...rest] = pending;
   if (first === undefined || rest.length > 0) throw new Error(`${pending.length} calls wait, not one`);
   return first.id;
-}
-
-/** What a tool declares that answers each call with the same reply, and notes its requests in `$folder/NAME`. */
-export function replying(name: string, reply: string): string {
-  return `${name}: {exec: ${recording('answers', name, reply)}}`;
 }
 
 /** The exec of a fixture that notes what it reads in `$folder/NAME`. */

@@ -1,7 +1,7 @@
 import type { DialectName } from '../../src/config/config.ts';
 
 /** On which transports a behaviour must be shown; `none` for rows in which no transport takes part. */
-export type Cells = 'oneshot' | 'server' | 'both' | 'http' | 'oneshot+http' | 'none';
+type Cells = 'oneshot' | 'server' | 'both' | 'http' | 'oneshot+http' | 'none';
 
 /** One required behaviour, and where tests must show it. */
 export interface Requirement {

@@ -18,7 +18,7 @@ export const runtimeSpec =
   'concurrency: 2\nevals:\n  grade: {command: sh, args: [grade.sh], grace_ms: 100}\n';
 
 /** Each row by what it says itself. */
-export const suiteSpec = `dataset: {path: rows.jsonl}
+const suiteSpec = `dataset: {path: rows.jsonl}
 case: {id: "\${case.id}", content: x}
 evals: [{id: grade, type: grade, params: {case: "\${case.id}", score: "\${case.score}", big: "\${case.big}"}}]
 `;

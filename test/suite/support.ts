@@ -46,7 +46,7 @@ export function judge({ threshold }: EvalHostRequest, outcome: EvalOutcome): Ask
 export type Asked = EvalHostReply & { readonly attempts: number };
 
 /** Scores every request with the `score` among its params. */
-export async function scoreByParam(evaluation: EvalHostRequest): Promise<Asked> {
+async function scoreByParam(evaluation: EvalHostRequest): Promise<Asked> {
   const { params } = evaluation.request;
   return judge(evaluation, scored('score' in params ? Number(params.score) : Number.NaN, ''));
 }

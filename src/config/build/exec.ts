@@ -43,7 +43,7 @@ export function readExec(
 }
 
 /** The limits that stand in the mapping at `path`. */
-export function readLimits(document: YamlDocument, path: Path): DefaultsConfig {
+function readLimits(document: YamlDocument, path: Path): DefaultsConfig {
   return omitUndefined({
     timeoutMs: millisecondsAt(document, [...path, 'timeout_ms']),
     maxOutputBytes: integerAt(document, [...path, 'max_output_bytes']),

@@ -24,7 +24,9 @@ const contextRows = {
   fuel_total: optional(withFallback(count, ({ fuel }) => fuel?.total)),
 } as const;
 
-export const { context_name, summary, flock_goals, tool_count, current_fallback, ...fuel } = contextRows;
+const { summary, flock_goals, tool_count, current_fallback } = contextRows;
+export const { context_name } = contextRows;
+export const fuel = { fuel_remaining: contextRows.fuel_remaining, fuel_total: contextRows.fuel_total };
 export const session = { chibi_home: optionalText, project_root: optionalText, tool_count };
 export const context = { context_name, summary };
 export const system = { ...context, flock_goals };

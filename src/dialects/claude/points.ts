@@ -5,7 +5,7 @@ import type { Kind } from '../payload-table.ts';
  * What a block does. beside: its text joins the result, which stays. follow_up: the work goes on with its text. ask:
  * a person decides. decline: the answer becomes a refusal. none: nothing is stopped.
  */
-export type BlockEffect = 'deny' | 'abort' | 'beside' | 'follow_up' | 'decline' | 'ask' | 'none';
+type BlockEffect = 'deny' | 'abort' | 'beside' | 'follow_up' | 'decline' | 'ask' | 'none';
 
 export type MemberKind = Extract<Kind, 'text' | 'flag' | 'object' | 'names' | 'list' | 'any'>;
 export type MemberKinds = Readonly<Record<string, MemberKind>>;

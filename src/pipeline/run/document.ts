@@ -64,7 +64,7 @@ function toWaitingStep({ step }: PendingRecord): StepDocument {
 }
 
 /** The notice of a pending call in a run document. */
-export function toNotice({ id, tool, step, reason, message, expiresAt }: PendingRecord): PendingNotice {
+function toNotice({ id, tool, step, reason, message, expiresAt }: PendingRecord): PendingNotice {
   return { id, tool, step, reason, message, expires_at: expiresAt === null ? null : iso(expiresAt) };
 }
 

@@ -39,7 +39,7 @@ export interface ModelRequest {
 }
 
 /** The outcome of an eval, whether it passed its threshold, and how long it took. */
-export interface JudgedEval extends Timing {
+interface JudgedEval extends Timing {
   readonly outcome: EvalOutcome;
   readonly passed: boolean;
   /** The end of what a one-shot process said on stderr. */
@@ -95,7 +95,7 @@ export interface RunContext extends Services {
 }
 
 /** The context that hooks gave at the start or at one resume of a session. */
-export interface SessionContext {
+interface SessionContext {
   /** The name of its journal step. */
   readonly from: string;
   readonly texts: readonly string[];

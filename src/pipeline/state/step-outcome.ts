@@ -5,7 +5,7 @@ import { exactMembers, exactObject, number, object, oneOf, optional, text } from
 import type { RunRecord, StepRecord } from '../../store/store.ts';
 import { fault, type RecordKind, readRecord } from './record.ts';
 
-export type StepStatus = 'ok' | 'failed' | 'denied' | 'skipped';
+type StepStatus = 'ok' | 'failed' | 'denied' | 'skipped';
 
 /** The outcome of one step. */
 export interface StepOutcome {

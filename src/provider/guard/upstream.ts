@@ -7,7 +7,7 @@ import { knownUsage } from './usage.ts';
 type Part = LanguageModelV4StreamPart;
 
 /** The next event of a model's stream. */
-export type UpstreamEvent =
+type UpstreamEvent =
   /** A part without answer content, which may pass at once. */
   | { readonly kind: 'free'; readonly part: Part }
   /** A part of the answer. */

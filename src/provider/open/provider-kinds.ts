@@ -7,7 +7,7 @@ import { readEndpoint } from './endpoint.ts';
 import { createExactFetch, withExactInput } from './exact-numbers.ts';
 
 /** The address, credential and transport of API calls. */
-export interface ApiAccess {
+interface ApiAccess {
   readonly baseUrl: string;
   /** Absent: no credential is sent. */
   readonly apiKey?: string;

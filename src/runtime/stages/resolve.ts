@@ -5,7 +5,7 @@ import type { HookConfig, RuntimeConfig } from '../../config/config.ts';
 import type { ForeignEntry } from '../foreign-links.ts';
 
 /** A config entry’s name, its secrets, and the environment names that the host lacks. */
-export interface SecretHolder {
+interface SecretHolder {
   readonly binding: Pick<ResolvedEntry['binding'], 'name' | 'secrets'>;
   readonly missingEnv: readonly string[];
 }

@@ -17,7 +17,7 @@ export interface Layout {
 }
 
 /** A column that tells whether something was added, and the statements that add it. */
-export interface Addition {
+interface Addition {
   readonly table: string;
   readonly column: string;
   readonly statements: string;

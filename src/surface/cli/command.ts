@@ -8,7 +8,7 @@ import type { Invocation } from './invocation.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 /** Options that every command has. */
-export interface CommonOptions {
+interface CommonOptions {
   readonly config: string;
   readonly json?: true;
   readonly color: boolean;

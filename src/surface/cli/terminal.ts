@@ -10,7 +10,7 @@ import { openStdoutSink, type StdoutSink } from './stdout-sink.ts';
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
 
 /** stderr, for what draws on it. */
-export interface StderrSink extends OutputSink {
+interface StderrSink extends OutputSink {
   readonly isTTY: boolean;
   readonly columns: number;
 }

@@ -25,7 +25,7 @@ export interface SuiteRun {
   close(): Promise<void>;
 }
 
-export type RowOutcome =
+type RowOutcome =
   | { readonly record: CaseRecord; readonly header: RunHeader }
   | { readonly problems: SuiteReport['problems'] };
 

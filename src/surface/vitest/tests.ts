@@ -24,7 +24,7 @@ export interface SuiteTest {
 /**
  * Why a test fails; `isOverruled`: the suite has gates, which alone decide, so the test is skipped instead.
  */
-export interface TestFailure {
+interface TestFailure {
   readonly error: Error;
   readonly isOverruled: boolean;
 }

@@ -30,7 +30,7 @@ export type ServerLine =
   | { readonly kind: 'anonymous' };
 
 /** What is wrong with a reply whose content could be read; absent where the content is not known. */
-export type ReplyProblem = 'id' | 'no_result' | 'error_type' | 'batch';
+type ReplyProblem = 'id' | 'no_result' | 'error_type' | 'batch';
 
 /** The first characters of a line, for messages. */
 export function excerptOf(text: string): string {

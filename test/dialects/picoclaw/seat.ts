@@ -7,7 +7,7 @@ import { RuntimeError, toFault } from '../../../src/errors.ts';
 import { Json } from '../../../src/json/json.ts';
 import type { Reply } from '../../../src/transport/transport.ts';
 
-export const settings: PicoclawSettings = {
+const settings: PicoclawSettings = {
   version: '0.2.8-doc',
   eventKind: 'number',
   intercept: ['before_llm', 'after_llm', 'before_tool', 'after_tool', 'approve_tool'],

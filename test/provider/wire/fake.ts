@@ -8,7 +8,7 @@ import { openai } from './openai.ts';
 import { responses } from './responses.ts';
 import type { Fault, Turn, Wire, WireEvent, WireRequest } from './turn.ts';
 
-export type { Turn, WireRequest } from './turn.ts';
+export type { Turn } from './turn.ts';
 
 /** An API on a port of this machine. */
 export interface Fake {

@@ -88,7 +88,7 @@ function indent(yaml: string): string {
   return yaml.replaceAll(/^(?=.)/gm, '    ');
 }
 
-export function linesOf(file: string): string[] {
+function linesOf(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
 }
 

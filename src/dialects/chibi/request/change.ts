@@ -3,7 +3,7 @@ import { elementsOf, memberOf, scanMembers } from '../../../json/scan.ts';
 import { malformed } from '../../body.ts';
 
 /** A call in a message of a request body; `args` is the text that the model wrote. */
-export interface WireCall {
+interface WireCall {
   readonly id: string;
   readonly name: string;
   readonly args: Json;
@@ -19,7 +19,7 @@ export interface WireMessage {
   readonly callId: string;
 }
 
-export interface WireTool {
+interface WireTool {
   readonly name: string;
   readonly description: string;
   readonly schema: Json;

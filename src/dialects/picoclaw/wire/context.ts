@@ -41,7 +41,7 @@ const inboundKeys = [
 ] as const;
 
 /** The inbound members of the hook context, as far as the host set them, with defaults for three. */
-export function toInbound({ host, session_id }: HookContext) {
+function toInbound({ host, session_id }: HookContext) {
   const keys = inboundKeys.filter((key) => host[key] !== undefined);
   const given: Payload = Object.fromEntries(keys.map((key) => [key, host[key]]));
   return { channel: 'cli', chat_id: session_id, sender_id: '', ...given };

@@ -17,7 +17,7 @@ export type Row = readonly [
 ];
 
 /** The result of one eval; `evalIndex` is its position in the header. */
-export type RowResult = readonly [evalIndex: number, score: number | null, passed: boolean, flaky: boolean];
+type RowResult = readonly [evalIndex: number, score: number | null, passed: boolean, flaky: boolean];
 
 /** The row of a case, its long texts cut. */
 export function toRow(record: CaseRecord, { evals }: RunHeader): Row {

@@ -17,7 +17,7 @@ export interface Opened {
   goto(hash: string): Promise<void>;
 }
 
-export interface OpenOptions extends BrowserContextOptions {
+interface OpenOptions extends BrowserContextOptions {
   readonly hash?: string;
   readonly largestPage?: number;
 }

@@ -64,7 +64,7 @@ function besideEachOther(expected: string, actual: string) {
   ];
 }
 
-export type Change = { readonly value: string; readonly added?: boolean; readonly removed?: boolean };
+type Change = { readonly value: string; readonly added?: boolean; readonly removed?: boolean };
 
 /**
  * Lines are compared where there are many, else words.
