@@ -179,6 +179,7 @@ test('long lines of two writers of one file stay whole', async () => {
   const file = newFile();
   const open = () => openRecordingWriter(file, { isDurable: true });
   const writers = [open(), open()];
+  await Promise.all(writers.map((writer) => writer.ready()));
   await Promise.all(
     [0, 1, 2, 3].map((turn) => writers[turn % 2]?.write(['abcd'.charAt(turn).repeat(700_000)])),
   );

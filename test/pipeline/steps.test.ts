@@ -267,7 +267,10 @@ steps:
     steps: [{id: mine, tool: note}, {id: wait, if: "\${item != 2}", tool: ask}, {id: after, tool: note}]
 output: \${steps.loop.items.map(one, one.steps.wait)}
 `);
-  expect(paused.pending.map(({ step }) => step)).toEqual(['loop[0]/wait/call', 'loop[2]/wait/call']);
+  expect(paused.pending.map(({ step }) => step).toSorted()).toEqual([
+    'loop[0]/wait/call',
+    'loop[2]/wait/call',
+  ]);
   expect(desk.lines('notes')).toHaveLength(4);
   for (const { id, step } of paused.pending) {
     await desk.runtime.pending.respond(id, { by: 'mara', result: step });

@@ -248,6 +248,5 @@ test('whoever stops early leaves no file open', async () => {
     process.getActiveResourcesInfo().filter((name) => name.startsWith('FSReq') || name === 'Zlib').length;
   const before = opened();
   for await (const _row of openRows({ kind: 'file', path }, never).rows) break;
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(opened()).toBe(before);
+  await expect.poll(opened).toBe(before);
 });
