@@ -1,6 +1,6 @@
 import { RuntimeError, toFault } from '../../errors.ts';
 import { isTextTooDeep, MAX_JSON_DEPTH } from '../../json/depth.ts';
-import { Json, parseLossless, stringifyJson } from '../../json/json.ts';
+import { isObject, Json, parseLossless, stringifyJson } from '../../json/json.ts';
 import { runChat } from '../chat/chat.ts';
 import { nestedSteps } from '../file/nested-steps.ts';
 import type { GroupStep, ParallelStep, Step } from '../file/pipeline.ts';
@@ -226,6 +226,6 @@ function withInnerViews(step: GroupStep | ParallelStep, scope: Scope, outcome: S
   const inner = Object.fromEntries(
     nestedSteps(step).flatMap(({ id }) => (Object.hasOwn(scope.steps, id) ? [[id, scope.steps[id]]] : [])),
   );
-  const view = parseLossless(outcome.view.text) as Readonly<Record<string, unknown>>;
-  return { ...outcome, view: Json.from({ ...view, steps: inner }) };
+  const view = parseLossless(outcome.view.text);
+  return { ...outcome, view: Json.from({ ...(isObject(view) && view), steps: inner }) };
 }

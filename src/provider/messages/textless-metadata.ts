@@ -67,15 +67,12 @@ const metadataFamilies: Readonly<Record<string, string>> = {
   googleVertex: 'google',
 };
 
-function keepMembers(
-  value: JSONValue | undefined,
-  forms: MemberTests,
-): Record<string, JSONValue> | undefined {
+function keepMembers(value: unknown, forms: MemberTests): Record<string, JSONValue> | undefined {
   if (!isObject(value)) return undefined;
   const kept = Object.entries(forms).flatMap(([name, form]): [string, JSONValue][] => {
     const member = value[name];
     if (typeof form === 'object') {
-      const inner = keepMembers(isObject(member) ? (member as Record<string, JSONValue>) : undefined, form);
+      const inner = keepMembers(member, form);
       return inner === undefined ? [] : [[name, inner]];
     }
     return typeof member === 'string' && form(member) ? [[name, member]] : [];
