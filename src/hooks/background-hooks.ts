@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import type { ForeignDialect, Question } from '../dialects/foreign-dialect.ts';
 import { unwatched } from '../time/stopwatch.ts';
+import { limitQueues } from './event-queues.ts';
 import { askMember, type GroupContext, type HookCall, type Member, notifyMember, pointOf } from './member.ts';
 
 /** Delivers questions to hooks whose answers are ignored, or used only as later context. */
@@ -19,36 +20,26 @@ export interface BackgroundHooks {
 /** How long the end of a runtime may take before it says what it waits for. */
 const SILENCE_MS = 1000;
 
-/** Events a hook may be behind before the newest are dropped. */
-const QUEUE_LENGTH = 1024;
-
 export function openBackgroundHooks(
   dialect: ForeignDialect,
   members: readonly Member[],
   context: GroupContext,
 ): BackgroundHooks {
+  const { emit, stop } = context;
   const queues = new Map(members.map((member) => [member, new PQueue({ concurrency: 1 })]));
   const notifications = new PQueue();
-  const abortController = new AbortController();
+  const named = [...queues].map(([{ entry }, queue]) => [entry.name, queue] as const);
+  const { signal, isFull, close } = limitQueues([[dialect.name, notifications], ...named], emit, stop);
   const abandoned = Promise.withResolvers<void>();
-  const backlog = createBacklog();
+  const unfinished = new Map<Member, number>();
+  const count = (member: Member, by: number) => unfinished.set(member, (unfinished.get(member) ?? 0) + by);
   const late = createLateContext(dialect);
-  const drop = (name: string, detail: string) =>
-    context.emit({ type: 'dropped', name, what: 'observer event', detail });
-  const abandon = () => {
-    for (const [{ entry }, queue] of queues) {
-      if (queue.size > 0) drop(entry.name, `${queue.size} events were still waiting when the runtime closed`);
-      queue.clear();
-    }
-    abortController.abort();
-    abandoned.resolve();
-  };
-  context.stop?.addEventListener('abort', abandon, { once: true });
+  signal.addEventListener('abort', () => abandoned.resolve(), { once: true });
   const warnOfWaiting = (limitMs: number) => {
-    const names = backlog.names();
+    const names = [...unfinished].filter(([, count]) => count > 0).map(([{ entry }]) => entry.name);
     if (names.length === 0) return;
     const message = `the runtime is still waiting for ${names.join(', ')} before it closes, for ${limitMs / 1000} s at most`;
-    context.emit({ type: 'note', name: dialect.name, level: 'warn', message });
+    emit({ type: 'note', name: dialect.name, level: 'warn', message });
   };
   const ask = async (member: Member, hookCall: HookCall, question: Question) => {
     const backgroundMember = { ...member, transport: member.backgroundTransport };
@@ -58,50 +49,29 @@ export function openBackgroundHooks(
   };
   return {
     enqueue: async (member, given, question) => {
-      const hookCall = { ...given, signal: abortController.signal };
+      const hookCall = { ...given, signal };
       // A server gets notifications in event order, which its transport keeps.
       const isNotification =
         member.backgroundTransport?.notify !== undefined && !pointOf(dialect, hookCall.point).isFilter;
+      const { name } = member.entry;
       const queue = isNotification ? notifications : queues.get(member);
-      if (queue === undefined) return;
-      if (queue.size + queue.pending >= QUEUE_LENGTH) {
-        drop(member.entry.name, `${hookCall.point}: ${QUEUE_LENGTH} events are waiting already`);
-        return;
-      }
-      hookCall.onHear?.(member.entry.name);
+      if (queue === undefined || isFull(name, queue.size + queue.pending, hookCall.point)) return;
+      hookCall.onHear?.(name);
       const work = isNotification
-        ? () => notifyMember(dialect, member, { hookCall, question }, context.emit)
+        ? () => notifyMember(dialect, member, { hookCall, question }, emit)
         : () => ask(member, hookCall, question);
-      const done = backlog.add(member);
-      const put = queue.add(() => unwatched(work).finally(done)).catch(() => {});
+      count(member, 1);
+      const put = queue.add(() => unwatched(work).finally(() => count(member, -1))).catch(() => {});
       await Promise.race([put, abandoned.promise]);
     },
     takeLateContext: late.take,
     close: async () => {
       // Doubled, since a server may need its handshake first.
       const longest = 2 * Math.max(0, ...members.map(({ timeoutMs }) => timeoutMs));
-      const timer = setTimeout(abandon, longest);
       const warningTimer = setTimeout(() => warnOfWaiting(longest), SILENCE_MS);
-      await Promise.all([notifications, ...queues.values()].map((queue) => queue.onIdle()));
-      clearTimeout(timer);
+      await close(longest);
       clearTimeout(warningTimer);
-      context.stop?.removeEventListener('abort', abandon);
     },
-  };
-}
-
-/** Counts the unfinished questions of each hook. */
-function createBacklog() {
-  const counts = new Map<Member, number>();
-  const change = (member: Member, by: number) => void counts.set(member, (counts.get(member) ?? 0) + by);
-  return {
-    /** Returns the function to call when the question was handled. */
-    add: (member: Member) => {
-      change(member, 1);
-      return () => change(member, -1);
-    },
-    /** The hooks that have not finished. */
-    names: () => [...counts].filter(([, count]) => count > 0).map(([{ entry }]) => entry.name),
   };
 }
 

@@ -4,6 +4,7 @@ import { type Port, trackCall } from '../capability/invoke.ts';
 import type { Answer, NativeEvent } from '../contract/hook.ts';
 import { toRuntimeError } from '../errors.ts';
 import { unwatched } from '../time/stopwatch.ts';
+import { limitQueues } from './event-queues.ts';
 
 /** Delivers events to a hook that is not awaited. */
 export interface ObserverQueue {
@@ -28,39 +29,20 @@ export function openShadow(port: FilterPort, stop?: AbortSignal): ObserverQueue 
   });
 }
 
-/** Events a hook may be behind before the newest are dropped. */
-const QUEUE_LENGTH = 1024;
-
 /** Handles events in order, one at a time, without the caller waiting. */
 function openQueue(
-  port: Port<NativeEvent, Answer>,
+  { binding, emit }: Port<NativeEvent, Answer>,
   stop: AbortSignal | undefined,
-  handle: (telling: QueuedEvent) => Promise<void>,
+  handle: (queued: QueuedEvent) => Promise<void>,
 ): ObserverQueue {
-  const { name } = port.binding;
   const queue = new PQueue({ concurrency: 1 });
-  const abortController = new AbortController();
-  const drop = (detail: string) => port.emit({ type: 'dropped', name, what: 'observer event', detail });
-  const abandon = () => {
-    if (queue.size > 0) drop(`${queue.size} events were still waiting when the runtime closed`);
-    queue.clear();
-    abortController.abort();
-  };
-  stop?.addEventListener('abort', abandon, { once: true });
+  const { signal, isFull, close } = limitQueues([[binding.name, queue]], emit, stop);
   return {
     enqueue: (event, call) => {
-      if (queue.size >= QUEUE_LENGTH) drop(`${event.phase}: ${QUEUE_LENGTH} events are waiting already`);
-      else
-        queue
-          .add(() => unwatched(() => handle({ event, call, signal: abortController.signal })))
-          .catch(() => {});
+      if (isFull(binding.name, queue.size, event.phase)) return;
+      queue.add(() => unwatched(() => handle({ event, call, signal }))).catch(() => {});
     },
-    close: async () => {
-      const timer = setTimeout(abandon, port.binding.timeoutMs);
-      await queue.onIdle();
-      clearTimeout(timer);
-      stop?.removeEventListener('abort', abandon);
-    },
+    close: () => close(binding.timeoutMs),
   };
 }
 
