@@ -1,8 +1,8 @@
 import type { DialectName } from '../config/config.ts';
 import { volatileFieldsOf } from '../dialects/registry.ts';
 import type { VolatileFields } from '../dialects/volatile-fields.ts';
-import { isObject } from '../json/json.ts';
 import { type Member, scanElements, scanMembers } from '../json/scan.ts';
+import { isJson } from '../json/try-parse.ts';
 
 /**
  * The body with the fields nulled whose values differ from run to run: ids that Signalbox generates, and
@@ -48,10 +48,5 @@ const generatedSessionId =
   /^"(run_[\da-f]{16}|(call|event)_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12})(-turn-\d+)?"$/;
 
 function isObjectText(text: string): boolean {
-  if (!text.startsWith('{')) return false;
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
+  return text.startsWith('{') && isJson(text);
 }

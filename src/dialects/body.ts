@@ -3,6 +3,7 @@ import type { ProcessReply, Reply } from '../contract/exchange.ts';
 import { RuntimeError, type RuntimeErrorOptions } from '../errors.ts';
 import { isObject, Json } from '../json/json.ts';
 import { type Member, memberOf, scanMembers } from '../json/scan.ts';
+import { tryParse } from '../json/try-parse.ts';
 import { lastLineOf } from '../text/last-line.ts';
 import { hintOfExit } from './exit-hint.ts';
 import { invalidOffset } from './printed.ts';
@@ -140,16 +141,8 @@ function decodeUtf8(bytes: Uint8Array): string {
 }
 
 function strayTextHint(text: string): string {
-  const objects = text.split('\n').filter(isObjectText);
+  const objects = text.split('\n').filter((line) => isObject(tryParse(line)));
   return objects.length === 1
     ? 'One line is a JSON object, the others are not part of it: log to stderr.'
     : 'Print exactly one JSON object on stdout; log to stderr.';
-}
-
-function isObjectText(line: string): boolean {
-  try {
-    return isObject(JSON.parse(line));
-  } catch {
-    return false;
-  }
 }

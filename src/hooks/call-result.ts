@@ -2,7 +2,8 @@ import type { PendingOrigin } from '../contract/approval.ts';
 import type { Decision } from '../contract/hook.ts';
 import { failed, ok, type ToolFailed, type ToolOk } from '../contract/tool.ts';
 import type { Fault } from '../errors.ts';
-import { Json, tryJson } from '../json/json.ts';
+import { Json } from '../json/json.ts';
+import { tryJson } from '../json/try-parse.ts';
 
 /** A hook stopped the call: before it ran, or its result was withheld. */
 export interface ToolDenied {

@@ -1,6 +1,6 @@
 import type { ChatMessage } from '../contract/provider.ts';
 import { isObject, Json, parseLossless } from '../json/json.ts';
-import { exactMembers } from '../json/record.ts';
+import { exactMembers } from '../json/scan.ts';
 
 /** A message with its whole text in `content`, taken from its parts where it is missing or empty. */
 export function completeMessage(message: Readonly<Record<string, unknown>>): ChatMessage {

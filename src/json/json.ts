@@ -39,17 +39,6 @@ export class Json {
   }
 }
 
-/** The text as JSON; undefined when it is none. */
-export function tryJson(text: string): Json | undefined {
-  const json = new Json(text);
-  try {
-    void json.value;
-    return json;
-  } catch {
-    return undefined;
-  }
-}
-
 /** JSON text of a value tree in which `Json` parts, bigints and raw numbers keep their exact digits. */
 export function stringifyJson(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);

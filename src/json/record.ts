@@ -1,106 +1,92 @@
-import { Json } from './json.ts';
-import { elementsOf, scanMembers } from './scan.ts';
+import type { Json } from './json.ts';
+import { elementsOf, exactMembers } from './scan.ts';
+import type { Shape } from './shape.ts';
 
-/** Reads a stored value. `at` is its path in the record, for errors. Throws Error when it does not fit. */
+/** Reads a stored value. `at` is its path in the record, for errors, such as `.calls[0]`. Throws Error when it does not fit. */
 export type Reader<Value> = (json: Json, at: string) => Value;
 
-/** What a reader returns. */
-export type ValueOf<Read> = Read extends Reader<infer Value> ? Value : never;
+/** What a part of a record is: a shape for a value as it was parsed, a reader for one whose exact text counts. */
+type Part<Value> = Shape<Value> | Reader<Value>;
 
-type OptionalReader<Value> = Reader<Value> & { readonly isOptional: true };
+/** What the part of a record is read as. */
+export type ValueOf<Read> = Read extends Part<infer Value> ? Value : never;
+
+type OptionalReader<Value> = Reader<Value | undefined> & { readonly isOptional: true };
 
 /** The object that `object` reads: its members, those that may be absent as optional ones. */
 type ObjectOf<Members> = {
-  readonly [Key in keyof Members as Members[Key] extends OptionalReader<unknown> ? never : Key]: ValueOf<
+  readonly [Key in keyof Members as IsOptional<Members[Key]> extends true ? never : Key]: ValueOf<
     Members[Key]
   >;
 } & {
-  readonly [Key in keyof Members as Members[Key] extends OptionalReader<unknown> ? Key : never]?: ValueOf<
-    Members[Key]
+  readonly [Key in keyof Members as IsOptional<Members[Key]> extends true ? Key : never]?: Exclude<
+    ValueOf<Members[Key]>,
+    undefined
   >;
 };
 
-export const text = plain('a text', (value) => typeof value === 'string');
-export const number = plain('a number', (value) => typeof value === 'number');
-export const flag = plain('true or false', (value) => typeof value === 'boolean');
+type IsOptional<Read> =
+  unknown extends ValueOf<Read> ? false : undefined extends ValueOf<Read> ? true : false;
+
 /** Any value, parsed. */
-export const anything: Reader<unknown> = ({ value }) => value;
+export const parsed: Reader<unknown> = ({ value }) => value;
 /** Any value, with its exact text. */
 export const exact: Reader<Json> = (json) => json;
 /** Any object, with its exact text. */
 export const exactObject: Reader<Json> = (json, at) => {
-  if (json.text.startsWith('{')) return json;
-  throw unfit(at, 'an object');
+  if (!json.text.startsWith('{')) throw unfit(at, 'is not an object');
+  return json;
 };
 
-function plain<Value>(what: string, isFit: (value: unknown) => value is Value): Reader<Value> {
-  return ({ value }, at) => {
-    if (isFit(value)) return value;
-    throw unfit(at, what);
-  };
-}
-
-export function oneOf<const Word extends string>(...words: readonly Word[]): Reader<Word> {
-  return ({ value }, at) => {
-    const word = words.find((each) => each === value);
-    if (word !== undefined) return word;
-    throw unfit(at, `one of ${words.join(', ')}`);
-  };
-}
-
-export function orNull<Value>(read: Reader<Value>): Reader<Value | null> {
-  return (json, at) => (json.text === 'null' ? null : read(json, at));
-}
-
 /** A member that may be absent. */
-export function optional<Value>(read: Reader<Value>): OptionalReader<Value> {
+export function ifPresent<Value>(read: Reader<Value>): OptionalReader<Value> {
   return Object.assign((json: Json, at: string) => read(json, at), { isOptional: true } as const);
 }
 
-export function listOf<Value>(read: Reader<Value>): Reader<readonly Value[]> {
+/** A list whose elements are read one by one. */
+export function eachOf<Value>(read: Reader<Value>): Reader<readonly Value[]> {
   return (json, at) => {
-    if (!json.text.startsWith('[')) throw unfit(at, 'a list');
+    if (!json.text.startsWith('[')) throw unfit(at, 'is not a list');
     return elementsOf(json).map((element, index) => read(element, `${at}[${index}]`));
   };
 }
 
-type Readers = Readonly<Record<string, Reader<unknown>>>;
+type Parts = Readonly<Record<string, Part<unknown>>>;
 
 /** An object of these members; others are left out. */
-export function object<Members extends Readers>(readers: Members): Reader<ObjectOf<Members>> {
-  const read = fromMembers(readers);
+export function object<Members extends Parts>(parts: Members): Reader<ObjectOf<Members>> {
+  const read = fromMembers(parts);
   return (json, at) => read(exactMembers(exactObject(json, at)), at);
 }
 
 /** The same for an object whose members are at hand. */
-export function fromMembers<Members extends Readers>(readers: Members) {
+export function fromMembers<Members extends Parts>(parts: Members) {
   return (members: ReadonlyMap<string, Json>, at: string): ObjectOf<Members> => {
     const read: Record<string, unknown> = {};
-    for (const [key, reader] of Object.entries(readers)) {
-      const path = at === '' ? key : `${at}.${key}`;
+    for (const [key, part] of Object.entries(parts)) {
       const member = members.get(key);
-      if (member !== undefined) read[key] = reader(member, path);
-      else if (!('isOptional' in reader)) throw new Error(`"${path}" is missing`);
+      const value = readPart(part, member, `${at}.${key}`);
+      if (member !== undefined) read[key] = value;
     }
     return read as ObjectOf<Members>;
   };
 }
 
-/** The value as it was parsed, further members included, which `check` finds to be a `Value`. */
-export function whole<Value>(check: Reader<unknown>): Reader<Value> {
-  return (json, at) => {
-    check(json, at);
-    return json.value as Value;
-  };
+function readPart(part: Part<unknown>, json: Json | undefined, at: string): unknown {
+  if (typeof part !== 'function') return checked(part, json, at);
+  if (json !== undefined) return part(json, at);
+  if ('isOptional' in part) return undefined;
+  throw unfit(at, 'is missing');
 }
 
-/** The members of a stored object, each with its exact text; the last of a repeated key. */
-export function exactMembers(json: Json): ReadonlyMap<string, Json> {
-  return new Map(
-    scanMembers(json.text).map(({ key, start, end }) => [key, new Json(json.text.slice(start, end))]),
-  );
+/** The parsed value, further members included. Throws Error when it has not the shape. */
+export function checked<Value>(shape: Shape<Value>, json: Json | undefined, at: string): Value {
+  const value = json?.value;
+  const misfit = shape.misfit(value);
+  if (misfit !== undefined) throw unfit(`${at}${misfit.path}`, misfit.problem);
+  return value as Value;
 }
 
-function unfit(at: string, what: string): Error {
-  return new Error(at === '' ? `it is not ${what}` : `"${at}" is not ${what}`);
+function unfit(at: string, problem: string): Error {
+  return new Error(at === '' ? `it ${problem}` : `"${at.replace(/^\./, '')}" ${problem}`);
 }

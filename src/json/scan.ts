@@ -59,10 +59,12 @@ export function memberOf(text: string, members: readonly Member[], key: string):
 
 /** The members of an object with their exact text, the last of each key; empty for any other value. */
 export function membersOf(json: Json): Readonly<Record<string, Json>> {
-  if (!isObject(json.value)) return {};
-  const { text } = json;
-  const parts = scanMembers(text).map(({ key, start, end }) => [key, new Json(text.slice(start, end))]);
-  return Object.fromEntries(parts);
+  return isObject(json.value) ? Object.fromEntries(exactMembers(json)) : {};
+}
+
+/** The same for what is known to be an object, without parsing it. */
+export function exactMembers({ text }: Json): ReadonlyMap<string, Json> {
+  return new Map(scanMembers(text).map(({ key, start, end }) => [key, new Json(text.slice(start, end))]));
 }
 
 /** The elements of an array, each with the text it had. */

@@ -2,39 +2,48 @@ import { isObject } from './json.ts';
 
 /** What a value that was parsed from JSON has to be, so that it is a `T`; further members are no problem. */
 export interface Shape<T> {
-  /** The path of the first part that does not fit, such as `.evals[0].id`; undefined when all of it does. */
-  misfit(value: unknown): string | undefined;
+  /** The first part that does not fit; undefined when all of it does. */
+  misfit(value: unknown): Misfit | undefined;
   /** For types only. */
   readonly type?: T;
+}
+
+/** What is wrong with a part of a value, such as `is not a text`. */
+interface Misfit {
+  /** Such as `.evals[0].id`; empty for the whole value. */
+  readonly path: string;
+  readonly problem: string;
 }
 
 /** The value as what it fits. Throws the error that `fail` makes of the path of what does not. */
 export function readShape<T>(shape: Shape<T>, value: unknown, fail: (path: string) => Error): T {
   if (fits(shape, value)) return value;
-  throw fail((shape.misfit(value) ?? '').replace(/^\./, ''));
+  throw fail((shape.misfit(value)?.path ?? '').replace(/^\./, ''));
 }
 
 export function fits<T>(shape: Shape<T>, value: unknown): value is T {
   return shape.misfit(value) === undefined;
 }
 
-/** What this guard says. */
-export function shapeOf<T>(isRight: (value: unknown) => value is T): Shape<T> {
-  return { misfit: (value) => (isRight(value) ? undefined : '') };
+/** What this guard says; `what` is how errors call it. */
+export function shapeOf<T>(isRight: (value: unknown) => value is T, what = 'what it has to be'): Shape<T> {
+  return { misfit: (value) => (isRight(value) ? undefined : isNot(what, value)) };
 }
 
-export const text = shapeOf((value): value is string => typeof value === 'string');
-export const flag = shapeOf((value): value is boolean => typeof value === 'boolean');
+export const text = shapeOf((value): value is string => typeof value === 'string', 'a text');
+export const flag = shapeOf((value): value is boolean => typeof value === 'boolean', 'true or false');
 /** A number that a double holds. */
-export const number = shapeOf((value): value is number => typeof value === 'number');
+export const number = shapeOf((value): value is number => typeof value === 'number', 'a number');
 export const anything = shapeOf((_value): _value is unknown => true);
 /** An object with any members. */
 export const anyMembers = shapeOf(
   (value): value is Readonly<Record<string, unknown>> => isObject(value) && !JSON.isRawJSON(value),
+  'an object',
 );
 
 export function oneOf<const Value extends string | number>(...values: readonly Value[]): Shape<Value> {
-  return shapeOf((value): value is Value => values.some((each) => each === value));
+  const isOne = (value: unknown): value is Value => values.some((each) => each === value);
+  return shapeOf(isOne, `one of ${values.join(', ')}`);
 }
 
 /** The name of a member of the object. */
@@ -45,10 +54,10 @@ export function keyOf<Key extends string>(object: Readonly<Record<Key, unknown>>
 export function listOf<T>(item: Shape<T>): Shape<readonly T[]> {
   return {
     misfit: (value) => {
-      if (!Array.isArray(value)) return '';
+      if (!Array.isArray(value)) return isNot('a list', value);
       for (const [index, each] of value.entries()) {
-        const path = item.misfit(each);
-        if (path !== undefined) return `[${index}]${path}`;
+        const misfit = item.misfit(each);
+        if (misfit !== undefined) return { ...misfit, path: `[${index}]${misfit.path}` };
       }
       return undefined;
     },
@@ -57,15 +66,7 @@ export function listOf<T>(item: Shape<T>): Shape<readonly T[]> {
 
 /** An object whose members, whatever their names, all have one shape. */
 export function recordOf<T>(member: Shape<T>): Shape<Readonly<Record<string, T>>> {
-  return {
-    misfit: (value) =>
-      fits(anyMembers, value)
-        ? misfitOf(
-            value,
-            Object.keys(value).map((key) => [key, member]),
-          )
-        : '',
-  };
+  return objectOf((value) => Object.keys(value).map((key) => [key, member]));
 }
 
 /** An object with these members: one for each of the type, `optional` where the type lets it be absent. */
@@ -75,7 +76,7 @@ export function members<T extends object>(
   },
 ): Shape<T> {
   const entries = Object.entries<Shape<unknown>>(shapes);
-  return { misfit: (value) => (fits(anyMembers, value) ? misfitOf(value, entries) : '') };
+  return objectOf(() => entries);
 }
 
 export function nullOr<T>(shape: Shape<T>): Shape<T | null> {
@@ -91,13 +92,22 @@ export function both<One, Other>(one: Shape<One>, other: Shape<Other>): Shape<On
   return { misfit: (value) => one.misfit(value) ?? other.misfit(value) };
 }
 
-function misfitOf(
-  value: Readonly<Record<string, unknown>>,
-  shapes: readonly (readonly [key: string, Shape<unknown>])[],
-): string | undefined {
-  for (const [key, shape] of shapes) {
-    const path = shape.misfit(value[key]);
-    if (path !== undefined) return `.${key}${path}`;
-  }
-  return undefined;
+function objectOf<T>(
+  shapesOf: (value: object) => readonly (readonly [key: string, Shape<unknown>])[],
+): Shape<T> {
+  return {
+    misfit: (value) => {
+      if (!fits(anyMembers, value)) return isNot('an object', value);
+      for (const [key, shape] of shapesOf(value)) {
+        const misfit = shape.misfit(value[key]);
+        if (misfit !== undefined) return { ...misfit, path: `.${key}${misfit.path}` };
+      }
+      return undefined;
+    },
+  };
+}
+
+/** No value in JSON is undefined: such a member is absent. */
+function isNot(what: string, value: unknown): Misfit {
+  return { path: '', problem: value === undefined ? 'is missing' : `is not ${what}` };
 }

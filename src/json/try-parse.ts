@@ -1,4 +1,4 @@
-import { parseLossless } from './json.ts';
+import { Json, parseLossless } from './json.ts';
 
 /** Whether the text is JSON. */
 export function isJson(text: string): boolean {
@@ -15,7 +15,16 @@ export function tryParseLossless(text: string): unknown {
   return attempt(() => parseLossless(text));
 }
 
-function attempt(parse: () => unknown): unknown {
+/** Like `tryParse`, with the exact text. */
+export function tryJson(text: string): Json | undefined {
+  return attempt(() => {
+    const json = new Json(text);
+    void json.value;
+    return json;
+  });
+}
+
+function attempt<Value>(parse: () => Value): Value | undefined {
   try {
     return parse();
   } catch {

@@ -1,6 +1,6 @@
 import { type Scrubber, scrubFault, scrubMessages } from '../contract/scrub.ts';
 import { isObject, Json } from '../json/json.ts';
-import { exactMembers } from '../json/record.ts';
+import { exactMembers } from '../json/scan.ts';
 import type { Store } from '../store/store.ts';
 
 /** The store with failure messages scrubbed before they are written; results are written exactly. */

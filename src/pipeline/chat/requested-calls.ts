@@ -1,7 +1,7 @@
 import type { ChatMessage } from '../../contract/provider.ts';
-import { isObject, Json, stringifyJson, tryJson } from '../../json/json.ts';
-import { exactMembers } from '../../json/record.ts';
-import { scanElements } from '../../json/scan.ts';
+import { isObject, Json, stringifyJson } from '../../json/json.ts';
+import { elementsOf, exactMembers } from '../../json/scan.ts';
+import { tryJson } from '../../json/try-parse.ts';
 
 /** A tool call that a model asks for; `args` is the text that it wrote. */
 export interface RequestedCall {
@@ -29,8 +29,8 @@ export function toolCallsOf(message: ChatMessage): RequestedCall[] {
   if (list === undefined || list === null) return [];
   const text = stringifyJson(list);
   if (!text.startsWith('[')) return [];
-  return scanElements(text).map(({ start, end }) => {
-    const members = exactMembers(new Json(text.slice(start, end)));
+  return elementsOf(new Json(text)).map((call) => {
+    const members = exactMembers(call);
     const args = members.get('args');
     return {
       id: String(members.get('id')?.value ?? ''),

@@ -2,7 +2,8 @@ import type { ChatMessage } from '../../contract/provider.ts';
 import type { FinishedCall } from '../../contract/turn.ts';
 import { failedOpenIn } from '../../dialects/metadata.ts';
 import type { CallResult } from '../../hooks/call-result.ts';
-import { isObject, tryJson } from '../../json/json.ts';
+import { isObject } from '../../json/json.ts';
+import { tryJson } from '../../json/try-parse.ts';
 import { argsObject, idOf, type RequestedCall } from './requested-calls.ts';
 import type { ToolCallRecord, TurnState } from './turn-state.ts';
 

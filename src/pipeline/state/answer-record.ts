@@ -2,31 +2,30 @@ import type { ChatMessage } from '../../contract/provider.ts';
 import type { Fault } from '../../errors.ts';
 import { parseMessage } from '../../hooks/message.ts';
 import { Json } from '../../json/json.ts';
+import { checked, exact, ifPresent, object, type Reader, type ValueOf } from '../../json/record.ts';
 import {
-  exact,
+  anyMembers,
   flag,
   listOf,
+  members,
+  nullOr,
   number,
-  object,
   oneOf,
   optional,
-  orNull,
-  type Reader,
   text,
-  type ValueOf,
-} from '../../json/record.ts';
+} from '../../json/shape.ts';
 import { fault, plainRecord, type RecordKind } from './record.ts';
 
 /** A message, the bytes of its members included. */
 export const message: Reader<ChatMessage> = (json, at) => {
-  messageShape(json, at);
+  checked(messageShape, json, at);
   return parseMessage(json.text);
 };
 
-const messageShape = object({
+const messageShape = members({
   role: oneOf('system', 'user', 'assistant', 'tool'),
   content: text,
-  tool_calls: optional(orNull(listOf(object({})))),
+  tool_calls: optional(nullOr(listOf(anyMembers))),
 });
 
 /** A model’s answer after the guard has filtered it, and its cost. */
@@ -36,14 +35,14 @@ const answer = object({
   /** The native finish reason: stop, tool_use, max_output_tokens, safety, … */
   finish_reason: text,
   /** Tokens; null where the provider does not report them. */
-  usage: object({ input_tokens: orNull(number), output_tokens: orNull(number) }),
+  usage: object({ input_tokens: nullOr(number), output_tokens: nullOr(number) }),
   /** US dollars; absent where the provider has no pricing, or does not say what was used. */
   cost_usd: optional(number),
   /** The guard’s metadata about the answer. */
   metadata: exact,
 });
 
-const failure = object({ error: optional(fault) });
+const failure = object({ error: ifPresent(fault) });
 
 /** An answer, or why there is none. */
 export const answerRecord: RecordKind<ModelAnswer | { readonly error: Fault }> = {
@@ -57,5 +56,5 @@ export const answerRecord: RecordKind<ModelAnswer | { readonly error: Fault }> =
 
 /** A score; `score` is null when there is none, and `detail` then says why. */
 export type ScoreRecord = ValueOf<typeof score>;
-const score = object({ score: orNull(number), passed: flag, detail: text, data: exact });
+const score = object({ score: nullOr(number), passed: flag, detail: text, data: exact });
 export const scoreRecord = plainRecord('score', score);

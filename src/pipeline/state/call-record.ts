@@ -1,19 +1,9 @@
 import { failed, ok } from '../../contract/tool.ts';
 import type { CallResult } from '../../hooks/call-result.ts';
 import { Json } from '../../json/json.ts';
-import {
-  exact,
-  exactMembers,
-  exactObject,
-  fromMembers,
-  listOf,
-  number,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  text,
-} from '../../json/record.ts';
+import { exact, exactObject, fromMembers, ifPresent, object } from '../../json/record.ts';
+import { exactMembers } from '../../json/scan.ts';
+import { listOf, nullOr, number, oneOf, optional, text } from '../../json/shape.ts';
 import { fault, type RecordKind } from './record.ts';
 
 const result = object({
@@ -58,14 +48,14 @@ const deniedOutcome = fromMembers({
   hook: text,
   reason: text,
   abort: optional(oneOf('turn', 'session')),
-  error: optional(fault),
+  error: ifPresent(fault),
 });
 const pendingOutcome = fromMembers({
   origin: oneOf('tool', 'hook', 'approval', 'interrupted'),
-  hook: orNull(text),
+  hook: nullOr(text),
   args: exact,
   reason: text,
   message: text,
   members: exact,
-  expiresMs: orNull(number),
+  expiresMs: nullOr(number),
 });

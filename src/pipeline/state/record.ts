@@ -1,7 +1,8 @@
 import { readStoredFault } from '../../contract/stored-fault.ts';
 import { type Fault, RuntimeError, toRuntimeError } from '../../errors.ts';
 import { Json, parseLossless } from '../../json/json.ts';
-import { exactMembers, type Reader } from '../../json/record.ts';
+import type { Reader } from '../../json/record.ts';
+import { exactMembers } from '../../json/scan.ts';
 import type { Journal, StepOptions } from './journal.ts';
 
 /** A kind of outcome that the journal keeps: how it is written as JSON, and read back. */

@@ -1,7 +1,9 @@
 import type { StepDocument } from '../../contract/run.ts';
 import { type Fault, toFault } from '../../errors.ts';
 import { Json } from '../../json/json.ts';
-import { exactMembers, exactObject, number, object, oneOf, optional, text } from '../../json/record.ts';
+import { exactObject, ifPresent, object } from '../../json/record.ts';
+import { exactMembers } from '../../json/scan.ts';
+import { number, oneOf, optional, text } from '../../json/shape.ts';
 import type { RunRecord, StepRecord } from '../../store/store.ts';
 import { fault, type RecordKind, readRecord } from './record.ts';
 
@@ -66,7 +68,7 @@ const entry = object({
   duration_ms: number,
   status: oneOf('ok', 'failed', 'denied', 'skipped'),
   view: exactObject,
-  error: optional(fault),
+  error: ifPresent(fault),
   failed_at: optional(text),
 });
 

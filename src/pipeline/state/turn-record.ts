@@ -1,21 +1,10 @@
 import type { ModelOptions, ToolListing } from '../../contract/provider.ts';
-import {
-  anything,
-  flag,
-  listOf,
-  number,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  text,
-  type ValueOf,
-  whole,
-} from '../../json/record.ts';
+import { eachOf, ifPresent, object, parsed, type ValueOf } from '../../json/record.ts';
+import { anything, flag, listOf, members, nullOr, number, oneOf, optional, text } from '../../json/shape.ts';
 import { message } from './answer-record.ts';
 import { plainRecord } from './record.ts';
 
-const failedOpen = listOf(object({ hook: text, cause: text }));
+const failedOpen = eachOf(object({ hook: text, cause: text }));
 
 /** How hooks control the loop of a chat. */
 export type LoopControl = ValueOf<typeof loopControl>;
@@ -31,7 +20,7 @@ const loopControl = object({
 
 /** A hook ended a turn, or the session with it. */
 export type TurnStop = ValueOf<typeof turnStop>;
-const turnStop = object({ hook: text, reason: text, isSession: flag, metadata: anything });
+const turnStop = object({ hook: text, reason: text, isSession: flag, metadata: parsed });
 
 /** A turn as its hooks left it before a model call. */
 export type TurnRecord = ValueOf<typeof turn>;
@@ -40,39 +29,41 @@ const turn = object({
   prompt: text,
   /** The system prompt before the hooks of the request phase changed it. */
   baseSystem: optional(text),
-  messages: listOf(message),
+  messages: eachOf(message),
   /** Whether hooks have changed more of the messages than the prompt. */
   isRewritten: optional(flag),
-  tools: listOf(whole<ToolListing>(object({ name: text, description: text, category: optional(text) }))),
+  tools: listOf(
+    members<ToolListing>({ name: text, description: text, category: optional(text), input_schema: anything }),
+  ),
   /** Absent: the provider's own. */
   model: optional(text),
-  options: whole<ModelOptions>(object({ max_tokens: optional(number), temperature: optional(number) })),
+  options: members<ModelOptions>({ max_tokens: optional(number), temperature: optional(number) }),
   loop: loopControl,
   /** The hooks that failed open by the rules of their dialect. */
   failures: failedOpen,
   /** The journal names of the session starts whose context is part of the prompt. */
   taken: optional(listOf(text)),
-  stopped: optional(turnStop),
+  stopped: ifPresent(turnStop),
 });
 export const turnRecord = plainRecord('turn', turn);
 
 /** What the hooks of a batch of calls, or of an answer, decided. */
 export type TurnDecision = ValueOf<typeof turnDecision>;
 const turnDecision = object({
-  stopped: optional(turnStop),
+  stopped: ifPresent(turnStop),
   isDenied: flag,
   failures: failedOpen,
   context: listOf(text),
   loop: loopControl,
   followUp: optional(text),
   /** The hooks that forced a further model call. */
-  forcedBy: optional(listOf(object({ hook: orNull(text), dialect: text, isApproval: optional(flag) }))),
+  forcedBy: ifPresent(eachOf(object({ hook: nullOr(text), dialect: text, isApproval: optional(flag) }))),
 });
 export const turnDecisionRecord = plainRecord('decision of hooks', turnDecision);
 
 /** What the hooks of a session's start or resume decided. */
 export type SessionStart = ValueOf<typeof sessionStart>;
-const sessionStart = object({ context: listOf(text), stopped: optional(turnStop) });
+const sessionStart = object({ context: listOf(text), stopped: ifPresent(turnStop) });
 export const sessionStartRecord = plainRecord('start of the session', sessionStart);
 
 /** Context texts for the model, and the journal names of the session starts that gave them. */

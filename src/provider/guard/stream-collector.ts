@@ -4,7 +4,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Text,
 } from '@ai-sdk/provider';
-import { parseIfJson } from '../messages/rebuilt-tool-part.ts';
+import { tryParseLossless } from '../../json/try-parse.ts';
 
 type Part = LanguageModelV4StreamPart;
 type Kind = 'text' | 'reasoning';
@@ -125,7 +125,7 @@ function callsWithSeenInput(parts: readonly Part[]): ReadonlySet<string> {
   const seen = parts.flatMap((part) => {
     if (part.type !== 'tool-call') return [];
     const text = texts.get(part.toolCallId) ?? '';
-    const isSeen = text === '' || part.input === text || parseIfJson(part.input) === text;
+    const isSeen = text === '' || part.input === text || tryParseLossless(part.input) === text;
     return isSeen ? [part.toolCallId] : [];
   });
   return new Set(seen);

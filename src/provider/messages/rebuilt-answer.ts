@@ -8,6 +8,7 @@ import { isJSONValue } from '@ai-sdk/provider';
 import { RuntimeError } from '../../errors.ts';
 import { isSameToTheDigit } from '../../json/equal.ts';
 import { isObject, stringifyJson } from '../../json/json.ts';
+import { tryParseLossless } from '../../json/try-parse.ts';
 import {
   describeAnswer,
   describeAnswerToolCall,
@@ -18,7 +19,6 @@ import type { BodyPart } from './message-description.ts';
 import { layOutParts, matchParts, type PartMatcher, type Replacement } from './part-layout.ts';
 import { readCalls, rebuildReasoning, type ToolCallMember } from './rebuilt-assistant.ts';
 import { createFileFinder, type PlainObject, rebuildBody } from './rebuilt-body.ts';
-import { parseIfJson } from './rebuilt-tool-part.ts';
 import { keepSeenMembers } from './seen-content.ts';
 
 type Content = LanguageModelV4Content;
@@ -98,7 +98,7 @@ const resultMatching: PartMatcher<PlainObject, LanguageModelV4ToolResult> = {
 
 function toResult(content: unknown, { result }: LanguageModelV4ToolResult): NonNullable<typeof result> {
   if (typeof content !== 'string') return throwMalformedEntry('tool_results', 'without content');
-  const value = typeof result === 'string' ? undefined : parseIfJson(content);
+  const value = typeof result === 'string' ? undefined : tryParseLossless(content);
   return value !== undefined && value !== null && isJSONValue(value) ? value : content;
 }
 

@@ -4,7 +4,8 @@ import {
   type LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
 import { RuntimeError } from '../../errors.ts';
-import { isObject, parseLossless } from '../../json/json.ts';
+import { isObject } from '../../json/json.ts';
+import { tryParseLossless } from '../../json/try-parse.ts';
 import { describeMessage, type ToolPart } from './message-description.ts';
 import { type FindFile, type PlainObject, rebuildBody } from './rebuilt-body.ts';
 
@@ -68,18 +69,9 @@ function okOutput(text: string, old: Output | undefined): Output {
 
 /** A changed JSON text that is JSON no more is sent as text. */
 function jsonOutput(text: string, type: 'json' | 'error-json'): Output {
-  const value = parseIfJson(text);
+  const value = tryParseLossless(text);
   if (value !== undefined && isJSONValue(value)) return { type, value };
   return { type: type === 'json' ? 'text' : 'error-text', value: text };
-}
-
-/** The value with its digits, or undefined when the text is not JSON. */
-export function parseIfJson(text: string): unknown {
-  try {
-    return parseLossless(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The text of a failed result stands in `content` and in `error`; the copy that was changed counts. */

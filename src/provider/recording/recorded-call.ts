@@ -6,6 +6,7 @@ import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import { canonicalJson } from '../../json/equal.ts';
 import { isObject, parseLossless, stringifyJson } from '../../json/json.ts';
 import { readShape } from '../../json/shape.ts';
+import { tryParseLossless } from '../../json/try-parse.ts';
 import { hideSecrets } from '../open/provider-error.ts';
 import { callShape, type ModelCallRequest, type RecordedCall } from './model-call.ts';
 import { decodeSdkValue, encodeSdkValue } from './sdk-value.ts';
@@ -44,7 +45,7 @@ export function encodeRecordedCall(
  * FILE_UNREADABLE for a call of another version, or one that is damaged.
  */
 export function decodeRecordedCall(line: string, where: string): RecordedCall | undefined {
-  const value = parseLine(line);
+  const value = tryParseLossless(line);
   if (!isObject(value) || typeof value['v'] !== 'number') return undefined;
   if (value['v'] !== VERSION) throw versionError(where, value['v']);
   try {
@@ -74,12 +75,4 @@ function hideStrings(value: unknown, secrets: readonly string[]): unknown {
   if (!isObject(value) || JSON.isRawJSON(value)) return value;
   const members = Object.entries(value).map(([key, member]) => [key, hideStrings(member, secrets)]);
   return Object.fromEntries(members);
-}
-
-function parseLine(line: string): unknown {
-  try {
-    return parseLossless(line);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { parseLossless, stringifyJson } from '../../json/json.ts';
+import { stringifyJson } from '../../json/json.ts';
 import { text as anyText, anything, fits, members } from '../../json/shape.ts';
+import { tryParseLossless } from '../../json/try-parse.ts';
 import type { ResultStore } from '../../store/result-store.ts';
 import { conversation } from '../run/record-shapes.ts';
 import type { SubjectAdapter, SubjectOutput, SubjectRequest } from './adapter.ts';
@@ -57,12 +58,8 @@ function digest(parts: unknown): string {
 
 /** Reads a stored answer; undefined for text that is none, so that the answer is made anew. */
 function readAnswer(text: string): SubjectOutput | undefined {
-  try {
-    const value = parseLossless(text);
-    return fits(storedAnswer, value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = tryParseLossless(text);
+  return fits(storedAnswer, value) ? value : undefined;
 }
 
 /** A failure is never kept. */

@@ -1,7 +1,8 @@
 import { closeSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
-import { isObject, parseLossless } from '../../json/json.ts';
+import { isObject } from '../../json/json.ts';
+import { tryParseLossless } from '../../json/try-parse.ts';
 import { reasonOf, requireFile } from './input.ts';
 import type { Invocation } from './invocation.ts';
 
@@ -63,13 +64,9 @@ function readLines(file: string): string[] {
 
 /** Checks the keys only; the replay parses the rest. */
 function isRecordedExchange(line: string): boolean {
-  try {
-    const value = parseLossless(line);
-    return isObject(value) && ['provider', 'model', 'recorder', 'digest'].every((key) => key in value);
-  } catch {
-    // A recorder that was killed may have left half a line.
-    return false;
-  }
+  // A recorder that was killed may have left half a line.
+  const value = tryParseLossless(line);
+  return isObject(value) && ['provider', 'model', 'recorder', 'digest'].every((key) => key in value);
 }
 
 /** Opens it as the recorder does. */
