@@ -2,7 +2,7 @@ import type { Json } from './json.ts';
 import { elementsOf, exactMembers } from './scan.ts';
 import type { Shape } from './shape.ts';
 
-/** Reads a stored value. `at` is its path in the record, for errors, such as `.calls[0]`. Throws Error when it does not fit. */
+/** Reads a stored value. `at` is its path for errors, such as `.calls[0]`. Throws Error when it does not fit. */
 export type Reader<Value> = (json: Json, at: string) => Value;
 
 /** What a part of a record is: a shape for a value as it was parsed, a reader for one whose exact text counts. */
