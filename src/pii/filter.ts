@@ -43,17 +43,17 @@ interface FilterContext {
   createAnonymizer(ledger?: Pseudonyms, revealer?: PseudonymResolver): Anonymizer;
 }
 
-function answer(payload: JsonObject, desk: FilterContext, now: number): FilterReply {
+function answer(payload: JsonObject, context: FilterContext, now: number): FilterReply {
   const request = requireObject(payload['request'], 'request');
   switch (`${payload['hook']} ${payload['phase']}`) {
     case 'provider before_call':
-      return beforeCall(request, desk, now);
+      return beforeCall(request, context, now);
     case 'provider after_call':
-      return afterCall(request, requireObject(payload['response'], 'response'), { desk, now });
+      return afterCall(request, requireObject(payload['response'], 'response'), { context, now });
     case 'tool before_execution':
-      return beforeExecution(request, desk, now);
+      return beforeExecution(request, context, now);
     case 'tool after_execution':
-      return afterExecution(requireObject(payload['response'], 'response'), desk);
+      return afterExecution(requireObject(payload['response'], 'response'), context);
     default:
       throw invalidEventError('its hook and phase are not those of a provider or tool hook');
   }
@@ -79,7 +79,7 @@ function beforeCall(
 function afterCall(
   request: JsonObject,
   response: JsonObject,
-  { desk: context, now }: { readonly desk: FilterContext; readonly now: number },
+  { context, now }: { readonly context: FilterContext; readonly now: number },
 ): FilterReply {
   const { settings, memory, createAnonymizer } = context;
   const message = requireObject(response['message'], 'response.message');

@@ -55,7 +55,7 @@ async function endIfExpired(
     };
     const end = await runPipeline(run, toPipeline(record), { input: record.input, isResumed: true });
     if (end === undefined || !dryRun.hasEnded()) return;
-    await storeEnd(context, record, { end, rehearsal: dryRun, pendings });
+    await storeEnd(context, record, { end, dryRun, pendings });
     for (const event of events) context.services.emit(event);
     const about = { run: id, name: record.name, status: end.status };
     context.services.emit({ type: 'run.finished', ...about, ...(end.error && { error: end.error }) });
@@ -81,11 +81,7 @@ function withoutEffects({ services }: RunsContext, { refuse }: DryRun): RunsCont
 async function storeEnd(
   { store }: RunsContext,
   { id }: RunRecord,
-  {
-    end,
-    rehearsal: dryRun,
-    pendings,
-  }: { end: RunEnd; rehearsal: DryRun; pendings: readonly PendingRecord[] },
+  { end, dryRun, pendings }: { end: RunEnd; dryRun: DryRun; pendings: readonly PendingRecord[] },
 ): Promise<void> {
   // Nothing has happened in the run since.
   const at = Math.max(...pendings.map(({ decidedAt }) => decidedAt ?? 0));

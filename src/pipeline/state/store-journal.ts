@@ -13,7 +13,7 @@ export async function openJournal(store: Store, runId: string, context: JournalC
     if (outcome === null) cutOff.add(step);
     else outcomes.set(step, outcome);
   }
-  const { requireSound: requireHealthy, watch: track } = trackStoreFailure();
+  const { requireHealthy, track } = trackStoreFailure();
   return {
     runId,
     find: (name) => outcomes.get(name),
@@ -50,10 +50,10 @@ export async function openJournal(store: Store, runId: string, context: JournalC
 function trackStoreFailure() {
   let failure: RuntimeError | undefined;
   return {
-    requireSound: () => {
+    requireHealthy: () => {
       if (failure !== undefined) throw failure;
     },
-    watch: async <Result>(writing: Promise<Result>): Promise<Result> => {
+    track: async <Result>(writing: Promise<Result>): Promise<Result> => {
       try {
         return await writing;
       } catch (error) {

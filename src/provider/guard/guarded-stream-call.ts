@@ -34,7 +34,7 @@ export async function streamGuarded(
   const result = await callModel(admitted, AbortSignal.any([signal, modelStop.signal]));
   const upstream = openUpstream(result.stream, modelStop, createUniqueToolCallIds(admitted.params.prompt));
   const latencyMs = () => Math.round(performance.now() - startedAt);
-  const { about: metadata, onSame } = holdMetadata(result);
+  const { metadata, onSame } = holdMetadata(result);
   const guarded: GuardedStream = { fire: settings.fire, admitted, upstream, signal, latencyMs, onSame };
   const cancel = (reason: unknown): void => {
     consumerGone.abort(reason);
@@ -53,7 +53,7 @@ function holdMetadata({ request, response }: LanguageModelV4StreamResult) {
     Object.assign(metadata.request, request);
     Object.assign(metadata.response, response);
   };
-  return { about: metadata, onSame };
+  return { metadata, onSame };
 }
 
 /** The stream of a call that was refused or answered by a hook, without calling the model. */

@@ -63,7 +63,7 @@ async function stream(
   try {
     return await retry(call, deadline, async () => {
       const result = await call.model.doStream({ ...options, abortSignal: deadline.signal });
-      const settled = await openCheckedStream(result.stream, { clock: deadline, peer: call.peer });
+      const settled = await openCheckedStream(result.stream, { deadline, peer: call.peer });
       return { ...result, stream: settled };
     });
   } catch (thrown) {

@@ -3,7 +3,7 @@ import type { CallDeadline } from './call-deadline.ts';
 import { createProviderError, type Peer, toProviderError } from './provider-error.ts';
 
 interface StreamContext {
-  readonly clock: CallDeadline;
+  readonly deadline: CallDeadline;
   readonly peer: Peer;
 }
 
@@ -24,9 +24,9 @@ export async function openCheckedStream(
     reader.cancel();
     throw thrown;
   }
-  context.clock.pause();
+  context.deadline.pause();
   const end = () => {
-    context.clock.end();
+    context.deadline.end();
     reader.cancel();
   };
   const pull = async (controller: ReadableStreamDefaultController<LanguageModelV4StreamPart>) => {
@@ -50,7 +50,7 @@ interface StreamReader {
 
 function createStreamReader(
   source: ReadableStream<LanguageModelV4StreamPart>,
-  { clock: deadline, peer }: StreamContext,
+  { deadline, peer }: StreamContext,
 ): StreamReader {
   const reader = source.getReader();
   const filter = createPartFilter(peer.id);

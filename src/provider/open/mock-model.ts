@@ -74,7 +74,7 @@ function createScript(config: ProviderConfig): (options: LanguageModelV4CallOpti
     used.add(response);
     return {
       response,
-      result: toResult(config.model, { response, speech: answer, options }),
+      result: toResult(config.model, { response, answer, options }),
       chunks: answer.chunks,
     };
   };
@@ -88,13 +88,13 @@ function scopeOf({ prompt, tools }: LanguageModelV4CallOptions) {
 
 interface AnswerInput {
   readonly response: MockResponse;
-  readonly speech: MockAnswer;
+  readonly answer: MockAnswer;
   readonly options: LanguageModelV4CallOptions;
 }
 
 function toResult(
   modelId: string,
-  { response, speech: answer, options }: AnswerInput,
+  { response, answer, options }: AnswerInput,
 ): LanguageModelV4GenerateResult {
   const text = answer.chunks.join('');
   const turn = countAnswers(options.prompt) + 1;

@@ -106,15 +106,15 @@ const DEFAULT_TIMEOUT_MS = 300_000;
 function readLimits(config: ProviderConfig, retries: number): Limits {
   return {
     timeoutMs: config.requestTimeoutMs ?? DEFAULT_TIMEOUT_MS,
-    retries: readCount(config, 'max_retries', { most: 10, usual: retries }),
-    retryBaseMs: readCount(config, 'retry_base_ms', { most: 60_000, usual: 500 }),
+    retries: readCount(config, 'max_retries', { max: 10, fallback: retries }),
+    retryBaseMs: readCount(config, 'retry_base_ms', { max: 60_000, fallback: 500 }),
   };
 }
 
 function readCount(
   { id, additionalConfig }: ProviderConfig,
   key: string,
-  { most: max, usual: fallback }: { readonly most: number; readonly usual: number },
+  { max, fallback }: { readonly max: number; readonly fallback: number },
 ): number {
   const value = additionalConfig[key] ?? fallback;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max) return value;

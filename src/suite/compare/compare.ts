@@ -32,7 +32,7 @@ export async function compareRuns(
   const b: Side = { source: sourceB, tag: options.tagB };
   const crossRow = findCrossRow(sourceA.header.evals, sourceB.header.evals, options);
   const rows = crossRow === undefined ? sharedRows(sourceA, sourceB) : [crossRow];
-  const { works: states, counts } = await tallyRows(a, b, rows);
+  const { states, counts } = await tallyRows(a, b, rows);
   if (counts.a === 0) await refuseUnknownTag(a);
   if (counts.b === 0) await refuseUnknownTag(b);
   const records = await readListedCases(
@@ -99,7 +99,7 @@ async function tallyRows(a: Side, b: Side, rows: readonly ComparisonRow[]) {
     }
   };
   await pairCases(a, b, rows, onPair);
-  return { works: states, counts };
+  return { states, counts };
 }
 
 type Records = ReadonlyMap<number, CaseRecord>;

@@ -54,7 +54,7 @@ export async function executeRun(
   try {
     const document = await start(runtime, {
       signal,
-      ...(await openRunOptions(context, flags, { runtime, story: progress })),
+      ...(await openRunOptions(context, flags, { runtime, progress })),
     });
     progress.end();
     if (!options.json) await printRun(document, { runtime, flags, cwd: invocation.cwd }, terminal);
@@ -96,7 +96,7 @@ async function openRunEvents({ terminal }: CommandContext, progress: RunProgress
 async function openRunOptions(
   { invocation, options, terminal, signal }: CommandContext,
   flags: RunFlags,
-  { runtime, story: progress }: { readonly runtime: Runtime; readonly story: RunProgress },
+  { runtime, progress }: { readonly runtime: Runtime; readonly progress: RunProgress },
 ): Promise<RunOptions> {
   const wait = flags.wait === true;
   const printChoices = ({ id }: PendingRecord) =>

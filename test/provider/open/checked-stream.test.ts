@@ -9,7 +9,7 @@ const peer = { id: 'main', secrets: [] };
 /** What becomes of a stream that consists of these parts. */
 async function settle(parts: readonly LanguageModelV4StreamPart[]): Promise<LanguageModelV4StreamPart[]> {
   const clock = startCallDeadline('main', 60_000, undefined);
-  return await collect(await openCheckedStream(ReadableStream.from(parts), { clock, peer }));
+  return await collect(await openCheckedStream(ReadableStream.from(parts), { deadline: clock, peer }));
 }
 
 function finish(unified: LanguageModelV4FinishReason['unified'], raw?: string): LanguageModelV4StreamPart {
@@ -87,7 +87,9 @@ test('a stream is read no further than its reader asks', async () => {
     }
   };
   const clock = startCallDeadline('main', 60_000, undefined);
-  const reader = (await openCheckedStream(ReadableStream.from(endless()), { clock, peer })).getReader();
+  const reader = (
+    await openCheckedStream(ReadableStream.from(endless()), { deadline: clock, peer })
+  ).getReader();
   for (let count = 0; count < 10; count += 1) await reader.read();
   await reader.cancel();
   expect(read).toBeLessThan(15);

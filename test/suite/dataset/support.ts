@@ -7,7 +7,7 @@ import { openRows } from '../../../src/suite/dataset/rows.ts';
 import type { DatasetFormat } from '../../../src/suite/file/model.ts';
 import { writeFiles } from '../support.ts';
 
-export const never = new AbortController().signal;
+export const never: AbortSignal = new AbortController().signal;
 
 /** The rows of a file of that name and content. */
 export async function readFile(

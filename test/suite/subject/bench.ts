@@ -96,7 +96,10 @@ function linesOf(file: string): string[] {
 export async function ask(
   subject: SubjectRunner,
   row: unknown,
-  { epoch = 1, signal = new AbortController().signal } = {},
+  {
+    epoch = 1,
+    signal = new AbortController().signal,
+  }: { readonly epoch?: number; readonly signal?: AbortSignal } = {},
 ): Promise<Answer> {
   return await subject.answer({ scope: { case: row, epoch }, epoch, signal });
 }
