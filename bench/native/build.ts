@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const programs = ['trivial', 'spawn-loop', 'echo-server'] as const;
+
+/** The path of each C program of this folder, built. */
+export type Native = Readonly<Record<(typeof programs)[number], string>>;
+
+let built: Native | undefined;
+
+/**
+ * Builds the C programs beside this file with `cc` into a temporary folder, once in a process, which removes them when
+ * it ends. Undefined where there is no compiler that can.
+ */
+export function buildNative(): Native | undefined {
+  if (built !== undefined) return built;
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-bench-native-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  try {
+    const [trivial, loop, server] = programs.map((name) => compile(name, folder));
+    if (trivial === undefined || loop === undefined || server === undefined) return undefined;
+    built = { trivial, 'spawn-loop': loop, 'echo-server': server };
+    return built;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Says what is left out where `buildNative` gives nothing. */
+export const withoutCompiler = 'skipped: there is no `cc` here that compiles bench/native';
+
+/** Static where the system has what it takes: a program that loads no library starts in half the time. */
+function compile(name: string, folder: string): string {
+  const source = fileURLToPath(new URL(`./${name}.c`, import.meta.url));
+  const target = join(folder, name);
+  const args = ['-O2', '-o', target, source];
+  try {
+    execFileSync('cc', ['-static', ...args], { stdio: 'ignore' });
+  } catch {
+    execFileSync('cc', args, { stdio: 'ignore' });
+  }
+  return target;
+}
