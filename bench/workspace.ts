@@ -3,17 +3,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openRuntime, type Runtime, type RuntimeOptions } from '../src/index.ts';
 
-/** A folder of its own with these executable files in it. */
+/** A folder of its own with these executable files in it. What is still there when the process ends goes with it. */
 export function makeFolder(files: Readonly<Record<string, string>>): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'signalbox-bench-'));
+  const remove = () => rmSync(path, { recursive: true, force: true });
+  process.once('exit', remove);
   for (const [name, content] of Object.entries(files)) {
     writeFileSync(join(path, name), content);
     chmodSync(join(path, name), 0o755);
   }
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, remove };
 }
 
 /** A runtime over a folder's runtime.yaml, silent. */
 export async function open(folder: string, options: RuntimeOptions = {}): Promise<Runtime> {
   return await openRuntime(join(folder, 'runtime.yaml'), { log: false, ...options });
+}
+
+/** A runtime over a file with this `spec`, which JSON is as good as YAML for, in a folder that goes when the process ends. */
+export async function openSpec(spec: object, options: RuntimeOptions = {}): Promise<Runtime> {
+  const document = { apiVersion: 'signalbox/v1', kind: 'RuntimeConfig', spec };
+  const { path } = makeFolder({ 'runtime.yaml': JSON.stringify(document) });
+  return await open(path, options);
 }

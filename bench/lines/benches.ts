@@ -1,0 +1,33 @@
+import type { Bench, Line } from '../run/line.ts';
+import { oneshot, resident } from './oneshot.ts';
+import { filtered, server } from './server.ts';
+
+/** Every bench that is made of lines, in the order in which they are measured. */
+export const benches: readonly Bench[] = [oneshot, resident, server, filtered];
+
+/** What a choice of lines has come to. */
+export interface Chosen {
+  readonly lines: readonly Line[];
+  /** Why a bench that was asked for has no lines here. */
+  readonly skipped: readonly string[];
+}
+
+/** The lines whose bench or beginning is named, or all; of the short form only those that are in it. */
+export async function chooseLines(names: readonly string[], short: boolean): Promise<Chosen> {
+  const lines: Line[] = [];
+  const skipped: string[] = [];
+  for (const bench of benches) {
+    if (names.length > 0 && !names.some((name) => name.split('/')[0] === bench.name)) continue;
+    const found = await bench.lines();
+    if (typeof found === 'string') skipped.push(`${bench.name}: ${found}`);
+    else lines.push(...found);
+  }
+  return { lines: lines.filter((line) => isAsked(line, names) && (line.short || !short)), skipped };
+}
+
+function isAsked({ id }: Line, names: readonly string[]): boolean {
+  return (
+    names.length === 0 ||
+    names.some((name) => id === name || `${id}/`.startsWith(`${name}/`) || id.startsWith(`${name}-`))
+  );
+}

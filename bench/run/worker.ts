@@ -1,0 +1,52 @@
+import type { Contender, Told, Way } from './line.ts';
+import { cpuSeconds, forgetPeak, peakMb } from './process-usage.ts';
+
+// A process for one contender: opens it, runs it as often as it is told to, and says what that has cost.
+
+/** What one run has cost. */
+export type Took = Required<Omit<Told, 'value'>> & Pick<Told, 'value'>;
+export type Answer = { readonly took: Took } | { readonly failed: string } | { readonly ready: true };
+
+const way: Way = JSON.parse(process.argv[2] ?? '');
+const ballast = Buffer.alloc((way.residentMb ?? 0) * 1_048_576, 1);
+const answer = (message: Answer) => process.send?.(message);
+
+try {
+  const { open }: { open(options: unknown): Promise<Contender> } = await import(way.module);
+  const contender = await open(way.options);
+  process.on('message', (count: number | 'close') => {
+    const done = count === 'close' ? close(contender) : measure(contender, count);
+    done.catch((error: unknown) => answer({ failed: textOf(error) }));
+  });
+  answer({ ready: true });
+} catch (error) {
+  answer({ failed: textOf(error) });
+}
+
+async function measure(contender: Contender, count: number): Promise<void> {
+  globalThis.gc?.();
+  forgetPeak();
+  const before = cpuSeconds();
+  const startedAt = performance.now();
+  const told = await contender.run(count);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const after = cpuSeconds();
+  const seen = {
+    seconds,
+    cpuSeconds: after.own - before.own,
+    childCpuSeconds: after.children - before.children,
+    peakMb: peakMb(),
+  };
+  answer({ took: { ...seen, ...told } });
+}
+
+async function close(contender: Contender): Promise<void> {
+  await contender.close?.();
+  // The ballast is looked at last, so that nobody finds it unused before.
+  if (ballast.length < 0) throw new Error('there is no ballast');
+  process.disconnect();
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
