@@ -82,6 +82,8 @@ export type StateStoreConfig =
 export interface EvalConfig {
   readonly name: string;
   readonly exec: ExecConfig;
+  /** Cases that a suite sends in one request at most; absent: each in a request of its own. */
+  readonly batch?: number;
 }
 
 export interface HookConfig {

@@ -25,6 +25,9 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
   if (violation.kind === 'key' && isAt(path, ...execKeyPatterns('limits'))) {
     return strictViolation('`limits` is not supported by this version');
   }
+  if (violation.kind === 'key' && isAt(path, ...execKeyPatterns('batch'))) {
+    return { ...violation, hint: 'Only an eval takes several cases in one request.', isStrict: false };
+  }
   const foreign = wordForeign(document, violation);
   if (foreign !== undefined) return { ...violation, ...foreign, isStrict: true };
   const required = isAbsent(document, violation)

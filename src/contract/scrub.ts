@@ -60,9 +60,10 @@ export function scrubFault(fault: Fault, scrubber: Scrubber): Fault {
 
 /**
  * Scrubs the messages and the fault of an outcome, answer or document; all other members are data and stay
- * exact.
+ * exact. Of a list, those of each element.
  */
 export function scrubMessages<Value extends object>(value: Value, scrubber: Scrubber): Value {
+  if (Array.isArray(value)) return mapObjects(value, (element) => scrubMessages(element, scrubber));
   const members = Object.entries(value).map(([key, member]: [string, unknown]) => {
     if (key === 'error' && isFault(member)) return [key, scrubFault(member, scrubber)];
     return [key, messageKeys.has(key) && typeof member === 'string' ? scrubber.text(member) : member];
@@ -72,8 +73,28 @@ export function scrubMessages<Value extends object>(value: Value, scrubber: Scru
   return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) };
 }
 
-/** The value with the messages and the fault of `other`, for each that both have. */
+/** The elements with those that are objects mapped; the same list if none of them changed. */
+function mapObjects<List extends readonly unknown[]>(
+  list: List,
+  map: (element: object, at: number) => object,
+): List {
+  const mapped = list.map((element: unknown, at) =>
+    typeof element === 'object' && element !== null ? map(element, at) : element,
+  );
+  // The elements keep their types: only texts in them changed.
+  return mapped.every((element, at) => element === list[at]) ? list : (mapped as unknown as List);
+}
+
+/** The value with the messages and the fault of `other`, for each that both have; of lists, element by element. */
 export function withMessagesOf<Value extends object>(value: Value, other: object): Value {
+  if (Array.isArray(value)) {
+    return mapObjects(value, (element, at) => {
+      const counterpart: unknown = Reflect.get(other, at);
+      return typeof counterpart === 'object' && counterpart !== null
+        ? withMessagesOf(element, counterpart)
+        : element;
+    });
+  }
   const members = Object.entries(value).map(([key, member]: [string, unknown]) => {
     const otherMember: unknown = Reflect.get(other, key);
     const areMessages = messageKeys.has(key) && typeof member === 'string' && typeof otherMember === 'string';

@@ -28,6 +28,8 @@ export interface Dialect {
   readonly name: string;
   readonly tool: Codec<ToolCall, ToolOutcome>;
   readonly eval: Codec<EvalRequest, EvalOutcome>;
+  /** Several cases of one type in one request; as many outcomes, in the same order. */
+  readonly evalBatch: Codec<readonly EvalRequest[], readonly EvalOutcome[]>;
   readonly hook: Codec<NativeEvent, Answer>;
   /** The members of payloads whose values differ from run to run. */
   readonly volatileFields: VolatileFields;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HostEnv } from '../binding/env.ts';
 import { runEval, type TimedOutcome } from '../capability/eval.ts';
+import type { EvalBatches } from '../capability/eval-batch.ts';
 import { type Port, trackCall } from '../capability/invoke.ts';
 import { meetsThreshold, requireThreshold } from '../capability/threshold.ts';
 import type { Cassette } from '../cassette/cassette.ts';
@@ -22,6 +23,8 @@ export interface ServicesContext {
   readonly config: RuntimeConfig;
   readonly tools: ReadonlyMap<string, OfferedTool>;
   readonly evals: ReadonlyMap<string, Port<EvalRequest, EvalOutcome>>;
+  /** Of the evals that take several cases in one request. */
+  readonly batches?: ReadonlyMap<string, EvalBatches> | undefined;
   readonly links: readonly Link[];
   readonly emit: Emit;
   readonly env: HostEnv;
@@ -61,15 +64,18 @@ export function openServices(context: ServicesContext): RuntimeServices {
       return await model(id, stream, options);
     },
     modelOf: (id) => config.providers.find((each) => each.id === id)?.model ?? '',
-    score: async ({ id, type, request, threshold, signal }) => {
+    score: async ({ id, type, request, threshold, signal, batch }) => {
       requireOpen();
       const port = evals.get(type);
       if (threshold !== undefined) requireThreshold(threshold);
       const call = randomUUID();
       // An eval of the config takes precedence over a built-in check of the same name.
-      const timed = port
-        ? await runEval(port, { input: request, call, signal })
-        : await askCheck({ request, signal, judge, emit, call, declared: evals.keys() });
+      const batches = batch && context.batches?.get(type);
+      const timed = batches
+        ? await batches.score({ input: request, call, signal, alone: batch === 'alone' })
+        : port
+          ? await runEval(port, { input: request, call, signal })
+          : await askCheck({ request, signal, judge, emit, call, declared: evals.keys() });
       const passed = meetsThreshold(timed.outcome, threshold);
       void passGate(links, toScoredEvent({ id, request, passed }, timed), { call });
       return { ...timed, passed };

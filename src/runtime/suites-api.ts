@@ -16,6 +16,7 @@ import { openStoredRun, readHeader } from '../suite/run/journal.ts';
 import { keepRun, openRequiredStore, requireRun } from '../suite/run/keep-run.ts';
 import type { RunHeader } from '../suite/run/record.ts';
 import { type EpochJournal, runSuite } from '../suite/run/suite-run.ts';
+import { windowOf } from '../suite/run/window.ts';
 import { retryFaults } from '../suite/score/retry.ts';
 import { scrubEpoch } from '../suite/score/scrub-epoch.ts';
 import { watchRepeatedIds } from '../suite/select/repeated-ids.ts';
@@ -47,8 +48,8 @@ export interface SuitesContext {
   readonly misses: () => number;
   /** Processes at once. */
   readonly concurrency: number;
-  /** Cases in flight at most. */
-  readonly window: number;
+  /** How many cases an eval takes in one request at most. */
+  readonly batchSizeOf: (type: string) => number;
   /** Throws RUNTIME_CLOSED. */
   readonly requireOpen: () => void;
 }
@@ -78,6 +79,7 @@ export function openSuites(context: SuitesContext): Suites {
     run: async (file, options = {}) => {
       requireOpen();
       const suite = applyOptions(requireSuite(toPath(file), config), options);
+      const window = windowOf(suite, context);
       const tags = watchTags();
       const select = options.select && compileSelection(options.select, tags);
       const noteRepeats = watchRepeatedIds((id) => services.emit(duplicateIdNote(suite, id)));
@@ -91,12 +93,14 @@ export function openSuites(context: SuitesContext): Suites {
           ...{ header, journal, signal, bail, keepGoing, reporter, onProgress },
           scrub: (record) => scrubEpoch(record, context.scrubber),
           select: (candidates) => noteRepeats(select === undefined ? candidates : select(candidates)),
-          window: context.window,
-          epochConcurrency: context.concurrency,
+          window: window.cases,
+          epochConcurrency: window.epochs,
           subject: await subjectOf(suite, options),
           score: async (evaluation, within) =>
-            await retryFaults(suite.retries, within, async () => {
-              return await services.score({ ...evaluation, signal: within });
+            await retryFaults(suite.retries, within, async (attempt) => {
+              // What failed together is asked again one by one, lest one case keep failing the others.
+              const batch = attempt === 1 ? 'together' : 'alone';
+              return await services.score({ ...evaluation, signal: within, batch });
             }),
           fire,
           findFault: () =>

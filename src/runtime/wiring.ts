@@ -1,8 +1,10 @@
 import { availableParallelism } from 'node:os';
 import type { ResolvedEntry } from '../binding/resolve.ts';
+import { openEvalBatches } from '../capability/eval-batch.ts';
 import type { Port } from '../capability/invoke.ts';
 import type { Cassette } from '../cassette/cassette.ts';
 import type { HookConfig, RuntimeConfig, ToolConfig } from '../config/config.ts';
+import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
 import type { Codec } from '../dialects/dialect.ts';
 import { requireNative, requireToolCodec, toolDialectOf } from '../dialects/registry.ts';
 import type { Link, NativeLink } from '../hooks/gate.ts';
@@ -75,6 +77,12 @@ export function createWiring(config: RuntimeConfig, context: WiringContext, stop
     transports,
     observerQueues: observerQueues,
     evalPort: (resolved: ResolvedEntry) => port(resolved, requireNative(resolved.binding.dialect).eval),
+    /** Batches over the processes of that port. */
+    evalBatches: (single: Port<EvalRequest, EvalOutcome>, { binding }: ResolvedEntry, size: number) =>
+      openEvalBatches(
+        { ...single, codec: requireNative(binding.dialect).evalBatch },
+        { size, slots: Math.min(concurrency, binding.concurrency) },
+      ),
     callableTool: (
       tool: ToolConfig,
       resolved: ResolvedEntry | undefined,

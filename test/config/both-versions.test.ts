@@ -205,6 +205,21 @@ evals:
     ],
   },
   {
+    title: '`batch` of an eval that is no number of cases',
+    spec: `
+evals:
+  rude: {command: sh, batch: 0}
+  polite: {command: sh, batch: 2000}
+  kind: {command: sh, batch: all}
+  fine: {command: sh, batch: 1000}`,
+    loads: false,
+    problems: [
+      'error 5:32 evals[rude].batch: must be at least 1 (got: 0)',
+      'error 6:34 evals[polite].batch: must be at most 1000 (got: 2000)',
+      'error 7:32 evals[kind].batch: must be a whole number, not the string "all"',
+    ],
+  },
+  {
     title: 'native keys with impossible values [PK-9-08]',
     spec: `
 concurrency: 0

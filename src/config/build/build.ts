@@ -98,7 +98,11 @@ function readSchema(document: YamlDocument, path: Path): ToolConfig['inputSchema
 }
 
 function readEval(document: YamlDocument, name: string, path: Path): EvalConfig {
-  return { name, exec: readExec(document, path, { refused: whyRefused(document, path) }) };
+  return {
+    name,
+    exec: readExec(document, path, { refused: whyRefused(document, path) }),
+    ...omitUndefined({ batch: integerAt(document, [...path, 'batch']) }),
+  };
 }
 
 function readHook(document: YamlDocument, name: string, path: Path): Omit<HookConfig, 'fileIndex'> {

@@ -144,13 +144,30 @@ export const serverOnly = {
   then: { properties: { instances: false, warm: false } },
 } as const;
 
-export const execSchema = {
+const execSchema = {
   type: 'object',
   description: 'A program and how to run it.',
   additionalProperties: false,
   required: ['command'],
   properties: execProperties,
   allOf: [serverOnly],
+} as const;
+
+/** Cases in one request: what a process reads at once, and what is lost at once when it fails. */
+const largestBatch = 1000;
+
+/** An entry of `spec.evals`. */
+export const evalSchema = {
+  ...execSchema,
+  properties: {
+    ...execProperties,
+    batch: {
+      ...count,
+      maximum: largestBatch,
+      description:
+        'Cases that a suite sends in one request at most; the program answers {"results": […]}, see docs/protocols/promptkit.md. Default: 1, each in a request of its own form.',
+    },
+  },
 } as const;
 
 export const toolExecSchema = {

@@ -1,4 +1,4 @@
-import { defaultProperties, execSchema } from './exec.ts';
+import { defaultProperties, evalSchema } from './exec.ts';
 import { hookSchema } from './hook.ts';
 import { importSchema } from './import.ts';
 import { providerSchema } from './provider.ts';
@@ -79,7 +79,7 @@ const specSchema = {
     tools: { type: ['object', 'null'], additionalProperties: toolSchema, description: 'Tools, by name.' },
     evals: {
       type: ['object', 'null'],
-      additionalProperties: execSchema,
+      additionalProperties: evalSchema,
       description: 'Evals, by type. One that is named like a built-in replaces it.',
     },
     hooks: {

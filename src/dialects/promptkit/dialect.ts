@@ -2,6 +2,7 @@ import type { Dialect } from '../dialect.ts';
 import type { VolatileFields } from '../volatile-fields.ts';
 import { goCase, snakeCase } from './casing.ts';
 import { createEvalCodec } from './eval.ts';
+import { createEvalBatchCodec } from './eval-batch.ts';
 import { createHookCodec } from './hook.ts';
 import { toolCodec } from './tool.ts';
 
@@ -22,14 +23,17 @@ const payload: VolatileFields = {
   Metadata: session,
 };
 
+/** How long the subject of a suite took to reply, and whose session it was. */
+const context: VolatileFields = { ...session, metadata: { latency_ms: 'drop' } };
+
 /** The members of native payloads that differ from run to run, in either spelling. */
 const volatileFields: VolatileFields = {
   ...session,
   duration_ms: 'drop',
   idempotency_key: 'drop',
   approval: { id: 'drop' },
-  // How long the subject of a suite took to reply.
-  context: { ...session, metadata: { latency_ms: 'drop' } },
+  context,
+  batch: { each: { context } },
   request: payload,
   response: payload,
   event: session,
@@ -40,6 +44,7 @@ export const promptkit: Dialect = {
   name: 'promptkit',
   tool: toolCodec,
   eval: createEvalCodec(snakeCase),
+  evalBatch: createEvalBatchCodec(snakeCase),
   hook: createHookCodec(snakeCase),
   volatileFields,
 };
@@ -49,6 +54,7 @@ export const promptkitGo: Dialect = {
   name: 'promptkit-go',
   tool: toolCodec,
   eval: createEvalCodec(goCase),
+  evalBatch: createEvalBatchCodec(goCase),
   hook: createHookCodec(goCase),
   volatileFields,
 };

@@ -12,19 +12,28 @@ export function createEvalCodec(casing: Casing): Codec<EvalRequest, EvalOutcome>
   return { encode: (request) => encode(request, casing), decode };
 }
 
-function encode({ type, params, content, context }: EvalRequest, casing: Casing): Message {
+function encode(request: EvalRequest, casing: Casing): Message {
+  return toMessage(stringifyJson({ type: request.type, ...judgedMembers(request, casing) }));
+}
+
+/** What a request says of the one text that it asks about. */
+export function judgedMembers({ params, content, context }: EvalRequest, casing: Casing) {
   const { messages, turn_index, variables, metadata, session_id, prompt_id } = context;
   const tool_calls = context.tool_calls.map(casing.evalToolCall);
   const conversation = { messages, turn_index, tool_calls, variables, metadata, session_id, prompt_id };
-  return toMessage(stringifyJson({ type, params, content, context: conversation }));
+  return { params, content, context: conversation };
 }
 
 function decode(reply: Reply): Decoded<EvalOutcome> {
   const body = readReply(reply);
-  return decoded(readOutcome(body), noteUnknownKeys(body, ['score', 'detail', 'data', 'error']));
+  return decoded(readOutcome(body), noteUnknownKeys(body, outcomeKeys));
 }
 
-function readOutcome(body: Body): EvalOutcome {
+/** The members of a reply about one text. */
+export const outcomeKeys: readonly string[] = ['score', 'detail', 'data', 'error'];
+
+/** The outcome in a reply about one text. Throws REPLY_MALFORMED. */
+export function readOutcome(body: Body): EvalOutcome {
   const error = body.get('error')?.value ?? '';
   if (typeof error !== 'string') throw malformed('the reply’s `error` is not a string');
   if (error !== '') return unscored(error);

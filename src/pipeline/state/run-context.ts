@@ -66,6 +66,11 @@ export interface Services {
     readonly request: EvalRequest;
     readonly threshold: Threshold | undefined;
     readonly signal: AbortSignal;
+    /**
+     * Of an eval that takes batches: whether the request may be sent with others, or alone as a batch of one. Default: as
+     * a single request.
+     */
+    readonly batch?: 'together' | 'alone' | undefined;
   }): Promise<JudgedEval>;
   /** Passes an event through its whole hook chain. Never rejects. */
   fire(event: HookEvent, options: Partial<GateOptions>): Promise<ChainResult>;

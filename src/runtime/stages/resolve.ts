@@ -1,7 +1,7 @@
 import type { HostEnv } from '../../binding/env.ts';
 import { type ResolvedEntry, resolveExec, resolveHook } from '../../binding/resolve.ts';
 import { resolveForeign } from '../../binding/resolve-foreign.ts';
-import type { HookConfig, RuntimeConfig } from '../../config/config.ts';
+import type { EvalConfig, HookConfig, RuntimeConfig } from '../../config/config.ts';
 import type { ForeignEntry } from '../foreign-links.ts';
 
 /** A config entry’s name, its secrets, and the environment names that the host lacks. */
@@ -25,7 +25,7 @@ export function resolveEntries(config: RuntimeConfig, host: HostEnv) {
     resolved:
       tool.exec && resolveExec({ name: tool.name, capability: 'tool', exec: tool.exec }, config, host),
   }));
-  const evals: Entry<{ name: string }>[] = config.evals.map((entry) => ({
+  const evals: Entry<EvalConfig>[] = config.evals.map((entry) => ({
     config: entry,
     resolved: resolveExec({ name: entry.name, capability: 'eval', exec: entry.exec }, config, host),
   }));

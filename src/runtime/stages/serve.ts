@@ -49,7 +49,7 @@ export function serveRuntime(
     return (await import('../suites-api.ts')).openSuites({
       ...{ config, links, check: wired.checkArgs, services, env: host, replay: wired.replay, scrubber },
       ...{ results: results.open, isRecording: wired.isRecording, misses: () => cassette?.misses() ?? 0 },
-      ...{ concurrency, window: 4 * concurrency, requireOpen },
+      ...{ concurrency, batchSizeOf: wired.batchSizeOf, requireOpen },
     });
   });
   /** The method of an open runtime, with what it throws and the failure messages of its document scrubbed. */

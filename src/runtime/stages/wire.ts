@@ -49,9 +49,18 @@ export async function wireRuntime(
   const evals = new Map(
     entries.evals.map(({ config: { name }, resolved }) => [name, wiring.evalPort(resolved)]),
   );
+  // A recording answers by requests, and what stands together in one differs from run to run.
+  const batchSizeOf = (batch = 1) => (cassette === undefined ? batch : 1);
+  const batches = new Map(
+    entries.evals.flatMap(({ config: { name, batch = 1 }, resolved }) => {
+      const port = evals.get(name);
+      const isBatched = batch > 1 && port !== undefined;
+      return isBatched ? [[name, wiring.evalBatches(port, resolved, batchSizeOf(batch))] as const] : [];
+    }),
+  );
   const { record = options.cassette?.record, replay = options.cassette?.replay } = options;
   const services = openServices({
-    ...{ config, tools, evals, links, emit, env: host },
+    ...{ config, tools, evals, batches, links, emit, env: host },
     ...{ record, replay, cassette, scrubber, requireOpen: () => closed.throwIfAborted() },
   });
   /** What is wrong with arguments that a filter has changed. */
@@ -62,6 +71,8 @@ export async function wireRuntime(
   return {
     ...{ links, groups, tools, evals, services, cassette, checkArgs },
     ...{ isRecording: record !== undefined, replay, concurrency: wiring.concurrency },
+    /** How many cases of that eval go into one request at most. */
+    batchSizeOf: (type: string) => batchSizeOf(config.evals.find(({ name }) => name === type)?.batch),
     /** Waits for observers, then ends every process. Never rejects. */
     close: async () => {
       await Promise.all([...wiring.observerQueues, ...groups].map((each) => each.close()));

@@ -7,26 +7,26 @@ export type MaybeFaulty = { readonly error?: Fault } | { readonly outcome: EvalO
 
 /**
  * Repeats the work, up to `retries` times, while its result is a fault of the infrastructure; never for a
- * score or an answer, however bad. The pause starts with `firstPauseMs`, doubles each time, and has a
- * random factor of 1 to 2. Returns the last result, also when `signal` ends a pause. Throws ABORTED when it
+ * score or an answer, however bad. The work gets the number of its attempt, from 1. The pause starts with
+ * `firstPauseMs`, doubles each time, and has a random factor of 1 to 2. Returns the last result, also when `signal` ends a pause. Throws ABORTED when it
  * is aborted already, and what the work throws.
  */
 export async function retryFaults<Result extends MaybeFaulty>(
   retries: number,
   signal: AbortSignal,
-  work: () => Promise<Result>,
+  work: (attempt: number) => Promise<Result>,
   firstPauseMs = 250,
 ): Promise<Result & { readonly attempts: number }> {
   if (signal.aborted) throw new RuntimeError('ABORTED', 'it was given up before it was asked');
-  let last = await work();
+  let last = await work(1);
   let attempts = 1;
   // The usual case, without the cost of setting p-retry up.
   if (retries === 0 || !isRetryable(last)) return { ...last, attempts };
   let isFirst = true;
   const attempt = async () => {
     if (!isFirst) {
-      last = await work();
       attempts += 1;
+      last = await work(attempts);
     }
     isFirst = false;
     if (isRetryable(last)) throw new RetryableFault();

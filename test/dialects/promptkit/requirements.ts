@@ -251,6 +251,26 @@ export const evals = section('promptkit.md §7', [
   ['PK-7-09', 'both', 'A non-empty string `error` is unscored with that reason, even beside a score.'],
 ]);
 
+/** Several cases of a suite in one request. */
+export const evalBatches = section('promptkit.md §7.1', [
+  ['PK-7-30', 'both', 'With `batch: N` a request of a suite carries up to N cases, each with its index.'],
+  [
+    'PK-7-31',
+    'both',
+    'Each result is that of the case in its place; a bad one leaves its own case unscored.',
+  ],
+  ['PK-7-32', 'both', 'More or fewer results than cases leave all cases unscored.'],
+  ['PK-7-33', 'both', 'An index that is not that of its place leaves unscored what does not name its own.'],
+  ['PK-7-34', 'both', 'A single score in reply to a batch is refused, with a hint to remove `batch`.'],
+  ['PK-7-35', 'both', 'A crash or a timeout leaves every case of the request unscored.'],
+  [
+    'PK-7-36',
+    'both',
+    'An `error` beside or in place of `results` leaves all cases unscored for that reason.',
+  ],
+  ['PK-7-37', 'both', 'A direct call of an eval with `batch` has the form of a single case.'],
+]);
+
 /** What a pending reply means by itself; test/tool-call has how it is kept and decided. */
 export const pendings = section('promptkit.md §8', [
   ['PK-8-01', 'both', 'A pending without `reason` has "", without `message` `Tool "x" asks for a decision.`'],
