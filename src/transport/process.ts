@@ -5,7 +5,7 @@ import type { Scrubber } from '../contract/scrub.ts';
 import { findExecutable } from '../files/executable.ts';
 import { sleep, waitForSettled } from '../time/deadline.ts';
 import type { ExitStatus, Launcher } from './launch/launch.ts';
-import { launchListener, releaseGroup, signalGroup } from './launch/process-groups.ts';
+import { launchListener, leaderEnded, releaseGroup, signalGroup } from './launch/process-groups.ts';
 import { describeLaunchError, findMissingInterpreter, startError } from './start-error.ts';
 import { watchStderr } from './stderr.ts';
 import { whenClosed } from './stream-reader.ts';
@@ -56,6 +56,7 @@ export async function startProcess(
   const endReported = ended.then((end) => {
     // Processes that it leaves behind are kept, even if this process ends before all outputs are read.
     if (binding.leftovers === 'keep') releaseGroup(pid);
+    else leaderEnded(pid);
     context.emit({ type: 'process.ended', name, pid, ...end });
     return end;
   });

@@ -4,11 +4,19 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { startWatcher } from '../../src/transport/launch/process-groups.ts';
+import {
+  describeGroup,
+  describeRest,
+  describeStart,
+  startWatcher,
+} from '../../src/transport/launch/watcher.ts';
+import { findSurvivors, settle } from '../leaks.ts';
 import { bind, isRunning, launchers, numberAfter, open, until, waitFor } from './harness.ts';
 
 const program = join(import.meta.dirname, 'stays.ts');
+const starter = join(import.meta.dirname, 'starts.ts');
 
 interface Host {
   readonly child: ChildProcess;
@@ -92,6 +100,23 @@ test.each(launchers)('nothing outlives a worker thread that is ended: %s launche
   expect(child.exitCode).toBeNull();
 });
 
+test.each(launchers)(
+  'nothing outlives a host that is killed in the middle of eight starts: %s launcher',
+  async (launcher) => {
+    for (const afterMs of [0, 1, 2, 3, 5, 8, 13, 21]) {
+      const host = spawn(process.execPath, [starter, launcher], { stdio: ['ignore', 'pipe', 'inherit'] });
+      await once(host.stdout, 'data');
+      await sleep(afterMs);
+      const closed = once(host, 'exit');
+      host.kill('SIGKILL');
+      await closed;
+      host.stdout.destroy();
+      expect(await settle(() => findSurvivors(tmpdir()), 10_000)).toEqual([]);
+    }
+  },
+  120_000,
+);
+
 test('what a killed host leaves running is asked by SIGTERM first', async () => {
   const { said, kill } = await startHost({ command: 'obeys-term.sh' }, 'ready');
   await kill('SIGKILL');
@@ -135,10 +160,9 @@ test('what has ended by its owner’s word is left alone, and so is what is not 
   const watcher = startWatcher(() => {});
   const children = [0, 1].map(() => spawn('sleep', ['60'], { detached: true, stdio: 'ignore' }));
   const [ended, running] = children.map(({ pid = 0 }) => pid);
-  for (const group of [ended, running]) watcher.started(group ?? 0);
-  watcher.started(2 ** 22 + 1);
-  watcher.ended(ended ?? 0);
-  watcher.ended(7);
+  const rows = [ended, running].map((group) => watcher.add(describeGroup(group ?? 0)));
+  watcher.add(describeGroup(2 ** 22 + 1));
+  rows[0]?.free();
   await watcher.close();
   await expectGone(running ?? 0);
   expect(isRunning(ended ?? 0)).toBe(true);
@@ -149,9 +173,39 @@ test.runIf(process.platform === 'linux')('a process of which only the start was 
   const watcher = startWatcher(() => {});
   const child = spawn('cat', { detached: true, stdio: ['pipe', 'pipe', 'ignore'] });
   await once(child, 'spawn');
-  watcher.starting(readlinkSync(`/proc/${child.pid}/fd/1`));
+  watcher.add(describeStart(readlinkSync(`/proc/${child.pid}/fd/1`)));
   await watcher.close();
   await expectGone(child.pid ?? 0);
+});
+
+test.runIf(process.platform === 'linux')(
+  'several processes of which only the start was told are found',
+  async () => {
+    const watcher = startWatcher(() => {});
+    const children = Array.from({ length: 5 }, () =>
+      spawn('cat', { detached: true, stdio: ['pipe', 'pipe', 'ignore'] }),
+    );
+    await Promise.all(children.map((child) => once(child, 'spawn')));
+    for (const { pid } of children) watcher.add(describeStart(readlinkSync(`/proc/${pid}/fd/1`)));
+    watcher.add(describeStart('pipe:[1]'));
+    await watcher.close();
+    await expectGone(...children.map(({ pid = 0 }) => pid));
+  },
+);
+
+test('of a group whose leader is gone the rest is ended, and nobody who has its number since', async () => {
+  const watcher = startWatcher(() => {});
+  const leader = spawn('/bin/sh', ['-c', 'sleep 60 & echo $!'], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [[line]] = await Promise.all([once(leader.stdout, 'data'), once(leader, 'exit')]);
+  const stranger = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
+  for (const { pid = 0 } of [leader, stranger]) watcher.add(describeRest(pid));
+  await watcher.close();
+  await expectGone(Number(line));
+  expect(isRunning(stranger.pid ?? 0)).toBe(true);
+  stranger.kill('SIGKILL');
 });
 
 test('the loss of a watcher is told once', async () => {
@@ -160,7 +214,7 @@ test('the loss of a watcher is told once', async () => {
   await until(() => watchersOf(process.pid).length === 1, 'watcher');
   process.kill(watchersOf(process.pid)[0] ?? 0, 'SIGKILL');
   await until(() => losses.length > 0, 'loss');
-  watcher.started(1);
+  expect(watcher.add(describeGroup(1))).toBeUndefined();
   await watcher.close();
   expect(losses).toEqual(['it ended with SIGKILL']);
 });

@@ -27,12 +27,13 @@ export interface LaunchedProcess {
   readonly ended: Promise<ExitStatus>;
 }
 
-/** Called in the same turn of the event loop as the start, so that no process escapes the watcher. */
+/** Is told of a start before it happens and as soon as it is known to have happened, so that no process escapes the watcher. */
 export interface LaunchListener {
-  /** `stdout` is how /proc shows what the process alone will have there; empty where it does not. */
-  starting(stdout: string): void;
-  /** The process group that was started; null when it could not be. */
-  started(group: number | null): void;
+  /**
+   * `stdout` is how /proc shows what the process alone will have there; empty where it does not. The returned function is
+   * called once with the process group that was started, or null when it could not be.
+   */
+  starting(stdout: string): (group: number | null) => void;
 }
 
 /**

@@ -25,14 +25,15 @@ async function launch(
   const stdout = openPipe(libc, stdin);
   const stderr = openPipe(libc, stdin, stdout);
   let pid: number;
+  let started: ReturnType<LaunchListener['starting']> | undefined;
   // Before the start: a child may be quick to end.
   const children = watchChildren(libc);
   try {
-    watch?.starting(`pipe:[${fstatSync(stdout.write).ino}]`);
+    started = watch?.starting(`pipe:[${fstatSync(stdout.write).ino}]`);
     pid = spawn(libc, request, [stdin.read, stdout.write, stderr.write]);
-    watch?.started(pid);
+    started?.(pid);
   } catch (error) {
-    watch?.started(null);
+    started?.(null);
     closeAll(libc, [stdin.write, stdout.read, stderr.read]);
     throw error;
   } finally {

@@ -28,11 +28,10 @@ async function launchWithFiles(request: LaunchRequest, watch?: LaunchListener): 
     if (stdin === undefined) opened.push(stdinFd);
     const stdout = track(await openOutputFifo());
     const stderr = track(await openOutputFifo());
-    watch?.starting(`${stdout.path} (deleted)`);
     const started = start(
       request,
       [descriptor(stdinFd), descriptor(stdout.childEnd), descriptor(stderr.childEnd)],
-      watch,
+      watch?.starting(`${stdout.path} (deleted)`),
     );
     await started.spawned;
     for (const fd of [stdinFd, stdout.childEnd, stderr.childEnd]) closeSync(fd);
@@ -53,7 +52,7 @@ async function launchWithFiles(request: LaunchRequest, watch?: LaunchListener): 
 }
 
 async function launchWithPipes(request: LaunchRequest, watch?: LaunchListener): Promise<LaunchedProcess> {
-  const started = start(request, ['pipe', 'pipe', 'pipe'], watch);
+  const started = start(request, ['pipe', 'pipe', 'pipe'], watch?.starting(''));
   await started.spawned;
   const { stdin, stdout, stderr } = started.subprocess;
   const writable = ignoreWriteErrors(requirePart(stdin));
@@ -78,7 +77,7 @@ function descriptor(fd: number): Descriptor {
 function start(
   request: LaunchRequest,
   standard: readonly [StandardStream, StandardStream, StandardStream],
-  watch: LaunchListener | undefined,
+  reportStart: ReturnType<LaunchListener['starting']> | undefined,
 ) {
   const [stdin, stdout, stderr] = standard;
   const subprocess = execa(request.command, request.args, {
@@ -94,7 +93,7 @@ function start(
     stdout,
     stderr,
   });
-  watch?.started(subprocess.pid ?? null);
+  reportStart?.(subprocess.pid ?? null);
   const spawned = new Promise<void>((resolve, reject) => {
     subprocess.nodeChildProcess.once('spawn', () => resolve());
     subprocess.nodeChildProcess.once('error', reject);
