@@ -1,9 +1,11 @@
 import type { Bench, Line } from '../run/line.ts';
+import { guard, suites } from './judging.ts';
+import { delay, stderr } from './load.ts';
 import { oneshot, resident } from './oneshot.ts';
 import { filtered, server } from './server.ts';
 
 /** Every bench that is made of lines, in the order in which they are measured. */
-export const benches: readonly Bench[] = [oneshot, resident, server, filtered];
+export const benches: readonly Bench[] = [oneshot, resident, delay, stderr, server, filtered, guard, suites];
 
 /** What a choice of lines has come to. */
 export interface Chosen {

@@ -1,7 +1,7 @@
 /*
  * A JSON-RPC server that costs as little as one can. A request with `params.args` is answered with just those; one with
- * `params.hook`, which asks a filter, with {"allow": true}; any other with null. Reads big blocks; what one block asks is
- * answered with one write. Expects objects without spaces around their keys' quotes other than after colons and commas.
+ * `params.hook`, which asks a filter, with {"allow": true}; one with `params.type`, which asks an eval, with {"score": 1};
+ * any other with null. Reads big blocks; what one block asks is answered with one write.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,15 +88,16 @@ static void find_members(struct span object, const char *const *names, struct sp
 }
 
 static void answer(struct span line, struct buffer *replies) {
-  static const char *const members[] = {"id", "params"}, *const params[] = {"args", "hook"};
-  struct span request[2] = {{0}}, asked[2] = {{0}};
+  static const char *const members[] = {"id", "params"}, *const params[] = {"args", "hook", "type"};
+  struct span request[2] = {{0}}, asked[3] = {{0}};
   find_members(line, members, request, 2);
   if (request[0].from == NULL) return;
-  find_members(request[1], params, asked, 2);
+  find_members(request[1], params, asked, 3);
   append(replies, "{\"jsonrpc\":\"2.0\",\"id\":", 22);
   append(replies, request[0].from, (size_t)(request[0].to - request[0].from));
   append(replies, ",\"result\":", 10);
   if (asked[1].from != NULL) append(replies, "{\"allow\":true}", 14);
+  else if (asked[2].from != NULL) append(replies, "{\"score\":1}", 11);
   else if (asked[0].from != NULL) append(replies, asked[0].from, (size_t)(asked[0].to - asked[0].from));
   else append(replies, "null", 4);
   append(replies, "}\n", 2);

@@ -2,7 +2,7 @@ import type { Line } from './line.ts';
 import type { LineResult } from './result.ts';
 
 /** Ratios of one machine: of each way but the first, by `line: way`. */
-export type Ratios = Readonly<Record<string, number>>;
+type Ratios = Readonly<Record<string, number>>;
 
 /** bench/recorded.json: ratios by class of machine. */
 export type Recorded = Readonly<Record<string, Ratios>>;

@@ -33,6 +33,8 @@ export interface Line {
   readonly unit: '/s' | 'ms' | 's';
   /** Calls of a round; where it is missing, as many as fill the time of one. */
   readonly count?: number;
+  /** With `count`: calls that come before the rounds and are not counted. */
+  readonly warmUp?: number;
   /** Whether the short form has this line. */
   readonly short?: boolean;
   readonly ways: readonly Way[];

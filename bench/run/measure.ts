@@ -34,6 +34,7 @@ export async function measureLine(line: Line, effort: Effort): Promise<LineResul
     const counts = new Map<Entrant, number>();
     for (const entrant of entrants) {
       effort.progress?.(`${line.id}: warming up ${entrant.way.name}`);
+      if (line.warmUp !== undefined) await entrant.host.run(line.warmUp);
       counts.set(entrant, line.count ?? (await countFor(entrant.host, effort.seconds)));
     }
     for (let round = 0; round < effort.rounds; round++) {

@@ -1,0 +1,66 @@
+import { buildNative, withoutCompiler } from '../native/build.ts';
+import type { Bench } from '../run/line.ts';
+import { bareSpawn } from '../ways/bare-spawn.ts';
+import { loopDelay } from '../ways/loop-delay.ts';
+import { toolCall } from '../ways/tool-call.ts';
+import { makeFolder } from '../workspace.ts';
+
+const args = { city: 'Oslo' };
+const request = `${JSON.stringify({ args })}\n`;
+const perSecond = 500;
+
+/** How responsive the host stays. */
+export const delay: Bench = {
+  name: 'delay',
+  about: 'event-loop delay, 99th percentile, at 500 one-shot calls a second; an idle loop comes first',
+  lines: async () => {
+    const native = buildNative();
+    if (native === undefined) return withoutCompiler;
+    const command = [native.trivial];
+    const spec = {
+      concurrency: 8,
+      tools: { bench: { description: 'answers', exec: { command: native.trivial } } },
+    };
+    return [
+      {
+        id: `delay/oneshot-${perSecond}`,
+        title: `event-loop delay p99, ${perSecond} one-shot calls a second`,
+        unit: 'ms',
+        count: 2 * perSecond,
+        warmUp: perSecond,
+        ways: [
+          loopDelay('idle', { perSecond, load: { kind: 'idle' } }),
+          loopDelay('node:child_process', { perSecond, load: { kind: 'spawn', command, request } }),
+          loopDelay('signalbox', { perSecond, load: { kind: 'tool', spec, args } }),
+        ],
+      },
+    ];
+  },
+};
+
+const flood = `#!/bin/sh
+yes 'a line of a log that nobody reads, as long as lines of logs are' | head -c 67108864 >&2
+printf '{"result": true}\\n'
+`;
+
+/** A tool that writes 64 MiB to stderr before it answers. */
+export const stderr: Bench = {
+  name: 'stderr',
+  about: 'a one-shot tool that floods stderr with 64 MiB',
+  lines: async () => {
+    const command = `${makeFolder({ flood }).path}/flood`;
+    const spec = { tools: { bench: { description: 'floods', exec: { command } } } };
+    return [
+      {
+        id: 'stderr/64MiB',
+        title: '64 MiB on stderr before the answer',
+        unit: 's',
+        count: 1,
+        ways: [
+          bareSpawn('node:child_process, drained', { command: [command], request, atOnce: 1 }),
+          toolCall('signalbox', { spec, args, atOnce: 1 }),
+        ],
+      },
+    ];
+  },
+};

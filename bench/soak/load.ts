@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Runtime } from '../../src/index.ts';
+
+/** Calls of one tool, so many at once, for as long as nobody stops them. */
+export interface Load {
+  readonly tool: string;
+  readonly atOnce: number;
+  /** Calls a second that the soak wants of it: whoever is ahead waits while another is behind. */
+  readonly goal: number;
+  /** Codes with which a call may fail, because the soak brings that about. */
+  readonly expected: readonly string[];
+}
+
+/** What all loads have come to so far. */
+export interface Counts {
+  readonly calls: Record<string, number>;
+  readonly errors: Record<string, number>;
+  /** Errors that nobody brought about. */
+  readonly unexpected: string[];
+}
+
+/** Calls until `signal` is aborted; ends when the last call has. */
+export async function runLoads(
+  runtime: Runtime,
+  loads: readonly Load[],
+  counts: Counts,
+  signal: AbortSignal,
+): Promise<void> {
+  const startedAt = performance.now();
+  const progressOf = ({ tool, goal }: Load) =>
+    (counts.calls[tool] ?? 0) / goal - (performance.now() - startedAt) / 1000;
+  const isAhead = (load: Load) =>
+    progressOf(load) > 0.5 && loads.some((other) => other !== load && progressOf(other) < 0);
+  await Promise.all(
+    loads.flatMap((load) =>
+      Array.from({ length: load.atOnce }, async () => {
+        while (!signal.aborted) {
+          if (isAhead(load)) await sleep(5);
+          else await callOnce(runtime, load, counts);
+        }
+      }),
+    ),
+  );
+}
+
+async function callOnce(runtime: Runtime, load: Load, { calls, errors, unexpected }: Counts): Promise<void> {
+  const document = await runtime.tools.call(load.tool, { city: 'Oslo' });
+  calls[load.tool] = (calls[load.tool] ?? 0) + 1;
+  if (document.status === 'ok' && document.result !== null) return;
+  const code = document.status === 'failed' ? document.error.code : document.status;
+  errors[code] = (errors[code] ?? 0) + 1;
+  const isExpected = document.status === 'failed' && load.expected.includes(code);
+  if (!isExpected && unexpected.length < 20) unexpected.push(`${load.tool}: ${JSON.stringify(document)}`);
+}

@@ -1,0 +1,40 @@
+import { linearRegression } from 'simple-statistics';
+import type { Sample } from './sample.ts';
+
+/** What may not grow: by more than `least`, and by more than this part of its median, over the whole run. */
+const rules = [
+  { name: 'rssMb', least: 24, part: 0.15 },
+  { name: 'heapMb', least: 6, part: 0.15 },
+  { name: 'descriptors', least: 8, part: 0.1 },
+  { name: 'children', least: 4, part: 0.1 },
+  { name: 'zombies', least: 2, part: 0.1 },
+  { name: 'handles', least: 8, part: 0.1 },
+] as const;
+
+/** How a curve went after the warm-up. */
+export interface Growth {
+  readonly name: (typeof rules)[number]['name'];
+  readonly median: number;
+  /** The slope of its regression times the time. */
+  readonly growth: number;
+  readonly grows: boolean;
+}
+
+/** The first third is warm-up: code is compiled, heaps find their sizes. */
+function afterWarmUp(samples: readonly Sample[]): readonly Sample[] {
+  return samples.slice(Math.floor(samples.length / 3));
+}
+
+/** How each curve went; of fewer than six samples nothing is known, and nothing grows. */
+export function findGrowth(all: readonly Sample[]): Growth[] {
+  const samples = afterWarmUp(all);
+  const [first, last] = [samples[0], samples.at(-1)];
+  if (all.length < 6 || first === undefined || last === undefined) return [];
+  return rules.map(({ name, least, part }) => {
+    const { m: slope } = linearRegression(samples.map((sample) => [sample.seconds, sample[name]]));
+    const growth = slope * (last.seconds - first.seconds);
+    const values = samples.map((sample) => sample[name]).toSorted((one, other) => one - other);
+    const median = values[Math.floor(values.length / 2)] ?? 0;
+    return { name, median, growth, grows: growth > Math.max(least, part * median) };
+  });
+}
