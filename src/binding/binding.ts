@@ -38,8 +38,10 @@ export interface Binding {
   readonly concurrency: number;
   /** Server processes of this entry. */
   readonly instances: number;
-  /** Whether the server starts when the runtime opens, rather than on first use. */
+  /** Whether processes start when the runtime opens, rather than on first use. */
   readonly warm: boolean;
+  /** One-shot processes that are started ahead of their calls and wait on stdin. */
+  readonly spares: number;
   readonly restart: RestartPolicy;
   /** Why no process may ever start for this entry; null when it may. */
   readonly refused: string | null;

@@ -88,7 +88,8 @@ export function resolveEntry(entry: ProcessEntry, config: RuntimeConfig, host: H
     leftovers: exec.leftovers ?? defaults.leftovers ?? entry.leftovers ?? 'kill',
     concurrency: exec.concurrency ?? Number.POSITIVE_INFINITY,
     instances: exec.instances ?? 1,
-    warm: exec.warm ?? false,
+    warm: exec.warm !== undefined && exec.warm !== false,
+    spares: typeof exec.warm === 'number' && exec.runtime === 'exec' ? exec.warm : 0,
     restart,
     refused: exec.refused ?? null,
   };

@@ -11,6 +11,7 @@ import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/ref
 import { findSandbox } from './build/sandbox.ts';
 import { checkStateStore } from './build/state-store.ts';
 import { locateFinding } from './report.ts';
+import { checkWarm } from './warm.ts';
 
 /** An entry that starts a process. */
 export interface ExecEntry extends MappingEntry {
@@ -43,6 +44,7 @@ export function checkReferences(document: YamlDocument, tolerant: boolean): Prob
     ...execEntries(document).flatMap((entry) => [
       ...checkSandbox(document, entry, toleratedSeverity),
       ...checkNul(document, entry, toleratedSeverity),
+      ...checkWarm(document, entry.path),
     ]),
     ...checkSelectors(document),
     ...checkProviders(document, toleratedSeverity),

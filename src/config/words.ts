@@ -41,14 +41,19 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
     const message = `must be a name or NAME=value (got: ${valueAt(document, path)})`;
     return { ...violation, message, isStrict: false };
   }
-  if (
-    violation.keyword === 'false schema' &&
-    isAt(path, ...execKeyPatterns('instances'), ...execKeyPatterns('warm'))
-  ) {
+  if (violation.keyword === 'false schema' && isAt(path, ...execKeyPatterns('instances'))) {
     return strictViolation(
       'needs `runtime: server`',
       'A one-shot process has nothing to keep; add `runtime: server` or remove the key.',
     );
+  }
+  if (violation.keyword === 'not' && isAt(path, ...execKeyPatterns('warm'))) {
+    return valueAt(document, path) === true
+      ? strictViolation(
+          'needs `runtime: server`',
+          'Add it, or say how many one-shot processes wait for their requests, as in `warm: 2`.',
+        )
+      : strictViolation('must be true or false for a server', '`instances` is the number of its processes.');
   }
   if (isAt(path, 'spec.state_store.type') && textAt(document, path) === 'redis') {
     return { ...violation, message: 'redis is not supported', hint: redisHint, isStrict: false };

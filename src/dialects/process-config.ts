@@ -12,7 +12,8 @@ export interface ProcessConfig {
   readonly cwd?: string;
   readonly concurrency?: number;
   readonly instances?: number;
-  readonly warm?: boolean;
+  /** true: start with the runtime; a number: so many processes wait for their requests. */
+  readonly warm?: boolean | number;
   readonly maxOutputBytes?: number;
   readonly graceMs?: number;
   readonly leftovers?: 'kill' | 'keep';

@@ -7,8 +7,18 @@ import { withStderr } from './stderr.ts';
 import { type CollectedOutput, collect } from './stream-reader.ts';
 import type { Message, ProcessReply, Transport } from './transport.ts';
 
-/** One process per exchange: the request on stdin, then its end; the reply is all of stdout. No `notify`. */
-export function openOneshot(binding: Binding, context: ProcessContext): Transport {
+/** Gives a process that has the whole input on stdin. Throws PROCESS_START. */
+export type StartWith = (binding: Binding, input: Uint8Array) => Promise<WatchedProcess>;
+
+/**
+ * One process per exchange: the request on stdin, then its end; the reply is all of stdout. No `notify`. `start` is by default
+ * `startProcess`.
+ */
+export function openOneshot(
+  binding: Binding,
+  context: ProcessContext,
+  start: StartWith = (forCall, input) => startProcess(forCall, context, input),
+): Transport {
   const closing = new AbortController();
   const underway = new Set<Promise<unknown>>();
   const track = (work: Promise<unknown>) => {
@@ -19,7 +29,7 @@ export function openOneshot(binding: Binding, context: ProcessContext): Transpor
     exchange: async (message, signal) => {
       if (closing.signal.aborted) throw closedError(binding.name);
       const either = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
-      const exchange = runOnce(forMessage(binding, message), context, { message, signal: either, track });
+      const exchange = runOnce(forMessage(binding, message), start, { message, signal: either, track });
       track(exchange);
       return await exchange;
     },
@@ -58,11 +68,11 @@ interface RunOptions {
   readonly track: (work: Promise<unknown>) => void;
 }
 
-async function runOnce(binding: Binding, context: ProcessContext, run: RunOptions): Promise<ProcessReply> {
+async function runOnce(binding: Binding, start: StartWith, run: RunOptions): Promise<ProcessReply> {
   const { name, timeoutMs } = binding;
   const { body, terminator = '\n' } = run.message;
   const deadline = startDeadline({ name, timeoutMs, signal: run.signal });
-  const starting = startProcess(binding, context, Buffer.from(body + terminator));
+  const starting = start(binding, Buffer.from(body + terminator));
   let child: WatchedProcess | undefined;
   let stdout: CollectedOutput | undefined;
   try {

@@ -4,6 +4,7 @@ import { openOneshot } from './oneshot.ts';
 import { type Pool, withPool } from './pool.ts';
 import type { ProcessContext } from './process.ts';
 import { openServer } from './server/server.ts';
+import { openWarmOneshot } from './spare/warm.ts';
 import type { Handshake, Transport } from './transport.ts';
 
 /** The transport of a binding, behind its pool. Starts no process. Only servers use the handshake. */
@@ -26,7 +27,9 @@ function openBindingTransport(
   context: ProcessContext,
   handshake: Handshake | undefined,
 ): Transport {
-  if (binding.mode === 'oneshot') return openOneshot(binding, context);
+  if (binding.mode === 'oneshot') {
+    return binding.spares > 0 ? openWarmOneshot(binding, context) : openOneshot(binding, context);
+  }
   return balanceLoad(
     Array.from({ length: binding.instances }, () => openServer(binding, context, handshake)),
   );

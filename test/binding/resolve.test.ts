@@ -66,6 +66,7 @@ test('an entry that says nothing has every default [PK-2-30 PK-2-22]', () => {
     concurrency: Number.POSITIVE_INFINITY,
     instances: 1,
     warm: false,
+    spares: 0,
     restart,
     refused: null,
   });
@@ -116,6 +117,7 @@ test('an entry that says everything has what it says', () => {
       concurrency: 2,
       instances: 3,
       warm: true,
+      spares: 0,
       restart,
       refused: 'its sandbox is not declared',
     },

@@ -141,6 +141,7 @@ function bind(capability: Capability, entry: Entry): Binding {
     concurrency: Number.POSITIVE_INFINITY,
     instances: 1,
     warm: false,
+    spares: 0,
     ...rest,
     restart,
     refused,

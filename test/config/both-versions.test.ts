@@ -201,7 +201,25 @@ evals:
     loads: false,
     problems: [
       'error 5:36 evals[rude].instances: needs `runtime: server` | A one-shot process has nothing to keep; add `runtime: server` or remove the key.',
-      'error 5:45 evals[rude].warm: needs `runtime: server` | A one-shot process has nothing to keep; add `runtime: server` or remove the key.',
+      'error 5:45 evals[rude].warm: needs `runtime: server` | Add it, or say how many one-shot processes wait for their requests, as in `warm: 2`.',
+    ],
+  },
+  {
+    title: 'numbers of waiting processes where there can be none',
+    spec: `
+evals:
+  rude: {command: sh, warm: 3}
+  polite: {command: sh, runtime: server, warm: 3}
+tools:
+  news: {dialect: chibi, exec: {command: sh, warm: 2}}
+hooks:
+  gate: {command: sh, dialect: claude, claude: {event: PreToolUse}, warm: 2}`,
+    loads: false,
+    problems: [
+      'error 6:50 evals[polite].warm: must be true or false for a server | `instances` is the number of its processes.',
+      'error 8:54 tools[news].exec.warm: cannot be a number with dialect chibi | Its programs get variables of their own with each event, or are lines for a shell, whose files nobody can watch for changes.',
+      'note 10:5 hooks[gate]: lets the event pass when it fails: an exit code other than 0 and 2, an answer that is not valid, a timeout, a failed start | `on_failure: deny` closes it.',
+      'error 10:77 hooks[gate].warm: cannot be a number with dialect claude | Its programs get variables of their own with each event, or are lines for a shell, whose files nobody can watch for changes.',
     ],
   },
   {

@@ -79,6 +79,21 @@ tools:
   expect(events.filter(({ type }) => type === 'process.started')).toMatchObject([{ name: 'warm' }]);
 });
 
+test('as many one-shot processes as `warm` says start when the runtime opens, and a call is served by one of them [DS-WARM-06@oneshot]', async () => {
+  const { runtime, events } = await open(`
+tools:
+  waits: {exec: {command: $bin/echo-args, warm: 2}}
+`);
+  const started = () => events.filter(({ type }) => type === 'process.started');
+  await vi.waitFor(() => expect(started()).toHaveLength(2), 10_000);
+  expect(await runtime.tools.call('waits', { n: 1 })).toEqual({ status: 'ok', result: { n: 1 } });
+  const before = started().slice(0, 2);
+  await vi.waitFor(() => expect(started()).toHaveLength(3), 10_000);
+  const [ended] = events.filter(({ type }) => type === 'process.ended');
+  expect(before).toContainEqual({ type: 'process.started', name: 'waits', pid: expect.anything() });
+  expect(before.map((event) => 'pid' in event && event.pid)).toContain(ended && 'pid' in ended && ended.pid);
+});
+
 test('spec.defaults holds where an entry says nothing, and the entry wins over it [DS-KEYS-06]', async () => {
   const { runtime } = await open(`
 defaults: {timeout_ms: 200, max_output_bytes: 40}

@@ -46,6 +46,7 @@ export function bind(command: string, overrides: Partial<Binding> = {}): Binding
     concurrency: Number.POSITIVE_INFINITY,
     instances: 1,
     warm: false,
+    spares: 0,
     restart: { firstDelayMs: 20, maxDelayMs: 100, circuitDeaths: 3, circuitPauseMs: 300 },
     refused: null,
     ...overrides,

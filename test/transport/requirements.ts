@@ -109,6 +109,32 @@ export const processDesign = section('processes.md', [
 ]);
 
 /** What travels to a server, and which process it is. */
+/** `warm: N` of a one-shot entry. */
+export const warmProcesses = section('processes.md', [
+  [
+    'DS-WARM-01',
+    'oneshot',
+    'With `warm: N` a call is served by a process that waits; it serves that one request, and another takes its place.',
+  ],
+  [
+    'DS-WARM-02',
+    'oneshot',
+    'A process that waits is not used once its program, a script among its arguments or a file in their folders has changed.',
+  ],
+  [
+    'DS-WARM-03',
+    'oneshot',
+    'One that ends while it waits fails no call; a request that it may have read is never given to another.',
+  ],
+  ['DS-WARM-04', 'oneshot', 'One that waits goes when it is old, and while memory is short.'],
+  [
+    'DS-WARM-05',
+    'oneshot',
+    'What waits is killed with its group on close, without an end of stdin, and when the owner is killed.',
+  ],
+  ['DS-WARM-06', 'oneshot', '`warm` as a number starts processes when the runtime opens.'],
+]);
+
 export const serverRequests = section('promptkit.md §5', [
   ['PK-5-01', 'server', 'A request is one line: jsonrpc "2.0", an id, method "execute", params.'],
   ['PK-5-02', 'server', '`params` is exactly what one-shot mode writes on stdin, for tool, eval and hook.'],

@@ -35,7 +35,7 @@ export function readExec(
       cwd: nonEmptyTextAt(document, pathOf('cwd')),
       concurrency: integerAt(document, pathOf('concurrency')),
       instances: integerAt(document, pathOf('instances')),
-      warm: typeof warm === 'boolean' ? warm : undefined,
+      warm: typeof warm === 'boolean' ? warm : integerAt(document, pathOf('warm')),
       refused,
     }),
     position: document.positionOf(pathOf('command')),

@@ -114,9 +114,11 @@ export const execProperties = {
     description: 'Processes of a server; calls are spread over them. Needs `runtime: server`. Default: 1.',
   },
   warm: {
-    type: 'boolean',
+    type: ['boolean', 'integer'],
+    minimum: 1,
+    maximum: 64,
     description:
-      'Start the server with the runtime instead of with its first call. Needs `runtime: server`. Default: false.',
+      'A number, without `runtime: server`: so many processes are started ahead and wait for their requests on stdin; each still serves one. true, with `runtime: server`: the server starts with the runtime instead of with its first call. Default: false.',
   },
   on_failure: {
     type: 'string',
@@ -137,12 +139,22 @@ export const defaultProperties = {
   },
 } as const;
 
-/** `instances` and `warm` are only allowed with `runtime: server`. */
-export const serverOnly = {
-  if: { properties: { runtime: { const: 'exec' } } },
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: { properties: { instances: false, warm: false } },
-} as const;
+/** A server is warm or not; so many of its processes are `instances`. */
+export const warmServer = { properties: { warm: { not: { type: 'integer' } } } } as const;
+
+/** `instances` is only allowed with `runtime: server`; `warm` counts processes without it. */
+export const runtimeRules = [
+  {
+    if: { properties: { runtime: { const: 'exec' } } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { properties: { instances: false, warm: { not: { const: true } } } },
+  },
+  {
+    if: { properties: { runtime: { const: 'server' } }, required: ['runtime'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: warmServer,
+  },
+] as const;
 
 const execSchema = {
   type: 'object',
@@ -150,7 +162,7 @@ const execSchema = {
   additionalProperties: false,
   required: ['command'],
   properties: execProperties,
-  allOf: [serverOnly],
+  allOf: runtimeRules,
 } as const;
 
 /** Cases in one request: what a process reads at once, and what is lost at once when it fails. */

@@ -1,6 +1,6 @@
 import { phasesOf } from '../../contract/hook.ts';
 import { foreignDialects, foreignNames } from '../../dialects/registry.ts';
-import { execProperties, hookDialect, serverOnly } from './exec.ts';
+import { execProperties, hookDialect, runtimeRules, warmServer } from './exec.ts';
 
 const kinds = Object.keys(phasesOf);
 const allPhases = Object.values(phasesOf).flat();
@@ -92,7 +92,7 @@ export const hookSchema = {
   },
   allOf: [
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    { if: { not: isOneOf(serverDialects) }, then: serverOnly },
+    { if: isOneOf(serverDialects), then: warmServer, else: { allOf: runtimeRules } },
     kindRule('provider', phasesOf.provider, ['filter', 'observe', 'shadow']),
     kindRule('tool', phasesOf.tool, ['filter', 'observe', 'shadow']),
     kindRule('session', phasesOf.session, ['observe']),
