@@ -110,8 +110,9 @@ describe.each(launchers)('spares of the %s launcher', (launcher) => {
     for (const pid of before) process.kill(pid, 'SIGKILL');
     // They are dead before this thread turns to anything else.
     block(300);
-    const pid = Number.parseInt(await ask('one'), 10);
-    expect(before).not.toContain(pid);
+    const reply = await ask('one');
+    expect(reply).toMatch(/^\d+ one$/);
+    expect(before).not.toContain(Number.parseInt(reply, 10));
   });
 
   test('close() kills what waits, with its group, and shows no end of stdin to it [DS-WARM-05@oneshot]', async () => {
