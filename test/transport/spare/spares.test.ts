@@ -92,7 +92,7 @@ describe.each(launchers)('spares of the %s launcher', (launcher) => {
     transport.warm();
     await filled();
     const before = waiting();
-    for (const pid of before) process.kill(pid, 'SIGKILL');
+    for (const pid of before) process.kill(-pid, 'SIGKILL');
     await until(() => before.every((pid) => !waiting().includes(pid)), 'end of the spares');
     await filled();
     expect(waiting()).toContain(Number.parseInt(await ask('one'), 10));
@@ -107,7 +107,7 @@ describe.each(launchers)('spares of the %s launcher', (launcher) => {
     transport.warm();
     await filled();
     const before = waiting();
-    for (const pid of before) process.kill(pid, 'SIGKILL');
+    for (const pid of before) process.kill(-pid, 'SIGKILL');
     // They are dead before this thread turns to anything else.
     block(300);
     const reply = await ask('one');
