@@ -10,11 +10,20 @@ import {
 import { type Fault, RuntimeError, toFault } from '../errors.ts';
 import { Json } from '../json/json.ts';
 import { startStopwatch, wholeMs } from '../time/stopwatch.ts';
+import { isCancelledAnswer } from './cancellation.ts';
 import { type Invocation, invoke, type Port } from './invoke.ts';
 
 /** A filter or shadow that can be asked. */
 export interface FilterPort extends Port<NativeEvent, Answer> {
   readonly mode: Exclude<HookMode, 'observe'>;
+  /** false: it has declared that it never replaces a part of the event, and denies when it does. */
+  readonly modifies?: boolean | undefined;
+}
+
+/** One question to one hook. */
+export interface HookQuestion extends Invocation<NativeEvent> {
+  /** Aborted before `signal` when the answer does not matter any more; that the hook gave none is then no failure. */
+  readonly withdrawn?: AbortSignal | undefined;
 }
 
 /** Takes what a filter affirmed, an allow or a modify; throws to refuse it. */
@@ -26,17 +35,24 @@ export type Accept = (answer: Allow | Modify) => void;
  */
 export async function askHook(
   port: FilterPort,
-  invocation: Invocation<NativeEvent>,
+  question: HookQuestion,
   accept: Accept = () => {},
 ): Promise<Answer> {
+  if (port.emit.hears?.('decision') === false) return await ask(port, question, accept);
   const watch = startStopwatch();
-  const answer = await watch.run(() => ask(port, invocation, accept));
-  const { hook: kind, phase } = invocation.input;
+  const answer = await watch.run(() => ask(port, question, accept));
+  const { hook: kind, phase } = question.input;
+  const { name, dialect } = port.binding;
+  if (question.withdrawn?.aborted === true && isCancelledAnswer(answer)) {
+    const message = `its question about ${phase} was withdrawn, since a hook before it has decided`;
+    port.emit({ type: 'note', name, level: 'debug', message });
+    return answer;
+  }
   port.emit({
     type: 'decision',
-    hook: port.binding.name,
-    call: invocation.call,
-    dialect: port.binding.dialect,
+    hook: name,
+    call: question.call,
+    dialect,
     kind,
     phase,
     mode: port.mode,
@@ -49,21 +65,33 @@ export async function askHook(
   return answer;
 }
 
-async function ask(port: FilterPort, invocation: Invocation<NativeEvent>, accept: Accept): Promise<Answer> {
+async function ask(port: FilterPort, question: HookQuestion, accept: Accept): Promise<Answer> {
   const { name } = port.binding;
   try {
-    const answer = await invoke(port, invocation);
+    const answer = await invoke(port, question);
     if (answer.verdict === 'deny') return { ...answer, reason: answer.reason || `hook "${name}" denied` };
     if (answer.verdict === 'ask') return { ...answer, reason: answer.reason || `hook "${name}" asks` };
     // The native dialects have no other verdict; any other one is denied.
     if (answer.verdict !== 'allow' && answer.verdict !== 'modify') {
       throw new RuntimeError('REPLY_MALFORMED', `its verdict "${answer.verdict}" has no meaning here`);
     }
+    if (answer.verdict === 'modify' && port.modifies === false) throw undeclaredChange();
     accept(answer);
     return answer;
   } catch (error) {
     return denyForFault(name, toFault(error));
   }
+}
+
+/** The hooks behind it may have been asked already, about the event as it was. */
+function undeclaredChange(): RuntimeError {
+  return new RuntimeError(
+    'REPLY_MALFORMED',
+    'its reply has a `replace`, and it is declared `modifies: false`',
+    {
+      hint: 'Take `modifies: false` out of its entry, or `replace` out of its reply.',
+    },
+  );
 }
 
 function denyForFault(name: string, error: Fault): Deny {

@@ -11,6 +11,8 @@ export async function runTool(
   invocation: Invocation<ToolCall>,
   toReportable: (error: Fault) => Fault = (error) => error,
 ): Promise<ToolOutcome> {
+  // Nobody would read how long it took.
+  if (port.emit.hears?.('call.started') === false) return await ask(port, invocation);
   const call = trackCall(port.emit, 'tool', { name: port.binding.name, call: invocation.call });
   const outcome = await call.run(() => ask(port, invocation));
   call.finish({

@@ -199,4 +199,11 @@ export interface RunFinished {
 }
 
 /** Takes an event; must not throw. */
-export type Emit = (event: RuntimeEvent) => void;
+export interface Emit {
+  (event: RuntimeEvent): void;
+  /** Whether anybody would take events of that type; absent: somebody would. What only they need is not measured else. */
+  readonly hears?: ((type: RuntimeEvent['type']) => boolean) | undefined;
+}
+
+/** Takes events that nobody listens to. */
+export const emitNothing: Emit = Object.assign(() => {}, { hears: () => false });

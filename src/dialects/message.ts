@@ -5,5 +5,6 @@ import type { Message } from '../contract/exchange.ts';
  * where any white space will do, and a server reads line by line.
  */
 export function toMessage(json: string): Message {
-  return { method: 'execute', body: json.replaceAll(/[\r\n]/g, ' ') };
+  const isOneLine = !json.includes('\n') && !json.includes('\r');
+  return { method: 'execute', body: isOneLine ? json : json.replaceAll(/[\r\n]/g, ' ') };
 }

@@ -12,6 +12,14 @@ export interface FailedOpen {
  * `failed_open` the first is kept, and the others are listed in its `more`.
  */
 export function mergeMetadata(list: readonly Json[]): Json {
+  const said = list.filter(({ text }) => text !== noMetadata.text);
+  return said.length === 0 ? noMetadata : merge(said);
+}
+
+/** What a hook says beside its verdict that says nothing. */
+export const noMetadata = new Json('{}');
+
+function merge(list: readonly Json[]): Json {
   const merged = new Map<string, Json>();
   for (const metadata of list) {
     for (const [key, value] of Object.entries(membersOf(metadata))) merged.set(key, value);

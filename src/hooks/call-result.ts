@@ -1,6 +1,7 @@
 import type { PendingOrigin } from '../contract/approval.ts';
 import type { Decision } from '../contract/hook.ts';
 import { failed, ok, type ToolFailed, type ToolOk } from '../contract/tool.ts';
+import { noMetadata } from '../dialects/metadata.ts';
 import type { Fault } from '../errors.ts';
 import { Json } from '../json/json.ts';
 import { tryJson } from '../json/try-parse.ts';
@@ -51,8 +52,6 @@ export interface CallNames {
   readonly callId: string;
 }
 
-export const noMetadata = new Json('{}');
-
 export function resultOf(
   { tool, callId }: CallNames,
   outcome: ToolOk | ToolFailed,
@@ -90,7 +89,9 @@ export function rejectedResult({ tool, callId }: CallNames, error: Fault, reason
 /** The text that the model reads of an outcome: a string as it is, any other result as its JSON text. */
 export function modelText(tool: string, outcome: ToolOk | ToolFailed): string {
   if (outcome.status === 'failed') return `Tool "${tool}" failed: ${outcome.error.message}`;
-  return typeof outcome.result.value === 'string' ? outcome.result.value : outcome.result.text;
+  const { result } = outcome;
+  // Anything but a text is given as it is, and need not be read for that.
+  return result.text.startsWith('"') ? String(result.value) : result.text;
 }
 
 /**

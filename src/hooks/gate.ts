@@ -1,10 +1,10 @@
-import { askHook } from '../capability/hook.ts';
-import type { Decision, HookEvent, NativeEvent, Respond } from '../contract/hook.ts';
-import { startStopwatch } from '../time/stopwatch.ts';
+import type { Decision, HookEvent, Respond } from '../contract/hook.ts';
+import { askFilter, passBatch } from './filter-batch.ts';
 import { passGroup } from './group-gate.ts';
-import { type DecidedBy, HookChain } from './hook-chain.ts';
+import { allowed, type DecidedBy, HookChain } from './hook-chain.ts';
 import { resolveQuestion } from './hook-question.ts';
-import type { GateOptions, Link, NativeLink } from './link.ts';
+import type { FilterLink, FollowerLink, GateOptions, Link } from './link.ts';
+import { handles, isFilter, stepsAt } from './steps.ts';
 
 export type { ForeignLink, GateOptions, Link, NativeLink } from './link.ts';
 
@@ -20,18 +20,23 @@ export interface ChainResult {
 
 /**
  * Passes an event through every hook of its phase, in the order of the file. Filters are asked one after
- * another, each with the event as the last one left it, until one neither allows nor modifies. Observers and
- * shadows get the event as it is at their position, also after a denial, and are not awaited. Never rejects.
+ * another, each with the event as the last one left it, until one neither allows nor modifies; those that never
+ * modify it are asked together. Observers and shadows get the event as it is at their position, also after a
+ * denial, and are not awaited. Never rejects.
  */
 export async function passGate(
   links: readonly Link[],
   event: HookEvent,
   options: GateOptions,
 ): Promise<ChainResult> {
+  const steps = stepsAt(links, event.phase);
+  if (steps.length === 0) return { decision: allowed, event, respond: undefined, forcedBy: [] };
   const chain = new HookChain(event);
-  for (const link of links) {
-    if ('group' in link) await passGroup(link, chain, options);
-    else await passNative(link, chain, options);
+  for (const step of steps) {
+    if ('group' in step) await passGroup(step, chain, options);
+    else if ('batch' in step) await passBatch(step, chain, options);
+    else if (isFilter(step)) await passFilter(step, chain, options);
+    else notify(step, chain.event, options);
   }
   const { event: finalEvent, respond, forcedBy } = chain;
   return { decision: chain.decide(), event: finalEvent, respond, forcedBy };
@@ -39,39 +44,28 @@ export async function passGate(
 
 /** Whether some filter will be asked about the event. */
 export function isFiltered(links: readonly Link[], event: HookEvent): boolean {
-  return links.some((link) => {
-    if (!('group' in link)) return link.listener.mode === 'filter' && handles(link, event);
-    const { dialect } = link.group;
-    return link.group.pointsAt(event).some((point) => dialect.points[point]?.isFilter === true);
+  return stepsAt(links, event.phase).some((step) => {
+    if (!('group' in step)) return 'batch' in step || isFilter(step);
+    const { dialect } = step.group;
+    return step.group.pointsAt(event).some((point) => dialect.points[point]?.isFilter === true);
   });
 }
 
-async function passNative(link: NativeLink, chain: HookChain, options: GateOptions): Promise<void> {
+async function passFilter(link: FilterLink, chain: HookChain, options: GateOptions): Promise<void> {
   const { event } = chain;
-  if (!handles(link, event)) return;
-  const { listener } = link;
-  const { call, signal, check, filtersOnly, onAnswer, onHear } = options;
-  if (listener.mode !== 'filter') {
-    if (filtersOnly === true) return;
-    onHear?.(link.name);
-    listener.follower.enqueue(event, call);
-    return;
-  }
-  if (chain.isStopped) return;
-  onHear?.(link.name);
-  const watch = startStopwatch();
+  if (chain.isStopped || !handles(link, event)) return;
   const by = { hook: link.name, dialect: link.dialect };
-  const answer = await watch.run(() =>
-    askHook(listener.port, { input: event, call, signal }, (affirmed) =>
-      chain.takeAnswer(by, affirmed, check),
-    ),
+  const { answer, tell } = await askFilter(link, { event, signal: options.signal }, options, (affirmed) =>
+    chain.takeAnswer(by, affirmed, options.check),
   );
-  onAnswer?.(link.name, answer.verdict, watch.read());
+  tell();
   if (answer.verdict === 'ask') await resolveQuestion(chain, { by, answer }, options);
   else if (answer.verdict !== 'allow' && answer.verdict !== 'modify') chain.stop(by, answer);
 }
 
-/** Whether the hook is declared for the kind and phase of the event. */
-export function handles({ kind, phases }: NativeLink, event: HookEvent): event is NativeEvent {
-  return kind === event.hook && phases.some((phase) => phase === event.phase);
+function notify(link: FollowerLink, event: HookEvent, { call, filtersOnly, onHear }: GateOptions): void {
+  const { listener } = link;
+  if (filtersOnly === true || !handles(link, event)) return;
+  onHear?.(link.name);
+  listener.follower.enqueue(event, call);
 }

@@ -9,7 +9,7 @@ import type {
   Modify,
   Respond,
 } from '../contract/hook.ts';
-import { failedOpenIn, mergeMetadata } from '../dialects/metadata.ts';
+import { failedOpenIn, mergeMetadata, noMetadata } from '../dialects/metadata.ts';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { isObject, Json } from '../json/json.ts';
 import { membersOf } from '../json/scan.ts';
@@ -127,6 +127,12 @@ export class HookChain {
     };
   }
 }
+
+/** The decision about an event that no hook hears of. */
+export const allowed: Decision = {
+  ...{ verdict: 'allow', hook: null, dialect: null, reason: '', enforced: false },
+  ...{ replace: null, result: null, context: [], abort: null, metadata: noMetadata },
+};
 
 /** The metadata of the stopping answer, with the `failed_open` entries of earlier hooks added. */
 function withFailedOpen(metadata: Json, before: readonly Json[]): Json {

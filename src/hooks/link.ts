@@ -12,10 +12,24 @@ export interface NativeLink {
   readonly dialect: string;
   readonly kind: HookKind;
   readonly phases: readonly Phase[];
+  readonly listener: FilterLink['listener'] | FollowerLink['listener'];
+}
+
+/** A native hook that is asked and obeyed. */
+export interface FilterLink extends NativeLink {
+  readonly listener: { readonly mode: 'filter'; readonly port: FilterPort };
+}
+
+/** A native hook that nobody waits for. */
+export interface FollowerLink extends NativeLink {
   readonly listener:
-    | { readonly mode: 'filter'; readonly port: FilterPort }
     | { readonly mode: 'observe'; readonly follower: ObserverQueue }
     | { readonly mode: 'shadow'; readonly follower: ObserverQueue; readonly port: FilterPort };
+}
+
+/** Filters that leave the event as it is, so that none of them need wait for another. */
+export interface FilterBatch {
+  readonly batch: readonly FilterLink[];
 }
 
 /** All hooks of one foreign dialect as one link of the chain. */

@@ -46,7 +46,7 @@ export function stringifyJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (value instanceof Json) return value.text;
   if (JSON.isRawJSON(value)) return value.rawJSON;
-  const exact = exactForms.get(value);
+  const exact = ExactForm.of(value);
   if (exact !== undefined) return stringifyJson(exact);
   if (Array.isArray(value)) return `[${value.map(stringifyJson).join(',')}]`;
   if ('toJSON' in value && typeof value.toJSON === 'function') return stringifyJson(value.toJSON());
@@ -63,12 +63,25 @@ export function stringifyJson(value: unknown): string {
  * in it, still gives the exact text.
  */
 export function toPlain(tree: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const plain = Object.fromEntries(Object.entries(tree).map(([key, member]) => [key, plainValue(member)]));
-  exactForms.set(plain, tree);
+  const plain: Record<string, unknown> = {};
+  for (const key of Object.keys(tree)) {
+    const value = plainValue(tree[key]);
+    if (key === '__proto__') define(plain, key, value);
+    else plain[key] = value;
+  }
+  ExactForm.keep(plain, tree);
   return plain;
 }
 
-const exactForms = new WeakMap<object, object>();
+/** A member of whatever name. */
+function define(object: object, key: string, value: unknown): void {
+  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+/** Whether `stringifyJson` writes something else of the object than its members. */
+export function hasExactForm(value: object): boolean {
+  return ExactForm.of(value) !== undefined;
+}
 
 function plainValue(value: unknown): unknown {
   if (value instanceof Json) return plainJson(value);
@@ -78,8 +91,35 @@ function plainValue(value: unknown): unknown {
 
 function plainJson(json: Json): unknown {
   const { value } = json;
-  if (typeof value === 'object' && value !== null) exactForms.set(value, json);
+  if (typeof value === 'object' && value !== null) ExactForm.keep(value, json);
   return value;
+}
+
+/** A class whose constructor gives back what it is given, so that a class that extends it adds its fields to that. */
+class Given {
+  constructor(object: object) {
+    // biome-ignore lint/correctness/noConstructorReturn: this is the one way to a private field of any object.
+    return object;
+  }
+}
+
+/** What `stringifyJson` writes of a plain value. A WeakMap would keep the same at a hundred times the cost for the collector. */
+class ExactForm extends Given {
+  #exact: object;
+
+  private constructor(value: object, exact: object) {
+    super(value);
+    this.#exact = exact;
+  }
+
+  static of(value: object): object | undefined {
+    return #exact in value ? value.#exact : undefined;
+  }
+
+  static keep(value: object, exact: object): void {
+    if (#exact in value) value.#exact = exact;
+    else new ExactForm(value, exact);
+  }
 }
 
 /** A tree with `Json` in it as plain values that keep their digits. Throws SyntaxError. */

@@ -31,8 +31,17 @@ export interface LogOptions {
   readonly target: LogTarget;
 }
 
-/** A log of a runtime's events. Everything passes the redaction before it is written. */
-export function openLog(options: LogOptions): (event: RuntimeEvent) => void {
+/** A log of a runtime's events. */
+export interface Log {
+  (event: RuntimeEvent): void;
+  /** Whether some event of that type is written, at the level of this log. */
+  readonly hears: (type: RuntimeEvent['type']) => boolean;
+  /** Whether this event is. */
+  readonly wants: (event: RuntimeEvent) => boolean;
+}
+
+/** Opens a log. Everything passes the redaction before it is written. */
+export function openLog(options: LogOptions): Log {
   const hide = options.scrubber?.text ?? createRedact(options.secrets ?? []);
   // A person's terminal obeys what a program only reads; JSON spells most of it out.
   const redact = isText(options) ? (text: string) => escapeInvisible(hide(text)) : hide;
@@ -41,7 +50,12 @@ export function openLog(options: LogOptions): (event: RuntimeEvent) => void {
     { level, base: { ...(options.name === '' ? {} : { config: options.name }), ...fields } },
     openStream(options),
   );
-  return (event) => write(logger, redact, event);
+  const wants = (event: RuntimeEvent) => logger.isLevelEnabled(levelOf(event));
+  const hears = (type: RuntimeEvent['type']) => logger.isLevelEnabled(highestLevels[type] ?? 'debug');
+  const take = (event: RuntimeEvent) => {
+    if (wants(event)) write(logger, redact, event);
+  };
+  return Object.assign(take, { hears, wants });
 }
 
 function openStream({ logging, target }: LogOptions): DestinationStream {
@@ -97,9 +111,7 @@ const membersInMessage = [
 ];
 
 function write(logger: Logger, redact: Redact, event: RuntimeEvent): void {
-  const level = levelOf(event);
-  if (!logger.isLevelEnabled(level)) return;
-  logger[level](redactTree(membersOf(event), redact), redact(messageOf(event)));
+  logger[levelOf(event)](redactTree(membersOf(event), redact), redact(messageOf(event)));
 }
 
 function membersOf(event: RuntimeEvent): Readonly<Record<string, unknown>> {
@@ -135,6 +147,17 @@ function levelOf(event: RuntimeEvent): Level {
       return 'debug';
   }
 }
+
+/** The highest level that events of a type may have; debug where it is not said. */
+const highestLevels: Readonly<Partial<Record<RuntimeEvent['type'], Level>>> = {
+  decision: 'info',
+  'call.finished': 'warn',
+  'circuit.opened': 'warn',
+  'process.restarted': 'info',
+  stderr: 'info',
+  dropped: 'warn',
+  note: 'warn',
+};
 
 function messageOf(event: RuntimeEvent): string {
   switch (event.type) {

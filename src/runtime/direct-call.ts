@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { isCancelled } from '../capability/cancellation.ts';
 import type { Approval, PendingCall } from '../contract/approval.ts';
+import { nextCallId } from '../contract/call-id.ts';
 import type { ToolDocument } from '../contract/document.ts';
 import type { Emit } from '../contract/event.ts';
 import { failed, type ToolFailed } from '../contract/tool.ts';
@@ -42,13 +42,21 @@ export async function callDirectly(
   { approve, signal, callId }: CallOptions,
 ): Promise<ToolDocument> {
   const { tool, isDurable, find } = directCall;
-  const id = callId ?? `call_${randomUUID()}`;
-  const hookContext = { ...createHookContext(id), now: new Date().toISOString() };
-  const context = { signal, hookContext, find };
+  const id = callId ?? nextCallId();
+  // Native hooks are not told in which session and turn a call happens.
+  const hookContext = tool.links.some((link) => 'group' in link) ? contextOf(id) : undefined;
   const isUnattended = approve === undefined && !isDurable;
-  const made = await callTool(tool, args, { ...context, callId: id, isByHost: true, isUnattended });
+  const made = await callTool(tool, args, {
+    signal,
+    hookContext,
+    find,
+    callId: id,
+    isByHost: true,
+    isUnattended,
+  });
   const { outcome: first } = made;
-  if (first.status !== 'pending') return toDocument({ ...made, outcome: first });
+  if (first.status !== 'pending') return toDocument(made, first);
+  const context = { signal, hookContext, find };
   let approvalFailure: ToolFailed | undefined;
   const [result = made] = await runCallLoop([{ name: directCallName, tool, args, callId: id }], {
     runId: id,
@@ -66,16 +74,26 @@ export async function callDirectly(
     resume: async (call, decided) => await (await prepareDecidedCall(call, decided, context)).finish(),
   });
   const outcome = approvalFailure ?? result.outcome;
-  if (outcome.status !== 'pending') return toDocument({ ...result, outcome });
-  return await storeCall(directCall, { args: readArgs(tool.name, args), result, outcome }, hookContext);
+  if (outcome.status !== 'pending') return toDocument(result, outcome);
+  return await storeCall(
+    directCall,
+    { args: readArgs(tool.name, args), result, outcome },
+    hookContext ?? contextOf(id),
+  );
+}
+
+/** The context of a call that belongs to no turn. */
+function contextOf(call: string): HookContext {
+  return { ...createHookContext(call), now: new Date().toISOString() };
 }
 
 /** The document of a call; a hook that was cancelled has decided nothing, so the call failed. */
-function toDocument(result: FinishedCallResult): ToolDocument {
-  const { outcome } = result;
-  return outcome.status === 'denied' && outcome.error !== undefined && isCancelled(outcome.error)
-    ? toToolDocument({ ...result, outcome: failed(outcome.error) })
-    : toToolDocument(result);
+function toDocument(
+  { metadata, context }: Pick<FinishedCallResult, 'metadata' | 'context'>,
+  outcome: FinishedCallResult['outcome'],
+): ToolDocument {
+  const isCut = outcome.status === 'denied' && outcome.error !== undefined && isCancelled(outcome.error);
+  return toToolDocument({ outcome: isCut ? failed(outcome.error) : outcome, metadata, context });
 }
 
 /**

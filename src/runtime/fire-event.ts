@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { nextEventId } from '../contract/call-id.ts';
 import type { DecisionDocument } from '../contract/document.ts';
 import { type EventInput, readEvent } from '../hooks/event-input.ts';
 import type { PointEvent } from '../hooks/fire-point.ts';
@@ -14,7 +14,7 @@ export async function fireEvent(
   event: EventInput | PointEvent,
   { signal, onHear }: NonNullable<Parameters<Runtime['hooks']['fire']>[1]> = {},
 ): Promise<DecisionDocument> {
-  const call = `event_${randomUUID()}`;
+  const call = nextEventId();
   if (!isPointEvent(event)) {
     const { decision } = await passGate(links, readEvent(event), { call, signal, check: checkArgs, onHear });
     return toDecisionDocument(decision);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { HostEnv } from '../binding/env.ts';
 import { runEval, type TimedOutcome } from '../capability/eval.ts';
 import type { EvalBatches } from '../capability/eval-batch.ts';
@@ -7,12 +6,14 @@ import { meetsThreshold, requireThreshold } from '../capability/threshold.ts';
 import type { Cassette } from '../cassette/cassette.ts';
 import type { CheckInput } from '../checks/check.ts';
 import type { RuntimeConfig } from '../config/config.ts';
+import { nextEventId, nextExchangeId } from '../contract/call-id.ts';
 import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
 import type { Emit } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';
 import { createHookContext } from '../contract/turn.ts';
 import { RuntimeError } from '../errors.ts';
 import { type Link, passGate } from '../hooks/gate.ts';
+import { isHeard } from '../hooks/steps.ts';
 import { toScoredEvent } from '../pipeline/run/eval-request.ts';
 import type { OfferedTool, Services } from '../pipeline/state/run-context.ts';
 import { once } from '../time/once.ts';
@@ -68,7 +69,7 @@ export function openServices(context: ServicesContext): RuntimeServices {
       requireOpen();
       const port = evals.get(type);
       if (threshold !== undefined) requireThreshold(threshold);
-      const call = randomUUID();
+      const call = nextExchangeId();
       // An eval of the config takes precedence over a built-in check of the same name.
       const batches = batch && context.batches?.get(type);
       const timed = batches
@@ -77,7 +78,8 @@ export function openServices(context: ServicesContext): RuntimeServices {
           ? await runEval(port, { input: request, call, signal })
           : await askCheck({ request, signal, judge, emit, call, declared: evals.keys() });
       const passed = meetsThreshold(timed.outcome, threshold);
-      void passGate(links, toScoredEvent({ id, request, passed }, timed), { call });
+      if (isHeard(links, 'scored'))
+        void passGate(links, toScoredEvent({ id, request, passed }, timed), { call });
       return { ...timed, passed };
     },
     links: foreignLinks,
@@ -91,7 +93,7 @@ export function openServices(context: ServicesContext): RuntimeServices {
       await passGate(
         notified,
         { hook: 'session', phase, event },
-        { call: randomUUID(), hookContext, signal },
+        { call: nextExchangeId(), hookContext, signal },
       );
     },
     close: async () => await (await models.opened())?.close(),
@@ -123,5 +125,5 @@ function openFire(links: readonly Link[]) {
   return async (
     event: Parameters<typeof passGate>[1],
     options: Partial<Parameters<typeof passGate>[2]> = {},
-  ) => await passGate(links, event, { call: `event_${randomUUID()}`, ...options });
+  ) => await passGate(links, event, { call: nextEventId(), ...options });
 }

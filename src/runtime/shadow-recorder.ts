@@ -9,6 +9,8 @@ import type { EpochRecord, EvalResult, RunHeader } from '../suite/run/record.ts'
 
 /** Records the decisions of hooks in shadow mode as results of a suite run. */
 export interface ShadowRecorder {
+  /** Whether there is any shadow whose decisions are kept. */
+  readonly isRecording: boolean;
   /** Takes a decision that was made; others than those of shadows are left out. */
   readonly listen: (decision: DecisionMade) => void;
   /** Waits for what is being kept. Never rejects. */
@@ -45,11 +47,11 @@ export function openShadowRecorder(
     }
   };
   return {
+    // A store in memory is gone before the results could be read.
+    isRecording: collections.size > 0 && stateStore.type !== 'memory',
     listen: (decision) => {
-      if (decision.mode !== 'shadow') return;
       const id = collections.get(decision.hook);
-      // A store in memory is gone before the results could be read.
-      if (id === undefined || isBroken || stateStore.type === 'memory') return;
+      if (decision.mode !== 'shadow' || id === undefined || isBroken || stateStore.type === 'memory') return;
       const at = Date.now();
       lastWrite = lastWrite.then(() => keep(decision, id, at));
     },

@@ -18,10 +18,10 @@ import {
   deniedResult,
   modelText,
   pendingResult,
-  resultOf,
   withContent,
 } from '../hooks/call-result.ts';
 import { isFiltered, type Link, passGate } from '../hooks/gate.ts';
+import { isHeard } from '../hooks/steps.ts';
 import { Json } from '../json/json.ts';
 import { startStopwatch, wholeMs } from '../time/stopwatch.ts';
 import {
@@ -33,24 +33,31 @@ import {
   requestOf,
 } from './callable-tool.ts';
 import { withCatalogueText, withoutPeerText } from './fault-redaction.ts';
+import { findMisfits } from './tool-args.ts';
 
 /** Runs the tool with the filtered arguments and passes its outcome through the after_execution hooks. */
 export async function executeCall(before: FilteredCall, approval?: Approval): Promise<CallResult> {
   const { call, args, metadata } = before;
-  const isHooked = call.tool.links.length > 0;
-  if (isHooked) await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
-  const watch = startStopwatch();
-  const outcome = await watch.run(() => runChecked(call, args, approval));
+  const { links } = call.tool;
+  const isHooked = links.length > 0;
+  if (isHooked && isHeard(links, 'started'))
+    await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
+  const isHeardAfter = isHooked && phasesAfter.some((phase) => isHeard(links, phase));
+  // How long it took is for hooks to read.
+  const watch = isHeardAfter ? startStopwatch() : undefined;
+  const outcome = await (watch?.run(() => runChecked(call, args, approval)) ??
+    runChecked(call, args, approval));
   if (outcome.status === 'pending') {
     const { reason, message, members } = outcome;
     const pause: CallPaused = { ...pauseMembers(call, args), origin: 'tool', reason, message, members };
     return pendingResult(namesOf(call), pause, metadata);
   }
-  const { durationMs: latencyMs } = wholeMs(watch.read());
-  await call.waitForResults?.();
-  if (!isHooked) return resultOf({ tool: call.tool.name, callId: call.callId }, outcome, metadata);
-  return await passAfterHooks(before, outcome, { latencyMs });
+  const latencyMs = watch === undefined ? 0 : wholeMs(watch.read()).durationMs;
+  if (call.waitForResults !== undefined) await call.waitForResults();
+  return isHeardAfter ? await passAfterHooks(before, outcome, { latencyMs }) : passedResult(before, outcome);
 }
+
+const phasesAfter = ['after_execution', 'finished', 'returned'] as const;
 
 async function runChecked(call: Call, args: Json, approval: Approval | undefined): Promise<ToolOutcome> {
   const { tool, callId, signal, idempotencyKey = callId } = call;
@@ -73,7 +80,7 @@ async function runChecked(call: Call, args: Json, approval: Approval | undefined
 
 /** The result, or a failure when it does not fit the tool's output schema. */
 export function checkResult(tool: CallableTool, outcome: ToolOk): ToolOk | ToolFailed {
-  const violations = tool.checkResult(outcome.result.value);
+  const violations = findMisfits(tool.checkResult, outcome.result);
   if (violations.length === 0) return outcome;
   const message = `the result of tool "${tool.name}" does not fit output_schema: ${violations.join('; ')}`;
   return failed(toFault(new RuntimeError('RESULT_INVALID', message)));
@@ -153,22 +160,26 @@ interface FilteredOutcome {
 }
 
 function toCallResult(before: FilteredCall, { outcome, decision, event }: FilteredOutcome): CallResult {
-  const names = namesOf(before.call);
   const { verdict } = decision;
-  if (verdict !== 'allow' && verdict !== 'modify') return deniedResult(names, withoutHookText(decision));
+  if (verdict !== 'allow' && verdict !== 'modify')
+    return deniedResult(namesOf(before.call), withoutHookText(decision));
   const metadata = mergeMetadata([before.metadata, decision.metadata]);
   const context = [...before.context, ...decision.context];
-  const isChanged = verdict === 'modify' && event.phase === 'after_execution';
-  const { content } = isChanged ? event.response : resultOf(names, outcome);
-  const finalOutcome = isChanged ? withContent(outcome, content) : outcome;
-  const extra = context.length > 0 ? { context } : {};
-  return {
-    outcome: finalOutcome,
-    callId: names.callId,
-    content: [content, ...context].join('\n'),
-    metadata,
-    ...extra,
-  };
+  const passed = { call: before.call, metadata, context };
+  if (verdict !== 'modify' || event.phase !== 'after_execution') return passedResult(passed, outcome);
+  const { content } = event.response;
+  return passedResult(passed, withContent(outcome, content), content);
+}
+
+/** The result of a call that no hook stopped; `content` is what a filter made of its text. */
+function passedResult(
+  { call, metadata, context }: Pick<FilteredCall, 'call' | 'metadata' | 'context'>,
+  outcome: ToolOk | ToolFailed,
+  content = modelText(call.tool.name, outcome),
+): CallResult {
+  const { callId } = call;
+  if (context.length === 0) return { outcome, callId, content, metadata };
+  return { outcome, callId, content: [content, ...context].join('\n'), metadata, context };
 }
 
 /** Replaces the text of a failed hook: it may quote the content that the hook was to withhold. */
@@ -192,6 +203,8 @@ export async function notifyFinished(
   { response, stage }: CallEnd,
 ): Promise<void> {
   if (outcome.status === 'pending') return;
+  const { links } = call.tool;
+  if (!isHeard(links, 'finished') && !isHeard(links, 'returned')) return;
   const request = requestOf(call, args);
   const final = { ...response, content };
   const { status } = outcome;

@@ -1,18 +1,14 @@
 import { answers, type Decision, type HookEvent, type Respond } from '../contract/hook.ts';
 import { failed } from '../contract/tool.ts';
 import { createHookContext, type HookContext } from '../contract/turn.ts';
-import { mergeMetadata } from '../dialects/metadata.ts';
+import { mergeMetadata, noMetadata } from '../dialects/metadata.ts';
 import { toFault } from '../errors.ts';
-import {
-  type CallPaused,
-  type CallResult,
-  noMetadata,
-  pendingResult,
-  resultOf,
-} from '../hooks/call-result.ts';
+import { type CallPaused, type CallResult, pendingResult, resultOf } from '../hooks/call-result.ts';
 import { type GateOptions, passGate } from '../hooks/gate.ts';
-import { decisionOf } from '../hooks/hook-chain.ts';
-import { isObject, type Json } from '../json/json.ts';
+import { allowed, decisionOf } from '../hooks/hook-chain.ts';
+import { isHeard } from '../hooks/steps.ts';
+import { isObject } from '../json/json.ts';
+import { fitsAnything } from '../yaml/schema-check.ts';
 import {
   argsOf,
   type Call,
@@ -24,7 +20,7 @@ import {
 } from './callable-tool.ts';
 import { type HookApproval, isApproved } from './hook-approval.ts';
 import { blockCall, takeHookResponse } from './stopped-call.ts';
-import { readCheckedArgs } from './tool-args.ts';
+import { findMisfits, readCheckedArgs } from './tool-args.ts';
 
 /**
  * Passes a call through its before_execution filters, then through the approver hooks with the arguments that
@@ -32,11 +28,9 @@ import { readCheckedArgs } from './tool-args.ts';
  * again.
  */
 export async function passBeforeHooks(
-  call: Call,
-  args: Json,
+  first: FilteredCall,
   approvals: readonly HookApproval[] = [],
 ): Promise<FilteredCall> {
-  const first = { call, asked: args, args, metadata: noMetadata, context: [] };
   const before = await passFiltersAndApprovers(first, { approvals, changedBy: [] });
   if (before.stopped !== undefined || before.changedBy.length === 0) return before;
   // An approver that changed the call changed what the filters allowed, so they are asked again, once.
@@ -114,9 +108,21 @@ async function renameCall(
   }
 }
 
+/** Whether a hook hears of calls of this tool before they are made. */
+export function hasHooksBefore({ links }: CallableTool): boolean {
+  return isHeard(links, 'before_execution') || isHeard(links, 'approval');
+}
+
 /** A tool that is not declared; hooks may answer in its place. */
 export function unknownTool(name: string, { links }: Pick<CallableTool, 'links'>): CallableTool {
-  return { name, port: undefined, checkArgs: () => [], checkResult: () => [], links, isUnknown: true };
+  return {
+    name,
+    port: undefined,
+    checkArgs: fitsAnything,
+    checkResult: fitsAnything,
+    links,
+    isUnknown: true,
+  };
 }
 
 function renamedTwice(decision: Decision, name: string): Decision {
@@ -126,6 +132,7 @@ function renamedTwice(decision: Decision, name: string): Decision {
 
 async function passApprovers(before: FilteredCall, asking: QuestionState): Promise<FilteredCall> {
   const { call, args } = before;
+  if (!isHeard(call.tool.links, 'approval')) return before;
   const { decision, event } = await passGate(
     call.tool.links,
     { hook: 'tool', phase: 'approval', request: requestOf(call, args), asked: null },
@@ -154,6 +161,7 @@ function gateOptionsOf({ call, args }: FilteredCall, { approvals, changedBy }: Q
     hookContext,
     isApproved: (hook, event) => isApproved(approvals, hook, argsOf(event, args)),
     onAsk: async ({ hook, reason, event }) => {
+      if (!isHeard(tool.links, 'approval')) return allowed;
       const request = requestOf(call, argsOf(event, args));
       const asking = { hook: 'tool', phase: 'approval', request, asked: { hook, reason } } as const;
       const { decision } = await passGate(tool.links, asking, { call: callId, signal, hookContext });
@@ -233,7 +241,7 @@ export function checkChangedArgs(tool: CallableTool | undefined, event: HookEven
   if (event.phase !== 'before_execution' && event.phase !== 'approval') return undefined;
   // Those of a renamed call have to fit the other tool.
   if (tool === undefined || event.request.name !== tool.name) return undefined;
-  const violations = tool.checkArgs(argsOf(event, noMetadata).value);
+  const violations = findMisfits(tool.checkArgs, argsOf(event, noMetadata));
   return violations.length === 0
     ? undefined
     : `its arguments do not fit input_schema: ${violations.join('; ')}`;

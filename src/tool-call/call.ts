@@ -1,11 +1,18 @@
-import { randomUUID } from 'node:crypto';
+import { nextCallId } from '../contract/call-id.ts';
 import { failed } from '../contract/tool.ts';
+import { noMetadata } from '../dialects/metadata.ts';
 import { toFault } from '../errors.ts';
-import { type CallResult, noMetadata, resultOf } from '../hooks/call-result.ts';
+import { type CallResult, resultOf } from '../hooks/call-result.ts';
 import type { Json } from '../json/json.ts';
 import { executeCall } from './after-execution.ts';
-import { findRequiredApproval, passBeforeHooks } from './before-execution.ts';
-import type { CallableTool, CallContext, FilteredCall } from './callable-tool.ts';
+import { findRequiredApproval, hasHooksBefore, passBeforeHooks } from './before-execution.ts';
+import {
+  type Call,
+  type CallableTool,
+  type CallContext,
+  type FilteredCall,
+  namesOf,
+} from './callable-tool.ts';
 import { readCheckedArgs } from './tool-args.ts';
 
 /** A call after its before_execution hooks, ready to be made. */
@@ -26,18 +33,9 @@ export async function prepareCall(
   args: unknown,
   context: CallContext = {},
 ): Promise<PreparedCall> {
-  const callId = context.callId ?? `call_${randomUUID()}`;
-  const call = { ...context, tool, callId };
-  let json: Json;
-  try {
-    json = readCheckedArgs(tool, args, context.isByHost);
-  } catch (error) {
-    return stoppedCall(resultOf({ tool: tool.name, callId }, failed(toFault(error))));
-  }
-  const unfiltered = { call, asked: json, args: json, metadata: noMetadata, context: [] };
-  const before: FilteredCall = tool.links.length === 0 ? unfiltered : await passBeforeHooks(call, json);
+  const before = await filterCall(tool, args, context);
   const stopped = before.stopped ?? (before.call.tool.approval && findRequiredApproval(before));
-  return stopped === undefined ? { finish: async () => await executeCall(before) } : stoppedCall(stopped);
+  return stopped === undefined ? { finish: () => executeCall(before) } : stoppedCall(stopped);
 }
 
 /** Prepares and makes one tool call. Never rejects. */
@@ -46,11 +44,41 @@ export async function callTool(
   args: unknown,
   context: CallContext = {},
 ): Promise<CallResult> {
-  const { finish } = await prepareCall(tool, args, context);
-  return await finish();
+  const filtering = filterCall(tool, args, context);
+  // Without hooks there is nothing to wait for.
+  const before = filtering instanceof Promise ? await filtering : filtering;
+  return (
+    before.stopped ??
+    (before.call.tool.approval && findRequiredApproval(before)) ??
+    (await executeCall(before))
+  );
+}
+
+/** The call as the hooks before it leave it; `stopped` as well when its arguments do not fit. Never rejects. */
+function filterCall(
+  tool: CallableTool,
+  args: unknown,
+  context: CallContext,
+): FilteredCall | Promise<FilteredCall> {
+  const call = { ...context, tool, callId: context.callId ?? nextCallId() };
+  try {
+    const json = readCheckedArgs(tool, args, context.isByHost);
+    const unfiltered = unfilteredCall(call, json);
+    return tool.links.length > 0 && hasHooksBefore(tool) ? passBeforeHooks(unfiltered) : unfiltered;
+  } catch (error) {
+    const stopped = resultOf(namesOf(call), failed(toFault(error)));
+    return { ...unfilteredCall(call, noMetadata), stopped };
+  }
 }
 
 /** A prepared call that is not made: `finish` returns this result. */
 export function stoppedCall(stopped: CallResult): PreparedCall {
   return { stopped, finish: async () => stopped };
 }
+
+/** The call with these arguments, which no filter was asked about. */
+export function unfilteredCall(call: Call, args: Json): FilteredCall {
+  return { call, asked: args, args, metadata: noMetadata, context: noContext };
+}
+
+const noContext: readonly string[] = [];

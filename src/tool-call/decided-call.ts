@@ -1,11 +1,11 @@
 import type { Approval, PendingCall, PendingDecision } from '../contract/approval.ts';
 import { failed, ok } from '../contract/tool.ts';
 import { RuntimeError, toFault } from '../errors.ts';
-import { type CallResult, noMetadata, rejectedResult, resultOf } from '../hooks/call-result.ts';
+import { type CallResult, rejectedResult, resultOf } from '../hooks/call-result.ts';
 import { Json } from '../json/json.ts';
 import { checkResult, executeCall, passAfterHooks } from './after-execution.ts';
 import { findRequiredApproval, passBeforeHooks } from './before-execution.ts';
-import { type PreparedCall, stoppedCall } from './call.ts';
+import { type PreparedCall, stoppedCall, unfilteredCall } from './call.ts';
 import { type Call, type CallContext, type FilteredCall, namesOf } from './callable-tool.ts';
 import { type HookApproval, isSameJson } from './hook-approval.ts';
 import type { DecidedRecord, PlannedCall } from './pending-call.ts';
@@ -71,7 +71,7 @@ async function prepareApproved(call: Call, approved: ApprovedCall): Promise<Prep
   const approval: Approval = { id: pending.id, decision: 'approved', by, reason };
   // The tool itself has asked, or was about to run: these arguments have passed all filters.
   const isPassed = decision.args === null && (pending.origin === 'tool' || pending.origin === 'approval');
-  const before = isPassed ? unfiltered(call, pending.args) : await passHooksAgain(call, approved);
+  const before = isPassed ? unfilteredCall(call, pending.args) : await passHooksAgain(call, approved);
   return before.stopped === undefined
     ? { finish: async () => await executeCall(before, approval) }
     : stoppedCall(before.stopped);
@@ -88,9 +88,9 @@ async function passHooksAgain(
     args = readCheckedArgs(call.tool, asked instanceof Json ? asked.text : asked, true);
   } catch (error) {
     const stopped = resultOf(namesOf(call), failed(toFault(error)));
-    return { ...unfiltered(call, pending.args), stopped };
+    return { ...unfilteredCall(call, pending.args), stopped };
   }
-  const before = await passBeforeHooks(call, args, approvals);
+  const before = await passBeforeHooks(unfilteredCall(call, args), approvals);
   if (before.stopped !== undefined) return before;
   const approvedArgs = decision.args ?? pending.args;
   if (isSameJson(before.args, approvedArgs)) return { ...before, args: approvedArgs };
@@ -99,13 +99,8 @@ async function passHooksAgain(
   return stopped === undefined ? before : { ...before, stopped };
 }
 
-/** The call with these arguments, which no filter is asked about. */
-function unfiltered(call: Call, args: Json): FilteredCall {
-  return { call, asked: args, args, metadata: noMetadata, context: [] };
-}
-
 async function takePersonResult(call: Call, args: Json, result: Json): Promise<CallResult> {
   const outcome = checkResult(call.tool, ok(result));
   await call.waitForResults?.();
-  return await passAfterHooks(unfiltered(call, args), outcome, { latencyMs: 0 });
+  return await passAfterHooks(unfilteredCall(call, args), outcome, { latencyMs: 0 });
 }

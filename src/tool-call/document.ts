@@ -13,7 +13,8 @@ import type { CallPaused, CallResult } from '../hooks/call-result.ts';
 import { toDocument } from '../json/document-builder.ts';
 
 /** A call result that is not pending. */
-export interface FinishedCallResult extends Pick<CallResult, 'metadata' | 'context'> {
+export interface FinishedCallResult extends Pick<CallResult, 'metadata'> {
+  readonly context?: readonly string[] | undefined;
   readonly outcome: Exclude<CallResult['outcome'], CallPaused>;
 }
 

@@ -4,6 +4,7 @@ import { failed, ok } from '../contract/tool.ts';
 import { RuntimeError, toFault } from '../errors.ts';
 import { type CallResult, deniedResult } from '../hooks/call-result.ts';
 import { passGate } from '../hooks/gate.ts';
+import { isHeard } from '../hooks/steps.ts';
 import { notifyFinished, notifyHooks, passAfterHooks } from './after-execution.ts';
 import { type Call, type FilteredCall, namesOf, requestOf } from './callable-tool.ts';
 
@@ -16,7 +17,8 @@ export async function takeHookResponse(
   { respond, dialect }: { readonly respond: Respond; readonly dialect: string | null },
 ): Promise<CallResult> {
   const { call, args } = before;
-  await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
+  if (isHeard(call.tool.links, 'started'))
+    await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
   const { result, isError = false, handled } = respond;
   const text = typeof result.value === 'string' ? result.value : result.text;
   const outcome = isError ? failed(toFault(new RuntimeError('TOOL_ERROR', text))) : ok(result);
@@ -39,7 +41,7 @@ export async function blockCall(
   const denial = deniedResult(namesOf(call), decision);
   const result = { ...denial, content: [denial.content, ...before.context].join('\n') };
   // A hook that was cancelled has not denied the call.
-  if (isCancelled(decision.error) || !tool.links.some((link) => 'group' in link)) return result;
+  if (isCancelled(decision.error) || !isHeard(tool.links, 'blocked')) return result;
   const request = requestOf(call, args);
   const response = { ...emptyToolResponse(call), content: result.content, error: result.content };
   const { event } = await passGate(

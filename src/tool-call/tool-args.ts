@@ -2,6 +2,8 @@ import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { isTextTooDeep, isTooDeep, MAX_JSON_DEPTH } from '../json/depth.ts';
 import { findDuplicateKey } from '../json/duplicate-key.ts';
 import { isObject, Json, stringifyJson } from '../json/json.ts';
+import { plainText } from '../json/plain-text.ts';
+import { fitsAnything, type SchemaCheck } from '../yaml/schema-check.ts';
 import type { CallableTool } from './callable-tool.ts';
 
 /**
@@ -9,9 +11,13 @@ import type { CallableTool } from './callable-tool.ts';
  * arguments. Throws ARGS_INVALID for anything but an object, and for a duplicate key at any depth.
  */
 export function readArgs(name: string, args: unknown): Json {
-  const text = typeof args === 'string' ? args.trim() : toJsonText(name, args ?? {});
+  if (args === undefined || args === null) return noArgs;
+  // What is written so is an object that keys stand in once, and need not be read again to know it.
+  const plain = isObject(args) ? plainText(args) : undefined;
+  if (plain !== undefined) return new Json(plain);
+  const text = typeof args === 'string' ? args.trim() : toJsonText(name, args);
   if (isTextTooDeep(text)) throw tooDeep(name);
-  if (text === '' || text === 'null') return new Json('{}');
+  if (text === '' || text === 'null') return noArgs;
   const json = new Json(text);
   let value: unknown;
   try {
@@ -24,6 +30,8 @@ export function readArgs(name: string, args: unknown): Json {
   if (duplicate !== undefined) throw invalid(name, `the argument "${duplicate}" stands twice`);
   return json;
 }
+
+const noArgs = new Json('{}');
 
 /** Like `readArgs`, for edited arguments: empty or null ones are refused too. Throws ARGS_INVALID. */
 export function readGivenArgs(name: string, args: unknown): Json {
@@ -39,8 +47,13 @@ export function readCheckedArgs(tool: CallableTool, args: unknown, isByHost = fa
     requireValidArgs(tool.name, isByHost ? [] : ['a list of `args` alone is for a host to send']);
     return json;
   }
-  requireValidArgs(tool.name, tool.checkArgs(json.value));
+  requireValidArgs(tool.name, findMisfits(tool.checkArgs, json));
   return json;
+}
+
+/** What is wrong with a value, which is not parsed where nothing is asked of it. */
+export function findMisfits(check: SchemaCheck, json: Json): readonly string[] {
+  return check === fitsAnything ? [] : check(json.value);
 }
 
 /** Throws ARGS_INVALID with every violation of the tool's input schema. */

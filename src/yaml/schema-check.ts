@@ -9,11 +9,14 @@ import { isRecursive } from './recursive-schema.ts';
 /** Says what is wrong with a value, violation by violation; empty when it fits. Never throws. */
 export type SchemaCheck = (value: unknown) => readonly string[];
 
+/** The check where there is no schema. */
+export const fitsAnything: SchemaCheck = () => [];
+
 /**
  * The check of a JSON Schema. A value that cannot be checked, or not in time, gets a violation that says so.
  */
 export function compileSchema(schema: Readonly<Record<string, unknown>> | boolean | undefined): SchemaCheck {
-  if (schema === undefined) return () => [];
+  if (schema === undefined) return fitsAnything;
   let validate: Validator | undefined;
   return (value) => {
     try {
@@ -55,6 +58,7 @@ const MAX_PARTS = 10_000;
 const MAX_LEVELS = 8;
 
 function describeAll(errors: readonly ErrorObject[]): readonly string[] {
+  if (errors.length === 0) return [];
   const listed = errors.slice(0, MAX_LISTED).map(describe);
   return errors.length > listed.length ? [...listed, `and ${errors.length - listed.length} more`] : listed;
 }

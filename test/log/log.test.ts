@@ -341,3 +341,16 @@ tools: {x: {exec: ${shell('echo one >&2; echo "{\\"result\\": 1}"')}}}
   for (const line of lines)
     expect(line).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] (DEBUG|INFO): .* \{"service":"support"\}$/);
 });
+
+test.each(['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const)(
+  'a log at %s hears of the types of the events that it wants, and writes no others',
+  (level) => {
+    const lines: string[] = [];
+    const target = { fd: 2, write: (line: string) => lines.push(line), isTerminal: false, hasColour: false };
+    const log = openLog({ name: 'desk', logging: { level, fields: {} }, target });
+    const wanted = events.map(({ event }) => event).filter(log.wants);
+    for (const { event } of events) log(event);
+    expect(lines).toHaveLength(wanted.length);
+    expect(wanted.filter(({ type }) => !log.hears(type))).toEqual([]);
+  },
+);

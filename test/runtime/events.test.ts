@@ -281,3 +281,23 @@ test('a listener that throws disturbs nobody', async () => {
   await nextTurn();
   expect(new Set(warnings)).toEqual(new Set(['a listener of Signalbox threw: listener broken']));
 });
+
+const oneCall = `
+tools: {echo: {exec: {command: $bin/echo-args}}}
+hooks:
+  note: {command: $bin/deny.sh, hook: tool, phases: [after_execution]}
+`;
+
+test.each([
+  { logLevel: 'debug', seen: ['call.started', 'call.finished', 'decision'] },
+  { logLevel: 'info', seen: ['decision'] },
+  { logLevel: 'warn', seen: [] },
+] as const)('a log at $logLevel alone has $seen of a denied call', async ({ logLevel, seen }) => {
+  const lines: string[] = [];
+  const log = { write: (line: string) => lines.push(line), isTerminal: false };
+  const { runtime } = await open(oneCall, { log, logLevel, onEvent: undefined });
+  expect(await runtime.tools.call('echo', { a: 1 })).toMatchObject({ status: 'denied', hook: 'note' });
+  await runtime.close();
+  const types = lines.map((line) => JSON.parse(line).event).filter((type) => /^(call|decision)/.test(type));
+  expect(types).toEqual(seen);
+});

@@ -1,9 +1,10 @@
 import type { Message, Reply } from '../../contract/exchange.ts';
 import { type Answer, allow, ask, deny, modify, type NativeEvent } from '../../contract/hook.ts';
-import { isObject, Json, stringifyJson } from '../../json/json.ts';
+import { isObject, type Json, stringifyJson } from '../../json/json.ts';
 import { type Body, excerpt, malformed, nonNull, readReply } from '../body.ts';
 import { type Codec, type Decoded, decoded, type Note } from '../dialect.ts';
 import { toMessage } from '../message.ts';
+import { noMetadata } from '../metadata.ts';
 import { isAmbiguous, noteUnknownKeys } from '../unknown-keys.ts';
 import type { Casing } from './casing.ts';
 import { checkReplace } from './replace.ts';
@@ -48,7 +49,13 @@ function toPayload(event: NativeEvent, casing: Casing): Readonly<Record<string, 
   }
 }
 
+/** What a filter says of nearly every event, as programs write it, and what that is read as. */
+const bareAllows: ReadonlySet<string> = new Set(['{"allow":true}', '{"allow": true}']);
+const bareAllow: Decoded<Answer> = decoded(allow('', noMetadata));
+
 function decode(reply: Reply, event: NativeEvent): Decoded<Answer> {
+  if (reply.via === 'rpc' && reply.error === undefined && bareAllows.has(reply.result?.text ?? ''))
+    return bareAllow;
   const body = readReply(reply);
   const notes = noteUnknownKeys(body, ['allow', 'reason', 'enforced', 'metadata', 'replace', 'ask']);
   return readAnswer(body, event, notes);
@@ -106,8 +113,6 @@ function readDeny(body: Body, event: NativeEvent, notes: readonly Note[]): Decod
   const answer = mayAsk ? ask(why, metadata) : deny(why, enforced?.value === true, metadata);
   return decoded(answer, [...notes, ...dropped]);
 }
-
-const noMetadata = new Json('{}');
 
 const isString = (value: unknown): value is string => typeof value === 'string';
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';

@@ -3,7 +3,7 @@ import { failed, ok, pending, type ToolCall, type ToolOutcome } from '../../cont
 import { RuntimeError, toFault } from '../../errors.ts';
 import { isObject, type Json, stringifyJson } from '../../json/json.ts';
 import { type Body, excerpt, malformed, nonNull, readPrinted, requireResult, toBody } from '../body.ts';
-import { type Codec, type Decoded, decoded } from '../dialect.ts';
+import type { Codec, Decoded } from '../dialect.ts';
 import { toMessage } from '../message.ts';
 import { noteUnknownKeys } from '../unknown-keys.ts';
 
@@ -11,6 +11,7 @@ import { noteUnknownKeys } from '../unknown-keys.ts';
 export const toolCodec: Codec<ToolCall, ToolOutcome> = { encode, decode };
 
 function encode({ args, approval, idempotencyKey }: ToolCall): Message {
+  if (approval === undefined && idempotencyKey === undefined) return toMessage(`{"args":${args.text}}`);
   const key = idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey };
   if (approval === undefined) return toMessage(stringifyJson({ args, ...key }));
   const { id, decision, by, reason } = approval;
@@ -20,14 +21,17 @@ function encode({ args, approval, idempotencyKey }: ToolCall): Message {
 function decode(reply: Reply, call: ToolCall): Decoded<ToolOutcome> {
   if (reply.via === 'rpc') return decodeResult(requireResult(reply), call);
   const body = readPrinted(reply);
-  return decoded(readOutcome(body, call), noteUnknownKeys(body, ['result', 'error', 'pending']));
+  const notes = noteUnknownKeys(body, ['result', 'error', 'pending']);
+  return { output: readOutcome(body, call), notes };
 }
 
 /** Only an object whose one member is a `pending` object asks for a person; any other value is data. */
 function decodeResult(result: Json, call: ToolCall): Decoded<ToolOutcome> {
+  // Data need not be parsed to know that it begins with another key.
+  if (!/^\s*\{\s*"(?:pending"|[^"]*\\)/.test(result.text)) return { output: ok(result), notes: [] };
   const { value } = result;
   const asks = isObject(value) && Object.keys(value).length === 1 && isObject(value['pending']);
-  return decoded(asks ? readOutcome(toBody(result), call) : ok(result));
+  return { output: asks ? readOutcome(toBody(result), call) : ok(result), notes: [] };
 }
 
 function readOutcome(body: Body, call: ToolCall): ToolOutcome {

@@ -1,12 +1,12 @@
 import type { PendingCall } from '../../contract/approval.ts';
 import { failed } from '../../contract/tool.ts';
 import type { HookContext } from '../../contract/turn.ts';
+import { noMetadata } from '../../dialects/metadata.ts';
 import { toFault } from '../../errors.ts';
 import {
   type CallNames,
   type CallPaused,
   type CallResult,
-  noMetadata,
   pendingResult,
   resultOf,
   type ToolDenied,

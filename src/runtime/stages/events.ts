@@ -1,10 +1,10 @@
 import { hostEnv } from '../../binding/env.ts';
-import type { Emit, RuntimeEvent } from '../../contract/event.ts';
+import { type Emit, emitNothing, type RuntimeEvent } from '../../contract/event.ts';
 import { type Scrubber, scrubMessages } from '../../contract/scrub.ts';
 import { toRuntimeError } from '../../errors.ts';
 import type { ResultStore } from '../../store/result-store.ts';
 import type { RuntimeOptions } from '../api.ts';
-import { openShadowRecorder } from '../shadow-recorder.ts';
+import { openShadowRecorder, type ShadowRecorder } from '../shadow-recorder.ts';
 import type { LoadedRuntime } from './load.ts';
 
 /** Where the events of a runtime go. */
@@ -14,42 +14,68 @@ export interface RuntimeEvents {
   close(): Promise<void>;
 }
 
+/** Takes those events of a runtime that it wants, scrubbed. */
+interface EventSink {
+  hears(type: RuntimeEvent['type']): boolean;
+  wants(event: RuntimeEvent): boolean;
+  take(event: RuntimeEvent): void;
+}
+
 /** Opens the listeners, scrubbed: the caller's, the log, the recorder of shadows; emits what has happened already. */
 export async function openEvents(
   { config, scrubber, events }: LoadedRuntime,
   results: () => Promise<ResultStore>,
   options: RuntimeOptions,
 ): Promise<RuntimeEvents> {
-  const listeners = options.onEvent === undefined ? [] : [options.onEvent];
-  if (options.log !== false) listeners.push(await openLogOf({ config, scrubber }, options));
+  const sinks: EventSink[] = [];
+  if (options.onEvent !== undefined) sinks.push(sinkOf(options.onEvent));
+  if (options.log !== false) sinks.push(await openLogOf({ config, scrubber }, options));
   const notify = (event: RuntimeEvent) => {
-    for (const listener of listeners) notifyListener(listener, event);
+    for (const sink of sinks) if (sink.wants(event)) notifySink(sink, event);
   };
   const shadows = openShadowRecorder(config, results, notify);
-  const emit = (given: RuntimeEvent) => {
-    const event = scrubEvent(given, scrubber);
-    notify(event);
-    if (event.type === 'decision') shadows.listen(event);
+  if (shadows.isRecording) sinks.push(shadowSink(shadows));
+  if (sinks.length === 0) return { emit: emitNothing, close: () => shadows.close() };
+  const take = (given: RuntimeEvent) => {
+    // Of an event that nobody wants nothing is scrubbed.
+    if (sinks.some((sink) => sink.wants(given))) notify(scrubEvent(given, scrubber));
   };
+  const emit = Object.assign(take, {
+    hears: (type: RuntimeEvent['type']) => sinks.some((sink) => sink.hears(type)),
+  });
   for (const event of events) emit(event);
   return { emit, close: () => shadows.close() };
+}
+
+/** A listener that wants every event. */
+function sinkOf(take: (event: RuntimeEvent) => void): EventSink {
+  return { hears: () => true, wants: () => true, take };
+}
+
+function shadowSink({ listen }: ShadowRecorder): EventSink {
+  return {
+    hears: (type) => type === 'decision',
+    wants: (event) => event.type === 'decision' && event.mode === 'shadow',
+    take: (event) => event.type === 'decision' && listen(event),
+  };
 }
 
 async function openLogOf(
   { config, scrubber }: Pick<LoadedRuntime, 'config' | 'scrubber'>,
   options: RuntimeOptions,
-): Promise<Emit> {
+): Promise<EventSink> {
   const { openLog } = await import('../../log/log.ts');
   const { fd = 2, write, isTerminal = process.stderr.isTTY } = options.log || {};
   const { hasColour = isTerminal && (hostEnv()['NO_COLOR'] ?? '') === '' } = options.log || {};
   const target = { fd, ...(write && { write }), isTerminal, hasColour };
-  return openLog({ logging: config.logging, name: config.name, scrubber, target });
+  const log = openLog({ logging: config.logging, name: config.name, scrubber, target });
+  return { hears: log.hears, wants: log.wants, take: log };
 }
 
-/** Calls a listener; an error that it throws becomes a process warning. */
-function notifyListener(listener: Emit, event: RuntimeEvent): void {
+/** Gives an event to a sink; an error that it throws becomes a process warning. */
+function notifySink(sink: EventSink, event: RuntimeEvent): void {
   try {
-    listener(event);
+    sink.take(event);
   } catch (error) {
     process.emitWarning(`a listener of Signalbox threw: ${toRuntimeError(error).message}`);
   }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Emit } from '../../contract/event.ts';
 import { scrubError, scrubMessages } from '../../contract/scrub.ts';
-import { toRuntimeError, withoutOverflow } from '../../errors.ts';
+import { toRuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
 import { lazyGuard } from '../../provider/guard/lazy-guard.ts';
 import type { ResultStore } from '../../store/result-store.ts';
@@ -58,7 +58,7 @@ export function serveRuntime(
     async (...given: Given): Promise<Result> => {
       try {
         requireOpen();
-        const result = await withoutOverflow(() => work(...given));
+        const result = await work(...given);
         return isObject(result) && isFailure(result) ? scrubMessages(result, scrubber) : result;
       } catch (thrown) {
         throw scrubError(toRuntimeError(thrown), scrubber);

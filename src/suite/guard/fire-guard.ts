@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import PQueue from 'p-queue';
+import { nextEventId } from '../../contract/call-id.ts';
 import type { Decision, HookEvent } from '../../contract/hook.ts';
 import { RuntimeError } from '../../errors.ts';
 import { readEvent } from '../../hooks/event-input.ts';
-import { handles, type Link, passGate } from '../../hooks/gate.ts';
+import { type Link, passGate } from '../../hooks/gate.ts';
+import { handles } from '../../hooks/steps.ts';
 import { inQueue } from '../../time/stopwatch.ts';
 import type { GuardRecord } from '../run/record.ts';
 import type { EvalHost, GuardDecision } from '../score/score.ts';
@@ -44,7 +45,7 @@ async function fire(
 ): Promise<GuardDecision> {
   const hooks: GuardRecord['hooks'][number][] = [];
   const { decision } = await passGate(links, event, {
-    call: `event_${randomUUID()}`,
+    call: nextEventId(),
     signal,
     check,
     filtersOnly: true,
