@@ -1,6 +1,6 @@
 import { type EvalOutcome, type EvalRequest, unscored } from '../contract/eval.ts';
 import { toFault } from '../errors.ts';
-import type { Timing } from '../time/stopwatch.ts';
+import type { QueueClock, Timing } from '../time/stopwatch.ts';
 import type { Reply } from '../transport/transport.ts';
 import { type Invocation, invoke, type Port, trackCall } from './invoke.ts';
 
@@ -21,7 +21,7 @@ export async function runEval(
   const onReply = (reply: Reply) => {
     if (reply.via === 'process') stderr = reply.stderr;
   };
-  const outcome = await call.run(() => ask(port, { ...invocation, onReply }));
+  const outcome = await ask(port, { ...invocation, onReply }, call.clock);
   const took = call.finish({
     status: outcome.status,
     error: outcome.status === 'unscored' ? outcome.error : undefined,
@@ -32,9 +32,10 @@ export async function runEval(
 async function ask(
   port: Port<EvalRequest, EvalOutcome>,
   invocation: Invocation<EvalRequest>,
+  clock: QueueClock,
 ): Promise<EvalOutcome> {
   try {
-    return await invoke(port, invocation);
+    return await invoke(port, invocation, clock);
   } catch (error) {
     const fault = toFault(error);
     return unscored(fault.message, fault);

@@ -3,7 +3,7 @@ import type { Capability, Emit } from '../contract/event.ts';
 import { noopScrubber, type Scrubber, scrubError } from '../contract/scrub.ts';
 import type { Codec } from '../dialects/dialect.ts';
 import { toRuntimeError } from '../errors.ts';
-import { startStopwatch, type Timing, wholeMs } from '../time/stopwatch.ts';
+import { type QueueClock, startStopwatch, type Timing, wholeMs } from '../time/stopwatch.ts';
 import type { Reply, Transport } from '../transport/transport.ts';
 import { readReply } from './read-reply.ts';
 
@@ -27,14 +27,18 @@ export interface Invocation<Input> {
   readonly onReply?: ((reply: Reply) => void) | undefined;
 }
 
-/** Encode, exchange, decode: the one place where a codec meets a transport. Throws RuntimeError only. */
+/**
+ * Encode, exchange, decode: the one place where a codec meets a transport. The clock hears of the wait for a slot;
+ * default: the stopwatch that runs around the call. Throws RuntimeError only.
+ */
 export async function invoke<Input, Output extends object>(
   port: Port<Input, Output>,
   { input, signal, onReply }: Invocation<Input>,
+  clock?: QueueClock,
 ): Promise<Output> {
   const { scrubber = noopScrubber } = port;
   try {
-    const reply = await port.transport.exchange(port.codec.encode(input), signal);
+    const reply = await port.transport.exchange(port.codec.encode(input), signal, clock);
     onReply?.(reply);
     const { output, notes } = readReply(reply, scrubber, (given) => port.codec.decode(given, input));
     for (const { level, message } of notes) {
@@ -48,8 +52,10 @@ export async function invoke<Input, Output extends object>(
 
 /** A call whose start has been emitted. */
 export interface TrackedCall {
-  /** Runs the work of the call and measures it. */
+  /** Runs a part of the call; the queues that it enters anywhere count as those of the call. */
   run<Result>(work: () => Result): Result;
+  /** Hears of the queues of the call. */
+  readonly clock: QueueClock;
   /** Emits the call's end, and returns how long it took, in whole milliseconds. */
   finish(end: {
     readonly status: string;
@@ -66,7 +72,8 @@ export function trackCall(
   const watch = startStopwatch();
   emit({ type: 'call.started', capability, name, call });
   return {
-    run: watch.run,
+    run: (work) => watch.run(work),
+    clock: watch,
     finish: ({ status, error }) => {
       const took = wholeMs(watch.read());
       emit({ type: 'call.finished', capability, name, call, status, ...took, ...(error && { error }) });

@@ -15,18 +15,48 @@ export function readReply<Output extends object>(
   read: (reply: Reply) => Decoded<Output>,
 ): Decoded<Output> {
   const hidden = redactReply(reply, scrubber);
+  return hidden === reply ? readClean(reply, scrubber, read) : readTwice(reply, hidden, { scrubber, read });
+}
+
+/** Reads a reply without secrets; what its codec says of it may still hold the name of a credential. */
+function readClean<Output extends object>(
+  reply: Reply,
+  scrubber: Scrubber,
+  read: (reply: Reply) => Decoded<Output>,
+): Decoded<Output> {
+  try {
+    return scrubDecoded(read(reply), scrubber);
+  } catch (thrown) {
+    throw scrubError(toRuntimeError(thrown), scrubber);
+  }
+}
+
+/** Messages quote excerpts of the reply, so they are taken from a second reading of the redacted reply. */
+function readTwice<Output extends object>(
+  reply: Reply,
+  hidden: Reply,
+  { scrubber, read }: { readonly scrubber: Scrubber; readonly read: (reply: Reply) => Decoded<Output> },
+): Decoded<Output> {
   const exact = attempt(() => read(reply));
-  // Messages quote excerpts of the reply, so they are taken from a second reading of the redacted reply.
-  const clean = hidden === reply ? exact : attempt(() => read(hidden));
+  const clean = attempt(() => read(hidden));
   if (!exact.ok) {
     const { error } = clean.ok || clean.error.code !== exact.error.code ? exact : clean;
     throw scrubError(error, scrubber);
   }
   const { output } = exact.value;
   const { notes } = clean.ok ? clean.value : exact.value;
-  const scrubbedOutput = clean.ok && clean !== exact ? withMessagesOf(output, clean.value.output) : output;
+  return scrubDecoded(
+    { output: clean.ok ? withMessagesOf(output, clean.value.output) : output, notes },
+    scrubber,
+  );
+}
+
+function scrubDecoded<Output extends object>(
+  { output, notes }: Decoded<Output>,
+  scrubber: Scrubber,
+): Decoded<Output> {
   return {
-    output: scrubMessages(scrubbedOutput, scrubber),
+    output: scrubMessages(output, scrubber),
     notes: notes.map((note) => ({ ...note, message: scrubber.text(note.message) })),
   };
 }

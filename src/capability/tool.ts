@@ -1,5 +1,6 @@
 import { failed, type ToolCall, type ToolOutcome } from '../contract/tool.ts';
 import { type Fault, toFault } from '../errors.ts';
+import type { QueueClock } from '../time/stopwatch.ts';
 import { type Invocation, invoke, type Port, trackCall } from './invoke.ts';
 
 /**
@@ -14,7 +15,7 @@ export async function runTool(
   // Nobody would read how long it took.
   if (port.emit.hears?.('call.started') === false) return await ask(port, invocation);
   const call = trackCall(port.emit, 'tool', { name: port.binding.name, call: invocation.call });
-  const outcome = await call.run(() => ask(port, invocation));
+  const outcome = await ask(port, invocation, call.clock);
   call.finish({
     status: outcome.status,
     error: outcome.status === 'failed' ? toReportable(outcome.error) : undefined,
@@ -25,9 +26,10 @@ export async function runTool(
 async function ask(
   port: Port<ToolCall, ToolOutcome>,
   invocation: Invocation<ToolCall>,
+  clock: QueueClock,
 ): Promise<ToolOutcome> {
   try {
-    return await invoke(port, invocation);
+    return await invoke(port, invocation, clock);
   } catch (error) {
     return failed(toFault(error));
   }

@@ -1,7 +1,7 @@
 import type { Emit } from '../contract/event.ts';
 import type { Redact } from '../contract/scrub.ts';
 import { type RuntimeError, toRuntimeError } from '../errors.ts';
-import { type Stopwatch, startStopwatch, wholeMs } from '../time/stopwatch.ts';
+import { type QueueClock, type Stopwatch, startStopwatch, wholeMs } from '../time/stopwatch.ts';
 import type { Message, Reply, Transport } from '../transport/transport.ts';
 import { textToBlob } from './blob.ts';
 import { describeRequest, digestRequest, type Entry } from './recorded-request.ts';
@@ -58,9 +58,16 @@ export async function openExchangeRecorder(
     const fresh = [body, ...outcome.blobs].filter(({ id }) => !writtenBlobs.has(id) && writtenBlobs.add(id));
     await writer.write([...fresh.map((blob) => blob.line), line]);
   };
-  const recordExchange = async (binding: Entry, message: Message, exchange: () => Promise<Reply>) => {
-    const started = { binding, message, id: writer.begin(), watch: startStopwatch() };
-    const reply = await started.watch.run(exchange).catch(async (thrown) => {
+  const recordExchange = async (
+    {
+      binding,
+      message,
+      clock,
+    }: Pick<StartedExchange, 'binding' | 'message'> & { clock: QueueClock | undefined },
+    exchange: (clock: QueueClock) => Promise<Reply>,
+  ) => {
+    const started = { binding, message, id: writer.begin(), watch: startStopwatch(clock) };
+    const reply = await exchange(started.watch).catch(async (thrown) => {
       const error = toRuntimeError(thrown);
       if (!isCallerEnded(error)) await write(started, faultToStored(error, redact));
       throw thrown;
@@ -71,8 +78,8 @@ export async function openExchangeRecorder(
   return {
     wrap: (binding, transport) => ({
       ...transport,
-      exchange: (message, signal) =>
-        recordExchange(binding, message, () => transport.exchange(message, signal)),
+      exchange: (message, signal, clock) =>
+        recordExchange({ binding, message, clock }, (watch) => transport.exchange(message, signal, watch)),
     }),
     close: () => writer.close(),
   };

@@ -64,6 +64,7 @@ export function scrubFault(fault: Fault, scrubber: Scrubber): Fault {
  */
 export function scrubMessages<Value extends object>(value: Value, scrubber: Scrubber): Value {
   if (Array.isArray(value)) return mapObjects(value, (element) => scrubMessages(element, scrubber));
+  if (!hasMessages(value)) return value;
   const members = Object.entries(value).map(([key, member]: [string, unknown]) => {
     if (key === 'error' && isFault(member)) return [key, scrubFault(member, scrubber)];
     return [key, messageKeys.has(key) && typeof member === 'string' ? scrubber.text(member) : member];
@@ -71,6 +72,12 @@ export function scrubMessages<Value extends object>(value: Value, scrubber: Scru
   const changed = members.filter(([key, member]) => Reflect.get(value, String(key)) !== member);
   // A document knows the exact text of its parts, and a copy of it does not.
   return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) };
+}
+
+/** Most outcomes are data alone. */
+function hasMessages(value: object): boolean {
+  for (const key in value) if (key === 'error' || messageKeys.has(key)) return true;
+  return false;
 }
 
 /** The elements with those that are objects mapped; the same list if none of them changed. */

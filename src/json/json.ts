@@ -29,6 +29,14 @@ export class Json {
     return this.#value;
   }
 
+  /** The value of this text, parsed already. Throws SyntaxError if the text is not JSON. */
+  static parse(text: string): Json {
+    const json = new Json(text);
+    json.#value = JSON.parse(text);
+    json.#parsed = true;
+    return json;
+  }
+
   /** Lets a plain `JSON.stringify` keep long numbers as they were written. */
   toJSON(): unknown {
     return parseLossless(this.text);

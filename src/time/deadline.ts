@@ -1,6 +1,7 @@
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { RuntimeError } from '../errors.ts';
 import { longestMs } from './longest-timer.ts';
+import { whenAborted } from './when-aborted.ts';
 
 /** A time that runs out. */
 export interface Timer {
@@ -40,7 +41,7 @@ export function startTimer(
   const onAbort = () => onEnd('abort');
   wait(limitMs);
   if (signal?.aborted) onAbort();
-  else signal?.addEventListener('abort', onAbort, { once: true });
+  const forgetSignal = signal === undefined || signal.aborted ? undefined : whenAborted(signal, onAbort);
   return {
     remainingMs,
     restart: () => {
@@ -54,7 +55,7 @@ export function startTimer(
     resume: () => wait(leftMs),
     clear: () => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
+      forgetSignal?.();
     },
   };
 }
@@ -87,7 +88,8 @@ export function startDeadline({ name, timeoutMs, signal, createError }: Deadline
   return { expired, clear };
 }
 
-function timeoutError(name: string, timeoutMs: number): RuntimeError {
+/** PROCESS_TIMEOUT, for an exchange that took longer than its limit. */
+export function timeoutError(name: string, timeoutMs: number): RuntimeError {
   return new RuntimeError('PROCESS_TIMEOUT', `"${name}" did not answer within ${timeoutMs} ms`, {
     details: { timeout_ms: timeoutMs },
   });
@@ -125,4 +127,4 @@ export async function drain(outputs: Promise<unknown>, ms: number): Promise<void
 }
 
 /** A timer this late means that this process did not run: Ctrl-Z, SIGSTOP, a long computation. */
-const STALL_MS = 500;
+export const STALL_MS = 500;

@@ -6,24 +6,27 @@ export interface Timing {
   readonly queueMs: number;
 }
 
+/** What hears of the queues of a piece of work, and of the slots that it holds. */
+export interface QueueClock {
+  /** A part of the work begins (1) or ends (-1) to wait for a slot, or to hold one. */
+  change(part: 'waiting' | 'working', by: 1 | -1): void;
+}
+
 /** Measures a piece of work from now on. */
-export interface Stopwatch {
-  /** Runs a part of the work; its time in queues is counted as queue time. */
+export interface Stopwatch extends QueueClock {
+  /** Runs a part of the work; its time in queues is counted as queue time, wherever it enters one. */
   run<Result>(work: () => Result): Result;
   read(): Timing;
 }
 
-/** Starts a stopwatch; its queue times also count for the stopwatches around it. */
-export function startStopwatch(): Stopwatch {
-  const watch = createWatch(running.getStore());
-  const startedAt = performance.now();
-  return {
-    run: (work) => running.run(watch, work),
-    read: () => {
-      const queueMs = watch.queueMs();
-      return { durationMs: performance.now() - startedAt - queueMs, queueMs };
-    },
-  };
+/** Starts a stopwatch; its queue times also count for the clock around it. */
+export function startStopwatch(around: QueueClock | undefined = running.getStore()): Stopwatch {
+  return new RunningStopwatch(around);
+}
+
+/** The stopwatch that runs around this code, if any. */
+export function currentClock(): QueueClock | undefined {
+  return running.getStore();
 }
 
 /** To the nearest millisecond. */
@@ -35,8 +38,9 @@ export function wholeMs({ durationMs, queueMs }: Timing): Timing {
 export async function inSlot<Result>(
   work: () => Promise<Result>,
   enqueue: (work: () => Promise<Result>) => Promise<Result>,
+  clock: QueueClock | undefined = running.getStore(),
 ): Promise<Result> {
-  return await trackQueue(work, enqueue, { isWork: true });
+  return await trackQueue(work, enqueue, { isWork: true, clock });
 }
 
 /** Runs work in a queue that only orders it: it may then wait for slots of other queues. */
@@ -44,7 +48,7 @@ export async function inQueue<Result>(
   work: () => Promise<Result>,
   enqueue: (work: () => Promise<Result>) => Promise<Result>,
 ): Promise<Result> {
-  return await trackQueue(work, enqueue, { isWork: false });
+  return await trackQueue(work, enqueue, { isWork: false, clock: running.getStore() });
 }
 
 /** Runs work that is not awaited, outside of any stopwatch. */
@@ -55,56 +59,64 @@ export function unwatched<Result>(work: () => Result): Result {
 async function trackQueue<Result>(
   work: () => Promise<Result>,
   enqueue: (work: () => Promise<Result>) => Promise<Result>,
-  { isWork }: { readonly isWork: boolean },
+  { isWork, clock }: { readonly isWork: boolean; readonly clock: QueueClock | undefined },
 ): Promise<Result> {
-  const watch = running.getStore();
-  if (watch === undefined) return await enqueue(() => unwatched(work));
-  watch.change('waiting', 1);
-  let held: PartState | undefined = 'waiting';
-  const pass = (next: PartState | undefined) => {
-    if (next !== undefined) watch.change(next, 1);
-    if (held !== undefined) watch.change(held, -1);
+  if (clock === undefined) return await enqueue(() => unwatched(work));
+  clock.change('waiting', 1);
+  let held: 'waiting' | 'working' | undefined = 'waiting';
+  const pass = (next: 'waiting' | 'working' | undefined) => {
+    if (next !== undefined) clock.change(next, 1);
+    if (held !== undefined) clock.change(held, -1);
     held = next;
   };
   try {
     return await enqueue(async () => {
       pass(isWork ? 'working' : undefined);
       // A queue starts work in the async context of the work before it.
-      return await running.run(watch, work);
+      return await running.run(clock, work);
     });
   } finally {
     pass(undefined);
   }
 }
 
-type PartState = 'waiting' | 'working';
-
-interface Watch {
-  change(held: PartState, by: 1 | -1): void;
-  queueMs(): number;
-}
-
-const running = new AsyncLocalStorage<Watch | undefined>();
+const running = new AsyncLocalStorage<QueueClock | undefined>();
 
 /** Time counts as queue time while at least one part of the work waits and none has a slot. */
-function createWatch(parent: Watch | undefined): Watch {
-  const parts = { waiting: 0, working: 0 };
-  let total = 0;
-  let since: number | undefined;
-  const update = () => {
+class RunningStopwatch implements Stopwatch {
+  readonly #around: QueueClock | undefined;
+  readonly #startedAt = performance.now();
+  #waiting = 0;
+  #working = 0;
+  #queueMs = 0;
+  #queuedSince: number | undefined;
+
+  constructor(around: QueueClock | undefined) {
+    this.#around = around;
+  }
+
+  run<Result>(work: () => Result): Result {
+    return running.run(this, work);
+  }
+
+  read(): Timing {
     const now = performance.now();
-    if (since !== undefined) total += now - since;
-    since = parts.waiting > 0 && parts.working === 0 ? now : undefined;
-  };
-  return {
-    change(held, by) {
-      parts[held] += by;
-      update();
-      parent?.change(held, by);
-    },
-    queueMs() {
-      update();
-      return total;
-    },
-  };
+    const queueMs = this.#queueMs + (this.#queuedSince === undefined ? 0 : now - this.#queuedSince);
+    return { durationMs: now - this.#startedAt - queueMs, queueMs };
+  }
+
+  change(part: 'waiting' | 'working', by: 1 | -1): void {
+    if (part === 'waiting') this.#waiting += by;
+    else this.#working += by;
+    this.#update();
+    this.#around?.change(part, by);
+  }
+
+  #update(): void {
+    const isQueued = this.#waiting > 0 && this.#working === 0;
+    if (isQueued === (this.#queuedSince !== undefined)) return;
+    const now = performance.now();
+    if (this.#queuedSince !== undefined) this.#queueMs += now - this.#queuedSince;
+    this.#queuedSince = isQueued ? now : undefined;
+  }
 }

@@ -3,6 +3,7 @@ import { acquireWatcher } from './launch/process-groups.ts';
 import { openOneshot } from './oneshot.ts';
 import { type Pool, withPool } from './pool.ts';
 import type { ProcessContext } from './process.ts';
+import { balanceLoad } from './server/instances.ts';
 import { openServer } from './server/server.ts';
 import { openWarmOneshot } from './spare/warm.ts';
 import type { Handshake, Transport } from './transport.ts';
@@ -46,39 +47,6 @@ function withWatcher(transport: Transport, { name }: Binding, { emit }: ProcessC
     close: async () => {
       await transport.close();
       await releaseWatcher();
-    },
-  };
-}
-
-/** Several processes of one entry: each exchange goes to the one with the fewest in flight. */
-function balanceLoad(transports: readonly Transport[]): Transport {
-  const [first] = transports;
-  if (transports.length === 1 && first !== undefined) return first;
-  const load = new Map(transports.map((transport) => [transport, 0]));
-  const count = (transport: Transport, change: number) => {
-    load.set(transport, (load.get(transport) ?? 0) + change);
-  };
-  return {
-    exchange: async (message, signal) => {
-      const leastLoaded = transports.reduce((best, next) =>
-        (load.get(next) ?? 0) < (load.get(best) ?? 0) ? next : best,
-      );
-      count(leastLoaded, 1);
-      try {
-        return await leastLoaded.exchange(message, signal);
-      } finally {
-        count(leastLoaded, -1);
-      }
-    },
-    // Any of them may answer next, so a restart of one counts for all.
-    startCount: () => transports.reduce((sum, { startCount }) => sum + (startCount?.() ?? 0), 0),
-    // Notifications go to the first process, which so gets all of them, in order.
-    ...(first?.notify && { notify: first.notify }),
-    warm: () => {
-      for (const transport of transports) transport.warm();
-    },
-    close: async () => {
-      await Promise.all(transports.map((transport) => transport.close()));
     },
   };
 }

@@ -44,7 +44,8 @@ export function whenClosed(stream: Readable): Promise<void> {
 
 /** Takes the lines of a stream, without their line ends. */
 export interface LineListener {
-  onLine(line: Uint8Array): void;
+  /** A line stands in these bytes from `start` to `end`. */
+  onLine(bytes: Buffer, start: number, end: number): void;
   /** A line that outgrew the limit: its first bytes, once, while the rest is skipped to its newline. */
   onLongLine(prefix: Uint8Array): void;
 }
@@ -56,58 +57,73 @@ export interface LineLimits {
 }
 
 export interface LineSplitter {
-  push(chunk: Uint8Array): void;
+  push(chunk: Buffer): void;
   /** Hands on a last line that had no newline. */
   end(): void;
 }
 
-/** Cuts a byte stream into lines at `\n`, dropping a `\r` before it, and never holds more than the limit. */
+/**
+ * Cuts a byte stream into lines at `\n`, dropping a `\r` before it, and never holds more than the limit. A line is
+ * copied only where it stands in several chunks, and then once.
+ */
 export function createLineSplitter(limits: LineLimits, listener: LineListener): LineSplitter {
-  let partial: Uint8Array[] = [];
+  let partial: Buffer[] = [];
   let partialBytes = 0;
   let skipping = false;
 
-  const flush = (tail: Uint8Array) => {
-    const line = partialBytes === 0 ? tail : concatBytes([...partial, tail]);
+  const passLine = (bytes: Buffer, start: number, end: number) => {
+    if (end - start > limits.maxBytes) listener.onLongLine(bytes.subarray(start, start + limits.prefixBytes));
+    else listener.onLine(bytes, start, end > start && bytes[end - 1] === RETURN ? end - 1 : end);
+  };
+  const forgetPartial = () => {
     partial = [];
     partialBytes = 0;
-    if (skipping) skipping = false;
-    else if (line.length > limits.maxBytes) listener.onLongLine(line.subarray(0, limits.prefixBytes));
-    else listener.onLine(withoutReturn(line));
   };
-  const addPartial = (part: Uint8Array) => {
+  /** Ends the line that began in earlier chunks. */
+  const endPartial = (tail: Buffer) => {
+    const wasSkipping = skipping;
+    skipping = false;
+    if (wasSkipping) return;
+    const line = concatBytes(tail.length === 0 ? partial : [...partial, tail]);
+    forgetPartial();
+    passLine(line, 0, line.length);
+  };
+  const addPartial = (part: Buffer) => {
     if (skipping || part.length === 0) return;
     partial.push(part);
     partialBytes += part.length;
     if (partialBytes <= limits.maxBytes) return;
     listener.onLongLine(concatBytes(partial).subarray(0, limits.prefixBytes));
-    partial = [];
-    partialBytes = 0;
+    forgetPartial();
     skipping = true;
   };
 
   return {
     push: (chunk) => {
       let start = 0;
-      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-        flush(chunk.subarray(start, end));
+      let end = chunk.indexOf(NEWLINE);
+      if (end !== -1 && (partialBytes > 0 || skipping)) {
+        endPartial(chunk.subarray(0, end));
+        start = end + 1;
+        end = chunk.indexOf(NEWLINE, start);
+      }
+      for (; end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+        passLine(chunk, start, end);
         start = end + 1;
       }
-      addPartial(chunk.subarray(start));
+      if (start < chunk.length) addPartial(chunk.subarray(start));
     },
     end: () => {
-      if (partialBytes > 0) flush(new Uint8Array());
+      if (partialBytes > 0) endPartial(emptyBytes);
     },
   };
 }
 
+const emptyBytes = Buffer.alloc(0);
+
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
-function withoutReturn(line: Uint8Array): Uint8Array {
-  return line.at(-1) === RETURN ? line.subarray(0, -1) : line;
-}
-
-function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
+function concatBytes(chunks: readonly Buffer[]): Buffer {
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }

@@ -1,4 +1,5 @@
 import type { Message, Reply } from '../contract/exchange.ts';
+import type { QueueClock } from '../time/stopwatch.ts';
 
 export type * from '../contract/exchange.ts';
 
@@ -6,9 +7,10 @@ export type * from '../contract/exchange.ts';
 export interface Transport {
   /**
    * Sends a message and waits for its reply. Rejects with RuntimeError: PROCESS_START, PROCESS_TIMEOUT,
-   * OUTPUT_LIMIT, REPLY_MALFORMED, SERVER_EXIT, SERVER_CIRCUIT_OPEN, SERVER_BUSY, ABORTED or RUNTIME_CLOSED.
+   * OUTPUT_LIMIT, REPLY_MALFORMED, SERVER_EXIT, SERVER_CIRCUIT_OPEN, SERVER_BUSY, ABORTED or RUNTIME_CLOSED. The clock
+   * hears of the wait for a slot; default: the stopwatch that runs around the call.
    */
-  exchange(message: Message, signal?: AbortSignal): Promise<Reply>;
+  exchange(message: Message, signal?: AbortSignal, clock?: QueueClock): Promise<Reply>;
   /**
    * Sends what has no reply, in order with the requests; resolves when the process's stdin has taken it. Rejects as
    * `exchange` does. Servers only.

@@ -46,6 +46,104 @@ test('no more exchanges run at once than the pool has slots', async () => {
   expect(await all).toEqual(Array(5).fill(reply));
 });
 
+test('a slot that is free is taken in the same turn, and given back when the exchange ends', async () => {
+  const { transport, running, end } = openManual();
+  const pool = createPool(2);
+  const behind = withPool(transport, bind('hang.sh'), pool);
+  const first = [behind.exchange(message), behind.exchange(message)];
+  expect(running).toHaveLength(2);
+  expect(pool.take()).toBe(false);
+  await end();
+  expect(pool.take()).toBe(true);
+  expect(pool.take()).toBe(false);
+  pool.giveBack();
+  await end();
+  await Promise.all(first);
+});
+
+test('nobody takes a slot past those who wait', async () => {
+  const pool = createPool(2);
+  const order: number[] = [];
+  const doors = [0, 1, 2, 3, 4, 5].map(() => Promise.withResolvers<Reply>());
+  const transport: Transport = {
+    exchange: ({ body }) => {
+      order.push(Number(body));
+      return doors[Number(body)]?.promise ?? Promise.resolve(reply);
+    },
+    warm: () => {},
+    close: async () => {},
+  };
+  const behind = withPool(transport, bind('hang.sh'), pool);
+  const exchange = (n: number) => behind.exchange({ method: 'execute', body: `${n}` });
+  const all = [0, 1, 2, 3].map(exchange);
+  expect(order).toEqual([0, 1]);
+  doors[0]?.resolve(reply);
+  // In the moment in which the slot is given back, two wait already.
+  void doors[0]?.promise.then(() => all.push(exchange(4)));
+  await nextTurn();
+  expect(order).toEqual([0, 1, 2]);
+  doors[1]?.resolve(reply);
+  await nextTurn();
+  all.push(exchange(5));
+  expect(order).toEqual([0, 1, 2, 3]);
+  for (const door of doors) door.resolve(reply);
+  await Promise.all(all);
+  expect(order).toEqual([0, 1, 2, 3, 4, 5]);
+});
+
+test('100,000 exchanges, some given up while they wait, never take more slots than there are, and lose none', async () => {
+  const [slots, own] = [7, 3];
+  const pool = createPool(slots);
+  const counts = { running: 0, narrow: 0, mostRunning: 0, mostNarrow: 0 };
+  const work = (isNarrow: boolean): Transport => ({
+    exchange: async ({ body }) => {
+      counts.running += 1;
+      counts.narrow += isNarrow ? 1 : 0;
+      counts.mostRunning = Math.max(counts.mostRunning, counts.running);
+      counts.mostNarrow = Math.max(counts.mostNarrow, counts.narrow);
+      // Some end at once, some after promises, some in a later turn.
+      const n = Number(body);
+      if (n % 3 === 1) for (let wait = 0; wait < n % 11; wait++) await undefined;
+      if (n % 31 === 2) await nextTurn();
+      counts.running -= 1;
+      counts.narrow -= isNarrow ? 1 : 0;
+      if (n % 13 === 0) throw new RuntimeError('PROCESS_EXIT', 'it failed');
+      return reply;
+    },
+    warm: () => {},
+    close: async () => {},
+  });
+  const [wide, narrow] = [false, true].map((isNarrow) =>
+    withPool(work(isNarrow), bind('hang.sh', isNarrow ? { concurrency: own } : {}), pool),
+  );
+  const outcomes = new Map<string, number>();
+  const asked: Promise<void>[] = [];
+  for (let n = 0; n < 100_000; n++) {
+    const caller = n % 5 === 0 ? new AbortController() : undefined;
+    const exchange = (n % 2 === 0 ? wide : narrow)?.exchange(
+      { method: 'execute', body: `${n}` },
+      caller?.signal,
+    );
+    const told = (what: string) => void outcomes.set(what, (outcomes.get(what) ?? 0) + 1);
+    asked.push(
+      exchange?.then(
+        () => told('replied'),
+        (error) => told(error.code),
+      ) ?? Promise.reject(),
+    );
+    if (n % 10 === 0) caller?.abort();
+    // The queue runs empty now and then.
+    if (n % 977 === 0) await Promise.all(asked.splice(0));
+    else if (n % 17 === 0) await undefined;
+  }
+  await Promise.all(asked);
+  const sum = [...outcomes.values()].reduce((one, other) => one + other, 0);
+  expect([sum, counts.running, counts.mostRunning, counts.mostNarrow]).toEqual([100_000, 0, slots, own]);
+  expect(new Set(outcomes.keys())).toEqual(new Set(['replied', 'PROCESS_EXIT', 'ABORTED']));
+  for (let taken = 0; taken < slots; taken++) expect(pool.take()).toBe(true);
+  expect(pool.take()).toBe(false);
+});
+
 test('an entry’s own limit holds inside a larger pool, and leaves the others their slots', async () => {
   const pool = createPool(3);
   const [narrow, wide] = [openManual(), openManual()];

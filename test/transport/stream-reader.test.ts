@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { collect, createLineSplitter, whenClosed } from '../../src/transport/stream-reader.ts';
 
 const limits = { maxBytes: 12, prefixBytes: 5 };
@@ -15,12 +15,13 @@ function reference(bytes: Buffer): string[] {
   );
 }
 
-function split(chunks: readonly Uint8Array[]): string[] {
+function split(chunks: readonly Buffer[]): string[] {
   const told: string[] = [];
   const say = (kind: string) => (bytes: Uint8Array) => {
     told.push(`${kind}: ${Buffer.from(bytes).toString('latin1')}`);
   };
-  const lines = createLineSplitter(limits, { onLine: say('line'), onLongLine: say('long') });
+  const onLine = (bytes: Buffer, start: number, end: number) => say('line')(bytes.subarray(start, end));
+  const lines = createLineSplitter(limits, { onLine, onLongLine: say('long') });
   for (const chunk of chunks) lines.push(chunk);
   lines.end();
   return told;
@@ -53,7 +54,7 @@ describe('lines', () => {
   test('are the same byte by byte', () => {
     fc.assert(
       fc.property(stream, (bytes) => {
-        expect(split([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(reference(bytes));
+        expect(split([...bytes].map((byte) => Buffer.of(byte)))).toEqual(reference(bytes));
       }),
       { numRuns: 500 },
     );
@@ -75,6 +76,27 @@ describe('lines', () => {
   test('of exactly the limit may come in pieces', () => {
     const pieces = ['123456', '789012', '\n1', '234567890123', '\n'].map((piece) => Buffer.from(piece));
     expect(split(pieces)).toEqual(['line: 123456789012', 'long: 12345']);
+  });
+
+  test('that stand in one chunk are not copied, and one in many chunks is copied once', () => {
+    const concat = vi.spyOn(Buffer, 'concat');
+    const passed: { readonly bytes: Buffer; readonly length: number }[] = [];
+    const lines = createLineSplitter(
+      { maxBytes: 60_000_000, prefixBytes: 5 },
+      {
+        onLine: (bytes, start, end) => passed.push({ bytes, length: end - start }),
+        onLongLine: () => expect.unreachable(),
+      },
+    );
+    const chunk = Buffer.from('one\ntwo\n');
+    lines.push(chunk);
+    const piece = Buffer.alloc(60_000, 'x');
+    for (let count = 0; count < 1_000; count++) lines.push(piece);
+    lines.push(Buffer.from('\nthree\n'));
+    expect(passed.map(({ length }) => length)).toEqual([3, 3, 60_000_000, 5]);
+    expect(passed.map(({ bytes }) => bytes === chunk)).toEqual([true, true, false, false]);
+    expect(concat).toHaveBeenCalledTimes(1);
+    concat.mockRestore();
   });
 
   test('of an endless line are held up to the limit only', () => {

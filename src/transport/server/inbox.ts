@@ -3,7 +3,9 @@ import type { Emit } from '../../contract/event.ts';
 import { noopScrubber, type Scrubber } from '../../contract/scrub.ts';
 import type { ErrorCode, RuntimeErrorOptions } from '../../errors.ts';
 import type { LineListener } from '../stream-reader.ts';
+import type { RpcReply } from '../transport.ts';
 import { readLine } from './json-rpc.ts';
+import { readPlainReply } from './plain-reply.ts';
 import { findRequestId } from './request-id.ts';
 import { type Malformed, scrubLine, scrubMalformed } from './scrub-line.ts';
 import type { ServerLine } from './server-line.ts';
@@ -39,9 +41,16 @@ export class Inbox implements LineListener {
     this.#scrubber = scrubber;
   }
 
-  onLine(bytes: Uint8Array): void {
+  onLine(bytes: Buffer, start: number, end: number): void {
+    const plain = readPlainReply(bytes, start, end);
+    if (plain !== undefined) {
+      this.#atStart = false;
+      this.#settle(plain.id, { via: 'rpc', result: plain.result });
+      return;
+    }
+    const whole = bytes.subarray(start, end);
     // A byte order mark at the start of the stream is no part of the first line.
-    const line = this.#atStart ? withoutByteOrderMark(bytes) : bytes;
+    const line = this.#atStart ? withoutByteOrderMark(whole) : whole;
     this.#atStart = false;
     this.#take(readLine(line), line);
   }
@@ -93,12 +102,15 @@ export class Inbox implements LineListener {
   #answer({ id, result, error, ignoredResult, versioned }: Extract<ServerLine, { kind: 'reply' }>): void {
     const content =
       error === undefined ? result && { result } : { error, ...(ignoredResult && { ignoredResult }) };
-    if (!this.requests.answer(id, { via: 'rpc', ...content })) {
-      this.#dropUnexpected(id);
-      return;
-    }
-    if (!versioned) this.#warnOfVersion();
-    this.#rules.onGoodReply();
+    if (this.#settle(id, { via: 'rpc', ...content }) && !versioned) this.#warnOfVersion();
+  }
+
+  /** Answers the request; false when nobody waits for it. */
+  #settle(id: number, reply: RpcReply): boolean {
+    const isAwaited = this.requests.answer(id, reply);
+    if (isAwaited) this.#rules.onGoodReply();
+    else this.#dropUnexpected(id);
+    return isAwaited;
   }
 
   #takeAnonymous(bytes: Uint8Array): void {

@@ -6,13 +6,17 @@ import { findRequestId } from './request-id.ts';
 import { excerptOf, type ServerLine } from './server-line.ts';
 
 /** The request line, newline included. */
-export function encodeRequest(id: number, method: string, body: string): Buffer {
-  return Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${body}}\n`);
+export function encodeRequest(id: number, method: string, body: string): string {
+  return `{"jsonrpc":"2.0","id":${id},"method":${quote(method)},"params":${body}}\n`;
 }
 
 /** The line of a notification, which has no id and gets no reply; newline included. */
-export function encodeNotification(method: string, body: string): Buffer {
-  return Buffer.from(`{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${body}}\n`);
+export function encodeNotification(method: string, body: string): string {
+  return `{"jsonrpc":"2.0","method":${quote(method)},"params":${body}}\n`;
+}
+
+function quote(method: string): string {
+  return method === 'execute' ? '"execute"' : JSON.stringify(method);
 }
 
 /** Reads one line, without its newline. Never throws. */

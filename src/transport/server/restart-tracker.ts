@@ -4,6 +4,8 @@ import type { RestartPolicy } from '../../binding/binding.ts';
 export interface RestartTracker {
   /** Deaths since the last good reply. */
   readonly deaths: number;
+  /** Too many deaths in a row: only `admit` decides about a call. */
+  readonly isTripped: boolean;
   /**
    * Whether one call may be made. `refused` while the circuit is open, or while the trial call after its
    * pause is underway.
@@ -37,6 +39,9 @@ export function createRestartTracker(
   return {
     get deaths() {
       return deaths;
+    },
+    get isTripped() {
+      return isTripped();
     },
     admit: () => {
       if (!isTripped()) return 'admitted';

@@ -9,23 +9,40 @@ import { performHandshake, withStage } from './handshake.ts';
 import { createRestartTracker } from './restart-tracker.ts';
 import { openSession, type Session } from './session.ts';
 
+/** A transport to one process. */
+export interface ServerTransport extends Transport {
+  /** How many exchanges are not settled yet. */
+  readonly load: number;
+}
+
 /**
  * One long-lived process that answers JSON-RPC. It starts on first use, is started again when it dies, and
  * loses only the requests that were in flight. With a handshake, each process begins with it.
  */
-export function openServer(binding: Binding, context: ProcessContext, handshake?: Handshake): Transport {
+export function openServer(
+  binding: Binding,
+  context: ProcessContext,
+  handshake?: Handshake,
+): ServerTransport {
   const { name } = binding;
   const restarts = createRestartTracker(binding.restart);
   const closing = new AbortController();
   const notWrittenError = (timeoutMs: number) =>
     new RuntimeError('PROCESS_TIMEOUT', `"${name}" did not read a notification within ${timeoutMs} ms`);
   let current: Promise<Session> | undefined;
+  /** The session, once it can be used and as long as its process lives. */
+  let ready: Session | undefined;
+  /** How many messages wait for a session; what comes later must not overtake them. */
+  let unsent = 0;
   let startCount = 0;
   /** Sessions that are not closed yet; outputs may outlive their process for a while. */
   const open = new Set<Session>();
 
   const onSessionEnd = (dead: Promise<Session>) => {
-    if (current === dead) current = undefined;
+    if (current === dead) {
+      current = undefined;
+      ready = undefined;
+    }
     if (closing.signal.aborted) return;
     if (restarts.recordDeath()) {
       const { circuitPauseMs: pauseMs } = binding.restart;
@@ -61,19 +78,39 @@ export function openServer(binding: Binding, context: ProcessContext, handshake?
     const starting = startSession();
     current = starting;
     starting.then(
-      (session) => session.process.ended.then(() => onSessionEnd(starting)),
+      (session) => {
+        if (current === starting) ready = session;
+        return session.process.ended.then(() => onSessionEnd(starting));
+      },
       () => onSessionEnd(starting),
     );
     return starting;
   };
 
+  const dispatchInOrder = async <Outcome>(request: Dispatch<Outcome>): Promise<Outcome> => {
+    let isUnsent = true;
+    unsent += 1;
+    const leave = () => {
+      if (isUnsent) unsent -= 1;
+      isUnsent = false;
+    };
+    const send = (session: Session) => {
+      leave();
+      return request.send(session);
+    };
+    try {
+      return await dispatch({ ...request, send }, acquire(), { binding, handshake });
+    } finally {
+      leave();
+    }
+  };
   const send = async <Outcome>(request: Dispatch<Outcome>, expectsReply: boolean): Promise<Outcome> => {
     if (closing.signal.aborted) throw closedError(name);
     if (request.signal?.aborted) throw abortedError(name, request.signal);
     const admission = restarts.admit();
     if (admission === 'refused') throw circuitError(name, restarts.deaths);
     try {
-      const outcome = await dispatch(request, acquire(), { binding, handshake });
+      const outcome = await dispatchInOrder(request);
       if (admission === 'trial' && !expectsReply) restarts.trialUndecided();
       return outcome;
     } finally {
@@ -82,8 +119,14 @@ export function openServer(binding: Binding, context: ProcessContext, handshake?
   };
 
   return {
-    exchange: (message, signal) =>
-      send({ message, signal, send: (session) => session.request(message) }, true),
+    get load() {
+      return unsent + (ready?.inFlight ?? 0);
+    },
+    exchange: (message, signal) => {
+      const isStraight = unsent === 0 && !closing.signal.aborted && !restarts.isTripped && !signal?.aborted;
+      if (ready !== undefined && isStraight) return ready.exchange(message, signal);
+      return send({ message, signal, send: (session) => session.request(message) }, true);
+    },
     notify: (message, signal) =>
       send(
         { message, signal, send: (session) => session.notify(message), createError: notWrittenError },

@@ -7,8 +7,10 @@ import { createLineSplitter } from '../stream-reader.ts';
 import type { Message, RpcReply } from '../transport.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
 import { encodeNotification, encodeRequest } from './json-rpc.ts';
-import { createOutbox, type Outbox } from './outbox.ts';
+import { openLimits } from './limits.ts';
+import { Outbox, type QueuedLine } from './outbox.ts';
 import { exitError, waitForSessionEnd } from './session-end.ts';
+import type { BegunRequest } from './waiting-requests.ts';
 
 /** A message that is on its way: a request until it is answered, a notification until it is written. */
 export interface InFlight<Outcome> {
@@ -23,6 +25,13 @@ export interface Session {
   readonly process: WatchedProcess;
   /** Settles when no more replies can come and everything in flight has failed. */
   readonly closed: Promise<void>;
+  /** How many requests wait for their replies. */
+  readonly inFlight: number;
+  /**
+   * Sends a request and gives its reply, within the time limit of the message. Rejects as `request` throws and its
+   * outcome rejects, with PROCESS_TIMEOUT, and with ABORTED.
+   */
+  exchange(message: Message, signal: AbortSignal | undefined): Promise<RpcReply>;
   /** Throws SERVER_BUSY when too much is unsent, SERVER_EXIT when the session is over. */
   request(message: Message): InFlight<RpcReply>;
   /** Throws as `request` does. */
@@ -43,7 +52,8 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     { maxBytes: binding.maxOutputBytes, prefixBytes: LONG_LINE_PREFIX },
     inbox,
   );
-  const outbox = child.stdin && createOutbox(child.stdin);
+  const outbox = child.stdin && new Outbox(child.stdin);
+  const limits = openLimits(binding);
   /** The reject functions of notifications that are not written yet. */
   const pendingNotifications = new Set<(error: RuntimeError) => void>();
   let isStopping = false;
@@ -66,38 +76,59 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     child.release();
   });
 
+  const send = ({ method, body }: Message): SentRequest => {
+    if (exit !== undefined) throw exit;
+    const box = requireRoom(binding, outbox);
+    const { waiting, reply } = inbox.requests.add();
+    const line = box.send(encodeRequest(waiting.id, method, body));
+    return { waiting, reply, line, box };
+  };
+  /** Stops waiting for a reply; returns a hint about why there was none, if any. */
+  const abandon = ({ waiting, line, box }: SentRequest) => {
+    box.withdraw(line);
+    inbox.requests.abandon(waiting.id);
+    return noReplyHint({ hasNoise: waiting.hasNoise, hasNoOutput, isServerOnly });
+  };
+
   return {
     process: child,
     closed: over,
+    get inFlight() {
+      return inbox.requests.size;
+    },
     endStdin: () => {
       isStopping = true;
-      child.stdin?.end();
+      // Behind the lines that were sent in this turn.
+      process.nextTick(() => child.stdin?.end());
     },
-    request: ({ method, body }) => {
-      if (exit !== undefined) throw exit;
-      const { send } = requireRoom(binding, outbox);
-      const { id, reply, hasNoise } = inbox.requests.add();
-      const withdraw = send(encodeRequest(id, method, body));
-      return {
-        outcome: reply,
-        abandon: () => {
-          withdraw();
-          inbox.requests.abandon(id);
-          return noReplyHint({ hasNoise: hasNoise(), hasNoOutput, isServerOnly });
-        },
-      };
+    exchange: (message, signal) => {
+      let sent: SentRequest;
+      try {
+        sent = send(message);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+      limits.begin(sent.waiting, { timeoutMs: message.timeoutMs, signal }, () => abandon(sent));
+      return sent.reply;
+    },
+    request: (message) => {
+      const sent = send(message);
+      const outcome = sent.reply;
+      // An abandoned request has no listener any more; its rejection must not count as unhandled.
+      outcome.catch(() => {});
+      return { outcome, abandon: () => abandon(sent) };
     },
     notify: ({ method, body }) => {
       if (exit !== undefined) throw exit;
-      const { send } = requireRoom(binding, outbox);
+      const box = requireRoom(binding, outbox);
       const { promise: outcome, resolve, reject } = Promise.withResolvers<void>();
       outcome.catch(() => {}).finally(() => pendingNotifications.delete(reject));
       pendingNotifications.add(reject);
-      const withdraw = send(encodeNotification(method, body), resolve);
+      const line = box.send(encodeNotification(method, body), resolve);
       return {
         outcome,
         abandon: () => {
-          withdraw();
+          box.withdraw(line);
           pendingNotifications.delete(reject);
           return undefined;
         },
@@ -106,12 +137,18 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
   };
 }
 
+/** A request that was queued, and the line that carries it. */
+interface SentRequest extends BegunRequest {
+  readonly line: QueuedLine;
+  readonly box: Outbox;
+}
+
 const LONG_LINE_PREFIX = 4096;
 
 /** The outbox. Throws SERVER_BUSY when it holds more than `maxOutputBytes`, INTERNAL without a stdin. */
 function requireRoom({ name, maxOutputBytes }: Binding, outbox: Outbox | null): Outbox {
   if (outbox === null) throw new RuntimeError('INTERNAL', `"${name}" was started without a stdin`);
-  if (outbox.pendingBytes <= maxOutputBytes) return outbox;
+  if (outbox.hasRoom(maxOutputBytes)) return outbox;
   throw new RuntimeError(
     'SERVER_BUSY',
     `"${name}" has not read ${outbox.pendingBytes} bytes of earlier requests`,

@@ -4,21 +4,50 @@ import type { RpcReply } from '../transport.ts';
 import { createAbandonedRequests } from './abandoned-requests.ts';
 
 /** A request whose reply is awaited. */
-export interface PendingReply {
+export class WaitingRequest {
   readonly id: number;
-  /** Rejects with REPLY_MALFORMED, OUTPUT_LIMIT, or what `failAll` was given. */
-  readonly reply: Promise<RpcReply>;
-  /**
-   * Whether the server wrote lines that are no JSON-RPC since the request; one may have been meant as the
-   * reply.
-   */
-  readonly hasNoise: () => boolean;
+  /** The server wrote lines that are no JSON-RPC since the request; one may have been meant as the reply. */
+  hasNoise = false;
+  #settling: Settling | undefined;
+
+  constructor(id: number, settling: Settling) {
+    this.id = id;
+    this.#settling = settling;
+  }
+
+  /** Calls back once when nobody waits any more. */
+  whenSettled(onSettled: () => void): void {
+    if (this.#settling !== undefined) this.#settling.onSettled = onSettled;
+  }
+
+  resolve(reply: RpcReply): void {
+    this.#settle()?.resolve(reply);
+  }
+
+  reject(error: RuntimeError): void {
+    this.#settle()?.reject(error);
+  }
+
+  /** Lets go of what only a request that waits needs: a table that was outgrown may hold on to the request for a while. */
+  #settle(): Settling | undefined {
+    const settling = this.#settling;
+    this.#settling = undefined;
+    settling?.onSettled?.();
+    return settling;
+  }
 }
 
-interface WaitingRequest {
+interface Settling {
   readonly resolve: (reply: RpcReply) => void;
   readonly reject: (error: RuntimeError) => void;
-  hasNoise: boolean;
+  onSettled: (() => void) | undefined;
+}
+
+/** A request that was just begun. */
+export interface BegunRequest {
+  readonly waiting: WaitingRequest;
+  /** Rejects with REPLY_MALFORMED, OUTPUT_LIMIT, or what the request is failed with. */
+  readonly reply: Promise<RpcReply>;
 }
 
 export interface FailureOptions extends RuntimeErrorOptions {
@@ -47,38 +76,43 @@ export class WaitingRequests {
     return this.#waiting.size === 1 && this.#abandoned.isEmpty ? only : undefined;
   }
 
-  add(): PendingReply {
+  /** How many requests wait. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  add(): BegunRequest {
     this.#lastId += 1;
-    const id = this.#lastId;
     const { promise: reply, resolve, reject } = Promise.withResolvers<RpcReply>();
-    // An abandoned request has no listener any more; its rejection must not count as unhandled.
-    reply.catch(() => {});
-    const waiting: WaitingRequest = { resolve, reject, hasNoise: false };
-    this.#waiting.set(id, waiting);
-    return { id, reply, hasNoise: () => waiting.hasNoise };
+    const waiting = new WaitingRequest(this.#lastId, { resolve, reject, onSettled: undefined });
+    this.#waiting.set(waiting.id, waiting);
+    return { waiting, reply };
   }
 
   /** Answers the request; false when nobody waits for it. */
   answer(id: number, reply: RpcReply): boolean {
     const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return false;
     this.#waiting.delete(id);
-    waiting?.resolve(reply);
-    return waiting !== undefined;
+    waiting.resolve(reply);
+    return true;
   }
 
   /** Fails the request; false when nobody waits for it. */
   fail(id: number, code: ErrorCode, why: string, options: FailureOptions = {}): boolean {
     const { unusableLine, ...rest } = options;
     const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return false;
     this.#waiting.delete(id);
     const error = new RuntimeError(code, `"${this.#name}": ${why}`, rest);
-    waiting?.reject(unusableLine === undefined ? error : attachUnusableLine(error, unusableLine));
-    return waiting !== undefined;
+    waiting.reject(unusableLine === undefined ? error : attachUnusableLine(error, unusableLine));
+    return true;
   }
 
   failAll(error: RuntimeError): void {
-    for (const { reject } of this.#waiting.values()) reject(error);
+    const all = [...this.#waiting.values()];
     this.#waiting.clear();
+    for (const waiting of all) waiting.reject(error);
   }
 
   /** Stops waiting: a late reply is dropped. */
