@@ -26,7 +26,7 @@ export async function runTool(
 async function ask(
   port: Port<ToolCall, ToolOutcome>,
   invocation: Invocation<ToolCall>,
-  clock: QueueClock,
+  clock?: QueueClock,
 ): Promise<ToolOutcome> {
   try {
     return await invoke(port, invocation, clock);
