@@ -3,11 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openRuntime, type Runtime, type RuntimeOptions } from '../src/index.ts';
 
+const folders = new Set<() => void>();
+process.once('exit', () => {
+  for (const remove of folders) remove();
+});
+
 /** A folder of its own with these executable files in it. What is still there when the process ends goes with it. */
 export function makeFolder(files: Readonly<Record<string, string>>): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'signalbox-bench-'));
-  const remove = () => rmSync(path, { recursive: true, force: true });
-  process.once('exit', remove);
+  const remove = () => {
+    rmSync(path, { recursive: true, force: true });
+    folders.delete(remove);
+  };
+  folders.add(remove);
   for (const [name, content] of Object.entries(files)) {
     writeFileSync(join(path, name), content);
     chmodSync(join(path, name), 0o755);

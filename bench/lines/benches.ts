@@ -2,10 +2,21 @@ import type { Bench, Line } from '../run/line.ts';
 import { guard, suites } from './judging.ts';
 import { delay, stderr } from './load.ts';
 import { oneshot, resident } from './oneshot.ts';
+import { warm } from './python.ts';
 import { filtered, server } from './server.ts';
 
 /** Every bench that is made of lines, in the order in which they are measured. */
-export const benches: readonly Bench[] = [oneshot, resident, delay, stderr, server, filtered, guard, suites];
+export const benches: readonly Bench[] = [
+  oneshot,
+  resident,
+  warm,
+  delay,
+  stderr,
+  server,
+  filtered,
+  guard,
+  suites,
+];
 
 /** What a choice of lines has come to. */
 export interface Chosen {
@@ -24,7 +35,12 @@ export async function chooseLines(names: readonly string[], short: boolean): Pro
     if (typeof found === 'string') skipped.push(`${bench.name}: ${found}`);
     else lines.push(...found);
   }
-  return { lines: lines.filter((line) => isAsked(line, names) && (line.short || !short)), skipped };
+  const chosen = lines.filter((line) => isAsked(line, names) && (line.short || !short));
+  return { lines: short ? chosen.map(withoutAsides) : chosen, skipped };
+}
+
+function withoutAsides(line: Line): Line {
+  return { ...line, ways: line.ways.filter(({ aside }) => !aside) };
 }
 
 function isAsked({ id }: Line, names: readonly string[]): boolean {

@@ -1,5 +1,5 @@
 import { buildNative, withoutCompiler } from '../native/build.ts';
-import type { Bench } from '../run/line.ts';
+import type { Bench, Line } from '../run/line.ts';
 import { bareSpawn } from '../ways/bare-spawn.ts';
 import { loopDelay } from '../ways/loop-delay.ts';
 import { toolCall } from '../ways/tool-call.ts';
@@ -38,29 +38,34 @@ export const delay: Bench = {
   },
 };
 
-const flood = `#!/bin/sh
-yes 'a line of a log that nobody reads, as long as lines of logs are' | head -c 67108864 >&2
-printf '{"result": true}\\n'
-`;
+/** 64 MiB in lines of a log, and in lines of one letter. */
+const floods = [
+  {
+    name: 'lines',
+    title: 'lines of 64 bytes',
+    text: 'a line of a log that nobody reads, as long as lines of logs are',
+  },
+  { name: 'short', title: 'lines of one letter', text: 'y' },
+];
 
 /** A tool that writes 64 MiB to stderr before it answers. */
 export const stderr: Bench = {
   name: 'stderr',
   about: 'a one-shot tool that floods stderr with 64 MiB',
-  lines: async () => {
-    const command = `${makeFolder({ flood }).path}/flood`;
-    const spec = { tools: { bench: { description: 'floods', exec: { command } } } };
-    return [
-      {
-        id: 'stderr/64MiB',
-        title: '64 MiB on stderr before the answer',
+  lines: async () =>
+    floods.map(({ name, title, text }): Line => {
+      const source = `#!/bin/sh\nyes '${text}' | head -c 67108864 >&2\nprintf '{"result": true}\\n'\n`;
+      const command = `${makeFolder({ flood: source }).path}/flood`;
+      const spec = { tools: { bench: { description: 'floods', exec: { command } } } };
+      return {
+        id: `stderr/${name}`,
+        title: `64 MiB on stderr before the answer, ${title}`,
         unit: 's',
         count: 1,
         ways: [
           bareSpawn('node:child_process, drained', { command: [command], request, atOnce: 1 }),
           toolCall('signalbox', { spec, args, atOnce: 1 }),
         ],
-      },
-    ];
-  },
+      };
+    }),
 };

@@ -58,8 +58,8 @@ function waysOf({ command }: Program, atOnce: number, residentMb = 0): Way[] {
       : [spawnLoop('C posix_spawn loop', { loop: native['spawn-loop'], ...bare, residentMb })];
   return [
     ...loop,
-    bareSpawn('node:child_process', bare, { residentMb }),
-    bareExeca('execa', bare, { residentMb }),
+    bareSpawn('node:child_process', bare, { residentMb, aside: native !== undefined }),
+    bareExeca('execa', bare, { residentMb, aside: true }),
     toolCall('signalbox', { spec, args, atOnce }, { residentMb }),
   ];
 }

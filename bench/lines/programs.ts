@@ -41,6 +41,12 @@ export function listPrograms(): Program[] {
   ];
 }
 
+/** A Python script with the imports of a common grader. */
+export function pythonWithImports(): Program {
+  const script = join(makeFolder(sources).path, 'imports.py');
+  return { name: 'imports', title: 'Python script with ten imports', command: [findPython(), script] };
+}
+
 /** Python itself, not what stands for it in PATH: what chooses between versions may take longer than Python. */
 function findPython(): string {
   return execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();

@@ -22,6 +22,8 @@ export interface Way {
   readonly options: unknown;
   /** Memory that the process holds, and has touched, before it begins. */
   readonly residentMb?: number;
+  /** For comparison only: the short form leaves it out. */
+  readonly aside?: boolean;
 }
 
 /** Work, and the ways of doing it, of which the first is what the others are compared with. */
@@ -51,7 +53,7 @@ export interface Bench {
 /** Makes ways whose contenders the module at `url` opens from `Options`. */
 export function defineWay<Options>(
   url: string,
-): (name: string, options: Options, more?: Pick<Way, 'residentMb'>) => Way {
+): (name: string, options: Options, more?: Pick<Way, 'residentMb' | 'aside'>) => Way {
   return (name, options, more = {}) => ({ name, module: url, options, ...more });
 }
 

@@ -9,7 +9,7 @@ export function renderLine({ id, title, unit, ways }: LineResult): string {
       `  ${way.name.padEnd(width)}`,
       `${numberOf(way.value.median).padStart(9)} ${unit.padEnd(2)}`,
       `(${rangeOf(way.value)})`.padEnd(20),
-      `${way.ratio.median.toFixed(2).padStart(6)} ×`,
+      `${numberOf(way.ratio.median).padStart(6)} ×`,
       `(${rangeOf(way.ratio)})`.padEnd(14),
       costOf(way),
     ].join(' '),
@@ -31,7 +31,7 @@ function renderTable(lines: readonly LineResult[]): string {
         index === 0 ? title : '',
         way.name,
         `${numberOf(way.value.median)} ${unit} (${rangeOf(way.value)})`,
-        index === 0 ? '1' : `**${way.ratio.median.toFixed(2)}** (${rangeOf(way.ratio)})`,
+        index === 0 ? '1' : `**${numberOf(way.ratio.median)}** (${rangeOf(way.ratio)})`,
         `${way.cpu_ms.toFixed(3)} + ${way.children_cpu_ms.toFixed(3)}`,
         way.peak_mb.toFixed(0),
       ];
@@ -65,6 +65,6 @@ function rangeOf({ min, max }: Spread): string {
 /** Three digits that count. */
 function numberOf(value: number): string {
   if (!Number.isFinite(value)) return '–';
-  const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  const digits = value >= 100 ? 0 : value >= 10 ? 1 : value >= 0.1 ? 2 : 3;
   return value.toFixed(digits).replace(/\B(?=(?:\d{3})+$)/gu, digits === 0 ? ',' : '');
 }
