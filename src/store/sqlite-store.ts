@@ -1,30 +1,26 @@
-import type { RunStatus } from '../contract/run.ts';
 import { type Database, openDatabase } from './sqlite/database.ts';
-import { createPendingTable, type PendingTable } from './sqlite/pending-table.ts';
+import { callToRow, recordFromRow } from './sqlite/pending-table.ts';
+import { numberOf } from './sqlite/row.ts';
 import { createRunLocks, type RunLocks } from './sqlite/run-locks.ts';
-import { createRunTable, type RunTable } from './sqlite/run-table.ts';
-import { createStepTable, type StepTable } from './sqlite/step-table.ts';
+import { changeToRow, runToRow } from './sqlite/run-table.ts';
 import { toStoreError } from './sqlite/store-error.ts';
+import type { WriterChoice } from './sqlite/write/writer.ts';
 import type { Store } from './store.ts';
-import {
-  checkRunId,
-  decisionOfEndedRun,
-  duplicateRunError,
-  isEnded,
-  unknownRunError,
-} from './store-rules.ts';
+import { checkRunId, duplicateRunError } from './store-rules.ts';
 
 export interface SqliteOptions {
   /** How long a call waits while other processes write. */
   readonly waitMs?: number;
+  /** Which thread writes what a run keeps. */
+  readonly writer?: WriterChoice;
 }
 
 /**
  * The store in a database file, which many processes may use at once, or in `memoryFile`. Throws STORE_FAILED unless it
  * can be written.
  */
-export async function openSqliteStore(file: string, { waitMs = 30_000 }: SqliteOptions = {}): Promise<Store> {
-  const database = await openDatabase(file, waitMs);
+export async function openSqliteStore(file: string, options: SqliteOptions = {}): Promise<Store> {
+  const database = await openDatabase(file, { waitMs: 30_000, ...options });
   try {
     return createStore(database);
   } catch (error) {
@@ -34,13 +30,7 @@ export async function openSqliteStore(file: string, { waitMs = 30_000 }: SqliteO
 }
 
 function createStore(database: Database): Store {
-  const parts: StoreParts = {
-    database,
-    locks: createRunLocks(database),
-    runs: createRunTable(database),
-    steps: createStepTable(database),
-    pendings: createPendingTable(database),
-  };
+  const parts: StoreParts = { database, locks: createRunLocks(database) };
   return {
     location: database.location,
     ...runMethods(parts),
@@ -55,32 +45,30 @@ function createStore(database: Database): Store {
 interface StoreParts {
   readonly database: Database;
   readonly locks: RunLocks;
-  readonly runs: RunTable;
-  readonly steps: StepTable;
-  readonly pendings: PendingTable;
 }
 
-function runMethods(
-  parts: StoreParts,
-): Pick<Store, 'createRun' | 'findRun' | 'findRunStatus' | 'listRuns' | 'setRunStatus' | 'prune'> {
-  const { database, runs, pendings, locks } = parts;
+function runMethods({
+  database,
+  locks,
+}: StoreParts): Pick<
+  Store,
+  'createRun' | 'findRun' | 'findRunStatus' | 'listRuns' | 'setRunStatus' | 'prune'
+> {
+  const { runs } = database.tables;
   return {
     createRun: async (run) => {
       checkRunId(run.id);
-      const isNew = await database.write(() => runs.insert(run));
-      if (!isNew) throw duplicateRunError(run.id, database.location);
+      const made = await database.change({ what: 'create_run', runId: run.id, run: runToRow(run) });
+      if (numberOf(made, 'is_new') === 0) throw duplicateRunError(run.id, database.location);
     },
     findRun: (id) => database.read(() => runs.find(id)),
     findRunStatus: (id) => database.read(() => runs.statusOf(id)),
     listRuns: (filter = {}) => database.read(() => runs.list(filter)),
-    setRunStatus: (id, change) =>
-      database.write(() => {
-        if (!runs.change(id, change)) return false;
-        if (!isEnded(change.status)) return true;
-        pendings.expireDue(change.at);
-        pendings.decideOpen(id, decisionOfEndedRun(change.status), change.at);
-        return true;
-      }),
+    setRunStatus: async (id, { status, at, ...rest }) => {
+      const change = { status, at, row: changeToRow({ status, at, ...rest }) };
+      const made = await database.change({ what: 'set_status', runId: id, change });
+      return numberOf(made, 'stands') === 1;
+    },
     prune: async (before) => {
       const pruned = await database.write(() => {
         const heldRuns = locks.sweep();
@@ -94,19 +82,17 @@ function runMethods(
   };
 }
 
-function stepMethods(parts: StoreParts): Pick<Store, 'beginStep' | 'endStep' | 'listSteps' | 'listHistory'> {
-  const { database, runs, steps } = parts;
+function stepMethods({
+  database,
+}: StoreParts): Pick<Store, 'beginStep' | 'endStep' | 'listSteps' | 'listHistory'> {
+  const { steps } = database.tables;
   return {
-    beginStep: (runId, step, at) =>
-      database.write(() => {
-        requireStatus(runs, runId, database);
-        return { attempt: steps.begin(runId, step, at) };
-      }),
-    endStep: (runId, step, outcome, at) =>
-      database.write(() => {
-        requireStatus(runs, runId, database);
-        steps.end({ runId, step, outcome, at });
-      }),
+    beginStep: async (runId, step, at, { unlessCancelled = false } = {}) => {
+      const made = await database.change({ what: 'begin_step', runId, step: { step, at, unlessCancelled } });
+      return { attempt: numberOf(made, 'attempts') };
+    },
+    endStep: async (runId, step, outcome, at) =>
+      void (await database.change({ what: 'end_step', runId, step: { step, outcome: outcome.text, at } })),
     listSteps: (runId) => database.read(() => steps.list(runId)),
     listHistory: (runId) => database.read(() => steps.history(runId)),
   };
@@ -114,9 +100,8 @@ function stepMethods(parts: StoreParts): Pick<Store, 'beginStep' | 'endStep' | '
 
 function pendingMethods({
   database,
-  runs,
-  pendings,
 }: StoreParts): Pick<Store, 'addPending' | 'decide' | 'findPending' | 'listPendings' | 'listExpired'> {
+  const { pendings } = database.tables;
   /** Reads; writes expiries first only when some are due, so that plain reads take no write lock. */
   const readWithExpiry = async <Result>(at: number, work: () => Result): Promise<Result> => {
     const seen = await database.read(() => (pendings.hasDue(at) ? undefined : { result: work() }));
@@ -127,15 +112,15 @@ function pendingMethods({
     });
   };
   return {
-    addPending: (call) =>
-      database.write(() => {
-        const existing = pendings.find(call.id);
-        if (existing !== undefined) return existing;
-        const status = requireStatus(runs, call.runId, database);
-        pendings.insert(call);
-        if (isEnded(status)) pendings.decide(call.id, decisionOfEndedRun(status), call.createdAt);
-        return pendings.find(call.id) ?? throwMissingRow();
-      }),
+    addPending: async (call) => {
+      const { id, runId, createdAt: at } = call;
+      const row = await database.change({
+        what: 'add_pending',
+        runId,
+        call: { id, at, row: callToRow(call) },
+      });
+      return recordFromRow(row);
+    },
     decide: (id, decision, at) =>
       database.write(() => {
         pendings.expireDue(at);
@@ -147,15 +132,4 @@ function pendingMethods({
     listPendings: (filter, at) => readWithExpiry(at, () => pendings.list(filter)),
     listExpired: (at) => readWithExpiry(at, () => pendings.runsExpired()),
   };
-}
-
-/** Throws RUN_UNKNOWN. */
-function requireStatus(runs: RunTable, id: string, { location }: Database): RunStatus {
-  const status = runs.statusOf(id);
-  if (status === undefined) throw unknownRunError(id, location);
-  return status;
-}
-
-function throwMissingRow(): never {
-  throw new Error('a row that was just written is not there');
 }

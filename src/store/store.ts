@@ -49,8 +49,16 @@ export interface Store {
    */
   prune(before: number): Promise<number>;
 
-  /** Records that a step begins; returns the number of this attempt. Throws RUN_UNKNOWN. */
-  beginStep(runId: string, step: string, at: number): Promise<{ readonly attempt: number }>;
+  /**
+   * Records that a step begins; returns the number of this attempt. Throws RUN_UNKNOWN; RUN_ENDED, and nothing is
+   * recorded, for a cancelled run if that is asked for.
+   */
+  beginStep(
+    runId: string,
+    step: string,
+    at: number,
+    options?: { readonly unlessCancelled?: boolean },
+  ): Promise<{ readonly attempt: number }>;
   /**
    * Keeps a step's outcome. The first one stays: a second call changes nothing. A step that was never begun
    * begins and ends at once, without an attempt. Throws RUN_UNKNOWN.

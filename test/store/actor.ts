@@ -8,6 +8,7 @@ import { Json } from '../../src/json/json.ts';
 import { openResultStore } from '../../src/store/open-result-store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newCall, newResult, newResultRun, newRun } from './examples.ts';
 
@@ -30,7 +31,10 @@ async function waitForGo(): Promise<void> {
 }
 
 async function withStore(work: (store: Store) => Promise<unknown>): Promise<void> {
-  const store = await openStore({ type: 'sqlite', file });
+  const store =
+    process.env['STORE_WRITER'] === 'own'
+      ? await openSqliteStore(file, { writer: 'own' })
+      : await openStore({ type: 'sqlite', file });
   await work(store);
   await store.close();
 }

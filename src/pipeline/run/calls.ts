@@ -27,6 +27,8 @@ interface RoundContext {
   /** The session and turn of the calls. */
   readonly hookContext: HookContext;
   readonly concurrency: number;
+  /** Whether nobody acts on the results before the next step of the journal begins. */
+  readonly isDeferred?: boolean;
   /**
    * Defers the `returned` notification of a call, by its name, until all calls of the response have results.
    */
@@ -83,6 +85,8 @@ async function makeCall(run: RunContext, call: PlannedCall, context: FirstCallIn
         ? await prepareCall(tool, args, contextOf(run, call, context))
         : stoppedCall(skipped);
     },
+    isHeard: tool.links.length > 0,
+    isDeferred: context.isDeferred === true,
     mayRepeat: tool.idempotent !== false,
     replacement,
     whenInterrupted: () => interruptedCall(call),
@@ -119,6 +123,8 @@ async function resumeCall(
     // `ruling` is the stored name of a decision.
     name: `${call.name}/ruling-${round}`,
     prepare: () => prepareDecidedCall(call, decided, contextOf(run, call, context)),
+    isHeard: call.tool.links.length > 0,
+    isDeferred: context.isDeferred === true,
     mayRepeat: call.tool.idempotent !== false || decision.kind !== 'approved',
     replacement: () => undefined,
     whenInterrupted: () => interruptedCall({ ...call, args: editedArgs ?? args }),

@@ -26,6 +26,7 @@ export async function runEvalStep(
     context: { session_id: run.session.id, ...(isObject(context) ? context : {}) },
     threshold: step.threshold,
     signal: scope.signal,
+    isDeferred: true,
   });
   if (step.threshold === undefined || score.passed || step.onFail === 'continue') return okStep(score);
   return failedStep('failed', thresholdFault(step.id, score, step.threshold), score);
@@ -40,13 +41,15 @@ export interface ScoreRequest {
   readonly context: Partial<EvalContext>;
   readonly threshold: Threshold | undefined;
   readonly signal: AbortSignal;
+  /** Whether nobody acts on the score before the next step of the journal begins. */
+  readonly isDeferred?: boolean;
 }
 
 /**
  * Scores and journals the result, or returns the journaled score. Throws ABORTED, STORE_FAILED, NAME_UNKNOWN.
  */
 export async function journalScore(run: RunContext, name: string, asked: ScoreRequest): Promise<ScoreRecord> {
-  return await journalStep(run.journal, { name, kind: scoreRecord }, async () => {
+  const work = async (): Promise<ScoreRecord> => {
     const { id, type, threshold, signal, content, params, context } = asked;
     const request = toEvalRequest(type, { content, params, context });
     const { outcome, passed } = await run.score({ id, type, request, threshold, signal });
@@ -57,7 +60,9 @@ export async function journalScore(run: RunContext, name: string, asked: ScoreRe
     if (outcome.status === 'unscored') return { score: null, detail: outcome.reason, data: noData, passed };
     const { score, detail, data = noData } = outcome;
     return { score, detail, data, passed };
-  });
+  };
+  const { isDeferred = false } = asked;
+  return await journalStep(run.journal, { name, kind: scoreRecord }, work, { isDeferred });
 }
 
 const noData = new Json('null');

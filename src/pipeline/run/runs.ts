@@ -151,6 +151,7 @@ async function execute(
   emit({ type: 'run.started', ...about, isResumed });
   try {
     const end = await runPipeline(run, pipeline, { input: record.input, isResumed });
+    await journal.settle?.();
     const { status, error } = end ?? { status: 'pending' as const, error: null };
     const stands = await store.setRunStatus(id, { ...(end ?? { status }), at: Date.now() });
     if (!stands) throw new RuntimeError('RUN_ENDED', `run ${id} was cancelled`);

@@ -20,7 +20,8 @@ export async function runToolStep(
     throw new RuntimeError('ARGS_INVALID', `tool "${step.tool}": the arguments are not a JSON object`);
   }
   const call = { name: `${name}/call`, tool, args: stringifyJson(args), callId: callIdOf(run, name) };
-  const [result] = await runCalls(run, [call], { scope, hookContext: hookContextOfRun(run), concurrency: 1 });
+  const round = { scope, hookContext: hookContextOfRun(run), concurrency: 1, isDeferred: true };
+  const [result] = await runCalls(run, [call], round);
   if (result === undefined) throw new RuntimeError('INTERNAL', `the call of ${name} came to nothing`);
   const { outcome, metadata } = result;
   if (outcome.status === 'denied' && outcome.abort === 'session') {

@@ -12,6 +12,10 @@ export interface CallStep {
   /** Its path. */
   readonly name: string;
   readonly prepare: () => Promise<PreparedCall>;
+  /** Whether hooks hear of it before it is made. */
+  readonly isHeard: boolean;
+  /** Whether nobody acts on its result before the next step of the journal begins. */
+  readonly isDeferred: boolean;
   /** Whether it may be made again after it was cut off. */
   readonly mayRepeat: boolean;
   /** The result to use instead of making the call, if the turn ended meanwhile. */
@@ -25,22 +29,25 @@ export interface CallStep {
  * were asked, so that a step that was begun means that the tool may have acted. Throws ABORTED, STORE_FAILED.
  */
 export async function journalCall(run: RunContext, slot: CallSlot, step: CallStep): Promise<CallResult> {
-  const { name, prepare, mayRepeat, replacement, whenInterrupted } = step;
+  const { name, prepare, mayRepeat, replacement, whenInterrupted, isHeard, isDeferred } = step;
   const known = findRecord(run.journal, name, callRecord);
   if (known !== undefined) return known;
   await slot.waitForTurn();
   requireNotAborted(run);
   run.journal.requireWritable?.(name);
   const isInterrupted = !mayRepeat && run.journal.wasCutOff(name);
+  // Hooks act on what came before.
+  if (isHeard) await run.journal.settle?.();
   const prepared = isInterrupted ? undefined : await prepare();
   if (prepared?.stopped !== undefined) complete(run, prepared.stopped);
   else await slot.finishHooks();
   requireNotAborted(run);
-  return await journalStep(run.journal, { name, kind: callRecord }, async () => {
+  const work = async () => {
     if (prepared === undefined) return whenInterrupted();
     const otherwise = prepared.stopped === undefined ? replacement() : undefined;
     return otherwise ?? complete(run, await prepared.finish());
-  });
+  };
+  return await journalStep(run.journal, { name, kind: callRecord }, work, { isDeferred });
 }
 
 /** Throws ABORTED when the run is being suspended. */

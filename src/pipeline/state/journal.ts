@@ -14,12 +14,14 @@ export interface Journal {
    * Throws what `step` would throw before it begins the work, as far as that is known. Absent: never throws.
    */
   requireWritable?(name: string): void;
+  /** Resolves when all outcomes so far are on the disk. Throws STORE_FAILED. Absent: they always are. */
+  settle?(): Promise<void>;
   /** Whether work under this name was begun, before this execution of the run, and never ended. */
   wasCutOff(name: string): boolean;
   /**
    * Returns the outcome of the step `name`; without one, does `work`, stores its outcome and returns it.
    * Steps may nest (`answer` contains `answer/round-1`). If `work` throws, the step stays open and is done
-   * again on resume. Throws STORE_FAILED, RUN_ENDED and what `work` throws.
+   * again on resume. Work begins when all outcomes before it are on the disk. Throws STORE_FAILED, RUN_ENDED and what `work` throws.
    */
   step(name: string, work: () => Promise<Json>, options?: StepOptions): Promise<Json>;
   /**
@@ -36,6 +38,11 @@ export interface Journal {
 export interface StepOptions {
   /** The step only contains other steps, so its beginning need not be stored. */
   readonly holdsSteps?: boolean;
+  /**
+   * The outcome need not be on the disk when `step` returns: nobody acts on it before the next step begins or the
+   * journal is settled. Default: `holdsSteps`.
+   */
+  readonly isDeferred?: boolean;
 }
 
 /** Thrown to suspend a run until its pending calls are decided. */

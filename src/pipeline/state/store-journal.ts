@@ -1,5 +1,5 @@
 import type { PendingRecord } from '../../contract/approval.ts';
-import { RuntimeError, toRuntimeError } from '../../errors.ts';
+import { type RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { Json } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
 import { announce, type JournalContext, resolveDecisions } from './decision-wait.ts';
@@ -14,23 +14,29 @@ export async function openJournal(store: Store, runId: string, context: JournalC
     else outcomes.set(step, outcome);
   }
   const { requireHealthy, track } = trackStoreFailure();
+  const { defer, settle } = createDeferred();
   return {
     runId,
     find: (name) => outcomes.get(name),
     wasCutOff: (name) => cutOff.has(name),
     requireWritable: requireHealthy,
-    step: async (name, work, { holdsSteps = false } = {}) => {
+    settle,
+    step: async (name, work, { holdsSteps = false, isDeferred = holdsSteps } = {}) => {
       const known = outcomes.get(name);
       if (known !== undefined) return known;
       requireHealthy();
-      if (!holdsSteps) await track(beginStep(store, runId, name));
+      // What was deferred is kept before this, in the same transaction if nothing has kept it yet.
+      if (!holdsSteps) await Promise.all([settle(), track(beginStep(store, runId, name))]);
       const outcome = await work();
-      await track(store.endStep(runId, name, outcome, Date.now()));
+      const ending = track(store.endStep(runId, name, outcome, Date.now()));
+      if (isDeferred) defer(ending);
+      else await ending;
       outcomes.set(name, outcome);
       return outcome;
     },
     decide: async (calls, notify) => {
       requireHealthy();
+      await settle();
       const records: PendingRecord[] = [];
       for (const call of calls) records.push(await track(store.addPending(call)));
       for (const record of records) {
@@ -64,9 +70,23 @@ function trackStoreFailure() {
   };
 }
 
+/** Outcomes that are being kept while the run goes on to its next beginning. */
+function createDeferred() {
+  const deferred = new Set<Promise<void>>();
+  return {
+    defer: (ending: Promise<void>): void => {
+      deferred.add(ending);
+      // One that fails stays, so that whoever settles is told.
+      ending.then(
+        () => deferred.delete(ending),
+        () => {},
+      );
+    },
+    settle: async (): Promise<void> => void (await Promise.all(deferred)),
+  };
+}
+
 /** Records that the step begins. Throws RUN_ENDED if another process has cancelled the run. */
 async function beginStep(store: Store, runId: string, name: string): Promise<void> {
-  if ((await store.findRunStatus(runId)) === 'cancelled')
-    throw new RuntimeError('RUN_ENDED', `run ${runId} was cancelled`);
-  await store.beginStep(runId, name, Date.now());
+  await store.beginStep(runId, name, Date.now(), { unlessCancelled: true });
 }

@@ -18,6 +18,8 @@ export interface Connection {
   readonly database: DatabaseSync;
   /** The file, or `in memory`, for error messages. */
   readonly location: string;
+  /** Tells the file from another one that takes its place. */
+  readonly identity: string;
   /**
    * Throws STORE_FAILED when the file was removed or replaced, since writes to the open one would be lost.
    */
@@ -42,18 +44,35 @@ export async function openConnection(opening: ConnectionOptions): Promise<Connec
   try {
     await retryWhileBusy(() => setUp(database, opening), waitMs);
     const identity = identityOf(file);
-    return { database, location: file, requireSameFile: () => requireSameFile(file, identity) };
+    return connectionTo(database, file, identity);
   } catch (error) {
     database.close();
     throw error;
   }
 }
 
+/** A further connection to a file that is open in this process. Throws what SQLite says, and STORE_FAILED. */
+export function joinConnection(file: string, identity: string): Connection {
+  requireSameFile(file, identity);
+  const database = connect(file);
+  try {
+    database.exec(`PRAGMA busy_timeout = 0; ${syncToDisk}; ${careful}`);
+    return connectionTo(database, file, identity);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function connectionTo(database: DatabaseSync, file: string, identity: string): Connection {
+  return { database, location: file, identity, requireSameFile: () => requireSameFile(file, identity) };
+}
+
 function openInMemory(layout: Layout): Connection {
   const database = connect(memoryFile);
   database.exec('PRAGMA foreign_keys = ON');
   transact(database, () => createTables(database, layout));
-  return { database, location: 'in memory', requireSameFile: () => {} };
+  return { database, location: 'in memory', identity: '', requireSameFile: () => {} };
 }
 
 function connect(file: string): DatabaseSync {
@@ -88,8 +107,7 @@ function setUp(database: DatabaseSync, { file, layout, commitWaitsFor }: Connect
   const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
   if (mode !== 'wal') throw new Error(`its file system does not let processes share it: ${String(mode)}`);
   database.exec(commitWaitsFor === 'disk' ? syncToDisk : syncToSystem);
-  // secure_delete overwrites what is pruned.
-  database.exec('PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON');
+  database.exec(careful);
   transact(database, () => {
     checkOwner(database, file, layout);
     createTables(database, layout);
@@ -101,6 +119,9 @@ function setUp(database: DatabaseSync, { file, layout, commitWaitsFor }: Connect
 const syncToDisk = 'PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON';
 // The system has it then, and writes it however this process ends.
 const syncToSystem = 'PRAGMA synchronous = NORMAL';
+
+// secure_delete overwrites what is pruned.
+const careful = 'PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON';
 
 function inSnapshot(database: DatabaseSync, look: () => void): void {
   database.exec('BEGIN');

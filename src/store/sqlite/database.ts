@@ -1,4 +1,3 @@
-import PQueue from 'p-queue';
 import type { StoreWatch } from '../store.ts';
 import { closedStoreError } from '../store-rules.ts';
 import {
@@ -10,20 +9,31 @@ import {
   transact,
 } from './connection.ts';
 import { createLocalWatches, watchDatabase } from './database-watch.ts';
+import type { Row } from './row.ts';
 import { stateLayout } from './schema.ts';
 import { createStatement, type Statement } from './statement.ts';
 import { toStoreError } from './store-error.ts';
+import type { Change } from './write/change.ts';
+import { makeChange, makeChanges, openTables, type Tables } from './write/make-change.ts';
+import { createWriteQueue } from './write/write-queue.ts';
+import { createWriter, type Writer, type WriterChoice } from './write/writer.ts';
 
-/** One connection. Its work runs one after another, in the order of the calls. */
+/** One connection, and a writer behind it. Work and changes are done one after another, in the order of the calls. */
 export interface Database {
   readonly file: string;
   /** The file, or `in memory`, for error messages. */
   readonly location: string;
+  readonly tables: Tables;
   prepare(sql: string): Statement;
   /** Runs work; waits for locks of other processes without blocking this one. Rejects with STORE_FAILED. */
   read<Result>(work: () => Result): Promise<Result>;
   /** The same in one transaction, which excludes every other writer: all of it is on the disk, or nothing. */
   write<Result>(work: () => Result): Promise<Result>;
+  /**
+   * The change, together with others that are asked for at that time: it is on the disk when this resolves. Does
+   * not hold up this thread where there is much to write. Rejects with STORE_FAILED and what refuses the change.
+   */
+  change(change: Change): Promise<Row>;
   /** A write that may fail; it is retried for a second, also while closing. Never rejects. */
   tryWrite(work: () => void): Promise<void>;
   /** Calls `onChange` after writes of any process to a file, or of this connection to a memory. Never throws. */
@@ -34,11 +44,19 @@ export interface Database {
   close(finish: () => Promise<void>): Promise<void>;
 }
 
-/** Opens the database, or makes it with its folder. `waitMs`: how long other processes may be in the way. Throws STORE_FAILED. */
-export async function openDatabase(file: string, waitMs: number): Promise<Database> {
+export interface DatabaseOptions {
+  /** How long other processes may be in the way, in ms. */
+  readonly waitMs: number;
+  readonly writer?: WriterChoice;
+}
+
+/** Opens the database, or makes it with its folder. Throws STORE_FAILED. */
+export async function openDatabase(file: string, options: DatabaseOptions | number): Promise<Database> {
+  const { waitMs, writer = 'auto' } = typeof options === 'number' ? { waitMs: options } : options;
   try {
     const connection = await openConnection({ file, layout: stateLayout, commitWaitsFor: 'disk', waitMs });
-    return createDatabase({ connection, file, waitMs });
+    const opened = { connection, file, waitMs, tables: openTables(connection) };
+    return file === memoryFile ? createMemory(opened) : createDatabase(opened, writer);
   } catch (error) {
     throw toStoreError(error, file);
   }
@@ -46,28 +64,28 @@ export async function openDatabase(file: string, waitMs: number): Promise<Databa
 
 interface OpenedDatabase {
   readonly connection: Connection;
+  readonly tables: Tables;
   readonly file: string;
   readonly waitMs: number;
 }
 
-function createDatabase({ connection, file, waitMs }: OpenedDatabase): Database {
+function createDatabase(opened: OpenedDatabase, choice: WriterChoice): Database {
+  const { connection, tables, file, waitMs } = opened;
   const { database, location, requireSameFile } = connection;
-  const queue = new PQueue({ concurrency: 1 });
-  const local = file === memoryFile ? createLocalWatches() : undefined;
+  const writer = openWriter(opened, choice);
+  const queue = createWriteQueue((changes) => writer.commit(changes));
   let closed: Promise<void> | undefined;
-  const enqueue = async <Result>(work: () => Result, retryMs: number): Promise<Result> => {
-    // Nobody else can be in the way of a database in memory.
-    if (local !== undefined) return work();
-    const attempt = () => {
-      requireSameFile();
-      return work();
-    };
-    return await queue.add(() => retryWhileBusy(attempt, retryMs));
-  };
-  const run = async <Result>(work: () => Result): Promise<Result> => {
+  const enqueue = <Result>(work: () => Result, retryMs: number): Promise<Result> =>
+    queue.run(() =>
+      retryWhileBusy(() => {
+        requireSameFile();
+        return work();
+      }, retryMs),
+    );
+  const guard = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (closed !== undefined) throw closedStoreError(location);
     try {
-      return await enqueue(work, waitMs);
+      return await work();
     } catch (error) {
       throw toStoreError(error, location);
     }
@@ -75,26 +93,68 @@ function createDatabase({ connection, file, waitMs }: OpenedDatabase): Database 
   const close = async (finish: () => Promise<void>) => {
     await queue.onIdle();
     await finish();
+    await writer.close();
     ignoreErrors(() => database.close());
   };
   return {
-    file,
-    location,
+    ...{ file, location, tables },
     prepare: (sql) => createStatement(database.prepare(sql)),
-    read: run,
-    write: async (work) => {
-      const result = await run(() => transact(database, work));
-      local?.notify();
-      return result;
-    },
+    read: (work) => guard(() => enqueue(work, waitMs)),
+    write: (work) => guard(() => enqueue(() => transact(database, work), waitMs)),
+    change: (change) => guard(() => queue.change(change)),
     tryWrite: (work) => enqueue(() => transact(database, work), OPTIONAL_WRITE_MS).catch(() => {}),
-    watch: (onChange) => local?.watch(onChange) ?? watchDatabase(file, onChange),
-    checkpoint: async () => {
-      if (local === undefined) await enqueue(() => database.exec(emptyJournal), 0).catch(() => {});
-    },
+    watch: (onChange) => watchDatabase(file, onChange),
+    checkpoint: () => enqueue(() => database.exec(emptyJournal), 0).catch(() => {}),
     close: (finish) => {
       closed ??= close(finish);
       return closed;
+    },
+  };
+}
+
+function openWriter({ connection, tables, file, waitMs }: OpenedDatabase, choice: WriterChoice): Writer {
+  const main: Writer = {
+    commit: (changes) => retryWhileBusy(() => makeChanges(connection, tables, changes), waitMs),
+    close: async () => {},
+  };
+  if (choice === 'main') return main;
+  const startThread = async () => {
+    const { startThreadWriter } = await import('./write/thread-writer.ts');
+    return await startThreadWriter({ file, identity: connection.identity, waitMs });
+  };
+  return createWriter(main, startThread, choice);
+}
+
+/** Nobody else can be in the way of a database in memory, and nothing of it goes to a disk. */
+function createMemory({ connection, tables, file }: OpenedDatabase): Database {
+  const { database, location } = connection;
+  const watches = createLocalWatches();
+  let isOpen = true;
+  const read = async <Result>(work: () => Result): Promise<Result> => {
+    if (!isOpen) throw closedStoreError(location);
+    try {
+      return work();
+    } catch (error) {
+      throw toStoreError(error, location);
+    }
+  };
+  const write = async <Result>(work: () => Result): Promise<Result> => {
+    const result = await read(() => transact(database, work));
+    watches.notify();
+    return result;
+  };
+  return {
+    ...{ file, location, tables, read, write },
+    prepare: (sql) => createStatement(database.prepare(sql)),
+    change: (change) => write(() => makeChange(tables, change)),
+    tryWrite: async (work) => await write(work).catch(() => {}),
+    watch: watches.watch,
+    checkpoint: async () => {},
+    close: async (finish) => {
+      if (!isOpen) return;
+      isOpen = false;
+      await finish();
+      ignoreErrors(() => database.close());
     },
   };
 }

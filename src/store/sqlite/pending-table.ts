@@ -1,13 +1,13 @@
 import type { PendingCall, PendingDecision, PendingOrigin, PendingRecord } from '../../contract/approval.ts';
 import type { Store } from '../store.ts';
 import { endedStatuses } from '../store-rules.ts';
-import type { Database } from './database.ts';
 import { enumOf, jsonOf, jsonOrNull, numberOf, numberOrNull, type Row, textOf, textOrNull } from './row.ts';
+import type { Preparing, Values } from './statement.ts';
 
 export type PendingTable = ReturnType<typeof createPendingTable>;
 
 /** The statements over calls that wait for a person. What changes something needs a write transaction. */
-export function createPendingTable({ prepare }: Database) {
+export function createPendingTable({ prepare }: Preparing) {
   const insert = prepare(`
     INSERT INTO pendings (id, run_id, step, call_id, tool, args, origin, hook, reason, message, members,
       previous, created_at, expires_at)
@@ -30,7 +30,8 @@ export function createPendingTable({ prepare }: Database) {
   const decide = prepare(`UPDATE pendings ${decisionColumns} WHERE id = :id AND ruling IS NULL`);
   const decideOpen = prepare(`UPDATE pendings ${decisionColumns} WHERE run_id = :run_id AND ruling IS NULL`);
   return {
-    insert: (call: PendingCall) => void insert.run(callToRow(call)),
+    insert: (row: Values) => void insert.run(row),
+    findRow: (id: string): Row | undefined => find.get({ id }),
     find: (id: string): PendingRecord | undefined => {
       const row = find.get({ id });
       return row && recordFromRow(row);
@@ -59,7 +60,8 @@ export function createPendingTable({ prepare }: Database) {
 
 const ended = endedStatuses.map((status) => `'${status}'`).join();
 
-function callToRow(call: PendingCall) {
+/** The columns of a new call that waits. */
+export function callToRow(call: PendingCall) {
   return {
     id: call.id,
     run_id: call.runId,
@@ -80,7 +82,8 @@ function callToRow(call: PendingCall) {
 
 const origins: readonly PendingOrigin[] = ['tool', 'hook', 'approval', 'interrupted'];
 
-function recordFromRow(row: Row): PendingRecord {
+/** Throws Damaged. */
+export function recordFromRow(row: Row): PendingRecord {
   return {
     id: textOf(row, 'id'),
     runId: textOf(row, 'run_id'),

@@ -2,13 +2,13 @@ import type { RunStatus } from '../../contract/run.ts';
 import { stringifyJson } from '../../json/json.ts';
 import type { NewRun, RunChange, RunRecord, Store } from '../store.ts';
 import { endedStatuses } from '../store-rules.ts';
-import type { Database } from './database.ts';
 import { enumOf, faultOrNull, jsonOf, jsonOrNull, numberOf, type Row, textOf, textOrNull } from './row.ts';
+import type { Preparing, Values } from './statement.ts';
 
 export type RunTable = ReturnType<typeof createRunTable>;
 
 /** The statements over runs. What changes something needs a write transaction. */
-export function createRunTable({ prepare }: Database) {
+export function createRunTable({ prepare }: Preparing) {
   const insert = prepare(`
     INSERT INTO runs (id, kind, name, file, source, config, input, created_at, status, updated_at)
     VALUES (:id, :kind, :name, :file, :source, :config, :input, :created_at, 'running', :created_at)
@@ -26,7 +26,7 @@ export function createRunTable({ prepare }: Database) {
   const remove = prepare('DELETE FROM runs WHERE id = :id');
   return {
     /** Whether there was no run of this id before. */
-    insert: (run: NewRun) => insert.run(runToRow(run)) === 1,
+    insert: (run: Values) => insert.run(run) === 1,
     find: (id: string): RunRecord | undefined => {
       const row = find.get({ id });
       return row && runFromRow(row);
@@ -42,7 +42,7 @@ export function createRunTable({ prepare }: Database) {
       return rows.map(runFromRow);
     },
     /** Whether there is such a run and it had not ended. */
-    change: (id: string, wanted: RunChange) => change.run({ id, ...changeToRow(wanted) }) === 1,
+    change: (id: string, wanted: Values) => change.run({ id, ...wanted }) === 1,
     /** The ids of ended runs that were last changed before `before`. */
     endedBefore: (before: number) => old.all({ before }).map((row) => textOf(row, 'id')),
     /** With its steps and pending calls. */
@@ -54,11 +54,13 @@ const ended = endedStatuses.map((status) => `'${status}'`).join();
 const statuses: readonly RunStatus[] = ['running', 'pending', ...endedStatuses];
 const runKinds: readonly NewRun['kind'][] = ['pipeline', 'tool'];
 
-function runToRow({ id, kind, name, file, source, config, input, createdAt }: NewRun) {
+/** The columns of a new run. */
+export function runToRow({ id, kind, name, file, source, config, input, createdAt }: NewRun) {
   return { id, kind, name, file, source, config, input: input.text, created_at: createdAt };
 }
 
-function changeToRow({ status, output, error, at }: RunChange) {
+/** The columns that a change of its status sets. */
+export function changeToRow({ status, output, error, at }: RunChange) {
   return {
     status,
     at,

@@ -9,7 +9,13 @@ export interface Statement {
   all(values?: Values): Row[];
 }
 
-type Values = Readonly<Record<string, string | number | null>>;
+/** The named parameters of a statement. */
+export type Values = Readonly<Record<string, string | number | null>>;
+
+/** Prepares a statement. */
+export interface Preparing {
+  readonly prepare: (sql: string) => Statement;
+}
 
 /** Values go in and come out as they are, whatever SQLite does to some strings. */
 export function createStatement(statement: StatementSync): Statement {

@@ -1,12 +1,11 @@
-import type { Json } from '../../json/json.ts';
 import type { RunHistoryEntry, StepRecord } from '../store.ts';
-import type { Database } from './database.ts';
 import { enumOf, jsonOrNull, numberOf, numberOrNull, type Row, textOf, verifyChecksum } from './row.ts';
+import type { Preparing } from './statement.ts';
 
 export type StepTable = ReturnType<typeof createStepTable>;
 
 /** The statements over steps, and over the history of a run, which triggers write. What changes something needs a write transaction. */
-export function createStepTable({ prepare }: Database) {
+export function createStepTable({ prepare }: Preparing) {
   const begin = prepare(`
     INSERT INTO steps (run_id, step, attempts, began_at) VALUES (:run_id, :step, 1, :at)
     ON CONFLICT (run_id, step) DO UPDATE SET attempts = attempts + 1
@@ -24,8 +23,7 @@ export function createStepTable({ prepare }: Database) {
     /** Returns how often it has begun. */
     begin: (runId: string, step: string, at: number) =>
       numberOf(begin.get({ run_id: runId, step, at }) ?? {}, 'attempts'),
-    end: ({ runId, step, outcome, at }: EndedStep) =>
-      void end.run({ run_id: runId, step, outcome: outcome.text, at }),
+    end: ({ runId, step, outcome, at }: EndedStep) => void end.run({ run_id: runId, step, outcome, at }),
     list: (runId: string): StepRecord[] => list.all({ run_id: runId }).map(stepFromRow),
     /** In the order in which it was kept. */
     history: (runId: string): RunHistoryEntry[] => history.all({ run_id: runId }).map(entryFromRow),
@@ -35,7 +33,7 @@ export function createStepTable({ prepare }: Database) {
 interface EndedStep {
   readonly runId: string;
   readonly step: string;
-  readonly outcome: Json;
+  readonly outcome: string;
   readonly at: number;
 }
 

@@ -1,0 +1,41 @@
+import type { RunStatus } from '../../../contract/run.ts';
+import type { Fault } from '../../../errors.ts';
+import type { Row } from '../row.ts';
+import type { Values } from '../statement.ts';
+
+/** What is written while a run goes on, as plain data, so that another thread can write it. */
+export type Change =
+  | { readonly what: 'create_run'; readonly runId: string; readonly run: Values }
+  | { readonly what: 'begin_step'; readonly runId: string; readonly step: StepBegin }
+  | { readonly what: 'end_step'; readonly runId: string; readonly step: StepEnd }
+  | { readonly what: 'add_pending'; readonly runId: string; readonly call: PendingRow }
+  | { readonly what: 'set_status'; readonly runId: string; readonly change: StatusChange };
+
+export interface StepBegin {
+  readonly step: string;
+  readonly at: number;
+  /** Refuses with RUN_ENDED, and begins nothing, when the run has been cancelled. */
+  readonly unlessCancelled: boolean;
+}
+
+export interface StepEnd {
+  readonly step: string;
+  readonly outcome: string;
+  readonly at: number;
+}
+
+/** The columns of a call that waits. */
+export interface PendingRow {
+  readonly id: string;
+  readonly at: number;
+  readonly row: Values;
+}
+
+export interface StatusChange {
+  readonly status: RunStatus;
+  readonly at: number;
+  readonly row: Values;
+}
+
+/** What a change has come to: a row that says so, or why it was refused with nothing changed. */
+export type Answer = { readonly row: Row } | { readonly refusal: Fault };

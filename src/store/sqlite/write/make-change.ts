@@ -1,0 +1,107 @@
+import type { RunStatus } from '../../../contract/run.ts';
+import { RuntimeError, toFault } from '../../../errors.ts';
+import { decisionOfEndedRun, isEnded, unknownRunError } from '../../store-rules.ts';
+import { type Connection, transact } from '../connection.ts';
+import { createPendingTable, type PendingTable } from '../pending-table.ts';
+import type { Row } from '../row.ts';
+import { createRunTable, type RunTable } from '../run-table.ts';
+import { createStatement } from '../statement.ts';
+import { createStepTable, type StepTable } from '../step-table.ts';
+import type { Answer, Change, PendingRow, StatusChange, StepBegin } from './change.ts';
+
+/** The tables of a state, over one connection. */
+export interface Tables {
+  readonly location: string;
+  readonly runs: RunTable;
+  readonly steps: StepTable;
+  readonly pendings: PendingTable;
+}
+
+/** The statements over the tables of a connection. */
+export function openTables({ database, location }: Pick<Connection, 'database' | 'location'>): Tables {
+  const prepare = (sql: string) => createStatement(database.prepare(sql));
+  return {
+    location,
+    runs: createRunTable({ prepare }),
+    steps: createStepTable({ prepare }),
+    pendings: createPendingTable({ prepare }),
+  };
+}
+
+/**
+ * Makes all of the changes in one transaction, which is on the disk when this returns, or none. One that is refused changes nothing and
+ * is in nobody's way. Throws what SQLite says, and STORE_FAILED.
+ */
+export function makeChanges(
+  { database, requireSameFile }: Connection,
+  tables: Tables,
+  changes: readonly Change[],
+): Answer[] {
+  requireSameFile();
+  return transact(database, () => changes.map((change) => makeOrRefuse(tables, change)));
+}
+
+function makeOrRefuse(tables: Tables, change: Change): Answer {
+  try {
+    return { row: makeChange(tables, change) };
+  } catch (error) {
+    // Nothing else than a rule of the store is a refusal: after any other fault the whole transaction is void.
+    if (!(error instanceof RuntimeError)) throw error;
+    return { refusal: toFault(error) };
+  }
+}
+
+/** Makes one change, within the caller's transaction. Throws what refuses it, and what SQLite says. */
+export function makeChange(tables: Tables, change: Change): Row {
+  const { runId } = change;
+  switch (change.what) {
+    case 'create_run':
+      return { is_new: tables.runs.insert(change.run) ? 1 : 0 };
+    case 'begin_step':
+      return { attempts: beginStep(tables, runId, change.step) };
+    case 'end_step':
+      requireStatus(tables, runId);
+      tables.steps.end({ runId, ...change.step });
+      return {};
+    case 'add_pending':
+      return addPending(tables, runId, change.call);
+    case 'set_status':
+      return { stands: setStatus(tables, runId, change.change) ? 1 : 0 };
+  }
+}
+
+function beginStep(tables: Tables, runId: string, { step, at, unlessCancelled }: StepBegin): number {
+  const status = requireStatus(tables, runId);
+  if (unlessCancelled && status === 'cancelled')
+    throw new RuntimeError('RUN_ENDED', `run ${runId} was cancelled`);
+  return tables.steps.begin(runId, step, at);
+}
+
+function addPending(tables: Tables, runId: string, { id, at, row }: PendingRow): Row {
+  const { pendings } = tables;
+  const existing = pendings.findRow(id);
+  if (existing !== undefined) return existing;
+  const status = requireStatus(tables, runId);
+  pendings.insert(row);
+  if (isEnded(status)) pendings.decide(id, decisionOfEndedRun(status), at);
+  return pendings.findRow(id) ?? throwMissingRow();
+}
+
+function setStatus({ runs, pendings }: Tables, runId: string, { status, at, row }: StatusChange): boolean {
+  if (!runs.change(runId, row)) return false;
+  if (!isEnded(status)) return true;
+  pendings.expireDue(at);
+  pendings.decideOpen(runId, decisionOfEndedRun(status), at);
+  return true;
+}
+
+/** Throws RUN_UNKNOWN. */
+function requireStatus({ runs, location }: Tables, id: string): RunStatus {
+  const status = runs.statusOf(id);
+  if (status === undefined) throw unknownRunError(id, location);
+  return status;
+}
+
+function throwMissingRow(): never {
+  throw new Error('a row that was just written is not there');
+}

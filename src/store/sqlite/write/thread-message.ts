@@ -1,0 +1,20 @@
+import type { Fault } from '../../../errors.ts';
+import type { Answer, Change } from './change.ts';
+
+/** What the thread that writes is started with. */
+export interface ThreadData {
+  readonly file: string;
+  /** The file that was opened, so that the thread does not write to one that has taken its place. */
+  readonly identity: string;
+  /** How long other processes may be in the way, in ms. */
+  readonly waitMs: number;
+}
+
+/** Changes to make, or nothing: the end. */
+export type ThreadRequest = readonly Change[] | null;
+
+/** What comes back: once that it is ready, then for each request its answers or why nothing was kept. */
+export type ThreadReply =
+  | { readonly status: 'ready' }
+  | { readonly status: 'done'; readonly answers: readonly Answer[] }
+  | { readonly status: 'failed'; readonly fault: Fault };

@@ -1,0 +1,121 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import PQueue from 'p-queue';
+import { RuntimeError } from '../../../errors.ts';
+import type { Row } from '../row.ts';
+import type { Answer, Change } from './change.ts';
+
+/** Work and changes in the order in which they were asked for; changes that follow one another are made together. */
+export interface WriteQueue {
+  /** Does the work alone, when everything before it is done. Rejects with what it throws. */
+  run<Result>(work: () => Result | Promise<Result>): Promise<Result>;
+  /** Resolves when the change is made and on the disk. Rejects with what kept it from being made. */
+  change(change: Change): Promise<Row>;
+  onIdle(): Promise<void>;
+}
+
+/** Makes all of these changes, or none. */
+export type Commit = (changes: readonly Change[]) => Promise<readonly Answer[]>;
+
+/** A queue whose changes `commit` makes. */
+export function createWriteQueue(commit: Commit): WriteQueue {
+  const queue = new PQueue({ concurrency: 1 });
+  const waiting = new Set<WaitingChange>();
+  let open: Batch | undefined;
+  const openBatch = (): Batch => {
+    const batch: Batch = { waiting: [], size: 0 };
+    void queue.add(async () => {
+      // What belongs together is asked for within one turn of the event loop.
+      await nextTurn();
+      if (open === batch) open = undefined;
+      await commitBatch(batch, waiting, commit);
+    });
+    return batch;
+  };
+  return {
+    run: async (work) => {
+      // A change that is asked for later must not be made earlier.
+      open = undefined;
+      return await queue.add(async () => await work());
+    },
+    change: async (change) => {
+      if (open === undefined || open.size > MAX_BATCH_SIZE) open = openBatch();
+      const entry: WaitingChange = { change, ...Promise.withResolvers<Row>() };
+      open.waiting.push(entry);
+      open.size += sizeOf(change);
+      waiting.add(entry);
+      return await entry.promise;
+    },
+    onIdle: () => queue.onIdle(),
+  };
+}
+
+/** Characters of a batch, and some for each of its changes. */
+const MAX_BATCH_SIZE = 4_000_000;
+const SIZE_OF_CHANGE = 200;
+
+function sizeOf(change: Change): number {
+  return SIZE_OF_CHANGE + (change.what === 'end_step' ? change.step.outcome.length : 0);
+}
+
+interface Batch {
+  readonly waiting: WaitingChange[];
+  size: number;
+}
+
+interface WaitingChange extends PromiseWithResolvers<Row> {
+  readonly change: Change;
+}
+
+/** Never rejects. */
+async function commitBatch(
+  { waiting: batch }: Batch,
+  waiting: Set<WaitingChange>,
+  commit: Commit,
+): Promise<void> {
+  const changes = batch.filter((entry) => waiting.has(entry));
+  if (changes.length === 0) return;
+  try {
+    settle(changes, waiting, await commit(changes.map(({ change }) => change)));
+  } catch (error) {
+    if (changes.length === 1) failRun(changes[0], waiting, error);
+    // One of them is at fault, and the others are not to suffer for it.
+    else for (const entry of changes) await commitBatch({ waiting: [entry], size: 0 }, waiting, commit);
+  }
+}
+
+function settle(
+  changes: readonly WaitingChange[],
+  waiting: Set<WaitingChange>,
+  answers: readonly Answer[],
+): void {
+  for (const [index, entry] of changes.entries()) {
+    const answer = answers[index];
+    waiting.delete(entry);
+    if (answer === undefined) entry.reject(new RuntimeError('INTERNAL', 'a change was not answered'));
+    else if ('row' in answer) entry.resolve(answer.row);
+    else refuse(entry, waiting, toError(answer.refusal));
+  }
+}
+
+function refuse(entry: WaitingChange, waiting: Set<WaitingChange>, error: RuntimeError): void {
+  entry.reject(error);
+  if (error.code === 'STORE_FAILED') failRun(entry, waiting, error);
+}
+
+function toError({
+  code,
+  message,
+  hint,
+  details,
+}: Extract<Answer, { refusal: unknown }>['refusal']): RuntimeError {
+  return new RuntimeError(code, message, { hint, ...(details && { details }) });
+}
+
+/** Whoever asked for a later change of the same run counted on this one. */
+function failRun(failed: WaitingChange | undefined, waiting: Set<WaitingChange>, error: unknown): void {
+  for (const entry of waiting) {
+    if (entry.change.runId !== failed?.change.runId) continue;
+    waiting.delete(entry);
+    entry.reject(error);
+  }
+}

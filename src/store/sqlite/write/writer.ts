@@ -1,0 +1,81 @@
+import { RuntimeError } from '../../../errors.ts';
+import type { Answer, Change } from './change.ts';
+
+/** Makes changes durable. */
+export interface Writer {
+  /** All of them in one transaction. Rejects, and nothing is kept, with what SQLite says or STORE_FAILED. */
+  commit(changes: readonly Change[]): Promise<readonly Answer[]>;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+/** A writer on a thread of its own, which may end before its time. */
+export interface ThreadWriter extends Writer {
+  hasEnded(): boolean;
+}
+
+/** Which thread writes: `own` a thread of its own, `main` this one, `auto` this one until others would have to wait for it. */
+export type WriterChoice = 'auto' | 'main' | 'own';
+
+/**
+ * Writes with `main` at first, since a thread takes longer to start than a short run takes and each way to it and
+ * back costs time; and with a thread of its own as soon as several runs write at once, or the disk is slow. A
+ * thread that cannot be started or has ended is done without.
+ */
+export function createWriter(
+  main: Writer,
+  startThread: () => Promise<ThreadWriter>,
+  choice: Exclude<WriterChoice, 'main'>,
+): Writer {
+  let starting: Promise<void> | undefined;
+  let thread: ThreadWriter | undefined;
+  let slowCommits = 0;
+  const start = async () => {
+    try {
+      thread = await startThread();
+    } catch (error) {
+      if (choice === 'own') throw error;
+    }
+  };
+  const commitHere: Writer['commit'] = async (changes) => {
+    const startedAt = performance.now();
+    try {
+      return await main.commit(changes);
+    } finally {
+      if (performance.now() - startedAt > SLOW_MS) slowCommits += 1;
+    }
+  };
+  return {
+    commit: async (changes) => {
+      if (choice === 'own' || slowCommits > FEW || areOfSeveralRuns(changes)) starting ??= start();
+      if (choice === 'own') await starting;
+      return thread === undefined || thread.hasEnded()
+        ? await commitHere(changes)
+        : await thread.commit(changes);
+    },
+    close: async () => {
+      await starting?.catch(() => {});
+      await thread?.close();
+      await main.close();
+    },
+  };
+}
+
+function areOfSeveralRuns(changes: readonly Change[]): boolean {
+  return changes.some(({ runId }) => runId !== changes[0]?.runId);
+}
+
+/** For so long nothing else that waits for this thread notices; and so often a disk may be slow for once. */
+const SLOW_MS = 4;
+const FEW = 5;
+
+/** STORE_FAILED: whether the changes under way were made is not known. */
+export function endedThreadError(location: string, why: string): RuntimeError {
+  return new RuntimeError(
+    'STORE_FAILED',
+    `the thread that writes the state store ${location} ended: ${why}`,
+    {
+      hint: 'What was under way may or may not have been kept; resume the run.',
+    },
+  );
+}

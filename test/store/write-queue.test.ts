@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { RuntimeError } from '../../src/errors.ts';
+import type { Answer, Change } from '../../src/store/sqlite/write/change.ts';
+import { createWriteQueue } from '../../src/store/sqlite/write/write-queue.ts';
+import { faultOf } from './examples.ts';
+
+/** The end of a step. */
+function end(runId: string, step: string): Change {
+  return { what: 'end_step', runId, step: { step, outcome: '{}', at: 1 } };
+}
+
+function stepOf(change: Change): string {
+  return change.what === 'end_step' ? `${change.runId}/${change.step.step}` : change.what;
+}
+
+/** A queue that notes what it commits; `commit` answers or throws. */
+function openQueue(commit: (steps: readonly string[]) => readonly Answer[]) {
+  const commits: string[][] = [];
+  const queue = createWriteQueue(async (changes) => {
+    const steps = changes.map(stepOf);
+    commits.push(steps);
+    return commit(steps);
+  });
+  return { queue, commits };
+}
+
+const keepAll = (steps: readonly string[]) => steps.map((step): Answer => ({ row: { step } }));
+const full = new RuntimeError('STORE_FAILED', 'the disk is full');
+
+test('what several runs write at one time is one commit, and each gets its own answer', async () => {
+  const { queue, commits } = openQueue(keepAll);
+  const rows = await Promise.all(['a', 'b', 'c'].map((run) => queue.change(end(run, '1'))));
+  expect(rows).toEqual([{ step: 'a/1' }, { step: 'b/1' }, { step: 'c/1' }]);
+  expect(commits).toEqual([['a/1', 'b/1', 'c/1']]);
+});
+
+test('nobody is answered before the commit is done', async () => {
+  const { promise: disk, resolve: sync } = Promise.withResolvers<void>();
+  const queue = createWriteQueue(async (changes) => {
+    await disk;
+    return changes.map(() => ({ row: {} }));
+  });
+  let isAnswered = false;
+  const answer = queue.change(end('a', '1')).then(() => {
+    isAnswered = true;
+  });
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(isAnswered).toBe(false);
+  sync();
+  await answer;
+});
+
+test('changes and work keep their order', async () => {
+  const { queue, commits } = openQueue(keepAll);
+  const seen: number[] = [];
+  await Promise.all([
+    queue.change(end('a', '1')),
+    queue.run(() => seen.push(commits.length)),
+    queue.change(end('a', '2')),
+    queue.change(end('a', '3')),
+    queue.run(() => seen.push(commits.length)),
+  ]);
+  expect(commits).toEqual([['a/1'], ['a/2', 'a/3']]);
+  expect(seen).toEqual([1, 2]);
+});
+
+test('a commit that fails fails the run that is at fault, with what it wrote after that, and no other', async () => {
+  const { queue, commits } = openQueue((steps) => {
+    if (steps.includes('b/1')) throw full;
+    return keepAll(steps);
+  });
+  const changes = [end('a', '1'), end('b', '1'), end('b', '2'), end('c', '1')];
+  const settled = await Promise.allSettled(changes.map((change) => queue.change(change)));
+  expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
+  // What counted on the change that failed was not tried.
+  expect(commits).toEqual([['a/1', 'b/1', 'b/2', 'c/1'], ['a/1'], ['b/1'], ['c/1']]);
+  expect(await queue.change(end('b', '3'))).toEqual({ step: 'b/3' });
+});
+
+test('what is asked for while a change of the run fails is not made either', async () => {
+  let later: Promise<unknown> | undefined;
+  const queue = createWriteQueue(async (changes) => {
+    later ??= faultOf(queue.change(end('a', '2')));
+    await new Promise((resolve) => setImmediate(resolve));
+    if (changes.map(stepOf).includes('a/1')) throw full;
+    return changes.map(() => ({ row: {} }));
+  });
+  expect(await faultOf(queue.change(end('a', '1')))).toMatchObject({ code: 'STORE_FAILED' });
+  expect(await later).toMatchObject({ code: 'STORE_FAILED' });
+});
+
+test('a refusal is its caller’s alone', async () => {
+  const { queue, commits } = openQueue((steps) =>
+    steps.map((step) =>
+      step === 'a/1' ? { refusal: { code: 'RUN_UNKNOWN', message: 'no', hint: '' } } : { row: { step } },
+    ),
+  );
+  const [refused, kept] = await Promise.allSettled([
+    queue.change(end('a', '1')),
+    queue.change(end('a', '2')),
+  ]);
+  expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'RUN_UNKNOWN' } });
+  expect(kept).toMatchObject({ status: 'fulfilled', value: { step: 'a/2' } });
+  expect(commits).toHaveLength(1);
+});
+
+test('what is long is kept in several commits', async () => {
+  const { queue, commits } = openQueue(keepAll);
+  const outcome = 'x'.repeat(3_000_000);
+  const long = (step: string): Change => ({
+    what: 'end_step',
+    runId: 'a',
+    step: { step, outcome, at: 1 },
+  });
+  await Promise.all(['1', '2', '3'].map((step) => queue.change(long(step))));
+  expect(commits).toEqual([['a/1', 'a/2'], ['a/3']]);
+});
