@@ -1,10 +1,10 @@
 import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
 import { drain, startDeadline } from '../time/deadline.ts';
+import type { CollectedOutput } from './collect.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from './process.ts';
 import { lateExitHint, withHint } from './server-hints.ts';
 import { withStderr } from './stderr.ts';
-import { type CollectedOutput, collect } from './stream-reader.ts';
 import type { Message, ProcessReply, Transport } from './transport.ts';
 
 /** Gives a process that has the whole input on stdin. Throws PROCESS_START. */
@@ -77,7 +77,7 @@ async function runOnce(binding: Binding, start: StartWith, run: RunOptions): Pro
   let stdout: CollectedOutput | undefined;
   try {
     child = await Promise.race([starting, deadline.expired]);
-    stdout = collect(child.stdout, binding.maxOutputBytes);
+    stdout = child.collect(binding.maxOutputBytes);
     const reply = await Promise.race([takeReply(binding, child, stdout), deadline.expired]);
     run.track(releaseProcess(binding, child));
     return reply;
@@ -113,8 +113,11 @@ async function takeReply(
   if (ended === undefined) throw outputLimitError(binding);
   // Read on for a while: a grandchild may hold the pipes for as long as it likes. What stderr says matters
   // for a failure only; a good reply does not wait for it.
-  const outputs = ended.exitCode === 0 ? stdout.done : Promise.all([stdout.done, child.stderrClosed]);
-  await drain(Promise.race([outputs, stdout.overflowed]), binding.drainMs);
+  const isFailed = ended.exitCode !== 0;
+  if (!stdout.isDone || (isFailed && !child.isStderrClosed)) {
+    const outputs = isFailed ? Promise.all([stdout.done, child.stderrClosed]) : stdout.done;
+    await drain(Promise.race([outputs, stdout.overflowed]), binding.drainMs);
+  }
   const bytes = stdout.bytes();
   if (bytes === undefined) throw outputLimitError(binding);
   return { via: 'process', ...ended, stdout: bytes, stderr: child.stderr() };
@@ -123,7 +126,7 @@ async function takeReply(
 /** Releases a process that has replied, once the rest of its stderr is read or `drainMs` have passed. */
 async function releaseProcess(binding: Binding, child: WatchedProcess): Promise<void> {
   if (binding.leftovers === 'kill') child.killGroup();
-  await drain(child.stderrClosed, binding.drainMs);
+  if (!child.isStderrClosed) await drain(child.stderrClosed, binding.drainMs);
   child.release();
 }
 

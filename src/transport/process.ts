@@ -4,18 +4,23 @@ import type { Emit } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';
 import { findExecutable } from '../files/executable.ts';
 import { sleep, waitForSettled } from '../time/deadline.ts';
+import { type CollectedOutput, collect } from './collect.ts';
 import type { ExitStatus, Launcher } from './launch/launch.ts';
 import { launchListener, leaderEnded, releaseGroup, signalGroup } from './launch/process-groups.ts';
 import { describeLaunchError, findMissingInterpreter, startError } from './start-error.ts';
-import { watchStderr } from './stderr.ts';
-import { whenClosed } from './stream-reader.ts';
+import { createStderrReader } from './stderr.ts';
 
 /** A running process: its stderr is drained and emitted line by line, its process group can be ended. */
 export interface WatchedProcess {
   readonly pid: number;
   readonly stdin: Writable | null;
+  /** A stream of stdout, for who does not collect it. */
   readonly stdout: Readable;
+  /** Collects stdout: to be called once, before the process has ended. Costs no stream where little is written. */
+  collect(maxBytes: number): CollectedOutput;
   readonly ended: Promise<ExitStatus>;
+  /** Whether `stderrClosed` has settled. */
+  readonly isStderrClosed: boolean;
   /** Settles at the end of stderr. */
   readonly stderrClosed: Promise<void>;
   /** The last 64 KiB of stderr. */
@@ -45,13 +50,21 @@ export async function startProcess(
   const { pid, stdin, stdout, stderr, ended } = launched;
   const { name } = binding;
   context.emit({ type: 'process.started', name, pid });
-  const tail = watchStderr(stderr, (line) => context.emit({ type: 'stderr', name, pid, line }), {
+  const reader = createStderrReader((line) => context.emit({ type: 'stderr', name, pid, line }), {
     onOmitted: ({ lines, bytes }) => {
       const detail = `${lines} lines (${bytes} bytes) of process ${pid} between the first and the last`;
       context.emit({ type: 'dropped', name, what: 'stderr', detail });
     },
     scrubber: context.scrubber,
     ...(binding.mode === 'server' && { windowMs: SERVER_WINDOW_MS }),
+  });
+  const { promise: stderrClosed, resolve: closeStderr } = Promise.withResolvers<void>();
+  stderr.listen({
+    onData: reader.push,
+    onClose: () => {
+      reader.end();
+      closeStderr();
+    },
   });
   const endReported = ended.then((end) => {
     // Processes that it leaves behind are kept, even if this process ends before all outputs are read.
@@ -64,10 +77,16 @@ export async function startProcess(
   return {
     pid,
     stdin,
-    stdout,
+    get stdout() {
+      return stdout.stream();
+    },
+    collect: (maxBytes) => collect(stdout, maxBytes),
     ended: endReported,
-    stderrClosed: whenClosed(stderr),
-    stderr: tail,
+    get isStderrClosed() {
+      return stderr.isClosed;
+    },
+    stderrClosed,
+    stderr: reader.tail,
     terminate: () => {
       terminating ??= terminateGroup(pid, ended, binding.graceMs);
       return terminating;

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { Scrubber } from '../contract/scrub.ts';
 import { RuntimeError } from '../errors.ts';
 import { createTranscoder } from '../text/encoding/utf16.ts';
@@ -13,33 +12,33 @@ export interface StderrOptions extends Partial<StderrListener> {
   readonly scrubber?: Scrubber | undefined;
 }
 
-/**
- * Drains a process's stderr as fast as it is written, emits its first and last lines, and returns a function
- * that gives the last 64 KiB of it.
- */
-export function watchStderr(
-  stderr: Readable,
-  onLine: (line: string) => void,
-  { onOmitted = () => {}, windowMs = Number.POSITIVE_INFINITY, scrubber }: StderrOptions = {},
-): () => string {
-  // Most processes write nothing there, so nothing is made ready for it.
-  let reader: StderrReader | undefined;
-  stderr.on('data', (chunk: Buffer) => {
-    reader ??= createReader({ onLine, onOmitted }, { windowMs, scrubber });
-    reader.push(chunk);
-  });
-  stderr.on('error', () => {});
-  stderr.once('close', () => reader?.end());
-  return () => reader?.tail() ?? '';
-}
-
-interface StderrReader {
+/** Takes what a process writes to its stderr. */
+export interface StderrReader {
   push(chunk: Buffer): void;
+  /** Nothing more comes. */
   end(): void;
+  /** The last 64 KiB so far. */
   tail(): string;
 }
 
-function createReader(
+/** Emits the first and the last lines of a process's stderr, and keeps the end of it. */
+export function createStderrReader(
+  onLine: (line: string) => void,
+  { onOmitted = () => {}, windowMs = Number.POSITIVE_INFINITY, scrubber }: StderrOptions = {},
+): StderrReader {
+  // Most processes write nothing there, so nothing is made ready for it.
+  let reader: StderrReader | undefined;
+  return {
+    push: (chunk) => {
+      reader ??= openReader({ onLine, onOmitted }, { windowMs, scrubber });
+      reader.push(chunk);
+    },
+    end: () => reader?.end(),
+    tail: () => reader?.tail() ?? '',
+  };
+}
+
+function openReader(
   listener: StderrListener,
   { windowMs, scrubber }: Pick<StderrOptions, 'scrubber'> & { readonly windowMs: number },
 ): StderrReader {

@@ -1,34 +1,5 @@
 import type { Readable } from 'node:stream';
 
-/** The bytes of a stream, up to a limit. */
-export interface CollectedOutput {
-  /** Settles at the end of the stream, or once it is destroyed. Never rejects. */
-  readonly done: Promise<void>;
-  /** Settles when more bytes came than the limit; later ones are read and discarded. */
-  readonly overflowed: Promise<void>;
-  /** Everything so far; undefined once it is more than the limit. */
-  bytes(): Uint8Array | undefined;
-  /** How many bytes came so far, kept or not. */
-  length(): number;
-}
-
-/** Reads a stream to its end, keeping at most `maxBytes`. */
-export function collect(stream: Readable, maxBytes: number): CollectedOutput {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  const overflowed = Promise.withResolvers<void>();
-  const bytes = () => (length > maxBytes ? undefined : concatBytes(chunks));
-  stream.on('data', (chunk: Buffer) => {
-    length += chunk.length;
-    if (length <= maxBytes) chunks.push(chunk);
-    else {
-      chunks.length = 0;
-      overflowed.resolve();
-    }
-  });
-  return { done: whenClosed(stream), overflowed: overflowed.promise, bytes, length: () => length };
-}
-
 /** Settles when the stream has ended or was destroyed. Never rejects. */
 export function whenClosed(stream: Readable): Promise<void> {
   return new Promise((resolve) => {

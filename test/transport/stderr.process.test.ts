@@ -1,8 +1,7 @@
-import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { RuntimeError, toFault } from '../../src/errors.ts';
 import { lastLineOf } from '../../src/text/last-line.ts';
-import { watchStderr, withStderr } from '../../src/transport/stderr.ts';
+import { createStderrReader, withStderr } from '../../src/transport/stderr.ts';
 import { createStderrLines } from '../../src/transport/stderr-lines.ts';
 
 test.each([
@@ -36,14 +35,12 @@ test('an error stays as it is where stderr said nothing', () => {
 
 async function watch(chunks: readonly (string | Buffer)[], windowMs = Number.POSITIVE_INFINITY) {
   const told: string[] = [];
-  const stream = new PassThrough();
-  const tail = watchStderr(stream, (line) => told.push(line), {
+  const { push, end, tail } = createStderrReader((line) => told.push(line), {
     windowMs,
     onOmitted: ({ lines, bytes }) => told.push(`(${lines} lines, ${bytes} bytes)`),
   });
-  for (const chunk of chunks) stream.write(chunk);
-  stream.end();
-  await new Promise((resolve) => stream.once('close', resolve));
+  for (const chunk of chunks) push(Buffer.from(chunk));
+  end();
   return { told, tail: tail() };
 }
 

@@ -16,14 +16,34 @@ export interface ExitStatus {
   readonly signal: string | null;
 }
 
+/** What is told of an output. */
+export interface OutputListener {
+  onData(chunk: Buffer): void;
+  /** Called once, at the end, after a read error or after `destroy`. */
+  onClose(): void;
+}
+
+/** Our end of a stdout or stderr. Whoever starts a process listens to it or takes its stream, not both. */
+export interface Output {
+  /** Whether `onClose` was, or would have been, called. */
+  readonly isClosed: boolean;
+  listen(listener: OutputListener): void;
+  stream(): Readable;
+  /** Lets go of it. Safe to call again. */
+  destroy(): void;
+}
+
 /** A started process that leads its own process group, so `-pid` names the group. */
 export interface LaunchedProcess {
   readonly pid: number;
   /** Null once all input is written; otherwise the caller destroys it. */
   readonly stdin: Writable | null;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
-  /** Resolves when the process has exited, even if others still hold its outputs open. Never rejects. */
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /**
+   * Resolves when the process has exited, even if others still hold its outputs open; listeners have been given what it
+   * wrote by then, if that was little. Never rejects.
+   */
   readonly ended: Promise<ExitStatus>;
 }
 

@@ -1,8 +1,11 @@
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 
-// From <fcntl.h>, <spawn.h> and <sys/wait.h>: the same on every Linux architecture that koffi supports.
+// From <fcntl.h>, <poll.h>, <spawn.h> and <sys/wait.h>: the same on every Linux architecture that koffi supports.
 export const O_CLOEXEC = 0o2000000;
+export const F_GETPIPE_SZ = 1032;
+export const POLLIN = 0x01;
+export const POLLHUP = 0x10;
 const POSIX_SPAWN_SETPGROUP = 0x02;
 const POSIX_SPAWN_SETSIGDEF = 0x04;
 const POSIX_SPAWN_SETSIGMASK = 0x08;
@@ -19,26 +22,18 @@ export function loadLibc() {
     // Optional: a machine without a build of koffi uses the portable launcher.
     const koffi: typeof import('koffi') = createRequire(import.meta.url)('koffi');
     const libc = koffi.load('libc.so.6');
-    const attributes = Buffer.alloc(STRUCT_BYTES);
-    const allSignals = Buffer.alloc(STRUCT_BYTES);
-    const noSignals = Buffer.alloc(STRUCT_BYTES);
-    libc.func('int sigfillset(void *set)')(allSignals);
-    libc.func('int sigemptyset(void *set)')(noSignals);
-    libc.func('int posix_spawnattr_init(void *attr)')(attributes);
-    // Node ignores SIGPIPE, and an ignored signal survives exec: children get every default back.
-    libc.func('int posix_spawnattr_setsigdefault(void *attr, void *set)')(attributes, allSignals);
-    libc.func('int posix_spawnattr_setsigmask(void *attr, void *set)')(attributes, noSignals);
-    libc.func('int posix_spawnattr_setpgroup(void *attr, int group)')(attributes, 0);
-    libc.func('int posix_spawnattr_setflags(void *attr, short flags)')(
-      attributes,
-      POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK,
-    );
     return {
-      attributes,
+      attributes: encodeAttributes(libc),
       errno: () => koffi.errno(),
+      addressOf: (memory: Buffer): bigint => koffi.address(memory),
+      pointerBytes: koffi.sizeof('void *'),
       // Not Node's, which in a worker thread keeps its own list of open files.
       close: libc.func('int close(int fd)'),
-      pipe2: libc.func('int pipe2(_Out_ int *fds, int flags)'),
+      read: libc.func('long read(int fd, void *to, size_t bytes)'),
+      write: libc.func('long write(int fd, void *from, size_t bytes)'),
+      fcntl: libc.func('int fcntl(int fd, int command)'),
+      poll: libc.func('int poll(void *fds, unsigned long count, int timeout)'),
+      pipe2: libc.func('int pipe2(void *fds, int flags)'),
       actionsInit: libc.func('int posix_spawn_file_actions_init(void *actions)'),
       actionsDestroy: libc.func('int posix_spawn_file_actions_destroy(void *actions)'),
       addDup2: libc.func('int posix_spawn_file_actions_adddup2(void *actions, int from, int to)'),
@@ -47,13 +42,31 @@ export function loadLibc() {
       ),
       addChdir: libc.func('int posix_spawn_file_actions_addchdir_np(void *actions, const char *path)'),
       spawn: libc.func(
-        'int posix_spawn(_Out_ int *pid, const char *path, void *actions, void *attr, const char **argv, const char **envp)',
+        'int posix_spawn(void *pid, void *path, void *actions, void *attr, void *argv, void *envp)',
       ),
-      waitpid: libc.func('int waitpid(int pid, _Out_ int *status, int options)'),
+      waitpid: libc.func('int waitpid(int pid, void *status, int options)'),
     };
   } catch {
     return undefined;
   }
+}
+
+/** A group of its own, and every signal as it is by default: Node ignores SIGPIPE, which would survive exec. */
+function encodeAttributes(libc: ReturnType<typeof import('koffi').load>): Buffer {
+  const attributes = Buffer.alloc(STRUCT_BYTES);
+  const allSignals = Buffer.alloc(STRUCT_BYTES);
+  const noSignals = Buffer.alloc(STRUCT_BYTES);
+  libc.func('int sigfillset(void *set)')(allSignals);
+  libc.func('int sigemptyset(void *set)')(noSignals);
+  libc.func('int posix_spawnattr_init(void *attr)')(attributes);
+  libc.func('int posix_spawnattr_setsigdefault(void *attr, void *set)')(attributes, allSignals);
+  libc.func('int posix_spawnattr_setsigmask(void *attr, void *set)')(attributes, noSignals);
+  libc.func('int posix_spawnattr_setpgroup(void *attr, int group)')(attributes, 0);
+  libc.func('int posix_spawnattr_setflags(void *attr, short flags)')(
+    attributes,
+    POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK,
+  );
+  return attributes;
 }
 
 /** What an older glibc lacks. */

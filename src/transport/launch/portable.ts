@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import { openInputFifo, openInputFile, openOutputFifo } from './fifo.ts';
 import type { ExitStatus, LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from './launch.ts';
+import { streamOutput } from './stream-output.ts';
 
 /**
  * Starts processes with execa, anywhere. On Linux Node's own pipes are sockets, which a child cannot open
@@ -42,8 +43,8 @@ async function launchWithFiles(request: LaunchRequest, watch?: LaunchListener): 
         stdin === undefined
           ? null
           : ignoreWriteErrors(new Socket({ fd: stdin.parentEnd, readable: false, writable: true })),
-      stdout: new Socket({ fd: stdout.parentEnd, readable: true, writable: false }),
-      stderr: new Socket({ fd: stderr.parentEnd, readable: true, writable: false }),
+      stdout: streamOutput(new Socket({ fd: stdout.parentEnd, readable: true, writable: false })),
+      stderr: streamOutput(new Socket({ fd: stderr.parentEnd, readable: true, writable: false })),
     };
   } catch (error) {
     for (const fd of opened) closeSync(fd);
@@ -61,8 +62,8 @@ async function launchWithPipes(request: LaunchRequest, watch?: LaunchListener): 
     pid: started.pid(),
     ended: started.ended,
     stdin: writable,
-    stdout: requirePart(stdout),
-    stderr: requirePart(stderr),
+    stdout: streamOutput(requirePart(stdout)),
+    stderr: streamOutput(requirePart(stderr)),
   };
 }
 

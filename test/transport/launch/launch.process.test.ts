@@ -8,8 +8,10 @@ import { Worker } from 'node:worker_threads';
 import koffi from 'koffi';
 import { describe, expect, test } from 'vitest';
 import { closeEnv, hostEnv } from '../../../src/binding/env.ts';
-import type { ExitStatus, Launcher, LaunchRequest } from '../../../src/transport/launch/launch.ts';
+import type { ExitStatus, Launcher, LaunchRequest, Output } from '../../../src/transport/launch/launch.ts';
+import { createNativeLauncher } from '../../../src/transport/launch/native.ts';
 import { openLauncher } from '../../../src/transport/launch/open.ts';
+import { streamOutput } from '../../../src/transport/launch/stream-output.ts';
 import { findSurvivors, settle } from '../../leaks.ts';
 import { fixture, isRunning, launchers, until, waitFor } from '../harness.ts';
 
@@ -34,9 +36,33 @@ function script(text: string, overrides: Partial<LaunchRequest> = {}): LaunchReq
 /** Starts a process, reads it to its end and lets go of it. */
 async function run(launch: Launcher, what: LaunchRequest): Promise<Run> {
   const { pid, stdin, stdout, stderr, ended } = await launch(what);
-  const [out, err, end] = await Promise.all([readAll(stdout), readAll(stderr), ended]);
+  const [out, err, end] = await Promise.all([listen(stdout), listen(stderr), ended]);
   stdin?.destroy();
   return { pid, stdout: out, stderr: err.toString(), ended: end };
+}
+
+function listen(output: Output): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  return new Promise((resolve) => {
+    output.listen({
+      onData: (chunk) => chunks.push(chunk),
+      onClose: () => resolve(Buffer.concat(chunks)),
+    });
+  });
+}
+
+/** Starts a process whose outputs are read as streams. */
+async function launchStreams(launch: Launcher, what: LaunchRequest) {
+  const { stdout, stderr, ...rest } = await launch(what);
+  return { ...rest, stdout: stdout.stream(), stderr: stderr.stream() };
+}
+
+/** The launcher whose outputs are streams from the beginning. */
+function asStreams(launch: Launcher): Launcher {
+  return async (what, watch) => {
+    const { stdout, stderr, ...rest } = await launch(what, watch);
+    return { ...rest, stdout: streamOutput(stdout.stream()), stderr: streamOutput(stderr.stream()) };
+  };
 }
 
 async function readAll(stream: Readable): Promise<Buffer> {
@@ -75,8 +101,29 @@ function isHandedDown(fd: number): boolean {
 
 const clean = { exitCode: 0, signal: null };
 
-describe.each(launchers)('the %s launcher', async (name) => {
-  const launch = await openLauncher(name);
+const variants = [
+  ...launchers.map((name) => ({ title: `the ${name} launcher`, open: () => openLauncher(name) })),
+  ...(hasProc
+    ? [
+        {
+          title: 'the native launcher in this thread',
+          open: async () => requireLauncher(createNativeLauncher(false)),
+        },
+        {
+          title: 'the native launcher with streams',
+          open: async () => asStreams(await openLauncher('native')),
+        },
+      ]
+    : []),
+];
+
+function requireLauncher(launch: Launcher | undefined): Launcher {
+  if (launch === undefined) throw new Error('there is no native launcher here');
+  return launch;
+}
+
+describe.each(variants)('$title', async ({ open }) => {
+  const launch = await open();
 
   test.runIf(hasProc)('starts a process that leads its own group', async () => {
     const { pid, stdout } = await run(launch, script('cut -d" " -f5 /proc/$$/stat'));
@@ -84,7 +131,7 @@ describe.each(launchers)('the %s launcher', async (name) => {
   });
 
   test('lets a signal to the group reach a child’s child', async () => {
-    const { pid, stdout, stderr, ended } = await launch(script('sleep 60 & echo $!; wait'));
+    const { pid, stdout, stderr, ended } = await launchStreams(launch, script('sleep 60 & echo $!; wait'));
     const [line] = await once(stdout, 'data');
     process.kill(-pid, 'SIGKILL');
     expect(await ended).toEqual({ exitCode: null, signal: 'SIGKILL' });
@@ -165,7 +212,10 @@ describe.each(launchers)('the %s launcher', async (name) => {
   });
 
   test('leaves stdin open as a stream where no input is given', async () => {
-    const { stdin, stdout, stderr, ended } = await launch(request('/bin/cat', { input: null }));
+    const { stdin, stdout, stderr, ended } = await launchStreams(
+      launch,
+      request('/bin/cat', { input: null }),
+    );
     const echoed: string[] = [];
     stdout.on('data', (chunk: Buffer) => echoed.push(chunk.toString()));
     for (const line of ['one\n', 'two\n', 'three\n']) {
@@ -179,7 +229,7 @@ describe.each(launchers)('the %s launcher', async (name) => {
   });
 
   test('lets a stream be written after its reader has gone', async () => {
-    const { stdin, stdout, stderr, ended } = await launch(script('exit 0', { input: null }));
+    const { stdin, stdout, stderr, ended } = await launchStreams(launch, script('exit 0', { input: null }));
     expect(await ended).toEqual(clean);
     stdin?.write('nobody reads this\n');
     await waitFor(() => stdin?.destroyed || undefined, 'end of stdin');
@@ -216,7 +266,7 @@ describe.each(launchers)('the %s launcher', async (name) => {
 
   test('lets a child open /dev/stdin while it is a stream, late too', async () => {
     const text = 'sleep 0.2; while read -r line; do echo "<$line>"; done </dev/stdin';
-    const { stdin, stdout, stderr, ended } = await launch(script(text, { input: null }));
+    const { stdin, stdout, stderr, ended } = await launchStreams(launch, script(text, { input: null }));
     const output = readAll(stdout);
     stdin?.write('one\n');
     stdin?.write('two\n');
@@ -228,7 +278,7 @@ describe.each(launchers)('the %s launcher', async (name) => {
   });
 
   test('tells of the end of a process whose child holds all its streams', async () => {
-    const { pid, stdout, stderr, ended } = await launch(script('sleep 60 & exit 0'));
+    const { pid, stdout, stderr, ended } = await launchStreams(launch, script('sleep 60 & exit 0'));
     expect(await ended).toEqual(clean);
     expect([stdout.readableEnded, stderr.readableEnded]).toEqual([false, false]);
     process.kill(-pid, 'SIGKILL');

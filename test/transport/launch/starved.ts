@@ -8,13 +8,14 @@ const name: LauncherName = process.argv[2] === 'portable' ? 'portable' : 'native
 const launch = await openLauncher(name);
 
 async function run(start: Launcher, input: Uint8Array | null): Promise<string> {
-  const { stdin, stdout, stderr, ended } = await start({
+  const { stdin, ended, ...outputs } = await start({
     command: '/bin/sh',
     args: ['-c', 'echo again'],
     cwd: '/',
     env: { PATH: '/usr/bin:/bin' },
     input,
   });
+  const [stdout, stderr] = [outputs.stdout.stream(), outputs.stderr.stream()];
   const chunks: Buffer[] = [];
   stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
   const closed = Promise.all([once(stdout, 'close'), once(stderr.resume(), 'close')]);

@@ -9,13 +9,14 @@ process.on('warning', ({ message }) => warnings.push(message));
 
 /** Runs one shell script in this thread and gives what it wrote. */
 async function run(launch: Launcher, script: string, input = 'x') {
-  const { stdin, stdout, stderr, ended } = await launch({
+  const { stdin, ended, ...outputs } = await launch({
     command: '/bin/sh',
     args: ['-c', script],
     cwd: '/',
     env: { PATH: '/usr/bin:/bin' },
     input: Buffer.from(input),
   });
+  const [stdout, stderr] = [outputs.stdout.stream(), outputs.stderr.stream()];
   const chunks: Buffer[] = [];
   stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
   await once(stdout, 'close');

@@ -1,0 +1,63 @@
+import { constants } from 'node:os';
+import { isMainThread } from 'node:worker_threads';
+import type { ExitStatus } from './launch.ts';
+import { type Libc, WNOHANG } from './libc.ts';
+
+/** Learns how processes end that Node knows nothing of. It waits for each by its number, so that Node's own are left to it. */
+export interface Exits {
+  /** Calls `onEnd` once, in a later turn of the event loop, when the process has ended. A living one keeps Node alive. */
+  watch(pid: number, onEnd: (ended: ExitStatus) => void): void;
+  /** Looks now, rather than at the next signal. */
+  look(): void;
+}
+
+/** Watches the processes that this thread starts. */
+export function createExits(libc: Libc): Exits {
+  const listeners = new Map<number, (ended: ExitStatus) => void>();
+  const status = new Int32Array(new ArrayBuffer(STATUS_BYTES));
+  const look = () => {
+    for (const [pid, onEnd] of listeners) {
+      const reaped: number = libc.waitpid(pid, status, WNOHANG);
+      if (reaped === 0) continue;
+      listeners.delete(pid);
+      // -1 means that somebody else reaped it: how it ended is then unknown, and must not pass for success.
+      onEnd(reaped === pid ? decodeStatus(status[0] ?? 0) : { exitCode: -1, signal: null });
+    }
+    if (listeners.size === 0) heartbeat?.unref();
+  };
+  let heartbeat: NodeJS.Timeout | undefined;
+  const begin = () => {
+    if (isMainThread) process.on('SIGCHLD', look);
+    return setInterval(look, isMainThread ? HEARTBEAT_MS : POLL_MS);
+  };
+  return {
+    watch: (pid, onEnd) => {
+      listeners.set(pid, onEnd);
+      // A signal listener does not keep Node alive, and a living child must.
+      heartbeat ??= begin();
+      heartbeat.ref();
+      // It may have ended, and its signal may have come, before anybody knew its number.
+      setImmediate(look);
+    },
+    look,
+  };
+}
+
+const HEARTBEAT_MS = 1000;
+/** Signals reach the main thread only; another has to look. */
+const POLL_MS = 5;
+/** More than the four that are used, since memory of up to 64 bytes may move. */
+const STATUS_BYTES = 128;
+
+/** Source: WIFEXITED, WEXITSTATUS and WTERMSIG of <sys/wait.h>. */
+function decodeStatus(status: number): ExitStatus {
+  const signal = status & 0x7f;
+  return signal === 0
+    ? { exitCode: (status >> 8) & 0xff, signal: null }
+    : { exitCode: null, signal: signalName(signal) };
+}
+
+function signalName(number: number): string {
+  const known = Object.entries(constants.signals).find(([, value]) => value === number);
+  return known?.[0] ?? `signal ${number}`;
+}

@@ -1,0 +1,84 @@
+import { isMainThread } from 'node:worker_threads';
+import { type Libc, POLLHUP, POLLIN } from './libc.ts';
+import { PipeOutput } from './pipe-output.ts';
+
+/** Both outputs of a process. */
+export interface Outputs {
+  readonly stdout: PipeOutput;
+  readonly stderr: PipeOutput;
+}
+
+/** Sees to it that the outputs of all processes are read: at once after an early end, else by streams. */
+export interface OutputReader {
+  open(stdout: number, stderr: number): Outputs;
+  /** The process has ended: reads what it left, and by streams what others still write. */
+  settle(outputs: Outputs): void;
+}
+
+/** Opens the reader of outputs of this thread. */
+export function createOutputReader(libc: Libc): OutputReader {
+  const young = new Map<Outputs, number>();
+  let isLooking = false;
+  const look = () => {
+    isLooking = false;
+    const now = performance.now();
+    for (const [outputs, startedAt] of young) {
+      if (now - startedAt >= YOUNG_MS || pollOutputs(libc, outputs).some((events) => events & POLLIN)) {
+        young.delete(outputs);
+        openStreams(outputs);
+      }
+    }
+    lookLater();
+  };
+  const lookLater = () => {
+    if (young.size === 0 || isLooking) return;
+    isLooking = true;
+    setTimeout(look, LOOK_MS).unref();
+  };
+  return {
+    open: (stdout, stderr) => {
+      const outputs = { stdout: new PipeOutput(libc, stdout), stderr: new PipeOutput(libc, stderr) };
+      if (isMainThread) {
+        young.set(outputs, performance.now());
+        lookLater();
+      } else {
+        // What ends a thread closes its streams, and no bare descriptors.
+        openStreams(outputs);
+      }
+      return outputs;
+    },
+    settle: (outputs) => {
+      if (!young.delete(outputs)) return;
+      const [stdout = 0, stderr = 0] = pollOutputs(libc, outputs);
+      if (stdout & POLLHUP) outputs.stdout.readRest();
+      if (stderr & POLLHUP) outputs.stderr.readRest();
+      // What is still held open by others, and what nobody listens to yet.
+      openStreams(outputs);
+    },
+  };
+}
+
+/** A process that lives longer gets streams, whatever it says. */
+const YOUNG_MS = 20;
+/** How often it is looked whether a young process has said something: it must not wait for room in its pipe. */
+const LOOK_MS = 2;
+
+function openStreams({ stdout, stderr }: Outputs): void {
+  stdout.open();
+  stderr.open();
+}
+
+// Source: struct pollfd of <poll.h>: int fd; short events; short revents.
+const pollFds = new Int32Array(new ArrayBuffer(128), 0, 4);
+const pollEvents = new Int16Array(pollFds.buffer, 0, 8);
+
+/** What can be read of stdout and of stderr without waiting. */
+function pollOutputs(libc: Libc, { stdout, stderr }: Outputs): readonly number[] {
+  // A negative descriptor is passed over.
+  pollFds[0] = stdout.isUnread ? stdout.fd : -1;
+  pollFds[2] = stderr.isUnread ? stderr.fd : -1;
+  pollEvents[2] = POLLIN;
+  pollEvents[6] = POLLIN;
+  if (libc.poll(pollFds, 2, 0) <= 0) return [0, 0];
+  return [pollEvents[3] ?? 0, pollEvents[7] ?? 0];
+}
