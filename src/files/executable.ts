@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve } from 'node:path';
 import { findHeadFault, isFile, readHead } from './interpreter.ts';
 
@@ -20,16 +20,81 @@ export type Executable =
 export function findExecutable(command: string, folder: string, searchPath: string): Executable {
   if (command === '') return missing('the command is empty', 'Set `command` to a program.');
   if (!command.includes('/')) return findOnPath(command, folder, searchPath);
-  const path = isAbsolute(command) ? command : resolve(folder, command);
+  const [path = command] = candidatesOf(command, folder, searchPath);
   return inspect(path) ?? { found: true, path };
+}
+
+/**
+ * A `findExecutable` for many calls of few commands: what it found is looked at again only when a file in question has become
+ * another one, or other files stand before it on the search path.
+ */
+export function createExecutableFinder(): typeof findExecutable {
+  const known = new Map<string, Known>();
+  return (command, folder, searchPath) => {
+    const key = `${command}\0${folder}\0${searchPath}`;
+    const last = known.get(key);
+    if (last?.candidates.every(isUnchanged)) return last.executable;
+    // Before the search, so that what changes meanwhile is seen by the next call.
+    const candidates = candidatesOf(command, folder, searchPath).map((path) => ({
+      path,
+      stats: statOf(path),
+    }));
+    const executable = findExecutable(command, folder, searchPath);
+    if (!executable.found) known.delete(key);
+    else {
+      if (known.size >= MAX_KNOWN) known.clear();
+      const end = candidates.findIndex(({ path }) => path === executable.path) + 1;
+      known.set(key, { executable, candidates: candidates.slice(0, end) });
+    }
+    return executable;
+  };
+}
+
+const MAX_KNOWN = 1000;
+
+/** An executable, and the files that decided, the executable itself last, as they were. */
+interface Known {
+  readonly executable: Executable;
+  readonly candidates: readonly Candidate[];
+}
+
+interface Candidate {
+  readonly path: string;
+  readonly stats: Stats | undefined;
+}
+
+/** Permissions and contents cannot change without the time of change. */
+function isUnchanged({ path, stats }: Candidate): boolean {
+  const now = statOf(path);
+  if (now === undefined || stats === undefined) return now === stats;
+  return (
+    now.ctimeMs === stats.ctimeMs &&
+    now.ino === stats.ino &&
+    now.dev === stats.dev &&
+    now.mtimeMs === stats.mtimeMs &&
+    now.size === stats.size
+  );
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // In a folder that may not be entered.
+  }
+}
+
+/** The files that a command may start, the first that can be started first. */
+function candidatesOf(command: string, folder: string, searchPath: string): string[] {
+  if (command.includes('/')) return [isAbsolute(command) ? command : resolve(folder, command)];
+  // A relative entry starts where Signalbox runs, not in the folder in which the process will.
+  const directories = searchPath.split(delimiter).filter((directory) => directory !== '');
+  return directories.map((directory) => resolve(directory, command));
 }
 
 function findOnPath(command: string, folder: string, searchPath: string): Executable {
   let refusal: Executable | undefined;
-  for (const directory of searchPath.split(delimiter)) {
-    if (directory === '') continue;
-    // A relative entry starts where Signalbox runs, not in the folder in which the process will.
-    const path = resolve(directory, command);
+  for (const path of candidatesOf(command, folder, searchPath)) {
     const problem = inspect(path);
     if (problem === undefined) return { found: true, path };
     if (isFile(path)) refusal ??= problem;

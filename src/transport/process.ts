@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Binding } from '../binding/binding.ts';
 import type { Emit } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';
-import { findExecutable } from '../files/executable.ts';
+import { createExecutableFinder } from '../files/executable.ts';
 import { sleep, waitForSettled } from '../time/deadline.ts';
 import { type CollectedOutput, collect } from './collect.ts';
 import type { ExitStatus, Launcher } from './launch/launch.ts';
@@ -108,7 +108,11 @@ const SERVER_WINDOW_MS = 1_000;
 async function launchProcess(binding: Binding, launch: Launcher, input: Uint8Array | null) {
   const { name, args, cwd, env } = binding;
   if (binding.refused !== null) throw startError(name, binding.refused);
-  if ([binding.command, cwd, ...args, ...Object.entries(env).flat()].some((text) => text.includes('\0'))) {
+  if (
+    [binding.command, cwd].some(hasNul) ||
+    listHasNul(args, () => args) ||
+    listHasNul(env, () => Object.entries(env).flat())
+  ) {
     throw startError(name, 'its command or environment has a NUL character, which no process can be given');
   }
   const executable = findExecutable(binding.command, cwd, env['PATH'] ?? '');
@@ -120,6 +124,22 @@ async function launchProcess(binding: Binding, launch: Launcher, input: Uint8Arr
     const reason = fault?.reason ?? describeLaunchError(error, cwd, executable.path);
     throw startError(name, reason, { cause: error, ...(fault && { hint: fault.hint }) });
   }
+}
+
+const findExecutable = createExecutableFinder();
+
+const withoutNul = new WeakSet<object>();
+
+/** Remembers for each list or environment that it is fine, since a binding's stay the same. */
+function listHasNul(owner: object, listTexts: () => readonly string[]): boolean {
+  if (withoutNul.has(owner)) return false;
+  if (listTexts().some(hasNul)) return true;
+  withoutNul.add(owner);
+  return false;
+}
+
+function hasNul(text: string): boolean {
+  return text.includes('\0');
 }
 
 async function terminateGroup(pid: number, ended: Promise<ExitStatus>, graceMs: number): Promise<void> {

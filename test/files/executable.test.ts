@@ -1,8 +1,19 @@
-import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
-import { findExecutable } from '../../src/files/executable.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createExecutableFinder, findExecutable } from '../../src/files/executable.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'executable-'));
 const here = makeFolder('here');
@@ -173,4 +184,77 @@ test('finds the node that runs this test, by name and by path', () => {
   const folder = dirname(process.execPath);
   expect(findExecutable('node', here, folder)).toEqual({ found: true, path: join(folder, 'node') });
   expect(findExecutable(process.execPath, here, '')).toEqual({ found: true, path: process.execPath });
+});
+
+describe('what was found once', () => {
+  const folder = makeFolder('changing');
+  const early = makeFolder('early');
+  const path = join(folder, 'tool');
+  const find = createExecutableFinder();
+  const found = { found: true, path };
+  const onPath = () => find('tool', here, [early, folder].join(delimiter));
+  const byPath = () => find('./tool', folder, '');
+
+  beforeEach(() => {
+    rmSync(join(early, 'tool'), { force: true });
+    rmSync(path, { force: true });
+    write(path, script, 0o755);
+    expect([onPath(), byPath(), onPath(), byPath()]).toEqual([found, found, found, found]);
+  });
+
+  test('is found again', () => {
+    expect([onPath(), byPath()]).toEqual([found, found]);
+  });
+
+  test.each([
+    { title: 'deleted', change: () => rmSync(path) },
+    { title: 'made a file that cannot be executed', change: () => chmodSync(path, 0o644) },
+    {
+      title: 'replaced by a folder',
+      change: () => {
+        rmSync(path);
+        mkdirSync(path);
+      },
+      undo: () => rmdirSync(path),
+    },
+    {
+      title: 'replaced by a file of the same length and time that cannot be run',
+      change: () => {
+        const { atime, mtime } = statSync(path);
+        write(join(folder, 'other'), script.replace('#!', '# '), 0o755);
+        utimesSync(join(folder, 'other'), atime, mtime);
+        renameSync(join(folder, 'other'), path);
+      },
+    },
+    {
+      title: 'written anew in its place with Windows line ends',
+      change: () => writeFileSync(path, script.replaceAll('\n', '\r\n')),
+    },
+  ])('is found no more when it is $title', ({ change, undo }) => {
+    change();
+    const now = [onPath().found, byPath().found];
+    undo?.();
+    expect(now).toEqual([false, false]);
+  });
+
+  test('gives way to a file of that name that appears before it on the search path', () => {
+    write(join(early, 'tool'), script, 0o755);
+    expect(onPath()).toEqual({ found: true, path: join(early, 'tool') });
+    rmSync(join(early, 'tool'));
+    expect(onPath()).toEqual(found);
+  });
+
+  test('gives way to a file before it that becomes executable', () => {
+    write(join(early, 'tool'), script, 0o644);
+    expect(onPath()).toEqual(found);
+    chmodSync(join(early, 'tool'), 0o755);
+    expect(onPath()).toEqual({ found: true, path: join(early, 'tool') });
+  });
+
+  test('is not remembered where it was not found', () => {
+    rmSync(path);
+    expect([onPath().found, byPath().found]).toEqual([false, false]);
+    write(path, script, 0o755);
+    expect([onPath(), byPath()]).toEqual([found, found]);
+  });
 });
