@@ -1,8 +1,8 @@
 import { type EvalOutcome, type EvalRequest, unscored } from '../contract/eval.ts';
-import { toFault } from '../errors.ts';
-import type { QueueClock, Timing } from '../time/stopwatch.ts';
+import type { Fault } from '../errors.ts';
+import type { Timing } from '../time/stopwatch.ts';
 import type { Reply } from '../transport/transport.ts';
-import { type Invocation, invoke, type Port, trackCall } from './invoke.ts';
+import { type Invocation, invokeOr, type Port, trackCall } from './invoke.ts';
 
 /** An outcome, the milliseconds it took, and what was said beside it. */
 export interface TimedOutcome extends Timing {
@@ -21,7 +21,7 @@ export async function runEval(
   const onReply = (reply: Reply) => {
     if (reply.via === 'process') stderr = reply.stderr;
   };
-  const outcome = await ask(port, { ...invocation, onReply }, call.clock);
+  const outcome = await invokeOr(port, { ...invocation, onReply }, { onFault, clock: call.clock });
   const took = call.finish({
     status: outcome.status,
     error: outcome.status === 'unscored' ? outcome.error : undefined,
@@ -29,15 +29,6 @@ export async function runEval(
   return { outcome, ...took, stderr };
 }
 
-async function ask(
-  port: Port<EvalRequest, EvalOutcome>,
-  invocation: Invocation<EvalRequest>,
-  clock: QueueClock,
-): Promise<EvalOutcome> {
-  try {
-    return await invoke(port, invocation, clock);
-  } catch (error) {
-    const fault = toFault(error);
-    return unscored(fault.message, fault);
-  }
+function onFault(fault: Fault): EvalOutcome {
+  return unscored(fault.message, fault);
 }

@@ -9,7 +9,7 @@ import {
 } from '../contract/hook.ts';
 import { type Fault, RuntimeError, toFault } from '../errors.ts';
 import { Json } from '../json/json.ts';
-import { startStopwatch, wholeMs } from '../time/stopwatch.ts';
+import { type QueueClock, startStopwatch, wholeMs } from '../time/stopwatch.ts';
 import { isCancelledAnswer } from './cancellation.ts';
 import { type Invocation, invoke, type Port } from './invoke.ts';
 
@@ -38,9 +38,9 @@ export async function askHook(
   question: HookQuestion,
   accept: Accept = () => {},
 ): Promise<Answer> {
-  if (port.emit.hears?.('decision') === false) return await ask(port, question, accept);
+  if (port.emit.hears?.('decision') === false) return await ask(port, question, { accept });
   const watch = startStopwatch();
-  const answer = await watch.run(() => ask(port, question, accept));
+  const answer = await ask(port, question, { accept, clock: watch });
   const { hook: kind, phase } = question.input;
   const { name, dialect } = port.binding;
   if (question.withdrawn?.aborted === true && isCancelledAnswer(answer)) {
@@ -65,10 +65,14 @@ export async function askHook(
   return answer;
 }
 
-async function ask(port: FilterPort, question: HookQuestion, accept: Accept): Promise<Answer> {
+async function ask(
+  port: FilterPort,
+  question: HookQuestion,
+  { accept, clock }: { readonly accept: Accept; readonly clock?: QueueClock },
+): Promise<Answer> {
   const { name } = port.binding;
   try {
-    const answer = await invoke(port, question);
+    const answer = await invoke(port, question, clock);
     if (answer.verdict === 'deny') return { ...answer, reason: answer.reason || `hook "${name}" denied` };
     if (answer.verdict === 'ask') return { ...answer, reason: answer.reason || `hook "${name}" asks` };
     // The native dialects have no other verdict; any other one is denied.

@@ -2,7 +2,7 @@ import type { Binding } from '../binding/binding.ts';
 import type { Capability, Emit } from '../contract/event.ts';
 import { noopScrubber, type Scrubber, scrubError } from '../contract/scrub.ts';
 import type { Codec } from '../dialects/dialect.ts';
-import { toRuntimeError } from '../errors.ts';
+import { type Fault, toFault, toRuntimeError } from '../errors.ts';
 import { type QueueClock, startStopwatch, type Timing, wholeMs } from '../time/stopwatch.ts';
 import type { Reply, Transport } from '../transport/transport.ts';
 import { readReply } from './read-reply.ts';
@@ -33,21 +33,49 @@ export interface Invocation<Input> {
  */
 export async function invoke<Input, Output extends object>(
   port: Port<Input, Output>,
-  { input, signal, onReply }: Invocation<Input>,
+  invocation: Invocation<Input>,
   clock?: QueueClock,
 ): Promise<Output> {
-  const { scrubber = noopScrubber } = port;
   try {
-    const reply = await port.transport.exchange(port.codec.encode(input), signal, clock);
-    onReply?.(reply);
-    const { output, notes } = readReply(reply, scrubber, (given) => port.codec.decode(given, input));
-    for (const { level, message } of notes) {
-      port.emit({ type: 'note', name: port.binding.name, level, message });
-    }
-    return output;
+    const { input, signal } = invocation;
+    return takeReply(
+      port,
+      await port.transport.exchange(port.codec.encode(input), signal, clock),
+      invocation,
+    );
   } catch (error) {
-    throw scrubError(toRuntimeError(error), scrubber);
+    throw scrubError(toRuntimeError(error), port.scrubber ?? noopScrubber);
   }
+}
+
+/** The same, with what `onFault` makes of a fault in place of an error. Rejects only with what `onFault` throws. */
+export async function invokeOr<Input, Output extends object>(
+  port: Port<Input, Output>,
+  invocation: Invocation<Input>,
+  { onFault, clock }: { readonly onFault: (fault: Fault) => Output; readonly clock?: QueueClock | undefined },
+): Promise<Output> {
+  // In the same words as `invoke`, which it would have to wait for.
+  try {
+    const { input, signal } = invocation;
+    return takeReply(
+      port,
+      await port.transport.exchange(port.codec.encode(input), signal, clock),
+      invocation,
+    );
+  } catch (error) {
+    return onFault(toFault(scrubError(toRuntimeError(error), port.scrubber ?? noopScrubber)));
+  }
+}
+
+function takeReply<Input, Output extends object>(
+  { binding, codec, emit, scrubber = noopScrubber }: Port<Input, Output>,
+  reply: Reply,
+  { input, onReply }: Invocation<Input>,
+): Output {
+  onReply?.(reply);
+  const { output, notes } = readReply(reply, scrubber, (given) => codec.decode(given, input));
+  for (const { level, message } of notes) emit({ type: 'note', name: binding.name, level, message });
+  return output;
 }
 
 /** A call whose start has been emitted. */

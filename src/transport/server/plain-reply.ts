@@ -13,23 +13,63 @@ export interface PlainReply {
  */
 export function readPlainReply(bytes: Buffer, start: number, end: number): PlainReply | undefined {
   if (bytes[end - 1] !== CLOSE_BRACE) return undefined;
-  for (const { head, middle } of spellings) {
-    const idStart = start + head.length;
-    if (!standsAt(bytes, start, head)) continue;
-    const idEnd = endOfDigits(bytes, idStart, end);
-    const id = readId(bytes, idStart, idEnd);
-    if (id === undefined || !standsAt(bytes, idEnd, middle)) return undefined;
-    const result = readResult(bytes, idEnd + middle.length, end - 1);
-    return result && { id, result };
+  for (const { head, middle } of idFirst) {
+    if (standsAt(bytes, start, head)) return readIdFirst(bytes, start + head.length, { middle, end });
+  }
+  for (const { head, middle } of resultFirst) {
+    if (standsAt(bytes, start, head)) return readResultFirst(bytes, start + head.length, { middle, end });
   }
   return undefined;
 }
 
-/** As most libraries write JSON, without and with spaces. */
-const spellings = [
-  { head: codesOf('{"jsonrpc":"2.0","id":'), middle: codesOf(',"result":') },
-  { head: codesOf('{"jsonrpc": "2.0", "id": '), middle: codesOf(', "result": ') },
+/** What stands before, and between, the id and the result: as most libraries write JSON, with and without spaces. */
+const idFirst = [
+  spelling('{"jsonrpc":"2.0","id":', ',"result":'),
+  spelling('{"jsonrpc": "2.0", "id": ', ', "result": '),
+  // The longer one first.
+  spelling('{"id": ', ', "jsonrpc": "2.0", "result": '),
+  spelling('{"id":', ',"jsonrpc":"2.0","result":'),
 ];
+const resultFirst = [
+  spelling('{"jsonrpc":"2.0","result":', ',"id":'),
+  spelling('{"jsonrpc": "2.0", "result": ', ', "id": '),
+];
+
+interface Spelling {
+  readonly head: readonly number[];
+  readonly middle: readonly number[];
+}
+
+/** An array is compared in less time than a buffer. */
+function spelling(head: string, middle: string): Spelling {
+  return { head: [...Buffer.from(head)], middle: [...Buffer.from(middle)] };
+}
+
+interface Rest {
+  readonly middle: readonly number[];
+  readonly end: number;
+}
+
+function readIdFirst(bytes: Buffer, start: number, { middle, end }: Rest): PlainReply | undefined {
+  let idEnd = start;
+  while (idEnd < end && isDigit(bytes[idEnd])) idEnd += 1;
+  const id = readId(bytes, start, idEnd);
+  if (id === undefined || !standsAt(bytes, idEnd, middle)) return undefined;
+  return withResult(id, readResult(bytes, idEnd + middle.length, end - 1));
+}
+
+function readResultFirst(bytes: Buffer, start: number, { middle, end }: Rest): PlainReply | undefined {
+  let idStart = end - 1;
+  while (idStart > start && isDigit(bytes[idStart - 1])) idStart -= 1;
+  const id = readId(bytes, idStart, end - 1);
+  const resultEnd = idStart - middle.length;
+  if (id === undefined || resultEnd <= start || !standsAt(bytes, resultEnd, middle)) return undefined;
+  return withResult(id, readResult(bytes, start, resultEnd));
+}
+
+function withResult(id: number, result: Json | undefined): PlainReply | undefined {
+  return result && { id, result };
+}
 
 const ZERO = 0x30;
 const NINE = 0x39;
@@ -38,20 +78,9 @@ const CLOSE_BRACE = 0x7d;
 /** So many digits are exact in a double. */
 const MAX_DIGITS = 15;
 
-/** An array is compared in less time than a buffer. */
-function codesOf(text: string): readonly number[] {
-  return [...Buffer.from(text)];
-}
-
 function standsAt(bytes: Buffer, start: number, codes: readonly number[]): boolean {
   for (let at = 0; at < codes.length; at += 1) if (bytes[start + at] !== codes[at]) return false;
   return true;
-}
-
-function endOfDigits(bytes: Buffer, start: number, end: number): number {
-  let at = start;
-  while (at < end && isDigit(bytes[at])) at += 1;
-  return at;
 }
 
 function isDigit(code: number | undefined): boolean {

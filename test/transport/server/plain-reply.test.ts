@@ -30,18 +30,33 @@ const usual = fc
       stringText,
       fc.jsonValue().map((value) => JSON.stringify(value)),
     ),
-    fc.boolean(),
+    fc.constantFrom<(id: bigint | number, result: string) => string>(
+      (id, result) => `{"jsonrpc":"2.0","id":${id},"result":${result}}`,
+      (id, result) => `{"jsonrpc": "2.0", "id": ${id}, "result": ${result}}`,
+      (id, result) => `{"id":${id},"jsonrpc":"2.0","result":${result}}`,
+      (id, result) => `{"id": ${id}, "jsonrpc": "2.0", "result": ${result}}`,
+      (id, result) => `{"jsonrpc":"2.0","result":${result},"id":${id}}`,
+      (id, result) => `{"jsonrpc": "2.0", "result": ${result}, "id": ${id}}`,
+    ),
   )
-  .map(([id, result, isSpaced]) =>
-    isSpaced
-      ? `{"jsonrpc": "2.0", "id": ${id}, "result": ${result}}`
-      : `{"jsonrpc":"2.0","id":${id},"result":${result}}`,
-  );
+  .map(([id, result, spell]) => spell(id, result));
 
 describe('a line in the usual spelling', () => {
   test.each([
     { title: 'without spaces', line: '{"jsonrpc":"2.0","id":7,"result":{"a":[1,{}]}}', text: '{"a":[1,{}]}' },
     { title: 'with spaces', line: '{"jsonrpc": "2.0", "id": 7, "result": {"a": 1}}', text: '{"a": 1}' },
+    { title: 'with sorted keys', line: '{"id":7,"jsonrpc":"2.0","result":[1]}', text: '[1]' },
+    {
+      title: 'with sorted keys and spaces',
+      line: '{"id": 7, "jsonrpc": "2.0", "result": "a"}',
+      text: '"a"',
+    },
+    { title: 'with the id last', line: '{"jsonrpc":"2.0","result":{"id":8},"id":7}', text: '{"id":8}' },
+    {
+      title: 'with the id last, and spaces',
+      line: '{"jsonrpc": "2.0", "result": [",\\"id\\":8}"], "id": 7}',
+      text: '[",\\"id\\":8}"]',
+    },
     { title: 'with a null result', line: '{"jsonrpc":"2.0","id":7,"result":null}', text: 'null' },
     { title: 'with many digits', line: '{"jsonrpc":"2.0","id":7,"result":1.10e400}', text: '1.10e400' },
     { title: 'beyond ASCII', line: '{"jsonrpc":"2.0","id":7,"result":"é€😀"}', text: '"é€😀"' },
@@ -97,6 +112,20 @@ describe('a line in any other spelling is left to the full reading', () => {
     '{"jsonrpc":"2.0","id":7,"error":{"code":1}}',
     '{"jsonrpc":"1.0","id":7,"result":1}',
     '{"id":7,"result":1}',
+    '{"id":7,"jsonrpc":"2.0","result":1,"id":7}',
+    '{"id":7,"jsonrpc":"1.0","result":1}',
+    '{"jsonrpc":"2.0","result":1,"id":}',
+    '{"jsonrpc":"2.0","result":,"id":7}',
+    '{"jsonrpc":"2.0","result":"id":7}',
+    '{"jsonrpc":"2.0","result":1,"id":07}',
+    '{"jsonrpc":"2.0","result":1,"id":-7}',
+    '{"jsonrpc":"2.0","result":1,"id":7.0}',
+    '{"jsonrpc":"2.0","result":1,"id":"7"}',
+    '{"jsonrpc":"2.0","result":1,"id":7,"id":7}',
+    '{"jsonrpc":"2.0","result":1,"result":2,"id":7}',
+    '{"jsonrpc":"2.0","result":1,"ID":8,"id":7}',
+    '{"jsonrpc":"2.0","result":1 ,"id":7}',
+    '{"jsonrpc":"2.0","result":"x,"id":7}',
     '{"jsonrpc":"2.0","id":7,"result": 1}',
     '{"jsonrpc":"2.0","id":7,"result":1 }',
     '{"jsonrpc":"2.0","id":7,"result":1\t}',
