@@ -95,6 +95,8 @@ export interface HookConfig {
   /** Never empty: an entry without `phases` has every phase of its kind. */
   readonly phases: readonly Phase[];
   readonly mode: HookMode;
+  /** It declares that it never replaces a part of an event; absent: it may. */
+  readonly modifies?: false;
 }
 
 export interface LoggingConfig {

@@ -55,6 +55,13 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
         )
       : strictViolation('must be true or false for a server', '`instances` is the number of its processes.');
   }
+  if (isAt(path, 'spec.hooks.*.modifies')) {
+    if (violation.keyword !== 'false schema') return { ...violation, isStrict: true };
+    return strictViolation(
+      'has no meaning for a hook that only observes',
+      'Leave it out: no answer of it is read.',
+    );
+  }
   if (isAt(path, 'spec.state_store.type') && textAt(document, path) === 'redis') {
     return { ...violation, message: 'redis is not supported', hint: redisHint, isStrict: false };
   }

@@ -56,18 +56,22 @@ export function createWiring(config: RuntimeConfig, context: WiringContext, stop
     if (binding.warm) transport.warm();
     return { binding, transport, codec, emit, scrubber: context.scrubber };
   };
-  const native = ({ name, hook: kind, phases, mode }: HookConfig, resolved: ResolvedEntry): NativeLink => {
+  const native = (
+    { name, hook: kind, phases, mode, modifies }: HookConfig,
+    resolved: ResolvedEntry,
+  ): NativeLink => {
     const { dialect } = resolved.binding;
     const { hook: codec } = requireNative(dialect);
     const place = { name, dialect, kind, phases };
-    if (mode === 'filter') return { ...place, listener: { mode, port: { ...port(resolved, codec), mode } } };
+    if (mode === 'filter')
+      return { ...place, listener: { mode, port: { ...port(resolved, codec), mode, modifies } } };
     const backgroundPort = port(resolved, codec, { pool: observerPool, isNotifyOnly: mode === 'observe' });
     if (mode === 'observe') {
       const queue = openObserver(backgroundPort, stop);
       observerQueues.push(queue);
       return { ...place, listener: { mode, follower: queue } };
     }
-    const shadow = { ...backgroundPort, mode };
+    const shadow = { ...backgroundPort, mode, modifies };
     const queue = openShadow(shadow, stop);
     observerQueues.push(queue);
     return { ...place, listener: { mode, follower: queue, port: shadow } };

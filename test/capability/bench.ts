@@ -47,6 +47,8 @@ export interface Entry {
 export interface HookEntry extends Entry {
   readonly kind?: HookKind;
   readonly phases?: readonly Phase[];
+  /** false: it declares that it never replaces anything. */
+  readonly modifies?: boolean;
 }
 
 /** Opens real processes as the runtime does, and keeps what they tell. */
@@ -101,7 +103,8 @@ export function openBench(): Bench {
   return {
     ...bench,
     links: {
-      filter: (entry) => link(entry, { mode: 'filter', port: bench.filter(entry) }),
+      filter: (entry) =>
+        link(entry, { mode: 'filter', port: { ...bench.filter(entry), modifies: entry.modifies } }),
       observe: (entry) => link(entry, { mode: 'observe', follower: bench.observer(entry) }),
       shadow: (entry) => {
         const port: FilterPort = { ...hook(entry), mode: 'shadow' };

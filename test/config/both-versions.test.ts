@@ -205,6 +205,23 @@ evals:
     ],
   },
   {
+    title: '`modifies` in a word, of an observer, and of a hook of another system',
+    spec: `
+hooks:
+  guard: {command: sh, dialect: promptkit, hook: tool, modifies: never}
+  fine: {command: sh, dialect: promptkit, hook: tool, mode: shadow, modifies: false}
+  told: {command: sh, dialect: promptkit, hook: session, modifies: false}
+  seen: {command: sh, dialect: promptkit, hook: tool, mode: observe, modifies: false}
+  gate: {command: sh, dialect: claude, claude: {event: PreToolUse}, on_failure: deny, modifies: false}`,
+    loads: false,
+    problems: [
+      'error 5:68 hooks[guard].modifies: must be true or false, not the string "never"',
+      'error 7:70 hooks[told].modifies: has no meaning for a hook that only observes | Leave it out: no answer of it is read.',
+      'error 8:82 hooks[seen].modifies: has no meaning for a hook that only observes | Leave it out: no answer of it is read.',
+      'error 9:99 hooks[gate].modifies: has no place beside `dialect: claude` | The rules of its system say which of its hooks are asked together.',
+    ],
+  },
+  {
     title: 'numbers of waiting processes where there can be none',
     spec: `
 evals:

@@ -50,5 +50,21 @@ export const hookDesign = section('hooks.md', [
     'An observer is told its events one after another, in the order in which they happened.',
   ],
   ['DS-HOOK-04', 'oneshot', 'An observer’s queue is bounded, and what is dropped from it is told.'],
+  [
+    'DS-HOOK-06',
+    'both',
+    'Filters with `modifies: false` that stand together are asked at once, about the same payload.',
+  ],
+  [
+    'DS-HOOK-07',
+    'both',
+    'Of filters that are asked at once the first in the file that does not allow decides, as if they were asked in turn.',
+  ],
+  [
+    'DS-HOOK-08',
+    'both',
+    'A question to a filter behind one that has decided is withdrawn, which is no failure of it.',
+  ],
+  ['DS-HOOK-09', 'both', 'A filter with `modifies: false` that answers with `replace` denies.'],
   ['DS-HOOK-05', 'both', 'close() waits for what observers are still owed, up to their timeout.'],
 ]);

@@ -113,6 +113,7 @@ function readHook(document: YamlDocument, name: string, path: Path): Omit<HookCo
     hook,
     phases: readPhases(document, [...path, 'phases'], phasesOf[hook]),
     mode: readMode(document, [...path, 'mode'], hook),
+    ...(valueAt(document, [...path, 'modifies']) === false && { modifies: false }),
   };
 }
 

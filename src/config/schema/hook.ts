@@ -13,6 +13,18 @@ function kindRule(kind: string, phases: readonly string[], modes: readonly strin
   };
 }
 
+/** Nobody reads the answer of a hook that only observes. */
+const observerRule = {
+  if: {
+    anyOf: [
+      { properties: { mode: { const: 'observe' } }, required: ['mode'] },
+      { properties: { hook: { enum: ['session', 'eval'] } }, required: ['hook'] },
+    ],
+  },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { properties: { modifies: false } },
+};
+
 const isOf = (dialect: string): object => ({
   properties: { dialect: { const: dialect } },
   required: ['dialect'],
@@ -88,6 +100,11 @@ export const hookSchema = {
       description:
         'filter: asked and obeyed, the default of provider and tool hooks. observe: told, never waited for, the only mode of session and eval hooks. shadow: asked beside the path, its verdict only recorded.',
     },
+    modifies: {
+      type: 'boolean',
+      description:
+        'false: the filter never answers with `replace`, so it is asked together with those beside it that never do. One that does so nevertheless denies. Default: true.',
+    },
     ...blocks,
   },
   allOf: [
@@ -97,6 +114,7 @@ export const hookSchema = {
     kindRule('tool', phasesOf.tool, ['filter', 'observe', 'shadow']),
     kindRule('session', phasesOf.session, ['observe']),
     kindRule('eval', phasesOf.eval, ['observe']),
+    observerRule,
     nativeRule,
     ...dialectRules,
   ],

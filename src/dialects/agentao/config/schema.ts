@@ -1,5 +1,5 @@
 import type { EntryRules } from '../../dialect-config.ts';
-import { withoutNativeKeys } from '../../entry-rules.ts';
+import { modifiesHint, withoutNativeKeys } from '../../entry-rules.ts';
 import { agentaoEvents } from './events.ts';
 
 /** The settings of a `dialect: agentao` hook; `command`, a shell line, stands beside them unless there is `prompt`. */
@@ -39,6 +39,7 @@ export const agentaoEntry: EntryRules = {
     hook: eventHint,
     phases: eventHint,
     mode: eventHint,
+    modifies: modifiesHint,
     args: '`command` is a shell line: write them into it.',
   },
   runtimeHint: 'An Agentao rule is started anew for each event; leave `runtime` out.',

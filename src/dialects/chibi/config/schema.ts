@@ -1,5 +1,5 @@
 import type { EntryRules } from '../../dialect-config.ts';
-import { milliseconds, withoutNativeKeys } from '../../entry-rules.ts';
+import { milliseconds, modifiesHint, withoutNativeKeys } from '../../entry-rules.ts';
 
 const schemaHint = 'The plugin’s own --schema says at which points it runs.';
 
@@ -10,7 +10,7 @@ export const chibiEntry: EntryRules = {
   toolRemarks: {
     category: 'Chibi’s permission points fire for fs_read, fs_write, shell and network.',
   },
-  misplacedHints: { hook: schemaHint, phases: schemaHint, mode: schemaHint },
+  misplacedHints: { hook: schemaHint, phases: schemaHint, mode: schemaHint, modifies: modifiesHint },
   runtimeHint: 'A chibi plugin is started anew for each call; leave `runtime` out.',
   importProperties: {
     plugins_dir: {

@@ -1,5 +1,5 @@
 import type { EntryRules } from '../../dialect-config.ts';
-import { withoutNativeKeys } from '../../entry-rules.ts';
+import { modifiesHint, withoutNativeKeys } from '../../entry-rules.ts';
 import { claudeEvents } from './events.ts';
 import { describeRefusedType } from './handler.ts';
 
@@ -67,7 +67,7 @@ export const claudeEntry: EntryRules = {
     command: 'A shell line for claude without `args`; not needed for a claude handler of type http.',
   },
   toolRemarks: { aliases: 'Claude hooks are told the first one.' },
-  misplacedHints: { hook: eventHint, phases: eventHint, mode: eventHint },
+  misplacedHints: { hook: eventHint, phases: eventHint, mode: eventHint, modifies: modifiesHint },
   runtimeHint: 'A Claude Code handler is started anew for each event; leave `runtime` out.',
   valueMessages: {
     'claude.type': describeRefusedType,

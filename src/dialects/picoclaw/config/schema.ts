@@ -1,5 +1,5 @@
 import type { EntryRules } from '../../dialect-config.ts';
-import { milliseconds } from '../../entry-rules.ts';
+import { milliseconds, modifiesHint } from '../../entry-rules.ts';
 import { picoclawKindNames, picoclawMethods } from './events.ts';
 
 /** What an import of PicoClaw’s config.json may say of all its processes. */
@@ -64,9 +64,17 @@ export const picoclawEntry: EntryRules = {
   block,
   required: ['command'],
   isServer: true,
-  properties: { mode: false, runtime: { const: 'server' }, hook: { enum: ['provider', 'tool'] } },
+  properties: {
+    mode: false,
+    modifies: false,
+    runtime: { const: 'server' },
+    hook: { enum: ['provider', 'tool'] },
+  },
   hookRemarks: { hook: 'short for both methods of a pair in picoclaw' },
-  misplacedHints: { mode: '`picoclaw.intercept` and `picoclaw.observe` say what it is asked and told.' },
+  misplacedHints: {
+    mode: '`picoclaw.intercept` and `picoclaw.observe` say what it is asked and told.',
+    modifies: modifiesHint,
+  },
   runtimeHint: 'A PicoClaw process always stays; leave `runtime` out.',
   valueMessages: {
     'picoclaw.observe.*': (value) => `is no kind of event of PicoClaw (got: ${value})`,
