@@ -1,9 +1,13 @@
 import type { Bench, Line } from '../run/line.ts';
+import { chains } from './chains.ts';
+import { journal } from './durable.ts';
+import { gsm8k } from './gsm8k.ts';
 import { guard, suites } from './judging.ts';
 import { delay, stderr } from './load.ts';
 import { oneshot, resident } from './oneshot.ts';
 import { warm } from './python.ts';
 import { filtered, server } from './server.ts';
+import { start } from './start.ts';
 
 /** Every bench that is made of lines, in the order in which they are measured. */
 export const benches: readonly Bench[] = [
@@ -14,8 +18,12 @@ export const benches: readonly Bench[] = [
   stderr,
   server,
   filtered,
+  chains,
   guard,
   suites,
+  gsm8k,
+  journal,
+  start,
 ];
 
 /** What a choice of lines has come to. */

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildNative } from '../native/build.ts';
 import { makeFolder } from '../workspace.ts';
@@ -48,6 +49,14 @@ export function pythonWithImports(): Program {
 }
 
 /** Python itself, not what stands for it in PATH: what chooses between versions may take longer than Python. */
-function findPython(): string {
+export function findPython(): string {
   return execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
 }
+
+/** `runtime: fork`, where this checkout has it. */
+export const forks: readonly object[] = readFileSync(
+  new URL('../../schema/runtime.schema.json', import.meta.url),
+  'utf8',
+).includes('"fork"')
+  ? [{ runtime: 'fork' }]
+  : [];

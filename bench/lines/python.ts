@@ -2,7 +2,7 @@ import type { Bench, Line, Way } from '../run/line.ts';
 import { bareSpawn } from '../ways/bare-spawn.ts';
 import { paced } from '../ways/paced.ts';
 import { toolCall } from '../ways/tool-call.ts';
-import { pythonWithImports } from './programs.ts';
+import { forks, pythonWithImports } from './programs.ts';
 
 const args = { city: 'Oslo' };
 const request = `${JSON.stringify({ args })}\n`;
@@ -12,7 +12,7 @@ const gapMs = 150;
 /** What is left of the start of an interpreter. */
 export const warm: Bench = {
   name: 'warm',
-  about: 'a Python script with ten imports, started ahead (warm), against a start for each call',
+  about: 'a Python script with ten imports, started ahead (warm) or forked, against a start for each call',
   lines: async () => [latency(), ...[1, 2, 8].map(rate)],
 };
 
@@ -30,6 +30,7 @@ function latency(): Line {
       tool('signalbox, cold', {}),
       paced('node:child_process', { gapMs, work: { kind: 'spawn', command, request } }),
       tool('signalbox, warm: 2', { warm: 2 }),
+      ...forks.map((fork) => tool('signalbox, fork', fork)),
     ],
   };
 }
@@ -46,6 +47,7 @@ function rate(atOnce: number): Line {
       tool('signalbox, cold', {}),
       bareSpawn('node:child_process', { command, request, atOnce }),
       tool('signalbox, warm: 2', { warm: 2 }),
+      ...forks.map((fork) => tool('signalbox, fork', fork)),
     ],
   };
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createWriteStream, writeFileSync } from 'node:fs';
+import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { type Contender, defineWay } from '../run/line.ts';
@@ -11,12 +11,14 @@ export interface SuiteRun {
   readonly cases: number;
   /** One of the suite's `evals`, without an id. */
   readonly judge: object;
+  /** Rows in the place of those that are made up, as JSON Lines, and how a case is made of one. */
+  readonly dataset?: { readonly rows: string; readonly case: object };
 }
 
 /** `runtime.evals.run` over a dataset of so many rows. */
 export const suiteRun = defineWay<SuiteRun>(import.meta.url);
 
-export async function open({ spec, cases, judge }: SuiteRun): Promise<Contender> {
+export async function open({ spec, cases, judge, dataset }: SuiteRun): Promise<Contender> {
   const head = { apiVersion: 'signalbox/v1', metadata: { name: 'bench' } };
   const suite = {
     ...head,
@@ -24,26 +26,33 @@ export async function open({ spec, cases, judge }: SuiteRun): Promise<Contender>
     spec: {
       runtime: './runtime.yaml',
       dataset: { path: 'rows.jsonl' },
-      case: { id: '${case.id}', content: '${case.answer}', tags: ['${case.tag}'] },
+      case: dataset?.case ?? { id: '${case.id}', content: '${case.answer}', tags: ['${case.tag}'] },
       evals: [{ id: 'judge', ...judge }],
+      gates: [{ eval: 'judge', metric: 'unscored', max: 0 }],
     },
   };
   const { path } = makeFolder({
     'runtime.yaml': JSON.stringify({ ...head, kind: 'RuntimeConfig', spec }),
     'bench.suite.yaml': JSON.stringify(suite),
   });
-  await writeRows(join(path, 'rows.jsonl'), cases);
+  if (dataset === undefined) await writeRows(join(path, 'rows.jsonl'), cases);
+  else writeFileSync(join(path, 'rows.jsonl'), firstLines(dataset.rows, cases));
   const runtime = await openRuntime(path);
   return {
     run: async (count) => {
       const report = await runtime.evals.run(join(path, 'bench.suite.yaml'));
       if (report.status !== 'passed')
         throw new Error(`the suite ${report.status}: ${JSON.stringify(report)}`);
-      if (report.cases !== count) throw new Error(`${report.cases} cases were judged, not ${count}`);
+      if (report.cases !== cases || count !== cases) throw new Error(`${report.cases} cases were judged`);
       return undefined;
     },
     close: () => runtime.close(),
   };
+}
+
+function firstLines(file: string, count: number): string {
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n').slice(0, count);
+  return `${lines.join('\n')}\n`;
 }
 
 async function writeRows(file: string, count: number): Promise<void> {

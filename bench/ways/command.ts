@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process';
+import { type Contender, defineWay, spread } from '../run/line.ts';
+
+export interface Command {
+  readonly command: readonly [string, ...string[]];
+  readonly cwd: string;
+}
+
+/** A program from its start to its end, one after the other; throws when it does not end with 0. */
+export const command = defineWay<Command>(import.meta.url);
+
+export async function open({ command: [program, ...args], cwd }: Command): Promise<Contender> {
+  const run = () =>
+    new Promise<void>((resolve, reject) => {
+      const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+      let said = '';
+      for (const output of [child.stdout, child.stderr]) {
+        output.on('data', (chunk) => {
+          said += chunk;
+        });
+      }
+      child.once('error', reject);
+      child.once('close', (code) => {
+        if (code === 0) resolve();
+        else reject(new Error(`${args.join(' ')} ended with ${code}: ${said}`));
+      });
+    });
+  return { run: (count) => spread(count, 1, run) };
+}
