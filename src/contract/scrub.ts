@@ -133,18 +133,29 @@ function rewriteAny(value: unknown, rewrite: (text: string) => string, depth: nu
     const text = rewrite(value.text);
     return text === value.text ? value : isJson(text) ? new Json(text) : Json.from(text);
   }
-  if (Array.isArray(value)) {
-    const elements = value.map((element) => rewriteAny(element, rewrite, depth + 1));
-    return elements.every((element, index) => element === value[index]) ? value : elements;
+  return Array.isArray(value) ? rewriteList(value, rewrite, depth) : rewriteObject(value, rewrite, depth);
+}
+
+/** Copies nothing before the first change: most records have none. */
+function rewriteList(list: readonly unknown[], rewrite: (text: string) => string, depth: number): unknown {
+  let changed: unknown[] | undefined;
+  for (let at = 0; at < list.length; at++) {
+    const element = rewriteAny(list[at], rewrite, depth + 1);
+    if (element !== list[at]) changed ??= [...list];
+    if (changed !== undefined) changed[at] = element;
   }
-  const members = Object.entries(value);
-  const changed = members.map(
-    ([key, member]) => [rewrite(key), rewriteAny(member, rewrite, depth + 1)] as const,
+  return changed ?? list;
+}
+
+function rewriteObject(value: object, rewrite: (text: string) => string, depth: number): unknown {
+  const isSame = Object.keys(value).every((key) => {
+    const member: unknown = Reflect.get(value, key);
+    return rewrite(key) === key && rewriteAny(member, rewrite, depth + 1) === member;
+  });
+  if (isSame) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [rewrite(key), rewriteAny(member, rewrite, depth + 1)]),
   );
-  const isSame = changed.every(
-    ([key, member], index) => key === members[index]?.[0] && member === members[index]?.[1],
-  );
-  return isSame ? value : Object.fromEntries(changed);
 }
 
 const DEEPEST = 64;

@@ -37,6 +37,11 @@ export class Json {
     return json;
   }
 
+  /** Whether `JSON.stringify` of the value gives the exact text; false also for a text that is long. */
+  get isPlainlySpelt(): boolean {
+    return this.text.length <= LONGEST_COMPARED && JSON.stringify(this.value) === this.text;
+  }
+
   /** Lets a plain `JSON.stringify` keep long numbers as they were written. */
   toJSON(): unknown {
     return parseLossless(this.text);
@@ -47,6 +52,8 @@ export class Json {
   }
 }
 
+const LONGEST_COMPARED = 10_000;
+
 /** JSON text of a value tree in which `Json` parts, bigints and raw numbers keep their exact digits. */
 export function stringifyJson(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
@@ -54,31 +61,78 @@ export function stringifyJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (value instanceof Json) return value.text;
   if (JSON.isRawJSON(value)) return value.rawJSON;
+  return isNative(value) ? JSON.stringify(value) : stringifyTree(value);
+}
+
+/** Whether `JSON.stringify` writes the tree as `stringifyJson` does, and faster: nothing in it has an exact text. */
+function isNative(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null)
+    return typeof value !== 'bigint' && typeof value !== 'function';
+  if (Array.isArray(value)) return value.every(isNative);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if ((prototype !== Object.prototype && prototype !== null) || hasExactForm(value)) return false;
+  for (const key in value) if (!isNative(Reflect.get(value, key))) return false;
+  return true;
+}
+
+function stringifyTree(value: object): string {
   const exact = ExactForm.of(value);
   if (exact !== undefined) return stringifyJson(exact);
   if (Array.isArray(value)) return `[${value.map(stringifyJson).join(',')}]`;
   if ('toJSON' in value && typeof value.toJSON === 'function') return stringifyJson(value.toJSON());
+  return stringifyMembers(value);
+}
+
+function stringifyMembers(value: object): string {
   let members = '';
-  for (const [key, member] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const member: unknown = Reflect.get(value, key);
     if (member === undefined || typeof member === 'function') continue;
-    members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${stringifyJson(member)}`;
+    members += `${members === '' ? '' : ','}${quoteKey(key)}:${stringifyJson(member)}`;
   }
   return `{${members}}`;
 }
+
+/** The key as JSON; keys are few, and come again with every row. */
+function quoteKey(key: string): string {
+  const known = quotedKeys.get(key);
+  if (known !== undefined) return known;
+  const quoted = JSON.stringify(key);
+  if (quotedKeys.size < MAX_QUOTED_KEYS && key.length <= LONGEST_QUOTED_KEY) quotedKeys.set(key, quoted);
+  return quoted;
+}
+
+const quotedKeys = new Map<string, string>();
+const MAX_QUOTED_KEYS = 1000;
+const LONGEST_QUOTED_KEY = 100;
 
 /**
  * The tree with each `Json` replaced by its parsed value. `stringifyJson` of the result, or of such a value
  * in it, still gives the exact text.
  */
-export function toPlain(tree: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function toPlain(tree: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (!holdsJson(tree)) return tree;
   const plain: Record<string, unknown> = {};
   for (const key of Object.keys(tree)) {
     const value = plainValue(tree[key]);
     if (key === '__proto__') define(plain, key, value);
     else plain[key] = value;
   }
-  ExactForm.keep(plain, tree);
+  if (holdsOwnSpelling(tree)) ExactForm.keep(plain, tree);
   return plain;
+}
+
+/** Whether a `Json` stands somewhere in the tree: without one it is plain already. */
+function holdsJson(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return value instanceof Json || Object.values(value).some(holdsJson);
+}
+
+/** Whether some text in the tree is not what `JSON.stringify` makes of its value. */
+function holdsOwnSpelling(value: unknown): boolean {
+  if (value instanceof Json) return !value.isPlainlySpelt;
+  if (typeof value !== 'object' || value === null) return false;
+  return hasExactForm(value) || Object.values(value).some(holdsOwnSpelling);
 }
 
 /** A member of whatever name. */
@@ -99,7 +153,7 @@ function plainValue(value: unknown): unknown {
 
 function plainJson(json: Json): unknown {
   const { value } = json;
-  if (typeof value === 'object' && value !== null) ExactForm.keep(value, json);
+  if (typeof value === 'object' && value !== null && !json.isPlainlySpelt) ExactForm.keep(value, json);
   return value;
 }
 
@@ -137,10 +191,35 @@ export function toLossless(tree: unknown): unknown {
 
 /** Parses JSON into plain values; a number that a double cannot hold stays as its digits (`JSON.rawJSON`). */
 export function parseLossless(text: string): unknown {
+  if (mayParsePlainly(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
     if (typeof value !== 'number' || context?.source === undefined) return value;
     return keepsNumber(value, context.source) ? value : JSON.rawJSON(context.source);
   });
+}
+
+/**
+ * Whether no number in the text can lose digits: none is longer than 15 characters, has an exponent or is -0. Also asks for
+ * little nesting, since only a parse with a reviver refuses what is nested too deeply to be walked.
+ */
+function mayParsePlainly(text: string): boolean {
+  return !riskyNumber.test(text) && countOpeners(text) <= MAX_PLAIN_OPENERS;
+}
+
+/** Seen in a text it may be no number at all, which costs time and nothing else. */
+const riskyNumber = /[\d.]{15}|\d[eE]|-0/;
+const MAX_PLAIN_OPENERS = 500;
+
+/** As many brackets and braces as there are, or a few more than matter. */
+function countOpeners(text: string): number {
+  let count = 0;
+  for (const opener of ['{', '[']) {
+    for (let at = text.indexOf(opener); at !== -1; at = text.indexOf(opener, at + 1)) {
+      count += 1;
+      if (count > MAX_PLAIN_OPENERS) return count;
+    }
+  }
+  return count;
 }
 
 /** Below this a double loses digits, long before it is 0. */

@@ -34,8 +34,12 @@ const bearerText = /\b((?:bearer|basic)\s{1,8})[\w.~+/=-]{16,}/gi;
 /** The password in `scheme://user:password@host`. */
 const addressText = /(:\/\/[^\s/?#:@"'<>]{0,200}:)[^\s/?#"'<>@]{1,500}(?=@)/g;
 
+/** What stands in every text in which one of these expressions finds something. */
+const mayHoldCredentials = /[:=]|bearer|basic/i;
+
 /** Hides what follows the names of credentials, and the password in the address of a server. */
 export function hideCredentials(text: string): string {
+  if (!mayHoldCredentials.test(text)) return text;
   return text
     .replace(headerText, `$1$2${redactedMark}`)
     .replace(credentialText, `$1$2${redactedMark}`)

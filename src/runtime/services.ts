@@ -110,7 +110,7 @@ interface CheckCall extends Pick<CheckInput, 'request' | 'signal' | 'judge'> {
 /** Runs a built-in check; the checks are loaded on first use. Throws NAME_UNKNOWN. */
 async function askCheck({ emit, call, declared, ...asked }: CheckCall): Promise<TimedOutcome> {
   const { type } = asked.request;
-  const { findCheck, runCheck, suggestEval } = await import('../checks/all.ts');
+  const { findCheck, runCheck, suggestEval } = loadedChecks ?? (await loadChecks());
   if (findCheck(type) === undefined) {
     const message = `there is no eval "${type}"`;
     throw new RuntimeError('NAME_UNKNOWN', message, { hint: suggestEval(type, [...declared]) });
@@ -119,6 +119,14 @@ async function askCheck({ emit, call, declared, ...asked }: CheckCall): Promise<
   const outcome = await run(() => runCheck(type, asked.request, asked));
   const error = outcome.status === 'unscored' ? outcome.error : undefined;
   return { outcome, ...finish({ status: outcome.status, error }), stderr: '' };
+}
+
+/** Kept, because an import costs the loader some work each time. */
+let loadedChecks: typeof import('../checks/all.ts') | undefined;
+
+async function loadChecks(): Promise<typeof import('../checks/all.ts')> {
+  loadedChecks = await import('../checks/all.ts');
+  return loadedChecks;
 }
 
 function openFire(links: readonly Link[]) {

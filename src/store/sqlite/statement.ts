@@ -30,12 +30,12 @@ export function createStatement(statement: StatementSync): Statement {
 }
 
 function encode(values: Values): Record<string, string | number | null> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? encodeText(value) : value,
-    ]),
-  );
+  const encoded: Record<string, string | number | null> = {};
+  for (const name of Object.keys(values)) {
+    const value = values[name] ?? null;
+    encoded[name] = typeof value === 'string' ? encodeText(value) : value;
+  }
+  return encoded;
 }
 
 function decode(row: Row): Row {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { isObject, stringifyJson } from '../../json/json.ts';
 import { tryParse } from '../../json/try-parse.ts';
 import type { EpochKey } from './suite-run.ts';
@@ -34,7 +34,5 @@ function toDigests(fingerprint: string): Readonly<Record<string, unknown>> | und
 
 /** A digest of the row and identity of a case; a stored epoch is used only when it is the same. */
 export function digestOfCase({ value, identity }: EpochKey): string {
-  return createHash('sha1')
-    .update(stringifyJson([identity, value]))
-    .digest('base64');
+  return hash('sha1', stringifyJson([identity, value]), 'base64');
 }

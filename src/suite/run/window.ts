@@ -16,16 +16,16 @@ export interface Window {
 }
 
 /**
- * Enough cases to keep every process busy, and where evals take batches, to fill these. A suite that calls models keeps
- * to the former: they are called as the cases come, and no slot holds them back.
+ * Enough cases to keep every process busy, to keep many results in one transaction, and where evals take batches, to fill
+ * these. A suite that calls models keeps to the first: they are called as the cases come, and no slot holds them back.
  */
 export function windowOf(suite: Suite, { concurrency, batchSizeOf }: WindowOptions): Window {
   const types = suite.evals.flatMap(({ check }) => (check.kind === 'guard' ? [] : typesOf(check)));
   const callsModels =
     suite.subject !== undefined || types.some((type) => findCheck(type)?.family === 'judge');
-  const batch = callsModels ? 1 : Math.max(1, ...types.map(batchSizeOf));
-  const epochs = concurrency * batch;
-  return { cases: Math.max(4 * concurrency, Math.min(4 * epochs, mostCases)), epochs };
+  if (callsModels) return { cases: 4 * concurrency, epochs: concurrency };
+  const epochs = concurrency * Math.max(1, ...types.map(batchSizeOf));
+  return { cases: Math.max(32, 4 * concurrency, Math.min(4 * epochs, mostCases)), epochs };
 }
 
 /** Holds the memory of a run down where batches are large. */

@@ -1,25 +1,28 @@
-import { hashText } from './hash.ts';
-import type { SelectionStage } from './selection.ts';
+import { newSeenKeys } from './seen-keys.ts';
+import type { CaseCandidate, SelectionStage } from './selection.ts';
 
 /**
  * Takes every candidate, and reports the first id that two cases with the same tags share; with different
  * tags they may be two sides of a comparison. Looks at the first `most` cases only, so that memory stays
- * bounded.
+ * bounded: 8 MiB.
  */
-export function watchRepeatedIds(onRepeat: (id: string) => void, most = 100_000): SelectionStage {
+export function watchRepeatedIds(onRepeat: (id: string) => void, most = 500_000): SelectionStage {
   return async function* (candidates) {
-    const seen = new Set<number>();
-    let isWatching = true;
+    let seen: ReturnType<typeof newSeenKeys> | undefined = newSeenKeys();
     for await (const candidate of candidates) {
-      if (isWatching && !('problem' in candidate)) {
-        const hash = hashText(JSON.stringify([candidate.id, candidate.tags]));
-        const isRepeated = seen.has(hash);
+      if (seen !== undefined && !('problem' in candidate)) {
+        const isRepeated = !seen.add(keyOf(candidate));
         if (isRepeated) onRepeat(candidate.id);
-        else seen.add(hash);
-        isWatching = !isRepeated && seen.size < most;
-        if (!isWatching) seen.clear();
+        if (isRepeated || seen.size() >= most) seen = undefined;
       }
       yield candidate;
     }
   };
+}
+
+/** Lengths stand before the texts, so that no two lists of texts have the same key. */
+function keyOf({ id, tags }: CaseCandidate): string {
+  let key = `${id.length} ${id}`;
+  for (const tag of tags) key += ` ${tag.length} ${tag}`;
+  return key;
 }

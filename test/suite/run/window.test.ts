@@ -9,7 +9,7 @@ const windowFor = (evals: string, subject = '') =>
   });
 
 test.each([
-  { title: 'no eval takes batches', evals: '{id: a, type: plain}', window: { cases: 8, epochs: 2 } },
+  { title: 'no eval takes batches', evals: '{id: a, type: plain}', window: { cases: 32, epochs: 2 } },
   {
     title: 'one of them does',
     evals: '{id: a, type: plain}, {id: b, not: {type: batched}}',
