@@ -61,19 +61,23 @@ export function stringifyJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (value instanceof Json) return value.text;
   if (JSON.isRawJSON(value)) return value.rawJSON;
-  return isNative(value) ? JSON.stringify(value) : stringifyTree(value);
+  return isNative(value, MAX_NATIVE_LEVELS) ? JSON.stringify(value) : stringifyTree(value);
 }
 
 /** Whether `JSON.stringify` writes the tree as `stringifyJson` does, and faster: nothing in it has an exact text. */
-function isNative(value: unknown): boolean {
+function isNative(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null)
     return typeof value !== 'bigint' && typeof value !== 'function';
-  if (Array.isArray(value)) return value.every(isNative);
+  if (levels === 0 || hasExactForm(value)) return false;
+  if (Array.isArray(value)) return value.every((element) => isNative(element, levels - 1));
   const prototype: unknown = Object.getPrototypeOf(value);
-  if ((prototype !== Object.prototype && prototype !== null) || hasExactForm(value)) return false;
-  for (const key in value) if (!isNative(Reflect.get(value, key))) return false;
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  for (const key in value) if (!isNative(Reflect.get(value, key), levels - 1)) return false;
   return true;
 }
+
+/** What is nested deeper is not looked through again at every level. */
+const MAX_NATIVE_LEVELS = 50;
 
 function stringifyTree(value: object): string {
   const exact = ExactForm.of(value);

@@ -12,7 +12,10 @@ test('each key is new once, whatever its length', () => {
 test.each([
   { title: 'numbers', key: (index: number) => String(index) },
   { title: 'names that differ at their end', key: (index: number) => `a name of the usual length ${index}` },
-  { title: 'names that differ at their start', key: (index: number) => `${index} is a name of the usual length` },
+  {
+    title: 'names that differ at their start',
+    key: (index: number) => `${index} is a name of the usual length`,
+  },
 ])('no two of 300,000 $title are taken for one', ({ key }) => {
   const seen = newSeenKeys();
   for (let index = 0; index < 300_000; index++) seen.add(key(index));
