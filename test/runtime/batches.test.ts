@@ -175,7 +175,7 @@ describe('a batch', () => {
         on,
         guilty: 5,
         concurrency: 1,
-        timeoutMs: 1500,
+        timeoutMs: 6000,
       });
       expect(scores).toEqual([0, 0.25, 0.5, 0.75, null, null]);
       expect(errors.slice(4)).toEqual(['PROCESS_TIMEOUT', 'PROCESS_TIMEOUT']);
@@ -228,7 +228,7 @@ describe('a suite over batches', () => {
   test('cuts off one case at its own time limit with the batch that holds it', async () => {
     const { errors } = await judge({
       ...{ how: 'hangs', on: 'server', guilty: 5, concurrency: 1 },
-      options: { timeoutMs: 1500 },
+      options: { timeoutMs: 6000 },
     });
     expect(errors).toEqual([...Array(4).fill(undefined), 'STEP_TIMEOUT', 'STEP_TIMEOUT']);
   });
@@ -285,7 +285,7 @@ describe('a suite over batches', () => {
     const stop = new AbortController();
     const { runtime, suite, folder } = await prepare({ how: 'hangs', on: 'oneshot', guilty: 0 });
     const running = runtime.evals.run(suite, { signal: stop.signal });
-    await expect.poll(() => readFileSync(join(folder, 'asked'), 'utf8')).not.toBe('');
+    await expect.poll(() => readFileSync(join(folder, 'asked'), 'utf8'), { timeout: 20_000 }).not.toBe('');
     stop.abort();
     await expect(running).rejects.toMatchObject({ code: 'ABORTED' });
   });

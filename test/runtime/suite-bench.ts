@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect, vi } from 'vitest';
+import type { RuntimeEvent } from '../../src/index.ts';
 import type { Runtime } from '../../src/runtime/api.ts';
 import { open } from './open.ts';
 
@@ -36,6 +38,8 @@ export interface Bench {
   /** The cases that were graded. */
   graded(): string[];
   replace(file: string, from: string, to: string): void;
+  /** Waits until no process is left of what was given up. */
+  settle(): Promise<void>;
 }
 
 export interface BenchOptions {
@@ -61,9 +65,13 @@ export async function openBench(
     graded: '',
   };
   const opened = await open(runtime, {}, files);
-  const { folder } = opened;
+  const { folder, events } = opened;
+  const count = (type: RuntimeEvent['type']) => events.filter((event) => event.type === type).length;
   return {
     ...{ runtime: opened.runtime, folder, suite: join(folder, 'demo.suite.yaml') },
+    settle: async () => {
+      await vi.waitFor(() => expect(count('process.ended')).toBe(count('process.started')), 20_000);
+    },
     graded: () => readFileSync(join(folder, 'graded'), 'utf8').split('\n').filter(Boolean),
     replace: (file, from, to) => {
       const path = join(folder, file);

@@ -113,6 +113,7 @@ describe('a run that was cut off', () => {
   ])('does not go on with $title', async ({ change, options, says }) => {
     const bench = await openBench(six);
     const id = await cutOff(bench, 2);
+    await bench.settle();
     const before = bench.graded();
     change(bench);
     await expect(bench.runtime.evals.run(bench.suite, { ...options, resume: true })).rejects.toMatchObject({
@@ -134,6 +135,7 @@ describe('a run that was cut off', () => {
   test('judges again what has changed, and only that', async () => {
     const bench = await openBench(six, { runtime: runtimeSpec.replace('2', '1') });
     await cutOff(bench, 3);
+    await bench.settle();
     const before = bench.graded().length;
     bench.replace('rows.jsonl', '"c2","score":0.5', '"c2","score":0.25');
     const report = await bench.runtime.evals.run(bench.suite, { resume: true });
