@@ -1,13 +1,74 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { bundle } from 'lightningcss';
 import { defineConfig, type Plugin } from 'rolldown';
+import { builtins } from './build/builtins.ts';
+import { chunksOf } from './build/chunks.ts';
+import { lazyPackages } from './build/lazy-packages.ts';
+import { licences } from './build/licences.ts';
+import { ownUrl } from './build/own-url.ts';
+import { prune } from './build/prune.ts';
 
-/** The report page as `dist/report-page.js`: its scripts in one, its style sheets in one, both as texts. */
-export default defineConfig({
-  input: 'src/suite/report/html/page/main.ts',
-  output: { file: 'dist/report-page.js', minify: true },
-  plugins: [asTexts()],
-});
+const source = join(import.meta.dirname, 'src');
+const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'package.json'), 'utf8'),
+);
+
+const besideUs = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
+
+/** Whether users have the package beside ours. Of packages that only we have, what is used goes into the chunks. */
+const isBesideUs = (specifier: string) =>
+  besideUs.some((name) => specifier === name || specifier.startsWith(`${name}/`));
+
+/** The library and the programs, by their names in dist/. */
+const entries = ['index.ts', 'surface/vitest/vitest.ts', 'surface/cli/main.ts', 'surface/pii/main.ts'];
+
+/** What is always loaded as a whole. */
+const roots = {
+  start: ['surface/cli/main.ts', 'surface/cli/process/begin.ts'],
+  cli: ['surface/cli/process/run.ts'],
+  runtime: ['runtime/runtime.ts'],
+  pii: ['surface/pii/program.ts'],
+};
+
+export default defineConfig([
+  {
+    input: Object.fromEntries(entries.map((file) => [file.replace(/\.ts$/, ''), join(source, file)])),
+    platform: 'node',
+    preserveEntrySignatures: 'allow-extension',
+    external: (id) => id.startsWith('#') || isBesideUs(id),
+    output: {
+      dir: 'dist',
+      format: 'esm',
+      entryFileNames: '[name].js',
+      chunkFileNames: 'chunks/[name].js',
+      comments: { legal: false },
+      codeSplitting: {
+        groups: [
+          {
+            name: chunksOf(mapValues(roots, (files) => files.map((file) => join(source, file)))),
+            includeDependenciesRecursively: false,
+            debugName: 'roots',
+          },
+        ],
+      },
+    },
+    plugins: [builtins(), lazyPackages(source, isBesideUs), ownUrl(source), licences(), prune()],
+  },
+  // The report page as `dist/report-page.js`: its scripts in one, its style sheets in one, both as texts.
+  {
+    input: 'src/suite/report/html/page/main.ts',
+    output: { file: 'dist/report-page.js', minify: true },
+    plugins: [asTexts()],
+  },
+]);
+
+function mapValues<Value>(
+  record: Readonly<Record<string, Value>>,
+  change: (value: Value) => Value,
+): Record<string, Value> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+}
 
 function asTexts(): Plugin {
   return {

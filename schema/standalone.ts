@@ -1,19 +1,19 @@
 import { _, type CodeKeywordDefinition, Name, stringify, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import ucs2length from 'ajv/dist/runtime/ucs2length.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import { split } from './split.ts';
 
-/** The text of a module that exports `compileSchema(schema)` as `validate`. Throws likewise. */
+/** The text of a module that exports `compileSchema(schema)` as `validate`, and imports nothing. Throws likewise. */
 export function toStandaloneModule(schema: object): string {
   const ajv = openAjv();
-  const code = standalone.default(ajv, ajv.compile(split(schema)));
-  return code.includes('require(') ? `${requireInModules}${code}` : code;
+  const code = standalone
+    .default(ajv, ajv.compile(split(schema)))
+    .replaceAll('require("ajv/dist/runtime/ucs2length").default', String(ucs2length.default));
+  const [asked] = /require\([^)]*\)/.exec(code) ?? [];
+  if (asked !== undefined) throw new Error(`a validator asks for ${asked}, which is nowhere when it runs`);
+  return code;
 }
-
-/** ajv asks for its helpers by `require`, in ES modules too. */
-const requireInModules = `import { createRequire } from 'node:module';
-const require = createRequire(import.meta.url);
-`;
 
 /**
  * Checks values against a JSON Schema (2020-12) and leaves every difference in its `errors`, those of a union by branch.

@@ -8,7 +8,7 @@ import { foreignDialects } from '../src/dialects/registry.ts';
 import { eventSchemas } from '../src/hooks/event-schema.ts';
 import { pipelineSchema } from '../src/pipeline/file/schema.ts';
 import { suiteSchema } from '../src/suite/schema/suite-schema.ts';
-import { fingerprint } from '../src/yaml/validator.ts';
+import { fingerprint, nameOf } from '../src/yaml/validator.ts';
 import { toStandaloneModule } from './standalone.ts';
 
 /** Every JSON Schema of src that values are checked against. */
@@ -22,13 +22,20 @@ const schemas: readonly object[] = [
   ...checks.map(schemaOf),
 ];
 
-// Writes a module for each to dist/validators/. What runs from there meanwhile finds whole files at any time.
+// Writes a module for each to dist/validators/: under its name, by which the built package finds it, and under its digest, by
+// which the source finds it only as long as it says the same. What runs from there meanwhile finds whole files at any time.
 const folder = join(import.meta.dirname, '../dist/validators');
 mkdirSync(folder, { recursive: true });
-const files = new Map(schemas.map((schema) => [`${fingerprint(schema)}.js`, schema]));
-for (const [file, schema] of files) {
+const files = new Map(
+  schemas.flatMap((schema): [string, string][] => {
+    const [name, digest] = [nameOf(schema), fingerprint(schema)];
+    const whole: [string, string] = [`${name}.js`, toStandaloneModule(schema)];
+    return name === digest ? [whole] : [whole, [`${digest}.js`, `export { validate } from './${name}.js';\n`]];
+  }),
+);
+for (const [file, code] of files) {
   const draft = join(folder, `${file}.${process.pid}`);
-  writeFileSync(draft, toStandaloneModule(schema));
+  writeFileSync(draft, code);
   renameSync(draft, join(folder, file));
 }
 for (const file of readdirSync(folder)) {

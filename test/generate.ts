@@ -3,11 +3,12 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const sources = ['src', 'schema', 'rolldown.config.ts', 'package-lock.json'];
+const sources = ['src', 'schema', 'build', 'rolldown.config.ts', 'package-lock.json'];
 
 /** Makes what is generated from src anew, before the first test, when it is missing or older than its sources. */
 export default function generate(): void {
-  const made = changedMs('dist/report-page.js');
+  // What is made last.
+  const made = changedMs('dist/surface/cli/process/help.txt');
   if (sources.every((source) => changedMs(source) <= made)) return;
   execFileSync('npm', ['run', '--silent', 'generate'], { cwd: root, stdio: 'inherit' });
 }

@@ -1,9 +1,10 @@
-import { type ASTNode, type Environment, evaluate } from '@marcbachmann/cel-js';
+import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import { isObject } from '../json/json.ts';
 import { findLastText, findText, splitText } from '../text/find.ts';
 import { compileLinear, type LinearPattern, loadEngine } from '../text/linear-pattern.ts';
 import { compileSafe } from '../text/safe-pattern.ts';
 import { withinLimit } from '../time/time-limit.ts';
+import { celLibrary } from './cel-library.ts';
 
 /**
  * Registers variants of CEL's string functions whose running time is bounded for any text. Expressions use
@@ -132,7 +133,7 @@ function splitSome(text: string, separator: string, limit: bigint): string[] {
 function readDuration(text: string): unknown {
   if (text.length > MAX_DURATION_LENGTH)
     throw new RangeError('a duration has no more than a hundred characters');
-  return evaluate('duration(text)', { text });
+  return celLibrary().evaluate('duration(text)', { text });
 }
 
 const MAX_DURATION_LENGTH = 100;

@@ -1,5 +1,5 @@
-import { Optional } from '@marcbachmann/cel-js';
 import { isObject } from '../json/json.ts';
+import { celLibrary } from './cel-library.ts';
 
 /** Converts a plain JSON value for CEL: raw integers to bigint, objects with a `constructor` key to maps. */
 export function celFromPlain(value: unknown): unknown {
@@ -26,7 +26,7 @@ export function plainFromCel(value: unknown): unknown {
     throw new RangeError(`the result is ${value}, which JSON cannot hold`);
   }
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
-  if (value instanceof Optional) return value.hasValue() ? plainFromCel(value.value()) : null;
+  if (value instanceof celLibrary().Optional) return value.hasValue() ? plainFromCel(value.value()) : null;
   if (value instanceof Map) {
     return Object.fromEntries([...value].map(([key, member]) => [key, plainFromCel(member)]));
   }

@@ -1,4 +1,4 @@
-import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
+import type { ASTNode, Environment, ParseResult } from '@marcbachmann/cel-js';
 import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
 import { boundLoops } from './cel-cost.ts';
@@ -8,11 +8,10 @@ import {
   restoreFunctionNames,
   useBoundedFunctions,
 } from './cel-functions.ts';
+import { celLibrary } from './cel-library.ts';
 import { celFromPlain, plainFromCel } from './cel-value.ts';
 import { ExpressionError, type TreePath } from './error.ts';
-
-/** Values of variables, by name. */
-export type Variables = Readonly<Record<string, unknown>>;
+import type { Variables } from './variables.ts';
 
 /** One compiled expression. */
 export interface CompiledCode {
@@ -24,12 +23,12 @@ export interface CompiledCode {
 
 /** A CEL environment with these variables, all of unknown type. */
 export function withVariables(variables: readonly string[]): Environment {
-  return variables.reduce((made, name) => made.registerVariable(name, 'dyn'), language.clone());
+  return variables.reduce((made, name) => made.registerVariable(name, 'dyn'), celLanguage().clone());
 }
 
 /** The syntax tree of an expression, without checking its variables. Throws Error. */
 export function parseCode(code: string): ASTNode {
-  return language.parse(code).ast;
+  return celLanguage().parse(code).ast;
 }
 
 /** Compiles one expression. Throws ExpressionError with `path`; unknown variables and functions are such. */
@@ -120,24 +119,35 @@ function celScope(scope: Variables, names: ReadonlySet<string>): Record<string, 
   return Object.fromEntries(needed.map(([name, value]) => [name, celFromPlain(value)]));
 }
 
+let language: Environment | undefined;
+
 /** CEL, in which JSON's numbers, all doubles, may be combined with integer literals. */
-const language = new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true });
-for (const [operator, apply] of Object.entries<(left: number, right: number) => number>({
-  '+': (left, right) => left + right,
-  '-': (left, right) => left - right,
-  '*': (left, right) => left * right,
-  '/': (left, right) => left / right,
-  '%': (left, right) => left % right,
-})) {
-  language.registerOperator(`int ${operator} double: double`, (left: bigint, right: number) =>
-    apply(asDouble(left), right),
-  );
-  language.registerOperator(`double ${operator} int: double`, (left: number, right: bigint) =>
-    apply(left, asDouble(right)),
-  );
+function celLanguage(): Environment {
+  language ??= openLanguage();
+  return language;
 }
-language.registerOperator('double % double: double', (left: number, right: number) => left % right);
-registerBoundedFunctions(language);
+
+function openLanguage(): Environment {
+  const { Environment } = celLibrary();
+  const opened = new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true });
+  for (const [operator, apply] of Object.entries<(left: number, right: number) => number>({
+    '+': (left, right) => left + right,
+    '-': (left, right) => left - right,
+    '*': (left, right) => left * right,
+    '/': (left, right) => left / right,
+    '%': (left, right) => left % right,
+  })) {
+    opened.registerOperator(`int ${operator} double: double`, (left: bigint, right: number) =>
+      apply(asDouble(left), right),
+    );
+    opened.registerOperator(`double ${operator} int: double`, (left: number, right: bigint) =>
+      apply(left, asDouble(right)),
+    );
+  }
+  opened.registerOperator('double % double: double', (left: number, right: number) => left % right);
+  registerBoundedFunctions(opened);
+  return opened;
+}
 
 function asDouble(integer: bigint): number {
   const double = Number(integer);

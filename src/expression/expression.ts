@@ -1,7 +1,8 @@
 import { stringifyJson } from '../json/json.ts';
-import { type CompiledCode, compileCode, type Variables, withVariables } from './cel.ts';
+import { type CompiledCode, compileCode, withVariables } from './cel.ts';
 import { ExpressionError, type TreePath } from './error.ts';
 import { splitTemplate } from './template.ts';
+import type { Variables } from './variables.ts';
 
 export { ExpressionError } from './error.ts';
 

@@ -1,6 +1,6 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { isMainThread } from 'node:worker_threads';
+import threads from 'node:worker_threads';
 
 /** Writes text to a file descriptor without blocking. */
 export interface OutputSink {
@@ -148,7 +148,7 @@ function reopenNonBlocking(fd: number): number | undefined {
 /** Node makes what it takes for a stream non-blocking. */
 function makeNonBlocking(fd: number): number {
   // But a worker's stream would close the descriptor of all when the worker ends.
-  if (!isMainThread) return fd;
+  if (!threads.isMainThread) return fd;
   if (fd === 1) void process.stdout;
   else if (fd === 2) void process.stderr;
   else new Socket({ fd, readable: false, writable: true }).unref();

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { type DestinationStream, type Logger, pino } from 'pino';
+import type { DestinationStream, Logger } from 'pino';
 import type { PrettyOptions } from 'pino-pretty';
 import type { LoggingConfig } from '../config/config.ts';
 import type { RuntimeEvent } from '../contract/event.ts';
@@ -8,6 +8,8 @@ import { openOutputSink } from '../files/output-sink.ts';
 import { Json, parseLossless } from '../json/json.ts';
 import { escapeInvisible } from '../text/escape-invisible.ts';
 import { createRedact, isCredentialName } from './redact.ts';
+
+const load = createRequire(import.meta.url);
 
 /** Where log lines go, and how they look there. */
 export interface LogTarget {
@@ -45,17 +47,24 @@ export function openLog(options: LogOptions): Log {
   const hide = options.scrubber?.text ?? createRedact(options.secrets ?? []);
   // A person's terminal obeys what a program only reads; JSON spells most of it out.
   const redact = isText(options) ? (text: string) => escapeInvisible(hide(text)) : hide;
-  const { level, fields } = options.logging;
-  const logger = pino(
-    { level, base: { ...(options.name === '' ? {} : { config: options.name }), ...fields } },
-    openStream(options),
-  );
-  const wants = (event: RuntimeEvent) => logger.isLevelEnabled(levelOf(event));
-  const hears = (type: RuntimeEvent['type']) => logger.isLevelEnabled(highestLevels[type] ?? 'debug');
+  const least = weights[options.logging.level];
+  const wants = (event: RuntimeEvent) => weights[levelOf(event)] >= least;
+  const hears = (type: RuntimeEvent['type']) => weights[highestLevels[type] ?? 'debug'] >= least;
+  let logger: Logger | undefined;
   const take = (event: RuntimeEvent) => {
-    if (wants(event)) write(logger, redact, event);
+    if (!wants(event)) return;
+    logger ??= openLogger(options);
+    write(logger, redact, event);
   };
   return Object.assign(take, { hears, wants });
+}
+
+/** Loads pino, which takes longer than most commands, for the first line. */
+function openLogger(options: LogOptions): Logger {
+  const { pino }: typeof import('pino') = load('pino');
+  const { level, fields } = options.logging;
+  const base = { ...(options.name === '' ? {} : { config: options.name }), ...fields };
+  return pino({ level, base }, openStream(options));
 }
 
 function openStream({ logging, target }: LogOptions): DestinationStream {
@@ -77,7 +86,7 @@ function isText({ logging, target }: Pick<LogOptions, 'logging' | 'target'>): bo
 
 /** Loads pino-pretty, only for the text format. */
 function loadPretty(): (options: PrettyOptions) => (line: string) => string {
-  const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)('pino-pretty');
+  const { prettyFactory }: typeof import('pino-pretty') = load('pino-pretty');
   return prettyFactory;
 }
 
@@ -123,6 +132,9 @@ function membersOf(event: RuntimeEvent): Readonly<Record<string, unknown>> {
 }
 
 type Level = 'debug' | 'info' | 'warn';
+
+/** Source: pino's own numbers. */
+const weights = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, silent: Infinity } as const;
 
 function levelOf(event: RuntimeEvent): Level {
   switch (event.type) {

@@ -3,7 +3,7 @@ import { requireConfig } from '../config/load.ts';
 import { requireSuite } from '../suite/file/load.ts';
 import { withDataset } from '../suite/file/model.ts';
 import { type PlanOptions, planSuite as plan, type SuitePlan } from '../suite/run/plan.ts';
-import { runtimeOfSuite } from './validate-file.ts';
+import { runtimeOfSuite } from './runtime-of-file.ts';
 
 export type { PlannedRow, SuitePlan } from '../suite/run/plan.ts';
 

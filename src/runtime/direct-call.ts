@@ -7,8 +7,7 @@ import { failed, type ToolFailed } from '../contract/tool.ts';
 import { createHookContext, type HookContext } from '../contract/turn.ts';
 import { RuntimeError, toFault } from '../errors.ts';
 import { isObject } from '../json/json.ts';
-import { directCallName, type PendingDirectCall, storePendingCall } from '../pipeline/run/direct-call-run.ts';
-import { toPendingOpened } from '../pipeline/state/decision-wait.ts';
+import type { PendingDirectCall } from '../pipeline/run/direct-call-run.ts';
 import { callTool } from '../tool-call/call.ts';
 import { runCallLoop } from '../tool-call/call-loop.ts';
 import type { CallableTool } from '../tool-call/callable-tool.ts';
@@ -58,6 +57,7 @@ export async function callDirectly(
   if (first.status !== 'pending') return toDocument(made, first);
   const context = { signal, hookContext, find };
   let approvalFailure: ToolFailed | undefined;
+  const { directCallName } = await loadRuns();
   const [result = made] = await runCallLoop([{ name: directCallName, tool, args, callId: id }], {
     runId: id,
     runRound: (items, work) => Promise.all(items.map((item) => work(item, undefined))),
@@ -86,6 +86,9 @@ export async function callDirectly(
 function contextOf(call: string): HookContext {
   return { ...createHookContext(call), now: new Date().toISOString() };
 }
+
+/** What is needed once a call waits for a person. */
+const loadRuns = async () => await import('../pipeline/run/direct-call-run.ts');
 
 /** The document of a call; a hook that was cancelled has decided nothing, so the call failed. */
 function toDocument(
@@ -135,6 +138,7 @@ async function storeCall(
   hookContext: HookContext,
 ): Promise<ToolDocument> {
   try {
+    const { storePendingCall, toPendingOpened } = await loadRuns();
     const record = await storePendingCall({ store: await store.open(), config }, tool, paused);
     emit(toPendingOpened(record));
     await notifyPending({ tool, callId: record.callId }, record, hookContext);

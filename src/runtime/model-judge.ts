@@ -1,7 +1,6 @@
 import type { Judge } from '../checks/check.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { RuntimeError } from '../errors.ts';
-import { callModel } from '../pipeline/chat/model-call.ts';
 import type { Models } from './models.ts';
 
 /**
@@ -18,6 +17,7 @@ export function openJudge({ providers }: RuntimeConfig, openModel: Models['model
       ],
       abortSignal: signal,
     };
+    const { callModel } = await import('../pipeline/chat/model-call.ts');
     const { message } = await callModel(model, { options, isStreamed: false, onText: () => {} });
     return message.content;
   };

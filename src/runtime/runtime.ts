@@ -24,6 +24,9 @@ export { openRuntime } from './open-runtime.ts';
 /** Imports the module that validates files of every kind, on first use. */
 export const loadChecker = async () => await import('../project/validate-file.ts');
 
+/** Imports the module that tells what a suite or a pipeline names, on first use. */
+export const loadInputs = async () => await import('../project/runtime-of-file.ts');
+
 /** Imports the module for results of suites (reporters, comparisons), on first use. */
 export const loadResults = async () => await import('../suite/run/results.ts');
 

@@ -2,7 +2,7 @@ import { eastAsianWidth } from 'get-east-asian-width';
 
 /** How many columns of a terminal a text takes. */
 export function textWidth(text: string): number {
-  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  if (isPlain(text)) return text.length;
   let width = 0;
   for (const { segment } of graphemesOf(text)) width += graphemeWidth(segment);
   return width;
@@ -20,6 +20,7 @@ export function padEnd(text: string, columns: number): string {
 /** The text cut to that many columns, with an ellipsis where something is missing. */
 export function cut(text: string, columns: number): string {
   if (text.length <= columns / 2 || columns === Infinity) return text;
+  if (isPlain(text)) return cutPlain(text, columns);
   let width = 0;
   // Where the text ends if it has to make room for the ellipsis.
   let end = 0;
@@ -29,6 +30,16 @@ export function cut(text: string, columns: number): string {
     if (width < columns) end = index + segment.length;
   }
   return text;
+}
+
+/** Whether each character takes one column. */
+function isPlain(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
+}
+
+function cutPlain(text: string, columns: number): string {
+  if (text.length <= columns) return text;
+  return columns < 1 ? '' : `${text.slice(0, Math.ceil(columns) - 1)}…`;
 }
 
 let segmenter: Intl.Segmenter | undefined;

@@ -1,6 +1,6 @@
-import { type Document, LineCounter, parseAllDocuments } from 'yaml';
+import { type Document, LineCounter } from 'yaml';
 import type { Problem, SourceLocation } from './problem.ts';
-import { lowerFirst, syntaxProblems, tooDeep } from './syntax.ts';
+import { lowerFirst, parseYaml, syntaxProblems, tooDeep } from './syntax.ts';
 import { readText } from './text-file.ts';
 import { findDuplicates, findMistakes, keysAt, lookUp, type NodeOffsets, type TreeMistake } from './tree.ts';
 
@@ -81,24 +81,6 @@ function brokenDocument(file: string, problem: Problem): YamlDocument {
     sourceOf: () => undefined,
     keysOf: () => [],
   };
-}
-
-/**
- * All documents of a text, syntax errors and all, without a check of what they hold. Known tags such as !!binary stay
- * unresolved: every value must be one that JSON has.
- */
-export function parseYaml(text: string, lineCounter: LineCounter): readonly Document.Parsed[] {
-  const options = {
-    lineCounter,
-    merge: true,
-    stringKeys: true,
-    // Found in yaml-tree.ts, which can name the key.
-    uniqueKeys: false,
-    resolveKnownTags: false,
-    prettyErrors: false,
-  };
-  const documents = parseAllDocuments(text, options);
-  return 'empty' in documents ? [] : documents;
 }
 
 interface DocumentContext {

@@ -1,4 +1,4 @@
-import type { Document, YAMLError } from 'yaml';
+import { type Document, type LineCounter, parseAllDocuments, type YAMLError } from 'yaml';
 import type { Problem, SourceLocation } from './problem.ts';
 
 /** The message for nesting beyond our limit or that of the parser. */
@@ -30,4 +30,22 @@ function wordSyntax(error: YAMLError): string {
 /** For a parser’s sentence that goes on after a colon. */
 export function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/**
+ * All documents of a text, syntax errors and all, without a check of what they hold. Known tags such as !!binary stay
+ * unresolved: every value must be one that JSON has.
+ */
+export function parseYaml(text: string, lineCounter: LineCounter): readonly Document.Parsed[] {
+  const options = {
+    lineCounter,
+    merge: true,
+    stringKeys: true,
+    // Found in tree.ts, which can name the key.
+    uniqueKeys: false,
+    resolveKnownTags: false,
+    prettyErrors: false,
+  };
+  const documents = parseAllDocuments(text, options);
+  return 'empty' in documents ? [] : documents;
 }

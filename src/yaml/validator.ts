@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { basename } from 'node:path';
 import type { ValidateFunction } from 'ajv';
 import { loadBuilt } from './built.ts';
 
@@ -9,12 +10,22 @@ import { loadBuilt } from './built.ts';
 export function validatorOf(schema: object): ValidateFunction {
   const known = validators.get(schema);
   if (known !== undefined) return known;
-  const { validate } = loadBuilt<ValidatorModule>(`#validators/${fingerprint(schema)}.js`);
+  const { validate } = loadBuilt<ValidatorModule>(
+    `#validators/${isSource ? fingerprint(schema) : nameOf(schema)}.js`,
+  );
   validators.set(schema, validate);
   return validate;
 }
 
-/** What the file of a schema's validator is called: a digest of everything that the schema says. */
+/** The built package has the validators of its own schemas alone, so that a name tells them; the source may have changed. */
+const isSource = import.meta.url.endsWith('.ts');
+
+/** What the file of a schema's validator is called, short of taking a digest: the last part of its `$id`, if it has one. */
+export function nameOf(schema: object): string {
+  return '$id' in schema ? basename(String(schema.$id), '.schema.json') : fingerprint(schema);
+}
+
+/** A digest of everything that the schema says. */
 export function fingerprint(schema: object): string {
   return hash('sha256', JSON.stringify(schema)).slice(0, 16);
 }

@@ -1,7 +1,7 @@
 import { existsSync, linkSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadChecker, loadResults } from '../../src/runtime/runtime.ts';
+import { loadInputs, loadResults } from '../../src/runtime/runtime.ts';
 import { newTextSink } from '../suite/report/reports.ts';
 import { config, folderOf, suite } from '../surface/cli/command-line.ts';
 
@@ -34,7 +34,7 @@ async function report(
   { dataset, record, replay }: { dataset?: string; record?: string; replay?: string } = {},
 ): Promise<void> {
   const at = (name: string | undefined) => (name === undefined ? undefined : join(folder, name));
-  const { findSuiteInputs } = await loadChecker();
+  const { findSuiteInputs } = await loadInputs();
   const { openDelivery } = await loadResults();
   const inputs = await findSuiteInputs(join(folder, 'demo.suite.yaml'), {
     config: join(folder, 'runtime.yaml'),
@@ -118,7 +118,7 @@ test('a device is no input', async () => {
 test('paths may be relative, and the dataset stdin', async () => {
   const folder = folderOf(files);
   const near = (name: string) => relative('.', join(folder, name));
-  const { findSuiteInputs } = await loadChecker();
+  const { findSuiteInputs } = await loadInputs();
   const options = { config: near('runtime.yaml'), dataset: '-' };
   expect((await findSuiteInputs(near('demo.suite.yaml'), options)).slice(0, 3)).toEqual([
     { file: near('demo.suite.yaml'), what: 'the suite' },

@@ -25,9 +25,9 @@ spec:
 );
 write('broken.yaml', 'apiVersion: signalbox/v1\nkind: RuntimeConfig\nspec: {concurrency: 0}\n');
 
-function problemsOf(text: string): readonly string[] {
+async function problemsOf(text: string): Promise<readonly string[]> {
   const file = write('x.yaml', text);
-  return validateFile(file, fallback).map((problem) =>
+  return (await validateFile(file, fallback)).map((problem) =>
     formatProblem(problem)
       .replaceAll(`${file}:`, '')
       .replaceAll(`${folder}/`, '')
@@ -40,30 +40,30 @@ const head = (kind: string) => `apiVersion: signalbox/v1\nkind: ${kind}\nspec:\n
 describe('a pipeline', () => {
   const steps = '  steps: [{id: a, tool: lokup}, {id: b, eval: polite, content: x}]\n';
 
-  test('is checked against the runtime that it names, or else the one given', () => {
+  test('is checked against the runtime that it names, or else the one given', async () => {
     const expected = 'steps[0].tool: no tool named lokup is declared | did you mean `lookup`?';
-    expect(problemsOf(`${head('Pipeline')}${steps}`)).toEqual([`4:25 ${expected}`]);
-    expect(problemsOf(`${head('Pipeline')}  runtime: ./runtime.yaml\n${steps}`)).toEqual([
+    expect(await problemsOf(`${head('Pipeline')}${steps}`)).toEqual([`4:25 ${expected}`]);
+    expect(await problemsOf(`${head('Pipeline')}  runtime: ./runtime.yaml\n${steps}`)).toEqual([
       `5:25 ${expected}`,
     ]);
   });
 
-  test('whose runtime is broken is told of that, and its names are unchecked', () => {
-    expect(problemsOf(`${head('Pipeline')}  runtime: ./broken.yaml\n${steps}`)).toEqual([
+  test('whose runtime is broken is told of that, and its names are unchecked', async () => {
+    expect(await problemsOf(`${head('Pipeline')}  runtime: ./broken.yaml\n${steps}`)).toEqual([
       '4:12 warning: runtime: broken.yaml has an error, so the names in its steps are unchecked | Run `signalbox validate ' +
         'broken.yaml`.',
     ]);
   });
 
-  test('whose runtime cannot be read is refused for that, once', () => {
+  test('whose runtime cannot be read is refused for that, once', async () => {
     const hint = 'Check the path; it starts at the folder of this file.';
-    expect(problemsOf(`${head('Pipeline')}  runtime: ./nowhere.yaml\n${steps}`)).toEqual([
+    expect(await problemsOf(`${head('Pipeline')}  runtime: ./nowhere.yaml\n${steps}`)).toEqual([
       `4:12 runtime: nowhere.yaml does not exist | ${hint}`,
     ]);
-    expect(problemsOf(`${head('EvalSuite')}  runtime: ./nowhere.yaml\n${ofSuite}`)).toEqual([
+    expect(await problemsOf(`${head('EvalSuite')}  runtime: ./nowhere.yaml\n${ofSuite}`)).toEqual([
       `4:12 runtime: nowhere.yaml does not exist | ${hint}`,
     ]);
-    expect(problemsOf(`${head('Pipeline')}  runtime: .\n${steps}`)).toEqual([
+    expect(await problemsOf(`${head('Pipeline')}  runtime: .\n${steps}`)).toEqual([
       expect.stringMatching(/^4:12 runtime: .* is a folder \| Check the path/),
     ]);
   });
@@ -74,7 +74,7 @@ const ofSuite =
 const literal = 'is taken as it stands: no expression is evaluated here | Write the value itself.';
 
 describe('what is written as if it were filled in', () => {
-  test('and is not, in a pipeline', () => {
+  test('and is not, in a pipeline', async () => {
     const steps = [
       '  steps:',
       '    - {id: a, tool: lookup, args: {q: "{{ input.q }} and ${input.q}"}}',
@@ -84,7 +84,7 @@ describe('what is written as if it were filled in', () => {
       '  input: {type: object, properties: {q: {description: "as ${this}"}}}',
       '',
     ].join('\n');
-    expect(problemsOf(`${head('Pipeline')}${steps}`)).toEqual([
+    expect(await problemsOf(`${head('Pipeline')}${steps}`)).toEqual([
       '5:39 warning: steps[0].args.q: `{{ input.q }}` is taken as it stands | Expressions are `${input.q}`.',
       '6:21 steps[1].eval: no eval named ${input.type} is declared | declared evals: polite; docs/checks.md lists those that are built in',
       `6:21 steps[1].eval: ${literal}`,
@@ -96,7 +96,7 @@ describe('what is written as if it were filled in', () => {
     ]);
   });
 
-  test('and is not, in a suite', () => {
+  test('and is not, in a suite', async () => {
     const suite = [
       '  dataset: {path: "${case.file}"}',
       '  case: {id: "{{case.id}}", content: "${case.content}", tags: ["${case.tag}"]}',
@@ -104,7 +104,7 @@ describe('what is written as if it were filled in', () => {
       '  evals: [{id: a, type: polite, params: {words: ["{{x}}"]}, threshold: {min_score: "${case.least}"}}]',
       '',
     ].join('\n');
-    expect(problemsOf(`${head('EvalSuite')}${suite}`)).toEqual([
+    expect(await problemsOf(`${head('EvalSuite')}${suite}`)).toEqual([
       `4:19 dataset.path: ${literal}`,
       '5:14 warning: case.id: `{{case.id}}` is taken as it stands | Expressions are `${case.id}`.',
       '6:69 warning: subject.chat.messages[0].content: `{{ case.word }}` is taken as it stands | Expressions are `${case.word}`.',
@@ -112,13 +112,13 @@ describe('what is written as if it were filled in', () => {
     ]);
   });
 
-  test('and is data, in the cases of a suite', () => {
+  test('and is data, in the cases of a suite', async () => {
     const cases = '  cases: [{content: "${HOME} {{name}}"}]\n';
     const suite = ofSuite.slice(ofSuite.indexOf('  case:'));
-    expect(problemsOf(`${head('EvalSuite')}${cases}${suite}`)).toEqual([]);
+    expect(await problemsOf(`${head('EvalSuite')}${cases}${suite}`)).toEqual([]);
   });
 
-  test('and is not, in a RuntimeConfig', () => {
+  test('and is not, in a RuntimeConfig', async () => {
     const spec = [
       '  providers:',
       '    - {id: main, type: openai, model: "${MODEL}", credential: {api_key: "${OPENAI_API_KEY}"}, headers: {X: "a ${B}"}}',
@@ -135,7 +135,7 @@ describe('what is written as if it were filled in', () => {
     const stray = (name: string) => `\`\${${name}}\` is not filled in here; it is taken as it stands`;
     const alone = 'Name the variable alone, as in `env: [HOME_PAGE]`: its value is passed on.';
     const path = 'Write the path itself; a relative one starts at the config file’s folder.';
-    const found = problemsOf(`${head('RuntimeConfig')}${spec}`).filter((problem) =>
+    const found = (await problemsOf(`${head('RuntimeConfig')}${spec}`)).filter((problem) =>
       /not filled in/.test(problem),
     );
     expect(found).toEqual([
@@ -154,19 +154,19 @@ describe('a type of provider that there is not', () => {
   const spec =
     '  providers: [{id: main, type: opanai, model: m}, {id: far, type: bedrock, model: m, platform: {type: aws}}]\n';
 
-  test('is refused with the nearest one', () => {
-    expect(problemsOf(`${head('RuntimeConfig')}${spec}`)).toEqual([
+  test('is refused with the nearest one', async () => {
+    expect(await problemsOf(`${head('RuntimeConfig')}${spec}`)).toEqual([
       '4:32 providers[0].type: there is no provider type opanai | did you mean `openai`?',
       expect.stringContaining('the provider is refused when it is used: its platform aws is not supported'),
     ]);
   });
 
-  test('is a warning in a file of PromptKit, whose loader takes it', () => {
+  test('is a warning in a file of PromptKit, whose loader takes it', async () => {
     const text = `${head('RuntimeConfig')}${spec}`.replace(
       'signalbox/v1',
       'promptkit.altairalabs.ai/v1alpha1',
     );
-    expect(problemsOf(text)[0]).toBe(
+    expect((await problemsOf(text))[0]).toBe(
       '4:32 warning: providers[0].type: there is no provider type opanai; a call of the provider fails | did you mean `openai`?',
     );
   });
@@ -218,13 +218,13 @@ describe('the kind of a file', () => {
       text: '- a\n',
       problems: ['1:1 must be a mapping, not a list'],
     },
-  ])('$title', ({ text, problems }) => {
-    expect(problemsOf(text)).toEqual(problems);
+  ])('$title', async ({ text, problems }) => {
+    expect(await problemsOf(text)).toEqual(problems);
   });
 });
 
-test('a file that is not there is one problem', () => {
-  expect(validateFile(join(folder, 'none.yaml'), fallback)).toEqual([
+test('a file that is not there is one problem', async () => {
+  expect(await validateFile(join(folder, 'none.yaml'), fallback)).toEqual([
     expect.objectContaining({
       severity: 'error',
       line: 1,

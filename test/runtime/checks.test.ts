@@ -118,7 +118,7 @@ test.each([
   },
 );
 
-test('params that a check does not take are problems of the file, in suites and pipelines [PK-10-03 PK-10-08]', () => {
+test('params that a check does not take are problems of the file, in suites and pipelines [PK-10-03 PK-10-08]', async () => {
   const head = 'apiVersion: signalbox/v1\nkind: ';
   const config = write('', {
     'a.suite.yaml': `${head}EvalSuite
@@ -137,16 +137,16 @@ spec:
     - {id: a, eval: max_length, content: text, params: {max: ten}}
 `,
   });
-  const problemsOf = (name: string) =>
-    validateFile(config.replace('runtime.yaml', name), config).map(
+  const problemsOf = async (name: string) =>
+    (await validateFile(config.replace('runtime.yaml', name), config)).map(
       ({ line, message, hint = '' }) => `${line} ${message} | ${hint}`,
     );
-  expect(problemsOf('a.suite.yaml')).toEqual([
+  expect(await problemsOf('a.suite.yaml')).toEqual([
     '7 evals[0].params.pattern: unknown param | did you mean `patterns`?',
     '8 evals[1].any_of[0].params.pattern: is not a pattern that JavaScript can use: /(a/: Unterminated group | ',
     '8 evals[1].any_of[1].not.params.min: is required | ',
   ]);
-  expect(problemsOf('a.pipeline.yaml')).toEqual([
+  expect(await problemsOf('a.pipeline.yaml')).toEqual([
     '6 steps[0].params.max: must be a whole number, not the string "ten" | ',
   ]);
 });

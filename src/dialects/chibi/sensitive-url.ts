@@ -11,7 +11,7 @@ export function sensitivityOf(url: string): string | undefined {
   const version = isIP(host);
   if (version === 0) return undefined;
   const family = version === 4 ? 'ipv4' : 'ipv6';
-  return Object.values(ranges).find(({ block }) => block.check(host, family))?.reason;
+  return Object.values(ranges).find(({ block }) => block().check(host, family))?.reason;
 }
 
 /** Without brackets and the dot at its end; undefined where no host stands. */
@@ -29,11 +29,21 @@ const ranges = {
   private: range('private network address', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']),
 };
 
+/** The list is made for the first URL: every command would wait for it. */
 function range(reason: string, networks: readonly string[]) {
-  const block = new BlockList();
+  let made: BlockList | undefined;
+  const block = () => {
+    made ??= blockListOf(networks);
+    return made;
+  };
+  return { reason, block };
+}
+
+function blockListOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
   for (const network of networks) {
     const [address = '', prefix = ''] = network.split('/');
-    block.addSubnet(address, Number(prefix), isIP(address) === 4 ? 'ipv4' : 'ipv6');
+    list.addSubnet(address, Number(prefix), isIP(address) === 4 ? 'ipv4' : 'ipv6');
   }
-  return { reason, block };
+  return list;
 }

@@ -10,6 +10,8 @@ import type { Pipeline } from '../file/pipeline.ts';
 import { callRecord } from '../state/call-record.ts';
 import { newRun } from './runs.ts';
 
+export { toPendingOpened } from '../state/decision-wait.ts';
+
 /** A pending direct call, and the arguments that it was made with. */
 export interface PendingDirectCall {
   readonly args: Json;

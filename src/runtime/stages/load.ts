@@ -6,8 +6,9 @@ import type { RuntimeEvent } from '../../contract/event.ts';
 import { foreignDialects } from '../../dialects/registry.ts';
 import { sweepTempFolders } from '../../files/temp-folder.ts';
 import { createScrubber, type RuntimeScrubber } from '../../log/scrub.ts';
+import { once } from '../../time/once.ts';
 import type { Launcher } from '../../transport/launch/launch.ts';
-import { openLauncher } from '../../transport/launch/open.ts';
+import { type LauncherName, openLauncher } from '../../transport/launch/open.ts';
 import type { ProcessContext } from '../../transport/process.ts';
 import type { RuntimeOptions } from '../api.ts';
 import { requirePlatform } from '../platform.ts';
@@ -28,12 +29,10 @@ export interface LoadedRuntime {
 export async function loadRuntime(file: string | URL, options: RuntimeOptions): Promise<LoadedRuntime> {
   requirePlatform();
   const host = options.env ?? hostEnv();
-  // In the background: folders of killed processes must not delay the start.
-  void sweepTempFolders();
   const path = file instanceof URL ? fileURLToPath(file) : file;
   const searchPath = host['PATH'] ?? '';
   const { config: declared = requireConfig(path, searchPath), problems } = loadConfig(path, searchPath);
-  const launch = await openLauncher(options.launcher ?? 'auto');
+  const launch = await lazyLauncher(options.launcher ?? 'auto');
   const events: RuntimeEvent[] = [];
   const scrubber = createScrubber(secretsOf(declared, host));
   const context = { launch, scrubber, emit: (event: RuntimeEvent) => events.push(event) };
@@ -43,6 +42,22 @@ export async function loadRuntime(file: string | URL, options: RuntimeOptions): 
     events.push({ type: 'note', name: `${place}:${line}:${column}`, level, message });
   }
   return { config, host, launch, scrubber, events };
+}
+
+/**
+ * The launcher of that name, opened for the first process that is started, but a native one, which may be refused, at once.
+ * Temporary folders of killed processes are removed meanwhile, or a second later, which most commands do not last.
+ */
+async function lazyLauncher(name: LauncherName): Promise<Launcher> {
+  let opened: Launcher | undefined;
+  setTimeout(() => void sweepTempFolders(), 1000).unref();
+  const launcher = once(async () => {
+    void sweepTempFolders();
+    opened = await openLauncher(name);
+    return opened;
+  });
+  if (name === 'native') return await launcher.open();
+  return async (request, watch) => await (opened ?? (await launcher.open()))(request, watch);
 }
 
 function withOptions(

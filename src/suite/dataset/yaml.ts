@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type Document, LineCounter } from 'yaml';
 import { RuntimeError } from '../../errors.ts';
-import { parseYaml } from '../../yaml/document.ts';
-import { syntaxProblems } from '../../yaml/syntax.ts';
+import { parseYaml, syntaxProblems } from '../../yaml/syntax.ts';
 import { DecompressionError } from './decompress.ts';
 import { type FileRow, notUtf8, unusable } from './row.ts';
 import { rowsOfDocument } from './yaml-rows.ts';

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { catalogue, type Fault } from '../../errors.ts';
 import { isEvalCommand, openRunCommand, type RunCommand } from './command.ts';
@@ -14,6 +13,7 @@ import { addValidateCommand } from './commands/validate.ts';
 import type { ExitCode } from './exit-code.ts';
 import type { Invocation, OutputStream } from './invocation.ts';
 import { openTerminal, watchStdout } from './terminal.ts';
+import { versionOf } from './version.ts';
 
 /**
  * Runs the command line on what would otherwise be taken from the process. Resolves to the exit code once stdout is
@@ -26,16 +26,24 @@ export async function main(invocation: Invocation): Promise<ExitCode> {
   const runCommand = openRunCommand(invocation, (exitCode) => {
     code = exitCode;
   });
-  const program = openProgram(invocation, runCommand, (text) => {
-    written += text;
-  });
   let isEval = false;
-  program.hook('preAction', (_, command) => {
-    isEval = isEvalCommand(command);
-  });
+  const parse = async (commands: readonly CommandGroup[], output: ParserOutput) => {
+    const program = openProgram(invocation, output);
+    for (const { add } of commands) add(program, runCommand);
+    program.hook('preAction', (_, command) => {
+      isEval = isEvalCommand(command);
+    });
+    await program.parseAsync(argv, { from: 'user' });
+  };
   const stdout = watchStdout(invocation);
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    const named = namedIn(argv);
+    if (named.length === 0 || !(await isParsed(() => parse(named, unheard)))) {
+      const writeOut = (text: string) => {
+        written += text;
+      };
+      await parse(groups, { writeOut, writeErr: openTerminal(invocation, false).writeStderr });
+    }
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     code = exitCodeOfParsing(error, written.trimEnd(), invocation);
@@ -43,13 +51,54 @@ export async function main(invocation: Invocation): Promise<ExitCode> {
   return (await stdout.hasFailed()) ? exitCodeOfStdout(code, isEval) : code;
 }
 
-function openProgram(
-  invocation: Invocation,
-  runCommand: RunCommand,
-  writeOut: (text: string) => void,
-): Command {
-  const { stdout, stderr } = invocation;
-  const program = new Command('signalbox')
+/** Where the parser writes help and errors. */
+interface ParserOutput {
+  writeOut(text: string): void;
+  writeErr(text: string): void;
+}
+
+const unheard: ParserOutput = { writeOut: () => {}, writeErr: () => {} };
+
+/** A command, or a group of them, and every name it goes by. */
+interface CommandGroup {
+  readonly names: readonly string[];
+  add(program: Command, runCommand: RunCommand): void;
+}
+
+/** In the order of the help. */
+const groups: readonly CommandGroup[] = [
+  { names: ['init'], add: addInitCommand },
+  { names: ['validate'], add: addValidateCommand },
+  { names: ['tool'], add: addToolCommands },
+  { names: ['eval'], add: addEvalCommands },
+  { names: ['hook', 'hooks'], add: addHookCommands },
+  { names: ['provider', 'providers'], add: addProviderCommands },
+  { names: ['run'], add: addRunCommand },
+  { names: ['pending'], add: addPendingCommands },
+  { names: ['runs'], add: addRunsCommands },
+];
+
+/**
+ * Those that the arguments can mean: to declare all takes longer than to parse. What they do not settle, help and mistakes,
+ * whose text tells of other commands too, is parsed again with all of them.
+ */
+function namedIn(argv: readonly string[]): readonly CommandGroup[] {
+  return groups.filter(({ names }) => names.some((name) => argv.includes(name)));
+}
+
+/** False when the parser refuses the arguments or answers them itself. A command that was run throws no such error. */
+async function isParsed(parse: () => Promise<void>): Promise<boolean> {
+  try {
+    await parse();
+    return true;
+  } catch (error) {
+    if (error instanceof CommanderError) return false;
+    throw error;
+  }
+}
+
+function openProgram({ stdout, stderr }: Invocation, { writeOut, writeErr }: ParserOutput): Command {
+  return new Command('signalbox')
     .description(
       'Run tools, evals, guardrails and pipelines of them in any language as plain processes, declared in YAML.',
     )
@@ -72,26 +121,13 @@ function openProgram(
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut,
-      writeErr: openTerminal(invocation, false).writeStderr,
+      writeErr,
       getOutHelpWidth: () => helpWidthOf(stdout),
       getErrHelpWidth: () => helpWidthOf(stderr),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
     .exitOverride();
-  for (const add of [
-    addInitCommand,
-    addValidateCommand,
-    addToolCommands,
-    addEvalCommands,
-    addHookCommands,
-    addProviderCommands,
-    addRunCommand,
-    addPendingCommands,
-    addRunsCommands,
-  ])
-    add(program, runCommand);
-  return program;
 }
 
 /** Commander's own choice where there is none. */
@@ -131,11 +167,6 @@ function usageFault(message: string): Fault {
   const [what = '', guess] = text.replace(/^error: /, '').split('\n');
   const hint = guess?.replace(/^\((.*)\)$/, '$1') ?? catalogue.USAGE.hint;
   return { code: 'USAGE', message: what, hint };
-}
-
-function versionOf(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-  return String(version);
 }
 
 function examples(): string {

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { isMainThread } from 'node:worker_threads';
+import threads from 'node:worker_threads';
 import type { ExitStatus } from './launch.ts';
 import { type Libc, WNOHANG } from './libc.ts';
 
@@ -27,8 +27,8 @@ export function createExits(libc: Libc): Exits {
   };
   let heartbeat: NodeJS.Timeout | undefined;
   const begin = () => {
-    if (isMainThread) process.on('SIGCHLD', look);
-    return setInterval(look, isMainThread ? HEARTBEAT_MS : POLL_MS);
+    if (threads.isMainThread) process.on('SIGCHLD', look);
+    return setInterval(look, threads.isMainThread ? HEARTBEAT_MS : POLL_MS);
   };
   return {
     watch: (pid, onEnd) => {

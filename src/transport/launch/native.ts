@@ -1,9 +1,9 @@
 import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { isMainThread } from 'node:worker_threads';
+import threads from 'node:worker_threads';
 import { createExits, type Exits } from './exits.ts';
 import type { ExitStatus, LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from './launch.ts';
-import { errorName, F_GETPIPE_SZ, type Libc, O_CLOEXEC, requireLibc } from './libc.ts';
+import { errorName, F_GETPIPE_SZ, type Libc, loadLibc, O_CLOEXEC } from './libc.ts';
 import { createOutputReader, type OutputReader } from './outputs.ts';
 import { createSpawner, type Spawner } from './posix-spawn.ts';
 import { createSlots, type Slots } from './slots.ts';
@@ -13,7 +13,7 @@ import { createSlots, type Slots } from './slots.ts';
  * process's page tables, which is what makes fork slow in a large Node. Linux with glibc, in every thread;
  * undefined elsewhere. `inBackground`: on another thread, so that the event loop goes on meanwhile.
  */
-export function createNativeLauncher(inBackground = isMainThread): Launcher | undefined {
+export function createNativeLauncher(inBackground = threads.isMainThread): Launcher | undefined {
   if (process.platform !== 'linux') return undefined;
   shared ??= openShared();
   if (shared === undefined) return undefined;
@@ -39,7 +39,7 @@ interface Shared {
 let shared: Shared | undefined;
 
 function openShared(): Shared | undefined {
-  const libc = requireLibc();
+  const libc = loadLibc();
   return libc && { libc, exits: createExits(libc), reader: createOutputReader(libc) };
 }
 

@@ -1,4 +1,4 @@
-import { isMainThread } from 'node:worker_threads';
+import threads from 'node:worker_threads';
 import { type Libc, POLLHUP, POLLIN } from './libc.ts';
 import { PipeOutput } from './pipe-output.ts';
 
@@ -38,7 +38,7 @@ export function createOutputReader(libc: Libc): OutputReader {
   return {
     open: (stdout, stderr) => {
       const outputs = { stdout: new PipeOutput(libc, stdout), stderr: new PipeOutput(libc, stderr) };
-      if (isMainThread) {
+      if (threads.isMainThread) {
         young.set(outputs, performance.now());
         lookLater();
       } else {

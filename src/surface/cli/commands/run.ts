@@ -20,8 +20,8 @@ export function addRunCommand(program: Command, runCommand: RunCommand): void {
           });
         }
         const text = await input.text('--input', own.input);
-        const { loadChecker } = await import('../../../runtime/runtime.ts');
-        const { runtimeOfPipeline } = await loadChecker();
+        const { loadInputs } = await import('../../../runtime/runtime.ts');
+        const { runtimeOfPipeline } = await loadInputs();
         return await executeRun(context, {
           flags: own,
           open: (more) =>

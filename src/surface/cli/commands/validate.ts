@@ -14,7 +14,7 @@ export function addValidateCommand(program: Command, runCommand: RunCommand): vo
         const { formatProblem, loadChecker } = await import('../../../runtime/runtime.ts');
         const { validateFile } = await loadChecker();
         const named = files.length === 0 ? [options.config] : files;
-        const found = named.flatMap((file) => validateFile(file, options.config));
+        const found = (await Promise.all(named.map((file) => validateFile(file, options.config)))).flat();
         const problems = strict ? found.map(toStrict) : found;
         const errors = problems.filter(({ severity }) => severity === 'error').length;
         const warnings = problems.filter(({ severity }) => severity === 'warning').length;

@@ -80,8 +80,8 @@ export function addRun(group: Command, runCommand: RunCommand): void {
 async function runSuite(file: string, own: RunFlags, context: CommandContext): Promise<ExitCode> {
   const { invocation, options, isConfigGiven, terminal, open } = context;
   invocation.limitHeapGrowth();
-  const { loadChecker, loadResults } = await import('../../../../runtime/runtime.ts');
-  const { findSuiteInputs, runtimeOfSuite } = await loadChecker();
+  const { loadInputs, loadResults } = await import('../../../../runtime/runtime.ts');
+  const { findSuiteInputs, runtimeOfSuite } = await loadInputs();
   const { explainVerdict, openDelivery, openProgress, readReporter } = await loadResults();
   const runOptions = await readOptions(own);
   const concurrency = readWhole('--concurrency', own.concurrency);

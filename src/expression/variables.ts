@@ -1,0 +1,2 @@
+/** Values of variables, by name. */
+export type Variables = Readonly<Record<string, unknown>>;
