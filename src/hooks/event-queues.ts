@@ -1,8 +1,18 @@
-import type PQueue from 'p-queue';
 import type { Emit } from '../contract/event.ts';
+import { createDropReport } from './drop-report.ts';
 
 /** Events a hook may be behind before the newest are dropped. */
 const QUEUE_LENGTH = 1024;
+
+/** What a limit has to know of a queue, and to do with it; a PQueue has all of it. */
+export interface LimitedQueue {
+  /** How many wait, without those underway. */
+  readonly size: number;
+  /** Forgets those that wait. */
+  clear(): void;
+  /** Resolves when none waits and none is underway. */
+  onIdle(): Promise<void>;
+}
 
 /** The shared limit and end of the queues of hooks that nobody awaits. */
 export interface QueueLimit {
@@ -16,16 +26,16 @@ export interface QueueLimit {
 
 /** Puts the queues of hooks that nobody awaits under one limit and one end; `stop` drops the queued events. */
 export function limitQueues(
-  queues: readonly (readonly [hook: string, queue: PQueue])[],
+  queues: readonly (readonly [hook: string, queue: LimitedQueue])[],
   emit: Emit,
   stop: AbortSignal | undefined,
 ): QueueLimit {
   const abortController = new AbortController();
-  const drop = (name: string, detail: string) =>
-    emit({ type: 'dropped', name, what: 'observer event', detail });
+  const drops = createDropReport(emit, QUEUE_LENGTH);
   const abandon = () => {
     for (const [name, queue] of queues) {
-      if (queue.size > 0) drop(name, `${queue.size} events were still waiting when the runtime closed`);
+      const detail = `${queue.size} events were still waiting when the runtime closed`;
+      if (queue.size > 0) emit({ type: 'dropped', name, what: 'observer event', detail });
       queue.clear();
     }
     abortController.abort();
@@ -34,14 +44,15 @@ export function limitQueues(
   return {
     signal: abortController.signal,
     isFull: (name: string, waiting: number, phase: string) => {
-      if (waiting < QUEUE_LENGTH) return false;
-      drop(name, `${phase}: ${QUEUE_LENGTH} events are waiting already`);
-      return true;
+      if (waiting >= QUEUE_LENGTH) drops.add(name, phase);
+      else if (waiting < QUEUE_LENGTH / 2) drops.end(name);
+      return waiting >= QUEUE_LENGTH;
     },
     close: async (limitMs: number) => {
       const timer = setTimeout(abandon, limitMs);
       await Promise.all(queues.map(([, queue]) => queue.onIdle()));
       clearTimeout(timer);
+      for (const [name] of queues) drops.end(name);
       stop?.removeEventListener('abort', abandon);
     },
   };

@@ -1,10 +1,10 @@
-import PQueue from 'p-queue';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { askHook, type FilterPort } from '../capability/hook.ts';
 import { type Port, trackCall } from '../capability/invoke.ts';
 import type { Answer, NativeEvent } from '../contract/hook.ts';
 import { toRuntimeError } from '../errors.ts';
 import { unwatched } from '../time/stopwatch.ts';
-import { limitQueues } from './event-queues.ts';
+import { type LimitedQueue, limitQueues } from './event-queues.ts';
 
 /** Delivers events to a hook that is not awaited. */
 export interface ObserverQueue {
@@ -29,18 +29,47 @@ export function openShadow(port: FilterPort, stop?: AbortSignal): ObserverQueue 
   });
 }
 
-/** Handles events in order, one at a time, without the caller waiting. */
+/**
+ * Handles events in order, one at a time. The caller does not wait, and nothing is written for the hook in the turn of
+ * the event loop in which the event happens.
+ */
 function openQueue(
   { binding, emit }: Port<NativeEvent, Answer>,
   stop: AbortSignal | undefined,
   handle: (queued: QueuedEvent) => Promise<void>,
 ): ObserverQueue {
-  const queue = new PQueue({ concurrency: 1 });
+  const waiting: Pick<QueuedEvent, 'event' | 'call'>[] = [];
+  let draining: Promise<void> | undefined;
+  let isUnderway = false;
+  // The first event of an idle queue is as good as underway.
+  const countWaiting = () => waiting.length - (isUnderway || waiting.length === 0 ? 0 : 1);
+  const drain = async () => {
+    await nextTurn();
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      isUnderway = true;
+      await handle({ ...next, signal }).catch(() => {});
+      isUnderway = false;
+    }
+    draining = undefined;
+  };
+  const queue: LimitedQueue = {
+    get size() {
+      return countWaiting();
+    },
+    clear: () => {
+      waiting.splice(isUnderway ? 0 : 1);
+    },
+    onIdle: async () => {
+      while (draining !== undefined) await draining;
+    },
+  };
   const { signal, isFull, close } = limitQueues([[binding.name, queue]], emit, stop);
   return {
     enqueue: (event, call) => {
-      if (isFull(binding.name, queue.size, event.phase)) return;
-      queue.add(() => unwatched(() => handle({ event, call, signal }))).catch(() => {});
+      // What the queue would be if this one were in it already.
+      if (isFull(binding.name, isUnderway ? waiting.length : waiting.length - 1, event.phase)) return;
+      waiting.push({ event, call });
+      draining ??= unwatched(drain);
     },
     close: () => close(binding.timeoutMs),
   };

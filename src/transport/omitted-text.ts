@@ -1,9 +1,11 @@
+import { countNewlines, type LeftOut } from './kept-end.ts';
+
 /** The end of text that was left out, and how much there was before. */
 export interface Omission {
   /** The last whole lines, without their newlines. */
   readonly lines: readonly Buffer[];
   /** How much was left out before these lines. */
-  readonly count: { readonly lines: number; readonly bytes: number };
+  readonly count: LeftOut;
   /** The bytes after the last newline. */
   readonly rest: Buffer;
 }
@@ -24,11 +26,20 @@ export class OmittedText {
   }
 
   push(chunk: Buffer): void {
-    for (const byte of chunk) if (byte === NEWLINE) this.#lines += 1;
+    this.#lines += countNewlines(chunk);
     this.#bytes += chunk.length;
     this.#kept.push(chunk);
     this.#keptBytes += chunk.length;
     if (this.#keptBytes >= 4 * this.#keepBytes) this.#cut();
+  }
+
+  /** Counts text that nobody kept. */
+  skip({ lines, bytes }: LeftOut): void {
+    this.#lines += lines;
+    this.#bytes += bytes;
+    this.#kept = [];
+    this.#keptBytes = 0;
+    this.#isTorn = true;
   }
 
   /** The last `maxLines` lines and the counts; with `isEnd`, bytes after the last newline count as a line. */

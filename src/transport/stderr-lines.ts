@@ -1,10 +1,13 @@
+import type { LeftOut } from './kept-end.ts';
 import { OmittedText } from './omitted-text.ts';
 
 /** Receives the lines of a process's stderr that go into the log. */
 export interface StderrListener {
   onLine(line: string): void;
   /** Called with how much was left out at this point. */
-  onOmitted(omitted: { readonly lines: number; readonly bytes: number }): void;
+  onOmitted(omitted: LeftOut): void;
+  /** Called before the last lines of what was left out are emitted, so that these are pushed that are not yet. */
+  onWindowEnd?(): void;
 }
 
 /** How many lines, and bytes of them, are emitted at the beginning, and again at the end. */
@@ -16,7 +19,11 @@ export interface StderrLimits {
 }
 
 export interface StderrLines {
+  /** Whether what comes now is only counted, but for its end. */
+  readonly isOmitting: boolean;
   push(chunk: Buffer): void;
+  /** Counts what was not even pushed, while `isOmitting`. */
+  skip(leftOut: LeftOut): void;
   /** Nothing more comes. */
   end(): void;
 }
@@ -71,11 +78,16 @@ export function createStderrLines(limits: StderrLimits, listener: StderrListener
     clearTimeout(timer);
     remaining = { lines: limits.lines, bytes: limits.bytes };
     openedAt = performance.now();
+    listener.onWindowEnd?.();
     const rest = emitOmitted(false);
     if (rest.length > 0) addPartial(rest);
   };
 
   return {
+    get isOmitting() {
+      return omitted !== undefined;
+    },
+    skip: (leftOut) => omitted?.skip(leftOut),
     push: (chunk) => {
       if (performance.now() - openedAt >= limits.windowMs) openWindow();
       let start = 0;

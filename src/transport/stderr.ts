@@ -2,6 +2,7 @@ import type { Scrubber } from '../contract/scrub.ts';
 import { RuntimeError } from '../errors.ts';
 import { createTranscoder } from '../text/encoding/utf16.ts';
 import { lastLineOf } from '../text/last-line.ts';
+import { countNewlines, KeptEnd } from './kept-end.ts';
 import { createStderrLines, type StderrListener } from './stderr-lines.ts';
 
 /** How a process's stderr is emitted line by line. */
@@ -44,9 +45,10 @@ function openReader(
 ): StderrReader {
   let chunks: Buffer[] = [];
   let length = 0;
-  const lines = createStderrLines({ lines: MAX_LINES, bytes: TAIL_BYTES, windowMs }, listener);
   const transcoder = createTranscoder();
   let scrubbing = scrubber && scrubBytes(scrubber);
+  /** What came while lines are left out: it is scrubbed when somebody wants to see its end. */
+  const flood = new KeptEnd(END_BYTES + (scrubber === undefined ? 0 : UNSURE_BYTES));
   const take = (chunk: Buffer) => {
     lines.push(chunk);
     chunks.push(chunk);
@@ -56,17 +58,51 @@ function openReader(
     length = TAIL_BYTES;
   };
   const scrub = (chunk: Buffer) => scrubbing?.push(chunk) ?? chunk;
+  const skip = (text: Buffer) => lines.skip({ lines: countNewlines(text), bytes: text.length });
+  const takeFlood = () => {
+    const { end, dropped } = flood.take();
+    if (end.length === 0) return;
+    if (dropped.bytes === 0) return take(scrub(end));
+    chunks = [];
+    length = 0;
+    skip(scrubbing?.rest() ?? emptyBuffer);
+    lines.skip(dropped);
+    scrubbing = scrubber && scrubBytes(scrubber);
+    const unsure = scrubbing === undefined ? emptyBuffer : end.subarray(0, -END_BYTES);
+    skip(scrub(unsure));
+    take(scrub(end.subarray(unsure.length)));
+  };
+  const lines = createStderrLines(
+    { lines: MAX_LINES, bytes: TAIL_BYTES, windowMs },
+    { ...listener, onWindowEnd: takeFlood },
+  );
   return {
-    push: (chunk) => take(scrub(transcoder.push(chunk))),
+    push: (chunk) => {
+      const text = transcoder.push(chunk);
+      if (lines.isOmitting) flood.push(text);
+      else take(scrub(text));
+    },
     end: () => {
+      takeFlood();
       take(scrub(transcoder.end()));
       if (scrubbing !== undefined) take(scrubbing.rest());
       scrubbing = undefined;
       lines.end();
     },
-    tail: () => tailOf(Buffer.concat(scrubbing === undefined ? chunks : [...chunks, scrubbing.rest()])),
+    tail: () => {
+      takeFlood();
+      return tailOf(Buffer.concat(scrubbing === undefined ? chunks : [...chunks, scrubbing.rest()]));
+    },
   };
 }
+
+/**
+ * Of a text that begins anywhere, the beginning may be the end of a secret. No secret is longer than this, however it is
+ * spelt: a variable has at most 128 KiB (MAX_ARG_STRLEN in linux/binfmts.h), of which each byte may be written as three.
+ */
+const UNSURE_BYTES = 512 * 1024;
+
+const emptyBuffer = Buffer.alloc(0);
 
 /** Takes secrets out of a stream of bytes; bytes that are not UTF-8 become U+FFFD. */
 function scrubBytes(scrubber: Scrubber) {
@@ -89,6 +125,8 @@ function tailOf(bytes: Buffer): string {
 
 const MAX_LINES = 500;
 const TAIL_BYTES = 64 * 1024;
+/** As much of a flood as may be shown: hidden secrets make it shorter. */
+const END_BYTES = 2 * TAIL_BYTES;
 
 /** The error with the last non-empty line of stderr in its message and all of it in `details.stderr`. */
 export function withStderr(error: RuntimeError, stderr: string): RuntimeError {

@@ -244,3 +244,42 @@ test.each(on('DS-HOOK-01@both'))('nobody waits for a shadow $title', async ({ on
     { hook: 'shade', mode: 'shadow', verdict: 'deny', error: { code: 'PROCESS_TIMEOUT' } },
   ]);
 });
+
+test.each(on('DS-HOOK-03@both'))(
+  'nothing is put into words for an observer in the turn of the event $title',
+  async ({ on }) => {
+    const bench = openBench();
+    const { env, lines } = newRecord();
+    const observer = bench.observer({ ...answering(on, '{}'), env });
+    let reads = 0;
+    const base = sessionEvent('session_start');
+    const metadata = Object.defineProperty({}, 'seen', {
+      enumerable: true,
+      get: () => {
+        reads += 1;
+        return reads;
+      },
+    });
+    observer.enqueue(
+      { ...base, event: { ...('event' in base && base.event), metadata } } as NativeEvent,
+      'c',
+    );
+    await Promise.resolve();
+    expect([reads, bench.events]).toEqual([0, []]);
+    await observer.close();
+    expect(lines().map((line) => JSON.parse(line).event.metadata)).toEqual([{ seen: reads }]);
+  },
+);
+
+test('an observer that floods is told what fits, in order, and everything is accounted for', async () => {
+  const bench = openBench();
+  const { env, lines } = newRecord();
+  const observer = bench.observer({ ...answering('server', '{}'), env, timeoutMs: 60_000 });
+  for (let turn = 0; turn < 20_000; turn++) observer.enqueue(sessionEvent('session_update', turn), 'c');
+  await observer.close();
+  const turns = lines().map((line) => JSON.parse(line).event.turn_index);
+  // One is underway and 1024 wait.
+  expect(turns).toEqual(Array.from({ length: 1025 }, (_, turn) => turn));
+  expect(dropsOf(bench).at(-1)).toBe('18975 events in all, while 1024 events were waiting already');
+  expect(dropsOf(bench).length).toBeLessThan(30);
+});

@@ -1,5 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Scrubber } from '../../src/contract/scrub.ts';
 import { RuntimeError, toFault } from '../../src/errors.ts';
+import { createScrubber } from '../../src/log/scrub.ts';
 import { lastLineOf } from '../../src/text/last-line.ts';
 import { createStderrReader, withStderr } from '../../src/transport/stderr.ts';
 import { createStderrLines } from '../../src/transport/stderr-lines.ts';
@@ -33,10 +35,15 @@ test('an error stays as it is where stderr said nothing', () => {
   expect(withStderr(error, ' \n').message).toBe('it ended');
 });
 
-async function watch(chunks: readonly (string | Buffer)[], windowMs = Number.POSITIVE_INFINITY) {
+async function watch(
+  chunks: readonly (string | Buffer)[],
+  windowMs = Number.POSITIVE_INFINITY,
+  scrubber?: Scrubber,
+) {
   const told: string[] = [];
   const { push, end, tail } = createStderrReader((line) => told.push(line), {
     windowMs,
+    scrubber,
     onOmitted: ({ lines, bytes }) => told.push(`(${lines} lines, ${bytes} bytes)`),
   });
   for (const chunk of chunks) push(Buffer.from(chunk));
@@ -137,4 +144,52 @@ test.each(['utf-16le', 'utf-16be'])('%s with its mark is read, however it is tor
 test('half of a mark, and half of a character, are kept as what is no character', async () => {
   expect(await watch([Buffer.from([0xff])])).toEqual({ told: ['\ufffd'], tail: '\ufffd' });
   expect(await watch([Buffer.from([0xff, 0xfe, 0x41])])).toEqual({ told: ['\ufffd'], tail: '\ufffd' });
+});
+
+const megabyte = 1024 * 1024;
+
+function cut(text: string, length: number): string[] {
+  return [...text.matchAll(new RegExp(`[\\s\\S]{1,${length}}`, 'g'))].map(String);
+}
+
+test.each([
+  { title: 'in lines', line: 'a usual line of a log\n', told: 1_001 },
+  { title: 'in one line', line: 'a line that does not end ', told: 2 },
+])('of a flood $title as much is told with secrets as without', async ({ line, told: count }) => {
+  const chunks = cut(line.repeat((3 * megabyte) / line.length), 65_521);
+  const plain = await watch(chunks);
+  expect(plain.told).toHaveLength(count);
+  expect(await watch(chunks, undefined, createScrubber(['not to be seen']))).toEqual(plain);
+});
+
+/** No piece of it stands in it twice, nor in the name of another. */
+const secret = Array.from({ length: 2_500 }, (_, index) => `k${String(index * 7919).padStart(7, '0')}`).join(
+  '',
+);
+const pieces = cut(secret, 8);
+
+test.each([
+  { title: 'in lines', line: `password ${secret} of line\n` },
+  { title: 'without lines', line: `${secret} ` },
+  { title: 'in long lines', line: `${`${secret} `.repeat(50)}\n` },
+])('no piece of a secret is told of a flood of them $title, wherever it is cut', async ({ line }) => {
+  const text = line.repeat(Math.ceil((2 * megabyte) / line.length));
+  for (const length of [4_096, 65_001]) {
+    const { told, tail } = await watch(cut(text, length), undefined, createScrubber([secret]));
+    const shown = [...told, tail].join('\n');
+    expect(pieces.filter((piece) => shown.includes(piece))).toEqual([]);
+    expect(tail).toContain('[redacted]');
+  }
+});
+
+test('the end of a flood can be seen while it goes on', async () => {
+  const scrubber = createScrubber([secret]);
+  const reader = createStderrReader(() => {}, { scrubber });
+  for (let round = 0; round < 3; round++) {
+    for (const chunk of cut(`${`usual line ${secret}\n`.repeat(1_000)}round ${round}`, 65_536)) {
+      reader.push(Buffer.from(chunk));
+    }
+    expect(reader.tail().endsWith(`round ${round}`)).toBe(true);
+    expect(pieces.filter((piece) => reader.tail().includes(piece))).toEqual([]);
+  }
 });

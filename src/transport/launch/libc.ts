@@ -16,8 +16,20 @@ export const STRUCT_BYTES = 512;
 /** The functions of glibc that start processes. */
 export type Libc = NonNullable<ReturnType<typeof loadLibc>>;
 
-/** The functions of glibc that start processes; undefined where there is no glibc or no koffi. */
-export function loadLibc() {
+let loaded: Libc | undefined;
+
+/** The functions of glibc, loaded once; undefined where there is no glibc or no koffi. */
+export function requireLibc(): Libc | undefined {
+  loaded ??= loadLibc();
+  return loaded;
+}
+
+/** The functions of glibc where something has needed them already. */
+export function loadedLibc(): Libc | undefined {
+  return loaded;
+}
+
+function loadLibc() {
   try {
     // Optional: a machine without a build of koffi uses the portable launcher.
     const koffi: typeof import('koffi') = createRequire(import.meta.url)('koffi');
@@ -44,6 +56,7 @@ export function loadLibc() {
       spawn: libc.func(
         'int posix_spawn(void *pid, void *path, void *actions, void *attr, void *argv, void *envp)',
       ),
+      kill: libc.func('int kill(int pid, int signal)'),
       waitpid: libc.func('int waitpid(int pid, void *status, int options)'),
     };
   } catch {

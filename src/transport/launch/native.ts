@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import threads from 'node:worker_threads';
 import { createExits, type Exits } from './exits.ts';
 import type { ExitStatus, LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from './launch.ts';
-import { errorName, F_GETPIPE_SZ, type Libc, loadLibc, O_CLOEXEC } from './libc.ts';
+import { errorName, F_GETPIPE_SZ, type Libc, O_CLOEXEC, requireLibc } from './libc.ts';
 import { createOutputReader, type OutputReader } from './outputs.ts';
 import { createSpawner, type Spawner } from './posix-spawn.ts';
 import { createSlots, type Slots } from './slots.ts';
@@ -39,7 +39,7 @@ interface Shared {
 let shared: Shared | undefined;
 
 function openShared(): Shared | undefined {
-  const libc = loadLibc();
+  const libc = requireLibc();
   return libc && { libc, exits: createExits(libc), reader: createOutputReader(libc) };
 }
 
