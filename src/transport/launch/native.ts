@@ -4,7 +4,7 @@ import threads from 'node:worker_threads';
 import { createExits, type Exits } from './exits.ts';
 import type { ExitStatus, LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from './launch.ts';
 import { errorName, F_GETPIPE_SZ, type Libc, O_CLOEXEC, requireLibc } from './libc.ts';
-import { createOutputReader, type OutputReader } from './outputs.ts';
+import { createOutputReader, type OutputReader, type Outputs } from './outputs.ts';
 import { createSpawner, type Spawner } from './posix-spawn.ts';
 import { createSlots, type Slots } from './slots.ts';
 
@@ -75,10 +75,9 @@ async function start(
     started = watch?.starting(`pipe:[${fstatSync(stdout.write).ino}]`);
     const pid = await spawner.spawn(request, [stdin.read, stdout.write, stderr.write]);
     started?.(pid);
-    return describe(native, pid, {
-      stdin: isWritten ? null : openStdin(stdin.write, request.input),
-      ...native.reader.open(stdout.read, stderr.read),
-    });
+    const outputs = native.reader.open(stdout.read, stderr.read);
+    const ended = whenEnded(native, pid, outputs);
+    return { pid, ended, stdin: isWritten ? null : openStdin(stdin.write, request.input), ...outputs };
   } catch (error) {
     started?.(null);
     closeAll(libc, [...(isWritten ? [] : [stdin.write]), stdout.read, stderr.read]);
@@ -88,17 +87,13 @@ async function start(
   }
 }
 
-function describe(
-  { exits, reader }: Native,
-  pid: number,
-  streams: Pick<LaunchedProcess, 'stdin'> & ReturnType<OutputReader['open']>,
-): LaunchedProcess {
-  const { promise: ended, resolve } = Promise.withResolvers<ExitStatus>();
-  exits.watch(pid, (end) => {
-    reader.settle(streams);
-    resolve(end);
+function whenEnded({ exits, reader }: Native, pid: number, outputs: Outputs): Promise<ExitStatus> {
+  return new Promise((resolve) => {
+    exits.watch(pid, (end) => {
+      reader.settle(outputs);
+      resolve(end);
+    });
   });
-  return { pid, ended, ...streams };
 }
 
 interface Pipe {

@@ -364,6 +364,16 @@ test.runIf(hasProc)(
   },
 );
 
+test.runIf(hasProc)('what a quick process wrote is there when it has ended, without a stream', async () => {
+  const launch = await openLauncher('native');
+  const { stdout, stderr, ended } = await launch(request('/bin/cat', { input: Buffer.alloc(60_000, 'x') }));
+  const outputs = [listen(stdout), listen(stderr)];
+  await ended;
+  // A stream ends in a later turn of the event loop.
+  expect([stdout.isClosed, stderr.isClosed]).toEqual([true, true]);
+  expect((await Promise.all(outputs)).map(({ length }) => length)).toEqual([60_000, 0]);
+});
+
 test.runIf(hasProc)('the portable launcher survives the removal of its temporary folder', async () => {
   const launch = await openLauncher('portable');
   expect(await says(launch, script('echo before'))).toBe('before\n');
