@@ -56,7 +56,7 @@ const LONGEST_COMPARED = 10_000;
 
 /** JSON text of a value tree in which `Json` parts, bigints and raw numbers keep their exact digits. */
 export function stringifyJson(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'string') return quote(value);
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (value instanceof Json) return value.text;
@@ -109,6 +109,14 @@ function quoteKey(key: string): string {
 const quotedKeys = new Map<string, string>();
 const MAX_QUOTED_KEYS = 1000;
 const LONGEST_QUOTED_KEY = 100;
+
+/** Most names are short, and plain as they stand. */
+function quote(text: string): string {
+  return text.length < 64 && asItStands.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** Visible ASCII characters but quote and backslash, and spaces. */
+const asItStands = /^[ !#-[\]-~]*$/;
 
 /**
  * The tree with each `Json` replaced by its parsed value. `stringifyJson` of the result, or of such a value

@@ -76,27 +76,38 @@ interface Index {
   readonly byHead: ReadonlyMap<number, readonly SecretForm[]>;
   /** By the first byte that they begin with in a URL. */
   readonly byPercent: ReadonlyMap<string, readonly SecretForm[]>;
-  /** Whether a secret may begin with two units whose last eight bits are these. */
-  readonly firstPairs: Uint8Array;
+  /** Finds the next character with which a secret may begin, by it and the one behind it; undefined without secrets. */
+  readonly heads: RegExp | undefined;
 }
 
 function createIndex(secrets: Iterable<string>): Index {
   const all = formsOf(secrets);
   const byHead = Map.groupBy(all, ({ units }) => units[0]?.code ?? -1);
   const byPercent = Map.groupBy(all, ({ units }) => units[0]?.percent.slice(0, 3) ?? '');
-  return { all, byHead, byPercent, firstPairs: headsOf(all) };
+  return { all, byHead, byPercent, heads: findHeads(byHead) };
 }
 
-/** The table of possible first two units, by which most positions are skipped quickly. */
-function headsOf(forms: readonly SecretForm[]): Uint8Array {
-  const heads = new Uint8Array(0x1_00_00);
-  if (forms.length === 0) return heads;
-  for (const sign of escapes) heads.fill(1, sign << 8, (sign + 1) << 8);
-  for (const { units } of forms) {
-    const [first = 0, second = 0] = units.map(({ code }) => code & 0xff);
-    for (const next of [second, ...escapes, ...substitutes]) heads[(first << 8) | next] = 1;
-  }
-  return heads;
+/** Most positions are skipped by one pass of the engine. */
+function findHeads(byHead: Index['byHead']): RegExp | undefined {
+  if (byHead.size === 0) return undefined;
+  const heads = [...byHead].map(([first, forms]) => {
+    const seconds = forms.map(({ units }) => units[1]?.code ?? first);
+    const behind = classOf([...seconds, ...escapes, ...substitutes]);
+    return forms.some(({ units }) => units.length < 2)
+      ? classOf([first])
+      : `${classOf([first])}(?=${behind}|$)`;
+  });
+  const hasLetterHead = [...byHead.keys()].some((code) => lettersWritten.includes(code));
+  const backslash = hasLetterHead ? String.raw`\\` : String.raw`\\(?!\\{0,7}[bfnrt"])`;
+  return new RegExp([classOf([PERCENT, AMPERSAND]), backslash, ...heads].join('|'), 'g');
+}
+
+/** The characters that backslashes write together with a letter or quote, as line breaks in most JSON, and backslash. */
+const lettersWritten: readonly number[] = [...'\b\f\n\r\t"\\'].map((character) => character.charCodeAt(0));
+
+/** A class of these characters. */
+function classOf(codes: readonly number[]): string {
+  return `[${[...new Set(codes)].map((code) => `\\u${code.toString(16).padStart(4, '0')}`).join('')}]`;
 }
 
 const PERCENT = 0x25;
@@ -104,20 +115,17 @@ const BACKSLASH = 0x5c;
 const AMPERSAND = 0x26;
 /** The characters with which an escaped unit begins. */
 const escapes = [PERCENT, BACKSLASH, AMPERSAND];
-/**
- * Further characters that may represent or precede a unit: line breaks, `+`, `-`, `_`; the end counts as NUL.
- */
-const substitutes = [0x0a, 0x0d, 0x2b, 0x2d, 0x5f, 0];
+/** Further characters that may represent or precede a unit: line breaks, `+`, `-`, `_`. */
+const substitutes = [0x0a, 0x0d, 0x2b, 0x2d, 0x5f];
 
 /** The positions of secrets, and the start of the first one that the end of the text may cut off. */
 function scan(text: string, index: Index): { found: Span[]; open: number } {
   const found: [number, number][] = [];
-  const { firstPairs } = index;
+  const { heads } = index;
   let open = text.length;
   // Most runtimes have no secrets, and every reply passes here.
-  if (index.all.length === 0) return { found, open };
-  for (let at = 0; at < text.length; at++) {
-    if (firstPairs[((text.charCodeAt(at) & 0xff) << 8) | (text.charCodeAt(at + 1) & 0xff)] === 0) continue;
+  if (heads === undefined) return { found, open };
+  for (let at = nextHead(text, 0, heads); at !== -1; at = nextHead(text, at + 1, heads)) {
     for (const form of candidatesAt(text, at, index)) {
       const end = endOfForm(text, at, form);
       if (end === CUT) open = Math.min(open, at);
@@ -128,6 +136,12 @@ function scan(text: string, index: Index): { found: Span[]; open: number } {
     }
   }
   return { found, open };
+}
+
+/** The next position at which a secret may begin; -1 without one. */
+function nextHead(text: string, from: number, heads: RegExp): number {
+  heads.lastIndex = from;
+  return heads.test(text) ? heads.lastIndex - 1 : -1;
 }
 
 /** The forms that may begin at the position, plain or escaped. */

@@ -39,6 +39,19 @@ test('a secret is hidden in every spelling, and nothing beside it changes', () =
   );
 });
 
+test.each(['\n', '\r', '\t', '\b', '\f', '"', '\\', '%', '&', 'n', 'u', '+'])(
+  'a secret that begins with %j is found behind any number of backslashes',
+  (first) => {
+    const secret = `${first}k3y-of-the-house`;
+    const { text } = createSecretHider([secret]);
+    let written = secret;
+    for (let nesting = 0; nesting < 4; nesting++) {
+      expect(text(`a\\n\\\\n b: ${written} c`)).not.toContain('of-the-house');
+      written = JSON.stringify(written).slice(1, -1);
+    }
+  },
+);
+
 test('a text in pieces is hidden as the whole is, wherever it is cut', () => {
   fc.assert(
     fc.property(spelled, fc.array(fc.nat(), { maxLength: 8 }), fc.string(), (spell, places, between) => {
