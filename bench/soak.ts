@@ -1,8 +1,9 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { buildNative, withoutCompiler } from './native/build.ts';
-import { type Counts, type Load, runLoads } from './soak/load.ts';
+import { buildNative, type Native, withoutCompiler } from './native/build.ts';
+import { type Counts, runLoads } from './soak/load.ts';
+import { loads, specOf } from './soak/plan.ts';
 import { renderCurves, toCsv } from './soak/report.ts';
 import { listChildren, lookAtSelf, type Sample } from './soak/sample.ts';
 import { findGrowth } from './soak/verdict.ts';
@@ -23,14 +24,6 @@ Calls one-shot tools and servers as fast as they go while servers are killed at 
 seconds, and fails when memory, descriptors, processes or handles grow, or when a call fails for a reason that was not brought
 about. Ctrl-C ends it early, with what there is.
 `;
-const killed = ['SERVER_EXIT', 'SERVER_CIRCUIT_OPEN'];
-/** What ten minutes have to come to, and a fifth more. */
-const loads: readonly Load[] = [
-  { tool: 'oneshot', atOnce: 4, goal: 1000, expected: [] },
-  { tool: 'server', atOnce: 64, goal: 14_000, expected: killed },
-  { tool: 'servers', atOnce: 64, goal: 6000, expected: killed },
-];
-
 /** What a process opens once and keeps: an epoll, an event, a pipe of a signal. */
 const opened = 4;
 
@@ -38,8 +31,6 @@ const native = buildNative();
 if (values.help) process.stdout.write(help);
 else if (native === undefined) process.stdout.write(`soak: ${withoutCompiler}\n`);
 else process.exitCode = await soak(native, Number(values.minutes) * 60_000, Number(values.every) * 1000);
-
-type Native = NonNullable<typeof native>;
 
 async function soak(programs: Native, forMs: number, everyMs: number): Promise<number> {
   const stop = new AbortController();
@@ -65,19 +56,6 @@ async function soak(programs: Native, forMs: number, everyMs: number): Promise<n
   await runtime.close();
   await sleep(500);
   return report(samples, counts, { before, after: readDescriptors(), children: listChildren().length });
-}
-
-/** A global limit above what all loads have under way. */
-function specOf({ trivial, 'echo-server': echo }: Native): object {
-  const serve = { command: echo, runtime: 'server' };
-  return {
-    concurrency: 256,
-    tools: {
-      oneshot: { description: 'answers', exec: { command: trivial } },
-      server: { description: 'echoes', exec: serve },
-      servers: { description: 'echoes, four of it', exec: { ...serve, instances: 4 } },
-    },
-  };
 }
 
 async function repeat(everyMs: number, signal: AbortSignal, work: () => void): Promise<void> {

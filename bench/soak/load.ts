@@ -31,16 +31,28 @@ export async function runLoads(
     (counts.calls[tool] ?? 0) / goal - (performance.now() - startedAt) / 1000;
   const isAhead = (load: Load) =>
     progressOf(load) > 0.5 && loads.some((other) => other !== load && progressOf(other) < 0);
+  const pause = openPause();
   await Promise.all(
     loads.flatMap((load) =>
       Array.from({ length: load.atOnce }, async () => {
         while (!signal.aborted) {
-          if (isAhead(load)) await sleep(5);
+          if (isAhead(load)) await pause();
           else await callOnce(runtime, load, counts);
         }
       }),
     ),
   );
+}
+
+/** One timer for all who wait, so that what the soak counts as busy is not itself. */
+function openPause(): () => Promise<void> {
+  let under: Promise<void> | undefined;
+  return () => {
+    under ??= sleep(5).then(() => {
+      under = undefined;
+    });
+    return under;
+  };
 }
 
 async function callOnce(runtime: Runtime, load: Load, { calls, errors, unexpected }: Counts): Promise<void> {
