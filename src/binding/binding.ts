@@ -42,6 +42,8 @@ export interface Binding {
   readonly warm: boolean;
   /** One-shot processes that are started ahead of their calls and wait on stdin. */
   readonly spares: number;
+  /** Whether one-shot processes are forked from one that has imported what they import, where that can be. */
+  readonly isForked: boolean;
   readonly restart: RestartPolicy;
   /** Why no process may ever start for this entry; null when it may. */
   readonly refused: string | null;

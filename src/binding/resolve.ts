@@ -90,6 +90,7 @@ export function resolveEntry(entry: ProcessEntry, config: RuntimeConfig, host: H
     instances: exec.instances ?? 1,
     warm: exec.warm !== undefined && exec.warm !== false,
     spares: typeof exec.warm === 'number' && exec.runtime === 'exec' ? exec.warm : 0,
+    isForked: exec.runtime === 'fork',
     restart,
     refused: exec.refused ?? null,
   };

@@ -53,7 +53,10 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
           'needs `runtime: server`',
           'Add it, or say how many one-shot processes wait for their requests, as in `warm: 2`.',
         )
-      : strictViolation('must be true or false for a server', '`instances` is the number of its processes.');
+      : strictViolation(
+          'must be true or false with this `runtime`',
+          'What stays is started with the runtime or not; `instances` is the number of processes of a server.',
+        );
   }
   if (isAt(path, 'spec.hooks.*.modifies')) {
     if (violation.keyword !== 'false schema') return { ...violation, isStrict: true };

@@ -71,8 +71,8 @@ export interface DecisionDocument {
 export interface ToolInfo {
   readonly name: string;
   readonly description: string;
-  /** `exec` one process per call, `server` a long-lived one, `none` nothing to run. */
-  readonly runtime: 'exec' | 'server' | 'none';
+  /** `exec` one process per call, `fork` one that is forked, `server` a long-lived one, `none` nothing to run. */
+  readonly runtime: 'exec' | 'server' | 'fork' | 'none';
   readonly dialect: string | null;
   readonly input_schema: unknown;
   readonly output_schema: unknown;

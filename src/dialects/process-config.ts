@@ -4,7 +4,7 @@ import type { SourceLocation } from '../yaml/problem.ts';
 export interface ProcessConfig {
   readonly command: string;
   readonly args: readonly string[];
-  readonly runtime: 'exec' | 'server';
+  readonly runtime: 'exec' | 'server' | 'fork';
   /** Names to forward from the host, or `NAME=value` literals. */
   readonly env: readonly string[];
   readonly timeoutMs?: number;

@@ -7,8 +7,11 @@ import { lateExitHint, withHint } from './server-hints.ts';
 import { withStderr } from './stderr.ts';
 import type { Message, ProcessReply, Transport } from './transport.ts';
 
-/** Gives a process that has the whole input on stdin. Throws PROCESS_START. */
-export type StartWith = (binding: Binding, input: Uint8Array) => Promise<WatchedProcess>;
+/**
+ * Gives a process that has the whole input on stdin. Once `over` is aborted nobody waits for it any more, and nothing more is to be
+ * started. Throws PROCESS_START.
+ */
+export type StartWith = (binding: Binding, input: Uint8Array, over: AbortSignal) => Promise<WatchedProcess>;
 
 /**
  * One process per exchange: the request on stdin, then its end; the reply is all of stdout. No `notify`. `start` is by default
@@ -72,7 +75,8 @@ async function runOnce(binding: Binding, start: StartWith, run: RunOptions): Pro
   const { name, timeoutMs } = binding;
   const { body, terminator = '\n' } = run.message;
   const deadline = startDeadline({ name, timeoutMs, signal: run.signal });
-  const starting = start(binding, Buffer.from(body + terminator));
+  const over = new AbortController();
+  const starting = start(binding, Buffer.from(body + terminator), over.signal);
   let child: WatchedProcess | undefined;
   let stdout: CollectedOutput | undefined;
   try {
@@ -83,6 +87,7 @@ async function runOnce(binding: Binding, start: StartWith, run: RunOptions): Pro
     return reply;
   } catch (error) {
     // The caller gets its error now; ending the process goes on in the background.
+    over.abort();
     const ending = starting.then(terminateProcess, () => {});
     run.track(ending);
     if (child === undefined || !isProcessFault(error)) throw error;

@@ -1,4 +1,5 @@
 import type { Binding } from '../binding/binding.ts';
+import { openForkedOneshot } from './fork/forked.ts';
 import { acquireWatcher } from './launch/process-groups.ts';
 import { openOneshot } from './oneshot.ts';
 import { type Pool, withPool } from './pool.ts';
@@ -29,6 +30,7 @@ function openBindingTransport(
   handshake: Handshake | undefined,
 ): Transport {
   if (binding.mode === 'oneshot') {
+    if (binding.isForked) return openForkedOneshot(binding, context);
     return binding.spares > 0 ? openWarmOneshot(binding, context) : openOneshot(binding, context);
   }
   return balanceLoad(

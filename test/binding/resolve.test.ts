@@ -67,6 +67,7 @@ test('an entry that says nothing has every default [PK-2-30 PK-2-22]', () => {
     instances: 1,
     warm: false,
     spares: 0,
+    isForked: false,
     restart,
     refused: null,
   });
@@ -118,6 +119,7 @@ test('an entry that says everything has what it says', () => {
       instances: 3,
       warm: true,
       spares: 0,
+      isForked: false,
       restart,
       refused: 'its sandbox is not declared',
     },

@@ -145,6 +145,7 @@ function bind(capability: Capability, entry: Entry): Binding {
     instances: 1,
     warm: false,
     spares: 0,
+    isForked: false,
     ...rest,
     restart,
     refused,

@@ -233,7 +233,7 @@ hooks:
   gate: {command: sh, dialect: claude, claude: {event: PreToolUse}, warm: 2}`,
     loads: false,
     problems: [
-      'error 6:50 evals[polite].warm: must be true or false for a server | `instances` is the number of its processes.',
+      'error 6:50 evals[polite].warm: must be true or false with this `runtime` | What stays is started with the runtime or not; `instances` is the number of processes of a server.',
       'error 8:54 tools[news].exec.warm: cannot be a number with dialect chibi | Its programs get variables of their own with each event, or are lines for a shell, whose files nobody can watch for changes.',
       'note 10:5 hooks[gate]: lets the event pass when it fails: an exit code other than 0 and 2, an answer that is not valid, a timeout, a failed start | `on_failure: deny` closes it.',
       'error 10:77 hooks[gate].warm: cannot be a number with dialect claude | Its programs get variables of their own with each event, or are lines for a shell, whose files nobody can watch for changes.',

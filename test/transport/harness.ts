@@ -47,6 +47,7 @@ export function bind(command: string, overrides: Partial<Binding> = {}): Binding
     instances: 1,
     warm: false,
     spares: 0,
+    isForked: false,
     restart: { firstDelayMs: 20, maxDelayMs: 100, circuitDeaths: 3, circuitPauseMs: 300 },
     refused: null,
     ...overrides,

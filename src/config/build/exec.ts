@@ -25,7 +25,7 @@ export function readExec(
   return {
     command: textAt(document, pathOf('command')) ?? '',
     args: itemsAt(document, pathOf('args')).map((item) => textAt(document, item) ?? ''),
-    runtime: choiceAt(document, pathOf('runtime'), ['server']) ?? 'exec',
+    runtime: choiceAt(document, pathOf('runtime'), ['server', 'fork']) ?? 'exec',
     env: itemsAt(document, pathOf('env')).flatMap((item) => readVariable(document, item)),
     dialect: choiceAt(document, pathOf('dialect'), dialectNames) ?? 'promptkit',
     ...limits,

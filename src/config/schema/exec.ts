@@ -79,9 +79,9 @@ export const execProperties = {
   },
   runtime: {
     type: 'string',
-    enum: ['exec', 'server'],
+    enum: ['exec', 'server', 'fork'],
     description:
-      'exec (default): one process per call, one JSON object in and one out. server: one process that stays, JSON-RPC 2.0, one object per line.',
+      'exec (default): one process per call, one JSON object in and one out. server: one process that stays, JSON-RPC 2.0, one object per line. fork: as exec, forked from a process that has imported what the script imports; Python only, anything else runs as exec.',
   },
   env: {
     type: 'array',
@@ -118,7 +118,7 @@ export const execProperties = {
     minimum: 1,
     maximum: 64,
     description:
-      'A number, without `runtime: server`: so many processes are started ahead and wait for their requests on stdin; each still serves one. true, with `runtime: server`: the server starts with the runtime instead of with its first call. Default: false.',
+      'A number, without `runtime: server`: so many processes are started ahead and wait for their requests on stdin; each still serves one. true, with `runtime: server` or `fork`: what stays starts with the runtime instead of with its first call. Default: false.',
   },
   on_failure: {
     type: 'string',
@@ -142,8 +142,13 @@ export const defaultProperties = {
 /** A server is warm or not; so many of its processes are `instances`. */
 export const warmServer = { properties: { warm: { not: { type: 'integer' } } } } as const;
 
-/** `instances` is only allowed with `runtime: server`; `warm` counts processes without it. */
+/** `instances` is only allowed with `runtime: server`; `warm` counts processes with `runtime: exec`. */
 export const runtimeRules = [
+  {
+    if: { properties: { runtime: { const: 'fork' } }, required: ['runtime'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { properties: { instances: false, warm: { not: { type: 'integer' } } } },
+  },
   {
     if: { properties: { runtime: { const: 'exec' } } },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema

@@ -10,8 +10,9 @@ import { openSpares, type SpareLimits } from './spares.ts';
  */
 export function openWarmOneshot(binding: Binding, context: ProcessContext, limits?: SpareLimits): Transport {
   const spares = openSpares(binding, context, limits);
-  const oneshot = openOneshot(binding, context, async (forCall, input) => {
+  const oneshot = openOneshot(binding, context, async (forCall, input, over) => {
     const spare = forCall.env === binding.env ? await spares.serve(input) : undefined;
+    if (spare === undefined) over.throwIfAborted();
     return spare ?? (await startProcess(forCall, context, input));
   });
   return {

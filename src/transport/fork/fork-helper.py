@@ -1,0 +1,393 @@
+"""Imports what a script imports, once, and then forks: each child runs the script as `python script` would.
+
+    python [options] fork-helper.py SCRIPT [ARGUMENT...]
+
+Its stdin takes a line for each child, `ID OWNER STDIN STDOUT STDERR`: the child gets these descriptors of the process OWNER.
+Its stdout gives lines: at first `ready`, or `refused REASON`; then `started ID PID`, `failed ID REASON`, `ended ID exit CODE` and
+`ended ID signal NUMBER`. The end of stdin, or SIGTERM, ends all children and then the helper.
+"""
+_template = dict(globals())
+import sys
+
+_known = set(sys.modules)
+import _signal
+import gc
+import os
+import select
+
+# What a script would import for itself must not be there before it does: its folder may have a module of the same name.
+for _name in set(sys.modules) - _known:
+    del sys.modules[_name]
+
+ONLY_AST = 0x400  # ast.PyCF_ONLY_AST
+GRACE_SECONDS = 1.0
+IGNORED_BY_US = (_signal.SIGTERM, _signal.SIGCHLD, _signal.SIGINT)
+
+
+class Refused(Exception):
+    """The script cannot be forked; the message says why."""
+
+
+def main_dict(file):
+    """What stands in `__main__` before a script runs."""
+    names = dict(_template, __file__=file, __doc__=None)
+    names["__builtins__"] = sys.modules["builtins"]
+    names["__loader__"] = sys.modules["_frozen_importlib_external"].SourceFileLoader("__main__", file)
+    if "__annotations__" in names:
+        names["__annotations__"] = {}
+    return names
+
+
+def new_main(file):
+    module = type(sys)("__main__")
+    module.__dict__.clear()
+    module.__dict__.update(main_dict(file))
+    sys.modules["__main__"] = module
+    return module
+
+
+def set_up(script, arguments):
+    """Makes `sys` what it is for `python script arguments`; gives `__file__`."""
+    own_folder = os.path.dirname(os.path.realpath(__file__))
+    if sys.path and os.path.realpath(sys.path[0] or ".") == own_folder:
+        sys.path[0] = os.path.dirname(os.path.realpath(script))
+    if hasattr(sys, "orig_argv"):
+        sys.orig_argv.remove(__file__)
+    sys.argv[:] = [script, *arguments]
+    if os.path.isabs(script) or sys.version_info < (3, 9):
+        return script
+    return os.path.join(os.getcwd(), script[2:] if script.startswith("./") else script)
+
+
+def imports_of(tree):
+    """The imports that run before anything else of the script can, and those of the standard library."""
+    standard = getattr(sys, "stdlib_module_names", ())
+    is_first = True
+    for node in tree.body:
+        found = list(imports_in(node))
+        if found and kind_of(node) in ("Import", "ImportFrom", "Try"):
+            for name, parts in found:
+                if is_first or (name.partition(".")[0] in standard and not is_local(name)):
+                    yield name, parts
+        elif not is_inert(node):
+            is_first = False
+
+
+def imports_in(node):
+    if kind_of(node) == "Import":
+        for alias in node.names:
+            yield alias.name, ()
+    elif kind_of(node) == "ImportFrom" and not node.level and node.module != "__future__":
+        yield node.module, tuple(alias.name for alias in node.names)
+    elif kind_of(node) == "Try" and all(is_inert(part) or kind_of(part).startswith("Import") for part in node.body):
+        for part in node.body:
+            yield from imports_in(part)
+
+
+def is_inert(node):
+    """Whether it cannot change what an import after it finds: definitions, docstrings, constants, imports."""
+    if kind_of(node) in ("Import", "ImportFrom", "Pass"):
+        return True
+    if kind_of(node) in ("FunctionDef", "AsyncFunctionDef"):
+        return not node.decorator_list
+    if kind_of(node) in ("Expr", "Assign"):
+        return kind_of(node.value) == "Constant"
+    return False
+
+
+def is_local(name):
+    path = os.path.join(sys.path[0], name.partition(".")[0])
+    return os.path.exists(path) or os.path.exists(path + ".py")
+
+
+def kind_of(node):
+    return type(node).__name__
+
+
+def import_once(tree):
+    for name, parts in imports_of(tree):
+        try:
+            __import__(name, {"__name__": "__main__", "__package__": None}, None, parts, 0)
+        except BaseException:
+            return  # The script meets it itself, in each child.
+
+
+def descriptors():
+    found = {}
+    for entry in os.listdir("/proc/self/fd"):
+        try:
+            found[int(entry)] = os.readlink("/proc/self/fd/" + entry)
+        except OSError:
+            pass
+    return found
+
+
+def count_threads():
+    return len(os.listdir("/proc/self/task"))
+
+
+def check_forkable(before, printed, unread):
+    """Raises Refused when the imports did what every process has to do for itself."""
+    if "threading" in sys.modules and sys.modules["threading"].active_count() > 1:
+        raise Refused("its imports start threads, which no fork inherits")
+    if count_threads() > 1:
+        # Some libraries end their own threads before a fork, and start them anew after it.
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0)
+        os.waitpid(pid, 0)
+        if count_threads() > 1:
+            raise Refused("its imports start threads, which no fork inherits")
+    try:
+        os.waitpid(-1, os.WNOHANG)
+        raise Refused("its imports start processes")
+    except ChildProcessError:
+        pass
+    opened = [path for fd, path in descriptors().items() if before.get(fd) != path and not path.startswith("/dev/")]
+    if any(not path.startswith("/proc/") for path in opened):
+        raise Refused("its imports leave files or connections open, which all of its processes would share")
+    sys.stdout.flush()
+    if os.fstat(printed).st_size > 0:
+        raise Refused("its imports print to stdout")
+    if os.lseek(unread, 0, os.SEEK_CUR) != 0:
+        raise Refused("its imports read stdin")
+
+
+def prepare(script, arguments):
+    """Imports and compiles; gives the code, `__file__`, and the signal handlers that the imports have set."""
+    if sys.version_info < (3, 8):
+        raise Refused("Python %d.%d is too old: 3.8 is needed" % sys.version_info[:2])
+    file = set_up(script, arguments)
+    with open(script, "rb") as stream:
+        source = stream.read()
+    try:
+        code = compile(source, file, "exec", 0, True)
+        tree = compile(source, file, "exec", ONLY_AST, True)
+    except (SyntaxError, ValueError) as problem:
+        raise Refused("it cannot be compiled: %s" % problem)
+    printed, unread = os.memfd_create("stdout"), os.memfd_create("stdin")
+    os.write(unread, b"\n")
+    os.lseek(unread, 0, os.SEEK_SET)
+    os.dup2(printed, 1)
+    os.dup2(unread, 0)
+    new_main(file)
+    before = descriptors()
+    import_once(tree)
+    check_forkable(before, printed, unread)
+    for fd in (printed, unread):
+        os.close(fd)
+    handlers = {number: _signal.getsignal(number) for number in IGNORED_BY_US}
+    gc.collect()
+    if hasattr(gc, "freeze"):
+        gc.freeze()
+    return code, file, handlers
+
+
+class Helper:
+    def __init__(self, requests, reports, handlers):
+        self.requests, self.reports, self.handlers = requests, reports, handlers
+        self.children = {}
+        self.buffer = b""
+        self.is_ending = False
+        self.wakes, self.waker = os.pipe()
+        for fd in (self.wakes, self.waker):
+            os.set_blocking(fd, False)
+        _signal.set_wakeup_fd(self.waker, warn_on_full_buffer=False)
+        _signal.signal(_signal.SIGCHLD, lambda number, frame: None)
+        _signal.signal(_signal.SIGTERM, self.end)
+        _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
+
+    def end(self, number=None, frame=None):
+        self.is_ending = True
+
+    def report(self, *words):
+        text = " ".join(str(word) for word in words).replace("\n", " ")
+        view = (text + "\n").encode("utf-8", "replace")
+        try:
+            while view:
+                view = view[os.write(self.reports, view):]
+        except OSError:
+            self.is_ending = True
+
+    def serve(self):
+        """Returns True in each child, with its streams in place; ends the process otherwise."""
+        poller = select.poll()
+        poller.register(self.requests, select.POLLIN)
+        poller.register(self.wakes, select.POLLIN)
+        while not self.is_ending:
+            ready = [fd for fd, _ in poller.poll()]
+            if self.wakes in ready:
+                os.read(self.wakes, 4096)
+                self.reap()
+            if self.requests in ready and self.read_requests():
+                return True
+        self.end_children()
+        os._exit(0)
+
+    def reap(self):
+        while self.children:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            number = self.children.pop(pid, None)
+            if number is None:
+                continue
+            if os.WIFSIGNALED(status):
+                self.report("ended", number, "signal", os.WTERMSIG(status))
+            else:
+                self.report("ended", number, "exit", os.WEXITSTATUS(status))
+
+    def read_requests(self):
+        part = os.read(self.requests, 1 << 20)
+        if not part:
+            self.is_ending = True
+            return False
+        *lines, self.buffer = (self.buffer + part).split(b"\n")
+        return any(self.start(*line.decode().split(" ")) for line in lines)
+
+    def start(self, number, owner, *standard):
+        """Forks a child; True in it."""
+        opened = []
+        try:
+            for fd, flags in zip(standard, (os.O_RDONLY, os.O_WRONLY, os.O_WRONLY)):
+                opened.append(os.open("/proc/%s/fd/%s" % (owner, fd), flags))
+            opened.extend(os.pipe())
+            _signal.pthread_sigmask(_signal.SIG_BLOCK, IGNORED_BY_US)
+            pid = os.fork()
+        except OSError as problem:
+            _signal.pthread_sigmask(_signal.SIG_UNBLOCK, IGNORED_BY_US)
+            for fd in opened:
+                os.close(fd)
+            self.report("failed", number, problem.strerror)
+            return False
+        if pid == 0:
+            self.become_child(opened)
+            return True
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, IGNORED_BY_US)
+        try:
+            os.setpgid(pid, pid)
+        except OSError:
+            pass  # The child has done so.
+        self.children[pid] = number
+        self.report("started", number, pid)
+        # Only now, when others know of it, may it run.
+        os.write(opened[4], b"g")
+        for fd in opened:
+            os.close(fd)
+        return False
+
+    def become_child(self, opened):
+        os.setpgid(0, 0)
+        _signal.set_wakeup_fd(-1)
+        for number, handler in self.handlers.items():
+            _signal.signal(number, handler)
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, IGNORED_BY_US)
+        go, going = opened[3:]
+        os.close(going)
+        if not os.read(go, 1):
+            os._exit(1)  # The helper is gone, and nobody knows of this child.
+        for fd in (self.requests, self.reports, self.wakes, self.waker, go):
+            os.close(fd)
+        for target, fd in enumerate(opened[:3]):
+            os.dup2(fd, target)
+            os.close(fd)
+        numpy = sys.modules.get("numpy.random")
+        if numpy is not None:
+            numpy.seed()
+
+    def end_children(self):
+        self.reap()
+        self.signal_children(_signal.SIGTERM)
+        poller = select.poll()
+        poller.register(self.wakes, select.POLLIN)
+        for _ in range(int(GRACE_SECONDS * 20)):
+            if not self.children:
+                return
+            if poller.poll(50):
+                os.read(self.wakes, 4096)
+            self.reap()
+        self.signal_children(_signal.SIGKILL)
+
+    def signal_children(self, number):
+        for pid in self.children:
+            try:
+                os.killpg(pid, number)
+            except OSError:
+                pass
+
+
+def ends_quickly():
+    """Whether nothing but Python code has anything to do at exit: what libraries in C have is theirs."""
+    for module in list(sys.modules.values()):
+        path = getattr(module, "__file__", None)
+        if path and path.endswith((".so", ".pyd")) and "lib-dynload" not in path:
+            return False
+    return "ctypes" not in sys.modules and "_ctypes" not in sys.modules
+
+
+def exit_quickly(status):
+    """Ends as Python does, but takes only what this child has made apart: the rest goes with the process. Returns on trouble."""
+    if "threading" in sys.modules:
+        sys.modules["threading"]._shutdown()
+    if "atexit" in sys.modules:
+        sys.modules["atexit"]._run_exitfuncs()
+    sys.modules.pop("__main__", None)
+    gc.collect()
+    for made in gc.get_objects():
+        if kind_of(made) in ("BufferedWriter", "BufferedRandom", "TextIOWrapper") and not made.closed and made.writable():
+            made.flush()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def run(code, names):
+    """Runs the script, and returns the status to exit with; what it raises is raised without this frame."""
+    try:
+        exec(code, names)
+    except SystemExit as end:
+        if end.code is None or type(end.code) is int:
+            return 0 if end.code is None else end.code & 0xFF
+        raise
+    except BaseException as problem:
+        kind, trace = type(problem), problem.__traceback__.tb_next
+        problem.__traceback__ = trace
+        sys.last_type, sys.last_value, sys.last_traceback = kind, problem, trace
+        if hasattr(sys, "last_exc") or sys.version_info >= (3, 12):
+            sys.last_exc = problem
+        sys.excepthook(kind, problem, trace)
+        if isinstance(problem, KeyboardInterrupt):
+            _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+            os.kill(os.getpid(), _signal.SIGINT)
+        sys.exit(1)
+    return 0
+
+
+def begin():
+    """Serves until a child has to run; gives its code and its names."""
+    requests, reports = os.dup(0), os.dup(1)
+    os.set_inheritable(requests, False)
+    os.set_inheritable(reports, False)
+    try:
+        code, file, handlers = prepare(sys.argv[1], sys.argv[2:])
+    except (Refused, OSError) as reason:
+        os.write(reports, ("refused %s\n" % str(reason).replace("\n", " ")).encode("utf-8", "replace"))
+        os._exit(0)
+    helper = Helper(requests, reports, handlers)
+    helper.report("ready")
+    helper.serve()
+    return code, new_main(file).__dict__
+
+
+_code, _names = begin()
+_status = run(_code, _names)
+del _code, _names
+if ends_quickly():
+    try:
+        exit_quickly(_status)
+    except BaseException:
+        pass  # The interpreter tries again, and says what it says of it.
+sys.exit(_status)
