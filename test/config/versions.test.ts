@@ -129,9 +129,9 @@ hooks:
     spec: `
 evals:
   rude: {command: sh, runtime: daemon}`,
-    native: ['error 5:34 evals[rude].runtime: must be one of: exec, server (got: daemon)'],
+    native: ['error 5:34 evals[rude].runtime: must be one of: exec, server, fork (got: daemon)'],
     promptkit: [
-      'warning 5:34 evals[rude].runtime: must be one of: exec, server (got: daemon); it is read as exec',
+      'warning 5:34 evals[rude].runtime: must be one of: exec, server, fork (got: daemon); it is read as exec',
     ],
   },
   {
@@ -338,7 +338,7 @@ evals:
       'error 5:25 evals[rude].args: must be a list, not nothing',
       'error 5:33 evals[rude].env: must be a list, not nothing',
       'error 5:40 evals[rude].timeout_ms: must be a whole number, not nothing',
-      'error 5:54 evals[rude].runtime: must be one of: exec, server (got: nothing)',
+      'error 5:54 evals[rude].runtime: must be one of: exec, server, fork (got: nothing)',
       'error 5:65 evals[rude].sandbox: must be a string, not nothing',
     ],
     promptkit: [],

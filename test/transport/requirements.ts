@@ -135,6 +135,23 @@ export const warmProcesses = section('processes.md', [
   ['DS-WARM-06', 'oneshot', '`warm` as a number starts processes when the runtime opens.'],
 ]);
 
+/** `runtime: fork`. */
+export const forkedProcesses = section('processes.md', [
+  [
+    'DS-FORK-01',
+    'oneshot',
+    'A forked Python script leaves the same reply, exit, signal and stderr as one that was started.',
+  ],
+  [
+    'DS-FORK-02',
+    'oneshot',
+    'One process that has imported what the script imports forks for each call, until the script’s files change; its death fails only what is under way.',
+  ],
+  ['DS-FORK-03', 'oneshot', 'Timeout, output limit, leftovers and closing hold for forked processes.'],
+  ['DS-FORK-04', 'oneshot', 'What cannot be forked says why, once, and runs as one-shot.'],
+  ['DS-FORK-05', 'oneshot', 'Nothing forked outlives a SIGKILL of its owner, or of the process that forks.'],
+]);
+
 export const serverRequests = section('promptkit.md §5', [
   ['PK-5-01', 'server', 'A request is one line: jsonrpc "2.0", an id, method "execute", params.'],
   ['PK-5-02', 'server', '`params` is exactly what one-shot mode writes on stdin, for tool, eval and hook.'],

@@ -56,7 +56,7 @@ def set_up(script, arguments):
     sys.argv[:] = [script, *arguments]
     if os.path.isabs(script) or sys.version_info < (3, 9):
         return script
-    return os.path.join(os.getcwd(), script[2:] if script.startswith("./") else script)
+    return os.path.join(os.getcwd(), script)
 
 
 def imports_of(tree):
@@ -319,29 +319,44 @@ class Helper:
                 pass
 
 
+def ends_in_c(names):
+    """Whether these modules have code in C, beyond the standard library's, which may have something to do at exit."""
+    if "ctypes" in names or "_ctypes" in names:
+        return True
+    paths = [getattr(sys.modules.get(name), "__file__", None) or "" for name in names]
+    return any(path.endswith((".so", ".pyd")) and "lib-dynload" not in path for path in paths)
+
+
 def ends_quickly():
-    """Whether nothing but Python code has anything to do at exit: what libraries in C have is theirs."""
-    for module in list(sys.modules.values()):
-        path = getattr(module, "__file__", None)
-        if path and path.endswith((".so", ".pyd")) and "lib-dynload" not in path:
-            return False
-    return "ctypes" not in sys.modules and "_ctypes" not in sys.modules
+    """Whether nothing but Python code has anything to do at exit."""
+    # To look at a module copies the page that it is on, so what was there before the fork is not looked at again.
+    return not imported_ends_in_c and (
+        len(sys.modules) == len(imported) or not ends_in_c(set(sys.modules) - imported)
+    )
 
 
-def exit_quickly(status):
-    """Ends as Python does, but takes only what this child has made apart: the rest goes with the process. Returns on trouble."""
+def take_apart():
+    """Does what Python does before it ends, but takes only apart what this child has made: the rest goes with the process."""
     if "threading" in sys.modules:
         sys.modules["threading"]._shutdown()
     if "atexit" in sys.modules:
         sys.modules["atexit"]._run_exitfuncs()
+    # Before what refers to them in circles, and might lose what they hold.
+    flush_files()
     sys.modules.pop("__main__", None)
     gc.collect()
-    for made in gc.get_objects():
-        if kind_of(made) in ("BufferedWriter", "BufferedRandom", "TextIOWrapper") and not made.closed and made.writable():
-            made.flush()
+    flush_files()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(status)
+
+
+def flush_files():
+    """Writes what open files hold that were opened since the fork: a text first, then the bytes under it."""
+    made = gc.get_objects()
+    for kinds in (("TextIOWrapper",), ("BufferedWriter", "BufferedRandom")):
+        for file in made:
+            if kind_of(file) in kinds and not file.closed and file.writable():
+                file.flush()
 
 
 def run(code, names):
@@ -360,6 +375,7 @@ def run(code, names):
             sys.last_exc = problem
         sys.excepthook(kind, problem, trace)
         if isinstance(problem, KeyboardInterrupt):
+            take_apart()
             _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
             os.kill(os.getpid(), _signal.SIGINT)
         sys.exit(1)
@@ -376,6 +392,9 @@ def begin():
     except (Refused, OSError) as reason:
         os.write(reports, ("refused %s\n" % str(reason).replace("\n", " ")).encode("utf-8", "replace"))
         os._exit(0)
+    global imported, imported_ends_in_c
+    imported = frozenset(sys.modules)
+    imported_ends_in_c = ends_in_c(imported)
     helper = Helper(requests, reports, handlers)
     helper.report("ready")
     helper.serve()
@@ -387,7 +406,8 @@ _status = run(_code, _names)
 del _code, _names
 if ends_quickly():
     try:
-        exit_quickly(_status)
+        take_apart()
+        os._exit(_status)
     except BaseException:
         pass  # The interpreter tries again, and says what it says of it.
 sys.exit(_status)

@@ -103,6 +103,8 @@ export async function startHelper(
       ended.resolve({ exitCode: null, signal: 'SIGKILL' });
     }
     children.clear();
+    // What its imports have started.
+    process.killGroup();
     process.release();
     return wasWanted ? 'died' : 'ended';
   };
