@@ -154,6 +154,18 @@ describe.skipIf(!existsSync(solutions))('the published answers (skipped without 
     expect(document).toMatchObject({ evals: [{ pairs: 1319, regressions: 43, improvements: 499 }] });
   });
 
+  test('1,319 forked processes grade as was published, and none is started for itself', async () => {
+    const { code, stdout, stderr } = await run(
+      ['eval', 'run', 'gsm8k-fork.suite.yaml', '--json', '--no-store'],
+      { cwd, env },
+    );
+    expect({ code, document: JSON.parse(stdout) }).toMatchObject({
+      code: 0,
+      document: { evals: { '175b_verification': { count: 1319, passed: 742, unscored: 0 } } },
+    });
+    expect(stderr).not.toContain('runs as one-shot');
+  });
+
   test('the same script gives the same verdicts one-shot', async () => {
     const rows = readFileSync(solutions, 'utf8').split('\n').slice(0, 60);
     const part = join(mkdtempSync(join(tmpdir(), 'gsm8k-')), 'part.jsonl');

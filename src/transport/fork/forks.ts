@@ -1,5 +1,5 @@
 import type { Binding } from '../../binding/binding.ts';
-import { type HandedPipes, pipeMaker } from '../launch/handed-pipes.ts';
+import { findPipeMaker, type HandedPipes } from '../launch/handed-pipes.ts';
 import type { ProcessContext } from '../process.ts';
 import { createBackOff } from '../spare/back-off.ts';
 import { settledStamp, stampOf } from '../spare/stamp.ts';
@@ -29,7 +29,7 @@ type MakePipes = (input: Uint8Array) => HandedPipes;
 export function openForks(binding: Binding, context: ProcessContext, note: (reason: string) => void): Forks {
   const helpers = new Set<Helper>();
   const backOff = createBackOff();
-  const makePipes = pipeMaker();
+  const makePipes = findPipeMaker();
   const stopping = Promise.withResolvers<undefined>();
   let isStopped = false;
   let current: Attempt | undefined;

@@ -39,8 +39,6 @@ interface Child {
   readonly ended: PromiseWithResolvers<ExitStatus>;
 }
 
-const helperFile = createRequire(import.meta.url).resolve('#fork-helper');
-
 /** Starts a helper. Throws PROCESS_START. */
 export async function startHelper(
   binding: Binding,
@@ -48,6 +46,8 @@ export async function startHelper(
   { python, makePipes }: HelperOptions,
 ): Promise<Helper> {
   const { command, flags, script, args } = python;
+  // In a package of bundles its place is known by name only.
+  const helperFile = createRequire(import.meta.url).resolve('#fork-helper');
   const process = await startProcess(
     { ...binding, mode: 'server', command, args: [...flags, helperFile, script, ...args] },
     context,
@@ -134,7 +134,8 @@ export async function startHelper(
       try {
         const { pid, ended } = await ask(pipes);
         started?.(pid);
-        return { pid, ended: ended.promise, ...pipes.open() };
+        const { settle, ...streams } = pipes.open();
+        return { pid, ended: ended.promise.finally(settle), ...streams };
       } catch (error) {
         started?.(null);
         pipes.discard();
@@ -168,7 +169,7 @@ function describeEnd(process: WatchedProcess): string {
 function readLines(process: WatchedProcess, onLine: (line: string) => void): Promise<void> {
   const lines = createLineSplitter(
     { maxBytes: MAX_LINE_BYTES, prefixBytes: 0 },
-    { onLine: (line) => onLine(Buffer.from(line).toString()), onLongLine: () => {} },
+    { onLine: (bytes, start, end) => onLine(bytes.toString('utf8', start, end)), onLongLine: () => {} },
   );
   process.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
   return new Promise((resolve) => process.stdout.once('close', resolve));

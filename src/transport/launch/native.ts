@@ -14,12 +14,11 @@ import { createSlots, type Slots } from './slots.ts';
  * undefined elsewhere. `inBackground`: on another thread, so that the event loop goes on meanwhile.
  */
 export function createNativeLauncher(inBackground = threads.isMainThread): Launcher | undefined {
-  if (process.platform !== 'linux') return undefined;
-  shared ??= openShared();
-  if (shared === undefined) return undefined;
-  const { libc } = shared;
+  const parts = findNativeParts();
+  if (parts === undefined) return undefined;
+  const { libc } = parts;
   const native = {
-    ...shared,
+    ...parts,
     slots: createSlots(MAX_STARTS),
     spawner: createSpawner(libc, { inBackground }),
   };
@@ -29,21 +28,27 @@ export function createNativeLauncher(inBackground = threads.isMainThread): Launc
 /** One less than libuv has threads, so that files and names are still read while executables load slowly. */
 const MAX_STARTS = 3;
 
-/** What all launchers of a thread have in common. */
-interface Shared {
+/** What all launchers of a thread have in common; undefined where there can be none. */
+export function findNativeParts(): NativeParts | undefined {
+  if (process.platform !== 'linux') return undefined;
+  shared ??= openShared();
+  return shared;
+}
+
+interface NativeParts {
   readonly libc: Libc;
   readonly exits: Exits;
   readonly reader: OutputReader;
 }
 
-let shared: Shared | undefined;
+let shared: NativeParts | undefined;
 
-function openShared(): Shared | undefined {
+function openShared(): NativeParts | undefined {
   const libc = requireLibc();
   return libc && { libc, exits: createExits(libc), reader: createOutputReader(libc) };
 }
 
-interface Native extends Shared {
+interface Native extends NativeParts {
   readonly slots: Slots;
   readonly spawner: Spawner;
 }
@@ -101,7 +106,8 @@ interface Pipe {
   readonly write: number;
 }
 
-function openPipes(libc: Libc): [Pipe, Pipe, Pipe] {
+/** Pipes for stdin, stdout and stderr. Throws when the system has none left. */
+export function openPipes(libc: Libc): [Pipe, Pipe, Pipe] {
   const stdin = openPipe(libc);
   const stdout = openPipe(libc, stdin);
   return [stdin, stdout, openPipe(libc, stdin, stdout)];
@@ -127,7 +133,7 @@ function openPipe(libc: Libc, ...opened: readonly Pipe[]): Pipe {
 const PAGE_BYTES = 4096;
 
 /** Puts the whole input into the pipe, before anybody reads it, and closes the pipe, if it fits in; else does nothing. */
-function writeInput(libc: Libc, fd: number, input: Uint8Array | null): boolean {
+export function writeInput(libc: Libc, fd: number, input: Uint8Array | null): boolean {
   if (input === null) return false;
   if (input.length > PAGE_BYTES && input.length > libc.fcntl(fd, F_GETPIPE_SZ)) return false;
   if (input.length > 0) libc.write(fd, input, input.length);
@@ -135,7 +141,8 @@ function writeInput(libc: Libc, fd: number, input: Uint8Array | null): boolean {
   return true;
 }
 
-function openStdin(fd: number, input: Uint8Array | null): Socket {
+/** The writing end of a stdin as a stream, with its input. */
+export function openStdin(fd: number, input: Uint8Array | null): Socket {
   const stream = new Socket({ fd, readable: false, writable: true });
   // A child that does not read is no fault of the call.
   stream.on('error', () => {});
@@ -143,6 +150,7 @@ function openStdin(fd: number, input: Uint8Array | null): Socket {
   return stream;
 }
 
-function closeAll(libc: Libc, fds: readonly number[]): void {
+/** Closes descriptors. */
+export function closeAll(libc: Libc, fds: readonly number[]): void {
   for (const fd of fds) libc.close(fd);
 }
