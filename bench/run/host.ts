@@ -15,10 +15,11 @@ export interface Host {
 
 /** Starts a process for one way and waits until its contender is open. */
 export async function host(way: Way): Promise<Host> {
-  const child = fork(worker, [JSON.stringify(way)], {
+  const child = fork(worker, {
     execArgv: ['--expose-gc'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
+  child.send(way);
   await hear(child, way);
   return {
     run: async (count) => {

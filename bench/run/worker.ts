@@ -7,20 +7,22 @@ import { cpuSeconds, forgetPeak, peakMb } from './process-usage.ts';
 export type Took = Required<Omit<Told, 'value'>> & Pick<Told, 'value'>;
 export type Answer = { readonly took: Took } | { readonly failed: string } | { readonly ready: true };
 
-const way: Way = JSON.parse(process.argv[2] ?? '');
-const ballast = Buffer.alloc((way.residentMb ?? 0) * 1_048_576, 1);
 const answer = (message: Answer) => process.send?.(message);
+const tellFailure = (error: unknown) => answer({ failed: textOf(error) });
 
-try {
+// The way comes as a message, because it may be longer than an argument may be.
+process.once('message', (way: Way) => {
+  serve(way).catch(tellFailure);
+});
+
+async function serve(way: Way): Promise<void> {
+  const ballast = Buffer.alloc((way.residentMb ?? 0) * 1_048_576, 1);
   const { open }: { open(options: unknown): Promise<Contender> } = await import(way.module);
   const contender = await open(way.options);
   process.on('message', (count: number | 'close') => {
-    const done = count === 'close' ? close(contender) : measure(contender, count);
-    done.catch((error: unknown) => answer({ failed: textOf(error) }));
+    (count === 'close' ? close(contender, ballast) : measure(contender, count)).catch(tellFailure);
   });
   answer({ ready: true });
-} catch (error) {
-  answer({ failed: textOf(error) });
 }
 
 async function measure(contender: Contender, count: number): Promise<void> {
@@ -40,7 +42,7 @@ async function measure(contender: Contender, count: number): Promise<void> {
   answer({ took: { ...seen, ...told } });
 }
 
-async function close(contender: Contender): Promise<void> {
+async function close(contender: Contender, ballast: Buffer): Promise<void> {
   await contender.close?.();
   // The ballast is looked at last, so that nobody finds it unused before.
   if (ballast.length < 0) throw new Error('there is no ballast');
