@@ -22,8 +22,8 @@ export interface FilterPort extends Port<NativeEvent, Answer> {
 
 /** One question to one hook. */
 export interface HookQuestion extends Invocation<NativeEvent> {
-  /** Aborted before `signal` when the answer does not matter any more; that the hook gave none is then no failure. */
-  readonly withdrawn?: AbortSignal | undefined;
+  /** Whether `signal` was aborted since the answer does not matter any more; that the hook gave none is then no failure. */
+  readonly isWithdrawn?: (() => boolean) | undefined;
 }
 
 /** Takes what a filter affirmed, an allow or a modify; throws to refuse it. */
@@ -43,7 +43,7 @@ export async function askHook(
   const answer = await ask(port, question, { accept, clock: watch });
   const { hook: kind, phase } = question.input;
   const { name, dialect } = port.binding;
-  if (question.withdrawn?.aborted === true && isCancelledAnswer(answer)) {
+  if (isCancelledAnswer(answer) && question.isWithdrawn?.() === true) {
     const message = `its question about ${phase} was withdrawn, since a hook before it has decided`;
     port.emit({ type: 'note', name, level: 'debug', message });
     return answer;

@@ -10,8 +10,8 @@ import { handles } from './steps.ts';
 interface FilterCall {
   readonly event: NativeEvent;
   readonly signal: AbortSignal | undefined;
-  /** Aborted when the answer does not matter any more. */
-  readonly withdrawn?: AbortSignal;
+  /** Whether the answer does not matter any more. */
+  readonly isWithdrawn?: () => boolean;
 }
 
 /** What a filter answered. */
@@ -24,12 +24,12 @@ interface FilterAnswer {
 /** Asks one filter. `accept` takes what it affirmed, or throws to refuse it. Never rejects. */
 export async function askFilter(
   { name, listener }: FilterLink,
-  { event, signal, withdrawn }: FilterCall,
+  { event, signal, isWithdrawn }: FilterCall,
   { call, onAnswer, onHear }: GateOptions,
   accept?: (affirmed: Allow | Modify) => void,
 ): Promise<FilterAnswer> {
   onHear?.(name);
-  const ask = () => askHook(listener.port, { input: event, call, signal, withdrawn }, accept);
+  const ask = () => askHook(listener.port, { input: event, call, signal, isWithdrawn }, accept);
   if (onAnswer === undefined) return { answer: await ask(), tell: () => {} };
   const watch = startStopwatch();
   const answer = await watch.run(ask);
@@ -57,22 +57,22 @@ async function askTogether(
   options: GateOptions,
 ): Promise<readonly FilterLink[]> {
   const { event } = chain;
-  const withdrawal = new AbortController();
-  const ending = followSignal(options.signal);
-  const signals = { signal: ending.signal, withdrawn: withdrawal.signal };
+  const questions = openQuestions(options.signal);
   const asked = batch.flatMap((link) =>
-    handles(link, event) ? [{ link, answered: askFilter(link, { event, ...signals }, options) }] : [],
+    handles(link, event) ? [{ link, answered: askFilter(link, { event, ...questions.call }, options) }] : [],
   );
+  let judged = 0;
   try {
-    for (const [index, { link, answered }] of asked.entries()) {
+    for (const { link, answered } of asked) {
       await judge(chain, link, await answered, options);
+      judged += 1;
       if (chain.isStopped) return [];
-      if (chain.event !== event) return batch.slice(index + 1);
+      if (chain.event !== event) return batch.slice(judged);
     }
     return [];
   } finally {
-    withdrawal.abort();
-    ending.abort();
+    if (judged < asked.length) questions.withdraw();
+    questions.close();
   }
 }
 
@@ -90,17 +90,19 @@ async function judge(
   else chain.stop(by, answer);
 }
 
-/** A signal of our own, aborted with another one. */
-function followSignal(other: AbortSignal | undefined) {
+/** Questions that end with the caller’s signal, or when they are withdrawn. */
+function openQuestions(caller: AbortSignal | undefined) {
   const controller = new AbortController();
-  const follow = () => controller.abort(other?.reason);
-  if (other?.aborted) follow();
-  other?.addEventListener('abort', follow, { once: true });
+  let isWithdrawn = false;
+  const end = () => controller.abort(caller?.reason);
+  if (caller?.aborted) end();
+  caller?.addEventListener('abort', end, { once: true });
   return {
-    signal: controller.signal,
-    abort: () => {
-      other?.removeEventListener('abort', follow);
+    call: { signal: controller.signal, isWithdrawn: () => isWithdrawn },
+    withdraw: () => {
+      isWithdrawn = true;
       controller.abort();
     },
+    close: () => caller?.removeEventListener('abort', end),
   };
 }

@@ -32,7 +32,7 @@ export interface RuntimeScrubber extends Scrubber {
 }
 
 function createTextRedact(hider: SecretHider): Redact {
-  return hideOnOverflow((text) => hideCredentials(hider.text(text)));
+  return hideOnOverflow((text) => (text === '' ? text : hideCredentials(hider.text(text))));
 }
 
 function createJsonRedact(hider: SecretHider): Redact {
