@@ -42,7 +42,7 @@ export default defineConfig([
       format: 'esm',
       entryFileNames: '[name].js',
       chunkFileNames: 'chunks/[name].js',
-      comments: { legal: false },
+      comments: { legal: false, jsdoc: false },
       codeSplitting: {
         groups: [
           {

@@ -5,9 +5,11 @@ import { randomUUID } from 'node:crypto';
  * idempotency keys: UUIDs of version 4 whose first 74 random bits are drawn once, and whose last 48 count.
  */
 function createIds(prefix: string): () => string {
-  const start = `${prefix}${randomUUID().slice(0, -COUNT_DIGITS)}`;
+  // Not before the first: what makes random bits takes long to load.
+  let start: string | undefined;
   let count = 0;
   return () => {
+    start ??= `${prefix}${randomUUID().slice(0, -COUNT_DIGITS)}`;
     count += 1;
     return start + count.toString(16).padStart(COUNT_DIGITS, '0');
   };

@@ -29,6 +29,8 @@ export interface LoadedRuntime {
 export async function loadRuntime(file: string | URL, options: RuntimeOptions): Promise<LoadedRuntime> {
   requirePlatform();
   const host = options.env ?? hostEnv();
+  // In the background: folders of killed processes must not delay the start, and most commands are over by then.
+  setTimeout(() => void sweepTempFolders(), SWEEP_AFTER_MS).unref();
   const path = file instanceof URL ? fileURLToPath(file) : file;
   const searchPath = host['PATH'] ?? '';
   const { config: declared = requireConfig(path, searchPath), problems } = loadConfig(path, searchPath);
@@ -44,15 +46,12 @@ export async function loadRuntime(file: string | URL, options: RuntimeOptions): 
   return { config, host, launch, scrubber, events };
 }
 
-/**
- * The launcher of that name, opened for the first process that is started, but a native one, which may be refused, at once.
- * Temporary folders of killed processes are removed meanwhile, or a second later, which most commands do not last.
- */
+const SWEEP_AFTER_MS = 1000;
+
+/** The launcher of that name, opened for the first process that is started, but a native one, which may be refused, at once. */
 async function lazyLauncher(name: LauncherName): Promise<Launcher> {
   let opened: Launcher | undefined;
-  setTimeout(() => void sweepTempFolders(), 1000).unref();
   const launcher = once(async () => {
-    void sweepTempFolders();
     opened = await openLauncher(name);
     return opened;
   });

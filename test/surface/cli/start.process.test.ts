@@ -58,7 +58,7 @@ test.each(['--version', '-V', '--help', '-h'])('%s loads three small files', asy
   expect(builtins).not.toContain('stream');
 });
 
-const startsOrStores = ['child_process', 'sqlite'];
+const startsOrStores = ['child_process', 'crypto', 'sqlite'];
 
 test.each([
   { title: 'tool list', args: ['tool', 'list'] },
