@@ -24,7 +24,7 @@ while read -r verb what; do
   '?') marks="$marks$what
 " ;;
   +) watch "$what" ;;
-  -) [ -e "/proc/$what" ] || groups="$groups$what: " ;;
+  -) groups="$groups$what: " ;;
   esac
 done <&3
 each() {
