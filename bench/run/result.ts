@@ -43,7 +43,7 @@ export function describeMachine(): Machine {
     class: `${platform()} ${arch()}, ${availableParallelism()} cores`,
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     memory_gb: Math.round(totalmem() / 2 ** 30),
-    kernel: release(),
+    kernel: /^\d+\.\d+/u.exec(release())?.[0] ?? release(),
     node: process.version,
   };
 }
