@@ -12,8 +12,10 @@ const program = at('../src/surface/cli/main.ts');
 const bare = at('./bare-grader.ts');
 
 const models = ['6b_finetuning', '6b_verification', '175b_finetuning', '175b_verification'] as const;
-/** The rows of the large run are those of the small one, so often. */
-const repeats = 100;
+/** The rows of the large run are those of the small one, so often; `SUITE_ROUNDS=100` makes half a million of them. */
+const repeats = Number(process.env['SUITE_ROUNDS'] ?? 2);
+/** Cases in one request of the eval that takes batches. */
+const batch = 50;
 /** Requests in flight to the server, where it is given more than there are cores. */
 const many = 16;
 
@@ -24,6 +26,7 @@ spec:
   evals:
     oneshot: {command: ${grader}}
     server: {command: ${grader}, args: [--server], runtime: server}
+    batched: {command: ${grader}, batch: ${batch}}
 `;
 
 const suite = (type: string) => `apiVersion: signalbox/v1
@@ -41,6 +44,11 @@ spec:
     - {eval: exact, metric: unscored, max: 0}
 `;
 
+/** The same rows, judged by a built-in check: what a case costs beside its grader. */
+const checked = suite('contains')
+  .replace('truth:', 'patterns:')
+  .replace('"${case.ground_truth}"', '["${case.ground_truth}"]');
+
 /** Grades real model answers: a bare loop, one-shot processes, a server; then the server at a hundred times as many. */
 export async function benchSuite(): Promise<string> {
   if (!existsSync(data)) return 'suite: skipped, ../shared/data/gsm8k is not here';
@@ -48,6 +56,8 @@ export async function benchSuite(): Promise<string> {
     'runtime.yaml': config,
     'oneshot.suite.yaml': suite('oneshot'),
     'server.suite.yaml': suite('server'),
+    'batched.suite.yaml': suite('batched'),
+    'check.suite.yaml': checked,
   });
   try {
     const rows = readFileSync(data, 'utf8').trimEnd().split('\n');
@@ -93,6 +103,7 @@ async function compareWays(place: Place): Promise<string[]> {
   const ways = [
     { name: 'bare loops of spawnSync, on 2 cores', run: () => runBare(place) },
     { name: 'eval run, one-shot', run: () => runSuite('oneshot', 'rows.jsonl', place) },
+    { name: `eval run, one-shot, batch: ${batch}`, run: () => runSuite('batched', 'rows.jsonl', place) },
     { name: 'eval run, server', run: () => runSuite('server', 'rows.jsonl', place) },
     {
       name: `eval run, server, --concurrency ${many}`,
@@ -158,7 +169,13 @@ async function compareSizes(place: Place): Promise<string[]> {
         .padStart(7)} /s`,
   );
   const ratio = (large.peakMb / small.peakMb).toFixed(2);
-  return ['suite: peak memory of `eval run`, server', ...lines, `  ratio ${ratio} ×`];
+  const check = await runSuite('check', 'large.jsonl', place);
+  return [
+    'suite: peak memory of `eval run`, server',
+    ...lines,
+    `  ratio ${ratio} ×`,
+    `suite: ${check.cases} cases with a built-in check: ${rateOf(check).toFixed(0)} /s, ${check.peakMb.toFixed(0)} MB`,
+  ];
 }
 
 /** Two programs, each with every other row. */

@@ -4,7 +4,7 @@
     {"params": {"truth": "…\\nA: 18"}, "content": "…\\nA: 18.0"}   ->   {"score": 1, "detail": "18.0 is 18"}
 
 As it stands it answers one request on stdin and ends; with --server it answers JSON-RPC, a line each, until stdin
-ends. A solution without a final number is wrong (0); a truth without one is not the solution's fault (an error).
+ends. A request with a "batch" of cases, as `batch: 50` makes them, gets a list of "results". A solution without a final number is wrong (0); a truth without one is not the solution's fault (an error).
 """
 import json
 import re
@@ -12,6 +12,19 @@ import sys
 from decimal import Decimal
 
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+
+
+def reply_to(request):
+    if "batch" not in request:
+        return judge(request)
+    return {"results": [judge_of_batch(case) for case in request["batch"]]}
+
+
+def judge_of_batch(case):
+    try:
+        return judge(case)
+    except Exception as problem:  # One bad case must not cost the others their scores.
+        return {"error": explain(problem)}
 
 
 def judge(request):
@@ -38,7 +51,7 @@ def serve():
             continue
         reply = {"jsonrpc": "2.0", "id": request["id"]}
         try:
-            reply["result"] = judge(request["params"])
+            reply["result"] = reply_to(request["params"])
         except Exception as problem:  # One bad request must not end the server.
             reply["error"] = {"code": -32602, "message": explain(problem)}
         print(json.dumps(reply), flush=True)
@@ -56,7 +69,7 @@ def read(line):
 
 def answer_once():
     try:
-        reply = judge(json.load(sys.stdin.buffer))
+        reply = reply_to(json.load(sys.stdin.buffer))
     except Exception as problem:
         reply = {"error": explain(problem)}
     print(json.dumps(reply))

@@ -1,9 +1,6 @@
 import { midpoint } from './averages.ts';
 
-/**
- * The distribution of scores of 0..1, in bounded memory and with the same result in any order: exact up to
- * 10,000 different scores, beyond that rounded to multiples of 2^-16.
- */
+/** The distribution of scores of 0..1, in bounded memory and with the same result in any order. */
 export interface Distribution {
   add(score: number): void;
   /** Null when there is no score, as for p10. */
@@ -14,7 +11,20 @@ export interface Distribution {
   isConstant(): boolean;
 }
 
-export function newDistribution(maxDistinct = 10_000): Distribution {
+/** How exact a distribution is. */
+export interface Precision {
+  /** Up to so many different scores, it is exact. */
+  readonly maxDistinct: number;
+  /** Beyond, scores are rounded to multiples of 1 / binsPerUnit. */
+  readonly binsPerUnit: number;
+}
+
+/** Half a megabyte at most. */
+export const fine: Precision = { maxDistinct: 10_000, binsPerUnit: 2 ** 16 };
+/** 40 KB at most, since a run may have thousands of tags. */
+export const coarse: Precision = { maxDistinct: 1000, binsPerUnit: 2 ** 12 };
+
+export function newDistribution({ maxDistinct, binsPerUnit }: Precision = fine): Distribution {
   let exact: Map<number, number> | undefined = new Map();
   let bins = new Float64Array(0);
   let count = 0;
@@ -23,7 +33,7 @@ export function newDistribution(maxDistinct = 10_000): Distribution {
     bins[bin] = (bins[bin] ?? 0) + times;
   };
   const levels = (): Iterable<readonly [score: number, times: number]> =>
-    exact === undefined ? binLevels(bins) : [...exact].sort(([a], [b]) => a - b);
+    exact === undefined ? binLevels(bins, binsPerUnit) : [...exact].sort(([a], [b]) => a - b);
   return {
     add(score) {
       count += 1;
@@ -46,10 +56,7 @@ export function newDistribution(maxDistinct = 10_000): Distribution {
   };
 }
 
-/** The resolution of the bins. */
-const binsPerUnit = 2 ** 16;
-
-function* binLevels(bins: Float64Array): Generator<readonly [number, number]> {
+function* binLevels(bins: Float64Array, binsPerUnit: number): Generator<readonly [number, number]> {
   for (const [bin, times] of bins.entries()) {
     if (times > 0) yield [bin / binsPerUnit, times];
   }

@@ -1,5 +1,6 @@
 import type { Classification, EvalResult, EvalStats, Stats } from '../run/record.ts';
 import { newClassificationTally } from './classification.ts';
+import type { Precision } from './distribution.ts';
 import { newLatencySketch } from './latency.ts';
 import { newTally, type TallyInput } from './tally.ts';
 
@@ -11,8 +12,8 @@ export interface EvalTally {
   tagStats(): Stats & { readonly classification?: Classification };
 }
 
-export function newEvalTally(epochs: number): EvalTally {
-  const tally = newTally(epochs);
+export function newEvalTally(epochs: number, precision: Precision): EvalTally {
+  const tally = newTally(epochs, precision);
   const histogram = Array<number>(10).fill(0);
   const latencies = newLatencySketch();
   const waits = newLatencySketch();

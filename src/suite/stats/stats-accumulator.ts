@@ -1,4 +1,5 @@
 import type { CaseRecord, CaseResult, CaseStats, EvalHeader, EvalStats } from '../run/record.ts';
+import { coarse, fine, type Precision } from './distribution.ts';
 import { resultsOf } from './epoch-reduction.ts';
 import { type EvalTally, newEvalTally } from './eval-tally.ts';
 import { newTally, type Tally } from './tally.ts';
@@ -15,8 +16,10 @@ export interface StatsAccumulator {
 
 export function newStatsAccumulator(evals: readonly EvalHeader[], epochs: number): StatsAccumulator {
   const headers = new Map(evals.map((header) => [header.id, header]));
-  const groups = new Map(evals.map(({ id }) => [id, newGroups(() => newEvalTally(epochs))]));
-  const caseGroups = newGroups(() => newTally(epochs));
+  const groups = new Map(
+    evals.map(({ id }) => [id, newGroups((precision) => newEvalTally(epochs, precision))]),
+  );
+  const caseGroups = newGroups((precision) => newTally(epochs, precision));
   return {
     add(record) {
       const whole = tallyCase(record, headers);
@@ -48,11 +51,11 @@ interface Groups<T> {
   of(tags: readonly string[]): readonly T[];
 }
 
-function newGroups<T>(open: () => T): Groups<T> {
-  const all = open();
+function newGroups<T>(open: (precision: Precision) => T): Groups<T> {
+  const all = open(fine);
   const byTag = new Map<string, T>();
   const tagged = (tag: string): T => {
-    const tally = byTag.get(tag) ?? open();
+    const tally = byTag.get(tag) ?? open(coarse);
     byTag.set(tag, tally);
     return tally;
   };

@@ -1,5 +1,5 @@
 import type { Stats } from '../run/record.ts';
-import { newDistribution } from './distribution.ts';
+import { fine, newDistribution, type Precision } from './distribution.ts';
 import { type EpochTable, newEpochTable } from './epoch-table.ts';
 import { newExactSum } from './exact-sum.ts';
 import { meanInterval, wilsonInterval } from './intervals.ts';
@@ -24,11 +24,11 @@ export interface Tally {
  * `epochs` is how often each case is run; pass@k and pass^k are part of the statistics only with more than
  * one.
  */
-export function newTally(epochs: number): Tally {
+export function newTally(epochs: number, precision: Precision = fine): Tally {
   let [count, scored, passed] = [0, 0, 0];
   const sum = newExactSum();
   const squares = newExactSum();
-  const distribution = newDistribution();
+  const distribution = newDistribution(precision);
   const table = newEpochTable();
   return {
     add(result) {
