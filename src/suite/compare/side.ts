@@ -61,7 +61,9 @@ function evalOutcome(record: CaseRecord, id: string, isGuard: boolean): SideOutc
 }
 
 function toAnswer({ guard, error, duration_ms }: EvalResult): SideOutcome['answers'][number] {
-  const durationMs = guard?.hooks.reduce((sum, hook) => sum + hook.duration_ms, 0) ?? duration_ms;
+  const hooksMs = guard?.hooks.reduce((sum, hook) => sum + hook.duration_ms, 0) ?? duration_ms;
+  // Finer than whole milliseconds, unless hooks were asked at once and the sum is more than the time that they took.
+  const durationMs = Math.min(hooksMs, duration_ms + 0.5);
   return { verdict: error === undefined && guard !== undefined ? guard.verdict : 'failed', durationMs };
 }
 
