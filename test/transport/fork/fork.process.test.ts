@@ -219,21 +219,24 @@ describe.runIf(isLinux)('the process that forks [DS-FORK-02@oneshot]', () => {
     expect(await ask()).toMatch(new RegExp(`^${next} `));
   });
 
-  test('fails what it has under way when it is killed, ends it, and is replaced', async () => {
-    const file = scriptOf(
-      'import json, os, subprocess, sys, time\nif "stay" in sys.stdin.read():\n  child = subprocess.Popen(["sleep", "60"])\n  print(f"parent {os.getppid()} own {os.getpid()} child {child.pid}", file=sys.stderr, flush=True)\n  time.sleep(60)\nprint("done")',
-    );
-    const { ask, exchange, event } = await openForked(file);
-    const staying = exchange('stay');
-    const { line } = await event('stderr');
-    process.kill(numberAfter('parent', line), 'SIGKILL');
-    expect(await staying).toMatchObject({ exitCode: null, signal: 'SIGKILL' });
-    await until(
-      () => !isRunning(numberAfter('own', line)) && !isRunning(numberAfter('child', line)),
-      'end of the child',
-    );
-    expect(await ask()).toBe('done\n');
-  });
+  test.each(['kill', 'keep'] as const)(
+    'fails what it has under way when it is killed, ends it, and is replaced, with leftovers: %s',
+    async (leftovers) => {
+      const file = scriptOf(
+        'import json, os, subprocess, sys, time\nif "stay" in sys.stdin.read():\n  child = subprocess.Popen(["sleep", "60"])\n  print(f"parent {os.getppid()} own {os.getpid()} child {child.pid}", file=sys.stderr, flush=True)\n  time.sleep(60)\nprint("done")',
+      );
+      const { ask, exchange, event } = await openForked(file, { leftovers });
+      const staying = exchange('stay');
+      const { line } = await event('stderr');
+      process.kill(numberAfter('parent', line), 'SIGKILL');
+      expect(await staying).toMatchObject({ exitCode: null, signal: 'SIGKILL' });
+      await until(
+        () => !isRunning(numberAfter('own', line)) && !isRunning(numberAfter('child', line)),
+        'end of the child',
+      );
+      expect(await ask()).toBe('done\n');
+    },
+  );
 
   test('is ended by close(), with what it has under way', async () => {
     const file = scriptOf(
