@@ -42,6 +42,16 @@ export class Json {
     return this.text.length <= LONGEST_COMPARED && JSON.stringify(this.value) === this.text;
   }
 
+  /** The text, or what is left of it where long parts stand apart (`PartedJson`): enough to find the members of. */
+  get skeleton(): string {
+    return this.text;
+  }
+
+  /** The value that stands between two positions of the skeleton. */
+  slice(start: number, end: number): Json {
+    return new Json(this.text.slice(start, end));
+  }
+
   /** Lets a plain `JSON.stringify` keep long numbers as they were written. */
   toJSON(): unknown {
     return parseLossless(this.text);
@@ -150,6 +160,16 @@ function holdsOwnSpelling(value: unknown): boolean {
 /** A member of whatever name. */
 function define(object: object, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+/** The tree or Json that `stringifyJson` writes in place of the object's members, if there is one. */
+export function exactFormOf(value: object): object | undefined {
+  return ExactForm.of(value);
+}
+
+/** Makes `stringifyJson` write an object that was parsed with the text that it was parsed from. */
+export function keepExactForm(value: object, json: Json): void {
+  ExactForm.keep(value, json);
 }
 
 /** Whether `stringifyJson` writes something else of the object than its members. */

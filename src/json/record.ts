@@ -34,7 +34,7 @@ export const parsed: Reader<unknown> = ({ value }) => value;
 export const exact: Reader<Json> = (json) => json;
 /** Any object, with its exact text. */
 export const exactObject: Reader<Json> = (json, at) => {
-  if (!json.text.startsWith('{')) throw unfit(at, 'is not an object');
+  if (!json.skeleton.startsWith('{')) throw unfit(at, 'is not an object');
   return json;
 };
 
@@ -46,7 +46,7 @@ export function ifPresent<Value>(read: Reader<Value>): OptionalReader<Value> {
 /** A list whose elements are read one by one. */
 export function eachOf<Value>(read: Reader<Value>): Reader<readonly Value[]> {
   return (json, at) => {
-    if (!json.text.startsWith('[')) throw unfit(at, 'is not a list');
+    if (!json.skeleton.startsWith('[')) throw unfit(at, 'is not a list');
     return elementsOf(json).map((element, index) => read(element, `${at}[${index}]`));
   };
 }

@@ -63,11 +63,11 @@ export function membersOf(json: Json): Readonly<Record<string, Json>> {
 }
 
 /** The same for what is known to be an object, without parsing it. */
-export function exactMembers({ text }: Json): ReadonlyMap<string, Json> {
-  return new Map(scanMembers(text).map(({ key, start, end }) => [key, new Json(text.slice(start, end))]));
+export function exactMembers(json: Json): ReadonlyMap<string, Json> {
+  return new Map(scanMembers(json.skeleton).map(({ key, start, end }) => [key, json.slice(start, end)]));
 }
 
 /** The elements of an array, each with the text it had. */
-export function elementsOf({ text }: Json): Json[] {
-  return scanElements(text).map(({ start, end }) => new Json(text.slice(start, end)));
+export function elementsOf(json: Json): Json[] {
+  return scanElements(json.skeleton).map(({ start, end }) => json.slice(start, end));
 }

@@ -69,9 +69,7 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
     runs: {
       list: async (filter = {}) => {
         const opened = await storeAfterExpiry();
-        const open = await opened.listPendings({ open: true }, Date.now());
-        const found = await opened.listRuns(filter);
-        return found.map((run) => toRunInfo(run, countOpen(open, run.id)));
+        return (await opened.summarizeRuns(filter, Date.now())).map(toRunInfo);
       },
       show: async (id) => {
         const opened = await storeAfterExpiry();
@@ -137,8 +135,4 @@ function createActiveRuns() {
       await Promise.allSettled(working);
     },
   };
-}
-
-function countOpen(open: readonly { readonly runId: string }[], id: string): number {
-  return open.filter(({ runId }) => runId === id).length;
 }

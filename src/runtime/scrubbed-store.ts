@@ -1,5 +1,6 @@
 import { type Scrubber, scrubFault, scrubMessages } from '../contract/scrub.ts';
-import { isObject, Json } from '../json/json.ts';
+import { composeJson } from '../json/compose.ts';
+import { isObject, type Json } from '../json/json.ts';
 import { exactMembers } from '../json/scan.ts';
 import type { Store } from '../store/store.ts';
 
@@ -23,15 +24,21 @@ export function scrubbedStore(store: Store, scrubber: Scrubber): Store {
 
 /** Only what went wrong has an `error`; everything else of an entry stays, digit for digit. */
 function scrubOutcome(outcome: Json, scrubber: Scrubber): Json {
-  const { error, view } = isObject(outcome.value) ? outcome.value : {};
+  const members = membersOf(outcome);
+  const error = members['error']?.value;
   if (!isObject(error)) return outcome;
-  const members = Object.fromEntries(exactMembers(outcome));
   const clean = scrubMessages({ error }, scrubber);
-  if (!isObject(view) || !isObject(view['error'])) return Json.from({ ...members, ...clean });
-  const seen = Object.fromEntries(exactMembers(Json.from(members['view'])));
-  return Json.from({
+  const seen = members['view'] === undefined ? {} : membersOf(members['view']);
+  const seenError = seen['error']?.value;
+  if (!isObject(seenError)) return composeJson({ ...members, ...clean });
+  return composeJson({
     ...members,
-    view: { ...seen, ...scrubMessages({ error: view['error'] }, scrubber) },
+    view: { ...seen, ...scrubMessages({ error: seenError }, scrubber) },
     ...clean,
   });
+}
+
+/** Without reading what is long in it; empty for what is no object. */
+function membersOf(json: Json): Readonly<Record<string, Json>> {
+  return json.skeleton.startsWith('{') ? Object.fromEntries(exactMembers(json)) : {};
 }

@@ -1,9 +1,11 @@
 import { type Database, openDatabase } from './sqlite/database.ts';
 import { callToRow, recordFromRow } from './sqlite/pending-table.ts';
+import { fromKeptRecord, toKeptRecord } from './sqlite/record-parts.ts';
 import { numberOf } from './sqlite/row.ts';
 import { createRunLocks, type RunLocks } from './sqlite/run-locks.ts';
 import { changeToRow, runToRow } from './sqlite/run-table.ts';
 import { toStoreError } from './sqlite/store-error.ts';
+import { OUTPUT } from './sqlite/text-table.ts';
 import type { WriterChoice } from './sqlite/write/writer.ts';
 import type { Store } from './store.ts';
 import { checkRunId, duplicateRunError } from './store-rules.ts';
@@ -54,18 +56,30 @@ function runMethods({
   Store,
   'createRun' | 'findRun' | 'findRunStatus' | 'listRuns' | 'setRunStatus' | 'prune'
 > {
-  const { runs } = database.tables;
+  const { runs, texts } = database.tables;
+  const outputOf = (runId: string, kept: string) => {
+    const refs = texts.refsOf(runId, OUTPUT);
+    return refs === undefined
+      ? undefined
+      : fromKeptRecord(kept, refs, { runId, load: textLoader(database, runId) });
+  };
   return {
     createRun: async (run) => {
       checkRunId(run.id);
       const made = await database.change({ what: 'create_run', runId: run.id, run: runToRow(run) });
       if (numberOf(made, 'is_new') === 0) throw duplicateRunError(run.id, database.location);
     },
-    findRun: (id) => database.read(() => runs.find(id)),
+    findRun: (id) => database.read(() => runs.find(id, outputOf)),
     findRunStatus: (id) => database.read(() => runs.statusOf(id)),
-    listRuns: (filter = {}) => database.read(() => runs.list(filter)),
-    setRunStatus: async (id, { status, at, ...rest }) => {
-      const change = { status, at, row: changeToRow({ status, at, ...rest }) };
+    listRuns: (filter = {}) => database.read(() => runs.list(filter, outputOf)),
+    setRunStatus: async (id, wanted) => {
+      const { status, at } = wanted;
+      const output = wanted.output
+        ? toKeptRecord(wanted.output, { runId: id, step: OUTPUT }).record
+        : wanted.output;
+      const row = changeToRow(wanted, output?.text);
+      const outputParts = output === undefined ? undefined : (output?.parts ?? null);
+      const change = { status, at, row, outputParts };
       const made = await database.change({ what: 'set_status', runId: id, change });
       return numberOf(made, 'stands') === 1;
     },
@@ -84,23 +98,37 @@ function runMethods({
 
 function stepMethods({
   database,
-}: StoreParts): Pick<Store, 'beginStep' | 'endStep' | 'listSteps' | 'listHistory'> {
-  const { steps } = database.tables;
+}: StoreParts): Pick<Store, 'beginStep' | 'endStep' | 'listSteps' | 'readText' | 'listHistory'> {
+  const { steps, texts } = database.tables;
+  const source = { allRefs: texts.allRefs, load: (runId: string) => textLoader(database, runId) };
   return {
     beginStep: async (runId, step, at, { unlessCancelled = false } = {}) => {
       const made = await database.change({ what: 'begin_step', runId, step: { step, at, unlessCancelled } });
       return { attempt: numberOf(made, 'attempts') };
     },
-    endStep: async (runId, step, outcome, at) =>
-      void (await database.change({ what: 'end_step', runId, step: { step, outcome: outcome.text, at } })),
-    listSteps: (runId) => database.read(() => steps.list(runId)),
+    endStep: async (runId, step, outcome, at) => {
+      const { record, fresh } = toKeptRecord(outcome, { runId, step });
+      await database.change({ what: 'end_step', runId, step: { step, outcome: record, at } });
+      for (const text of fresh) text.release();
+    },
+    listSteps: (runId) => database.read(() => steps.list(runId, source)),
+    readText: ({ runId, step, number }) => textLoader(database, runId)(step, number),
     listHistory: (runId) => database.read(() => steps.history(runId)),
   };
 }
 
+/** Reads the long texts of a run. */
+function textLoader(database: Database, runId: string) {
+  return (step: string, number: number) =>
+    database.readNow(() => database.tables.texts.read(runId, step, number));
+}
+
 function pendingMethods({
   database,
-}: StoreParts): Pick<Store, 'addPending' | 'decide' | 'findPending' | 'listPendings' | 'listExpired'> {
+}: StoreParts): Pick<
+  Store,
+  'summarizeRuns' | 'addPending' | 'decide' | 'findPending' | 'listPendings' | 'listExpired'
+> {
   const { pendings } = database.tables;
   /** Reads; writes expiries first only when some are due, so that plain reads take no write lock. */
   const readWithExpiry = async <Result>(at: number, work: () => Result): Promise<Result> => {
@@ -129,6 +157,7 @@ function pendingMethods({
         return record && { isAccepted, record };
       }),
     findPending: (id, at) => readWithExpiry(at, () => pendings.find(id)),
+    summarizeRuns: (filter, at) => readWithExpiry(at, () => database.tables.runs.summarize(filter)),
     listPendings: (filter, at) => readWithExpiry(at, () => pendings.list(filter)),
     listExpired: (at) => readWithExpiry(at, () => pendings.runsExpired()),
   };

@@ -2,6 +2,7 @@ import type { PendingCall, PendingDecision, PendingRecord } from '../contract/ap
 import type { RunStatus } from '../contract/run.ts';
 import type { Fault } from '../errors.ts';
 import type { Json } from '../json/json.ts';
+import type { TextPlace } from './kept-text.ts';
 
 /**
  * What must outlive the process: runs, the outcomes of their steps, and the calls that wait for a person. A
@@ -22,10 +23,9 @@ export interface Store {
   /** Without reading the rest of it. */
   findRunStatus(id: string): Promise<RunStatus | undefined>;
   /** Newest first; at most `limit` of them. */
-  listRuns(filter?: {
-    readonly status?: RunStatus | undefined;
-    readonly limit?: number | undefined;
-  }): Promise<RunRecord[]>;
+  listRuns(filter?: RunFilter): Promise<RunRecord[]>;
+  /** The same without what may be long in them, and with the number of calls that wait at `at` (ms since 1970). */
+  summarizeRuns(filter: RunFilter, at: number): Promise<RunSummary[]>;
   /**
    * A run that has ended (completed, failed, denied, cancelled) stays as it ended: false then, and nothing is
    * changed; false too when there is no such run. What still waits for a person when a run ends is decided as
@@ -60,12 +60,14 @@ export interface Store {
     options?: { readonly unlessCancelled?: boolean },
   ): Promise<{ readonly attempt: number }>;
   /**
-   * Keeps a step's outcome. The first one stays: a second call changes nothing. A step that was never begun
+   * Keeps a step's outcome, of its long parts only those that the run does not have yet. The first one stays: a second call changes nothing. A step that was never begun
    * begins and ends at once, without an attempt. Throws RUN_UNKNOWN.
    */
   endStep(runId: string, step: string, outcome: Json, at: number): Promise<void>;
   /** All steps of a run, in the order in which they began; none when there is no such run. */
   listSteps(runId: string): Promise<StepRecord[]>;
+  /** A long text of a run, which a record refers to. Throws STORE_FAILED. Blocks while it is read. */
+  readText(place: TextPlace): string;
   /**
    * The history of a run's steps and calls in the order in which it was written, whatever the clocks said.
    */
@@ -131,6 +133,18 @@ export interface NewRun {
   readonly input: Json;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
+}
+
+export interface RunFilter {
+  readonly status?: RunStatus | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** What a list shows of a run. */
+export interface RunSummary
+  extends Pick<RunRecord, 'id' | 'kind' | 'name' | 'file' | 'status' | 'createdAt' | 'updatedAt'> {
+  /** How many of its calls wait for a person. */
+  readonly open: number;
 }
 
 export interface RunRecord extends NewRun {

@@ -8,6 +8,7 @@ import type {
   RunChange,
   RunHistoryEntry,
   RunRecord,
+  RunSummary,
   StepRecord,
   Store,
 } from '../../src/store/store.ts';
@@ -39,6 +40,11 @@ export function createMemoryStore(): Store {
     findRun: (id) => ifOpen(() => state.runs.get(id)?.record),
     findRunStatus: (id) => ifOpen(() => state.runs.get(id)?.record.status),
     listRuns: (filter = {}) => ifOpen(() => listRuns(state, filter)),
+    summarizeRuns: (filter, at) =>
+      ifOpen(() => {
+        expireDue(state, at);
+        return listRuns(state, filter).map((run) => summaryOf(state, run));
+      }),
     setRunStatus: (id, change) => ifOpen(() => setRunStatus(state, id, change)),
     claimRun: (id) => ifOpen(() => claimRun(state, id)),
     prune: (before) => ifOpen(() => prune(state, before)),
@@ -52,6 +58,9 @@ export function createMemoryStore(): Store {
         run.history.push({ what: 'ended', subject: step });
       }),
     listSteps: (runId) => ifOpen(() => [...(state.runs.get(runId)?.steps.values() ?? [])]),
+    readText: () => {
+      throw new Error('the plain maps keep every text where it stands');
+    },
     listHistory: (runId) => ifOpen(() => [...(state.runs.get(runId)?.history ?? [])]),
     addPending: (call) => ifOpen(() => addPending(state, call)),
     decide: (id, decision, at) => ifOpen(() => decide(state, { id, ruling: decision, at })),
@@ -259,4 +268,14 @@ function decidePending(
   state.runs.get(record.runId)?.history.push({ what: 'decided', subject: record.id });
   for (const tell of state.listeners) tell();
   return record;
+}
+
+function summaryOf(
+  state: State,
+  { id, kind, name, file, status, createdAt, updatedAt }: RunRecord,
+): RunSummary {
+  const open = [...state.pendings.values()].filter(
+    (record) => record.runId === id && record.ruling === null,
+  ).length;
+  return { id, kind, name, file, status, createdAt, updatedAt, open };
 }

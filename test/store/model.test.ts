@@ -67,6 +67,12 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       limit: fc.option(fc.nat(3), { nil: undefined }),
     })
     .map((filter) => ({ title: 'listRuns', run: ({ store }: Subject) => store.listRuns(filter) })),
+  fc
+    .tuple(fc.option(fc.constantFrom(...statuses), { nil: undefined }), fc.nat(3), time)
+    .map(([status, limit, at]) => ({
+      title: `summarizeRuns ${status} ${limit} ${at}`,
+      run: ({ store }: Subject) => store.summarizeRuns({ status, limit }, at),
+    })),
   fc.tuple(runId, change).map(([id, to]) => ({
     title: `setRunStatus ${id} ${to.status}`,
     run: ({ store }: Subject) => store.setRunStatus(id, to),

@@ -6,7 +6,7 @@ import { faultOf } from './examples.ts';
 
 /** The end of a step. */
 function end(runId: string, step: string): Change {
-  return { what: 'end_step', runId, step: { step, outcome: '{}', at: 1 } };
+  return { what: 'end_step', runId, step: { step, outcome: { text: '{}', parts: null }, at: 1 } };
 }
 
 function stepOf(change: Change): string {
@@ -106,7 +106,7 @@ test('a refusal is its caller’s alone', async () => {
 
 test('what is long is kept in several commits', async () => {
   const { queue, commits } = openQueue(keepAll);
-  const outcome = 'x'.repeat(3_000_000);
+  const outcome = { text: 'x'.repeat(3_000_000), parts: null };
   const long = (step: string): Change => ({
     what: 'end_step',
     runId: 'a',

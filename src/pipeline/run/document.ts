@@ -2,8 +2,9 @@ import type { PendingDocument, PendingNotice, PendingRecord } from '../../contra
 import type { RunDetails, RunDocument, RunInfo, StepDocument } from '../../contract/run.ts';
 import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
 import { toDocument } from '../../json/document-builder.ts';
-import { isObject, Json } from '../../json/json.ts';
-import type { RunRecord, StepRecord } from '../../store/store.ts';
+import { isObject, type Json } from '../../json/json.ts';
+import { exactMembers } from '../../json/scan.ts';
+import type { RunRecord, RunSummary, StepRecord } from '../../store/store.ts';
 import { stepEntryOf } from '../state/step-outcome.ts';
 import { type History, iso, toTimeline } from './timeline.ts';
 
@@ -51,10 +52,13 @@ function toStepDocuments(
 }
 
 /** The hooks of the step that failed open. */
-function failuresOf({ value }: Json): readonly FailedOpen[] {
-  const { failed_open: ofChat, metadata } = isObject(value) ? value : {};
+function failuresOf(view: Json): readonly FailedOpen[] {
+  // Not read whole: it may be long.
+  const members = exactMembers(view);
+  const ofChat = members.get('failed_open')?.value;
   if (Array.isArray(ofChat)) return ofChat;
-  return isObject(metadata) ? failedOpenIn(Json.from(metadata)) : [];
+  const metadata = members.get('metadata');
+  return isObject(metadata?.value) ? failedOpenIn(metadata) : [];
 }
 
 function toWaitingStep({ step }: PendingRecord): StepDocument {
@@ -90,7 +94,7 @@ export function toPendingDocument(record: PendingRecord): PendingDocument {
   });
 }
 
-export function toRunInfo(run: RunRecord, openPendings: number): RunInfo {
+export function toRunInfo(run: RunSummary): RunInfo {
   return {
     run_id: run.id,
     kind: run.kind,
@@ -99,14 +103,14 @@ export function toRunInfo(run: RunRecord, openPendings: number): RunInfo {
     status: run.status,
     created_at: iso(run.createdAt),
     updated_at: iso(run.updatedAt),
-    pending: openPendings,
+    pending: run.open,
   };
 }
 
 export function toRunDetails(run: RunRecord, { steps, pendings, moments }: History): RunDetails {
   const open = pendings.filter(({ ruling }) => ruling === null);
   return toDocument<RunDetails>({
-    ...toRunInfo(run, open.length),
+    ...toRunInfo({ ...run, open: open.length }),
     input: run.input,
     output: run.output,
     error: run.error,

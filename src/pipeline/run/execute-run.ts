@@ -1,6 +1,7 @@
 import { type Fault, toRuntimeError } from '../../errors.ts';
 import { passGate } from '../../hooks/gate.ts';
-import { Json, parseLossless } from '../../json/json.ts';
+import { composeJson } from '../../json/compose.ts';
+import { type Json, parseLossless } from '../../json/json.ts';
 import { turnStopOf } from '../chat/turn-hooks.ts';
 import type { Pipeline } from '../file/pipeline.ts';
 import { RunSuspended } from '../state/journal.ts';
@@ -44,7 +45,7 @@ export async function runPipeline(
       const status = stop.status === 'denied' ? 'denied' : 'failed';
       return { status, output: null, error: stop.error ?? null };
     }
-    return { status: 'completed', output: outputOf(pipeline, scope), error: null };
+    return { status: 'completed', output: outputOf(run, pipeline, scope), error: null };
   } catch (error) {
     if (error instanceof RunSuspended) return undefined;
     if (isSuspension(run, error)) throw error;
@@ -101,8 +102,9 @@ function applySessionStart({ session }: RunContext, from: string, start: Session
   session.ended ??= stopped;
 }
 
-function outputOf({ output, steps }: Pipeline, scope: Scope): Json {
-  if (output !== undefined) return Json.from(evaluateIn(scope, output));
+function outputOf({ journal }: RunContext, { output, steps }: Pipeline, scope: Scope): Json {
   const last = steps.at(-1);
-  return Json.from(last === undefined ? null : (scope.steps[last.id] ?? null));
+  const value = output === undefined ? last && scope.steps[last.id] : evaluateIn(scope, output);
+  const composed = composeJson(value ?? null);
+  return journal.adopt?.(composed) ?? composed;
 }

@@ -1,6 +1,9 @@
 import { RuntimeError, toFault } from '../../errors.ts';
+import { composeJson } from '../../json/compose.ts';
 import { isTextTooDeep, MAX_JSON_DEPTH } from '../../json/depth.ts';
-import { isObject, Json, parseLossless, stringifyJson } from '../../json/json.ts';
+import { stringifyJson } from '../../json/json.ts';
+import { isDeeperThan } from '../../json/parted.ts';
+import { exactMembers } from '../../json/scan.ts';
 import { runChat } from '../chat/chat.ts';
 import { nestedSteps } from '../file/nested-steps.ts';
 import type { GroupStep, ParallelStep, Step } from '../file/pipeline.ts';
@@ -106,7 +109,7 @@ async function runJournaled(
 
 /** Returns the outcome. Throws RESULT_INVALID if its view is nested too deeply for expressions. */
 function requireReadable(outcome: StepOutcome): StepOutcome {
-  if (!isTextTooDeep(outcome.view.text)) return outcome;
+  if (!isDeeperThan(outcome.view, MAX_JSON_DEPTH, isTextTooDeep)) return outcome;
   throw new RuntimeError('RESULT_INVALID', `its result is nested in more than ${MAX_JSON_DEPTH} levels`);
 }
 
@@ -226,6 +229,6 @@ function withInnerViews(step: GroupStep | ParallelStep, scope: Scope, outcome: S
   const inner = Object.fromEntries(
     nestedSteps(step).flatMap(({ id }) => (Object.hasOwn(scope.steps, id) ? [[id, scope.steps[id]]] : [])),
   );
-  const view = parseLossless(outcome.view.text);
-  return { ...outcome, view: Json.from({ ...(isObject(view) && view), steps: inner }) };
+  const view = Object.fromEntries(exactMembers(outcome.view));
+  return { ...outcome, view: composeJson({ ...view, steps: inner }) };
 }

@@ -1,7 +1,7 @@
 import type { ChatMessage } from '../../contract/provider.ts';
 import type { Fault } from '../../errors.ts';
 import { parseMessage } from '../../hooks/message.ts';
-import { Json } from '../../json/json.ts';
+import { composeJson } from '../../json/compose.ts';
 import { checked, exact, ifPresent, object, type Reader, type ValueOf } from '../../json/record.ts';
 import {
   anyMembers,
@@ -47,7 +47,7 @@ const failure = object({ error: ifPresent(fault) });
 /** An answer, or why there is none. */
 export const answerRecord: RecordKind<ModelAnswer | { readonly error: Fault }> = {
   name: 'model answer',
-  write: (value) => Json.from(value),
+  write: composeJson,
   read: (json, at) => {
     const { error } = failure(json, at);
     return error === undefined ? answer(json, at) : { error };

@@ -1,6 +1,7 @@
 import { failed, ok } from '../../contract/tool.ts';
 import type { CallResult } from '../../hooks/call-result.ts';
-import { Json } from '../../json/json.ts';
+import { composeJson } from '../../json/compose.ts';
+import type { Json } from '../../json/json.ts';
 import { exact, exactObject, fromMembers, ifPresent, object } from '../../json/record.ts';
 import { exactMembers } from '../../json/scan.ts';
 import { listOf, nullOr, number, oneOf, optional, text } from '../../json/shape.ts';
@@ -19,7 +20,8 @@ const result = object({
 export const callRecord: RecordKind<CallResult> = {
   name: 'tool call',
   write: ({ outcome, callId, content, metadata, context, handled }) =>
-    Json.from({ call_id: callId, content, metadata, outcome, context, handled }),
+    // What the model reads is the result again, so the result comes first.
+    composeJson({ call_id: callId, outcome, content, metadata, context, handled }),
   read: (json, at) => {
     const { call_id: callId, ...members } = result(json, at);
     return { callId, ...members };

@@ -16,6 +16,8 @@ export interface Journal {
   requireWritable?(name: string): void;
   /** Resolves when all outcomes so far are on the disk. Throws STORE_FAILED. Absent: they always are. */
   settle?(): Promise<void>;
+  /** The output of the run, in which a long text that a step has is not kept again. Absent: as it is. */
+  adopt?(output: Json): Json;
   /** Whether work under this name was begun, before this execution of the run, and never ended. */
   wasCutOff(name: string): boolean;
   /**

@@ -1,6 +1,7 @@
 import { readStoredFault } from '../../contract/stored-fault.ts';
 import { type Fault, RuntimeError, toRuntimeError } from '../../errors.ts';
-import { Json, parseLossless } from '../../json/json.ts';
+import { composeJson } from '../../json/compose.ts';
+import { type Json, parseLossless } from '../../json/json.ts';
 import type { Reader } from '../../json/record.ts';
 import { exactMembers } from '../../json/scan.ts';
 import type { Journal, StepOptions } from './journal.ts';
@@ -15,7 +16,7 @@ export interface RecordKind<Value> {
 
 /** A kind of record whose values are written as they are. */
 export function plainRecord<Value>(name: string, read: Reader<Value>): RecordKind<Value> {
-  return { name, write: (value) => Json.from(value), read };
+  return { name, write: composeJson, read };
 }
 
 /** The run and journal step of a record. */
@@ -54,10 +55,11 @@ export function readRecord<Value>(
 /** The version of the records that this Signalbox writes. */
 const RECORD_VERSION = 1;
 
-function versionOf({ text }: Json): number {
+function versionOf(record: Json): number {
+  const { skeleton } = record;
   // Looked for first, since a record may be long.
-  if (!text.startsWith('{') || !text.includes('"v"')) return 1;
-  const version = exactMembers(new Json(text)).get('v');
+  if (!skeleton.startsWith('{') || !skeleton.includes('"v"')) return 1;
+  const version = exactMembers(record).get('v');
   if (version === undefined) return 1;
   // Any other value of `v` was not written by a Signalbox that this one knows.
   return typeof version.value === 'number' ? version.value : Number.POSITIVE_INFINITY;

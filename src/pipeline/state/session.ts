@@ -1,6 +1,7 @@
 import type { SessionEvent } from '../../contract/hook.ts';
 import { createHookContext, type HookContext } from '../../contract/turn.ts';
-import { isObject } from '../../json/json.ts';
+import type { Json } from '../../json/json.ts';
+import { exactMembers } from '../../json/scan.ts';
 import type { RunRecord, Store } from '../../store/store.ts';
 import type { RunContext, Session } from './run-context.ts';
 import { stepEntryOf } from './step-outcome.ts';
@@ -33,13 +34,15 @@ export async function openSession(store: Store, run: RunRecord): Promise<Session
   const chats = entries.filter((entry) => entry?.kind === 'chat');
   const turns = chats.filter((entry) => entry?.status === 'ok').length;
   const calls = entries.filter((entry) => entry?.kind === 'chat' || entry?.kind === 'tool');
-  const ended = calls.map((entry) => endedBy(entry?.view.value)).find((stopped) => stopped !== undefined);
+  const ended = calls.map((entry) => entry && endedBy(entry.view)).find((stopped) => stopped !== undefined);
   return { id: run.id, turns, isResumed: true, context: [], ...(ended && { ended }) };
 }
 
 /** The hook that ended the session with this turn, if one did. */
-function endedBy(view: unknown): Session['ended'] {
-  if (!isObject(view) || view['abort'] !== 'session') return undefined;
-  const { hook, reason, metadata } = view;
+function endedBy(json: Json): Session['ended'] {
+  // Not read whole: it may be long.
+  const members = exactMembers(json);
+  if (members.get('abort')?.value !== 'session') return undefined;
+  const [hook, reason, metadata] = ['hook', 'reason', 'metadata'].map((key) => members.get(key)?.value);
   return { hook: String(hook), reason: String(reason), isSession: true, metadata };
 }

@@ -1,5 +1,6 @@
 import type { StepDocument } from '../../contract/run.ts';
 import { type Fault, toFault } from '../../errors.ts';
+import { composeJson } from '../../json/compose.ts';
 import { Json } from '../../json/json.ts';
 import { exactObject, ifPresent, object } from '../../json/record.ts';
 import { exactMembers } from '../../json/scan.ts';
@@ -29,7 +30,7 @@ export interface StepEntry extends StepOutcome {
 }
 
 export function okStep(members: Readonly<Record<string, unknown>>): StepOutcome {
-  return { status: 'ok', view: Json.from({ status: 'ok', ...members }) };
+  return { status: 'ok', view: composeJson({ status: 'ok', ...members }) };
 }
 
 export const skippedStep: StepOutcome = { status: 'skipped', view: new Json('{"status":"skipped"}') };
@@ -43,7 +44,7 @@ export function failedStep(
   // Without the details: what a process wrote to stderr has passed no filter.
   const { code, message, hint } = error;
   const bare = { code, message, hint };
-  return { status, view: Json.from({ status, ...members, error: bare }), error: bare };
+  return { status, view: composeJson({ status, ...members, error: bare }), error: bare };
 }
 
 /** The outcome of a step whose own work threw. */
@@ -76,7 +77,7 @@ const entry = object({
 export const stepRecord: RecordKind<StepEntry> = {
   name: 'outcome',
   write: ({ kind, durationMs, status, view, error, failedAt }) =>
-    Json.from({ kind, duration_ms: durationMs, status, view, error, failed_at: failedAt }),
+    composeJson({ kind, duration_ms: durationMs, status, view, error, failed_at: failedAt }),
   read: (json, at) => {
     const { duration_ms: durationMs, failed_at: failedAt, ...members } = entry(json, at);
     const { status, error } = members;
@@ -95,7 +96,7 @@ export function stepEntryOf(
   { id, status }: Pick<RunRecord, 'id' | 'status'>,
   { step, outcome }: StepRecord,
 ): StepEntry | undefined {
-  if (outcome?.text.startsWith('{') !== true || !exactMembers(outcome).has('kind')) return undefined;
+  if (outcome?.skeleton.startsWith('{') !== true || !exactMembers(outcome).has('kind')) return undefined;
   try {
     return readRecord(stepRecord, outcome, { run: id, step });
   } catch (error) {

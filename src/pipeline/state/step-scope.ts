@@ -1,5 +1,5 @@
 import type { Expression } from '../../expression/expression.ts';
-import { parseLossless } from '../../json/json.ts';
+import { parseParted } from '../../json/parted.ts';
 import type { Step } from '../file/pipeline.ts';
 import type { StepClock } from './step-clock.ts';
 import type { StepOutcome } from './step-outcome.ts';
@@ -34,8 +34,8 @@ export function evaluateIn({ input, steps, variables }: Scope, expression: Expre
 
 /** Makes a step's outcome visible to those after it. */
 export function recordOutcome(scope: Scope, id: string, { view }: StepOutcome): void {
-  // Frozen, so that expressions need to read it only once.
-  scope.steps[id] = Object.freeze(parseLossless(view.text));
+  // Frozen, so that expressions need to read it only once; what is long is read when one looks at it.
+  scope.steps[id] = parseParted(view);
 }
 
 /** A copy of the scope with these changes; outcomes recorded in it are not seen in the original. */

@@ -4,14 +4,20 @@ import type { Json } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
 import { announce, type JournalContext, resolveDecisions } from './decision-wait.ts';
 import type { Journal } from './journal.ts';
+import { createRunTexts } from './run-texts.ts';
 
 /** The journal of one run in a store. Only the holder of the run's claim may write it. */
 export async function openJournal(store: Store, runId: string, context: JournalContext): Promise<Journal> {
   const outcomes = new Map<string, Json>();
   const cutOff = new Set<string>();
+  const texts = createRunTexts(store, runId);
   for (const { step, outcome } of await store.listSteps(runId)) {
-    if (outcome === null) cutOff.add(step);
-    else outcomes.set(step, outcome);
+    if (outcome === null) {
+      cutOff.add(step);
+      continue;
+    }
+    outcomes.set(step, outcome);
+    texts.add(outcome);
   }
   const { requireHealthy, track } = trackStoreFailure();
   const { defer, settle } = createDeferred();
@@ -21,13 +27,15 @@ export async function openJournal(store: Store, runId: string, context: JournalC
     wasCutOff: (name) => cutOff.has(name),
     requireWritable: requireHealthy,
     settle,
+    // No step is called so.
+    adopt: (output) => texts.adopt('/output', output),
     step: async (name, work, { holdsSteps = false, isDeferred = holdsSteps } = {}) => {
       const known = outcomes.get(name);
       if (known !== undefined) return known;
       requireHealthy();
       // What was deferred is kept before this, in the same transaction if nothing has kept it yet.
       if (!holdsSteps) await Promise.all([settle(), track(beginStep(store, runId, name))]);
-      const outcome = await work();
+      const outcome = texts.adopt(name, await work());
       const ending = track(store.endStep(runId, name, outcome, Date.now()));
       if (isDeferred) defer(ending);
       else await ending;

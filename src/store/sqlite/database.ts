@@ -27,6 +27,8 @@ export interface Database {
   prepare(sql: string): Statement;
   /** Runs work; waits for locks of other processes without blocking this one. Rejects with STORE_FAILED. */
   read<Result>(work: () => Result): Promise<Result>;
+  /** Reads at once what has been kept, however much waits to be written. Throws STORE_FAILED. */
+  readNow<Result>(work: () => Result): Result;
   /** The same in one transaction, which excludes every other writer: all of it is on the disk, or nothing. */
   write<Result>(work: () => Result): Promise<Result>;
   /**
@@ -100,6 +102,15 @@ function createDatabase(opened: OpenedDatabase, choice: WriterChoice): Database 
     ...{ file, location, tables },
     prepare: (sql) => createStatement(database.prepare(sql)),
     read: (work) => guard(() => enqueue(work, waitMs)),
+    readNow: (work) => {
+      if (closed !== undefined) throw closedStoreError(location);
+      try {
+        requireSameFile();
+        return withBusyTimeout(database, work);
+      } catch (error) {
+        throw toStoreError(error, location);
+      }
+    },
     write: (work) => guard(() => enqueue(() => transact(database, work), waitMs)),
     change: (change) => guard(() => queue.change(change)),
     tryWrite: (work) => enqueue(() => transact(database, work), OPTIONAL_WRITE_MS).catch(() => {}),
@@ -130,7 +141,7 @@ function createMemory({ connection, tables, file }: OpenedDatabase): Database {
   const { database, location } = connection;
   const watches = createLocalWatches();
   let isOpen = true;
-  const read = async <Result>(work: () => Result): Promise<Result> => {
+  const readNow = <Result>(work: () => Result): Result => {
     if (!isOpen) throw closedStoreError(location);
     try {
       return work();
@@ -138,13 +149,14 @@ function createMemory({ connection, tables, file }: OpenedDatabase): Database {
       throw toStoreError(error, location);
     }
   };
+  const read = async <Result>(work: () => Result): Promise<Result> => readNow(work);
   const write = async <Result>(work: () => Result): Promise<Result> => {
     const result = await read(() => transact(database, work));
     watches.notify();
     return result;
   };
   return {
-    ...{ file, location, tables, read, write },
+    ...{ file, location, tables, read, readNow, write },
     prepare: (sql) => createStatement(database.prepare(sql)),
     change: (change) => write(() => makeChange(tables, change)),
     tryWrite: async (work) => await write(work).catch(() => {}),
@@ -157,6 +169,16 @@ function createMemory({ connection, tables, file }: OpenedDatabase): Database {
       ignoreErrors(() => database.close());
     },
   };
+}
+
+/** A reader waits for others only while a journal is being recovered, which takes no time worth speaking of. */
+function withBusyTimeout<Result>(database: Connection['database'], work: () => Result): Result {
+  database.exec('PRAGMA busy_timeout = 250');
+  try {
+    return work();
+  } finally {
+    ignoreErrors(() => database.exec('PRAGMA busy_timeout = 0'));
+  }
 }
 
 const emptyJournal = 'PRAGMA wal_checkpoint(TRUNCATE)';

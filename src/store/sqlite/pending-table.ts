@@ -1,6 +1,5 @@
 import type { PendingCall, PendingDecision, PendingOrigin, PendingRecord } from '../../contract/approval.ts';
 import type { Store } from '../store.ts';
-import { endedStatuses } from '../store-rules.ts';
 import { enumOf, jsonOf, jsonOrNull, numberOf, numberOrNull, type Row, textOf, textOrNull } from './row.ts';
 import type { Preparing, Values } from './statement.ts';
 
@@ -18,7 +17,7 @@ export function createPendingTable({ prepare }: Preparing) {
   const open = prepare('SELECT * FROM pendings WHERE ruling IS NULL ORDER BY seq');
   const ofRun = prepare('SELECT * FROM pendings WHERE run_id = :run_id ORDER BY seq');
   const expired = prepare(`
-    SELECT id FROM runs WHERE NOT (status IN (${ended}))
+    SELECT id FROM runs WHERE status IN ('running', 'pending')
       AND EXISTS (SELECT 1 FROM pendings WHERE run_id = runs.id AND ruling = 'expired')
       AND NOT EXISTS (SELECT 1 FROM pendings WHERE run_id = runs.id AND ruling IS NULL)
     ORDER BY seq`);
@@ -57,8 +56,6 @@ export function createPendingTable({ prepare }: Preparing) {
       void decideOpen.run({ run_id: runId, ...decisionToRow(by), decided_at: at }),
   };
 }
-
-const ended = endedStatuses.map((status) => `'${status}'`).join();
 
 /** The columns of a new call that waits. */
 export function callToRow(call: PendingCall) {

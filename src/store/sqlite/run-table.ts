@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../contract/run.ts';
-import { stringifyJson } from '../../json/json.ts';
-import type { NewRun, RunChange, RunRecord, Store } from '../store.ts';
+import { type Json, stringifyJson } from '../../json/json.ts';
+import type { NewRun, RunChange, RunFilter, RunRecord, RunSummary } from '../store.ts';
 import { endedStatuses } from '../store-rules.ts';
 import { enumOf, faultOrNull, jsonOf, jsonOrNull, numberOf, type Row, textOf, textOrNull } from './row.ts';
 import type { Preparing, Values } from './statement.ts';
@@ -17,6 +17,12 @@ export function createRunTable({ prepare }: Preparing) {
   const status = prepare('SELECT status FROM runs WHERE id = :id');
   const list = prepare('SELECT * FROM runs ORDER BY seq DESC LIMIT :limit');
   const listOf = prepare('SELECT * FROM runs WHERE status = :status ORDER BY seq DESC LIMIT :limit');
+  const summaries = (where: string) => `
+    SELECT id, kind, name, file, status, created_at, updated_at,
+      (SELECT count(*) FROM pendings WHERE run_id = runs.id AND ruling IS NULL) AS open
+    FROM runs INDEXED BY runs_listed ${where} ORDER BY seq DESC LIMIT :limit`;
+  const summarize = prepare(summaries(''));
+  const summarizeOf = prepare(summaries('WHERE status = :status'));
   const change = prepare(`
     UPDATE runs SET status = :status, updated_at = :at,
       output = CASE WHEN :keep_output THEN output ELSE :output END,
@@ -25,21 +31,26 @@ export function createRunTable({ prepare }: Preparing) {
   const old = prepare(`SELECT id FROM runs WHERE status IN (${ended}) AND updated_at < :before`);
   const remove = prepare('DELETE FROM runs WHERE id = :id');
   return {
+    summarize: ({ status, limit = -1 }: RunFilter): RunSummary[] =>
+      (status === undefined ? summarize.all({ limit }) : summarizeOf.all({ status, limit })).map(
+        summaryFromRow,
+      ),
     /** Whether there was no run of this id before. */
     insert: (run: Values) => insert.run(run) === 1,
-    find: (id: string): RunRecord | undefined => {
+    /** `outputOf` reads the output of a run from what is kept of it. */
+    find: (id: string, outputOf: OutputReader): RunRecord | undefined => {
       const row = find.get({ id });
-      return row && runFromRow(row);
+      return row && runFromRow(row, outputOf);
     },
     statusOf: (id: string): RunStatus | undefined => {
       const row = status.get({ id });
       return row && enumOf(row, 'status', statuses);
     },
-    list: (filter: Parameters<Store['listRuns']>[0] & object): RunRecord[] => {
+    list: (filter: RunFilter, outputOf: OutputReader): RunRecord[] => {
       const limit = filter.limit ?? -1;
       const rows =
         filter.status === undefined ? list.all({ limit }) : listOf.all({ status: filter.status, limit });
-      return rows.map(runFromRow);
+      return rows.map((row) => runFromRow(row, outputOf));
     },
     /** Whether there is such a run and it had not ended. */
     change: (id: string, wanted: Values) => change.run({ id, ...wanted }) === 1,
@@ -60,18 +71,35 @@ export function runToRow({ id, kind, name, file, source, config, input, createdA
 }
 
 /** The columns that a change of its status sets. */
-export function changeToRow({ status, output, error, at }: RunChange) {
+export function changeToRow({ status, output, error, at }: RunChange, outputText: string | undefined) {
   return {
     status,
     at,
     keep_output: output === undefined ? 1 : 0,
-    output: output?.text ?? null,
+    output: outputText ?? null,
     keep_error: error === undefined ? 1 : 0,
     error: error ? stringifyJson(error) : null,
   };
 }
 
-function runFromRow(row: Row): RunRecord {
+function summaryFromRow(row: Row): RunSummary {
+  return {
+    id: textOf(row, 'id'),
+    kind: enumOf(row, 'kind', runKinds),
+    name: textOf(row, 'name'),
+    file: textOrNull(row, 'file'),
+    status: enumOf(row, 'status', statuses),
+    createdAt: numberOf(row, 'created_at'),
+    updatedAt: numberOf(row, 'updated_at'),
+    open: numberOf(row, 'open'),
+  };
+}
+
+/** Undefined: it is kept whole. */
+type OutputReader = (runId: string, kept: string) => Json | undefined;
+
+function runFromRow(row: Row, outputOf: OutputReader): RunRecord {
+  const output = textOrNull(row, 'output');
   return {
     id: textOf(row, 'id'),
     kind: enumOf(row, 'kind', runKinds),
@@ -82,7 +110,7 @@ function runFromRow(row: Row): RunRecord {
     input: jsonOf(row, 'input'),
     createdAt: numberOf(row, 'created_at'),
     status: enumOf(row, 'status', statuses),
-    output: jsonOrNull(row, 'output'),
+    output: (output === null ? undefined : outputOf(textOf(row, 'id'), output)) ?? jsonOrNull(row, 'output'),
     error: faultOrNull(row, 'error'),
     updatedAt: numberOf(row, 'updated_at'),
   };

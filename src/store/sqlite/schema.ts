@@ -101,6 +101,30 @@ WHEN OLD.decided_at IS NULL AND NEW.decided_at IS NOT NULL BEGIN
 END;
 `;
 
+/**
+ * Long texts, each kept once; which records they are parts of; and what a list of runs needs, without what is
+ * long in them.
+ */
+const addTexts = `
+CREATE TABLE texts (
+  seq INTEGER PRIMARY KEY,
+  run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  step TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  sum INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  UNIQUE (run_id, step, number)
+) STRICT;
+CREATE TABLE parts (
+  run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  step TEXT NOT NULL,
+  sum INTEGER NOT NULL,
+  refs TEXT NOT NULL,
+  PRIMARY KEY (run_id, step)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX runs_listed ON runs (seq, id, kind, name, file, created_at, status, updated_at);
+`;
+
 /** "SGBX": runs, their steps and the calls that wait for a person. */
 export const stateLayout: Layout = {
   applicationId: 0x53474258,
@@ -109,5 +133,6 @@ export const stateLayout: Layout = {
   additions: [
     { table: 'steps', column: 'sum', statements: addChecksums },
     { table: 'moments', column: 'seq', statements: addHistory },
+    { table: 'texts', column: 'seq', statements: addTexts },
   ],
 };

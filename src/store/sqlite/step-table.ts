@@ -1,5 +1,15 @@
 import type { RunHistoryEntry, StepRecord } from '../store.ts';
-import { enumOf, jsonOrNull, numberOf, numberOrNull, type Row, textOf, verifyChecksum } from './row.ts';
+import { fromKeptRecord } from './record-parts.ts';
+import {
+  enumOf,
+  jsonOrNull,
+  numberOf,
+  numberOrNull,
+  type Row,
+  textOf,
+  textOrNull,
+  verifyChecksum,
+} from './row.ts';
 import type { Preparing } from './statement.ts';
 
 export type StepTable = ReturnType<typeof createStepTable>;
@@ -23,8 +33,13 @@ export function createStepTable({ prepare }: Preparing) {
     /** Returns how often it has begun. */
     begin: (runId: string, step: string, at: number) =>
       numberOf(begin.get({ run_id: runId, step, at }) ?? {}, 'attempts'),
-    end: ({ runId, step, outcome, at }: EndedStep) => void end.run({ run_id: runId, step, outcome, at }),
-    list: (runId: string): StepRecord[] => list.all({ run_id: runId }).map(stepFromRow),
+    /** Whether it had not ended before. */
+    end: ({ runId, step, outcome, at }: EndedStep) => end.run({ run_id: runId, step, outcome, at }) === 1,
+    list: (runId: string, texts: TextSource): StepRecord[] => {
+      const rows = list.all({ run_id: runId });
+      const refs = rows.length === 0 ? new Map<string, string>() : texts.allRefs(runId);
+      return rows.map((row) => stepFromRow(row, refs, texts));
+    },
     /** In the order in which it was kept. */
     history: (runId: string): RunHistoryEntry[] => history.all({ run_id: runId }).map(entryFromRow),
   };
@@ -37,12 +52,24 @@ interface EndedStep {
   readonly at: number;
 }
 
-function stepFromRow(row: Row): StepRecord {
+/** The references of a run's records, and the texts that they refer to. */
+interface TextSource {
+  allRefs(runId: string): ReadonlyMap<string, string>;
+  load(runId: string): (step: string, number: number) => string;
+}
+
+function stepFromRow(row: Row, refs: ReadonlyMap<string, string>, texts: TextSource): StepRecord {
   verifyChecksum(row, 'step');
+  const runId = textOf(row, 'run_id');
+  const own = refs.get(textOf(row, 'step'));
+  const kept = textOrNull(row, 'outcome');
   return {
     step: textOf(row, 'step'),
     attempts: numberOf(row, 'attempts'),
-    outcome: jsonOrNull(row, 'outcome'),
+    outcome:
+      own === undefined || kept === null
+        ? jsonOrNull(row, 'outcome')
+        : fromKeptRecord(kept, own, { runId, load: texts.load(runId) }),
     beganAt: numberOf(row, 'began_at'),
     endedAt: numberOrNull(row, 'ended_at'),
   };

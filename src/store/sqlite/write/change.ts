@@ -1,7 +1,9 @@
 import type { RunStatus } from '../../../contract/run.ts';
 import type { Fault } from '../../../errors.ts';
+import type { KeptRecord } from '../record-parts.ts';
 import type { Row } from '../row.ts';
 import type { Values } from '../statement.ts';
+import type { RecordParts } from '../text-table.ts';
 
 /** What is written while a run goes on, as plain data, so that another thread can write it. */
 export type Change =
@@ -20,7 +22,7 @@ export interface StepBegin {
 
 export interface StepEnd {
   readonly step: string;
-  readonly outcome: string;
+  readonly outcome: KeptRecord;
   readonly at: number;
 }
 
@@ -34,6 +36,8 @@ export interface PendingRow {
 export interface StatusChange {
   readonly status: RunStatus;
   readonly at: number;
+  /** Undefined: as it was. */
+  readonly outputParts: RecordParts | null | undefined;
   readonly row: Values;
 }
 

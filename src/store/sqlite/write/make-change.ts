@@ -7,7 +7,8 @@ import type { Row } from '../row.ts';
 import { createRunTable, type RunTable } from '../run-table.ts';
 import { createStatement } from '../statement.ts';
 import { createStepTable, type StepTable } from '../step-table.ts';
-import type { Answer, Change, PendingRow, StatusChange, StepBegin } from './change.ts';
+import { createTextTable, OUTPUT, type TextTable } from '../text-table.ts';
+import type { Answer, Change, PendingRow, StatusChange, StepBegin, StepEnd } from './change.ts';
 
 /** The tables of a state, over one connection. */
 export interface Tables {
@@ -15,6 +16,7 @@ export interface Tables {
   readonly runs: RunTable;
   readonly steps: StepTable;
   readonly pendings: PendingTable;
+  readonly texts: TextTable;
 }
 
 /** The statements over the tables of a connection. */
@@ -24,6 +26,7 @@ export function openTables({ database, location }: Pick<Connection, 'database' |
     location,
     runs: createRunTable({ prepare }),
     steps: createStepTable({ prepare }),
+    texts: createTextTable({ prepare }),
     pendings: createPendingTable({ prepare }),
   };
 }
@@ -61,7 +64,7 @@ export function makeChange(tables: Tables, change: Change): Row {
       return { attempts: beginStep(tables, runId, change.step) };
     case 'end_step':
       requireStatus(tables, runId);
-      tables.steps.end({ runId, ...change.step });
+      endStep(tables, runId, change.step);
       return {};
     case 'add_pending':
       return addPending(tables, runId, change.call);
@@ -77,6 +80,12 @@ function beginStep(tables: Tables, runId: string, { step, at, unlessCancelled }:
   return tables.steps.begin(runId, step, at);
 }
 
+function endStep({ steps, texts }: Tables, runId: string, { step, outcome, at }: StepEnd): void {
+  // The first outcome stays, and its parts with it.
+  const isFirst = steps.end({ runId, step, outcome: outcome.text, at });
+  if (isFirst && outcome.parts !== null) texts.keep(runId, step, outcome.parts);
+}
+
 function addPending(tables: Tables, runId: string, { id, at, row }: PendingRow): Row {
   const { pendings } = tables;
   const existing = pendings.findRow(id);
@@ -87,8 +96,14 @@ function addPending(tables: Tables, runId: string, { id, at, row }: PendingRow):
   return pendings.findRow(id) ?? throwMissingRow();
 }
 
-function setStatus({ runs, pendings }: Tables, runId: string, { status, at, row }: StatusChange): boolean {
+function setStatus(
+  { runs, pendings, texts }: Tables,
+  runId: string,
+  { status, at, row, outputParts }: StatusChange,
+): boolean {
   if (!runs.change(runId, row)) return false;
+  if (outputParts !== undefined) texts.forget(runId, OUTPUT);
+  if (outputParts) texts.keep(runId, OUTPUT, outputParts);
   if (!isEnded(status)) return true;
   pendings.expireDue(at);
   pendings.decideOpen(runId, decisionOfEndedRun(status), at);

@@ -54,7 +54,9 @@ const MAX_BATCH_SIZE = 4_000_000;
 const SIZE_OF_CHANGE = 200;
 
 function sizeOf(change: Change): number {
-  return SIZE_OF_CHANGE + (change.what === 'end_step' ? change.step.outcome.length : 0);
+  if (change.what !== 'end_step') return SIZE_OF_CHANGE;
+  const { text, parts } = change.step.outcome;
+  return (parts?.texts ?? []).reduce((size, each) => size + each.text.length, SIZE_OF_CHANGE + text.length);
 }
 
 interface Batch {

@@ -1,0 +1,119 @@
+import { Json } from '../../json/json.ts';
+import { fillIn, LongJson, type LongText, markOf, PartedJson, splitSkeleton } from '../../json/parted.ts';
+import { KeptText, measureText, QuotedText, type TextMeasure } from '../kept-text.ts';
+import { DamagedError } from './row.ts';
+import type { NewText, RecordParts } from './text-table.ts';
+
+/** A record as it is kept: its own text, with null for each part, and the parts if it has any. */
+export interface KeptRecord {
+  readonly text: string;
+  readonly parts: RecordParts | null;
+}
+
+/** A record, and its texts that are no longer to be held when it is on the disk. */
+interface PreparedRecord {
+  readonly record: KeptRecord;
+  readonly fresh: readonly KeptText[];
+}
+
+/** The run and the step of a record. */
+export interface RecordPlace {
+  readonly runId: string;
+  readonly step: string;
+}
+
+/** What to keep of a record. Parts that another record of the run has are referred to. */
+export function toKeptRecord(json: Json, { runId, step }: RecordPlace): PreparedRecord {
+  if (!(json instanceof PartedJson) && !(json instanceof LongJson))
+    return { record: { text: json.text, parts: null }, fresh: [] };
+  const [skeleton, parts] =
+    json instanceof PartedJson ? [json.skeleton, json.parts] : [markOf(0), [json.long]];
+  const texts: NewText[] = [];
+  const fresh: KeptText[] = [];
+  const refs: Ref[] = [];
+  const keep = (text: string, number = NUMBERED_HERE + texts.length) => {
+    texts.push({ number, text });
+    return { step, number, ...measureText(text) };
+  };
+  const placeOf = (part: LongText) => {
+    if (!(part instanceof KeptText) || part.place.runId !== runId) return keep(part.read());
+    const { place, length, hash, isLoose } = part;
+    if (!isLoose) return { step: place.step, number: place.number, length, hash };
+    if (place.step !== step) return keep(part.read());
+    part.promise();
+    fresh.push(part);
+    return keep(part.read(), place.number);
+  };
+  const isObject = skeleton.startsWith('{');
+  let text = '';
+  for (const piece of splitSkeleton(isObject ? VERSION + skeleton.slice(1) : skeleton)) {
+    text += piece.text;
+    const part = piece.part === undefined ? undefined : parts[piece.part];
+    if (part === undefined) continue;
+    const isQuoted = part instanceof QuotedText;
+    refs.push({ at: text.length, ...placeOf(isQuoted ? part.kept : part), isQuoted });
+    text += HOLE;
+  }
+  return { record: { text, parts: { refs: JSON.stringify(refs.map(toList)), texts } }, fresh };
+}
+
+/** An earlier Signalbox takes the record for one of a version that it does not know, which it is. */
+const VERSION = '{"v":2,';
+const HOLE = 'null';
+/** Texts that were given no number when they were composed. */
+const NUMBERED_HERE = 1_000_000;
+
+interface Ref extends TextMeasure {
+  /** The position in the record's own text. */
+  readonly at: number;
+  readonly step: string;
+  readonly number: number;
+  /** Whether the text is the content of a string. */
+  readonly isQuoted: boolean;
+}
+
+function toList({ at, length, hash, step, number, isQuoted }: Ref): unknown[] {
+  return [at, length, hash, step, number, isQuoted ? 1 : 0];
+}
+
+/** The record of a text and its references. `load` reads a text when it is asked for. Throws Damaged. */
+export function fromKeptRecord(
+  text: string,
+  refs: string,
+  { runId, load }: { readonly runId: string; readonly load: (step: string, number: number) => string },
+): Json {
+  const parts: LongText[] = [];
+  let skeleton = '';
+  let end = 0;
+  for (const { at, step, number, isQuoted, ...measure } of readRefs(refs)) {
+    if (!text.startsWith(HOLE, at) || at < end) throw new DamagedError('a reference points nowhere');
+    const kept = new KeptText({ runId, step, number }, measure, () => load(step, number));
+    skeleton += text.slice(end, at) + markOf(parts.push(isQuoted ? new QuotedText(kept) : kept) - 1);
+    end = at + HOLE.length;
+  }
+  skeleton += text.slice(end);
+  if (skeleton.startsWith(VERSION)) skeleton = `{${skeleton.slice(VERSION.length)}`;
+  requireJson(fillIn(skeleton, () => HOLE));
+  const [only] = parts;
+  return only !== undefined && skeleton === markOf(0) ? new LongJson(only) : new PartedJson(skeleton, parts);
+}
+
+function requireJson(text: string): void {
+  try {
+    JSON.parse(text);
+  } catch {
+    throw new DamagedError('a record is no JSON');
+  }
+}
+
+function readRefs(refs: string): Ref[] {
+  const lists: unknown = new Json(refs).value;
+  if (!Array.isArray(lists)) throw new DamagedError('references are no list');
+  return lists.map((list: unknown): Ref => {
+    const [at, length, hash, step, number, isQuoted] = Array.isArray(list) ? list : [];
+    const numbers = [at, length, hash, number, isQuoted];
+    if (typeof step !== 'string' || !numbers.every((each) => Number.isSafeInteger(each)))
+      throw new DamagedError('a reference is incomplete');
+    return { at, length, hash, step, number, isQuoted: isQuoted === 1 };
+  });
+}

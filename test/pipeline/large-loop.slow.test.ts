@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { openDesk, writePipeline } from './desk.ts';
+
+const ITEMS = 300;
+const LENGTH = 200_000;
+
+const spec = `
+tools:
+  page:
+    exec: {command: /bin/sh, args: [-c, 'cat >/dev/null; echo >> $folder/calls; printf ''{"result": {"text": "%08d'' $$; head -c ${LENGTH - 8} /dev/zero | tr ''\\0'' x; printf ''%s'' ''"}}''']}
+`;
+
+const pipeline = `
+steps:
+  - id: pages
+    for_each: "\${input.of}"
+    concurrency: 4
+    tool: page
+    args: {n: "\${item}"}
+output:
+  count: "\${steps.pages.items.size()}"
+  longest: "\${steps.pages.items.all(page, page.result.text.size() == ${LENGTH})}"
+  last: "\${steps.pages.items[${ITEMS - 1}].result.text.size()}"
+`.replace('"${input.of}"', JSON.stringify(Array.from({ length: ITEMS }, (_, n) => n)));
+
+/** Runs or resumes in a process with half a gigabyte; its exit code, and what it said, or null when it was killed. */
+async function work(config: string, what: string, killAfter?: () => Promise<void>): Promise<number | null> {
+  const script = resolve(import.meta.dirname, 'runner.ts');
+  const child = spawn(process.execPath, ['--max-old-space-size=512', script, config, what], {
+    stdio: 'inherit',
+  });
+  const ended = once(child, 'exit');
+  if (killAfter !== undefined) {
+    await killAfter();
+    child.kill('SIGKILL');
+  }
+  const [code] = await ended;
+  return code;
+}
+
+test(`a loop over ${ITEMS} results of ${LENGTH / 1000} KB runs, is killed, and goes on in 512 MB`, {
+  timeout: 300_000,
+}, async () => {
+  const desk = await openDesk(spec);
+  const file = writePipeline(desk.folder, pipeline);
+  const killed = await work(desk.config, file, async () => {
+    while (desk.lines('calls').length < ITEMS / 2) await sleep(50);
+  });
+  expect(killed).toBe(null);
+  const [run] = await desk.runtime.runs.list();
+  expect(await work(desk.config, run?.run_id ?? '')).toBe(0);
+  const details = await desk.runtime.runs.show(run?.run_id ?? '');
+  expect(details.output).toEqual({ count: ITEMS, longest: true, last: LENGTH });
+  // What was under way when it was killed was done again, and nothing else.
+  expect(desk.lines('calls').length).toBeLessThanOrEqual(ITEMS + 4);
+});
