@@ -20,7 +20,12 @@ export async function host(way: Way): Promise<Host> {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   child.send(way);
-  await hear(child, way);
+  try {
+    await hear(child, way);
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
   return {
     run: async (count) => {
       child.send(count);
