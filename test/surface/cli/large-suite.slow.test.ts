@@ -26,7 +26,7 @@ gates: [{eval: word, metric: unscored, max: 0}]
 /** Megabytes of the heap: what lives at once is less than 30. */
 const heapMb = 64;
 
-test('100,000 cases run, are kept, written in every format and compared within a heap of 64 MB', async () => {
+test('100,000 cases run, are kept and written in every format within a heap of 64 MB', async () => {
   const folder = workspace('', { 'large.suite.yaml': suite(spec) });
   await pipeline(Readable.from(generateRows()), createWriteStream(join(folder, 'rows.jsonl')));
   expect(statSync(join(folder, 'rows.jsonl')).size).toBeGreaterThan(50e6);
@@ -53,11 +53,6 @@ test('100,000 cases run, are kept, written in every format and compared within a
   });
   expect(countLines(join(folder, 'r.csv'))).toBe(total + 1);
   expect(countLines(join(folder, 'r.jsonl'))).toBe(total + 2);
-  const compared = await runJson(
-    ['eval', 'diff', 'r.jsonl', 'r.jsonl', '--eval-a', 'word', '--eval-b', 'word'],
-    place,
-  );
-  expect(compared).toMatchObject({ code: 0, document: { evals: [{ pairs: total, regressions: 0 }] } });
 }, 600_000);
 
 function countLines(file: string): number {
