@@ -7,11 +7,11 @@ import {
   type Modify,
   type NativeEvent,
 } from '../contract/hook.ts';
-import { type Fault, RuntimeError, toFault } from '../errors.ts';
+import { type Fault, RuntimeError } from '../errors.ts';
 import { Json } from '../json/json.ts';
 import { type QueueClock, startStopwatch, wholeMs } from '../time/stopwatch.ts';
 import { isCancelledAnswer } from './cancellation.ts';
-import { type Invocation, invoke, type Port } from './invoke.ts';
+import { type Invocation, invokeOr, type Port } from './invoke.ts';
 
 /** A filter or shadow that can be asked. */
 export interface FilterPort extends Port<NativeEvent, Answer> {
@@ -33,12 +33,17 @@ export type Accept = (answer: Allow | Modify) => void;
  * Asks a hook for its verdict. This is where filters fail closed: any error between the question and
  * `accept` of a documented affirmative is a denial that names the hook. Never rejects.
  */
-export async function askHook(
+export function askHook(
   port: FilterPort,
   question: HookQuestion,
   accept: Accept = () => {},
 ): Promise<Answer> {
-  if (port.emit.hears?.('decision') === false) return await ask(port, question, { accept });
+  // Nobody would read how long it took.
+  if (port.emit.hears?.('decision') === false) return ask(port, question, { accept });
+  return askAndTell(port, question, accept);
+}
+
+async function askAndTell(port: FilterPort, question: HookQuestion, accept: Accept): Promise<Answer> {
   const watch = startStopwatch();
   const answer = await ask(port, question, { accept, clock: watch });
   const { hook: kind, phase } = question.input;
@@ -65,26 +70,29 @@ export async function askHook(
   return answer;
 }
 
-async function ask(
+function ask(
   port: FilterPort,
   question: HookQuestion,
   { accept, clock }: { readonly accept: Accept; readonly clock?: QueueClock },
 ): Promise<Answer> {
-  const { name } = port.binding;
-  try {
-    const answer = await invoke(port, question, clock);
-    if (answer.verdict === 'deny') return { ...answer, reason: answer.reason || `hook "${name}" denied` };
-    if (answer.verdict === 'ask') return { ...answer, reason: answer.reason || `hook "${name}" asks` };
-    // The native dialects have no other verdict; any other one is denied.
-    if (answer.verdict !== 'allow' && answer.verdict !== 'modify') {
-      throw new RuntimeError('REPLY_MALFORMED', `its verdict "${answer.verdict}" has no meaning here`);
-    }
-    if (answer.verdict === 'modify' && port.modifies === false) throw undeclaredChange();
-    accept(answer);
-    return answer;
-  } catch (error) {
-    return denyForFault(name, toFault(error));
+  return invokeOr(port, question, {
+    onOutput: (answer) => judge(port, answer, accept),
+    onFault: (fault) => denyForFault(port.binding.name, fault),
+    clock,
+  });
+}
+
+/** The answer as it counts. Throws what refuses it. */
+function judge({ binding: { name }, modifies }: FilterPort, answer: Answer, accept: Accept): Answer {
+  if (answer.verdict === 'deny') return { ...answer, reason: answer.reason || `hook "${name}" denied` };
+  if (answer.verdict === 'ask') return { ...answer, reason: answer.reason || `hook "${name}" asks` };
+  // The native dialects have no other verdict; any other one is denied.
+  if (answer.verdict !== 'allow' && answer.verdict !== 'modify') {
+    throw new RuntimeError('REPLY_MALFORMED', `its verdict "${answer.verdict}" has no meaning here`);
   }
+  if (answer.verdict === 'modify' && modifies === false) throw undeclaredChange();
+  accept(answer);
+  return answer;
 }
 
 /** The hooks behind it may have been asked already, about the event as it was. */

@@ -48,22 +48,37 @@ export async function invoke<Input, Output extends object>(
   }
 }
 
+/** What is made of an invocation. */
+export interface Outcomes<Output, Result> {
+  /** Default: the output as it is. What it throws is a fault as well, whose message is left as it stands. */
+  readonly onOutput?: ((output: Output) => Result) | undefined;
+  readonly onFault: (fault: Fault) => Result;
+  readonly clock?: QueueClock | undefined;
+}
+
 /** The same, with what `onFault` makes of a fault in place of an error. Rejects only with what `onFault` throws. */
-export async function invokeOr<Input, Output extends object>(
+export async function invokeOr<Input, Output extends object, Result = Output>(
   port: Port<Input, Output>,
   invocation: Invocation<Input>,
-  { onFault, clock }: { readonly onFault: (fault: Fault) => Output; readonly clock?: QueueClock | undefined },
-): Promise<Output> {
+  { onOutput, onFault, clock }: Outcomes<Output, Result>,
+): Promise<Output | Result> {
+  let output: Output;
   // In the same words as `invoke`, which it would have to wait for.
   try {
     const { input, signal } = invocation;
-    return takeReply(
+    output = takeReply(
       port,
       await port.transport.exchange(port.codec.encode(input), signal, clock),
       invocation,
     );
   } catch (error) {
     return onFault(toFault(scrubError(toRuntimeError(error), port.scrubber ?? noopScrubber)));
+  }
+  if (onOutput === undefined) return output;
+  try {
+    return onOutput(output);
+  } catch (error) {
+    return onFault(toFault(error));
   }
 }
 

@@ -51,12 +51,12 @@ function readTwice<Output extends object>(
   );
 }
 
-function scrubDecoded<Output extends object>(
-  { output, notes }: Decoded<Output>,
-  scrubber: Scrubber,
-): Decoded<Output> {
+function scrubDecoded<Output extends object>(decoded: Decoded<Output>, scrubber: Scrubber): Decoded<Output> {
+  const { output, notes } = decoded;
+  const clean = scrubMessages(output, scrubber);
+  if (clean === output && notes.length === 0) return decoded;
   return {
-    output: scrubMessages(output, scrubber),
+    output: clean,
     notes: notes.map((note) => ({ ...note, message: scrubber.text(note.message) })),
   };
 }

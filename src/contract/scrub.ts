@@ -74,9 +74,11 @@ export function scrubMessages<Value extends object>(value: Value, scrubber: Scru
   return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) };
 }
 
-/** Most outcomes are data alone. */
+/** Most outcomes are data alone, and an empty message stays as it is. */
 function hasMessages(value: object): boolean {
-  for (const key in value) if (key === 'error' || messageKeys.has(key)) return true;
+  for (const key in value) {
+    if (key === 'error' || (messageKeys.has(key) && Reflect.get(value, key) !== '')) return true;
+  }
   return false;
 }
 

@@ -12,8 +12,13 @@ export interface FailedOpen {
  * `failed_open` the first is kept, and the others are listed in its `more`.
  */
 export function mergeMetadata(list: readonly Json[]): Json {
-  const said = list.filter(({ text }) => text !== noMetadata.text);
-  return said.length === 0 ? noMetadata : merge(said);
+  if (list.every(saysNothing)) return noMetadata;
+  const said = list.filter((each) => !saysNothing(each));
+  return merge(said);
+}
+
+function saysNothing({ text }: Json): boolean {
+  return text === noMetadata.text;
 }
 
 /** What a hook says beside its verdict that says nothing. */

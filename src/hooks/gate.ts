@@ -1,4 +1,5 @@
-import type { Decision, HookEvent, Respond } from '../contract/hook.ts';
+import { askHook } from '../capability/hook.ts';
+import type { Allow, Answer, Decision, HookEvent, Modify, NativeEvent, Respond } from '../contract/hook.ts';
 import { askFilter, passBatch } from './filter-batch.ts';
 import { passGroup } from './group-gate.ts';
 import { allowed, type DecidedBy, HookChain } from './hook-chain.ts';
@@ -35,8 +36,11 @@ export async function passGate(
   for (const step of steps) {
     if ('group' in step) await passGroup(step, chain, options);
     else if ('batch' in step) await passBatch(step, chain, options);
-    else if (isFilter(step)) await passFilter(step, chain, options);
-    else notify(step, chain.event, options);
+    else if (isFilter(step)) {
+      if (chain.isStopped || !handles(step, chain.event)) continue;
+      const answer = await ask(step, chain.event, chain, options);
+      if (answer.verdict !== 'allow' && answer.verdict !== 'modify') await stop(step, answer, chain, options);
+    } else notify(step, chain.event, options);
   }
   const { event: finalEvent, respond, forcedBy } = chain;
   return { decision: chain.decide(), event: finalEvent, respond, forcedBy };
@@ -51,16 +55,34 @@ export function isFiltered(links: readonly Link[], event: HookEvent): boolean {
   });
 }
 
-async function passFilter(link: FilterLink, chain: HookChain, options: GateOptions): Promise<void> {
-  const { event } = chain;
-  if (chain.isStopped || !handles(link, event)) return;
-  const by = { hook: link.name, dialect: link.dialect };
-  const { answer, tell } = await askFilter(link, { event, signal: options.signal }, options, (affirmed) =>
-    chain.takeAnswer(by, affirmed, options.check),
-  );
+/** Asks a filter; the chain takes what it affirms, or refuses it. Never rejects. */
+function ask(link: FilterLink, event: NativeEvent, chain: HookChain, options: GateOptions): Promise<Answer> {
+  const accept = (affirmed: Allow | Modify) => chain.takeAnswer(byOf(link), affirmed, options.check);
+  const { call, signal, onAnswer, onHear } = options;
+  if (onAnswer !== undefined) return askAndTell(link, { event, signal }, options, accept);
+  onHear?.(link.name);
+  return askHook(link.listener.port, { input: event, call, signal }, accept);
+}
+
+async function askAndTell(...question: Parameters<typeof askFilter>): Promise<Answer> {
+  const { answer, tell } = await askFilter(...question);
   tell();
-  if (answer.verdict === 'ask') await resolveQuestion(chain, { by, answer }, options);
-  else if (answer.verdict !== 'allow' && answer.verdict !== 'modify') chain.stop(by, answer);
+  return answer;
+}
+
+/** Ends the chain with the answer, unless it is a question that somebody answers. */
+async function stop(
+  link: FilterLink,
+  answer: Exclude<Answer, Allow | Modify>,
+  chain: HookChain,
+  options: GateOptions,
+): Promise<void> {
+  if (answer.verdict === 'ask') await resolveQuestion(chain, { by: byOf(link), answer }, options);
+  else chain.stop(byOf(link), answer);
+}
+
+function byOf({ name, dialect }: FilterLink): DecidedBy {
+  return { hook: name, dialect };
 }
 
 function notify(link: FollowerLink, event: HookEvent, { call, filtersOnly, onHear }: GateOptions): void {

@@ -37,7 +37,8 @@ export class HookChain {
   /** The hook whose `allow` was an explicit approval. */
   #approver: DecidedBy | undefined;
   #reason = '';
-  readonly #replaced = new Map<string, Json>();
+  /** Made with the first replacement, since most chains have none. */
+  #replaced: Map<string, Json> | undefined;
   /** The hooks that forced a further model call with `follow_up`. */
   readonly #forcedBy: DecidedBy[] = [];
   readonly #metadata: Json[] = [];
@@ -61,7 +62,7 @@ export class HookChain {
     if (answer.verdict === 'modify') this.#modify(by, answer, check);
     else if (by.isApproval === true) this.#approver = by;
     this.#metadata.push(answer.metadata);
-    this.#context.push(...(answer.context ?? []));
+    if (answer.context !== undefined) this.#context.push(...answer.context);
     if (answer.reason !== '') this.#reason = answer.reason;
   }
 
@@ -84,16 +85,21 @@ export class HookChain {
     this.#modifier = by;
     for (const [key, part] of parts) {
       if (event.phase === 'stop' && key === 'follow_up') this.#force(by, part);
-      else this.#replaced.set(key, part);
+      else this.#put(key, part);
     }
   }
 
   /** Joins the `follow_up` texts of all hooks as paragraphs. */
   #force(by: DecidedBy, text: Json): void {
-    const before = this.#replaced.get('follow_up');
+    const before = this.#replaced?.get('follow_up');
     this.#forcedBy.push(by);
     const texts = [before, text].flatMap((each) => (each === undefined ? [] : [String(each.value)]));
-    this.#replaced.set('follow_up', Json.from(texts.join('\n\n')));
+    this.#put('follow_up', Json.from(texts.join('\n\n')));
+  }
+
+  #put(key: string, part: Json): void {
+    this.#replaced ??= new Map();
+    this.#replaced.set(key, part);
   }
 
   get forcedBy(): readonly DecidedBy[] {
@@ -102,7 +108,7 @@ export class HookChain {
 
   decide(): Decision {
     const modified = this.#modifier !== undefined;
-    const replace = modified ? Json.from(Object.fromEntries(this.#replaced)) : null;
+    const replace = modified ? Json.from(Object.fromEntries(this.#replaced ?? [])) : null;
     if (this.#stopped !== undefined) {
       const { by, answer } = this.#stopped;
       const metadata = withFailedOpen(answer.metadata, this.#metadata);

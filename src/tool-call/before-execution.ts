@@ -31,17 +31,25 @@ export async function passBeforeHooks(
   first: FilteredCall,
   approvals: readonly HookApproval[] = [],
 ): Promise<FilteredCall> {
-  const before = await passFiltersAndApprovers(first, { approvals, changedBy: [] });
-  if (before.stopped !== undefined || before.changedBy.length === 0) return before;
-  // An approver that changed the call changed what the filters allowed, so they are asked again, once.
-  const hookApprovals = before.changedBy.map((hook) => ({ hook, args: before.args }));
-  const second = await passFiltersAndApprovers(before, {
-    approvals: [...approvals, ...hookApprovals],
-    changedBy: [],
-  });
-  if (second.stopped !== undefined || second.changedBy.length === 0) return second;
+  const asking: QuestionState = { approvals, changedBy: [] };
+  const filtered = await passFilters(first, asking);
+  const before = hasApprovers(filtered) ? await passApprovers(filtered, asking) : filtered;
+  if (before.stopped !== undefined || asking.changedBy.length === 0) return before;
+  return await passChangedCall(before, asking);
+}
+
+/** An approver that changed the call changed what the filters allowed, so they are asked again, once. */
+async function passChangedCall(
+  before: FilteredCall,
+  { approvals, changedBy }: QuestionState,
+): Promise<FilteredCall> {
+  const hookApprovals = changedBy.map((hook) => ({ hook, args: before.args }));
+  const asking: QuestionState = { approvals: [...approvals, ...hookApprovals], changedBy: [] };
+  const filtered = await passFilters(before, asking);
+  const second = hasApprovers(filtered) ? await passApprovers(filtered, asking) : filtered;
+  if (second.stopped !== undefined || asking.changedBy.length === 0) return second;
   const reason = 'the call was changed a second time in a person’s place';
-  const hook = second.changedBy[0] ?? null;
+  const hook = asking.changedBy[0] ?? null;
   const denial = decisionOf({ hook, dialect: null }, answers.deny(reason));
   return {
     ...second,
@@ -57,13 +65,8 @@ interface QuestionState {
   readonly changedBy: string[];
 }
 
-async function passFiltersAndApprovers(
-  before: FilteredCall,
-  asking: QuestionState,
-): Promise<FilteredCall & Pick<QuestionState, 'changedBy'>> {
-  const passed = await passFilters(before, asking);
-  const approved = passed.stopped === undefined ? await passApprovers(passed, asking) : passed;
-  return { ...approved, changedBy: asking.changedBy };
+function hasApprovers({ stopped, call }: FilteredCall): boolean {
+  return stopped === undefined && isHeard(call.tool.links, 'approval');
 }
 
 async function passFilters(
@@ -132,7 +135,6 @@ function renamedTwice(decision: Decision, name: string): Decision {
 
 async function passApprovers(before: FilteredCall, asking: QuestionState): Promise<FilteredCall> {
   const { call, args } = before;
-  if (!isHeard(call.tool.links, 'approval')) return before;
   const { decision, event } = await passGate(
     call.tool.links,
     { hook: 'tool', phase: 'approval', request: requestOf(call, args), asked: null },
@@ -172,9 +174,12 @@ function gateOptionsOf({ call, args }: FilteredCall, { approvals, changedBy }: Q
 }
 
 function withDecision(before: FilteredCall, decision: Decision, event: HookEvent): FilteredCall {
+  const args = argsOf(event, before.args);
+  const saysNothing = decision.metadata === noMetadata && decision.context.length === 0;
+  if (saysNothing && args === before.args && before.metadata === noMetadata) return before;
   return {
     ...before,
-    args: argsOf(event, before.args),
+    args,
     metadata: mergeMetadata([before.metadata, decision.metadata]),
     context: [...before.context, ...decision.context],
   };

@@ -10,6 +10,8 @@ export interface Casing {
   providerRequest(request: ProviderRequest): Payload;
   providerResponse(response: ProviderResponse): Payload;
   toolRequest(request: ToolHookRequest): Payload;
+  /** The members of `toolRequest`, in their order. */
+  readonly toolRequestKeys: Readonly<Record<'name' | 'args' | 'call_id', string>>;
   toolResponse(response: ToolHookResponse): Payload;
   sessionEvent(event: SessionEvent): Payload;
   evalToolCall(call: EvalToolCall): Payload;
@@ -33,6 +35,7 @@ export const snakeCase: Casing = {
     latency_ms,
   }),
   toolRequest: ({ name, args, call_id }) => ({ name, args, call_id }),
+  toolRequestKeys: { name: 'name', args: 'args', call_id: 'call_id' },
   toolResponse: ({ name, call_id, content, error, latency_ms }) => ({
     name,
     call_id,
@@ -69,6 +72,7 @@ export const goCase: Casing = {
     LatencyMs: response.latency_ms,
   }),
   toolRequest: (request) => ({ Name: request.name, Args: request.args, CallID: request.call_id }),
+  toolRequestKeys: { name: 'Name', args: 'Args', call_id: 'CallID' },
   toolResponse: (response) => ({
     Name: response.name,
     CallID: response.call_id,

@@ -1,9 +1,17 @@
 import type { Message, Reply } from '../../contract/exchange.ts';
-import { type Answer, allow, ask, deny, modify, type NativeEvent } from '../../contract/hook.ts';
-import { isObject, type Json, stringifyJson } from '../../json/json.ts';
+import {
+  type Answer,
+  allow,
+  ask,
+  deny,
+  modify,
+  type NativeEvent,
+  type ToolHookRequest,
+} from '../../contract/hook.ts';
+import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import { type Body, excerpt, malformed, nonNull, readReply } from '../body.ts';
 import { type Codec, type Decoded, decoded, type Note } from '../dialect.ts';
-import { toMessage } from '../message.ts';
+import { toMessage, toSplicedMessage } from '../message.ts';
 import { noMetadata } from '../metadata.ts';
 import { isAmbiguous, noteUnknownKeys } from '../unknown-keys.ts';
 import type { Casing } from './casing.ts';
@@ -15,7 +23,20 @@ export function createHookCodec(casing: Casing): Codec<NativeEvent, Answer> {
 }
 
 function encode(event: NativeEvent, casing: Casing): Message {
+  if (event.phase === 'before_execution' && event.request.args instanceof Json)
+    return encodeToolCall(event.request, event.request.args, casing);
   return toMessage(stringifyJson(toPayload(event, casing)));
+}
+
+/** A tool call as `toPayload` has it, with its arguments spliced in as they stand. */
+function encodeToolCall({ name, call_id }: ToolHookRequest, args: Json, casing: Casing): Message {
+  const keys = casing.toolRequestKeys;
+  const start = '{"hook":"tool","phase":"before_execution","request":{';
+  return toSplicedMessage(
+    `${start}"${keys.name}":${stringifyJson(name)},"${keys.args}":`,
+    args.text,
+    `,"${keys.call_id}":${stringifyJson(call_id)}}}`,
+  );
 }
 
 function toPayload(event: NativeEvent, casing: Casing): Readonly<Record<string, unknown>> {

@@ -4,14 +4,15 @@ import { RuntimeError, toFault } from '../../errors.ts';
 import { isObject, type Json, stringifyJson } from '../../json/json.ts';
 import { type Body, excerpt, malformed, nonNull, readPrinted, requireResult, toBody } from '../body.ts';
 import type { Codec, Decoded } from '../dialect.ts';
-import { toMessage } from '../message.ts';
+import { toMessage, toSplicedMessage } from '../message.ts';
 import { noteUnknownKeys } from '../unknown-keys.ts';
 
 /** Tools: `{"args"}` in; `{"result"}`, `{"error"}` or `{"pending"}` out. A server's result is the bare value. */
 export const toolCodec: Codec<ToolCall, ToolOutcome> = { encode, decode };
 
 function encode({ args, approval, idempotencyKey }: ToolCall): Message {
-  if (approval === undefined && idempotencyKey === undefined) return toMessage(`{"args":${args.text}}`);
+  if (approval === undefined && idempotencyKey === undefined)
+    return toSplicedMessage('{"args":', args.text, '}');
   const key = idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey };
   if (approval === undefined) return toMessage(stringifyJson({ args, ...key }));
   const { id, decision, by, reason } = approval;

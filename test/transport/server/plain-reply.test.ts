@@ -70,6 +70,26 @@ describe('a line in the usual spelling', () => {
     expect(agrees(Buffer.from(line))).toBe(true);
   });
 
+  test('a result that came before is one only with every byte the same', () => {
+    const line = (result: string) => Buffer.from(`{"jsonrpc":"2.0","id":7,"result":${result}}`);
+    const first = readShort(line('{"allow":true}'));
+    const [again, known] = [readShort(line('{"allow":true}')), readShort(line('{"allow":true}'))];
+    expect(known).toEqual({ id: 7, result: first?.result });
+    expect(known?.result.value).toEqual({ allow: true });
+    // Whoever changes what was read from one line changes nothing of another.
+    expect(known?.result.value).not.toBe(again?.result.value);
+    for (const broken of [
+      '{"allow":truf}',
+      '{"allow":true ',
+      '[{"allow":true}',
+      '{"allow":true}}',
+      '"allow":true}',
+    ])
+      expect(readShort(line(broken))).toBeUndefined();
+    expect(readShort(line('{"allow":null}'))?.result.value).toEqual({ allow: null });
+    expect(readShort(line('{"allow":"a"}'))?.result.value).toEqual({ allow: 'a' });
+  });
+
   test('is read as the full reading has it, or not at all', () => {
     let count = 0;
     fc.assert(
