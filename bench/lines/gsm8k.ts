@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Bench } from '../run/line.ts';
 import { bareServer } from '../ways/bare-server.ts';
 import { suiteRun } from '../ways/suite-run.ts';
-import { findPython, forks } from './programs.ts';
+import { findPython } from './programs.ts';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const rows = at('../../../shared/data/gsm8k/example_model_solutions.jsonl');
@@ -36,7 +36,7 @@ export const gsm8k: Bench = {
         ways: [
           bareServer('bare pipelined loop to a Python server', { command, params, atOnce: 16 }),
           suite('signalbox, Python server', served, all.length, 16),
-          ...forks.map((fork) => suite('signalbox, fork', fork, all.length, 4)),
+          suite('signalbox, fork', { runtime: 'fork' }, all.length, 4),
         ],
       },
       {
@@ -46,7 +46,7 @@ export const gsm8k: Bench = {
         count: 100,
         ways: [
           suite('signalbox, one-shot', {}, 100, 2),
-          ...forks.map((fork) => suite('signalbox, fork', fork, 100, 4)),
+          suite('signalbox, fork', { runtime: 'fork' }, 100, 4),
         ],
       },
     ];

@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildNative } from '../native/build.ts';
 import { makeFolder } from '../workspace.ts';
@@ -52,11 +51,3 @@ export function pythonWithImports(): Program {
 export function findPython(): string {
   return execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
 }
-
-/** `runtime: fork`, where this checkout has it. */
-export const forks: readonly object[] = readFileSync(
-  new URL('../../schema/runtime.schema.json', import.meta.url),
-  'utf8',
-).includes('"fork"')
-  ? [{ runtime: 'fork' }]
-  : [];

@@ -2,7 +2,7 @@ import type { Bench, Line, Way } from '../run/line.ts';
 import { bareSpawn } from '../ways/bare-spawn.ts';
 import { paced } from '../ways/paced.ts';
 import { toolCall } from '../ways/tool-call.ts';
-import { forks, pythonWithImports } from './programs.ts';
+import { pythonWithImports } from './programs.ts';
 
 const args = { city: 'Oslo' };
 const request = `${JSON.stringify({ args })}\n`;
@@ -30,7 +30,7 @@ function latency(): Line {
       tool('signalbox, cold', {}),
       paced('node:child_process', { gapMs, work: { kind: 'spawn', command, request } }),
       tool('signalbox, warm: 2', { warm: 2 }),
-      ...forks.map((fork) => tool('signalbox, fork', fork)),
+      tool('signalbox, fork', { runtime: 'fork' }),
     ],
   };
 }
@@ -47,7 +47,7 @@ function rate(atOnce: number): Line {
       tool('signalbox, cold', {}),
       bareSpawn('node:child_process', { command, request, atOnce }),
       tool('signalbox, warm: 2', { warm: 2 }),
-      ...forks.map((fork) => tool('signalbox, fork', fork)),
+      tool('signalbox, fork', { runtime: 'fork' }),
     ],
   };
 }

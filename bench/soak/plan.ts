@@ -1,4 +1,4 @@
-import { forks, pythonWithImports } from '../lines/programs.ts';
+import { pythonWithImports } from '../lines/programs.ts';
 import type { Native } from '../native/build.ts';
 import type { Load } from './load.ts';
 
@@ -20,7 +20,7 @@ export function specOf({ trivial, 'echo-server': echo }: Native): object {
     concurrency: 256,
     tools: {
       spare: { description: 'answers', exec: { command, args, warm: 2 } },
-      fork: { description: 'answers', exec: { command, args, ...forks[0] } },
+      fork: { description: 'answers', exec: { command, args, runtime: 'fork' } },
       oneshot: { description: 'answers', exec: { command: trivial } },
       server: { description: 'echoes', exec: serve },
       servers: { description: 'echoes, four of it', exec: { ...serve, instances: 4 } },

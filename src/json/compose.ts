@@ -3,7 +3,7 @@ import { exactFormOf, Json, stringifyJson } from './json.ts';
 import { fillIn, fromSkeleton, LongJson, type LongText, markOf, PartedJson } from './parted.ts';
 
 /** A text from which on, in characters, a part of a value stands apart. */
-export const LONG = 1_000;
+const LONG = 1_000;
 
 /** A long text that is at hand: of a JSON value, or of a string. */
 export class FreshText implements LongText {

@@ -1,4 +1,4 @@
-import { isObject, Json, keepExactForm, parseLossless } from './json.ts';
+import { Json, keepExactForm, parseLossless } from './json.ts';
 import { elementsOf, exactMembers } from './scan.ts';
 
 /** A long JSON text that stands apart from the values that it is a part of. */
@@ -157,10 +157,3 @@ function parseLong(json: LongJson): unknown {
 
 /** Parsed values that somebody still holds. */
 const parsed = new WeakMap<LongJson, WeakRef<object>>();
-
-/** Whether a member of the value is read when it is looked at. */
-export function isLazy(value: object): boolean {
-  return isObject(value) || Array.isArray(value)
-    ? Object.values(Object.getOwnPropertyDescriptors(value)).some(({ get }) => get !== undefined)
-    : false;
-}

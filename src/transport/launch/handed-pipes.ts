@@ -17,7 +17,7 @@ export interface HandedPipes {
 }
 
 /** Our ends of the streams of a started process. */
-export interface HandedStreams extends Pick<LaunchedProcess, 'stdin' | 'stdout' | 'stderr'> {
+interface HandedStreams extends Pick<LaunchedProcess, 'stdin' | 'stdout' | 'stderr'> {
   /** The process has ended: what little it wrote is given to who listens. */
   settle(): void;
 }
