@@ -14,7 +14,7 @@ export function withinLimit<T>(what: string, work: () => T): T {
     const done = attempt(work);
     if (done !== undefined) return done.value;
     const { user, system } = process.cpuUsage(before);
-    if (limits === MAX_ATTEMPTS || (user + system) / 1000 >= LIMIT_MS / 4) {
+    if (limits === MAX_ATTEMPTS || (user + system) / 1000 >= LIMIT_MS / 2) {
       throw new RangeError(`${what} took longer than ${LIMIT_MS / 1000} s`);
     }
   }
