@@ -15,15 +15,18 @@ export interface Exits {
 export function createExits(libc: Libc): Exits {
   const listeners = new Map<number, (ended: ExitStatus) => void>();
   const status = new Int32Array(new ArrayBuffer(STATUS_BYTES));
-  const look = () => {
-    for (const [pid, onEnd] of listeners) {
-      const reaped: number = libc.waitpid(pid, status, WNOHANG);
-      if (reaped === 0) continue;
-      listeners.delete(pid);
-      // -1 means that somebody else reaped it: how it ended is then unknown, and must not pass for success.
-      onEnd(reaped === pid ? decodeStatus(status[0] ?? 0) : { exitCode: -1, signal: null });
-    }
+  const lookAt = (pid: number) => {
+    const onEnd = listeners.get(pid);
+    if (onEnd === undefined) return;
+    const reaped: number = libc.waitpid(pid, status, WNOHANG);
+    if (reaped === 0) return;
+    listeners.delete(pid);
     if (listeners.size === 0) heartbeat?.unref();
+    // -1 means that somebody else reaped it: how it ended is then unknown, and must not pass for success.
+    onEnd(reaped === pid ? decodeStatus(status[0] ?? 0) : { exitCode: -1, signal: null });
+  };
+  const look = () => {
+    for (const pid of listeners.keys()) lookAt(pid);
   };
   let heartbeat: NodeJS.Timeout | undefined;
   const begin = () => {
@@ -37,7 +40,7 @@ export function createExits(libc: Libc): Exits {
       heartbeat ??= begin();
       heartbeat.ref();
       // It may have ended, and its signal may have come, before anybody knew its number.
-      setImmediate(look);
+      setImmediate(lookAt, pid);
     },
     look,
   };

@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 
-// From <fcntl.h>, <poll.h>, <spawn.h> and <sys/wait.h>: the same on every Linux architecture that koffi supports.
+// From <asm/ioctls.h>, <fcntl.h>, <poll.h>, <spawn.h> and <sys/wait.h>: the same on every Linux architecture that koffi supports.
 export const O_CLOEXEC = 0o2000000;
 export const F_GETPIPE_SZ = 1032;
+export const FIONREAD = 0x541b;
 export const POLLIN = 0x01;
 export const POLLHUP = 0x10;
 const POSIX_SPAWN_SETPGROUP = 0x02;
@@ -44,6 +45,7 @@ function loadLibc() {
       read: libc.func('long read(int fd, void *to, size_t bytes)'),
       write: libc.func('long write(int fd, void *from, size_t bytes)'),
       fcntl: libc.func('int fcntl(int fd, int command)'),
+      ioctl: libc.func('int ioctl(int fd, unsigned long request, void *out)'),
       poll: libc.func('int poll(void *fds, unsigned long count, int timeout)'),
       pipe2: libc.func('int pipe2(void *fds, int flags)'),
       actionsInit: libc.func('int posix_spawn_file_actions_init(void *actions)'),

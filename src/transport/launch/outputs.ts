@@ -1,5 +1,5 @@
 import threads from 'node:worker_threads';
-import { type Libc, POLLHUP, POLLIN } from './libc.ts';
+import { FIONREAD, type Libc, POLLHUP, POLLIN } from './libc.ts';
 import { PipeOutput } from './pipe-output.ts';
 
 /** Both outputs of a process. */
@@ -23,7 +23,7 @@ export function createOutputReader(libc: Libc): OutputReader {
     isLooking = false;
     const now = performance.now();
     for (const [outputs, startedAt] of young) {
-      if (now - startedAt >= YOUNG_MS || pollOutputs(libc, outputs).some((events) => events & POLLIN)) {
+      if (now - startedAt >= YOUNG_MS || hasMuch(libc, outputs.stdout) || hasMuch(libc, outputs.stderr)) {
         young.delete(outputs);
         openStreams(outputs);
       }
@@ -60,8 +60,19 @@ export function createOutputReader(libc: Libc): OutputReader {
 
 /** A process that lives longer gets streams, whatever it says. */
 const YOUNG_MS = 20;
-/** How often it is looked whether a young process has said something: it must not wait for room in its pipe. */
+/** How often it is looked whether a young process has said much: it must not wait for room in its pipe. */
 const LOOK_MS = 2;
+/** Half of what a pipe holds: as its pages may be filled by half, no pipe of the usual size is full with less. */
+const MUCH_BYTES = 32 * 1024;
+
+// Larger than what is used: memory of up to 64 bytes may move.
+const unreadBytes = new Int32Array(new ArrayBuffer(128), 0, 1);
+
+/** Whether so much can be read that who writes may soon have to wait. */
+function hasMuch(libc: Libc, output: PipeOutput): boolean {
+  if (!output.isUnread || libc.ioctl(output.fd, FIONREAD, unreadBytes) !== 0) return false;
+  return (unreadBytes[0] ?? 0) >= MUCH_BYTES;
+}
 
 function openStreams({ stdout, stderr }: Outputs): void {
   stdout.open();

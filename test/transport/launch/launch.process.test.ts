@@ -33,6 +33,11 @@ function script(text: string, overrides: Partial<LaunchRequest> = {}): LaunchReq
   return request('/bin/sh', { args: ['-c', text], ...overrides });
 }
 
+/** In that folder, and told of it. */
+function textInput(cwd: string): Partial<LaunchRequest> {
+  return { cwd, input: Buffer.from(`${cwd}\n`) };
+}
+
 /** Starts a process, reads it to its end and lets go of it. */
 async function run(launch: Launcher, what: LaunchRequest): Promise<Run> {
   const { pid, stdin, stdout, stderr, ended } = await launch(what);
@@ -171,6 +176,20 @@ describe.each(variants)('$title', async ({ open }) => {
     const args = ['', ' two  words ', '$HOME', '*', '"quoted"', "it's", 'a\nb', 'grün', '--', '\\'];
     const { stdout } = await run(launch, request('/usr/bin/printf', { args: ['%s\\0', ...args] }));
     expect(stdout.toString().split('\0')).toEqual([...args, '']);
+  });
+
+  test('starts each process in its own folder, with its own streams, whatever the last one had', async () => {
+    const folders = [realpathSync(tmpdir()), '/', '/usr', '/'].flatMap((folder) => [folder, folder]);
+    for (const cwd of folders) {
+      const both = [cwd, '/'].map((one) => says(launch, script('read -r a; pwd; echo "$a"', textInput(one))));
+      expect(await Promise.all(both)).toEqual([`${cwd}\n${cwd}\n`, '/\n/\n']);
+    }
+  });
+
+  test.each([2049, 4097])('reads a pipe that writes of %i bytes fill', async (bytes) => {
+    const pieces = `i=0; while [ $i -lt 60 ]; do i=$((i + 1)); printf '%0${bytes}d' 0; done; echo done >&2`;
+    const { stdout, stderr, ended } = await run(launch, script(pieces));
+    expect([stdout.length, stderr, ended]).toEqual([60 * bytes, 'done\n', clean]);
   });
 
   test('starts in the folder that was asked for', async () => {
