@@ -137,6 +137,7 @@ describe('a notification fails', () => {
   test('as ABORTED for a caller that gave up before, and nothing is started', async () => {
     const opened = await open(bindQuick());
     expect((await faultOf(tell(opened, note(1), AbortSignal.abort()))).code).toBe('ABORTED');
+    await opened.transport.close();
     expect(opened.events).toEqual([]);
   });
 

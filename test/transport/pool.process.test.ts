@@ -162,6 +162,23 @@ test('an entry’s own limit holds inside a larger pool, and leaves the others t
   expect(await Promise.all(asked)).toEqual(Array(6).fill(reply));
 });
 
+test('an entry that finds the pool full keeps none of its own slots by that', async () => {
+  const pool = createPool(2);
+  const [narrow, wide] = [openManual(), openManual()];
+  const one = withPool(narrow.transport, bind('hang.sh', { concurrency: 1 }), pool);
+  const many = withPool(wide.transport, bind('hang.sh'), pool);
+  const asked = [many.exchange(message), many.exchange(message), one.exchange(message)];
+  await wide.end();
+  expect(narrow.running).toHaveLength(1);
+  await wide.end();
+  await narrow.end();
+  expect(await Promise.all(asked)).toEqual(Array(3).fill(reply));
+  const again = one.exchange(message);
+  expect(narrow.running).toHaveLength(1);
+  await narrow.end();
+  expect(await again).toBe(reply);
+});
+
 test('a failed exchange gives its slots back', async () => {
   const { transport, end } = openManual();
   const behind = withPool(transport, bind('hang.sh', { concurrency: 1 }), createPool(1));

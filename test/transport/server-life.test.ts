@@ -550,11 +550,33 @@ describe('the circuit', () => {
     expect(allOf(opened.events, 'circuit.opened')).toEqual([]);
   });
 
-  test('is each instance’s own', async () => {
+  test('leaves the trial to the next call where the caller of one gave up', async () => {
+    const file = blocker('until-patient');
+    const args = ['-c', `read -r line; test -e ${file} && exit 1; sleep 60`];
+    const opened = await open(bind('/bin/sh', { mode: 'server', args, restart: policy }));
+    for (let death = 1; death <= 3; death++) expect((await opened.fault()).code).toBe('SERVER_EXIT');
+    rmSync(file);
+    await sleep(policy.circuitPauseMs + 20);
+    for (let trial = 1; trial <= 3; trial++) {
+      const caller = new AbortController();
+      const givenUp = opened.fault({}, caller.signal);
+      expect((await opened.fault()).code).toBe('SERVER_CIRCUIT_OPEN');
+      caller.abort();
+      expect((await givenUp).code).toBe('ABORTED');
+    }
+    expect(allOf(opened.events, 'circuit.opened')).toHaveLength(1);
+  });
+
+  test('is each instance’s own, and while one is closed no call is refused', async () => {
     const opened = await open(bindQuick({ instances: 2, restart: longPause }));
     const codes: string[] = [];
+    for (let call = 0; call < 3; call++) codes.push((await opened.fault({ die: 7 })).code);
+    expect(allOf(opened.events, 'circuit.opened')).toHaveLength(1);
+    expect(await Promise.all([1, 2, 3].map((n) => opened.call({ n })))).toEqual(
+      [1, 2, 3].map((n) => `{"n":${n}}`),
+    );
     for (let call = 0; call < 4; call++) codes.push((await opened.fault({ die: 7 })).code);
-    expect(codes).toEqual(['SERVER_EXIT', 'SERVER_EXIT', 'SERVER_EXIT', 'SERVER_CIRCUIT_OPEN']);
+    expect(codes).toEqual([...Array(6).fill('SERVER_EXIT'), 'SERVER_CIRCUIT_OPEN']);
   });
 });
 
@@ -617,6 +639,15 @@ describe('closing', () => {
     opened.transport.warm();
     expect((await opened.fault()).code).toBe('RUNTIME_CLOSED');
     expect(starts(opened)).toBe(1);
+  });
+
+  test('refuses later calls at once, though the server has not ended', async () => {
+    const opened = await open(bindServer('ignores-eof', { graceMs: 1_000 }));
+    await opened.call();
+    const closed = opened.transport.close();
+    expect((await opened.fault()).code).toBe('RUNTIME_CLOSED');
+    expect(allOf(opened.events, 'process.ended')).toEqual([]);
+    await closed;
   });
 
   test('ends every instance', async () => {

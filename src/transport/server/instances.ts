@@ -1,7 +1,10 @@
 import type { Transport } from '../transport.ts';
 import type { ServerTransport } from './server.ts';
 
-/** Several processes of one entry: each exchange goes to the one with the fewest in flight, the first of equals. */
+/**
+ * Several processes of one entry: each exchange goes to the one with the fewest in flight, the first of equals. One
+ * whose circuit refuses is asked only when all refuse.
+ */
 export function balanceLoad(servers: readonly ServerTransport[]): Transport {
   const [first] = servers;
   if (first === undefined) throw new TypeError('an entry has at least one process');
@@ -22,14 +25,15 @@ export function balanceLoad(servers: readonly ServerTransport[]): Transport {
 }
 
 function leastLoaded(servers: readonly ServerTransport[], first: ServerTransport): ServerTransport {
-  let best = first;
-  let least = first.load;
+  let best: ServerTransport | undefined;
+  let least = Number.POSITIVE_INFINITY;
   for (const server of servers) {
     if (least === 0) break;
+    if (server.isRefusing) continue;
     const { load } = server;
     if (load >= least) continue;
     best = server;
     least = load;
   }
-  return best;
+  return best ?? first;
 }

@@ -6,6 +6,8 @@ export interface RestartTracker {
   readonly deaths: number;
   /** Too many deaths in a row: only `admit` decides about a call. */
   readonly isTripped: boolean;
+  /** Whether a call now would be refused. */
+  readonly isRefusing: boolean;
   /**
    * Whether one call may be made. `refused` while the circuit is open, or while the trial call after its
    * pause is underway.
@@ -18,7 +20,7 @@ export interface RestartTracker {
   recordSuccess(): void;
   /** The trial call failed though the process did not die; reopens the circuit. */
   trialFailed(): void;
-  /** The trial call had no reply to prove anything by, so the next call is the trial. */
+  /** The trial call had no reply to prove anything by, or was given up, so the next call is the trial. */
   trialUndecided(): void;
 }
 
@@ -32,6 +34,7 @@ export function createRestartTracker(
   let openUntil = 0;
   let trying = false;
   const isTripped = () => deaths >= policy.circuitDeaths;
+  const isRefusing = () => isTripped() && (trying || now() < openUntil);
   const open = () => {
     trying = false;
     openUntil = now() + policy.circuitPauseMs;
@@ -43,9 +46,12 @@ export function createRestartTracker(
     get isTripped() {
       return isTripped();
     },
+    get isRefusing() {
+      return isRefusing();
+    },
     admit: () => {
       if (!isTripped()) return 'admitted';
-      if (trying || now() < openUntil) return 'refused';
+      if (isRefusing()) return 'refused';
       trying = true;
       return 'trial';
     },

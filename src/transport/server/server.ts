@@ -13,6 +13,8 @@ import { openSession, type Session } from './session.ts';
 export interface ServerTransport extends Transport {
   /** How many exchanges are not settled yet. */
   readonly load: number;
+  /** Whether its circuit would refuse an exchange now. */
+  readonly isRefusing: boolean;
 }
 
 /**
@@ -109,18 +111,26 @@ export function openServer(
     if (request.signal?.aborted) throw abortedError(name, request.signal);
     const admission = restarts.admit();
     if (admission === 'refused') throw circuitError(name, restarts.deaths);
+    if (admission === 'admitted') return await dispatchInOrder(request);
     try {
       const outcome = await dispatchInOrder(request);
-      if (admission === 'trial' && !expectsReply) restarts.trialUndecided();
+      if (!expectsReply) restarts.trialUndecided();
       return outcome;
+    } catch (thrown) {
+      // A caller that gives up tells nothing of the server.
+      if (toRuntimeError(thrown).code === 'ABORTED') restarts.trialUndecided();
+      throw thrown;
     } finally {
-      if (admission === 'trial') restarts.trialFailed();
+      restarts.trialFailed();
     }
   };
 
   return {
     get load() {
       return unsent + (ready?.inFlight ?? 0);
+    },
+    get isRefusing() {
+      return restarts.isRefusing;
     },
     exchange: (message, signal) => {
       const isStraight = unsent === 0 && !closing.signal.aborted && !restarts.isTripped && !signal?.aborted;
