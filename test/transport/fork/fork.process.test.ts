@@ -2,10 +2,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFil
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Binding } from '../../../src/binding/binding.ts';
 import type { RuntimeEvent } from '../../../src/contract/event.ts';
 import type { Reply } from '../../../src/contract/exchange.ts';
+import { acquireWatcher } from '../../../src/transport/launch/process-groups.ts';
 import { allOf, bind, faultOf, isRunning, numberAfter, open, textOf, until } from '../harness.ts';
 import { scripts } from './scripts.ts';
 
@@ -239,6 +240,8 @@ describe.runIf(isLinux)('the process that forks [DS-FORK-02@oneshot]', () => {
   );
 
   test('is ended by close(), with what it has under way', async () => {
+    // The watcher goes on, as beside other entries: it must not be what ends them.
+    onTestFinished(acquireWatcher(() => {}));
     const file = scriptOf(
       'import os, subprocess, sys, time\nchild = subprocess.Popen(["sleep", "60"])\nprint(f"parent {os.getppid()} own {os.getpid()} child {child.pid}", file=sys.stderr, flush=True)\ntime.sleep(60)',
     );

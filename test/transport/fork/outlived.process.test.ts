@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -15,13 +15,19 @@ print(subprocess.Popen(["sh", "-c", "trap '' TERM; while :; do sleep 1; done"]).
 time.sleep(600)
 `;
 
-test.runIf(process.platform === 'linux').each([
+function writeScript(): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'fork-')), 'script.py');
+  writeFileSync(file, script, { mode: 0o755 });
+  return file;
+}
+
+const isLinux = process.platform === 'linux';
+
+test.runIf(isLinux).each([
   { title: 'the program', kill: 'program' },
   { title: 'the helper and the program', kill: 'both' },
 ])('nothing forked outlives a SIGKILL of $title [DS-FORK-05@oneshot]', async ({ kill }) => {
-  const file = join(mkdtempSync(join(tmpdir(), 'fork-')), 'script.py');
-  writeFileSync(file, script, { mode: 0o755 });
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'holds.ts'), file], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'holds.ts'), writeScript()], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -36,3 +42,30 @@ test.runIf(process.platform === 'linux').each([
   await closed;
   await until(() => !pids.some(isRunning), 'end of all');
 });
+
+test.runIf(isLinux)(
+  'the helper leaves no child alive when its stdin ends, whoever else looks after them',
+  async () => {
+    const helperFile = join(import.meta.dirname, '../../../src/transport/fork/fork-helper.py');
+    const helper = spawn('python3', [helperFile, writeScript()], { stdio: ['pipe', 'pipe', 'inherit'] });
+    onTestFinished(() => void helper.kill('SIGKILL'));
+    const said = mkdtempSync(join(tmpdir(), 'said-'));
+    const standard = [
+      openSync('/dev/null', 'r'),
+      openSync('/dev/null', 'w'),
+      openSync(join(said, 'stderr'), 'w'),
+    ];
+    const reports: string[] = [];
+    createInterface({ input: helper.stdout }).on('line', (line) => reports.push(line));
+    helper.stdin.write(`0 ${process.pid} ${standard.join(' ')}\n`);
+    const readPid = () => Number(readFileSync(join(said, 'stderr'), 'utf8'));
+    await until(() => readPid() > 0, 'a child of the child');
+    const pids = [Number(/^started 0 (\d+)$/m.exec(reports.join('\n'))?.[1]), readPid()];
+    expect(pids.every(isRunning)).toBe(true);
+    const closed = once(helper, 'close');
+    helper.stdin.end();
+    await closed;
+    await until(() => !pids.some(isRunning), 'end of all');
+    for (const fd of standard) closeSync(fd);
+  },
+);
