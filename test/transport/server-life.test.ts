@@ -605,6 +605,14 @@ describe('closing', () => {
     expect(await asked).toBe('"good"');
   });
 
+  test('lets a server answer what it was sent in the same turn', async () => {
+    const opened = await open(bindQuick({ graceMs: 5_000 }));
+    await opened.call({ n: 0 });
+    const asked = [1, 2, 3].map((n) => opened.call({ n }));
+    await opened.transport.close();
+    expect(await Promise.all(asked)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
+  });
+
   test('fails what is never answered with RUNTIME_CLOSED: it was not the server that failed', async () => {
     const opened = await open(bindQuick());
     const asked = opened.fault({ silent: true });

@@ -161,6 +161,10 @@ test('finishes a line that was begun [PK-5-38@server]', async () => {
   await turn();
   outbox.withdraw(one);
   expect([taken, outbox.pendingBytes]).toEqual([['one\n'], 4]);
+  const two = outbox.send(line('two'));
+  // It still counts, and nothing that came later counts less for it.
+  expect([outbox.hasRoom(7), outbox.hasRoom(8)]).toEqual([false, true]);
+  outbox.withdraw(two);
   await take();
   expect(outbox.pendingBytes).toBe(0);
   outbox.send(line('two'));
