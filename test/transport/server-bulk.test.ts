@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { DeadlineList } from '../../src/time/deadline-list.ts';
 import { allOf, bindQuick, bindServer, dropped, faultOf, open } from './harness.ts';
 
 const many = (count: number) => Array.from({ length: count }, (_, n) => n);
@@ -54,6 +55,19 @@ describe('thousands of requests at once', () => {
     expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
     expect(await call({ n: 2 })).toBe('{"n":2}');
     expect(dropped(events)).toEqual([]);
+  });
+
+  test('leave no limit and no listener behind once they are answered', async () => {
+    const { call } = await open(bindQuick());
+    await call({ n: 0 });
+    const cleared = vi.spyOn(DeadlineList.prototype, 'clear');
+    onTestFinished(() => cleared.mockRestore());
+    const caller = new AbortController();
+    for (let round = 0; round < 2; round++) {
+      await Promise.all(many(100).map((n) => call({ n }, caller.signal)));
+      expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
+    }
+    expect(cleared).toHaveBeenCalledTimes(200);
   });
 
   test('are not sent when they are given up in the turn in which they were made', async () => {
