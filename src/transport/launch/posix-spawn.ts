@@ -14,11 +14,12 @@ export interface Spawner {
  */
 export function createSpawner(libc: Libc, { inBackground }: { readonly inBackground: boolean }): Spawner {
   const texts = createTexts(libc);
-  const frames = createFrames(libc);
+  const idle: Frame[] = [];
   return {
     spawn: async (request, standard) => {
+      const frame = idle.pop() ?? createFrame();
       const { command, cwd } = request;
-      const frame = frames.take(standard, cwd);
+      fillActions(libc, frame, standard, cwd);
       const path = Buffer.from(`${command}\0`);
       const args = [
         frame.pid,
@@ -33,56 +34,30 @@ export function createSpawner(libc: Libc, { inBackground }: { readonly inBackgro
         if (error !== 0) throw new Error(errorName(error));
         return frame.pid[0] ?? 0;
       } finally {
-        frames.giveBack(frame);
+        libc.actionsDestroy(frame.actions);
+        idle.push(frame);
       }
     },
   };
 }
 
-/** The memory of one call, and what it makes of the descriptors in the child. */
+/** The memory of one call, which the next one uses again. */
 interface Frame {
   readonly pid: Int32Array;
   readonly actions: Buffer;
-  /** The descriptors and the folder. */
-  readonly key: string;
 }
 
-/** Frames for one call each, kept for the next ones: the numbers of descriptors soon recur. */
-function createFrames(libc: Libc) {
-  const idle = new Map<string, Frame>();
-  return {
-    take: (standard: readonly number[], cwd: string): Frame => {
-      const key = `${standard.join(' ')} ${cwd}`;
-      const known = idle.get(key);
-      idle.delete(key);
-      return known ?? createFrame(libc, standard, { cwd, key });
-    },
-    giveBack: (frame: Frame): void => {
-      idle.set(frame.key, frame);
-      if (idle.size <= MAX_IDLE) return;
-      // The one that was not used for the longest time goes.
-      const [oldest = frame] = idle.values();
-      idle.delete(oldest.key);
-      libc.actionsDestroy(oldest.actions);
-    },
-  };
+function createFrame(): Frame {
+  // Larger than what is used: memory of up to 64 bytes may move.
+  return { pid: new Int32Array(new ArrayBuffer(128)), actions: Buffer.allocUnsafeSlow(STRUCT_BYTES) };
 }
 
-const MAX_IDLE = 64;
-
-function createFrame(
-  libc: Libc,
-  standard: readonly number[],
-  { cwd, key }: { readonly cwd: string; readonly key: string },
-): Frame {
-  const actions = Buffer.allocUnsafeSlow(STRUCT_BYTES);
+function fillActions(libc: Libc, { actions }: Frame, standard: readonly number[], cwd: string): void {
   libc.actionsInit(actions);
   for (const [target, fd] of standard.entries()) libc.addDup2(actions, fd, target);
   // Ours close by themselves; those that this process was started with do not.
   libc.addCloseFrom?.(actions, standard.length);
   libc.addChdir(actions, cwd);
-  // Larger than what is used: memory of up to 64 bytes may move.
-  return { pid: new Int32Array(new ArrayBuffer(128)), actions, key };
 }
 
 /** What a call that has not returned points to must not be collected. */
