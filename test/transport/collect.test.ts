@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { collect } from '../../src/transport/collect.ts';
-import { streamOutput } from '../../src/transport/launch/stream-output.ts';
+import { streamOutput } from '../../src/transport/launch/system/stream-output.ts';
 import { whenClosed } from '../../src/transport/stream-reader.ts';
 
 describe('collecting', () => {

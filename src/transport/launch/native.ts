@@ -1,12 +1,12 @@
 import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import threads from 'node:worker_threads';
-import { createExits, type Exits } from './exits.ts';
+import { createSlots, type Slots } from '../../time/slots.ts';
 import type { ExitStatus, LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from './launch.ts';
-import { errorName, F_GETPIPE_SZ, type Libc, O_CLOEXEC, requireLibc } from './libc.ts';
-import { createOutputReader, type OutputReader, type Outputs } from './outputs.ts';
-import { createSpawner, type Spawner } from './posix-spawn.ts';
-import { createSlots, type Slots } from './slots.ts';
+import { createExits, type Exits } from './system/exits.ts';
+import { errorName, F_GETPIPE_SZ, type Libc, O_CLOEXEC, requireLibc } from './system/libc.ts';
+import { createOutputReader, type OutputReader, type Outputs } from './system/outputs.ts';
+import { createSpawner, type Spawner } from './system/posix-spawn.ts';
 
 /**
  * Starts processes with posix_spawn, through koffi: true pipes, a group of their own and no copy of this

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import { openInputFifo, openInputFile, openOutputFifo } from './fifo.ts';
 import type { ExitStatus, LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from './launch.ts';
-import { streamOutput } from './stream-output.ts';
+import { streamOutput } from './system/stream-output.ts';
 
 /**
  * Starts processes with execa, anywhere. On Linux Node's own pipes are sockets, which a child cannot open

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
-import type { Row } from './group-table.ts';
 import type { LaunchListener } from './launch.ts';
-import { loadedLibc } from './libc.ts';
+import type { Row } from './system/group-table.ts';
+import { loadedLibc } from './system/libc.ts';
 import { describeGroup, describeRest, describeStart, startWatcher, type Watcher } from './watcher.ts';
 
 /** Reports starts of processes to this thread's watcher, which is started with the first process. */

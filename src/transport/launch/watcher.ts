@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { waitForSettled } from '../../time/deadline.ts';
-import { openTable, type Row, type Table } from './group-table.ts';
+import { openTable, type Row, type Table } from './system/group-table.ts';
 import { watcherScript } from './watcher-script.ts';
 
 /**

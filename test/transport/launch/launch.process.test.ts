@@ -11,7 +11,7 @@ import { closeEnv, hostEnv } from '../../../src/binding/env.ts';
 import type { ExitStatus, Launcher, LaunchRequest, Output } from '../../../src/transport/launch/launch.ts';
 import { createNativeLauncher } from '../../../src/transport/launch/native.ts';
 import { openLauncher } from '../../../src/transport/launch/open.ts';
-import { streamOutput } from '../../../src/transport/launch/stream-output.ts';
+import { streamOutput } from '../../../src/transport/launch/system/stream-output.ts';
 import { findSurvivors, settle } from '../../leaks.ts';
 import { fixture, isRunning, launchers, until, waitFor } from '../harness.ts';
 

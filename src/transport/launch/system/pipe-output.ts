@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { Output, OutputListener } from './launch.ts';
+import type { Output, OutputListener } from '../launch.ts';
 import type { Libc } from './libc.ts';
 import { streamOutput } from './stream-output.ts';
 

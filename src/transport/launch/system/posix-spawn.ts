@@ -1,4 +1,4 @@
-import type { LaunchRequest } from './launch.ts';
+import type { LaunchRequest } from '../launch.ts';
 import { errorName, type Libc, STRUCT_BYTES } from './libc.ts';
 import { encodeStrings } from './string-list.ts';
 

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Output } from './launch.ts';
+import type { Output } from '../launch.ts';
 
 /** The output that is a stream from the beginning. */
 export function streamOutput(stream: Readable): Output {

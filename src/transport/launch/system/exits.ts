@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import threads from 'node:worker_threads';
-import type { ExitStatus } from './launch.ts';
+import type { ExitStatus } from '../launch.ts';
 import { type Libc, WNOHANG } from './libc.ts';
 
 /** Learns how processes end that Node knows nothing of. It waits for each by its number, so that Node's own are left to it. */
