@@ -124,9 +124,13 @@ function isOnPath(program: string, searchPath: string): boolean {
   return searchPath.split(delimiter).some((folder) => folder !== '' && isFile(resolve(folder, program)));
 }
 
-/** Whether there is a file, or a link to one. */
+/** Whether there is a file, or a link to one; false also where the path is too long or its folder is closed to us. */
 export function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  } catch {
+    return false;
+  }
 }
 
 /** The `#!` line without `#!`, as far as the system reads it; undefined if there is none. */
