@@ -4,6 +4,9 @@ import { createDropReport } from './drop-report.ts';
 /** Events a hook may be behind before the newest are dropped. */
 const QUEUE_LENGTH = 1024;
 
+/** What is underway at the end has begun a little later than the close, and is to end by its own limit. */
+const UNDERWAY_MS = 250;
+
 /** What a limit has to know of a queue, and to do with it; a PQueue has all of it. */
 export interface LimitedQueue {
   /** How many wait, without those underway. */
@@ -32,12 +35,15 @@ export function limitQueues(
 ): QueueLimit {
   const abortController = new AbortController();
   const drops = createDropReport(emit, QUEUE_LENGTH);
-  const abandon = () => {
+  const forget = () => {
     for (const [name, queue] of queues) {
       const detail = `${queue.size} events were still waiting when the runtime closed`;
       if (queue.size > 0) emit({ type: 'dropped', name, what: 'observer event', detail });
       queue.clear();
     }
+  };
+  const abandon = () => {
+    forget();
     abortController.abort();
   };
   stop?.addEventListener('abort', abandon, { once: true });
@@ -49,9 +55,9 @@ export function limitQueues(
       return waiting >= QUEUE_LENGTH;
     },
     close: async (limitMs: number) => {
-      const timer = setTimeout(abandon, limitMs);
+      const timers = [setTimeout(forget, limitMs), setTimeout(abandon, limitMs + UNDERWAY_MS)];
       await Promise.all(queues.map(([, queue]) => queue.onIdle()));
-      clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
       for (const [name] of queues) drops.end(name);
       stop?.removeEventListener('abort', abandon);
     },
