@@ -1,6 +1,7 @@
 import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
 import { drain, startDeadline } from '../time/deadline.ts';
+import { trackWork } from '../time/work.ts';
 import type { CollectedOutput } from './collect.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from './process.ts';
 import { lateExitHint, withHint } from './server-hints.ts';
@@ -23,23 +24,23 @@ export function openOneshot(
   start: StartWith = (forCall, input) => startProcess(forCall, context, input),
 ): Transport {
   const closing = new AbortController();
-  const underway = new Set<Promise<unknown>>();
-  const track = (work: Promise<unknown>) => {
-    const tracked = work.catch(() => {}).finally(() => underway.delete(tracked));
-    underway.add(tracked);
-  };
+  const work = trackWork();
   return {
     exchange: async (message, signal) => {
       if (closing.signal.aborted) throw closedError(binding.name);
       const either = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
-      const exchange = runOnce(forMessage(binding, message), start, { message, signal: either, track });
-      track(exchange);
+      const exchange = runOnce(forMessage(binding, message), start, {
+        message,
+        signal: either,
+        track: work.add,
+      });
+      work.add(exchange);
       return await exchange;
     },
     warm: () => {},
     close: async () => {
       closing.abort(closedError(binding.name));
-      while (underway.size > 0) await Promise.all(underway);
+      await work.ended();
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Binding } from '../../binding/binding.ts';
 import { sleep, waitForSettled } from '../../time/deadline.ts';
+import { trackWork } from '../../time/work.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from '../process.ts';
 import { createBackOff } from './back-off.ts';
 import { deliver } from './deliver.ts';
@@ -125,7 +126,7 @@ export function openSpares(
       clearInterval(sweeper);
       retireWhere(() => true, 'the runtime is closed');
       await refill.ended();
-      await ending.all();
+      await ending.ended();
     },
   };
 }
@@ -141,19 +142,6 @@ async function endSpare(process: WatchedProcess): Promise<void> {
 }
 
 const KILL_WAIT_MS = 5_000;
-
-function trackWork() {
-  const underway = new Set<Promise<void>>();
-  return {
-    add: (work: Promise<void>) => {
-      const tracked = work.finally(() => underway.delete(tracked));
-      underway.add(tracked);
-    },
-    all: async () => {
-      while (underway.size > 0) await Promise.all(underway);
-    },
-  };
-}
 
 /** Runs the work at most once at a time, a turn of the event loop after it is begun: what is under way comes first. */
 function inBackground(work: () => Promise<void>) {
