@@ -21,6 +21,7 @@ const strata: readonly (readonly string[])[] = [
   ['checks/'],
   ['store/'],
   ['log/'],
+  ['gateway/'],
   ['pipeline/'],
   ['suite/'],
   ['project/'],

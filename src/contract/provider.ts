@@ -1,3 +1,5 @@
+import type { Json } from '../json/json.ts';
+
 /**
  * A message as the native wire carries it. `content` is always the message's whole text, that of tool
  * results too; further members (`parts`, `tool_calls`, `tool_result`, `finish_reason`, …) travel untouched.
@@ -21,6 +23,11 @@ export interface ProviderRequest {
   readonly tools?: readonly ToolListing[];
   /** No member of the native payload. */
   readonly options?: ModelOptions;
+  /**
+   * Of a request that came over HTTP: all members of its body that are told nowhere else, tool definitions included, as
+   * one JSON object.
+   */
+  readonly other?: Json;
 }
 
 /** What the model answered. */

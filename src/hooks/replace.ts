@@ -26,7 +26,7 @@ export function applyReplace(event: HookEvent, replace: Json): Replaced {
       return { event: { ...event, turn: { ...event.turn, ...changes } }, parts };
     }
     case 'before_call': {
-      const changes = changeRequest(event.request, parts);
+      const changes = { ...changeRequest(event.request, parts), ...changeOther(event.request, parts) };
       return { event: { ...event, request: { ...event.request, ...changes } }, parts };
     }
     case 'after_call': {
@@ -75,6 +75,16 @@ function changeRequest({ messages: sent }: Pick<ProviderRequest, 'messages'>, pa
     ...(prompt && { system_prompt: String(prompt.value) }),
     ...readModelChanges(parts),
   };
+}
+
+/** The rest of a body as a filter left it. Throws Error where there is none. */
+function changeOther({ other: sent }: ProviderRequest, parts: ReadonlyMap<string, Json>) {
+  const other = parts.get('other');
+  if (other === undefined) return {};
+  if (sent === undefined) throw new Error('this request has no `other` that could be replaced');
+  const duplicate = findDuplicateKey(other.text);
+  if (duplicate !== undefined) throw new Error(`the replaced \`other\` has "${duplicate}" twice`);
+  return { other };
 }
 
 /** One message, or those of a list. */

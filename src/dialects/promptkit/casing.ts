@@ -19,13 +19,14 @@ export interface Casing {
 
 /** snake_case, as PromptKit first published its payloads; the neutral types have these names already. */
 export const snakeCase: Casing = {
-  providerRequest: ({ provider_id, model, messages, system_prompt, round, metadata }) => ({
+  providerRequest: ({ provider_id, model, messages, system_prompt, round, metadata, other }) => ({
     provider_id,
     model,
     messages: messages.map(withTextParts),
     system_prompt,
     round,
     metadata,
+    ...(other && { other }),
   }),
   providerResponse: ({ provider_id, model, message, round, latency_ms }) => ({
     provider_id,
@@ -63,6 +64,7 @@ export const goCase: Casing = {
     Round: request.round,
     Metadata: nullIfEmpty(request.metadata),
     Replacement: '',
+    ...(request.other && { Other: request.other }),
   }),
   providerResponse: (response) => ({
     ProviderID: response.provider_id,

@@ -34,6 +34,7 @@ const shapes: Partial<Record<NativeEvent['phase'], Readonly<Record<string, Check
       return value.map(message).find((problem) => problem !== undefined);
     },
     system_prompt: text,
+    other: object,
   },
   after_call: {
     message: (value) =>

@@ -1,0 +1,88 @@
+import { endOfValue, skipSpace } from '../../json/ends.ts';
+import { Json } from '../../json/json.ts';
+import { scanElements, scanMembers } from '../../json/scan.ts';
+import { decodeString } from '../../json/tokens.ts';
+
+export type PlaceKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
+
+/** A value inside a JSON text, known by its position, so that it can be read and changed where it stands. */
+export class Place {
+  /** The whole text, which has passed `JSON.parse`. */
+  readonly source: string;
+  /** Positions in UTF-16 units; `end` is behind the last one. */
+  readonly start: number;
+  readonly end: number;
+  #members: ReadonlyMap<string, Place> | undefined;
+  #items: readonly Place[] | undefined;
+  #text: string | undefined;
+
+  constructor(source: string, start: number, end: number) {
+    this.source = source;
+    this.start = start;
+    this.end = end;
+  }
+
+  get kind(): PlaceKind {
+    return kinds[this.source.charAt(this.start)] ?? 'number';
+  }
+
+  /** The members of an object, the last of each key; empty for every other value. */
+  get members(): ReadonlyMap<string, Place> {
+    this.#members ??= new Map(
+      this.kind === 'object'
+        ? scanMembers(this.source, this.start).map(({ key, start, end }) => [
+            key,
+            new Place(this.source, start, end),
+          ])
+        : [],
+    );
+    return this.#members;
+  }
+
+  /** The elements of an array; empty for every other value. */
+  get items(): readonly Place[] {
+    this.#items ??=
+      this.kind === 'array'
+        ? scanElements(this.source, this.start).map(({ start, end }) => new Place(this.source, start, end))
+        : [];
+    return this.#items;
+  }
+
+  /** A member of an object; undefined when it has none of that key. */
+  at(key: string): Place | undefined {
+    return this.members.get(key);
+  }
+
+  /** The text of a string; undefined for every other value. */
+  get text(): string | undefined {
+    if (this.kind !== 'string') return undefined;
+    this.#text ??= decodeString(this.source, this.start, this.end);
+    return this.#text;
+  }
+
+  /** The value with its exact text. */
+  get json(): Json {
+    return new Json(this.source.slice(this.start, this.end));
+  }
+
+  /** The parsed value; long integers are approximate. */
+  get value(): unknown {
+    return JSON.parse(this.source.slice(this.start, this.end));
+  }
+}
+
+const kinds: Readonly<Record<string, PlaceKind>> = {
+  '{': 'object',
+  '[': 'array',
+  '"': 'string',
+  t: 'boolean',
+  f: 'boolean',
+  n: 'null',
+};
+
+/** The whole value of a JSON text. Throws SyntaxError when it is not JSON. */
+export function openPlace(source: string): Place {
+  JSON.parse(source);
+  const start = skipSpace(source, 0);
+  return new Place(source, start, endOfValue(source, start));
+}
