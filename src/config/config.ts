@@ -3,9 +3,11 @@ import type { FlowControl } from '../dialects/plugin-discovery.ts';
 import type { SourceLocation } from '../yaml/problem.ts';
 import type { ExecConfig } from './entry.ts';
 import type { ForeignHookConfig, ImportConfig } from './foreign.ts';
+import type { GatewayConfig } from './gateway.ts';
 
 export type * from './entry.ts';
 export type * from './foreign.ts';
+export type * from './gateway.ts';
 
 /** When a tool call needs the approval of a person. */
 export interface ApprovalRule {
@@ -137,5 +139,6 @@ export interface RuntimeConfig {
   readonly concurrency?: number;
   readonly defaults: DefaultsConfig;
   readonly stateStore: StateStoreConfig;
+  readonly gateway: GatewayConfig;
   readonly logging: LoggingConfig;
 }

@@ -6,6 +6,7 @@ import type { Problem } from '../yaml/problem.ts';
 import { choiceAt, entriesAt, type MappingEntry, nonEmptyTextAt, textAt, valueAt } from '../yaml/read.ts';
 import { suggest } from '../yaml/suggest.ts';
 import { checkApprovals } from './build/approval.ts';
+import { checkGateway } from './build/gateway-check.ts';
 import { checkProviders } from './build/providers.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/refused.ts';
 import { findSandbox } from './build/sandbox.ts';
@@ -50,6 +51,7 @@ export function checkReferences(document: YamlDocument, tolerant: boolean): Prob
     ...checkProviders(document, toleratedSeverity),
     ...checkApprovals(document),
     ...checkStateStore(document),
+    ...checkGateway(document),
     ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => checkTool(document, tool, toleratedSeverity)),
   ];
   return reports.map((each) => locateFinding(document, each));

@@ -68,10 +68,12 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
   if (isAt(path, 'spec.state_store.type') && textAt(document, path) === 'redis') {
     return { ...violation, message: 'redis is not supported', hint: redisHint, isStrict: false };
   }
-  if (violation.keyword === 'pattern' && isAt(path, 'spec.providers.*.request_timeout', expiresKey)) {
+  if (violation.keyword === 'pattern' && isAt(path, 'spec.providers.*.request_timeout', ...durationKeys)) {
     const message = `must be a duration such as 90s, 1m30s or 24h (got: ${valueAt(document, path)})`;
     return { ...violation, message, isStrict: isGuard(path) };
   }
+  if (violation.keyword === 'pattern' && isAt(path, 'spec.gateway.listen'))
+    return strictViolation(`${listenWords} (got: ${valueAt(document, path)})`);
   if (violation.keyword === 'pattern' && isAt(path, 'spec.tools.*.approval')) {
     const message = `must be required, or a mapping of when, message and expires (got: ${valueAt(document, path)})`;
     return { ...violation, message, isStrict: true };
@@ -89,10 +91,16 @@ const requiredWords = [
 ] as const;
 
 const redisHint = 'Use `type: sqlite`, which several processes on one machine may share.';
-const expiresKey = 'spec.tools.*.approval.expires';
+const listenWords = 'must be HOST:PORT, such as 127.0.0.1:8787 or [::1]:8787';
+const durationKeys = [
+  'spec.tools.*.approval.expires',
+  'spec.gateway.audit.keep',
+  'spec.gateway.audit.head.every',
+];
 
-/** Whether the key guards a tool (`approval`, `idempotent`): its violations are always errors. */
+/** Whether the key guards a tool (`approval`, `idempotent`) or a gateway: its violations are always errors. */
 function isGuard(path: Violation['path']): boolean {
+  if (path[0] === 'spec' && path[1] === 'gateway') return true;
   return path[0] === 'spec' && path[1] === 'tools' && (path[3] === 'approval' || path[3] === 'idempotent');
 }
 

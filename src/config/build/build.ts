@@ -26,6 +26,7 @@ import { foreignAt } from '../foreign/entries.ts';
 import { nativeVersion, promptkitVersion } from '../schema/schema.ts';
 import { readApproval } from './approval.ts';
 import { readDefaults, readExec } from './exec.ts';
+import { readGateway } from './gateway.ts';
 import { readProviders } from './providers.ts';
 import { findSchemaFault, whyRefused, whyToolRefused } from './refused.ts';
 import { readStateStore } from './state-store.ts';
@@ -37,12 +38,13 @@ export function buildConfig(
   foreign: Pick<RuntimeConfig, 'foreign' | 'imports'>,
 ): RuntimeConfig {
   const spec = ['spec'];
+  const providers = readProviders(document);
   return {
     file: document.file,
     folder,
     apiVersion: choiceAt(document, ['apiVersion'], [promptkitVersion]) ?? nativeVersion,
     name: nonEmptyTextAt(document, ['metadata', 'name']) ?? basename(document.file).replace(/\.ya?ml$/, ''),
-    providers: readProviders(document),
+    providers,
     tools: entriesAt(document, [...spec, 'tools']).map(({ name, path }) => readTool(document, name, path)),
     evals: entriesAt(document, [...spec, 'evals']).map(({ name, path }) => readEval(document, name, path)),
     hooks: entriesAt(document, [...spec, 'hooks']).flatMap(({ name, path }, fileIndex) =>
@@ -53,6 +55,7 @@ export function buildConfig(
     ...omitUndefined({ concurrency: integerAt(document, [...spec, 'concurrency']) }),
     defaults: readDefaults(document),
     stateStore: readStateStore(document, folder),
+    gateway: readGateway(document, folder, providers),
     logging: readLogging(document, [...spec, 'logging']),
   };
 }

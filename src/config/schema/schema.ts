@@ -1,4 +1,5 @@
 import { defaultProperties, evalSchema } from './exec.ts';
+import { gatewaySchema } from './gateway.ts';
 import { hookSchema } from './hook.ts';
 import { importSchema } from './import.ts';
 import { providerSchema } from './provider.ts';
@@ -99,6 +100,7 @@ const specSchema = {
       description: 'Sandboxes, by name.',
     },
     state_store: stateStoreSchema,
+    gateway: gatewaySchema,
     logging: loggingSchema,
     concurrency: {
       type: 'integer',

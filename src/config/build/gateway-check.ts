@@ -1,0 +1,67 @@
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import type { Finding } from '../../yaml/finding.ts';
+import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
+import { suggest } from '../../yaml/suggest.ts';
+import { parseListen } from '../listen.ts';
+import { listenPattern } from '../schema/gateway.ts';
+
+const section = ['spec', 'gateway'] as const;
+
+/** What no schema can see about the gateway: providers and hooks that it names and nothing declares. */
+export function checkGateway(document: YamlDocument): Finding[] {
+  return [
+    ...checkListen(document),
+    ...checkModels(document),
+    ...checkHooks(document),
+    ...checkWindow(document),
+  ];
+}
+
+function checkListen(document: YamlDocument): Finding[] {
+  const path = [...section, 'listen'];
+  const listen = nonEmptyTextAt(document, path);
+  // The schema says what is wrong with a text of another form.
+  if (listen === undefined || !listenForm.test(listen) || parseListen(listen) !== undefined) return [];
+  return [{ path, message: `must be HOST:PORT with a port from 0 to 65535 (got: ${listen})` }];
+}
+
+const listenForm = new RegExp(listenPattern);
+
+function checkModels(document: YamlDocument): Finding[] {
+  const known = itemsAt(document, ['spec', 'providers']).flatMap(
+    (item) => nonEmptyTextAt(document, [...item, 'id']) ?? nonEmptyTextAt(document, [...item, 'type']) ?? [],
+  );
+  return entriesAt(document, [...section, 'models']).flatMap(({ path }): Finding[] => {
+    const provider = nonEmptyTextAt(document, [...path, 'provider']);
+    if (provider === undefined || known.includes(provider)) return [];
+    const message = 'references a provider not declared under spec.providers';
+    return [{ path: [...path, 'provider'], message, ...suggest(provider, known) }];
+  });
+}
+
+function checkHooks(document: YamlDocument): Finding[] {
+  // Names of imported hooks are known when the runtime opens; they are checked then.
+  if (itemsAt(document, ['spec', 'imports']).length > 0) return [];
+  const known = entriesAt(document, ['spec', 'hooks']).map(({ name }) => name);
+  const listed = entriesAt(document, [...section, 'hooks']).flatMap(({ path }) => itemsAt(document, path));
+  const judged = entriesAt(document, [...section, 'judge']);
+  return [
+    ...listed.flatMap((path) => checkHook(path, textAt(document, path), known)),
+    ...judged.flatMap(({ name, path }) =>
+      checkHook(path, name, known).map((finding) => ({ ...finding, atKey: true })),
+    ),
+  ];
+}
+
+function checkHook(path: Path, name: string | undefined, known: readonly string[]): Finding[] {
+  if (name === undefined || known.includes(name)) return [];
+  return [{ path, message: 'references a hook not declared under spec.hooks', ...suggest(name, known) }];
+}
+
+function checkWindow(document: YamlDocument): Finding[] {
+  const path = [...section, 'window'];
+  if (typeof valueAt(document, path) !== 'number') return [];
+  if (textAt(document, [...section, 'stream']) === 'windowed') return [];
+  const message = 'is not used: it belongs to stream: windowed';
+  return [{ severity: 'warning', path, message, atKey: true }];
+}
