@@ -1,6 +1,7 @@
 import type { Decision } from '../../contract/hook.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
-import type { EndpointName, RequestPayload, TokenUsage, WireAnswer, WireRequest } from '../wire/codec.ts';
+import type { Link } from '../../hooks/gate.ts';
+import type { EndpointName, TokenUsage, WireAnswer, WireRequest } from '../wire/codec.ts';
 
 /** Who calls: a key, or nobody in particular where the gateway asks for none. */
 export interface Caller {
@@ -80,13 +81,21 @@ export interface AuditLog {
 
 /** Tool hooks over the calls and results of tools that the client runs. */
 export interface ToolJudge {
-  /** Judges results that the client sends back: the payload's messages with what hooks changed. Throws RefusedCall. */
-  judgeResults(
-    request: WireRequest,
-    payload: RequestPayload,
-    context: JudgeContext,
-  ): Promise<readonly ChatMessage[]>;
-  /** Judges the calls of an answer: its messages with what hooks changed. Throws RefusedCall. */
+  /**
+   * Judges results that the client sends back, before the provider hooks see the request: the messages of
+   * `context.request.payload` with what hooks changed, the very list when they changed nothing. Throws RefusedCall.
+   */
+  judgeResults(context: JudgeContext): Promise<readonly ChatMessage[]>;
+  /**
+   * The unstreamed body of the answer that an earlier, equal request of this caller got, and that was kept while a person
+   * decides about its calls. It stands in for the upstream, which is not asked, and is judged as the upstream's would be,
+   * by after_call and `judgeCalls`. Undefined: nothing was kept. Asked after before_call. Throws RefusedCall.
+   */
+  recall(context: JudgeContext): Promise<string | undefined>;
+  /**
+   * Judges the calls of an answer after after_call: its messages with what hooks and people changed, the very list when
+   * they changed nothing. Waits for a person as long as the config says. Throws RefusedCall.
+   */
   judgeCalls(
     answer: WireAnswer,
     messages: readonly ChatMessage[],
@@ -96,7 +105,10 @@ export interface ToolJudge {
 
 export interface JudgeContext {
   readonly caller: Caller;
+  readonly endpoint: EndpointName;
+  /** As the client calls it. */
   readonly model: string;
+  /** As the client sent it. */
   readonly request: WireRequest;
   readonly signal: AbortSignal;
   /** Told of every decision that was taken. */
@@ -105,18 +117,16 @@ export interface JudgeContext {
 
 /** Which messages a key's earlier, allowed requests had. */
 export interface SeenMessages {
-  /** How many of the first messages were allowed before, all of them in this order, for that caller and hook. */
-  countSeen(
-    caller: Caller,
-    hook: string,
-    messages: readonly ChatMessage[],
-    systemPrompt: string,
-  ): Promise<number>;
-  /** Remembers an allowed request. Never rejects. */
-  remember(
-    caller: Caller,
-    hook: string,
-    messages: readonly ChatMessage[],
-    systemPrompt: string,
-  ): Promise<void>;
+  /**
+   * The chain for before_call of one request of that caller: hooks of `judge: new` are asked only about what they have
+   * not allowed before, and what they replace is joined with the rest. The very same links where no hook is of `new`.
+   */
+  watch(caller: Caller, links: readonly Link[]): WatchedChain;
+}
+
+/** The chain of one request. */
+export interface WatchedChain {
+  readonly links: readonly Link[];
+  /** Called when the request was allowed: remembers what its hooks have judged. Never throws. */
+  remember(): void;
 }
