@@ -1,0 +1,47 @@
+import { RuntimeError } from '../../errors.ts';
+import { RefusedCall } from './refusal.ts';
+
+/** A request that is none, or that two readers could read differently; `param` is its member to blame. */
+export function invalidRequest(message: string, param?: string): RefusedCall {
+  return new RefusedCall({ status: 400, code: 'invalid_request', message, param, isRetryable: false });
+}
+
+/** A request with a kind of item, block or part that hooks cannot be shown. */
+export function unknownInRequest(kind: string, param: string): RefusedCall {
+  const message = `${param} has a kind that hooks cannot read (${quoteKind(kind)}); spec.gateway.opaque of the config may let it pass`;
+  return new RefusedCall({ status: 400, code: 'unknown_content', message, param, isRetryable: false });
+}
+
+/** A request that refers to content which the upstream keeps, so that hooks cannot read it. */
+export function unreadableReference(param: string): RefusedCall {
+  const message = `${param} refers to content that hooks cannot read; spec.gateway.references of the config may let it pass`;
+  return new RefusedCall({
+    status: 400,
+    code: 'unreadable_reference',
+    message,
+    param,
+    isRetryable: false,
+  });
+}
+
+/** An answer of an upstream that hooks cannot be shown. `where` names members only, never quotes a value. */
+export function unknownInAnswer(where: string): RefusedCall {
+  const message = `the upstream's answer has content that hooks cannot read: ${where}`;
+  return new RefusedCall({ status: 502, code: 'unknown_content', message, isRetryable: false });
+}
+
+/** An answer of an upstream that is broken or contradicts itself. `problem` names members only, never quotes a value. */
+export function invalidAnswer(problem: string): RefusedCall {
+  const message = `the upstream's answer cannot be used: ${problem}`;
+  return new RefusedCall({ status: 502, code: 'upstream_invalid', message, isRetryable: true });
+}
+
+/** A change of a hook that cannot be written back exactly. */
+export function unwritable(problem: string): RuntimeError {
+  return new RuntimeError('REPLY_MALFORMED', problem);
+}
+
+/** A kind as errors may quote it: a plain word, or nothing of it. */
+export function quoteKind(kind: unknown): string {
+  return typeof kind === 'string' && /^[\w.-]{1,64}$/.test(kind) ? `"${kind}"` : 'not a plain word';
+}

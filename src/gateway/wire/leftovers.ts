@@ -1,0 +1,76 @@
+import { isSameToTheDigit } from '../../json/equal.ts';
+import { isObject, Json } from '../../json/json.ts';
+import { exactMembers } from '../../json/scan.ts';
+import type { Edits } from './edits.ts';
+import { unwritable } from './faults.ts';
+import type { Place } from './place.ts';
+
+/**
+ * What a projection tells nowhere else, as the one flat object `other`: each member is named by its path, such as
+ * `content[1].cache_control`, and has its exact text.
+ */
+export class Leftovers {
+  readonly #entries = new Map<string, Leftover>();
+  #json: Json | undefined;
+
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  /** The members of an object but those in `told`; `path` is that of the object, empty for the outermost. */
+  addMembers(object: Place, told: ReadonlySet<string>, path = ''): void {
+    for (const [key, place] of object.members) {
+      if (!told.has(key))
+        this.add(path === '' ? key : `${path}.${key}`, { place, owner: object, entry: key });
+    }
+  }
+
+  add(path: string, leftover: Leftover): void {
+    // A key of a client's own may look like a path; hooks must see both.
+    let name = path;
+    while (this.#entries.has(name)) name += "'";
+    this.#entries.set(name, leftover);
+  }
+
+  /** The object; undefined when nothing is left over. */
+  get json(): Json | undefined {
+    if (this.isEmpty) return undefined;
+    this.#json ??= new Json(
+      `{${[...this.#entries].map(([path, { place }]) => `${JSON.stringify(path)}:${place.json.text}`).join(',')}}`,
+    );
+    return this.#json;
+  }
+
+  /**
+   * Writes what a hook made of the object: changed members at their places; absent ones are taken out. `insertInto`
+   * takes members with other names. Throws REPLY_MALFORMED.
+   */
+  write(changed: unknown, edits: Edits, insertInto?: Place): void {
+    const json = toJson(changed);
+    if (json === undefined ? this.isEmpty : json.text === this.json?.text) return;
+    if (json !== undefined && !isObject(json.value)) throw unwritable('a replaced `other` is not an object');
+    const members = json === undefined ? new Map<string, Json>() : exactMembers(json);
+    for (const [path, { place, owner, entry }] of this.#entries) {
+      const member = members.get(path);
+      if (member === undefined) edits.remove(owner, entry);
+      else if (!isSameToTheDigit(member, place.json)) edits.replace(place, member.text);
+    }
+    for (const [key, member] of members) {
+      if (this.#entries.has(key)) continue;
+      if (insertInto === undefined || insertInto.at(key) !== undefined)
+        throw unwritable('a replaced `other` has a member that cannot be put into the body');
+      edits.addMember(insertInto, key, member.text);
+    }
+  }
+}
+
+export interface Leftover {
+  readonly place: Place;
+  /** What it is taken out of when a hook leaves it out, and its key or index there. */
+  readonly owner: Place;
+  readonly entry: string | number;
+}
+
+function toJson(value: unknown): Json | undefined {
+  return value === undefined || value === null ? undefined : Json.from(value);
+}
