@@ -42,7 +42,13 @@ const openai: ProviderKind = {
 const claude: ProviderKind = {
   keyVariables: ['ANTHROPIC_API_KEY', 'CLAUDE_API_KEY'],
   needsKey: true,
-  baseUrl: (config) => readEndpoint(config, { origin: 'https://api.anthropic.com', versionPath: '/v1' }),
+  baseUrl: (config) =>
+    readEndpoint(config, {
+      origin: 'https://api.anthropic.com',
+      versionPath: '/v1',
+      // As Anthropic's own packages read their base URL.
+      appliesToAnyHost: true,
+    }),
   open: async (config, { baseUrl, apiKey = '', headers, fetch }) => {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
     const settings = { baseURL: baseUrl, apiKey, headers: { ...headers }, fetch: createExactFetch(fetch) };

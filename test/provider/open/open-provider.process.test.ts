@@ -263,6 +263,7 @@ const paths = [
   { type: 'vllm', path: '/team/v1/', sends: '/team/v1/chat/completions' },
   { type: 'openai-compatible', path: '/api', sends: '/api/chat/completions' },
   { type: 'openai', path: '', sends: '/chat/completions' },
+  { type: 'claude', path: '', sends: '/v1/messages' },
   { type: 'claude', path: '/anthropic', sends: '/anthropic/messages' },
   { type: 'gemini', path: '/v1beta', sends: '/v1beta/models/m:generateContent' },
 ];
