@@ -61,7 +61,7 @@ export interface AuditRecord {
   readonly status: number;
   readonly outcome: 'allowed' | 'modified' | 'denied' | 'failed' | 'aborted' | 'refused';
   readonly verdicts: readonly AuditedVerdict[];
-  /** SHA-256 in hex of the bodies as the client sent and got them. */
+  /** SHA-256 in hex of the bodies as the client sent and got them; the audit keys them before they are kept. */
   readonly requestDigest: string;
   readonly answerDigest: string | null;
   readonly usage: TokenUsage | undefined;
@@ -74,8 +74,18 @@ export interface AuditRecord {
 }
 
 export interface AuditLog {
-  /** Resolves when the row is durable. */
+  /**
+   * Asked before a call goes on: rejects with RefusedCall (503 `audit_failed`) while rows cannot be kept and have to be. Costs
+   * nothing while they can.
+   */
+  ensureWritable(): Promise<void>;
+  /**
+   * To be awaited before the last byte of an answer goes out. Resolves when the row is durable, and at once where the
+   * config can do without it. Rejects with RefusedCall (503 `audit_failed`) when it could not be kept; then the rest of
+   * the answer must not go out.
+   */
   write(record: AuditRecord): Promise<void>;
+  /** Keeps what was asked for, and gives out the last head. Never rejects. */
   close(): Promise<void>;
 }
 

@@ -1,0 +1,116 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { RuntimeError } from '../../errors.ts';
+import { makeFolder } from '../../store/sqlite/folder.ts';
+import { createAtomically } from '../../store/sqlite/new-file.ts';
+
+/** The names of the files beside the audit. */
+export const keyFiles = { signing: 'audit.key', public: 'audit.pub', digest: 'audit-digest.key' } as const;
+
+/** What the audit is signed with, and what its digests are keyed with, as they can be handed to a thread. */
+export interface AuditKeys {
+  /** Ed25519, PKCS #8 in PEM. */
+  readonly signing: string;
+  /** Its public half, SPKI in PEM. */
+  readonly public: string;
+  /** 32 bytes in hex. */
+  readonly digest: string;
+}
+
+/**
+ * The keys in a folder, made where they are missing for its owner alone; `given` takes the place of the signing key. Throws what
+ * the system says, and STORE_FAILED for what is no such key.
+ */
+export function loadKeys(folder: string, given: string | undefined): AuditKeys {
+  makeFolder(folder);
+  const digest = readOrMake(join(folder, keyFiles.digest), 0o600, makeDigestKey).trim();
+  if (!/^[0-9a-f]{64}$/.test(digest)) throw unusable(join(folder, keyFiles.digest), 'is not 32 bytes in hex');
+  const signingFile = join(folder, keyFiles.signing);
+  const signing = given ?? readOrMake(signingFile, 0o600, makeSigningKey);
+  const publicKey = publicPem(
+    readSigningKey(signing, given === undefined ? signingFile : 'the key of the audit'),
+  );
+  if (given === undefined) readOrMake(join(folder, keyFiles.public), 0o644, () => publicKey);
+  return { signing, public: publicKey, digest };
+}
+
+/** Keys that end with the process. */
+export function makeKeys(given: string | undefined): AuditKeys {
+  const signing = given ?? makeSigningKey();
+  return {
+    signing,
+    public: publicPem(readSigningKey(signing, 'the key of the audit')),
+    digest: makeDigestKey().trim(),
+  };
+}
+
+/** The private key of a PEM text. Throws STORE_FAILED unless it is one for Ed25519. */
+export function readSigningKey(pem: string, name: string): KeyObject {
+  const key = attempt(() => createPrivateKey(pem));
+  if (key?.asymmetricKeyType === 'ed25519') return key;
+  throw unusable(name, 'is no private Ed25519 key in PEM');
+}
+
+/** The public keys of a PEM text, of which there may be several. Throws STORE_FAILED unless each is one for Ed25519. */
+export function readPublicKeys(pem: string, name: string): KeyObject[] {
+  const blocks = pem.match(/-----BEGIN PUBLIC KEY-----[^-]*-----END PUBLIC KEY-----/g) ?? [];
+  const keys = blocks.map((block) => attempt(() => createPublicKey(block)));
+  const usable = keys.filter((key) => key !== undefined && key.asymmetricKeyType === 'ed25519');
+  if (usable.length > 0 && usable.length === keys.length) return usable.filter((key) => key !== undefined);
+  throw unusable(name, 'holds no public Ed25519 key in PEM');
+}
+
+function publicPem(key: KeyObject): string {
+  return createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString();
+}
+
+function makeSigningKey(): string {
+  return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+function makeDigestKey(): string {
+  return `${randomBytes(32).toString('hex')}\n`;
+}
+
+/** What is in the file; where there is none yet, what `make` gives, or another process at the same time. */
+function readOrMake(file: string, mode: number, make: () => string): string {
+  const kept = attempt(() => readFileSync(file, 'utf8'), 'ENOENT');
+  if (kept !== undefined) return kept;
+  createAtomically(file, (draft) => writeDurably(draft, make(), mode));
+  return readFileSync(file, 'utf8');
+}
+
+/** Makes a file that is not there yet, on the disk when this returns. Throws what the system says. */
+export function writeDurably(file: string, text: string, mode: number): void {
+  const fd = openSync(file, 'wx', mode);
+  try {
+    writeSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The result, or undefined for what it throws; with a code only for errors of the system with that code. */
+function attempt<Result>(work: () => Result, code?: string): Result | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (code === undefined) return undefined;
+    if (error instanceof Error && 'code' in error && error.code === code) return undefined;
+    throw error;
+  }
+}
+
+function unusable(name: string, why: string): RuntimeError {
+  return new RuntimeError('STORE_FAILED', `${name} ${why}`, {
+    hint: '`openssl genpkey -algorithm ed25519` makes one; without one of your own Signalbox makes it.',
+  });
+}

@@ -1,0 +1,122 @@
+import type { Scrubber } from '../../contract/scrub.ts';
+import type { AuditedVerdict, AuditRecord } from '../call/ports.ts';
+
+/** The row of a call, its members in the order in which they are written. */
+export interface CallRow {
+  readonly kind: 'call';
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly key_id: string | null;
+  readonly caller: string;
+  readonly endpoint: string;
+  readonly model: string;
+  readonly stream: boolean;
+  readonly status: number;
+  readonly outcome: AuditRecord['outcome'];
+  readonly verdicts: readonly AuditedVerdict[];
+  /** HMAC-SHA-256, in hex, of the SHA-256 of the body. */
+  readonly request_digest: string;
+  readonly answer_digest: string | null;
+  readonly usage: {
+    readonly input: number;
+    readonly output: number;
+    readonly cached_input: number | null;
+  } | null;
+  /** US dollars. */
+  readonly cost: number | null;
+  /** Milliseconds. */
+  readonly times: { readonly total: number; readonly hooks: number; readonly upstream: number };
+  /** SHA-256, in hex, of the text in `contents`; null where none is kept. */
+  readonly content: string | null;
+}
+
+/** The first row: when the chain began, and who signs its heads. */
+export interface BeginRow {
+  readonly kind: 'begin';
+  readonly at: number;
+  /** SPKI in PEM. */
+  readonly public_key: string;
+}
+
+/** From here on another key signs the heads. */
+export interface KeyRow {
+  readonly kind: 'key';
+  readonly at: number;
+  readonly public_key: string;
+}
+
+/** All rows up to one were removed because of their age. */
+export interface PruneRow {
+  readonly kind: 'prune';
+  readonly at: number;
+  /** The number of the last removed row, and its hash. */
+  readonly through: number;
+  readonly hash: string;
+  /** How many rows were removed this time. */
+  readonly removed: number;
+}
+
+export type AuditRow = CallRow | BeginRow | KeyRow | PruneRow;
+
+/** A call to be kept: its row, the digests not yet keyed, and the text of its content, if that is kept. */
+export interface NewCall {
+  readonly row: CallRow;
+  readonly content: string | undefined;
+}
+
+/** The row of a call without known secrets, and no text in it longer than it may be. */
+export function toNewCall(record: AuditRecord, scrubber: Scrubber, keepsContent: boolean): NewCall {
+  const { usage, times, content } = record;
+  const word = (text: string) => cut(scrubber.values(text), LONGEST_NAME);
+  const row: CallRow = {
+    kind: 'call',
+    id: word(record.id),
+    at: Math.round(record.at),
+    key_id: record.keyId === null ? null : word(record.keyId),
+    caller: word(record.caller),
+    endpoint: record.endpoint,
+    model: word(record.model),
+    stream: record.isStream,
+    status: record.status,
+    outcome: record.outcome,
+    verdicts: record.verdicts.slice(0, MOST_VERDICTS).map((verdict) => toVerdict(verdict, scrubber)),
+    request_digest: record.requestDigest,
+    answer_digest: record.answerDigest,
+    usage: usage
+      ? { input: usage.input, output: usage.output, cached_input: usage.cachedInput ?? null }
+      : null,
+    cost: record.cost,
+    times: { total: round(times.total), hooks: round(times.hooks), upstream: round(times.upstream) },
+    content: null,
+  };
+  if (!keepsContent || content === undefined) return { row, content: undefined };
+  const { request, answer } = content;
+  return {
+    row,
+    content: JSON.stringify({ request: scrubber.values(request), answer: scrubber.values(answer) }),
+  };
+}
+
+function toVerdict({ phase, verdict, hook, reason }: AuditedVerdict, scrubber: Scrubber): AuditedVerdict {
+  return {
+    phase: cut(phase, LONGEST_NAME),
+    verdict: cut(verdict, LONGEST_NAME),
+    hook: hook === null ? null : cut(hook, LONGEST_NAME),
+    reason: reason === '' ? '' : cut(scrubber.text(reason), LONGEST_REASON),
+  };
+}
+
+const LONGEST_NAME = 256;
+const LONGEST_REASON = 1000;
+/** More than any chain of hooks has; a stream in windows asks them often. */
+const MOST_VERDICTS = 100;
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}
+
+/** To microseconds. */
+function round(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { extname } from 'node:path';
+import { RuntimeError } from '../../errors.ts';
+import {
+  type Connection,
+  ignoreErrors,
+  memoryFile,
+  openConnection,
+  retryWhileBusy,
+} from '../../store/sqlite/connection.ts';
+import { toStoreError } from '../../store/sqlite/store-error.ts';
+import { startThread, type Thread } from '../../store/sqlite/write/thread.ts';
+import { openChain } from './chain-writer.ts';
+import { doWork } from './do-work.ts';
+import type { AuditKeys } from './keys.ts';
+import { auditLayout } from './layout.ts';
+import type { AuditDone, AuditReply, AuditThreadData, AuditWork } from './writer-message.ts';
+
+/** Does work on the audit, one after another. */
+export interface AuditWriter {
+  /** Resolves when it is durable. Rejects with STORE_FAILED, and nothing was done. */
+  work(work: AuditWork): Promise<AuditDone>;
+  /** After everything that was asked for. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Opens the audit in a file, or in memory, and begins its chain if it has none. Throws STORE_FAILED. */
+export async function openAuditWriter(file: string, keys: AuditKeys, waitMs: number): Promise<AuditWriter> {
+  try {
+    const connection = await openConnection({ file, layout: auditLayout, commitWaitsFor: 'disk', waitMs });
+    try {
+      const chain = await retryWhileBusy(() => openChain(connection, keys, newChainId), waitMs);
+      if (file === memoryFile) return inOrder(async (work) => doWork(chain, work), connection);
+      return await openInThread(connection, { file, identity: connection.identity, keys, waitMs });
+    } catch (error) {
+      connection.database.close();
+      throw error;
+    }
+  } catch (error) {
+    throw toStoreError(error, file);
+  }
+}
+
+function newChainId(): string {
+  return randomBytes(16).toString('hex');
+}
+
+type AuditThread = Thread<AuditWork, AuditReply>;
+
+/** A thread that has ended is started again for the next work. */
+async function openInThread(connection: Connection, data: AuditThreadData): Promise<AuditWriter> {
+  const start = async (): Promise<AuditThread> =>
+    await startThread<AuditWork, AuditReply>({
+      address: new URL(`./audit-thread${extname(import.meta.url)}`, import.meta.url),
+      ...{ name: 'signalbox-audit', data, endedError: (why) => endedError(data.file, why) },
+    });
+  let thread = await start();
+  const ask = async (work: AuditWork): Promise<AuditDone> => {
+    if (thread.hasEnded()) thread = await start();
+    const reply = await thread.ask(work);
+    if (reply.status === 'done') return reply;
+    if (reply.status === 'ready') throw endedError(data.file, 'it answered something else');
+    const { code, message, hint, details } = reply.fault;
+    throw new RuntimeError(code, message, { hint, ...(details && { details }) });
+  };
+  return inOrder(ask, connection, () => thread.close());
+}
+
+function inOrder(
+  ask: (work: AuditWork) => Promise<AuditDone>,
+  connection: Connection,
+  end = async () => {},
+): AuditWriter {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    work: async (work) => {
+      const done = last.then(async () => await ask(work));
+      last = done.catch(() => {});
+      try {
+        return await done;
+      } catch (error) {
+        throw toStoreError(error, connection.location);
+      }
+    },
+    close: async () => {
+      await last;
+      await end();
+      ignoreErrors(() => connection.database.close());
+    },
+  };
+}
+
+function endedError(file: string, why: string): RuntimeError {
+  return new RuntimeError('STORE_FAILED', `the thread that writes the audit ${file} ended: ${why}`);
+}

@@ -1,0 +1,56 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { noopScrubber } from '../../src/contract/scrub.ts';
+import type { RuntimeError } from '../../src/errors.ts';
+import { type AuditLogOptions, openAuditLog } from '../../src/gateway/audit/audit-log.ts';
+import type { AuditLog, AuditRecord } from '../../src/gateway/call/ports.ts';
+
+/** A folder for an audit; the folder for temporary files goes with the test file. */
+export function makeAuditFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'audit-'));
+}
+
+/** Opens the audit of a folder, with what the options change. */
+export async function openAudit(folder: string, options: Partial<AuditLogOptions> = {}): Promise<AuditLog> {
+  return await openAuditLog({
+    store: { type: 'sqlite', file: join(folder, 'state.db') },
+    isRequired: true,
+    keepsContent: false,
+    keepMs: undefined,
+    head: undefined,
+    signingKey: undefined,
+    scrubber: noopScrubber,
+    warn: (error: RuntimeError) => {
+      throw error;
+    },
+    ...options,
+  });
+}
+
+/** An allowed call with what the members change. */
+export function recordOf(members: Partial<AuditRecord> = {}): AuditRecord {
+  return {
+    id: 'call_1',
+    at: Date.UTC(2026, 0, 2, 3, 4, 5),
+    keyId: 'key_1',
+    caller: 'support desk',
+    endpoint: 'chat',
+    model: 'gpt-5',
+    isStream: false,
+    status: 200,
+    outcome: 'allowed',
+    verdicts: [{ phase: 'before_call', verdict: 'allow', hook: null, reason: '' }],
+    requestDigest: 'a'.repeat(64),
+    answerDigest: 'b'.repeat(64),
+    usage: { input: 12, output: 34, cachedInput: 5 },
+    cost: 0.0125,
+    times: { total: 812.5, hooks: 3.25, upstream: 800 },
+    ...members,
+  };
+}
+
+/** Writes so many calls, `call_1` and on. */
+export async function writeCalls(log: AuditLog, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, at) => log.write(recordOf({ id: `call_${at + 1}` }))));
+}
