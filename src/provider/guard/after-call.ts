@@ -1,7 +1,8 @@
 import type { LanguageModelV4Content, LanguageModelV4FinishReason } from '@ai-sdk/provider';
 import type { Decision } from '../../contract/hook.ts';
 import { fromAnswer, type ModelAnswer, toAnswer } from '../messages/answer.ts';
-import { type AdmittedCall, createAfterCallEvent } from './before-call.ts';
+import { createAfterCallEvent } from './after-call-event.ts';
+import type { AdmittedCall } from './before-call.ts';
 import {
   askHooks,
   createFaultRefusal,

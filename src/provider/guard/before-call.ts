@@ -1,12 +1,11 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Decision } from '../../contract/hook.ts';
-import type { ChatMessage, ProviderRequest } from '../../contract/provider.ts';
+import type { ProviderRequest } from '../../contract/provider.ts';
 import { RuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
 import { fromPrompt, roundOf, toPrompt } from '../messages/prompt.ts';
 import { listTools, replaceTools, toModelOptions } from '../messages/tools.ts';
 import {
-  type AfterCall,
   askHooks,
   type BeforeCall,
   createFaultRefusal,
@@ -147,17 +146,4 @@ function replacePrompt(
   } catch (error) {
     return createFaultRefusal('before_call', error, decision);
   }
-}
-
-export interface AnswerEventInput {
-  readonly request: ProviderRequest;
-  readonly message: ChatMessage;
-  readonly latencyMs: number;
-}
-
-/** The after_call event of an answer, or of a part of one. */
-export function createAfterCallEvent({ request, message, latencyMs }: AnswerEventInput): AfterCall {
-  const { provider_id, model, round } = request;
-  const response = { provider_id, model, message, round, latency_ms: latencyMs };
-  return { hook: 'provider', phase: 'after_call', request, response };
 }

@@ -139,6 +139,12 @@ export function createFaultRefusal(phase: ProviderPhase, thrown: unknown, by?: D
   });
 }
 
+/** The denial of an answer that does not begin with what the reader has of it already. */
+export function createContradictionRefusal(decision: Decision): Refusal {
+  const reason = 'what the hooks made of the whole answer does not begin with what had already gone out';
+  return createRefusal('after_call', { ...decision, verdict: 'deny', reason, replace: null });
+}
+
 const noMetadata = new Json('{}');
 
 /**

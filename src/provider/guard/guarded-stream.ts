@@ -1,5 +1,4 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import type { Decision } from '../../contract/hook.ts';
 import { type AnswerOutcome, runAfterCall } from './after-call.ts';
 import type { AdmittedCall } from './before-call.ts';
 import {
@@ -10,10 +9,11 @@ import {
   withReport,
   withTextlessReport,
 } from './decision-report.ts';
-import { denialFinishReason, type Fire, type Refusal, type SubstituteAnswer } from './guard-outcome.ts';
+import { denialFinishReason, type Fire } from './guard-outcome.ts';
 import { finishPart, type StreamEnd, streamText } from './output-stream.ts';
 import type { StreamCollector } from './stream-collector.ts';
 import type { Upstream } from './upstream.ts';
+import type { StoppedAnswer } from './window-pieces.ts';
 import { withoutAnswerText } from './withheld-error.ts';
 
 type Part = LanguageModelV4StreamPart;
@@ -41,11 +41,6 @@ export async function runAfterCallOnCollected(
   return runAfterCall(answer, { fire, admitted, signal, latencyMs: latencyMs() });
 }
 
-/** Why an answer is withheld: a refusal, or an answer that a hook gives instead. */
-export type WithheldAnswer =
-  | Refusal
-  | { readonly kind: 'answer'; readonly decision: Decision; readonly answer: SubstituteAnswer };
-
 interface ReleasedAnswer {
   readonly parts: readonly Part[];
   readonly end: StreamEnd;
@@ -55,7 +50,7 @@ interface ReleasedAnswer {
 /** The remaining parts of a released answer, and its finish part. */
 export function endReleased(
   { onSame }: GuardedStream,
-  outcome: Exclude<AnswerOutcome, WithheldAnswer>,
+  outcome: Exclude<AnswerOutcome, StoppedAnswer>,
   { parts, end, decisions }: ReleasedAnswer,
 ): Part[] {
   if (outcome.kind === 'same') {
@@ -69,7 +64,7 @@ export function endReleased(
 
 /** The end of a stream whose answer is withheld: the denial, or what stands in for the answer. */
 export function endWithheld(
-  withheld: WithheldAnswer,
+  withheld: StoppedAnswer,
   decisions: Decisions,
   usage: StreamEnd['usage'],
 ): Part[] {

@@ -12,6 +12,8 @@ export class TextWindow {
   #held = '';
   #asked = '';
   #released = '';
+  #settled = 0;
+  #isChanged = false;
 
   constructor(windowChars: number) {
     this.#tail = windowChars - 1;
@@ -22,6 +24,16 @@ export class TextWindow {
   /** All text that `release` has returned. */
   get released(): string {
     return this.#released;
+  }
+
+  /** How much of the pushed text is final, in UTF-16 units: `released` is what filters made of it. */
+  get settled(): number {
+    return this.#settled;
+  }
+
+  /** Whether the released text differs from the pushed one. */
+  get isChanged(): boolean {
+    return this.#isChanged;
   }
 
   push(text: string): void {
@@ -38,15 +50,33 @@ export class TextWindow {
     return piece;
   }
 
+  /** All text that is not released, as the last piece: nothing will follow it. */
+  lastPiece(): string {
+    this.#asked = this.#held;
+    return this.#held;
+  }
+
   /** Takes the filtered piece; returns the text that may be released now. */
   release(filtered: string): string {
     const piece = this.#asked;
     const { cut, text } = findReleasablePrefix(piece, filtered, this.#tail);
-    this.#held = this.#held.slice(cut);
-    this.#released += text;
+    this.#settle(cut, text);
     // Where nothing is settled the piece doubles, so that all pieces together stay within a few times the text.
     this.#due = cut > 0 ? piece.length - cut + this.#step : 2 * piece.length;
     return text;
+  }
+
+  /** Takes the filtered last piece, all of which may be released. */
+  releaseLast(filtered: string): string {
+    this.#settle(this.#asked.length, filtered);
+    return filtered;
+  }
+
+  #settle(cut: number, text: string): void {
+    this.#isChanged ||= text !== this.#held.slice(0, cut);
+    this.#held = this.#held.slice(cut);
+    this.#released += text;
+    this.#settled += cut;
   }
 }
 

@@ -2,21 +2,21 @@ import type { LanguageModelV4Content, LanguageModelV4StreamPart } from '@ai-sdk/
 import type { Decision } from '../../contract/hook.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { RuntimeError } from '../../errors.ts';
-import { createAfterCallEvent } from './before-call.ts';
+import { createPieceEvent } from './after-call-event.ts';
 import type { Decisions } from './decision-report.ts';
-import { type AfterCall, askHooks, createRefusal, type GuardOutcome, type Refusal } from './guard-outcome.ts';
+import { askHooks, createContradictionRefusal } from './guard-outcome.ts';
 import {
   endFailed,
   endReleased,
   endWithheld,
   type GuardedStream,
   runAfterCallOnCollected,
-  type WithheldAnswer,
 } from './guarded-stream.ts';
 import { type StreamEnd, streamContent } from './output-stream.ts';
 import { StreamCollector } from './stream-collector.ts';
 import { TextWindow } from './text-window.ts';
 import { interruptedEnd } from './upstream.ts';
+import { type PieceVerdict, releasePieces, type StoppedAnswer } from './window-pieces.ts';
 
 type Part = LanguageModelV4StreamPart;
 
@@ -64,11 +64,10 @@ class WindowedAnswer {
     this.#collector.add(part);
     if (part.type !== 'text-delta') return;
     this.#window.push(part.delta);
-    for (let piece = this.#window.nextPiece(); piece !== undefined; piece = this.#window.nextPiece()) {
-      const outcome = await this.#judgePiece(piece);
-      if (outcome.kind !== 'pass') return yield* this.#breakOff(outcome);
-      yield* this.#emit(this.#window.release(outcome.event.response.message.content));
-    }
+    const before = this.#window.released.length;
+    const stopped = await releasePieces(this.#window, (piece) => this.#judgePiece(piece));
+    yield* this.#emit(this.#window.released.slice(before));
+    if (stopped !== undefined) yield* this.#breakOff(stopped);
   }
 
   async *finish(end: StreamEnd): AsyncGenerator<Part> {
@@ -81,7 +80,8 @@ class WindowedAnswer {
     const texts = content.filter((part) => part.type === 'text');
     const text = texts.map((part) => part.text).join('');
     const { released } = this.#window;
-    if (!text.startsWith(released)) return yield* this.#withhold(contradictionRefusal(outcome.decision), end);
+    if (!text.startsWith(released))
+      return yield* this.#withhold(createContradictionRefusal(outcome.decision), end);
     yield* this.#emit(text.slice(released.length));
     yield* this.closeText(texts.length === 1 ? texts[0] : undefined);
     const rest = content.filter((part) => part.type !== 'text');
@@ -110,18 +110,18 @@ class WindowedAnswer {
     yield { type: 'text-delta', id: textPartId, delta: text };
   }
 
-  #judgePiece(piece: string): Promise<GuardOutcome<AfterCall>> {
+  async #judgePiece(piece: string): Promise<PieceVerdict> {
     const { fire, admitted, signal, latencyMs } = this.#passage;
     this.#windows += 1;
-    const metadata = { ...admitted.request.metadata, signalbox_window: this.#windows };
     const message: ChatMessage = { role: 'assistant', content: piece };
-    const request = { ...admitted.request, metadata };
-    const event = createAfterCallEvent({ request, message, latencyMs: latencyMs() });
-    return askHooks(fire, event, { signal, filtersOnly: true });
+    const { request } = admitted;
+    const event = createPieceEvent({ request, message, latencyMs: latencyMs() }, this.#windows);
+    const outcome = await askHooks(fire, event, { signal, filtersOnly: true });
+    return outcome.kind === 'pass' ? { kind: 'pass', text: outcome.event.response.message.content } : outcome;
   }
 
   /** Stops the model and ends the stream; observers get the after_call event of the part so far. */
-  async *#breakOff(stopped: WithheldAnswer): AsyncGenerator<Part> {
+  async *#breakOff(stopped: StoppedAnswer): AsyncGenerator<Part> {
     const { upstream, signal } = this.#passage;
     signal.throwIfAborted();
     this.isWithheld = true;
@@ -130,7 +130,7 @@ class WindowedAnswer {
     yield* this.#withhold(stopped, interruptedEnd);
   }
 
-  *#withhold(withheld: WithheldAnswer, { usage }: StreamEnd): Generator<Part> {
+  *#withhold(withheld: StoppedAnswer, { usage }: StreamEnd): Generator<Part> {
     yield* this.closeText();
     yield* endWithheld(withheld, this.#decisions(withheld.decision), usage);
   }
@@ -146,9 +146,4 @@ const textPartId = 'signalbox-text';
 
 function isNoText({ type }: Part): boolean {
   return type !== 'text-start' && type !== 'text-delta' && type !== 'text-end';
-}
-
-function contradictionRefusal(decision: Decision): Refusal {
-  const reason = 'what the hooks made of the whole answer does not begin with what had already gone out';
-  return createRefusal('after_call', { ...decision, verdict: 'deny', reason, replace: null });
 }

@@ -1,0 +1,93 @@
+import type { ProviderRequest } from '../../../src/contract/provider.ts';
+import { type AnswerJudge, createAnswerJudge } from '../../../src/gateway/stream/answer-judge.ts';
+import { HeldBytes } from '../../../src/gateway/stream/held-bytes.ts';
+import { openStream } from '../../../src/gateway/stream/open-stream.ts';
+import type { StreamedCall, StreamSettings } from '../../../src/gateway/stream/stream-call.ts';
+import type { SseEvent } from '../../../src/gateway/wire/sse.ts';
+import type { Fire } from '../../../src/provider/guard/guard-outcome.ts';
+import { type Said, say, smallCodec, smallRequest } from './small-codec.ts';
+
+export const request: ProviderRequest = {
+  provider_id: 'p',
+  model: 'm',
+  messages: [],
+  system_prompt: '',
+  round: 1,
+  metadata: {},
+};
+
+export const plentyOfBytes = () => new HeldBytes({ perStream: 1_000_000, inTotal: 10_000_000 });
+
+export interface Case {
+  readonly fire: Fire;
+  /** A function is called in its place, and may wait or throw. */
+  readonly said: readonly (Said | (() => unknown))[];
+  readonly settings?: Partial<StreamSettings>;
+  readonly signal?: AbortSignal;
+  readonly judgeCalls?: AnswerJudge['judgeCalls'];
+}
+
+/** A call whose upstream says these things, and what became of the upstream. */
+export function streamedCall({
+  fire,
+  said,
+  settings,
+  signal = new AbortController().signal,
+  judgeCalls,
+}: Case) {
+  let read = 0;
+  let isAbandoned = false;
+  async function* events(): AsyncGenerator<SseEvent> {
+    for (const one of said) {
+      read += 1;
+      if (typeof one === 'function') await one();
+      else yield say(one);
+    }
+  }
+  const judge = createAnswerJudge({ fire, request, latencyMs: () => 0, signal, judgeCalls });
+  const call: StreamedCall = {
+    codec: smallCodec,
+    rules: { opaque: new Set(), references: new Set(), redactsEmbeddings: false },
+    request: smallRequest,
+    model: 'm',
+    events: events(),
+    judge,
+    signal,
+    abandon: () => {
+      isAbandoned = true;
+    },
+  };
+  const all: StreamSettings = {
+    windowChars: undefined,
+    onDeny: 'error',
+    waitMs: 60_000,
+    heldBytes: plentyOfBytes(),
+    ...settings,
+  };
+  return {
+    open: () => openStream(call, all),
+    read: () => read,
+    isAbandoned: () => isAbandoned,
+    heldBytes: all.heldBytes,
+  };
+}
+
+/** What the client gets: the refusal, or every event in order; and the report. */
+export async function run(one: Case) {
+  const call = streamedCall(one);
+  const opened = await call.open();
+  if (opened.kind === 'refused') return { ...call, ...opened, text: '', events: [] };
+  const chunks: string[] = [];
+  for await (const chunk of opened.chunks) chunks.push(chunk);
+  const text = chunks.join('');
+  return { ...call, refusal: undefined, text, events: eventsOf(text), report: await opened.report };
+}
+
+export function eventsOf(text: string): unknown[] {
+  return text
+    .split('\n\n')
+    .filter((event) => event !== '')
+    .map((event) => JSON.parse(event.replace('data: ', '')));
+}
+
+export const rawOf = (said: readonly Said[]) => said.map((one) => say(one).raw).join('');
