@@ -148,6 +148,10 @@ export const catalogue = {
     summary: 'The run has ended, so it can be neither resumed nor cancelled.',
     hint: 'Start a new run.',
   },
+  KEY_UNKNOWN: {
+    summary: 'There is no gateway key of that name or id.',
+    hint: 'Run `signalbox keys list`; --config chooses the store.',
+  },
   ABORTED: {
     summary: 'The caller gave the call up before it was answered.',
     hint: 'Call again when the result is wanted.',

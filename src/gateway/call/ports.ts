@@ -18,23 +18,33 @@ export interface Caller {
 export interface Estimate {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** US dollars. */
-  readonly cost: number;
+  /** US dollars; null where no price is known. */
+  readonly cost: number | null;
+}
+
+/** What a call has used. */
+export interface Used {
+  /** Undefined: nobody told; what was set aside counts then. */
+  readonly usage: TokenUsage | undefined;
+  /** US dollars; null where no price or no usage is known. */
+  readonly cost: number | null;
 }
 
 /** The place that a call takes among those of its key, until `end`. */
 export interface Lease {
-  /** Sets tokens and money aside. Throws RefusedCall (429). */
+  /** Sets tokens and money aside. Throws RefusedCall (429, 403 for a model without a price, 503). */
   reserve(estimate: Estimate): Promise<void>;
-  /** Gives the place back, and counts what was really used; undefined: nothing was. Once; never rejects. */
-  end(used: { readonly usage: TokenUsage | undefined; readonly cost: number } | undefined): Promise<void>;
+  /**
+   * Gives the place back, and counts what was really used; undefined: the upstream was not asked. Once; never rejects.
+   */
+  end(used: Used | undefined): Promise<void>;
 }
 
 /** Keys and their limits. */
 export interface Admission {
-  /** The caller of a presented key. Throws RefusedCall (401, 403). */
+  /** The caller of a presented key. Throws RefusedCall (401, 403, 503). */
   authenticate(key: string | undefined): Promise<Caller>;
-  /** Counts the call against rates and concurrency. Throws RefusedCall (403 for a model, 429). */
+  /** Counts the call against rates and concurrency. Throws RefusedCall (403 for a model, 429, 503). */
   enter(caller: Caller, model: string): Promise<Lease>;
   close(): Promise<void>;
 }

@@ -81,6 +81,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'RESULT_INVALID':
     case 'RUN_UNKNOWN':
     case 'RUN_ENDED':
+    case 'KEY_UNKNOWN':
       return 2;
     case 'ABORTED':
       return 130;

@@ -1,0 +1,105 @@
+import type { StateStoreConfig } from '../../config/config.ts';
+import { type KeysDatabase, openKeysDatabase } from '../../store/keys/keys-database.ts';
+import type { Admission, Caller } from '../call/ports.ts';
+import { RefusedCall } from '../wire/refusal.ts';
+import { anonymous, freeLease } from './anonymous.ts';
+import { createKeyRing, type KeyRing } from './key-ring.ts';
+import { isKeyText } from './key-text.ts';
+import { keysFileOf } from './keys-file.ts';
+import { createLeases, type Leases } from './leases.ts';
+import { expiredKey, forbiddenModel, invalidKey, uncountable, unguardedKey } from './refusals.ts';
+
+export interface AdmissionOptions {
+  /** `spec.state_store`: the keys stand in `keys.db` beside the state. */
+  readonly store: StateStoreConfig;
+  /** `spec.gateway.hooks`: the names of hooks by that of their set. */
+  readonly hookSets: Readonly<Record<string, readonly string[]>>;
+  /** Whether every call needs a key; undefined: as soon as there is one. */
+  readonly isKeyRequired: boolean | undefined;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** Keys that are open for calls. */
+export interface OpenAdmission extends Admission {
+  /** What is wrong with keys, for people, such as a hook set that the config does not have. */
+  readonly warnings: readonly string[];
+  /** Whether there is any key that is not revoked. Rejects with STORE_FAILED. */
+  hasKeys(): Promise<boolean>;
+}
+
+/** Opens the keys beside a state store. Throws STORE_FAILED. */
+export async function openAdmission(options: AdmissionOptions): Promise<OpenAdmission> {
+  const { hookSets, isKeyRequired, now = Date.now } = options;
+  const database = await openKeysDatabase(keysFileOf(options.store), { commitWaitsFor: 'nothing' });
+  try {
+    const ring = createKeyRing(database.tables.keys);
+    const leases = await createLeases(database, ring, now);
+    const warnings = await database.read(() => findUnguarded(database, hookSets));
+    const parts = { database, ring, leases, now, hookSets: new Map(Object.entries(hookSets)), isKeyRequired };
+    return {
+      warnings,
+      hasKeys: () => database.read(ring.hasKeys),
+      authenticate: (text) => guarded(() => authenticate(parts, text)),
+      enter: (caller, model) => guarded(() => enter(parts, caller, model)),
+      close: async () => {
+        await leases.close();
+        await database.close();
+      },
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly database: KeysDatabase;
+  readonly ring: KeyRing;
+  readonly leases: Leases;
+  readonly now: () => number;
+  readonly hookSets: ReadonlyMap<string, readonly string[]>;
+  readonly isKeyRequired: boolean | undefined;
+}
+
+/** What cannot be read or counted is refused. */
+async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof RefusedCall ? error : uncountable(error);
+  }
+}
+
+async function authenticate(parts: Parts, text: string | undefined): Promise<Caller> {
+  const { database, ring, now, hookSets } = parts;
+  // Clients want some text for a key, also where none is asked for.
+  if (text === undefined || !text.startsWith('sbx_')) {
+    const isRequired = parts.isKeyRequired ?? (await database.read(ring.hasKeys));
+    if (isRequired) throw invalidKey(text === undefined || text === '');
+    return anonymous;
+  }
+  if (!isKeyText(text)) throw invalidKey(false);
+  const presented = await database.read(() => ring.find(text));
+  if (presented === undefined || presented.key.revokedAt !== null) throw invalidKey(false);
+  const { key, expiresAt } = presented;
+  if (expiresAt !== null && now() >= expiresAt) throw expiredKey();
+  const hooks = key.hooks === null ? undefined : hookSets.get(key.hooks);
+  if (key.hooks !== null && hooks === undefined) throw unguardedKey();
+  return { keyId: key.id, name: key.name, models: key.models ?? undefined, hooks };
+}
+
+async function enter({ leases }: Parts, caller: Caller, model: string) {
+  if (caller.models !== undefined && !caller.models.includes(model)) throw forbiddenModel();
+  return caller.keyId === null ? freeLease : await leases.enter(caller.keyId);
+}
+
+function findUnguarded({ tables }: KeysDatabase, hookSets: AdmissionOptions['hookSets']): string[] {
+  return tables.keys
+    .list()
+    .filter(({ hooks, revokedAt }) => revokedAt === null && hooks !== null && !Object.hasOwn(hookSets, hooks))
+    .map(
+      ({ id, name, hooks }) =>
+        `key "${name}" (${id}) is refused: its hook set "${hooks}" is not in spec.gateway.hooks`,
+    );
+}

@@ -1,0 +1,91 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { KeyRecord } from '../../store/keys/key.ts';
+import { type KeyTable, PREFIX_LENGTH } from '../../store/keys/key-table.ts';
+import { digestOf } from './key-text.ts';
+
+/** A key and when the text that presented it ends. */
+export interface PresentedKey {
+  readonly key: KeyRecord;
+  /** Milliseconds since 1970; null: never. */
+  readonly expiresAt: number | null;
+}
+
+/** Keys as they are kept, with those that were asked for lately at hand. */
+export interface KeyRing {
+  /** The key that a text presents. Throws what the database does. */
+  find(text: string): PresentedKey | undefined;
+  findById(id: string): KeyRecord | undefined;
+  /** Whether there is any key that is not revoked. */
+  hasKeys(): boolean;
+}
+
+/** Each look first asks whether any process has changed a key, so that a revocation counts at once. */
+export function createKeyRing(table: KeyTable): KeyRing {
+  let generation = -1;
+  let byPrefix = new Map<string, readonly Candidate[]>();
+  let byId = new Map<string, KeyRecord | undefined>();
+  let hasKeys: boolean | undefined;
+  const refresh = () => {
+    const current = table.generation();
+    if (current === generation && byPrefix.size < MAX_KEPT && byId.size < MAX_KEPT) return;
+    generation = current;
+    byPrefix = new Map();
+    byId = new Map();
+    hasKeys = undefined;
+  };
+  const keyOf = (id: string) => {
+    if (!byId.has(id)) byId.set(id, table.find(id));
+    return byId.get(id);
+  };
+  const candidatesOf = (prefix: string) => {
+    const kept = byPrefix.get(prefix);
+    if (kept !== undefined) return kept;
+    const found = readCandidates(table, prefix, keyOf);
+    // What nobody has is not remembered, lest strangers fill the memory.
+    if (found.length > 0) byPrefix.set(prefix, found);
+    return found;
+  };
+  return {
+    find: (text) => {
+      refresh();
+      const digest = digestOf(text);
+      const presented = Buffer.from(digest);
+      return candidatesOf(digest.slice(0, PREFIX_LENGTH)).find(({ hash }) =>
+        timingSafeEqual(hash, presented),
+      );
+    },
+    findById: (id) => {
+      refresh();
+      return keyOf(id);
+    },
+    hasKeys: () => {
+      refresh();
+      hasKeys ??= table.countAlive() > 0;
+      return hasKeys;
+    },
+  };
+}
+
+const MAX_KEPT = 20_000;
+
+interface Candidate extends PresentedKey {
+  readonly hash: Buffer;
+}
+
+function readCandidates(
+  table: KeyTable,
+  prefix: string,
+  keyOf: (id: string) => KeyRecord | undefined,
+): Candidate[] {
+  return table.secretsByPrefix(prefix).flatMap(({ keyId, hash, expiresAt }) => {
+    const key = keyOf(keyId);
+    return key === undefined
+      ? []
+      : [{ key, expiresAt: earlier(key.expiresAt, expiresAt), hash: Buffer.from(hash) }];
+  });
+}
+
+function earlier(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
+}

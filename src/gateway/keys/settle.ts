@@ -1,0 +1,82 @@
+import type { KeyRecord } from '../../store/keys/key.ts';
+import type { KeysTables } from '../../store/keys/keys-database.ts';
+import type { LeaseRow } from '../../store/keys/lease-table.ts';
+import { type CallUsage, MAX_AMOUNT } from '../../store/keys/usage-table.ts';
+import type { Estimate, Used } from '../call/ports.ts';
+import { nanosOf } from './money.ts';
+import { dayOf } from './period.ts';
+
+/** The parts of a lease row that tell what was set aside. */
+export type Reservation = Pick<
+  LeaseRow,
+  'second' | 'day' | 'isReserved' | 'inputTokens' | 'outputTokens' | 'cost'
+>;
+
+/** Nothing set aside yet. */
+export function emptyReservation(at: number): Reservation {
+  const second = Math.floor(at / 1000);
+  return { second, day: dayOf(at), isReserved: false, inputTokens: 0, outputTokens: 0, cost: 0 };
+}
+
+/** What an estimate sets aside. */
+export function reservationOf({ inputTokens, outputTokens, cost }: Estimate, at: number): Reservation {
+  return {
+    ...emptyReservation(at),
+    isReserved: true,
+    inputTokens: amountOf(inputTokens),
+    outputTokens: amountOf(outputTokens),
+    cost: cost === null ? 0 : amountOf(nanosOf(cost)),
+  };
+}
+
+/** A call that ends. */
+export interface EndedCall {
+  readonly key: KeyRecord;
+  readonly reservation: Reservation;
+  readonly used: Used | undefined;
+  readonly at: number;
+}
+
+/** Counts what a call has used, in place of what was set aside for it. Within a transaction that removes its lease. */
+export function settle({ usage, rates }: KeysTables, { key, reservation, used, at }: EndedCall): void {
+  const spent = used && usageOf(used, reservation);
+  if (spent !== undefined) usage.add(key.id, reservation.day, spent);
+  if (key.limits.tokensPerMinute === null) return;
+  const before = reservation.inputTokens + reservation.outputTokens;
+  const more = (spent === undefined ? 0 : spent.inputTokens + spent.outputTokens) - before;
+  // What is less was never used then; what is more has come to light only now.
+  if (more < 0) rates.takeBack(key.id, 'tokens', reservation.second, -more);
+  if (more > 0) rates.add(key.id, 'tokens', Math.floor(at / 1000), more);
+}
+
+function usageOf({ usage, cost }: Used, reservation: Reservation): CallUsage {
+  const { input, output } = usage ?? {};
+  const isKnown = isAmount(input) && isAmount(output);
+  return {
+    inputTokens: isKnown ? amountOf(input) : reservation.inputTokens,
+    outputTokens: isKnown ? amountOf(output) : reservation.outputTokens,
+    cost: isAmount(cost) ? amountOf(nanosOf(cost)) : reservation.cost,
+    isEstimated: !isKnown,
+  };
+}
+
+function isAmount(value: number | null | undefined): value is number {
+  return typeof value === 'number' && value >= 0;
+}
+
+/** A whole number that the database can count with. */
+function amountOf(value: number): number {
+  return Math.min(MAX_AMOUNT, Math.ceil(value));
+}
+
+/**
+ * Ends the calls of processes that are gone. Their upstreams may have answered, so what was set aside for them counts.
+ */
+export function settleDead({ usage, leases }: KeysTables, liveOwners: ReadonlySet<string>): void {
+  for (const owner of leases.owners()) {
+    if (liveOwners.has(owner)) continue;
+    for (const { key, day, isReserved, inputTokens, outputTokens, cost } of leases.takeAllOf(owner)) {
+      if (isReserved) usage.add(key, day, { inputTokens, outputTokens, cost, isEstimated: true });
+    }
+  }
+}
