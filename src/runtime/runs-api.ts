@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RuntimeConfig } from '../config/config.ts';
 import { RuntimeError, withoutOverflow } from '../errors.ts';
+import { GATEWAY_SOURCE } from '../gateway/tools/pending-run.ts';
 import { requirePipeline, requirePipelineText } from '../pipeline/file/load.ts';
 import { approve, reject, requirePending, respond } from '../pipeline/run/decisions.ts';
 import { pipelineOfDirectCall } from '../pipeline/run/direct-call-run.ts';
@@ -41,11 +42,9 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
   const decisionContext = async () => ({ store: await store(), tools: services.tools });
   const ownDecisionContext = async (id: string) => {
     const decisions = await decisionContext();
-    requireOwnRun(
-      await requireRun(decisions.store, (await requirePending(decisions.store, id)).runId),
-      config,
-    );
-    return decisions;
+    const run = await requireRun(decisions.store, (await requirePending(decisions.store, id)).runId);
+    requireOwnRun(run, config);
+    return { ...decisions, isOfAgent: run.source === GATEWAY_SOURCE };
   };
   /** The store, after runs with expired calls have been ended. */
   const storeAfterExpiry = async () => {
@@ -54,7 +53,16 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
   };
   const toPipeline = (run: RunRecord) => {
     requireOwnRun(run, config);
-    const { kind, name, file, source } = run;
+    const { id, kind, name, file, source } = run;
+    if (source === GATEWAY_SOURCE) {
+      throw new RuntimeError(
+        'USAGE',
+        `run ${id} has the calls of an agent that calls its model through a gateway`,
+        {
+          hint: 'It goes on when the agent sends its request again; nothing is to be resumed.',
+        },
+      );
+    }
     if (kind === 'pipeline') return requirePipelineText({ file: file ?? config.file, text: source }, config);
     if (services.tools.has(name)) return pipelineOfDirectCall(name, config.file);
     throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}" any more`);

@@ -57,7 +57,8 @@ export async function prepareDecidedCall(
   }
 }
 
-interface ApprovedCall {
+/** A call that a person has approved. */
+export interface ApprovedCall {
   readonly pending: PendingCall;
   readonly decision: Extract<PendingDecision, { kind: 'approved' }>;
   /** The arguments before any filter changed them. */
@@ -69,12 +70,22 @@ async function prepareApproved(call: Call, approved: ApprovedCall): Promise<Prep
   const { pending, decision } = approved;
   const { by, reason } = decision;
   const approval: Approval = { id: pending.id, decision: 'approved', by, reason };
-  // The tool itself has asked, or was about to run: these arguments have passed all filters.
-  const isPassed = decision.args === null && (pending.origin === 'tool' || pending.origin === 'approval');
-  const before = isPassed ? unfilteredCall(call, pending.args) : await passHooksAgain(call, approved);
+  const before = await filterApproved(call, approved);
   return before.stopped === undefined
     ? { finish: async () => await executeCall(before, approval) }
     : stoppedCall(before.stopped);
+}
+
+/**
+ * The approved call as its filters leave it, with the arguments that it is to be made with; `stopped` as well when one of
+ * them ends it, or when they need another approval. Edited arguments, and a call that a hook asked about, pass schema and
+ * filters again. Never rejects.
+ */
+export async function filterApproved(call: Call, approved: ApprovedCall): Promise<FilteredCall> {
+  const { pending, decision } = approved;
+  // The tool itself has asked, or was about to run: these arguments have passed all filters.
+  const isPassed = decision.args === null && (pending.origin === 'tool' || pending.origin === 'approval');
+  return isPassed ? unfilteredCall(call, pending.args) : await passHooksAgain(call, approved);
 }
 
 /** Asks all filters again, with the original or edited arguments, so that no change is applied twice. */

@@ -4,6 +4,7 @@ import { RuntimeError } from '../../errors.ts';
 import { Json } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
 import { checkResult } from '../../tool-call/after-execution.ts';
+import { unknownTool } from '../../tool-call/before-execution.ts';
 import type { CallableTool } from '../../tool-call/callable-tool.ts';
 import { type DecisionInput, requireDecision } from '../../tool-call/decider.ts';
 import { readCheckedArgs, readGivenArgs } from '../../tool-call/tool-args.ts';
@@ -12,6 +13,8 @@ import { toPendingDocument } from './document.ts';
 export interface DecisionContext {
   readonly store: Store;
   readonly tools: ReadonlyMap<string, CallableTool>;
+  /** The call is one of an agent whose tools run elsewhere, and which the config need not declare. */
+  readonly isOfAgent?: boolean | undefined;
 }
 
 /**
@@ -74,9 +77,10 @@ export async function requirePending(store: Store, id: string): Promise<PendingR
   });
 }
 
-function requireTool({ tools }: DecisionContext, { tool: name }: PendingRecord): CallableTool {
+function requireTool({ tools, isOfAgent }: DecisionContext, { tool: name }: PendingRecord): CallableTool {
   const tool = tools.get(name);
   if (tool !== undefined) return tool;
+  if (isOfAgent === true) return unknownTool(name, { links: [] });
   throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}" any more`);
 }
 

@@ -1,0 +1,87 @@
+import { isCancelled } from '../../capability/cancellation.ts';
+import { failed, ok } from '../../contract/tool.ts';
+import type { HookContext } from '../../contract/turn.ts';
+import { noMetadata } from '../../dialects/metadata.ts';
+import { RuntimeError, toFault } from '../../errors.ts';
+import { rejectedResult, resultOf } from '../../hooks/call-result.ts';
+import { findRequiredApproval, hasHooksBefore, passBeforeHooks } from '../../tool-call/before-execution.ts';
+import { unfilteredCall } from '../../tool-call/call.ts';
+import { type Call, type FilteredCall, namesOf } from '../../tool-call/callable-tool.ts';
+import { filterApproved } from '../../tool-call/decided-call.ts';
+import type { DecidedRecord } from '../../tool-call/pending-call.ts';
+import { readCheckedArgs } from '../../tool-call/tool-args.ts';
+import type { AgentTools } from './agent-tool.ts';
+import type { CallHistory } from './call-decisions.ts';
+import type { ClientCall } from './client-calls.ts';
+
+export interface CallFiltering {
+  readonly tools: AgentTools;
+  readonly hookContext: HookContext;
+  readonly signal: AbortSignal;
+  /** Nobody can decide later. */
+  readonly isUnattended: boolean;
+}
+
+/** A call as its hooks, its approval rule and what people have decided leave it. Throws what the signal was aborted with. */
+export async function filterClientCall(
+  client: ClientCall,
+  history: CallHistory,
+  filtering: CallFiltering,
+): Promise<FilteredCall> {
+  const { tools, hookContext, signal, isUnattended } = filtering;
+  const { last } = history;
+  // The config's rule was about the call as hooks had renamed it, if they had.
+  const name = last?.origin === 'approval' ? last.tool : client.name;
+  const call: Call = {
+    ...{ tool: tools(name), callId: client.id, toolUseId: client.id },
+    ...{ signal, hookContext, isUnattended, find: tools },
+  };
+  const filtered =
+    last === undefined
+      ? await filterFirst(call, client)
+      : await filterDecided(call, client, { ...history, last });
+  const { outcome } = filtered.stopped ?? {};
+  if (outcome?.status === 'denied' && isCancelled(outcome.error)) signal.throwIfAborted();
+  return filtered;
+}
+
+async function filterFirst(call: Call, { args: asked }: ClientCall): Promise<FilteredCall> {
+  try {
+    const args = readCheckedArgs(call.tool, asked.text.startsWith('"') ? asked.value : asked.text);
+    const unfiltered = unfilteredCall(call, args);
+    const before = hasHooksBefore(call.tool) ? await passBeforeHooks(unfiltered) : unfiltered;
+    if (before.stopped !== undefined) return before;
+    const stopped = before.call.tool.approval && findRequiredApproval(before);
+    return stopped === undefined ? before : { ...before, stopped };
+  } catch (error) {
+    const stopped = resultOf(namesOf(call), failed(toFault(error)));
+    return { ...unfilteredCall(call, noMetadata), stopped };
+  }
+}
+
+async function filterDecided(
+  call: Call,
+  { args: asked }: ClientCall,
+  { last, editedArgs, approvals }: CallHistory & { readonly last: DecidedRecord },
+): Promise<FilteredCall> {
+  const { ruling, ...pending } = last;
+  const unfiltered = unfilteredCall(call, pending.args);
+  switch (ruling.kind) {
+    case 'approved':
+      return await filterApproved(call, {
+        ...{ pending, decision: ruling, asked: editedArgs ?? asked, approvals },
+      });
+    case 'responded':
+      return { ...unfiltered, stopped: resultOf(namesOf(call), ok(ruling.result)) };
+    case 'rejected':
+    case 'cancelled': {
+      const error = new RuntimeError('REJECTED', `tool "${call.tool.name}" was rejected`);
+      return { ...unfiltered, stopped: rejectedResult(namesOf(call), toFault(error), ruling.reason) };
+    }
+    case 'expired': {
+      const message = `nobody decided about tool "${call.tool.name}" in time`;
+      const error = toFault(new RuntimeError('PENDING_EXPIRED', message));
+      return { ...unfiltered, stopped: resultOf(namesOf(call), failed(error)) };
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import { isCancelled } from '../../capability/cancellation.ts';
+import type { Decision, ToolHookResponse } from '../../contract/hook.ts';
+import type { ChatMessage } from '../../contract/provider.ts';
+import type { HookContext } from '../../contract/turn.ts';
+import { type Link, passGate } from '../../hooks/gate.ts';
+import { isHeard } from '../../hooks/steps.ts';
+import { isObject, Json } from '../../json/json.ts';
+import { tryJson } from '../../json/try-parse.ts';
+import { requestOf } from '../../tool-call/callable-tool.ts';
+import { readArgs } from '../../tool-call/tool-args.ts';
+import type { JudgeContext } from '../call/ports.ts';
+import type { Memo } from '../memo/memo.ts';
+import type { ClientToolResult } from '../wire/codec.ts';
+import { RefusedCall } from '../wire/refusal.ts';
+import type { AgentTools } from './agent-tool.ts';
+import { mapCalls } from './map-calls.ts';
+import { denialText, reasonOf } from './told-decision.ts';
+
+export interface ResultJudging {
+  readonly memo: Pick<Memo, 'key' | 'marks'>;
+  readonly links: readonly Link[];
+  readonly tools: AgentTools;
+  /** Of the hooks that judge results. */
+  readonly identity: string;
+  readonly hookContext: HookContext;
+}
+
+/** The messages of a request with what hooks made of the results in them; the very list when they changed nothing. */
+export async function judgeResults(
+  context: JudgeContext,
+  judging: ResultJudging,
+): Promise<readonly ChatMessage[]> {
+  const { payload, toolResults } = context.request;
+  if (toolResults.length === 0 || !isHeard(judging.links, 'after_execution')) return payload.messages;
+  const contents = await mapCalls(judging.links, toolResults, (result) =>
+    recallOrJudge(result, context, judging),
+  );
+  const changes = new Map<number, string>();
+  for (const [at, { index, content }] of toolResults.entries()) {
+    const given = contents[at];
+    if (given !== undefined && given !== content) changes.set(index, given);
+  }
+  if (changes.size === 0) return payload.messages;
+  return payload.messages.map((message, index) => {
+    const content = changes.get(index);
+    return content === undefined ? message : withContent(message, content);
+  });
+}
+
+/** A result is judged once: what became of it is remembered, under a name that only the same result of the same call has. */
+async function recallOrJudge(
+  result: ClientToolResult,
+  context: JudgeContext,
+  judging: ResultJudging,
+): Promise<string> {
+  const { memo, identity } = judging;
+  const { callId, call, content, isError } = result;
+  if (call === undefined) throw orphan(result, context);
+  const parts = [
+    identity,
+    context.caller.keyId ?? '',
+    callId,
+    call.name,
+    call.args.text,
+    `${isError}`,
+    content,
+  ];
+  const name = memo.key.nameOf('result', ...parts);
+  const known = memo.marks.find(name);
+  const recalled = known === SAME ? content : known && memo.key.open(known, ...parts);
+  if (recalled !== undefined) return recalled;
+  const judged = await judgeResult({ ...result, call }, context, judging);
+  if (judged.isSettled)
+    memo.marks.keep([[name, judged.content === content ? SAME : memo.key.seal(judged.content, ...parts)]]);
+  return judged.content;
+}
+
+const SAME = 'same';
+
+interface JudgedResult {
+  readonly content: string;
+  /** Whether a hook has decided, rather than failed. */
+  readonly isSettled: boolean;
+}
+
+async function judgeResult(
+  {
+    callId,
+    call,
+    content,
+    isError,
+  }: ClientToolResult & { readonly call: NonNullable<ClientToolResult['call']> },
+  { signal, onDecision }: JudgeContext,
+  { links, tools, hookContext }: ResultJudging,
+): Promise<JudgedResult> {
+  const tool = tools(call.name);
+  const request = requestOf({ tool, callId, toolUseId: callId }, argsForHooks(call));
+  const response: ToolHookResponse = {
+    ...{ name: call.name, call_id: callId, content, error: isError ? content : '', latency_ms: 0 },
+    ...(!isError && { result: resultOf(content) }),
+  };
+  const { decision, event } = await passGate(
+    links,
+    { hook: 'tool', phase: 'after_execution', request, response },
+    { call: callId, signal, hookContext },
+  );
+  if (isCancelled(decision.error)) signal.throwIfAborted();
+  onDecision('after_execution', decision);
+  const isSettled = decision.error === undefined;
+  const { verdict, hook, context } = decision;
+  if (verdict !== 'allow' && verdict !== 'modify')
+    return { content: denialText(call.name, hook, reasonFor(decision)), isSettled };
+  const passed = event.phase === 'after_execution' ? event.response.content : content;
+  return { content: [passed, ...context].join('\n'), isSettled };
+}
+
+function reasonFor(decision: Decision): string {
+  const { reason, error } = decision;
+  return reasonOf({ reason, ...(error && { error }) });
+}
+
+/** The arguments as an object: text that is none stands under `input`, as that of a tool without a schema does. */
+function argsForHooks({ name, args }: { readonly name: string; readonly args: Json }): Json {
+  try {
+    return readArgs(name, args.text.startsWith('"') ? args.value : args.text);
+  } catch {
+    return Json.from({ input: args });
+  }
+}
+
+function resultOf(content: string): Json {
+  const json = tryJson(content.trim());
+  return json !== undefined && (isObject(json.value) || Array.isArray(json.value))
+    ? json
+    : Json.from(content);
+}
+
+/** The message as a whole new one: its parts repeated the old text. */
+function withContent(message: ChatMessage, content: string): ChatMessage {
+  const { parts: _, tool_result: result, ...others } = message;
+  const plain = result instanceof Json ? result.value : result;
+  const { parts: __, ...kept } = isObject(plain) ? plain : {};
+  return { ...others, role: message.role, content, tool_result: kept };
+}
+
+/** Without the call nobody knows which tool a result is of, so no hook could judge it. */
+function orphan({ index }: ClientToolResult, { request }: JudgeContext): RefusedCall {
+  return new RefusedCall({
+    status: 400,
+    code: 'tool_result_unknown',
+    message: 'the result of a tool has no call in this request, so that the hooks of tools cannot judge it',
+    param: request.places[index],
+    isRetryable: false,
+  });
+}

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
+import type { Emit } from '../../contract/event.ts';
+import { Json } from '../../json/json.ts';
+import type { Store } from '../../store/store.ts';
+import type { JudgeContext } from '../call/ports.ts';
+
+/** What a run of the state store that has the pending calls of an answer says as its source, so that nobody resumes it. */
+export const GATEWAY_SOURCE = 'signalbox gateway';
+
+export interface PendingRunOptions {
+  /** Opens the state store when it is first needed. Throws STORE_FAILED. */
+  readonly openStore: () => Promise<Store>;
+  /** The RuntimeConfig file, absolute. */
+  readonly config: string;
+  readonly emit: Emit;
+}
+
+/** The calls of one answer that wait, as a run of the state store. All methods throw STORE_FAILED. */
+export interface PendingRun {
+  readonly id: string;
+  /** In the order in which they were kept. */
+  list(): Promise<readonly PendingRecord[]>;
+  /** Keeps calls, unless they are kept; tells of those that are new when all are on the disk. */
+  add(
+    calls: readonly PendingCall[],
+    context: JudgeContext,
+    tell: (kept: PendingRecord) => Promise<void>,
+  ): Promise<readonly PendingRecord[]>;
+}
+
+export function newRunId(): string {
+  return `run_${randomBytes(8).toString('hex')}`;
+}
+
+export function openPendingRun(id: string, { openStore, config, emit }: PendingRunOptions): PendingRun {
+  const list = async () => await (await openStore()).listPendings({ runId: id }, Date.now());
+  return {
+    id,
+    list,
+    add: async (calls, context, tell) => {
+      const store = await openStore();
+      await ensureRun(store, { id, config }, context);
+      const known = new Set((await list()).map((record) => record.id));
+      const records: PendingRecord[] = [];
+      for (const call of calls) records.push(await store.addPending(call));
+      await store.setRunStatus(id, { status: 'pending', at: Date.now() });
+      for (const record of records.filter((each) => !known.has(each.id))) {
+        emit(toOpened(record));
+        await tell(record);
+      }
+      return records;
+    },
+  };
+}
+
+/** Two that come at once make one run. */
+async function ensureRun(
+  store: Store,
+  { id, config }: { readonly id: string; readonly config: string },
+  { caller, endpoint, model }: JudgeContext,
+): Promise<void> {
+  if ((await store.findRunStatus(id)) !== undefined) return;
+  const input = Json.from({ caller: caller.name, endpoint, model });
+  const run = { id, kind: 'tool', name: 'gateway', file: null, source: GATEWAY_SOURCE } as const;
+  try {
+    await store.createRun({ ...run, config, input, createdAt: Date.now() });
+  } catch (error) {
+    if ((await store.findRunStatus(id)) === undefined) throw error;
+  }
+}
+
+function toOpened({ id, runId, step, tool, reason, message }: PendingRecord) {
+  return { type: 'pending.opened', id, run: runId, step, tool, reason, message } as const;
+}

@@ -1,0 +1,36 @@
+import { answers, type Decision } from '../../contract/hook.ts';
+import { catalogue } from '../../errors.ts';
+import type { CallResult } from '../../hooks/call-result.ts';
+import { allowed, decisionOf } from '../../hooks/hook-chain.ts';
+import type { FilteredCall } from '../../tool-call/callable-tool.ts';
+
+/** What was decided about a call before it is made, in the form of one decision. */
+export function decisionAbout({ stopped, args, asked, metadata }: FilteredCall): Decision {
+  if (stopped === undefined) return { ...allowed, verdict: args === asked ? 'allow' : 'modify', metadata };
+  const { outcome } = stopped;
+  switch (outcome.status) {
+    case 'denied': {
+      const { hook, error, abort } = outcome;
+      const denial = decisionOf({ hook, dialect: null }, answers.deny(reasonOf(outcome), { metadata }));
+      return { ...denial, ...(error && { error }), ...(abort && { verdict: 'abort', abort }) };
+    }
+    case 'pending':
+      return decisionOf({ hook: outcome.hook, dialect: null }, answers.ask(outcome.reason, { metadata }));
+    case 'failed':
+      return decisionOf({ hook: null, dialect: null }, answers.deny(outcome.error.message, { metadata }));
+    case 'ok':
+      return decisionOf({ hook: null, dialect: null }, answers.respond(outcome.result, { metadata }));
+  }
+}
+
+type Denied = Extract<CallResult['outcome'], { status: 'denied' }>;
+
+/** The hook's own words; of a failure the catalogue's, since its output may quote what it was to judge. */
+export function reasonOf({ reason, error }: Pick<Denied, 'reason' | 'error'>): string {
+  return error === undefined ? reason : `the hook failed: ${catalogue[error.code].summary}`;
+}
+
+/** What a model, or whoever reads its answer, is told in the place of a call or a result. */
+export function denialText(tool: string, hook: string | null, reason: string): string {
+  return `Tool "${tool}" was blocked by hook "${hook ?? ''}": ${reason}`;
+}

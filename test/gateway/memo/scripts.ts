@@ -1,0 +1,56 @@
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+
+const fixtures = resolve(import.meta.dirname, '../../fixtures/bin');
+
+/** A hook that notes what it is shown, denies `forbidden`, and takes `secret` out of messages. */
+const judging = `#!/usr/bin/env python3
+import json, os, sys
+event = json.load(sys.stdin)
+request = event["request"]
+with open(os.environ["SHOWN"], "a") as shown:
+    shown.write(json.dumps({"system": request["system_prompt"], "messages": [m["content"] for m in request["messages"]]}) + "\\n")
+def clean(message):
+    if "secret" not in message["content"]:
+        return message
+    return {**message, "content": message["content"].replace("secret", "[x]"), "parts": []}
+for index, message in enumerate(request["messages"]):
+    if "forbidden" in message["content"]:
+        print(json.dumps({"allow": False, "reason": "no", "metadata": {"message_index": index}}))
+        sys.exit()
+messages = [clean(message) for message in request["messages"]]
+print(json.dumps({"allow": True} if messages == request["messages"] else {"allow": True, "replace": {"messages": messages}}))
+`;
+
+export interface JudgingHook {
+  /** As an entry of a bench runs it. */
+  readonly runs: readonly [string];
+  readonly env: readonly string[];
+  /** What it was shown: the system prompt and the texts of the messages of each question. */
+  shown(): unknown[];
+  /** Makes another program of it that answers the same. */
+  rewrite(comment: string): void;
+}
+
+export function writeJudgingHook(script = judging): JudgingHook {
+  const folder = mkdtempSync(join(tmpdir(), 'judging-'));
+  const file = join(folder, 'judge.py');
+  const record = join(folder, 'shown');
+  const write = (text: string) => {
+    writeFileSync(file, text);
+    chmodSync(file, 0o755);
+  };
+  write(script);
+  writeFileSync(record, '');
+  return {
+    runs: [relative(fixtures, file)],
+    env: [`SHOWN=${record}`],
+    shown: () =>
+      readFileSync(record, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line)),
+    rewrite: (comment) => write(`${script}# ${comment}\n`),
+  };
+}
