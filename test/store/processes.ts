@@ -20,7 +20,7 @@ export async function openAt(file: string, options?: SqliteOptions): Promise<Sto
   return store;
 }
 
-/** A process that runs `actor.ts`. */
+/** A process that runs an actor. */
 export interface Actor {
   readonly child: ChildProcess;
   /** The next line that it says; undefined when it has ended. */
@@ -33,8 +33,8 @@ export interface Actor {
 }
 
 /** Starts an actor, by way of `prefix` if there is one, such as `sh -c …`. It is ended after the test at the latest. */
-export function start(args: readonly string[], prefix: readonly string[] = []): Actor {
-  const [command = '', ...words] = [...prefix, process.execPath, actor, ...args];
+export function start(args: readonly string[], prefix: readonly string[] = [], file = actor): Actor {
+  const [command = '', ...words] = [...prefix, process.execPath, file, ...args];
   const child = spawn(command, words, { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const closed = once(child, 'close');

@@ -1,19 +1,19 @@
 import type { StateStoreConfig } from '../../config/config.ts';
 import { type KeysDatabase, openKeysDatabase } from '../../store/keys/keys-database.ts';
 import type { Admission, Caller } from '../call/ports.ts';
-import { RefusedCall } from '../wire/refusal.ts';
 import { anonymous, freeLease } from './anonymous.ts';
 import { createKeyRing, type KeyRing } from './key-ring.ts';
 import { isKeyText } from './key-text.ts';
 import { keysFileOf } from './keys-file.ts';
 import { createLeases, type Leases } from './leases.ts';
-import { expiredKey, forbiddenModel, invalidKey, uncountable, unguardedKey } from './refusals.ts';
+import { orRefuse } from './or-refuse.ts';
+import { expiredKey, forbiddenModel, invalidKey, unguardedKey } from './refusals.ts';
 
 export interface AdmissionOptions {
   /** `spec.state_store`: the keys stand in `keys.db` beside the state. */
   readonly store: StateStoreConfig;
   /** `spec.gateway.hooks`: the names of hooks by that of their set. */
-  readonly hookSets: Readonly<Record<string, readonly string[]>>;
+  readonly hookSets: ReadonlyMap<string, readonly string[]>;
   /** Whether every call needs a key; undefined: as soon as there is one. */
   readonly isKeyRequired: boolean | undefined;
   /** Milliseconds since 1970. */
@@ -35,13 +35,13 @@ export async function openAdmission(options: AdmissionOptions): Promise<OpenAdmi
   try {
     const ring = createKeyRing(database.tables.keys);
     const leases = await createLeases(database, ring, now);
-    const warnings = await database.read(() => findUnguarded(database, hookSets));
-    const parts = { database, ring, leases, now, hookSets: new Map(Object.entries(hookSets)), isKeyRequired };
+    const warnings = await database.read(() => findUnorRefuse(database, hookSets));
+    const parts = { database, ring, leases, now, hookSets, isKeyRequired };
     return {
       warnings,
       hasKeys: () => database.read(ring.hasKeys),
-      authenticate: (text) => guarded(() => authenticate(parts, text)),
-      enter: (caller, model) => guarded(() => enter(parts, caller, model)),
+      authenticate: (text) => orRefuse(() => authenticate(parts, text)),
+      enter: (caller, model) => orRefuse(() => enter(parts, caller, model)),
       close: async () => {
         await leases.close();
         await database.close();
@@ -60,15 +60,6 @@ interface Parts {
   readonly now: () => number;
   readonly hookSets: ReadonlyMap<string, readonly string[]>;
   readonly isKeyRequired: boolean | undefined;
-}
-
-/** What cannot be read or counted is refused. */
-async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    throw error instanceof RefusedCall ? error : uncountable(error);
-  }
 }
 
 async function authenticate(parts: Parts, text: string | undefined): Promise<Caller> {
@@ -94,10 +85,10 @@ async function enter({ leases }: Parts, caller: Caller, model: string) {
   return caller.keyId === null ? freeLease : await leases.enter(caller.keyId);
 }
 
-function findUnguarded({ tables }: KeysDatabase, hookSets: AdmissionOptions['hookSets']): string[] {
+function findUnorRefuse({ tables }: KeysDatabase, hookSets: AdmissionOptions['hookSets']): string[] {
   return tables.keys
     .list()
-    .filter(({ hooks, revokedAt }) => revokedAt === null && hooks !== null && !Object.hasOwn(hookSets, hooks))
+    .filter(({ hooks, revokedAt }) => revokedAt === null && hooks !== null && !hookSets.has(hooks))
     .map(
       ({ id, name, hooks }) =>
         `key "${name}" (${id}) is refused: its hook set "${hooks}" is not in spec.gateway.hooks`,

@@ -5,6 +5,7 @@ import type { RefusedCall } from '../wire/refusal.ts';
 import type { Backlog } from './backlog.ts';
 import { checkAlive, checkBudgets, checkEntry, checkTokens } from './checks.ts';
 import type { KeyRing } from './key-ring.ts';
+import { orRefuse } from './or-refuse.ts';
 import { invalidKey, unpricedModel } from './refusals.ts';
 import { emptyReservation, type Reservation, reservationOf, settle } from './settle.ts';
 
@@ -32,7 +33,7 @@ export async function enterCall(call: CountedCall, keyId: string): Promise<Lease
   const reservation = emptyReservation(at);
   const hasRow = concurrent !== null;
   if (hasRow || requestsPerMinute !== null) {
-    await orRefuse(
+    await orThrow(
       database.change(() => {
         const why = checkAlive(ring.findById(keyId), at) ?? checkEntry(tables, key, at);
         if (why !== undefined) return why;
@@ -63,7 +64,7 @@ function openLease(call: CountedCall, key: KeyRecord, entered: Held): Lease {
       if (hasBudget && estimate.cost === null) throw unpricedModel();
       const reservation = reservationOf(estimate, call.now());
       const isCounted = hasBudget || limits.tokensPerMinute !== null;
-      if (isCounted) await setAside(call, key, reservation);
+      if (isCounted) await orRefuse(() => setAside(call, key, reservation));
       held = { reservation, hasRow: held.hasRow || isCounted };
     },
     end: async (used) => {
@@ -88,7 +89,7 @@ async function setAside(call: CountedCall, key: KeyRecord, reservation: Reservat
   const at = call.now();
   const { cost, inputTokens, outputTokens, second } = reservation;
   const tokens = inputTokens + outputTokens;
-  await orRefuse(
+  await orThrow(
     database.change(() => {
       const why =
         checkAlive(ring.findById(key.id), at) ??
@@ -103,7 +104,7 @@ async function setAside(call: CountedCall, key: KeyRecord, reservation: Reservat
 }
 
 /** Throws the refusal that a work gives. */
-async function orRefuse(outcome: Promise<RefusedCall | undefined>): Promise<void> {
+async function orThrow(outcome: Promise<RefusedCall | undefined>): Promise<void> {
   const refusal = await outcome;
   if (refusal !== undefined) throw refusal;
 }

@@ -7,22 +7,9 @@ import { documentOf, type KeyDocument, type UsageDocument, usageDocumentOf } fro
 import { createKeyText, digestOf, hintOf } from './key-text.ts';
 import { keysFileOf } from './keys-file.ts';
 import { nanosOf } from './money.ts';
+import type { NewKey } from './new-key.ts';
+import { checkNewKey } from './new-key.ts';
 import { dayOf } from './period.ts';
-
-/** What a new key may do; absent: without limit. */
-export interface NewKey {
-  readonly name: string;
-  /** Exact names. */
-  readonly models?: readonly string[] | undefined;
-  readonly hooks?: string | undefined;
-  /** Milliseconds since 1970. */
-  readonly expiresAt?: number | undefined;
-  readonly requestsPerMinute?: number | undefined;
-  readonly tokensPerMinute?: number | undefined;
-  readonly concurrent?: number | undefined;
-  /** US dollars. */
-  readonly budget?: { readonly day?: number; readonly month?: number; readonly total?: number } | undefined;
-}
 
 /** A key, with the text that presents it, which is not kept. */
 export interface CreatedKey extends KeyDocument {
@@ -38,7 +25,7 @@ export interface KeyDetails extends KeyDocument {
 
 /** Makes keys and takes them back. What it resolves is on the disk. Methods reject with STORE_FAILED. */
 export interface KeyManager {
-  /** Rejects with USAGE when a key of that name is in use. */
+  /** Rejects with USAGE when a key of that name is in use, and what `checkNewKey` throws. */
   create(key: NewKey): Promise<CreatedKey>;
   list(): Promise<KeyDocument[]>;
   /** By id or name, as below. Rejects with KEY_UNKNOWN. */
@@ -81,6 +68,7 @@ export async function openKeyManager(
 function create(database: KeysDatabase, wanted: NewKey, at: number): CreatedKey {
   const { keys } = database.tables;
   const { name } = wanted;
+  checkNewKey(wanted, at);
   if (keys.findByName(name)?.revokedAt === null) {
     throw new RuntimeError('USAGE', `there is a key "${name}" already`, {
       hint: 'Choose another name, or give it a new text with `signalbox keys rotate`.',

@@ -4,6 +4,7 @@ import { isEvalCommand, openRunCommand, type RunCommand } from './command.ts';
 import { addEvalCommands } from './commands/eval/eval.ts';
 import { addHookCommands } from './commands/hook.ts';
 import { addInitCommand } from './commands/init.ts';
+import { addKeysCommands } from './commands/keys.ts';
 import { addPendingCommands } from './commands/pending.ts';
 import { addProviderCommands } from './commands/provider.ts';
 import { addRunCommand } from './commands/run.ts';
@@ -76,6 +77,7 @@ const groups: readonly CommandGroup[] = [
   { names: ['run'], add: addRunCommand },
   { names: ['pending'], add: addPendingCommands },
   { names: ['runs'], add: addRunsCommands },
+  { names: ['keys'], add: addKeysCommands },
 ];
 
 /**

@@ -8,7 +8,7 @@ test('a key names its caller, its models and the hooks of its set', async () => 
   const store = newStore();
   const keys = await manage(store);
   const { key, id } = await keys.create({ name: 'team-a', models: ['small'], hooks: 'strict' });
-  const admission = await admit(store, { hookSets: { strict: ['pii', 'tone'] } });
+  const admission = await admit(store, { hookSets: new Map([['strict', ['pii', 'tone']]]) });
   expect(await admission.authenticate(key)).toEqual({
     ...{ keyId: id, name: 'team-a', models: ['small'], hooks: ['pii', 'tone'] },
   });
@@ -113,7 +113,7 @@ test('a key whose hook set the config does not have is refused, and told of at t
   const store = newStore();
   const keys = await manage(store);
   const { key } = await keys.create({ name: 'team', hooks: 'strict' });
-  for (const hookSets of [{}, { Strict: [] }, Object.create({ strict: [] })]) {
+  for (const hookSets of [new Map(), new Map([['Strict', []]])]) {
     const admission = await admit(store, { hookSets });
     expect(await refusalOf(admission.authenticate(key))).toMatchObject({
       ...{ status: 403, code: 'api_key_unusable' },
@@ -121,7 +121,7 @@ test('a key whose hook set the config does not have is refused, and told of at t
     expect(admission.warnings).toEqual([expect.stringContaining('"strict"')]);
   }
   const { key: other } = await keys.create({ name: 'prototype', hooks: 'constructor' });
-  const admission = await admit(store, { hookSets: { strict: [] } });
+  const admission = await admit(store, { hookSets: new Map([['strict', []]]) });
   expect((await refusalOf(admission.authenticate(other))).code).toBe('api_key_unusable');
 });
 

@@ -29,7 +29,7 @@ export async function admit(
   store: StateStoreConfig,
   options: Partial<AdmissionOptions> = {},
 ): Promise<OpenAdmission> {
-  const admission = await openAdmission({ store, hookSets: {}, isKeyRequired: true, ...options });
+  const admission = await openAdmission({ store, hookSets: new Map(), isKeyRequired: true, ...options });
   onTestFinished(() => admission.close());
   return admission;
 }

@@ -1,0 +1,49 @@
+import { resolve } from 'node:path';
+import { hostEnv } from '../../binding/env.ts';
+import type { RuntimeConfig } from '../../config/config.ts';
+import { requireConfig } from '../../config/load.ts';
+import { RuntimeError } from '../../errors.ts';
+import { type KeyManager, openKeyManager } from '../../gateway/keys/manager.ts';
+import type { NewKey } from '../../gateway/keys/new-key.ts';
+
+export { parseDuration } from '../../config/duration.ts';
+export type { KeyDocument, UsageDocument } from '../../gateway/keys/document.ts';
+export type { CreatedKey, KeyDetails, KeyManager } from '../../gateway/keys/manager.ts';
+export type { NewKey } from '../../gateway/keys/new-key.ts';
+
+/**
+ * Opens the keys of a RuntimeConfig file; a new one may name only models and hook sets that the config has. Throws CONFIG_INVALID,
+ * FILE_UNREADABLE, STORE_FAILED, and USAGE where keys would end with this process.
+ */
+export async function openKeys(file: string): Promise<KeyManager> {
+  const config = requireConfig(resolve(file), hostEnv()['PATH'] ?? '');
+  if (config.stateStore.type === 'memory') {
+    throw new RuntimeError('USAGE', 'keys need a state store that lasts, and this config has one in memory', {
+      hint: 'Give spec.state_store a `type: sqlite`, or leave it out.',
+    });
+  }
+  const manager = await openKeyManager(config.stateStore);
+  return {
+    ...manager,
+    create: async (wanted) => {
+      checkNames(config, wanted);
+      return await manager.create(wanted);
+    },
+  };
+}
+
+/** Throws USAGE. */
+function checkNames({ gateway, providers }: RuntimeConfig, { models = [], hooks }: NewKey): void {
+  const offered = gateway.models?.map(({ name }) => name) ?? providers.map(({ model }) => model);
+  const unknown = models.find((model) => !offered.includes(model));
+  if (unknown !== undefined) throw unknownName('model', unknown, offered);
+  if (hooks !== undefined && !gateway.hooks.has(hooks)) {
+    throw unknownName('hook set', hooks, [...gateway.hooks.keys()]);
+  }
+}
+
+function unknownName(what: string, name: string, known: readonly string[]): RuntimeError {
+  return new RuntimeError('USAGE', `the gateway of this config has no ${what} "${name}"`, {
+    hint: known.length === 0 ? `It has none.` : `It has ${[...new Set(known)].join(', ')}.`,
+  });
+}

@@ -1,0 +1,92 @@
+import { writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Lease } from '../../../src/gateway/call/ports.ts';
+import { openAdmission } from '../../../src/gateway/keys/admission.ts';
+import { RefusedCall } from '../../../src/gateway/wire/refusal.ts';
+
+// A process of its own that admits calls: `node actor.ts ROLE FILE KEY …`. What it says is there the moment that it says it.
+
+const [role = '', file = '', key = '', ...rest] = process.argv.slice(2);
+
+function say(word: unknown): void {
+  writeSync(1, `${JSON.stringify(word)}\n`);
+}
+
+async function waitForGo(): Promise<void> {
+  say('ready');
+  await new Promise((resolve) => process.stdin.once('data', resolve));
+  process.stdin.pause();
+}
+
+const admission = await openAdmission({
+  store: { type: 'sqlite', file },
+  hookSets: new Map(),
+  isKeyRequired: true,
+});
+
+async function begin(cost: number): Promise<Lease> {
+  const lease = await admission.enter(await admission.authenticate(key), 'small');
+  try {
+    await lease.reserve({ inputTokens: 5, outputTokens: 5, cost });
+    return lease;
+  } catch (error) {
+    await lease.end(undefined);
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof RefusedCall ? `${error.refusal.status} ${error.refusal.code}` : String(error);
+}
+
+const roles: Readonly<Record<string, () => Promise<unknown>>> = {
+  /** spend FILE KEY LANES: calls that each set a cent aside and use half of it, until the budget is spent; says when each begins and ends. */
+  spend: async () => {
+    const lanes = Number(rest[0]);
+    await waitForGo();
+    const lane = async () => {
+      for (let isSpent = false; !isSpent; ) {
+        try {
+          const lease = await begin(0.01);
+          say({ began: Number(process.hrtime.bigint()) });
+          await sleep(Math.random() * 3);
+          say({ ended: Number(process.hrtime.bigint()) });
+          await lease.end({ usage: { input: 2, output: 3 }, cost: 0.005 });
+        } catch (error) {
+          say({ refused: codeOf(error) });
+          isSpent = error instanceof RefusedCall && !error.refusal.isRetryable;
+          await sleep(1);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: lanes }, lane));
+  },
+
+  /** hold FILE KEY CALLS: begins calls, and never ends them. */
+  hold: async () => {
+    const held: Lease[] = [];
+    for (let count = 0; count < Number(rest[0]); count += 1) held.push(await begin(0.01));
+    say('held');
+    await sleep(600_000);
+    say(held.length);
+  },
+
+  /** fill FILE KEY: calls one after another until one is refused, and then ten more. */
+  fill: async () => {
+    await waitForGo();
+    const told = new Set<string>();
+    for (let count = 0, refused = 0; count < 20_000 && refused < 10; count += 1) {
+      try {
+        await (await begin(0.001)).end({ usage: { input: 1, output: 1 }, cost: 0.001 });
+        if (refused > 0) say({ passed: 'after a refusal' });
+      } catch (error) {
+        refused += 1;
+        told.add(codeOf(error));
+      }
+    }
+    say([...told]);
+  },
+};
+
+await roles[role]?.();
+await admission.close();
