@@ -28,7 +28,11 @@ export interface GatewayLimits {
 }
 
 export interface GatewayAuditConfig {
+  /** Whether calls are refused while rows cannot be kept. */
+  readonly required: boolean;
   readonly content: boolean;
+  /** The environment variable that holds the signing key; absent: one is made beside the audit. */
+  readonly keyEnv?: string;
   readonly keepMs: number;
   readonly head?: {
     /** Absolute. */

@@ -35,3 +35,6 @@ export const loadPlan = async () => await import('../project/plan-suite.ts');
 
 /** Imports the module that converts hooks of other systems into config entries, on first use. */
 export const loadImporter = async () => await import('../project/import-hooks.ts');
+
+/** Imports the module that reads, verifies and prunes the audit of a gateway, on first use. */
+export const loadAudit = async () => await import('./audit.ts');

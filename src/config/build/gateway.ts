@@ -94,7 +94,9 @@ function readAudit(document: YamlDocument, folder: string): GatewayAuditConfig |
   const file = nonEmptyTextAt(document, at('audit', 'head', 'file'));
   const hasHead = isObject(valueAt(document, at('audit', 'head')));
   return {
+    required: valueAt(document, at('audit', 'required')) !== false,
     content: isTrueAt(document, at('audit', 'content')),
+    ...omitUndefined({ keyEnv: nonEmptyTextAt(document, at('audit', 'key_env')) }),
     keepMs: durationAt(at('audit', 'keep')) ?? 30 * 86_400_000,
     ...(hasHead && {
       head: {

@@ -37,7 +37,17 @@ const auditSchema = {
     'A row for each call in audit.db beside the state store; nothing is kept without this section.',
   additionalProperties: false,
   properties: {
+    required: {
+      type: 'boolean',
+      description: 'Refuse calls while rows cannot be kept. Default: true.',
+    },
     content: { type: 'boolean', description: 'Keep the bodies too. Default: false.' },
+    key_env: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'The environment variable that holds the private Ed25519 key (PEM) which signs. Default: audit.key beside audit.db, made when it is missing.',
+    },
     keep: { ...duration, description: 'How long rows are kept. Default: 30d.' },
     head: {
       type: ['object', 'null'],

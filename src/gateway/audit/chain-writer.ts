@@ -113,20 +113,25 @@ interface OldRows {
   readonly isPartial: boolean;
 }
 
-/** The first rows that are older, if a call is among them: what only says what was removed before needs no removal by itself. */
+/**
+ * The first rows, up to a call that is older. What is no call goes with the calls behind it, and so does one of a time to
+ * come, which a wrong clock has written.
+ */
 function findOld(statements: { readonly oldest: StatementSync }, tip: Tip, before: number): OldRows {
-  const none = { through: 0, hash: noHash, removed: 0, isPartial: false };
-  let old: OldRows = none;
-  let hasCall = false;
+  let old: OldRows = { through: 0, hash: noHash, removed: 0, isPartial: false };
+  const now = Date.now();
+  let count = 0;
   for (const row of statements.oldest.iterate({ most: MOST_PRUNED })) {
     const seq = numberOf(row, 'seq');
+    const at = numberOf(row, 'at');
+    const isPassedOver = textOf(row, 'kind') !== 'call' || at > now;
     // The last row stays, so that there is one to go on from.
-    if (numberOf(row, 'at') >= before || seq === tip.seq) break;
-    const removed = old.removed + 1;
-    old = { through: seq, hash: textOf(row, 'hash'), removed, isPartial: removed === MOST_PRUNED };
-    hasCall ||= textOf(row, 'kind') === 'call';
+    if (seq === tip.seq || (!isPassedOver && at >= before)) break;
+    count += 1;
+    if (isPassedOver) continue;
+    old = { through: seq, hash: textOf(row, 'hash'), removed: count, isPartial: count === MOST_PRUNED };
   }
-  return hasCall ? old : none;
+  return old;
 }
 
 /** Rows that one transaction removes, so that calls need not wait long for it. */

@@ -13,7 +13,8 @@ export interface CallRow {
   readonly model: string;
   readonly stream: boolean;
   readonly status: number;
-  readonly outcome: AuditRecord['outcome'];
+  /** As AuditRecord has it. */
+  readonly outcome: string;
   readonly verdicts: readonly AuditedVerdict[];
   /** HMAC-SHA-256, in hex, of the SHA-256 of the body. */
   readonly request_digest: string;

@@ -20,6 +20,7 @@ export function secretsOf(config: RuntimeConfig, host: HostEnv): string[] {
     ...closeEnv(all, host).secrets,
     ...all.flatMap(literalOf),
     ...config.providers.flatMap((provider) => secretsOfProvider(provider, host)),
+    ...secretOfAudit(config, host),
   ];
 }
 
@@ -27,6 +28,11 @@ export function secretsOf(config: RuntimeConfig, host: HostEnv): string[] {
 function literalOf(entry: string): string[] {
   const equals = entry.indexOf('=');
   return equals > 0 && isCredentialName(entry.slice(0, equals)) ? [entry.slice(equals + 1)] : [];
+}
+
+function secretOfAudit({ gateway }: RuntimeConfig, host: HostEnv): string[] {
+  const name = gateway.audit?.keyEnv;
+  return [(name === undefined ? undefined : host[name]) ?? ''].filter(({ length }) => length >= SHORTEST);
 }
 
 function secretsOfProvider({ credential, headers }: ProviderConfig, host: HostEnv): string[] {

@@ -52,16 +52,17 @@ export function openRunCommand(invocation: Invocation, exit: (code: ExitCode) =>
   return async (command, work) => {
     const options: CommonOptions = command.optsWithGlobals();
     const isConfigGiven = command.getOptionValueSourceWithGlobals('config') === 'cli';
-    const codeOf = isEvalCommand(command) ? exitCodeOfEvalError : exitCodeOfError;
+    const codeOf = givesVerdict(command) ? exitCodeOfEvalError : exitCodeOfError;
     const code = await runWork({ invocation, options, isConfigGiven, signal }, work, codeOf);
     // Ctrl-C may also have come while the runtime was closing.
     exit(signal.aborted ? 130 : code);
   };
 }
 
-/** Whether the command is one of `eval`, where exit code 1 means a missed gate or threshold. */
-export function isEvalCommand(command: Command): boolean {
-  return command.parent?.name() === 'eval';
+/** Whether exit code 1 of the command is a verdict: a missed gate or threshold of `eval`, a changed row of `audit`. */
+export function givesVerdict(command: Command): boolean {
+  const group = command.parent?.name();
+  return group === 'eval' || group === 'audit';
 }
 
 async function runWork(

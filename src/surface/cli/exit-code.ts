@@ -60,7 +60,7 @@ export function exitCodeOfSuite(status: 'passed' | 'failed' | 'error'): ExitCode
   }
 }
 
-/** The exit code of an error of an eval command: never 1, which means a missed gate or threshold there. */
+/** The exit code of an error of a command whose 1 is a verdict, such as a missed gate of `eval`: never 1. */
 export function exitCodeOfEvalError(code: ErrorCode): ExitCode {
   return code === 'ABORTED' ? 130 : 2;
 }

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { catalogue, type Fault } from '../../errors.ts';
-import { isEvalCommand, openRunCommand, type RunCommand } from './command.ts';
+import { givesVerdict, openRunCommand, type RunCommand } from './command.ts';
+import { addAuditCommands } from './commands/audit/audit.ts';
 import { addEvalCommands } from './commands/eval/eval.ts';
 import { addHookCommands } from './commands/hook.ts';
 import { addInitCommand } from './commands/init.ts';
@@ -27,12 +28,12 @@ export async function main(invocation: Invocation): Promise<ExitCode> {
   const runCommand = openRunCommand(invocation, (exitCode) => {
     code = exitCode;
   });
-  let isEval = false;
+  let isVerdict = false;
   const parse = async (commands: readonly CommandGroup[], output: ParserOutput) => {
     const program = openProgram(invocation, output);
     for (const { add } of commands) add(program, runCommand);
     program.hook('preAction', (_, command) => {
-      isEval = isEvalCommand(command);
+      isVerdict = givesVerdict(command);
     });
     await program.parseAsync(argv, { from: 'user' });
   };
@@ -49,7 +50,7 @@ export async function main(invocation: Invocation): Promise<ExitCode> {
     if (!(error instanceof CommanderError)) throw error;
     code = exitCodeOfParsing(error, written.trimEnd(), invocation);
   }
-  return (await stdout.hasFailed()) ? exitCodeOfStdout(code, isEval) : code;
+  return (await stdout.hasFailed()) ? exitCodeOfStdout(code, isVerdict) : code;
 }
 
 /** Where the parser writes help and errors. */
@@ -78,6 +79,7 @@ const groups: readonly CommandGroup[] = [
   { names: ['pending'], add: addPendingCommands },
   { names: ['runs'], add: addRunsCommands },
   { names: ['keys'], add: addKeysCommands },
+  { names: ['audit'], add: addAuditCommands },
 ];
 
 /**
@@ -137,9 +139,9 @@ function helpWidthOf({ isTTY, columns }: OutputStream): number {
   return (isTTY === true ? columns : undefined) ?? 80;
 }
 
-/** Of an eval command 1 is a verdict, and nobody could read any. */
-function exitCodeOfStdout(code: ExitCode, isEval: boolean): ExitCode {
-  if (isEval) return code === 130 ? 130 : 2;
+/** Where 1 is a verdict, nobody could read any. */
+function exitCodeOfStdout(code: ExitCode, isVerdict: boolean): ExitCode {
+  if (isVerdict) return code === 130 ? 130 : 2;
   return code === 0 ? 1 : code;
 }
 

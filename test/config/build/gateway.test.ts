@@ -68,7 +68,7 @@ tools: {hooks: true, pending: hold, hold_ms: 5000}
 pass_through: [x-api-key, authorization]
 limits: {body_bytes: 1000, answer_bytes: 2, depth: 10, headers_ms: 1, request_ms: 2, upstream_ms: 3, idle_ms: 4, connections: 5, held_bytes: 6, total_held_bytes: 7}
 keys: {required: false}
-audit: {content: true, keep: 7d, head: {file: heads.jsonl, stdout: true, every: 10s}}
+audit: {required: false, content: true, key_env: AUDIT_KEY, keep: 7d, head: {file: heads.jsonl, stdout: true, every: 10s}}
 drain_ms: 100`);
   expect({ gateway, problems }).toEqual({
     problems: [],
@@ -97,7 +97,9 @@ drain_ms: 100`);
       },
       requiresKeys: false,
       audit: {
+        required: false,
         content: true,
+        keyEnv: 'AUDIT_KEY',
         keepMs: 7 * 86_400_000,
         head: { file: join(folder, 'heads.jsonl'), stdout: true, everyMs: 10_000 },
       },

@@ -1,0 +1,119 @@
+import { createHmac } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { isObject } from '../../json/json.ts';
+import { toStoreError } from '../../store/sqlite/store-error.ts';
+import { formatHead } from './head.ts';
+import { openKept } from './open-kept.ts';
+import { readCallRow } from './read-row.ts';
+import type { CallRow } from './row.ts';
+import { readTip } from './verify/verify.ts';
+
+/** A call as it is kept. */
+export interface KeptCall extends CallRow {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** Which calls; all of what is given has to fit. */
+export interface CallFilter {
+  /** The id of a key, or the caller's name. */
+  readonly key?: string | undefined;
+  readonly model?: string | undefined;
+  readonly outcome?: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly since?: number | undefined;
+  /** The keyed digest of a request or an answer. */
+  readonly digest?: string | undefined;
+  readonly limit: number;
+}
+
+/** Reads the calls of an audit. All methods throw STORE_FAILED. */
+export interface KeptRows {
+  /** The newest first. */
+  list(filter: CallFilter): KeptCall[];
+  /** Those whose id begins so, at most `most`; of one that is the id itself no others. */
+  find(id: string, most: number): KeptCall[];
+  /** The bodies of a call, where they are kept. */
+  contentOf(seq: number): { readonly request: string; readonly answer: string } | undefined;
+  /** The signed head, as a line of JSON; undefined where it is gone. */
+  head(): string | undefined;
+  close(): void;
+}
+
+/** Opens an audit to read it. Throws FILE_UNREADABLE where there is none, and STORE_FAILED. */
+export function openKeptRows(file: string): KeptRows {
+  const database = openKept(file);
+  const read = <Result>(work: () => Result): Result => {
+    try {
+      return work();
+    } catch (error) {
+      throw toStoreError(error, file);
+    }
+  };
+  return {
+    list: (filter) => read(() => listCalls(database, filter)),
+    find: (id, most) => read(() => findCalls(database, id, most)),
+    contentOf: (seq) => read(() => readContent(database, seq)),
+    head: () =>
+      read(() => {
+        const tip = readTip(database);
+        return tip && formatHead(tip);
+      }),
+    close: () => database.close(),
+  };
+}
+
+/** The digest of a body as rows have it. `digestKey` is hex, `bodyDigest` its SHA-256 in hex. */
+export function keyedDigest(digestKey: string, bodyDigest: string): string {
+  return createHmac('sha256', Buffer.from(digestKey, 'hex')).update(bodyDigest).digest('hex');
+}
+
+/** A null among the filters lets everything pass. */
+const listing = `
+  SELECT seq, body, hash FROM rows
+  WHERE body ->> '$.kind' = 'call'
+    AND (:key IS NULL OR body ->> '$.key_id' = :key OR body ->> '$.caller' = :key)
+    AND (:model IS NULL OR body ->> '$.model' = :model)
+    AND (:outcome IS NULL OR body ->> '$.outcome' = :outcome)
+    AND (:since IS NULL OR body ->> '$.at' >= :since)
+    AND (:digest IS NULL OR body ->> '$.request_digest' = :digest OR body ->> '$.answer_digest' = :digest)
+  ORDER BY seq DESC LIMIT :limit`;
+
+function listCalls(database: DatabaseSync, { limit, ...filter }: CallFilter): KeptCall[] {
+  const { key = null, model = null, outcome = null, since = null, digest = null } = filter;
+  const rows = database.prepare(listing).all({ key, model, outcome, since, digest, limit });
+  return rows.flatMap((row) => toCall(row) ?? []);
+}
+
+function findCalls(database: DatabaseSync, id: string, most: number): KeptCall[] {
+  const exact = database.prepare(
+    'SELECT seq, body, hash FROM rows WHERE id = :id ORDER BY seq DESC LIMIT :most',
+  );
+  const begins = database.prepare(`
+    SELECT seq, body, hash FROM rows WHERE id >= :id AND substr(id, 1, length(:id)) = :id
+    ORDER BY id LIMIT :most`);
+  const found = exact.all({ id, most });
+  return (found.length > 0 ? found : begins.all({ id, most })).flatMap((row) => toCall(row) ?? []);
+}
+
+function readContent(database: DatabaseSync, seq: number) {
+  const text = database.prepare('SELECT text FROM contents WHERE seq = :seq').get({ seq })?.['text'];
+  const value = typeof text === 'string' ? parse(text) : undefined;
+  if (!isObject(value)) return undefined;
+  const { request, answer } = value;
+  return typeof request === 'string' && typeof answer === 'string' ? { request, answer } : undefined;
+}
+
+/** Undefined for what is no call. Whether it is what was written is for `verify` to say. */
+function toCall({ seq, body, hash }: Readonly<Record<string, unknown>>): KeptCall | undefined {
+  const row = typeof body === 'string' ? readCallRow(parse(body)) : undefined;
+  return row && { seq: Number(seq), ...row, hash: String(hash) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

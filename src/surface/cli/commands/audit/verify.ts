@@ -1,0 +1,108 @@
+import type { Command } from 'commander';
+import { RuntimeError } from '../../../../errors.ts';
+import type { AuditReport } from '../../../../runtime/audit.ts';
+import { escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
+import type { RunCommand } from '../../command.ts';
+import type { Terminal } from '../../terminal.ts';
+import { addDatabaseOption, findAudit } from './database.ts';
+
+interface VerifyFlags {
+  readonly database?: string;
+  readonly head?: string;
+  readonly publicKey?: string;
+}
+
+/** `audit verify`. */
+export function addAuditVerify(group: Command, runCommand: RunCommand): void {
+  addDatabaseOption(group.command('verify').description('find what was changed, removed or put in'))
+    .option('--head <file>', 'heads that were kept elsewhere, one a line')
+    .option('--public-key <file>', 'the public key, in PEM (default: audit.pub beside the database)')
+    .addHelpText('after', verifyExamples)
+    .action(async (flags: VerifyFlags, command: Command) => {
+      await runCommand(command, async (context) => {
+        const { options, terminal, signal } = context;
+        const { audit, file } = await findAudit(context, flags.database);
+        const pem = audit.readPublicKeyFile(file, flags.publicKey);
+        const publicKeys = audit.readPublicKeys(pem, flags.publicKey ?? 'audit.pub');
+        const heads = flags.head === undefined ? [] : audit.readHeadFile(flags.head);
+        const progress = openProgress(terminal);
+        const report = await audit.verifyAudit({
+          file,
+          publicKeys,
+          heads,
+          signal,
+          onProgress: progress.show,
+        });
+        progress.end();
+        if (options.json) terminal.printJson(report);
+        else printReport(report, terminal);
+        return report.status === 'good' ? 0 : 1;
+      });
+    });
+}
+
+/** One line on a terminal that is written again and again. */
+function openProgress({ stderr }: Pick<Terminal, 'stderr'>) {
+  let shownAt = -Infinity;
+  let isShown = false;
+  return {
+    show: (rows: number, of: number): void => {
+      if (!stderr.isTTY || performance.now() - shownAt < PROGRESS_EVERY_MS) return;
+      shownAt = performance.now();
+      isShown = true;
+      stderr.write(`\r\x1b[K${rows.toLocaleString('en')} of ${of.toLocaleString('en')} rows`);
+    },
+    end: (): void => {
+      if (isShown) stderr.write('\r\x1b[K');
+    },
+  };
+}
+
+const PROGRESS_EVERY_MS = 200;
+
+function printReport(report: AuditReport, { print }: Pick<Terminal, 'print'>): void {
+  const { problems, rows, first, last, pruned, heads } = report;
+  for (const { message, id } of problems)
+    print(`${escapeInvisibleLine(message)}${id === null ? '' : ` (${escapeInvisibleLine(id)})`}`);
+  const removed = pruned === 0 ? '' : `, ${pruned} before them removed by age`;
+  const span = first === null ? 'no rows' : `${rows} rows, ${first} to ${last}${removed}`;
+  const kept =
+    heads.compared === 0 ? '' : `, ${heads.compared} ${heads.compared === 1 ? 'head' : 'heads'} compared`;
+  const old = heads.pruned === 0 ? '' : ` (${heads.pruned} of rows removed since)`;
+  print(`${report.status}: ${span}${kept}${old}`);
+}
+
+/** `audit head`. */
+export function addAuditHead(group: Command, runCommand: RunCommand): void {
+  addDatabaseOption(group.command('head').description('print the signed head, to be kept elsewhere'))
+    .addHelpText('after', headExamples)
+    .action(async (flags: { readonly database?: string }, command: Command) => {
+      await runCommand(command, async (context) => {
+        const { audit, file } = await findAudit(context, flags.database);
+        const rows = audit.openKeptRows(file);
+        try {
+          const head = rows.head();
+          if (head === undefined) throw new RuntimeError('STORE_FAILED', `the head of ${file} is gone`);
+          context.terminal.print(head);
+          return 0;
+        } finally {
+          rows.close();
+        }
+      });
+    });
+}
+
+const verifyExamples = `
+Examples:
+  signalbox audit verify
+  signalbox audit verify --head audit-head.json --public-key audit.pub
+  signalbox audit verify --database evidence/audit.db --head heads.jsonl --public-key audit.pub
+
+Without --head and --public-key of your own it trusts the head and the key that lie beside the rows: whoever can write there and
+has the key can replace all three.
+
+Exit codes: 0 good, 1 tampered, 2 it cannot be verified.`;
+
+const headExamples = `
+Examples:
+  signalbox audit head >> /mnt/elsewhere/heads.jsonl`;

@@ -1,0 +1,123 @@
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { type Head, readHead } from '../../src/gateway/audit/head.ts';
+import { pruneAudit } from '../../src/gateway/audit/prune.ts';
+import type { AuditLog } from '../../src/gateway/call/ports.ts';
+import { makeAuditFolder, openAudit, recordOf } from './audit-log.ts';
+import { type Evidence, evidenceIn, rechain, rowsOf, verifyAfter } from './audit-tampering.ts';
+
+const day = 86_400_000;
+const start = Date.UTC(2026, 0, 1);
+
+let evidence: Evidence;
+/** Of rows 4, 6 and 9; the first six rows are removed later. */
+let heads: readonly Head[];
+
+beforeAll(async () => {
+  const folder = makeAuditFolder();
+  heads = [await writeDays(folder, 1, 3), await writeDays(folder, 4, 5), await writeDays(folder, 6, 8)];
+  expect(await prune(folder, 5.5)).toBe(6);
+  expect(await prune(folder, 5.5)).toBe(0);
+  evidence = evidenceIn(folder);
+});
+
+/** A call of each of these days; the head of the last one. */
+async function writeDays(folder: string, from: number, to: number): Promise<Head> {
+  const lines: string[] = [];
+  const head = { print: (line: string) => void lines.push(line), everyMs: 60_000 };
+  const log = await openAudit(folder, { keepsContent: true, head });
+  for (let at = from; at <= to; at += 1) await writeDay(log, at);
+  await log.close();
+  return readHead(lines.at(-1) ?? '') ?? expect.unreachable();
+}
+
+async function writeDay(log: AuditLog, at: number): Promise<void> {
+  await log.write(
+    recordOf({ id: `call_${at}`, at: start + at * day, content: { request: `${at}`, answer: '' } }),
+  );
+}
+
+async function prune(folder: string, days: number): Promise<number> {
+  const file = join(folder, 'audit.db');
+  return await pruneAudit({ file, signingKey: undefined, before: start + days * day });
+}
+
+test('old rows go with their contents, and the chain is good without them', async () => {
+  const report = await verifyAfter(evidence, (database) => {
+    expect(rowsOf(database).map(({ seq }) => seq)).toEqual([7, 8, 9, 10]);
+    const contents = database.prepare('SELECT seq FROM contents').all();
+    expect(contents.map(({ seq }) => seq)).toEqual([7, 8, 9]);
+  });
+  expect(report).toMatchObject({ status: 'good', rows: 4, first: 7, last: 10, pruned: 6 });
+});
+
+test('heads from before are compared as far as their rows are known', async () => {
+  const report = await verifyAfter(evidence, () => {}, heads);
+  expect(report).toMatchObject({ status: 'good', heads: { compared: 3, pruned: 1 } });
+});
+
+test('pruning goes on from where it was, over the rows that tell of it, and so does a server', async () => {
+  const folder = makeAuditFolder();
+  for (let at = 1; at <= 6; at += 1) {
+    await writeDays(folder, at, at);
+    await prune(folder, at - 0.5);
+  }
+  const log = await openAudit(folder, { keepMs: Date.now() - (start + 6.5 * day) });
+  await writeDay(log, 7);
+  await log.close();
+  const report = await verifyAfter(evidenceIn(folder), (database) => {
+    const kinds = rowsOf(database).map(({ body }) => JSON.parse(body).kind);
+    expect(kinds).toEqual(['prune', 'prune', 'call']);
+  });
+  expect(report).toMatchObject({ status: 'good', pruned: 11 });
+});
+
+test('a call of a time to come is in nobody’s way', async () => {
+  const folder = makeAuditFolder();
+  await writeDays(folder, 1, 2);
+  const log = await openAudit(folder);
+  await log.write(recordOf({ at: Date.now() + 1000 * day }));
+  await writeDay(log, 3);
+  await writeDay(log, 4);
+  await log.close();
+  expect(await prune(folder, 3.5)).toBe(5);
+  expect(await verifyAfter(evidenceIn(folder), () => {})).toMatchObject({ status: 'good', first: 6 });
+});
+
+test('everything but the last row can go', async () => {
+  const folder = makeAuditFolder();
+  await writeDays(folder, 1, 3);
+  expect(await prune(folder, 100)).toBe(3);
+  expect(await prune(folder, 100)).toBe(1);
+  expect(await prune(folder, 100)).toBe(0);
+  expect(await verifyAfter(evidenceIn(folder), () => {})).toMatchObject({ status: 'good', rows: 2 });
+});
+
+test('rows that were removed without saying so are found', async () => {
+  for (const statement of [
+    'DELETE FROM rows WHERE seq = 7',
+    'DELETE FROM rows WHERE seq <= 8',
+    "DELETE FROM rows WHERE body LIKE '%prune%'; UPDATE chain SET seq = 9",
+  ]) {
+    const report = await verifyAfter(evidence, (database) => database.exec(statement));
+    expect(report.status).toBe('tampered');
+  }
+});
+
+test('a row that tells of a removal is not to be had without the key', async () => {
+  const report = await verifyAfter(evidence, (database) => {
+    const rows = rowsOf(database);
+    const [gone, ...kept] = rows;
+    const note = { kind: 'prune', at: Date.now(), through: gone?.seq, hash: gone?.hash, removed: 1 };
+    database.exec('DELETE FROM contents WHERE seq = 7');
+    rechain(database, [...kept.map(({ body }) => body), JSON.stringify(note)], 8, gone?.hash);
+  });
+  expect(report.problems.some(({ message }) => message.includes('not signed'))).toBe(true);
+});
+
+test('rows that were removed and put back are found', async () => {
+  const report = await verifyAfter(evidence, (database) => {
+    database.exec("INSERT INTO rows (seq, body, hash) VALUES (6, '{}', 'x')");
+  });
+  expect(report.status).toBe('tampered');
+});
