@@ -37,4 +37,4 @@ export const loadPlan = async () => await import('../project/plan-suite.ts');
 export const loadImporter = async () => await import('../project/import-hooks.ts');
 
 /** Imports the module that reads, verifies and prunes the audit of a gateway, on first use. */
-export const loadAudit = async () => await import('./audit.ts');
+export const loadAudit = async () => await import('./gateway/audit.ts');

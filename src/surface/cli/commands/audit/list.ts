@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { RuntimeError } from '../../../../errors.ts';
-import type { KeptCall } from '../../../../runtime/audit.ts';
+import type { KeptCall } from '../../../../runtime/gateway/audit.ts';
 import type { RunCommand } from '../../command.ts';
 import { readWhole } from '../../input.ts';
 import { readAge } from '../../show/age.ts';

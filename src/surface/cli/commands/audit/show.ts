@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { RuntimeError } from '../../../../errors.ts';
-import type { KeptCall } from '../../../../runtime/audit.ts';
+import type { KeptCall } from '../../../../runtime/gateway/audit.ts';
 import { escapeInvisible, escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
 import type { RunCommand } from '../../command.ts';
 import { formatFields } from '../../fields.ts';

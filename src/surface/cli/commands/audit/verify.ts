@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { RuntimeError } from '../../../../errors.ts';
-import type { AuditReport } from '../../../../runtime/audit.ts';
+import type { AuditReport } from '../../../../runtime/gateway/audit.ts';
 import { escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
 import type { RunCommand } from '../../command.ts';
 import type { Terminal } from '../../terminal.ts';
