@@ -13,6 +13,8 @@ export interface WireRules {
   readonly references: ReadonlySet<string>;
   /** Whether a hook may change texts that are embedded. */
   readonly redactsEmbeddings: boolean;
+  /** The deepest nesting of a request's body; undefined: as deep as any JSON may be. */
+  readonly maxDepth?: number | undefined;
 }
 
 /** What hooks read of a request; members are those of the native payload. */

@@ -21,6 +21,11 @@ export class Edits {
     this.#change({ start: place.start, end: place.end, text, isRemoval: false });
   }
 
+  /** The same; what changes inside of the value is forgotten. */
+  replaceWhole(place: Span, text: string): void {
+    this.#change({ start: place.start, end: place.end, text, isRemoval: true });
+  }
+
   /** Puts a text where a string stands, unless it is that already. */
   replaceText(place: Place, text: string): void {
     if (place.text !== text) this.replace(place, JSON.stringify(text));

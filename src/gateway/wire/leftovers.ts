@@ -32,6 +32,12 @@ export class Leftovers {
     this.#entries.set(name, leftover);
   }
 
+  /** All of another object's, each path behind that one. */
+  addAll(others: Leftovers, path: string): void {
+    for (const [inner, leftover] of others.#entries)
+      this.add(path === '' ? inner : `${path}.${inner}`, leftover);
+  }
+
   /** The object; undefined when nothing is left over. */
   get json(): Json | undefined {
     if (this.isEmpty) return undefined;
@@ -39,6 +45,15 @@ export class Leftovers {
       `{${[...this.#entries].map(([path, { place }]) => `${JSON.stringify(path)}:${place.json.text}`).join(',')}}`,
     );
     return this.#json;
+  }
+
+  /** Whether a hook's `other` has this member as it was told. */
+  isUnchanged(path: string, changed: unknown): boolean {
+    const entry = this.#entries.get(path);
+    const json = toJson(changed);
+    if (entry === undefined || json === undefined || !isObject(json.value)) return false;
+    const member = exactMembers(json).get(path);
+    return member !== undefined && isSameToTheDigit(member, entry.place.json);
   }
 
   /**

@@ -3,6 +3,7 @@ import { isSameToTheDigit } from '../../json/equal.ts';
 import { isObject } from '../../json/json.ts';
 import { alignMessages } from '../../provider/messages/message-alignment.ts';
 import { plainMessage } from '../../provider/messages/plain-json.ts';
+import { unwritable } from './faults.ts';
 
 /** A message that hooks gave back: which of those that they were sent it stands for, if any. */
 export interface ReplacedMessage {
@@ -46,11 +47,6 @@ export function plainReplaced(message: ChatMessage): Readonly<Record<string, unk
   return plainMessage(withoutMarks(message));
 }
 
-/** The members of a replaced message whose values are absent or null count as left out. */
-export function isLeftOut(value: unknown): value is null | undefined {
-  return value === undefined || value === null || (isObject(value) && Object.keys(value).length === 0);
-}
-
 function isSame(sent: ChatMessage | undefined, replaced: ChatMessage | undefined): boolean {
   return sent !== undefined && replaced !== undefined && isSameMessage(sent, replaced);
 }
@@ -60,4 +56,58 @@ function withoutMarks(message: ChatMessage): ChatMessage {
   const { meta: _, ...rest } = message;
   // A rest type forgets the members that are known by name.
   return { ...rest, role: message.role, content: message.content };
+}
+
+/** Members that a body says in its own way, which no text of a message depends on. */
+const figures = new Set(['meta', 'cost_info', 'finish_reason', 'other']);
+
+/**
+ * Checks what was read again of a written body: it says what the hooks want, and has nothing left over that they do not.
+ * Throws REPLY_MALFORMED.
+ */
+export function requireTold(read: readonly ChatMessage[], wanted: readonly ChatMessage[]): void {
+  const isExact =
+    read.length === wanted.length &&
+    read.every((message, index) => {
+      const other = wanted[index];
+      return other !== undefined && tells(essence(message), essence(other));
+    });
+  if (!isExact) throw unwritable('what a hook has changed cannot be written into the body exactly');
+}
+
+type PlainObject = Readonly<Record<string, unknown>>;
+
+/** The message without parts that only repeat its text. */
+function essence(message: ChatMessage): PlainObject {
+  const plain = withoutTextParts(plainMessage(message));
+  const { tool_result: result } = plain;
+  if (!isObject(result)) return plain;
+  const { latency_ms: _, ...rest } = withoutTextParts(result);
+  return { ...plain, tool_result: rest };
+}
+
+function withoutTextParts(holder: PlainObject): PlainObject {
+  const { parts, ...rest } = holder;
+  const isText =
+    Array.isArray(parts) && parts.every((part: unknown) => isObject(part) && part['type'] === 'text');
+  return isText ? rest : holder;
+}
+
+function tells(read: PlainObject, wanted: PlainObject): boolean {
+  const keys = new Set([...Object.keys(read), ...Object.keys(wanted)].filter((key) => !figures.has(key)));
+  const isSaid = [...keys].every((key) => isSameMember(read[key], wanted[key]));
+  const left = isObject(read['other']) ? read['other'] : {};
+  const allowed = isObject(wanted['other']) ? wanted['other'] : {};
+  return isSaid && Object.keys(left).every((key) => isSameToTheDigit(left[key], allowed[key]));
+}
+
+/** Nothing, in whichever form, is as good as nothing. */
+function isSameMember(read: unknown, wanted: unknown): boolean {
+  return isNothing(read) ? isNothing(wanted) : isSameToTheDigit(read, wanted);
+}
+
+function isNothing(value: unknown): boolean {
+  return (
+    value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+  );
 }

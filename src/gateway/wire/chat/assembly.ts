@@ -1,0 +1,124 @@
+import { stringifyJson } from '../../../json/json.ts';
+import { CallAssembly, mergeFunction } from './call-assembly.ts';
+import type { Chunk, ChunkChoice } from './chunk.ts';
+import { type Members, mergeValues } from './merge.ts';
+
+/** Puts the frames of a stream together as the unstreamed endpoint would have answered; as the SDK of OpenAI does, but loses no text. */
+export class ChatAssembly {
+  readonly #members: Members = new Map();
+  readonly #choices = new Map<number, ChoiceAssembly>();
+
+  get isEmpty(): boolean {
+    return this.#choices.size === 0;
+  }
+
+  /** Whether all choices have their end. */
+  get isFinished(): boolean {
+    return (
+      !this.isEmpty && [...this.#choices.values()].every(({ finishReason }) => finishReason !== undefined)
+    );
+  }
+
+  /** Whether the choices are those from 0 on. */
+  get isGapless(): boolean {
+    return this.#choices.keys().every((index) => index < this.#choices.size);
+  }
+
+  add({ members, choices }: Chunk): void {
+    for (const [key, value] of members) {
+      if (key === 'obfuscation') continue;
+      this.#members.set(
+        key,
+        replacedMembers.has(key) ? value : mergeValues(this.#members.get(key), value, false),
+      );
+    }
+    for (const choice of choices) this.choice(choice.index).add(choice);
+  }
+
+  member(key: string): unknown {
+    return this.#members.get(key);
+  }
+
+  choice(index: number): ChoiceAssembly {
+    const known = this.#choices.get(index);
+    if (known !== undefined) return known;
+    const choice = new ChoiceAssembly(index);
+    this.#choices.set(index, choice);
+    return choice;
+  }
+
+  /** The body of the unstreamed answer. */
+  toBody(): string {
+    const choices = [...this.#choices.values()].toSorted((one, other) => one.index - other.index);
+    const members: Members = new Map(this.#members);
+    members.set('object', 'chat.completion');
+    members.set(
+      'choices',
+      choices.map((choice) => choice.toValue()),
+    );
+    return stringifyJson(Object.fromEntries(members));
+  }
+}
+
+/** Members that are ids and the like: the last one counts. */
+const replacedMembers = new Set(['id', 'object', 'created', 'model', 'system_fingerprint', 'service_tier']);
+
+/** One choice of a stream. */
+export class ChoiceAssembly {
+  readonly index: number;
+  finishReason: string | undefined;
+  readonly #message: Members = new Map();
+  readonly #members: Members = new Map();
+  readonly #calls = new CallAssembly();
+
+  constructor(index: number) {
+    this.index = index;
+  }
+
+  get hasRole(): boolean {
+    return typeof this.#message.get('role') === 'string';
+  }
+
+  /** What the message has under that name so far. */
+  text(key: string): string {
+    const value = this.#message.get(key);
+    return typeof value === 'string' ? value : '';
+  }
+
+  add({ delta, finishReason, members }: ChunkChoice): void {
+    for (const [key, value] of delta) this.#addDelta(key, value);
+    for (const [key, value] of members) {
+      // Some servers repeat the whole message beside each delta.
+      const name = key === 'message' ? 'message_so_far' : key;
+      this.#members.set(name, mergeValues(this.#members.get(name), value, name === 'logprobs'));
+    }
+    this.finishReason = finishReason ?? this.finishReason;
+  }
+
+  toValue(): Readonly<Record<string, unknown>> {
+    const message: Members = new Map([
+      ['role', 'assistant'],
+      ['content', null],
+      ['refusal', null],
+      ...this.#message,
+      ...(this.#calls.isEmpty ? [] : ([['tool_calls', this.#calls.list()]] as const)),
+    ]);
+    return {
+      index: this.index,
+      message: Object.fromEntries(message),
+      logprobs: null,
+      ...Object.fromEntries(this.#members),
+      finish_reason: this.finishReason ?? null,
+    };
+  }
+
+  #addDelta(key: string, value: unknown): void {
+    if (key === 'tool_calls') this.#calls.add(value);
+    else if (key === 'role') {
+      if (typeof value === 'string' && value !== '') this.#message.set(key, value);
+    } else if (key === 'function_call') {
+      const merged = mergeFunction(this.#message.get(key), value, 'arguments');
+      if (merged !== undefined) this.#message.set(key, merged);
+    } else this.#message.set(key, mergeValues(this.#message.get(key), value, true));
+  }
+}
