@@ -7,17 +7,19 @@ import { type JsonObject, requireList, requireObject, requireText } from './payl
 import type { PseudonymMemory, PseudonymResolver } from './pseudonym-memory.ts';
 import type { Pseudonyms } from './pseudonyms.ts';
 import type { PiiSettings } from './settings.ts';
-import { editText } from './text-rewrite.ts';
+import { editText, rewriteTree } from './text-rewrite.ts';
 
 /** The members of a provider request that had to be changed. */
 export interface RewrittenRequest {
   readonly messages?: readonly JsonObject[];
   readonly system_prompt?: string;
+  /** What else the body of a request over HTTP says, tool definitions among it. */
+  readonly other?: unknown;
 }
 
 /**
- * Rewrites a provider request: the system prompt first, then the messages in their order, so that every
- * process numbers the pseudonyms alike. Throws EVENT_INVALID.
+ * Rewrites a provider request: the system prompt first, then the rest of its body, then the messages in their order,
+ * so that every process numbers the pseudonyms alike, and a longer conversation those of a shorter one. Throws EVENT_INVALID.
  */
 export function rewriteRequest(
   request: JsonObject,
@@ -27,6 +29,7 @@ export function rewriteRequest(
   const original: MessageRewriteOptions['texts'] = { anonymizer, textSource: 'original', isExecuted: false };
   const prompt = requireText(request['system_prompt'], 'system_prompt');
   const promptEdits = editText(prompt, original);
+  const other = rewriteTree(request['other'], original);
   const given = requireList(request['messages'], 'messages');
   const messages = given.map((message) => {
     const { role } = requireObject(message, 'a message');
@@ -42,18 +45,24 @@ export function rewriteRequest(
   return {
     ...(messages.some((message, index) => message !== given[index]) && { messages }),
     ...(promptEdits.length > 0 && { system_prompt: applyEdits(prompt, promptEdits) }),
+    ...(other !== request['other'] && { other }),
   };
 }
 
-/** The messages with the mark of their conversation on the last changed one. */
+/**
+ * The messages with the mark of their conversation on the last changed one; where none was changed, since the values
+ * stand elsewhere in the request, on the last one.
+ */
 export function markMessages(
-  messages: readonly JsonObject[],
+  changed: readonly JsonObject[] | undefined,
   given: readonly unknown[],
   mark: string,
 ): readonly JsonObject[] {
+  const messages = changed ?? given.map((message) => requireObject(message, 'a message'));
   const last = messages.findLastIndex((message, index) => message !== given[index]);
+  const place = last === -1 ? messages.length - 1 : last;
   return messages.map((message, index) => {
-    if (index !== last) return message;
+    if (index !== place) return message;
     const { meta } = message;
     return { ...message, meta: { ...(isObject(meta) ? meta : {}), [markKey]: mark } };
   });

@@ -7,6 +7,8 @@ import { rewriteMessage } from './message-rewrite.ts';
 import { invalidEventError, type JsonObject, requireList, requireObject, requireText } from './payload.ts';
 import { PseudonymMemory, type PseudonymResolver } from './pseudonym-memory.ts';
 import { Pseudonyms } from './pseudonyms.ts';
+import { rememberFindings } from './remembering-detector.ts';
+import { createSealedMarks } from './sealed-mark.ts';
 import { isPseudonymising, type PiiSettings, type RestorePlace } from './settings.ts';
 import { editText, rewriteTree } from './text-rewrite.ts';
 
@@ -25,8 +27,9 @@ const limits = { maxEntries: 1000, idleMs: 3_600_000 };
 
 /** A filter for the provider and tool hooks of the native dialect. */
 export function createPiiFilter(settings: PiiSettings): PiiFilter {
-  const detect = createDetector(settings);
-  const memory = new PseudonymMemory(settings.key, limits);
+  const detect = rememberFindings(createDetector(settings));
+  const sealed = settings.isKeyShared === true ? createSealedMarks(settings.key) : undefined;
+  const memory = new PseudonymMemory(settings.key, limits, sealed);
   const treat = (ledger?: Pseudonyms, revealer?: PseudonymResolver) =>
     new Anonymizer({ settings, detect, pseudonyms: ledger, resolver: revealer });
   const context: FilterContext = { settings, memory, createAnonymizer: treat };
@@ -68,11 +71,11 @@ function beforeCall(
   const pseudonyms = new Pseudonyms();
   const anonymizer = createAnonymizer(pseudonyms);
   const { messages, ...rest } = rewriteRequest(request, anonymizer, settings);
-  if (pseudonyms.size === 0 || settings.restore.size === 0 || messages === undefined) {
+  const given = requireList(request['messages'], 'messages');
+  if (pseudonyms.size === 0 || settings.restore.size === 0 || given.length === 0) {
     return reply(anonymizer, 'the request', { ...(messages && { messages }), ...rest });
   }
   const mark = memory.keep(pseudonyms, sessionOf(request), now);
-  const given = requireList(request['messages'], 'messages');
   return reply(anonymizer, 'the request', { messages: markMessages(messages, given, mark), ...rest });
 }
 

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { PseudonymMention, Pseudonyms } from './pseudonyms.ts';
+import type { SealedMarks } from './sealed-mark.ts';
 
 /** Resolves pseudonyms to their values. */
 export interface PseudonymResolver {
@@ -23,11 +24,18 @@ export class PseudonymMemory {
   readonly #marks: LRUCache<string, PseudonymResolver>;
   readonly #sessions: LRUCache<string, SessionValues>;
   readonly #key: Uint8Array;
+  readonly #sealed: SealedMarks | undefined;
   /** The time that the caller has given, for both caches. */
   #now = 0;
 
-  constructor(key: Uint8Array, { maxEntries: max, idleMs: ttl }: PseudonymMemoryLimits) {
+  /** `sealed`: writes marks that other processes can read; undefined: only this memory knows the values. */
+  constructor(
+    key: Uint8Array,
+    { maxEntries: max, idleMs: ttl }: PseudonymMemoryLimits,
+    sealed?: SealedMarks,
+  ) {
     this.#key = key;
+    this.#sealed = sealed;
     // An entry of time 0 would never expire.
     const perf = { now: () => this.#now + 1 };
     const options = { max, ttl, perf, ttlResolution: 0, updateAgeOnGet: true };
@@ -36,12 +44,12 @@ export class PseudonymMemory {
   }
 
   /**
-   * Stores the values of a conversation; returns its mark, a keyed hash that identifies and does not reveal
-   * them.
+   * Stores the values of a conversation; returns its mark, which identifies them and reveals them to nobody without
+   * the key.
    */
   keep(pseudonyms: Pseudonyms, session: string | undefined, now: number): string {
     this.#now = now;
-    const mark = this.#markOf(pseudonyms);
+    const mark = this.#sealed?.seal(pseudonyms) ?? this.#markOf(pseudonyms);
     this.#marks.set(mark, pseudonyms);
     if (session !== undefined) {
       const values = this.#sessions.get(session) ?? new SessionValues();
@@ -53,7 +61,7 @@ export class PseudonymMemory {
 
   conversation(mark: string, now: number): PseudonymResolver | undefined {
     this.#now = now;
-    return this.#marks.get(mark);
+    return this.#marks.get(mark) ?? this.#sealed?.open(mark);
   }
 
   session(id: string, now: number): PseudonymResolver | undefined {

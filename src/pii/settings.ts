@@ -16,6 +16,8 @@ export interface PiiSettings {
   readonly restore: ReadonlySet<RestorePlace>;
   /** Of the hashes, and of the marks by which a conversation is known again. */
   readonly key: Uint8Array;
+  /** Whether other processes have the same key, so that a mark can tell them the values of a conversation. */
+  readonly isKeyShared?: boolean | undefined;
 }
 
 /** Whether any entity that is looked for gets a pseudonym. */

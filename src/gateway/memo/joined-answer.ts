@@ -3,9 +3,9 @@ import type { ChatMessage } from '../../contract/provider.ts';
 import { withoutTextParts } from '../../dialects/text-parts.ts';
 import { RuntimeError } from '../../errors.ts';
 import { parseMessage } from '../../hooks/message.ts';
-import { isSameToTheDigit } from '../../json/equal.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import { elementsOf, exactMembers } from '../../json/scan.ts';
+import { isSameMessage } from '../wire/replaced-messages.ts';
 import type { PartVerdict, UnjudgedPart } from './judged-part.ts';
 
 /** What a hook answered about a part of a request. */
@@ -63,7 +63,7 @@ function joinMessages(texts: readonly string[], { whole, indexes }: UnjudgedPart
 }
 
 function isUnchanged(sent: ChatMessage, text: string): boolean {
-  return isSameToTheDigit(withoutTextParts(parseMessage(text), sent), sent);
+  return isSameMessage(sent, withoutTextParts(parseMessage(text), sent));
 }
 
 /** A verdict for each part that the hook was shown; `at` is its place among the shown messages, -1 for the prompt. */

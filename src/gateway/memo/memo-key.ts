@@ -1,11 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { RuntimeError } from '../../errors.ts';
+import { KEY_LENGTH, openKeyFile } from '../../files/key-file.ts';
 import { makeFolder } from '../../store/sqlite/folder.ts';
-import { createAtomically } from '../../store/sqlite/new-file.ts';
-
-const LENGTH = 32;
 
 /** The secret by which a memo knows texts again without keeping them. */
 export class MemoKey {
@@ -51,7 +47,7 @@ export class MemoKey {
 
   #sealingKey(parts: readonly string[]): Uint8Array {
     const salt = hmacOf(this.#secret, ['seal', ...parts]);
-    return new Uint8Array(hkdfSync('sha256', this.#secret, salt, 'signalbox memo', LENGTH));
+    return new Uint8Array(hkdfSync('sha256', this.#secret, salt, 'signalbox memo', KEY_LENGTH));
   }
 }
 
@@ -70,29 +66,11 @@ function hmacOf(key: Uint8Array, parts: readonly (string | Uint8Array)[]): Buffe
 
 /** A key that ends with the process. */
 export function createMemoKey(): MemoKey {
-  return new MemoKey(randomBytes(LENGTH));
+  return new MemoKey(randomBytes(KEY_LENGTH));
 }
 
-/** The key in a file for its owner alone, which is made when it is missing. Throws STORE_FAILED, and what the system says. */
+/** The key in a file for its owner alone, which is made when it is missing. Throws FILE_UNREADABLE, and what the system says. */
 export function openMemoKey(file: string): MemoKey {
-  if (statSync(file, { throwIfNoEntry: false }) === undefined) {
-    makeFolder(dirname(file));
-    createAtomically(file, (draft) => writePrivate(draft, randomBytes(LENGTH)));
-  }
-  // Whichever process was first.
-  const secret = readFileSync(file);
-  if (secret.length === LENGTH) return new MemoKey(secret);
-  throw new RuntimeError('STORE_FAILED', `${file} is no key: it has ${secret.length} bytes, not ${LENGTH}`, {
-    hint: `Restore ${file}, or remove it: what was remembered under it is then forgotten.`,
-  });
-}
-
-function writePrivate(file: string, bytes: Uint8Array): void {
-  const fd = openSync(file, 'wx', 0o600);
-  try {
-    writeSync(fd, bytes);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  makeFolder(dirname(file));
+  return new MemoKey(openKeyFile(file));
 }

@@ -19,7 +19,8 @@ Options, each with its variable in the environment; an option wins:
   --restore LIST      SIGNALBOX_PII_RESTORE    where pseudonyms become values again: answer, args, none
                                                (default: answer,args)
   --help                                       this text
-                      SIGNALBOX_PII_KEY        key of the hashes; without one each process has its own
+  --key-file FILE     SIGNALBOX_PII_KEY_FILE   file with the key of hashes and marks, made when it is missing
+                      SIGNALBOX_PII_KEY        the key itself; without one each process has its own
 
 Entities:
   default  ${wrap(defaultEntities)}

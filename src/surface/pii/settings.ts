@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { CountryCode } from 'libphonenumber-js/max';
-import { RuntimeError } from '../../errors.ts';
+import { RuntimeError, toRuntimeError } from '../../errors.ts';
+import { openKeyFile } from '../../files/key-file.ts';
 import { type Action, actions } from '../../pii/action.ts';
 import { defaultEntities, type Entity, entityNames, isEntity } from '../../pii/entity.ts';
 import { type PiiSettings, type RestorePlace, restorePlaces } from '../../pii/settings.ts';
@@ -17,22 +19,39 @@ export function readSettings(args: readonly string[], env: Environment): PiiSett
     return list.flatMap((text) => text.split(/[\s,]+/)).filter((word) => word !== '');
   };
   const hasRestore = options.restore !== undefined || (env['SIGNALBOX_PII_RESTORE'] ?? '') !== '';
-  const key = env['SIGNALBOX_PII_KEY'] ?? '';
   return {
     entities: readEntities(words('entities')),
     actions: readActions(words('action')),
     regions: readRegions(words('region')),
     isAllowed: readAllowList(options.allow ?? env['SIGNALBOX_PII_ALLOW']?.split('\n') ?? []),
     restore: readRestore(hasRestore ? words('restore') : restorePlaces),
-    key: key === '' ? randomBytes(32) : Buffer.from(key),
+    ...readKey(options['key-file'], env),
   };
+}
+
+/** The key of a file or of the environment, which other processes have as well; else one of this process alone. */
+function readKey(given: string | undefined, env: Environment): Pick<PiiSettings, 'key' | 'isKeyShared'> {
+  const text = env['SIGNALBOX_PII_KEY'] ?? '';
+  if (given === undefined && text !== '') return { key: Buffer.from(text), isKeyShared: true };
+  const file = given ?? env['SIGNALBOX_PII_KEY_FILE'] ?? '';
+  if (file === '') return { key: randomBytes(32), isKeyShared: false };
+  try {
+    return { key: openKeyFile(resolve(file)), isKeyShared: true };
+  } catch (error) {
+    throw usage(
+      `the key file cannot be used: ${toRuntimeError(error).message}`,
+      'Name a file in a folder that exists.',
+    );
+  }
 }
 
 const list = { type: 'string', multiple: true } as const;
 
 function parse(args: readonly string[]) {
   try {
-    const options = { entities: list, action: list, region: list, allow: list, restore: list };
+    const keyFile = { type: 'string' } as const;
+    const lists = { entities: list, action: list, region: list, allow: list, restore: list };
+    const options = { ...lists, 'key-file': keyFile };
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
     // Node's message names the argument and what to do.
