@@ -1,6 +1,7 @@
 import type { Decision } from '../../contract/hook.ts';
 import { RuntimeError } from '../../errors.ts';
 import { createContradictionRefusal } from '../../provider/guard/guard-outcome.ts';
+import { passAnswer, type StreamDoor } from '../../provider/guard/pass-answer.ts';
 import type { StoppedAnswer } from '../../provider/guard/window-pieces.ts';
 import type { Channel, StreamPart, StreamReader, StreamWriter, Substitute } from '../wire/codec.ts';
 import { type Refusal, RefusedCall } from '../wire/refusal.ts';
@@ -11,13 +12,14 @@ import { type AnswerVerdict, judgeAnswer, toStop } from './answer-verdict.ts';
 import { AnswerWindows } from './answer-windows.ts';
 import { denialOf } from './denial.ts';
 import { FrameQueue } from './frame-queue.ts';
+import type { HeldShare } from './held-bytes.ts';
 import { Patience } from './patience.ts';
 import type { StreamedCall, StreamSettings } from './stream-call.ts';
 import type { StreamLog } from './stream-log.ts';
 import { UpstreamEvents } from './upstream-events.ts';
 
 /** One streamed answer on its way through the hooks to a client. */
-export class AnswerStream {
+export class AnswerStream implements StreamDoor<ReadEvent, string> {
   readonly #call: StreamedCall;
   readonly #settings: StreamSettings;
   readonly #log: StreamLog;
@@ -28,6 +30,7 @@ export class AnswerStream {
   readonly #windows: AnswerWindows | undefined;
   readonly #frames: FrameQueue;
   readonly #patience: Patience;
+  readonly #held: HeldShare;
 
   /** Throws Error when the endpoint has no streams. */
   constructor(call: StreamedCall, settings: StreamSettings, log: StreamLog) {
@@ -40,6 +43,7 @@ export class AnswerStream {
     this.#reader = codec.stream.reader(rules, request);
     this.#writer = codec.stream.writer(request);
     this.#events = new UpstreamEvents(call.events, call.abandon);
+    this.#held = settings.heldBytes.open();
     const { windowChars, waitMs } = settings;
     this.#windows =
       windowChars === undefined
@@ -52,50 +56,66 @@ export class AnswerStream {
 
   /** What the client is sent. Never rejects. */
   async *chunks(): AsyncGenerator<string, void> {
-    const held = this.#settings.heldBytes.open();
     try {
-      for await (const chunk of this.#answer(held.add)) {
+      for await (const chunk of passAnswer(this)) {
         if (chunk === '') continue;
         this.#log.begin();
         this.#patience.feed();
         yield chunk;
       }
-    } catch (error) {
-      if (this.#call.signal.aborted) return;
-      const refusal = error instanceof RefusedCall ? error.refusal : internal;
-      this.#log.refuse(refusal);
-      if (this.#log.hasBegun) yield this.#writer.fail(refusal);
     } finally {
-      held.end();
-      this.#events.end(new Error('the stream has ended'));
+      this.#held.end();
+      this.abandon(new Error('the stream has ended'));
     }
   }
 
-  async *#answer(hold: (bytes: number) => void): AsyncGenerator<string, void> {
-    for (;;) {
-      const event = yield* this.#patience.during(this.#events.next());
-      if (event === undefined) break;
-      hold(Buffer.byteLength(event.raw));
-      const part = this.#reader.push(event);
-      if (part.kind === 'error') return yield* this.#relayError(event);
-      if (part.kind === 'end') this.#events.complete();
-      this.#frames.add(event, part);
-      const stopped = part.kind === 'text' ? yield* this.#patience.during(this.#window(part)) : undefined;
-      yield this.#frames.take();
-      if (stopped !== undefined) return yield* this.#breakOff(stopped);
-    }
+  async *next(): AsyncGenerator<string, ReadEvent | undefined> {
+    const event = yield* this.#patience.during(this.#events.next());
+    if (event === undefined) return undefined;
+    this.#held.add(Buffer.byteLength(event.raw));
+    const part = this.#reader.push(event);
+    if (part.kind === 'error') throw new ToldError(event);
+    if (part.kind === 'end') this.#events.complete();
+    return { event, part };
+  }
+
+  async *take({ event, part }: ReadEvent): AsyncGenerator<string, StoppedAnswer | undefined> {
+    this.#frames.add(event, part);
+    if (part.kind !== 'text' || this.#windows === undefined) return undefined;
+    return yield* this.#patience.during(this.#windows.add(part.deltas));
+  }
+
+  *release(): Generator<string> {
+    yield this.#frames.take();
+  }
+
+  async *conclude(): AsyncGenerator<string, void> {
     const answer = this.#reader.answer();
     this.#log.usage = answer.usage;
     yield* this.#conclude(yield* this.#patience.during(judgeAnswer(answer, this.#judge)));
   }
 
-  /** Puts new text behind its window; returns what stopped it. */
-  async #window({ deltas }: Extract<StreamPart, { kind: 'text' }>): Promise<StoppedAnswer | undefined> {
-    for (const { channel, text } of deltas) {
-      const stopped = await this.#windows?.add(channel, text);
-      if (stopped !== undefined) return stopped;
+  abandon(reason: unknown): void {
+    this.#events.end(reason);
+  }
+
+  async *breakOff(stopped: StoppedAnswer): AsyncGenerator<string, void> {
+    const messages = this.#windows?.messages() ?? [];
+    yield* this.#patience.during(Promise.all(messages.map((message) => this.#call.judge.ask(message))));
+    yield* this.#conclude(toStop(stopped));
+  }
+
+  async *fail(thrown: unknown): AsyncGenerator<string, void> {
+    let error = thrown;
+    try {
+      if (thrown instanceof ToldError) return yield* this.#relayError(thrown.event);
+    } catch (inner) {
+      error = inner;
     }
-    return undefined;
+    if (this.#call.signal.aborted) return;
+    const refusal = error instanceof RefusedCall ? error.refusal : internal;
+    this.#log.refuse(refusal);
+    if (this.#log.hasBegun) yield this.#writer.fail(refusal);
   }
 
   async #askAboutPiece(member: Channel['member'], piece: string) {
@@ -104,14 +124,6 @@ export class AnswerStream {
     if (outcome.kind !== 'pass') return outcome;
     const text = plainReplaced(outcome.event.response.message)[member];
     return { kind: 'pass', text: typeof text === 'string' ? text : '' } as const;
-  }
-
-  /** Stops the upstream; observers are told of the answer as far as it came. */
-  async *#breakOff(stopped: StoppedAnswer): AsyncGenerator<string, void> {
-    this.#events.end(new Error('a filter stopped the answer'));
-    const messages = this.#windows?.messages() ?? [];
-    yield* this.#patience.during(Promise.all(messages.map((message) => this.#call.judge.ask(message))));
-    yield* this.#conclude(toStop(stopped));
   }
 
   *#conclude(verdict: AnswerVerdict): Generator<string, void> {
@@ -171,6 +183,22 @@ export class AnswerStream {
     this.#log.outcome = 'failed';
     this.#log.refusal = upstreamError;
     yield this.#frames.takeFree() + this.#writer.verbatim(event);
+  }
+}
+
+/** An event, and what it tells. */
+interface ReadEvent {
+  readonly event: SseEvent;
+  readonly part: StreamPart;
+}
+
+/** The upstream tells an error in its stream. */
+class ToldError extends Error {
+  readonly event: SseEvent;
+
+  constructor(event: SseEvent) {
+    super('the upstream tells an error');
+    this.event = event;
   }
 }
 

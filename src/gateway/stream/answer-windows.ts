@@ -6,7 +6,7 @@ import {
   releaseRest,
   type StoppedAnswer,
 } from '../../provider/guard/window-pieces.ts';
-import type { Channel } from '../wire/codec.ts';
+import type { Channel, StreamPart } from '../wire/codec.ts';
 
 /** Asks the filters about a piece of one member of a choice's message. */
 export type AskAboutMember = (member: Channel['member'], piece: string) => ReturnType<AskAboutPiece>;
@@ -46,7 +46,15 @@ export class AnswerWindows {
   }
 
   /** Adds text, and asks about what is due; returns what stopped it. */
-  async add(channel: Channel, text: string): Promise<StoppedAnswer | undefined> {
+  async add(deltas: Extract<StreamPart, { kind: 'text' }>['deltas']): Promise<StoppedAnswer | undefined> {
+    for (const { channel, text } of deltas) {
+      const stopped = await this.#addOne(channel, text);
+      if (stopped !== undefined) return stopped;
+    }
+    return undefined;
+  }
+
+  async #addOne(channel: Channel, text: string): Promise<StoppedAnswer | undefined> {
     if (text === '') return undefined;
     const grown = this.textOf(channel);
     grown.told += text;

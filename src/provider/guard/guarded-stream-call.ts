@@ -1,13 +1,12 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4StreamResult } from '@ai-sdk/provider';
-import { RuntimeError } from '../../errors.ts';
+import { AnswerDoor } from './answer-door.ts';
 import { type AdmittedCall, type CallSettings, type ModelCall, runBeforeCall } from './before-call.ts';
 import { zeroUsage } from './decision-report.ts';
-import { endFailed, endWithheld, type GuardedStream } from './guarded-stream.ts';
-import { streamHeldAnswer } from './held-stream.ts';
+import { endWithheld, type GuardedStream } from './guarded-stream.ts';
 import { toStream } from './output-stream.ts';
+import { passAnswer } from './pass-answer.ts';
 import { createUniqueToolCallIds } from './unique-tool-call-ids.ts';
 import { openUpstream } from './upstream.ts';
-import { streamWindowedAnswer } from './windowed-stream.ts';
 import { withoutAnswerText } from './withheld-error.ts';
 
 type Part = LanguageModelV4StreamPart;
@@ -40,7 +39,10 @@ export async function streamGuarded(
     consumerGone.abort(reason);
     upstream.abandon(reason);
   };
-  return { ...metadata, stream: toStream(guardParts(guarded, settings), { cancel }) };
+  return {
+    ...metadata,
+    stream: toStream(passAnswer(new AnswerDoor(guarded, settings.windowChars)), { cancel }),
+  };
 }
 
 /**
@@ -72,14 +74,5 @@ async function callModel(
     return await model.doStream({ ...params, abortSignal });
   } catch (error) {
     throw withoutAnswerText(error);
-  }
-}
-
-/** The guarded parts; a fault of the guard itself ends the stream with INTERNAL, without answer text. */
-async function* guardParts(stream: GuardedStream, { windowChars }: StreamSettings): AsyncGenerator<Part> {
-  try {
-    yield* windowChars === undefined ? streamHeldAnswer(stream) : streamWindowedAnswer(stream, windowChars);
-  } catch {
-    yield* endFailed(stream, new RuntimeError('INTERNAL', 'the guard failed, so the answer is withheld'));
   }
 }
