@@ -3,7 +3,7 @@ import type { Binding } from '../../src/binding/binding.ts';
 import { resolveExec, resolveHook } from '../../src/binding/resolve.ts';
 import type { DefaultsConfig, ExecConfig, HookConfig, RuntimeConfig } from '../../src/config/config.ts';
 import type { HookKind } from '../../src/contract/hook.ts';
-import { configText, native, told } from '../config/told.ts';
+import { usualGateway } from '../config/told.ts';
 
 const position = { file: '/etc/desk/runtime.yaml', line: 1, column: 1 };
 const host = { PATH: '/bin', API_KEY: 'sk-1234', OTHER: 'unseen' };
@@ -25,7 +25,7 @@ function config(defaults: DefaultsConfig = {}): RuntimeConfig {
     imports: [],
     providers: [],
     stateStore: { type: 'memory' },
-    gateway: told(configText(native, ' {}')).config?.gateway ?? expect.fail(),
+    gateway: usualGateway,
     defaults,
     logging: { level: 'info', fields: {} },
   };

@@ -2,7 +2,17 @@ import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfig, requireConfig } from '../../src/config/load.ts';
 import { RuntimeError } from '../../src/errors.ts';
-import { configText, folder, line, native, promptkit, searchPath, told, write } from './told.ts';
+import {
+  configText,
+  folder,
+  line,
+  native,
+  promptkit,
+  searchPath,
+  told,
+  usualGateway,
+  write,
+} from './told.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/config');
 const note =
@@ -152,6 +162,7 @@ describe('a file as PromptKit documents them', () => {
         },
       ],
       stateStore: { type: 'refused', reason: 'state_store.type is redis, which is not supported' },
+      gateway: usualGateway,
       defaults: {},
       logging: { level: 'warn', format: 'json', fields: { service: 'desk', shard: '7' } },
     });
@@ -171,6 +182,7 @@ describe('whole files', () => {
     imports: [],
     providers: [],
     stateStore: { type: 'sqlite', file: join(folder, '.signalbox/state.db') },
+    gateway: usualGateway,
     defaults: {},
     logging: { level: 'info', fields: {} },
   });

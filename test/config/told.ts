@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { RuntimeConfig } from '../../src/config/config.ts';
+import type { GatewayConfig, RuntimeConfig } from '../../src/config/config.ts';
 import { type LoadOptions, loadConfig } from '../../src/config/load.ts';
 import type { Problem } from '../../src/yaml/problem.ts';
 
@@ -41,3 +41,34 @@ export function line({ severity, line, column, message, hint }: Problem): string
   const text = `${severity} ${line}:${column} ${message}`;
   return hint === undefined ? text : `${text} | ${hint}`;
 }
+
+/** What a config without `spec.gateway` has. */
+export const usualGateway: GatewayConfig = {
+  listen: { host: '127.0.0.1', port: 8787 },
+  models: undefined,
+  hooks: new Map(),
+  onDeny: 'error',
+  stream: 'hold',
+  window: 200,
+  judge: new Map(),
+  opaque: [],
+  references: [],
+  redactsEmbeddings: false,
+  tools: { hooks: false, pending: 'refuse', holdMs: 120_000 },
+  passThrough: [],
+  limits: {
+    bodyBytes: 33_554_432,
+    answerBytes: 67_108_864,
+    depth: 128,
+    headersMs: 15_000,
+    requestMs: 60_000,
+    upstreamMs: 300_000,
+    idleMs: 120_000,
+    connections: 8192,
+    heldBytes: 16_777_216,
+    totalHeldBytes: 536_870_912,
+  },
+  requiresKeys: undefined,
+  audit: undefined,
+  drainMs: 30_000,
+};

@@ -144,6 +144,7 @@ export const gatewaySchema = {
     },
     embeddings: {
       type: ['object', 'null'],
+      description: 'Texts that are embedded; lists of token numbers are denied.',
       additionalProperties: false,
       properties: {
         redact: {
@@ -162,6 +163,7 @@ export const gatewaySchema = {
     limits: limitsSchema,
     keys: {
       type: ['object', 'null'],
+      description: 'Keys of the gateway itself, made by `signalbox keys create`.',
       additionalProperties: false,
       properties: {
         required: {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { configText, folder, native, promptkit, told } from '../told.ts';
+import { configText, folder, native, promptkit, told, usualGateway } from '../told.ts';
 
 const around = `
 providers: [{id: main, type: mock, model: scripted, additional_config: {responses: [{text: hi}]}}]
@@ -17,39 +17,9 @@ function read(section: string, apiVersion = native) {
   return { gateway: config?.gateway, problems: own };
 }
 
-const usual = {
-  listen: { host: '127.0.0.1', port: 8787 },
-  models: undefined,
-  hooks: new Map(),
-  onDeny: 'error',
-  stream: 'hold',
-  window: 200,
-  judge: new Map(),
-  opaque: [],
-  references: [],
-  redactsEmbeddings: false,
-  tools: { hooks: false, pending: 'refuse', holdMs: 120_000 },
-  passThrough: [],
-  limits: {
-    bodyBytes: 33_554_432,
-    answerBytes: 67_108_864,
-    depth: 128,
-    headersMs: 15_000,
-    requestMs: 60_000,
-    upstreamMs: 300_000,
-    idleMs: 120_000,
-    connections: 8192,
-    heldBytes: 16_777_216,
-    totalHeldBytes: 536_870_912,
-  },
-  requiresKeys: undefined,
-  audit: undefined,
-  drainMs: 30_000,
-};
-
 test('a config without a gateway has one with every default', () => {
   const { config, problems } = told(configText(native, ' {concurrency: 1}'));
-  expect({ gateway: config?.gateway, problems }).toEqual({ gateway: usual, problems: [] });
+  expect({ gateway: config?.gateway, problems }).toEqual({ gateway: usualGateway, problems: [] });
 });
 
 test('every key is read', () => {
