@@ -152,6 +152,10 @@ export const catalogue = {
     summary: 'There is no gateway key of that name or id.',
     hint: 'Run `signalbox keys list`; --config chooses the store.',
   },
+  LISTEN_FAILED: {
+    summary: 'The address of a server cannot be listened on, or must not be without keys.',
+    hint: 'Choose another one with `--listen HOST:PORT`; port 0 takes any that is free.',
+  },
   ABORTED: {
     summary: 'The caller gave the call up before it was answered.',
     hint: 'Call again when the result is wanted.',

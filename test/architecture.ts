@@ -120,6 +120,7 @@ const namesWithoutRules: readonly string[] = [
   'surface/cli/commands/hook-import.ts',
   'config/provider-types.ts',
   'provider/open/provider-kinds.ts',
+  'surface/cli/show/serving.ts',
 ];
 
 /** A foreign dialect is a folder with a `config/`: all else asks the registry. */

@@ -23,6 +23,8 @@ export interface Group {
   notify(call: HookCall): Promise<void>;
   /** Takes the texts for the model that background hooks have given since the last call. */
   takeLateContext(session: string): readonly string[];
+  /** The hooks of these names as a group of their own, which is closed by itself. */
+  restrict(names: ReadonlySet<string>): Group;
   /** Waits for queued notifications, at most the hooks' timeouts. Never rejects. */
   close(): Promise<void>;
 }
@@ -80,6 +82,12 @@ export function openGroup(dialect: ForeignDialect, members: readonly Member[], c
       report(question, { selected: selected.length, answer: answers.allow() });
     },
     takeLateContext: backgroundHooks.takeLateContext,
+    restrict: (names) =>
+      openGroup(
+        dialect,
+        members.filter(({ entry }) => names.has(entry.name)),
+        context,
+      ),
     close: backgroundHooks.close,
   };
 }

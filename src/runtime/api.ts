@@ -22,8 +22,10 @@ import type {
   PendingFilter,
   SuiteRunOptions,
 } from './api-options.ts';
+import type { Gateway, GatewayOptions } from './gateway/document.ts';
 
 export type * from './api-options.ts';
+export type * from './gateway/document.ts';
 
 /** A run that is kept. */
 export interface SuiteRunInfo {
@@ -88,6 +90,11 @@ export interface Runtime extends AsyncDisposable {
   readonly providers: { list(): ProviderInfo[] };
   /** AI SDK middleware that takes every call of a model through the provider hooks. Throws RUNTIME_CLOSED. */
   guard(options?: GuardOptions): LanguageModelV4Middleware;
+  /**
+   * A gateway of the config's models, behind its hooks, for a server of one's own. It is opened with its first call. Throws
+   * USAGE, RUNTIME_CLOSED.
+   */
+  gateway(options?: GatewayOptions): Gateway;
   /**
    * Runs a Pipeline file on this runtime until it ends or waits for a person. `input` is a value, or JSON
    * text whose bytes are kept. Throws CONFIG_INVALID, FILE_UNREADABLE, INPUT_INVALID, STORE_FAILED, ABORTED.

@@ -25,10 +25,16 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   const closing = new AbortController();
   const closed = closing.signal;
   const wired = await wireRuntime(loaded, entries, { emit, closed, options });
-  const { suspendRuns, ...served } = serveRuntime(loaded, wired, { emit, closed, store, results });
+  const { suspendRuns, closeGateways, ...served } = serveRuntime(loaded, wired, {
+    emit,
+    closed,
+    store,
+    results,
+  });
   const end = once(async () => {
     closing.abort(new RuntimeError('RUNTIME_CLOSED', 'the runtime is closed'));
     await suspendRuns();
+    await closeGateways();
     await wired.close();
     await events.close();
     const { services, cassette } = wired;

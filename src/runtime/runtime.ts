@@ -19,7 +19,11 @@ export type { Selection } from '../suite/select/select.ts';
 export type { DecisionInput as Decider } from '../tool-call/decider.ts';
 export { formatProblem, problemsOf } from '../yaml/problem.ts';
 export type * from './api.ts';
+export type { ServedGateway } from './gateway/serve.ts';
 export { openRuntime } from './open-runtime.ts';
+
+/** Imports the module that serves gateways, on first use. */
+export const loadServer = async () => await import('./gateway/serve.ts');
 
 /** Imports the module that validates files of every kind, on first use. */
 export const loadChecker = async () => await import('../project/validate-file.ts');

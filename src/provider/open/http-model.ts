@@ -9,7 +9,37 @@ import { secretsOfHeaders } from './secret-headers.ts';
 
 interface HttpModelContext {
   readonly env: HostEnv;
+  /** Where a relative `credential_file` starts. */
   readonly folder: string;
+}
+
+/** How an API is called. */
+export interface HttpAccess {
+  readonly baseUrl: string;
+  /** Absent: no credential is sent. */
+  readonly apiKey?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What no error and no log may show. */
+  readonly secrets: readonly string[];
+}
+
+/** The address, headers and credential of a provider. Throws PROVIDER_UNUSABLE. */
+export async function readAccess(
+  config: ProviderConfig,
+  kind: ProviderKind,
+  { env, folder }: HttpModelContext,
+): Promise<HttpAccess> {
+  requireHeaders(config);
+  const baseUrl = kind.baseUrl(config);
+  const sources = { env, folder, variables: kind.keyVariables, required: kind.needsKey };
+  const apiKey = await readCredential(config, sources);
+  const { headers } = config;
+  return {
+    baseUrl,
+    headers,
+    secrets: secretsOf(config, apiKey),
+    ...(apiKey === undefined ? {} : { apiKey }),
+  };
 }
 
 /** A model behind an HTTP API, with its key. Throws PROVIDER_UNUSABLE. */
@@ -18,20 +48,12 @@ export async function openHttpModel(
   kind: ProviderKind,
   { env, folder }: HttpModelContext,
 ): Promise<{ model: LanguageModelV4; peer: Peer }> {
-  requireHeaders(config);
-  const baseUrl = kind.baseUrl(config);
-  const sources = { env, folder, variables: kind.keyVariables, required: kind.needsKey };
-  const apiKey = await readCredential(config, sources);
-  const access = {
-    baseUrl,
-    headers: config.headers,
-    fetch: fetchWithoutRedirects,
-    ...(apiKey === undefined ? {} : { apiKey }),
-  };
+  const { secrets, ...called } = await readAccess(config, kind, { env, folder });
+  const access = { ...called, fetch: fetchWithoutRedirects };
   const model = await kind.open(config, access).catch((thrown: unknown) => {
     throw thrown instanceof RuntimeError ? thrown : unusableError(config.id, toRuntimeError(thrown).message);
   });
-  return { model, peer: { id: config.id, secrets: secretsOf(config, apiKey) } };
+  return { model, peer: { id: config.id, secrets } };
 }
 
 function requireHeaders({ id, headers }: ProviderConfig): void {

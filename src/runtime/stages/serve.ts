@@ -12,6 +12,7 @@ import type { Runtime } from '../api.ts';
 import { callDirectly } from '../direct-call.ts';
 import { callEval } from '../eval-call.ts';
 import { fireEvent } from '../fire-event.ts';
+import { type LazyGateway, lazyGateway } from '../gateway/lazy-gateway.ts';
 import type { Lazy, LazyStore } from '../lazy-store.ts';
 import type { LoadedRuntime } from './load.ts';
 import type { WiredRuntime } from './wire.ts';
@@ -28,6 +29,8 @@ interface ServeContext {
 export type ServedRuntime = Omit<Runtime, 'close' | typeof Symbol.asyncDispose> & {
   /** Never rejects. */
   suspendRuns(): Promise<void>;
+  /** Ends its gateways. Never rejects. */
+  closeGateways(): Promise<void>;
 };
 
 /** The methods of a runtime. What most programs never call is neither read from disk nor opened before its first use. */
@@ -64,6 +67,7 @@ export function serveRuntime(
         throw scrubError(toRuntimeError(thrown), scrubber);
       }
     };
+  const gateways: LazyGateway[] = [];
   const direct = { store, config: resolve(config.file), emit, isDurable };
   const find = (name: string) => tools.get(name);
   return {
@@ -109,6 +113,18 @@ export function serveRuntime(
       fire: method(async (event, options) => await fireEvent(wired, event, options)),
     },
     providers: { list: () => config.providers.map(({ id, type, model }) => ({ id, type, model })) },
+    gateway: (options = {}) => {
+      requireOpen();
+      const gateway = lazyGateway(() => {
+        requireOpen();
+        return { config, links, env: host, scrubber, emit };
+      }, options);
+      gateways.push(gateway);
+      return gateway;
+    },
+    closeGateways: async () => {
+      await Promise.all(gateways.map((gateway) => gateway.close()));
+    },
     guard: ({ providerId, stream = 'hold', window } = {}) => {
       requireOpen();
       return lazyGuard({ fire: services.fire, stream, providerId, windowChars: window });

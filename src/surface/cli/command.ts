@@ -35,6 +35,8 @@ export type OpenOptions = Pick<
 > & {
   /** Formats the log for people also without a terminal, unless the config says otherwise. */
   readonly isLogForPeople?: boolean;
+  /** Ctrl-C does not end its work: the command ends it by itself. */
+  readonly outlivesInterrupt?: boolean;
 };
 
 /**
@@ -44,18 +46,20 @@ export type OpenOptions = Pick<
 export type RunCommand = (
   command: Command,
   work: (context: CommandContext) => Promise<ExitCode>,
+  /** The command goes on until it is interrupted, which is its good end. */
+  isServer?: boolean,
 ) => Promise<void>;
 
 /** Makes what runs the commands of one invocation; `exit` gets the exit code. */
 export function openRunCommand(invocation: Invocation, exit: (code: ExitCode) => void): RunCommand {
   const { signal } = invocation;
-  return async (command, work) => {
+  return async (command, work, isServer = false) => {
     const options: CommonOptions = command.optsWithGlobals();
     const isConfigGiven = command.getOptionValueSourceWithGlobals('config') === 'cli';
     const codeOf = givesVerdict(command) ? exitCodeOfEvalError : exitCodeOfError;
     const code = await runWork({ invocation, options, isConfigGiven, signal }, work, codeOf);
     // Ctrl-C may also have come while the runtime was closing.
-    exit(signal.aborted ? 130 : code);
+    exit(signal.aborted && !isServer ? 130 : code);
   };
 }
 
@@ -73,13 +77,14 @@ async function runWork(
   const { invocation, options, signal } = base;
   const terminal = openTerminal(invocation, options.color);
   const opened: Runtime[] = [];
-  const open = async (file = options.config, { isLogForPeople = false, ...more }: OpenOptions = {}) => {
+  const open = async (file = options.config, open: OpenOptions = {}) => {
+    const { isLogForPeople = false, outlivesInterrupt = false, ...more } = open;
     const { openRuntime } = await import('../../runtime/runtime.ts');
     const runtime = await openRuntime(file, {
       ...more,
       env: invocation.env,
       launcher: launcherOf(invocation),
-      signal,
+      ...(!outlivesInterrupt && { signal }),
       logLevel: options.logLevel ?? more.logLevel,
       log: {
         write: terminal.writeStderr,

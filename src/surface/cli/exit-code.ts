@@ -74,6 +74,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'CONFIG_INVALID':
     case 'DATASET_INVALID':
     case 'NAME_UNKNOWN':
+    case 'LISTEN_FAILED':
     case 'EVENT_INVALID':
     case 'INPUT_INVALID':
     // As outcomes of a call these two are values; as errors they mean that a decision was invalid.

@@ -13,6 +13,8 @@ export interface Invocation {
   readonly cwd: string;
   /** Aborted by Ctrl-C: the command ends its processes in peace, and exits with 130. */
   readonly signal: AbortSignal;
+  /** From now on SIGHUP calls the listener, instead of what Ctrl-C does. */
+  readonly onHangup: (listener: () => void) => void;
   /** Does what Ctrl-C does; a terminal that is read key by key sends no signal of its own. */
   readonly interrupt: () => void;
   /** The name of who sits at the terminal. */

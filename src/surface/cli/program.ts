@@ -10,6 +10,7 @@ import { addPendingCommands } from './commands/pending.ts';
 import { addProviderCommands } from './commands/provider.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addRunsCommands } from './commands/runs.ts';
+import { addServeCommand } from './commands/serve.ts';
 import { addToolCommands } from './commands/tool.ts';
 import { addValidateCommand } from './commands/validate.ts';
 import type { ExitCode } from './exit-code.ts';
@@ -75,6 +76,7 @@ const groups: readonly CommandGroup[] = [
   { names: ['eval'], add: addEvalCommands },
   { names: ['hook', 'hooks'], add: addHookCommands },
   { names: ['provider', 'providers'], add: addProviderCommands },
+  { names: ['serve'], add: addServeCommand },
   { names: ['run'], add: addRunCommand },
   { names: ['pending'], add: addPendingCommands },
   { names: ['runs'], add: addRunsCommands },

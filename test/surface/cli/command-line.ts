@@ -148,6 +148,7 @@ async function callMain(
     env: { ...quietEnv(), ...env },
     cwd,
     signal: interruption.signal,
+    onHangup: () => {},
     interrupt: () => interruption.abort(),
     userName: () => userInfo().username,
     limitHeapGrowth: () => {},

@@ -1,10 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 import { main } from '../program.ts';
-import { openInterruptSignal } from './interrupt.ts';
+import { openSignals } from './interrupt.ts';
 import { userName } from './user-name.ts';
 
 /** Runs the command line with the arguments, streams, signals and environment of this process, and sets its exit code. */
 export async function runProcess(): Promise<void> {
+  const { signal, onHangup } = openSignals();
   process.exitCode = await main({
     argv: process.argv.slice(2),
     // Node opens a stream when it is first asked for, and not every command reads.
@@ -19,7 +20,8 @@ export async function runProcess(): Promise<void> {
     },
     env: process.env,
     cwd: process.cwd(),
-    signal: openInterruptSignal(),
+    signal,
+    onHangup,
     interrupt: () => process.kill(process.pid, 'SIGINT'),
     userName,
     limitHeapGrowth,

@@ -1,0 +1,108 @@
+import { nextEventId } from '../../contract/call-id.ts';
+import type { Decision } from '../../contract/hook.ts';
+import type { ChatMessage, ProviderRequest } from '../../contract/provider.ts';
+import { RuntimeError } from '../../errors.ts';
+import { type Link, passGate } from '../../hooks/gate.ts';
+import { isSameByValue } from '../../json/equal.ts';
+import { askHooks, createFaultRefusal, type Fire } from '../../provider/guard/guard-outcome.ts';
+import { toSubstitute } from '../stream/answer-verdict.ts';
+import { denialOf } from '../stream/denial.ts';
+import type { Substitute } from '../wire/codec.ts';
+import type { Refusal } from '../wire/refusal.ts';
+import type { JudgeContext } from './ports.ts';
+import { metadataOf } from './session.ts';
+import type { ReadCall } from './stages.ts';
+
+/** A request that may go upstream. */
+export interface PassedRequest {
+  readonly kind: 'pass';
+  /** As the upstream is to get it. */
+  readonly body: string;
+  /** As the filters left it. */
+  readonly request: ProviderRequest;
+}
+
+/** What becomes of a request. */
+export type BeforeOutcome =
+  | PassedRequest
+  | { readonly kind: 'answer'; readonly substitute: Substitute; readonly by: Decision }
+  | { readonly kind: 'refuse'; readonly refusal: Refusal };
+
+/** Asks the tool hooks about results, and then the provider hooks about the whole request. Throws RefusedCall. */
+export async function runBeforeCall(call: ReadCall): Promise<BeforeOutcome> {
+  const { services, account, caller, hooks, client } = call;
+  const messages = await judgeResults(call);
+  const sent = toProviderRequest(call, messages);
+  const chain = services.seen?.watch(caller, hooks.links);
+  const fire = createFire(chain?.links ?? hooks.links);
+  const outcome = await account.time('hooks', () =>
+    askHooks(fire, { hook: 'provider', phase: 'before_call', request: sent }, { signal: client.signal }),
+  );
+  client.signal.throwIfAborted();
+  const { decision } = outcome;
+  if (hooks.hears('before_call')) account.decided('before_call', decision);
+  if (outcome.kind === 'refuse') return { kind: 'refuse', refusal: denialOf(outcome, 'before_call') };
+  if (outcome.kind === 'answer')
+    return { kind: 'answer', substitute: toSubstitute(outcome.answer), by: decision };
+  const { request } = outcome.event;
+  try {
+    const body = writeRequest(call, sent, request);
+    chain?.remember();
+    return { kind: 'pass', body, request };
+  } catch (thrown) {
+    const refused = createFaultRefusal('before_call', thrown, decision);
+    return { kind: 'refuse', refusal: denialOf(refused, 'before_call') };
+  }
+}
+
+/** Fires events at the hooks of these links. */
+export function createFire(links: readonly Link[]): Fire {
+  return async (event, options) => await passGate(links, event, { call: nextEventId(), ...options });
+}
+
+async function judgeResults(call: ReadCall): Promise<readonly ChatMessage[]> {
+  const { services, request, account } = call;
+  const { tools } = services;
+  if (tools === undefined || request.toolResults.length === 0) return request.payload.messages;
+  return await account.time('hooks', () => tools.judgeResults(judgeContextOf(call)));
+}
+
+/** What judges of tools are told of a call. */
+export function judgeContextOf({ caller, client, request, account }: ReadCall): JudgeContext {
+  return {
+    caller,
+    endpoint: client.endpoint,
+    model: request.model,
+    request,
+    signal: client.signal,
+    onDecision: (phase, decision) => account.decided(phase, decision),
+  };
+}
+
+function toProviderRequest(
+  { request, offered, caller, client }: ReadCall,
+  messages: readonly ChatMessage[],
+): ProviderRequest {
+  const { system_prompt, round, tools, options, other } = request.payload;
+  return {
+    provider_id: offered.provider.id,
+    model: request.model,
+    messages,
+    system_prompt,
+    round,
+    metadata: metadataOf(client, caller),
+    tools,
+    options,
+    other,
+  };
+}
+
+/** The body with the hooks' changes. Throws REPLY_MALFORMED for a change that has no place in it. */
+function writeRequest({ request, offered }: ReadCall, sent: ProviderRequest, left: ProviderRequest): string {
+  if (left.model !== sent.model) throw new RuntimeError('REPLY_MALFORMED', 'a gateway keeps the model');
+  if (!isSameByValue(left.options, sent.options))
+    throw new RuntimeError('REPLY_MALFORMED', 'a gateway keeps the settings of a request');
+  const { payload } = request;
+  const { messages, system_prompt, other = payload.other, tools = payload.tools } = left;
+  return request.write({ messages, system_prompt, other, tools }, offered.upstreamName);
+}

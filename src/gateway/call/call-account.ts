@@ -1,0 +1,140 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Decision } from '../../contract/hook.ts';
+import { toAuditedVerdict } from '../audit/verdict.ts';
+import { costOf } from '../keys/estimate.ts';
+import type { OfferedModel } from '../upstream/upstream.ts';
+import type { EndpointName, TokenUsage } from '../wire/codec.ts';
+import type { AuditedVerdict, AuditRecord, Caller, Lease, Used } from './ports.ts';
+import type { GatewayServices } from './services.ts';
+
+/** How a call ended. */
+export interface CallEnd {
+  readonly status: number;
+  /** Of a call that no hook denied or changed. */
+  readonly outcome: 'allowed' | 'failed' | 'aborted' | 'refused';
+  /** The body that the client got, or what digests it; undefined where none was made. */
+  readonly answer?: string | undefined;
+}
+
+/** What a call used and what was decided on it, for its key's limits and for the audit. */
+export class CallAccount {
+  readonly id = `sbx_${randomUUID()}`;
+  readonly #services: Pick<GatewayServices, 'audit' | 'config'>;
+  readonly #endpoint: EndpointName;
+  readonly #startedAt = Date.now();
+  readonly #started = performance.now();
+  readonly #verdicts: AuditedVerdict[] = [];
+  #hooksMs = 0;
+  #upstreamMs = 0;
+  #lease: Lease | undefined;
+  #hasEnded = false;
+  /** Of the upstream that was called, if one was. */
+  #wasSent = false;
+  caller: Caller | undefined;
+  offered: OfferedModel | undefined;
+  model = '';
+  isStream = false;
+  /** The body as the client sent it. */
+  request = '';
+  usage: TokenUsage | undefined;
+
+  constructor(services: Pick<GatewayServices, 'audit' | 'config'>, endpoint: EndpointName) {
+    this.#services = services;
+    this.#endpoint = endpoint;
+  }
+
+  /** Whether somebody asks for the tokens of an answer. */
+  get countsTokens(): boolean {
+    return this.#services.audit !== undefined || this.caller?.keyId != null;
+  }
+
+  /** Whether somebody asks for the bodies. */
+  get keepsBodies(): boolean {
+    return this.#services.audit !== undefined;
+  }
+
+  hold(lease: Lease): void {
+    this.#lease = lease;
+  }
+
+  decided(phase: string, decision: Decision): void {
+    this.#verdicts.push(toAuditedVerdict(phase, decision));
+  }
+
+  /** Counts the time of hooks, or of the upstream. */
+  async time<Result>(what: 'hooks' | 'upstream', work: () => Promise<Result>): Promise<Result> {
+    const from = performance.now();
+    if (what === 'upstream') this.#wasSent = true;
+    try {
+      return await work();
+    } finally {
+      const took = performance.now() - from;
+      if (what === 'hooks') this.#hooksMs += took;
+      else this.#upstreamMs += took;
+    }
+  }
+
+  /** Adds the times of a stream, in milliseconds. */
+  tookStream({ total, hooks }: { readonly total: number; readonly hooks: number }): void {
+    this.#hooksMs += hooks;
+    this.#upstreamMs += Math.max(0, total - hooks);
+  }
+
+  /**
+   * Settles the call: gives its place back, and keeps its row. Once. Rejects with RefusedCall when the row cannot be kept and
+   * has to be; then the end of the answer must not go out.
+   */
+  async end(end: CallEnd): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    await this.#lease?.end(this.#wasSent ? this.#used() : undefined);
+    if (this.#services.audit !== undefined) await this.#services.audit.write(this.#record(end));
+  }
+
+  #used(): Used {
+    return { usage: this.usage, cost: this.#cost() };
+  }
+
+  #cost(): number | null {
+    return this.usage === undefined ? null : costOf(this.usage, this.offered?.provider.pricing);
+  }
+
+  #record({ status, outcome, answer }: CallEnd): AuditRecord {
+    const { id, caller, usage, model, isStream, request } = this;
+    const isContentKept = this.#services.config.audit?.content === true;
+    return {
+      id,
+      at: this.#startedAt,
+      keyId: caller?.keyId ?? null,
+      caller: caller?.name ?? '',
+      endpoint: this.#endpoint,
+      model,
+      isStream,
+      status,
+      outcome: this.#outcomeOf(outcome),
+      verdicts: this.#verdicts,
+      requestDigest: digest(request),
+      answerDigest: answer === undefined ? null : digest(answer),
+      usage,
+      cost: this.#cost(),
+      times: {
+        total: performance.now() - this.#started,
+        hooks: this.#hooksMs,
+        upstream: this.#upstreamMs,
+      },
+      content: isContentKept ? { request, answer: answer ?? '' } : undefined,
+    };
+  }
+
+  #outcomeOf(outcome: CallEnd['outcome']): AuditRecord['outcome'] {
+    if (outcome === 'aborted') return outcome;
+    const verdicts = this.#verdicts.map(({ verdict }) => verdict);
+    if (verdicts.some((verdict) => verdict !== 'allow' && verdict !== 'modify')) return 'denied';
+    if (outcome === 'allowed' && verdicts.includes('modify')) return 'modified';
+    return outcome;
+  }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,56 @@
+import { forwardedHeaders, mediaTypeOf } from '../upstream/headers.ts';
+import type { UpstreamAnswer } from '../upstream/upstream.ts';
+import { invalidAnswer } from '../wire/faults.ts';
+import { type PassedRequest, runBeforeCall } from './before-call.ts';
+import type { ClientReply } from './client-call.ts';
+import { enterCall } from './enter.ts';
+import { judgeStream } from './judge-stream.ts';
+import { judgeWhole } from './judge-whole.ts';
+import type { GuardedCall, ReadCall } from './stages.ts';
+import { toDenialReply, toStandInReply } from './stand-in.ts';
+import { requireReadable } from './upstream-body.ts';
+
+/** Answers a call whose request and answer pass hooks. Throws RefusedCall. */
+export async function answerGuarded(call: GuardedCall, text: string): Promise<ClientReply> {
+  const { client, services } = call;
+  const codec = services.codecs[client.endpoint];
+  const request = codec.readRequest(text, services.rules);
+  const { model, isStream, maxTokens, choices } = request;
+  const offered = await enterCall(call, { text, model, isStream, maxTokens, choices });
+  const read: ReadCall = { ...call, request, offered };
+  const before = await runBeforeCall(read);
+  switch (before.kind) {
+    case 'refuse':
+      return await toDenialReply(read, before.refusal);
+    case 'answer':
+      return await toStandInReply(read, before, 'before_call');
+    case 'pass':
+      return await judgeUpstream(read, before);
+  }
+}
+
+async function judgeUpstream(call: ReadCall, passed: PassedRequest): Promise<ClientReply> {
+  const answer = await askUpstream(call, passed);
+  const isStream = answer.status < 300 && mediaTypeOf(answer.headers) === 'text/event-stream';
+  if (!isStream) return await judgeWhole(call, passed, answer);
+  if (call.request.isStream) return await judgeStream(call, passed, answer);
+  answer.discard();
+  throw invalidAnswer('it is a stream, and none was asked for');
+}
+
+async function askUpstream(
+  { client, services, account, offered }: ReadCall,
+  { body }: PassedRequest,
+): Promise<UpstreamAnswer> {
+  const answer = await account.time('upstream', () =>
+    offered.upstream.send({
+      endpoint: client.endpoint,
+      query: client.query,
+      headers: forwardedHeaders(client.headers, services.config.passThrough),
+      body,
+      signal: client.signal,
+    }),
+  );
+  requireReadable(answer, offered.provider.id);
+  return answer;
+}

@@ -1,0 +1,59 @@
+interface BodyOptions {
+  /** Whether `end` is given the text of the whole body. */
+  readonly isKept: boolean;
+  /**
+   * Called once, when the chunks have ended or the client has gone away, and before the end of the answer goes out. When it
+   * rejects, the connection is cut.
+   */
+  readonly end: (text: string | undefined) => Promise<void>;
+  /** Told of what `end` throws when nobody can be told any more. */
+  readonly report: (thrown: unknown) => void;
+}
+
+/** The bytes of a streamed answer. */
+export function toBody(
+  chunks: AsyncIterableIterator<string>,
+  { isKept, end, report }: BodyOptions,
+): ReadableStream<Uint8Array> {
+  const texts: string[] = [];
+  const encoder = new TextEncoder();
+  let last: string | undefined;
+  const endOnce = async () => await end(isKept ? texts.join('') : undefined);
+  const next = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const { done, value } = await chunks.next();
+    if (done === true) {
+      await endOnce();
+      if (last !== undefined) controller.enqueue(encoder.encode(last));
+      controller.close();
+      return;
+    }
+    if (isKept) texts.push(value);
+    const before = last;
+    last = isKept && isLast(value) ? value : undefined;
+    const text = (before ?? '') + (last === undefined ? value : '');
+    if (text === '') await next(controller);
+    else controller.enqueue(encoder.encode(text));
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        try {
+          await next(controller);
+        } catch (thrown) {
+          await chunks.return?.();
+          controller.error(thrown);
+        }
+      },
+      cancel: async () => {
+        await chunks.return?.();
+        await endOnce().catch(report);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Whether a chunk may hold the end of an answer, which must not go out before its row is kept. */
+function isLast(chunk: string): boolean {
+  return /\[DONE\]|message_stop|response\.(?:completed|incomplete|failed)/.test(chunk);
+}

@@ -1,0 +1,30 @@
+import type { GatewayConfig } from '../../config/config.ts';
+import type { HookSet } from '../../hooks/hook-set.ts';
+import type { HeldBytes } from '../stream/held-bytes.ts';
+import type { OfferedModel } from '../upstream/upstream.ts';
+import type { EndpointCodec, EndpointName, WireRules } from '../wire/codec.ts';
+import type { Admission, AuditLog, Caller, SeenMessages, ToolJudge } from './ports.ts';
+
+/** What the calls of a gateway use. */
+export interface GatewayServices {
+  readonly config: GatewayConfig;
+  /** In the order of the config. */
+  readonly models: readonly OfferedModel[];
+  readonly codecs: Readonly<Record<EndpointName, EndpointCodec>>;
+  readonly rules: WireRules;
+  /** What streams hold, all together. */
+  readonly heldBytes: HeldBytes;
+  readonly admission: Admission;
+  /** Whether every call needs a key. */
+  readonly requiresKeys: boolean;
+  /** Undefined: no row is kept. */
+  readonly audit: AuditLog | undefined;
+  /** Undefined: tool hooks do not judge. */
+  readonly tools: ToolJudge | undefined;
+  /** Undefined: every hook judges all messages. */
+  readonly seen: SeenMessages | undefined;
+  /** Told of faults of the gateway itself. */
+  readonly report: (thrown: unknown) => void;
+  /** The hooks that a caller's calls pass. */
+  hooksOf(caller: Caller): HookSet;
+}

@@ -1,0 +1,30 @@
+import type { HookSet } from '../../hooks/hook-set.ts';
+import type { OfferedModel } from '../upstream/upstream.ts';
+import type { WireRequest } from '../wire/codec.ts';
+import type { CallAccount } from './call-account.ts';
+import type { ClientCall } from './client-call.ts';
+import type { Caller } from './ports.ts';
+import type { GatewayServices } from './services.ts';
+
+/** A call that came in. */
+export interface IncomingCall {
+  readonly client: ClientCall;
+  readonly services: GatewayServices;
+  readonly account: CallAccount;
+}
+
+/** A call whose caller is known. */
+export interface CallOfCaller extends IncomingCall {
+  readonly caller: Caller;
+}
+
+/** A call that hooks hear of. */
+export interface GuardedCall extends CallOfCaller {
+  readonly hooks: HookSet;
+}
+
+/** A guarded call whose request was read. */
+export interface ReadCall extends GuardedCall {
+  readonly request: WireRequest;
+  readonly offered: OfferedModel;
+}

@@ -1,0 +1,51 @@
+import type { Decision } from '../../contract/hook.ts';
+import type { Substitute } from '../wire/codec.ts';
+import { type Refusal, RefusedCall } from '../wire/refusal.ts';
+import type { ClientReply } from './client-call.ts';
+import { verdictHeaders } from './reply.ts';
+import type { ReadCall } from './stages.ts';
+import { streamHeaders } from './stream-headers.ts';
+
+/**
+ * A denial, as the config wants it told: an error, or the endpoint's own refusal as an answer. Throws RefusedCall for an
+ * error, for what is no denial, and where the endpoint has no texts as answers.
+ */
+export async function toDenialReply(call: ReadCall, refusal: Refusal): Promise<ClientReply> {
+  const { services, client } = call;
+  const isAnswer = services.config.onDeny === 'answer' && refusal.code === 'content_filter';
+  if (!isAnswer || services.codecs[client.endpoint].substitute === undefined) throw new RefusedCall(refusal);
+  const headers = { 'x-should-retry': 'false', ...(refusal.verdict && verdictHeaders(refusal.verdict)) };
+  return await standIn(call, { text: refusal.message, end: 'refused' }, headers);
+}
+
+/** A hook's own text in the place of the model's answer. Throws RefusedCall where the endpoint has no texts as answers. */
+export async function toStandInReply(
+  call: ReadCall,
+  { substitute, by: { verdict, hook } }: { readonly substitute: Substitute; readonly by: Decision },
+  phase: string,
+): Promise<ClientReply> {
+  return await standIn(call, substitute, verdictHeaders({ verdict, hook, phase }));
+}
+
+async function standIn(
+  call: ReadCall,
+  substitute: Substitute,
+  headers: Readonly<Record<string, string>>,
+): Promise<ClientReply> {
+  const { services, client, request, account } = call;
+  const codec = services.codecs[client.endpoint];
+  const body = codec.substitute?.(substitute, request.model);
+  if (body === undefined) throw new RefusedCall(noTexts);
+  const writer = request.isStream ? codec.stream?.writer(request) : undefined;
+  const text = writer === undefined ? body : writer.finish(body);
+  await account.end({ status: 200, outcome: 'allowed', answer: text });
+  const form = writer === undefined ? { 'content-type': 'application/json' } : streamHeaders;
+  return { status: 200, headers: { ...form, ...headers }, body: text };
+}
+
+const noTexts: Refusal = {
+  status: 400,
+  code: 'content_filter',
+  message: 'A hook gives a text in the place of the answer, and this endpoint answers with none.',
+  isRetryable: false,
+};

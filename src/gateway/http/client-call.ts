@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http';
+import type { ClientCall } from '../call/client-call.ts';
+import { RefusedCall } from '../wire/refusal.ts';
+
+/** What Node's server gives beside a request; absent where the request comes from somewhere else. */
+export interface NodeBindings {
+  readonly incoming?: IncomingMessage | undefined;
+}
+
+/** A call of what came in. Its body is read from the socket, without a stream of the web in between. */
+export function toClientCall(
+  request: Request,
+  { incoming }: NodeBindings = {},
+  about: Pick<ClientCall, 'endpoint' | 'query'>,
+): ClientCall {
+  const headers = incoming?.headers ?? Object.fromEntries(request.headers);
+  const read = async (maxBytes: number) => {
+    requireIdentity(headers['content-encoding']);
+    const length = headers['content-length'];
+    if (typeof length === 'string' && Number(length) > maxBytes) throw tooLarge(maxBytes);
+    return incoming === undefined
+      ? await readStream(request.body, maxBytes)
+      : await readIncoming(incoming, maxBytes);
+  };
+  return { ...about, headers, readBody: read, signal: request.signal };
+}
+
+function requireIdentity(encoding: string | string[] | undefined): void {
+  if (encoding === undefined || String(encoding).trim().toLowerCase() === 'identity') return;
+  throw new RefusedCall({
+    status: 415,
+    code: 'unsupported_encoding',
+    message: 'The body must not be compressed (content-encoding: identity).',
+    isRetryable: false,
+  });
+}
+
+function tooLarge(maxBytes: number): RefusedCall {
+  return new RefusedCall({
+    status: 413,
+    code: 'body_too_large',
+    message: `The body is larger than ${maxBytes} bytes.`,
+    isRetryable: false,
+  });
+}
+
+function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > maxBytes) end(() => reject(tooLarge(maxBytes)));
+      else chunks.push(chunk);
+    };
+    const onEnd = () => end(() => resolve(joinChunks(chunks, length)));
+    const onClose = () => end(() => reject(brokenOff()));
+    const end = (settle: () => void) => {
+      incoming.off('data', onData).off('end', onEnd).off('close', onClose);
+      settle();
+    };
+    incoming.on('data', onData).once('end', onEnd).once('close', onClose).on('error', onClose);
+  });
+}
+
+async function readStream(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.length;
+    if (length > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  return joinChunks(chunks, length);
+}
+
+function joinChunks(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const [only] = chunks;
+  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, length);
+}
+
+function brokenOff(): RefusedCall {
+  return new RefusedCall({
+    status: 400,
+    code: 'body_incomplete',
+    message: 'The body broke off.',
+    isRetryable: true,
+  });
+}

@@ -1,0 +1,109 @@
+import { type Context, Hono } from 'hono';
+import { answerCall } from '../call/answer-call.ts';
+import type { ClientReply } from '../call/client-call.ts';
+import { toRefusal, toRefusalReply } from '../call/reply.ts';
+import type { GatewayServices } from '../call/services.ts';
+import type { EndpointName } from '../wire/codec.ts';
+import type { Refusal } from '../wire/refusal.ts';
+import { type NodeBindings, toClientCall } from './client-call.ts';
+import { answerModel, answerModels } from './models.ts';
+import { queryOf } from './query.ts';
+import { requireTrustedOrigin } from './trusted-origin.ts';
+
+/** Where each endpoint is. */
+export const endpointPaths: Readonly<Record<EndpointName, string>> = {
+  chat: '/v1/chat/completions',
+  responses: '/v1/responses',
+  embeddings: '/v1/embeddings',
+  messages: '/v1/messages',
+  count_tokens: '/v1/messages/count_tokens',
+};
+
+/** What the routes of a gateway ask for. */
+export interface RouteContext {
+  readonly services: GatewayServices;
+  /** Whether new calls are taken. */
+  readonly isReady: () => boolean;
+}
+
+type Env = { readonly Bindings: NodeBindings };
+
+/** The routes of a gateway. What is not among them is 404: nothing goes upstream that no hook has seen. */
+export function createRoutes({ services, isReady }: RouteContext): Hono<Env> {
+  const app = new Hono<Env>();
+  for (const endpoint of endpointNames) {
+    const codec = services.codecs[endpoint];
+    app.post(endpointPaths[endpoint], async (context) => {
+      const { raw } = context.req;
+      try {
+        if (!isReady()) return toResponse(toRefusalReply(codec, leaving));
+        const client = toClientCall(raw, context.env, { endpoint, query: queryOf(raw.url, endpoint) });
+        requireTrustedOrigin(client.headers, services);
+        return toResponse(await answerCall(client, services));
+      } catch (thrown) {
+        return toResponse(toRefusalReply(codec, toRefusal(thrown)));
+      }
+    });
+  }
+  app.get('/v1/models', (context) => answerModels(context.req.raw, services));
+  app.get('/v1/models/:model{.+}', (context) =>
+    answerModel(context.req.raw, context.req.param('model'), services),
+  );
+  app.get('/healthz', () => plain(200, 'ok'));
+  app.get('/readyz', () => (isReady() ? plain(200, 'ready') : plain(503, 'shutting down')));
+  app.get('/', () => plain(200, 'Signalbox gateway'));
+  app.notFound(({ req }) => refuseRoute(req.method, req.path, services));
+  app.onError((thrown, context: Context<Env>) => {
+    services.report(thrown);
+    return toResponse(toRefusalReply(services.codecs[familyOf(context.req.path)], toRefusal(thrown)));
+  });
+  return app;
+}
+
+const endpointNames = ['chat', 'responses', 'embeddings', 'messages', 'count_tokens'] as const;
+
+/** A reply for whoever asked. */
+export function toResponse({ status, headers, body }: ClientReply): Response {
+  return new Response(body instanceof Uint8Array ? new Uint8Array(body) : body, { status, headers });
+}
+
+function plain(status: number, text: string): Response {
+  return new Response(`${text}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } });
+}
+
+function refuseRoute(method: string, path: string, { codecs }: GatewayServices): Response {
+  const allowed = allowedAt(path);
+  const refusal: Refusal =
+    allowed === undefined
+      ? {
+          ...unknownRoute,
+          message: 'There is no such endpoint here; docs/gateway.md lists those that there are.',
+        }
+      : { ...wrongMethod, message: `This endpoint takes ${allowed} only.` };
+  const reply = toRefusalReply(codecs[familyOf(path)], refusal);
+  void method;
+  return toResponse(
+    allowed === undefined ? reply : { ...reply, headers: { ...reply.headers, allow: allowed } },
+  );
+}
+
+function allowedAt(path: string): string | undefined {
+  if (Object.values(endpointPaths).includes(path)) return 'POST';
+  return ['/', '/healthz', '/readyz', '/v1/models'].includes(path) ? 'GET, HEAD' : undefined;
+}
+
+/** The endpoint in whose form something outside of all endpoints is told. */
+function familyOf(path: string): EndpointName {
+  return path.startsWith('/v1/messages') ? 'messages' : 'chat';
+}
+
+const unknownRoute = { status: 404, code: 'not_found', isRetryable: false };
+const wrongMethod = { status: 405, code: 'method_not_allowed', isRetryable: false };
+
+const leaving: Refusal = {
+  status: 503,
+  code: 'shutting_down',
+  message: 'The gateway is shutting down.',
+  isRetryable: true,
+  retryAfter: 1,
+};

@@ -1,0 +1,156 @@
+import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getRequestListener } from '@hono/node-server';
+import type { GatewayLimits } from '../../config/config.ts';
+import { RuntimeError } from '../../errors.ts';
+import type { NodeBindings } from './client-call.ts';
+
+/** Answers a request; `bindings` is what Node's server gives beside it. */
+export type FetchHandler = (request: Request, bindings?: NodeBindings) => Response | Promise<Response>;
+
+/** Answers a request of Node's server. Never rejects. */
+export type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<unknown>;
+
+export interface ListenOptions {
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly limits: Pick<GatewayLimits, 'headersMs' | 'requestMs' | 'idleMs' | 'connections'>;
+  /** Asked for each request, so that a reload takes effect with the next one. */
+  readonly generation: () => Generation;
+}
+
+/** Who answers requests. */
+export interface Generation {
+  readonly listener: Listener;
+  /** A request comes; what is returned is called when its answer has gone out, or its client has gone away. */
+  begin(): () => void;
+}
+
+/** A server that listens. */
+export interface GatewayServer {
+  readonly host: string;
+  readonly port: number;
+  /** Such as `http://127.0.0.1:8787`. */
+  readonly url: string;
+  /**
+   * Takes no more connections, waits until what runs has been answered, at most so many milliseconds, and then cuts the
+   * rest. Resolves to how many connections were cut. Never rejects.
+   */
+  close(drainMs: number): Promise<number>;
+}
+
+/** Listens for HTTP. Throws LISTEN_FAILED. */
+export async function listen({ host, port, limits, generation }: ListenOptions): Promise<GatewayServer> {
+  const server = createServer(
+    {
+      headersTimeout: limits.headersMs,
+      requestTimeout: Math.max(limits.requestMs, limits.headersMs),
+      connectionsCheckingInterval: Math.min(1000, limits.headersMs),
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      noDelay: true,
+    },
+    (incoming, outgoing) => void answer(generation(), incoming, outgoing),
+  );
+  server.maxConnections = limits.connections;
+  cutStalledReaders(server, limits.idleMs);
+  await listening(server, { host, port });
+  const address = server.address();
+  const own = isAddressInfo(address) ? address : { port, address: host };
+  return { host, port: own.port, url: urlOf(host, own.port), close: (drainMs) => close(server, drainMs) };
+}
+
+const KEEP_ALIVE_MS = 65_000;
+
+/** Takes requests of Node's server to a handler of web requests. */
+export function toListener(fetch: FetchHandler): Listener {
+  return getRequestListener((request, { incoming }) => fetch(request, { incoming: asIncoming(incoming) }), {
+    // A request of HTTP/1.0 may have no address.
+    hostname: 'localhost',
+  });
+}
+
+/** There is no HTTP/2 here. */
+function asIncoming(incoming: object): IncomingMessage | undefined {
+  return incoming instanceof IncomingMessage ? incoming : undefined;
+}
+
+/** The answer of one generation, from its first byte to its last. */
+async function answer(
+  { listener, begin }: Generation,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  // A client that resets its connection is no error of ours.
+  incoming.on('error', () => {});
+  outgoing.on('error', () => {});
+  outgoing.once('close', begin());
+  await listener(incoming, outgoing);
+}
+/**
+ * Cuts a connection whose client does not read what is sent. One on which nothing is to be sent waits for its upstream,
+ * which has limits of its own.
+ */
+function cutStalledReaders(server: Server, idleMs: number): void {
+  server.setTimeout(idleMs, (socket) => {
+    if (socket.writableLength > 0) socket.destroy();
+  });
+}
+
+async function listening(
+  server: Server,
+  { host, port }: Pick<ListenOptions, 'host' | 'port'>,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen({ host, port }, resolve);
+  try {
+    await promise;
+  } catch (thrown) {
+    throw toListenError(thrown, `${host}:${port}`);
+  }
+  server.off('error', reject);
+  // Such as too many open files: the connection is lost, the server is not.
+  server.on('error', () => {});
+}
+
+function toListenError(thrown: unknown, address: string): RuntimeError {
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown';
+  const why = reasons[code] ?? `it cannot be listened on (${code})`;
+  return new RuntimeError('LISTEN_FAILED', `${address}: ${why}`, { cause: thrown });
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there already',
+  EACCES: 'this user may not listen there',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'there is no such host',
+};
+
+function isAddressInfo(address: unknown): address is AddressInfo {
+  return typeof address === 'object' && address !== null && 'port' in address;
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+async function close(server: Server, drainMs: number): Promise<number> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const over = new AbortController();
+  const isClosed = closed.then(() => true);
+  const deadline = sleep(drainMs, false, { signal: over.signal }).catch(() => false);
+  // Connections that were busy become idle one by one.
+  const idle = setInterval(() => server.closeIdleConnections(), 50);
+  const isDrained = await Promise.race([isClosed, deadline]);
+  clearInterval(idle);
+  over.abort();
+  if (isDrained) return 0;
+  const count = await new Promise<number>((resolve) =>
+    server.getConnections((error, found) => resolve(error ? 0 : found)),
+  );
+  server.closeAllConnections();
+  await closed;
+  return count;
+}

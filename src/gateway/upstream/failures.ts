@@ -1,0 +1,43 @@
+import { type Refusal, RefusedCall } from '../wire/refusal.ts';
+
+/** What a client is told of an upstream that could not be called, or broke off; never its own words. */
+export function toUpstreamRefusal(thrown: unknown, provider: string): RefusedCall {
+  if (thrown instanceof RefusedCall) return thrown;
+  return new RefusedCall(isTimeout(thrown) ? timeout(provider) : unreachable(provider, thrown), thrown);
+}
+
+function timeout(provider: string): Refusal {
+  return {
+    status: 504,
+    code: 'upstream_timeout',
+    message: `Provider "${provider}" did not answer in time.`,
+    isRetryable: true,
+  };
+}
+
+function unreachable(provider: string, thrown: unknown): Refusal {
+  const code = systemCodeOf(thrown);
+  return {
+    status: 502,
+    code: 'upstream_unreachable',
+    message: `Provider "${provider}" could not be reached${code === undefined ? '' : ` (${code})`}.`,
+    isRetryable: true,
+  };
+}
+
+function isTimeout(thrown: unknown): boolean {
+  const code = systemCodeOf(thrown);
+  return code !== undefined && timeouts.has(code);
+}
+
+const timeouts: ReadonlySet<string> = new Set([
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ETIMEDOUT',
+]);
+
+function systemCodeOf(thrown: unknown): string | undefined {
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : undefined;
+}

@@ -1,0 +1,151 @@
+import { Pool } from 'undici';
+import type { HostEnv } from '../../binding/env.ts';
+import type { GatewayLimits, ProviderConfig } from '../../config/config.ts';
+import { toRuntimeError } from '../../errors.ts';
+import { type HttpAccess, readAccess } from '../../provider/open/http-model.ts';
+import { providerKinds } from '../../provider/open/provider-kinds.ts';
+import { once } from '../../time/once.ts';
+import type { EndpointName } from '../wire/codec.ts';
+import { RefusedCall } from '../wire/refusal.ts';
+import { toUpstreamRefusal } from './failures.ts';
+import type { ClientHeaders } from './headers.ts';
+import { isAnthropic } from './provider-types.ts';
+import type { HeaderMap, Upstream, UpstreamAnswer, UpstreamRequest } from './upstream.ts';
+
+export interface HttpUpstreamContext {
+  readonly env: HostEnv;
+  /** The config file's folder. */
+  readonly folder: string;
+  readonly limits: Pick<GatewayLimits, 'upstreamMs' | 'idleMs'>;
+  /** Whether clients bring their own credentials, so that the provider needs none. */
+  readonly passesThrough: boolean;
+  /** Told of the API's key, which no log may show. */
+  readonly addSecrets: (secrets: readonly string[]) => void;
+}
+
+/** The API of a provider, called over a pool of connections; its key is read with the first call. */
+export function openHttpUpstream(config: ProviderConfig, context: HttpUpstreamContext): Upstream {
+  const opened = once(async () => await openTarget(config, context));
+  return {
+    send: async (request) => await send(config.id, await openOrRefuse(opened.open, config.id), request),
+    close: async () => await (await opened.opened())?.pool.destroy(),
+  };
+}
+
+interface Target {
+  readonly pool: Pool;
+  readonly basePath: string;
+  /** Of the provider: its credential, and what its entry adds. */
+  readonly headers: HeaderMap;
+}
+
+async function openTarget(config: ProviderConfig, context: HttpUpstreamContext): Promise<Target> {
+  const kind = providerKinds.get(config.type);
+  if (kind === undefined) throw new Error(`no kind ${config.type}`);
+  const { passesThrough, limits, addSecrets } = context;
+  const access = await readAccess(config, { ...kind, needsKey: kind.needsKey && !passesThrough }, context);
+  addSecrets(access.secrets);
+  const url = new URL(baseUrlOf(config, access));
+  const pool = new Pool(url.origin, {
+    headersTimeout: config.requestTimeoutMs ?? limits.upstreamMs,
+    bodyTimeout: limits.idleMs,
+    connect: { timeout: 10_000 },
+    keepAliveTimeout: 30_000,
+  });
+  return { pool, basePath: url.pathname.replace(/\/$/, ''), headers: headersOf(config, access) };
+}
+
+async function openOrRefuse(open: () => Promise<Target>, id: string): Promise<Target> {
+  try {
+    return await open();
+  } catch (thrown) {
+    const message = `Provider "${id}" cannot be used: ${toRuntimeError(thrown).message}`;
+    throw new RefusedCall({ status: 503, code: 'provider_unusable', message, isRetryable: false }, thrown);
+  }
+}
+
+/** Anthropic's SDK reads an address without the version's path, ours with it; both are meant by either. */
+function baseUrlOf({ type }: ProviderConfig, { baseUrl }: HttpAccess): string {
+  if (!isAnthropic(type) || /\/v\d+$/.test(baseUrl)) return baseUrl;
+  return `${baseUrl}/v1`;
+}
+
+function headersOf({ type }: ProviderConfig, { apiKey, headers }: HttpAccess): HeaderMap {
+  const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  if (apiKey === undefined) return own;
+  const credential: HeaderMap = isAnthropic(type)
+    ? { 'x-api-key': apiKey }
+    : { authorization: `Bearer ${apiKey}` };
+  return { ...credential, ...own };
+}
+
+const paths: Readonly<Record<EndpointName, string>> = {
+  chat: '/chat/completions',
+  responses: '/responses',
+  embeddings: '/embeddings',
+  messages: '/messages',
+  count_tokens: '/messages/count_tokens',
+};
+
+async function send(id: string, target: Target, request: UpstreamRequest): Promise<UpstreamAnswer> {
+  const { endpoint, query, headers, body, signal } = request;
+  try {
+    const {
+      statusCode,
+      headers: answered,
+      body: stream,
+    } = await target.pool.request({
+      method: 'POST',
+      path: target.basePath + paths[endpoint] + query,
+      headers: { ...withoutReplaced(headers, target.headers), ...fixedHeaders },
+      body,
+      signal,
+    });
+    stream.on('error', () => {});
+    return {
+      status: statusCode,
+      headers: flatten(answered),
+      body: readBody(id, stream, signal),
+      discard: () => void stream.destroy(),
+    };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw toUpstreamRefusal(thrown, id);
+  }
+}
+
+const fixedHeaders: HeaderMap = {
+  'content-type': 'application/json',
+  // Bodies are read as they come.
+  'accept-encoding': 'identity',
+};
+
+/** A credential that the client passes through takes the place of the provider's, whichever header either is in. */
+function withoutReplaced(client: HeaderMap, own: HeaderMap): HeaderMap {
+  if (client['authorization'] === undefined && client['x-api-key'] === undefined)
+    return { ...client, ...own };
+  const { authorization: _, 'x-api-key': __, ...rest } = own;
+  return { ...rest, ...client };
+}
+
+function flatten(headers: ClientHeaders): HeaderMap {
+  const flat: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (typeof value === 'string') flat[name] = value;
+  }
+  return flat;
+}
+
+async function* readBody(
+  id: string,
+  stream: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream;
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw toUpstreamRefusal(thrown, id);
+  }
+}

@@ -1,0 +1,83 @@
+import type { HostEnv } from '../../binding/env.ts';
+import type { GatewayConfig, ProviderConfig } from '../../config/config.ts';
+import { replaceMock } from '../../provider/open/mock-replacement.ts';
+import type { EndpointCodec, EndpointName } from '../wire/codec.ts';
+import { openHttpUpstream } from './http-upstream.ts';
+import { openMockUpstream } from './mock-upstream.ts';
+import { isAnthropic } from './provider-types.ts';
+import type { OfferedModel, Upstream } from './upstream.ts';
+
+export interface OfferContext {
+  readonly env: HostEnv;
+  /** The config file's folder. */
+  readonly folder: string;
+  readonly config: GatewayConfig;
+  readonly codecs: Readonly<Record<EndpointName, EndpointCodec>>;
+  readonly addSecrets: (secrets: readonly string[]) => void;
+}
+
+/** What a gateway offers, and what it cannot. */
+export interface Offer {
+  readonly models: readonly OfferedModel[];
+  /** Providers whose type no endpoint speaks, or which the config does not let be used. */
+  readonly left: readonly { readonly provider: string; readonly why: string }[];
+  /** Ends all connections. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** The models of the config under the names that clients ask for. Nothing is read or sent before the first call. */
+export function offerModels(providers: readonly ProviderConfig[], context: OfferContext): Offer {
+  const { config, env } = context;
+  const upstreams = new Map<string, Upstream>();
+  const usable = new Map<string, ProviderConfig>();
+  const left: { readonly provider: string; readonly why: string }[] = [];
+  for (const declared of providers) {
+    const provider = replaceMock(declared, env);
+    const why = whyLeft(provider);
+    if (why !== undefined) left.push({ provider: provider.id, why });
+    else {
+      usable.set(provider.id, provider);
+      upstreams.set(provider.id, openUpstream(provider, context));
+    }
+  }
+  const named =
+    config.models ?? [...usable.values()].map(({ id, model }) => ({ name: model, provider: id, model }));
+  const models = named.flatMap(({ name, provider: id, model }): OfferedModel[] => {
+    const provider = usable.get(id);
+    const upstream = upstreams.get(id);
+    if (provider === undefined || upstream === undefined) return [];
+    return [{ name, upstreamName: model, provider, endpoints: endpointsOf(provider.type), upstream }];
+  });
+  const close = async () => {
+    await Promise.all([...upstreams.values()].map((upstream) => upstream.close()));
+  };
+  return { models, left, close };
+}
+
+function openUpstream(
+  provider: ProviderConfig,
+  { env, folder, config, codecs, addSecrets }: OfferContext,
+): Upstream {
+  if (provider.type === 'mock') return openMockUpstream(provider, codecs);
+  const passesThrough = config.passThrough.length > 0;
+  return openHttpUpstream(provider, { env, folder, limits: config.limits, passesThrough, addSecrets });
+}
+
+function whyLeft({ type, refused }: ProviderConfig): string | undefined {
+  if (refused !== undefined) return refused;
+  if (endpointsOf(type).size > 0) return undefined;
+  return `its type ${type} speaks none of the endpoints`;
+}
+
+/** The endpoints that a type of provider speaks. */
+function endpointsOf(type: string): ReadonlySet<EndpointName> {
+  if (openaiTypes.has(type)) return openaiEndpoints;
+  if (isAnthropic(type)) return anthropicEndpoints;
+  return type === 'mock' ? allEndpoints : noEndpoints;
+}
+
+const openaiTypes: ReadonlySet<string> = new Set(['openai', 'vllm', 'ollama', 'openai-compatible']);
+const openaiEndpoints: ReadonlySet<EndpointName> = new Set(['chat', 'responses', 'embeddings']);
+const anthropicEndpoints: ReadonlySet<EndpointName> = new Set(['messages', 'count_tokens']);
+const allEndpoints: ReadonlySet<EndpointName> = new Set([...openaiEndpoints, ...anthropicEndpoints]);
+const noEndpoints: ReadonlySet<EndpointName> = new Set();

@@ -1,0 +1,7 @@
+import { providerKinds } from '../../provider/open/provider-kinds.ts';
+
+/** Whether a type of provider speaks Anthropic's API, whichever of its names it has. */
+export function isAnthropic(type: string): boolean {
+  const kind = providerKinds.get(type);
+  return kind !== undefined && kind === providerKinds.get('anthropic');
+}

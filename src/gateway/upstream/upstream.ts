@@ -1,0 +1,44 @@
+import type { ProviderConfig } from '../../config/config.ts';
+import type { EndpointName } from '../wire/codec.ts';
+
+/** Headers by their lower-case names. */
+export type HeaderMap = Readonly<Record<string, string>>;
+
+export interface UpstreamRequest {
+  readonly endpoint: EndpointName;
+  /** What the client asked with behind the path, such as `?beta=true`; empty where nothing. */
+  readonly query: string;
+  /** Of the client, as far as they may go on. */
+  readonly headers: HeaderMap;
+  readonly body: string | Uint8Array;
+  readonly signal: AbortSignal;
+}
+
+/** An answer whose body has not been read. */
+export interface UpstreamAnswer {
+  readonly status: number;
+  readonly headers: HeaderMap;
+  /** Its bytes, once; to leave the loop ends the call. Throws RefusedCall (502, 504) when the upstream breaks off. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Ends the call where the body is not read. */
+  discard(): void;
+}
+
+/** Where a model's calls are answered. */
+export interface Upstream {
+  /** Throws RefusedCall (502, 503, 504), or the signal's reason. */
+  send(request: UpstreamRequest): Promise<UpstreamAnswer>;
+  /** Ends its connections. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** A model that the gateway offers. */
+export interface OfferedModel {
+  /** As clients call it. */
+  readonly name: string;
+  /** As its upstream calls it. */
+  readonly upstreamName: string;
+  readonly provider: ProviderConfig;
+  readonly endpoints: ReadonlySet<EndpointName>;
+  readonly upstream: Upstream;
+}

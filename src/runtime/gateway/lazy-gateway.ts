@@ -1,0 +1,38 @@
+import { parseListen } from '../../config/listen.ts';
+import { RuntimeError } from '../../errors.ts';
+import { once } from '../../time/once.ts';
+import type { Gateway, GatewayOptions } from './document.ts';
+import type { GatewayContext, OpenGateway } from './open-gateway.ts';
+
+/** A gateway that is opened with its first call. */
+export interface LazyGateway extends Gateway {
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+/** A gateway of a runtime; `context` throws RUNTIME_CLOSED. Throws USAGE for an address that is none. */
+export function lazyGateway(
+  context: () => Omit<GatewayContext, 'address' | 'print'>,
+  { listen, print }: GatewayOptions,
+): LazyGateway {
+  const given = listen === undefined ? undefined : parseListen(listen);
+  if (listen !== undefined && given === undefined)
+    throw new RuntimeError('USAGE', `an address to listen on is HOST:PORT, not ${JSON.stringify(listen)}`);
+  let hasLeft = false;
+  const opening = once(async (): Promise<OpenGateway> => {
+    const parts = context();
+    const { openGateway } = await import('./open-gateway.ts');
+    const opened = await openGateway({ ...parts, print, address: given ?? parts.config.gateway.listen });
+    if (hasLeft) opened.leave();
+    return opened;
+  });
+  return {
+    fetch: async (request, bindings) => await (await opening.open()).fetch(request, bindings),
+    describe: async () => await (await opening.open()).describe(),
+    leave: () => {
+      hasLeft = true;
+      void opening.opened().then((opened) => opened?.leave());
+    },
+    close: async () => await (await opening.opened())?.close(),
+  };
+}

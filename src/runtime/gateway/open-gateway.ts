@@ -1,0 +1,161 @@
+import type { HostEnv } from '../../binding/env.ts';
+import type { GatewayConfig, RuntimeConfig } from '../../config/config.ts';
+import type { ListenAddress } from '../../config/listen.ts';
+import type { Emit } from '../../contract/event.ts';
+import type { Scrubber } from '../../contract/scrub.ts';
+import { RuntimeError, toRuntimeError } from '../../errors.ts';
+import { type AuditLogOptions, openAuditLog } from '../../gateway/audit/audit-log.ts';
+import type { Caller } from '../../gateway/call/ports.ts';
+import type { GatewayServices } from '../../gateway/call/services.ts';
+import { createRoutes, endpointPaths } from '../../gateway/http/routes.ts';
+import type { FetchHandler } from '../../gateway/http/server.ts';
+import { isLoopbackName } from '../../gateway/http/trusted-origin.ts';
+import { openAdmission } from '../../gateway/keys/admission.ts';
+import { HeldBytes } from '../../gateway/stream/held-bytes.ts';
+import { type Offer, offerModels } from '../../gateway/upstream/offered-models.ts';
+import { codecs } from '../../gateway/wire/codecs.ts';
+import type { Link } from '../../hooks/gate.ts';
+import { createHookSet, type HookSet, namesOf, selectHooks } from '../../hooks/hook-set.ts';
+import type { GatewayDocument } from './document.ts';
+
+export interface GatewayContext {
+  readonly config: RuntimeConfig;
+  readonly links: readonly Link[];
+  readonly env: HostEnv;
+  readonly scrubber: Scrubber;
+  readonly emit: Emit;
+  /** Writes a line to stdout. */
+  readonly print?: ((line: string) => void) | undefined;
+  /** Where it is reached. */
+  readonly address: ListenAddress;
+}
+
+/** A gateway that takes calls. */
+export interface OpenGateway {
+  readonly fetch: FetchHandler;
+  describe(): Promise<GatewayDocument>;
+  /** From now on it is not ready, and refuses new calls. */
+  leave(): void;
+  /** Ends it: connections, keys, audit. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Opens the gateway of a runtime. Throws CONFIG_INVALID, STORE_FAILED. */
+export async function openGateway(context: GatewayContext): Promise<OpenGateway> {
+  const { config, links, env, scrubber, emit } = context;
+  const { gateway } = config;
+  requireHooks(config, links);
+  const warn = (message: string) => emit({ type: 'note', name: 'gateway', level: 'warn', message });
+  const requiresKeys = gateway.requiresKeys ?? !isLoopbackName(context.address.host);
+  const admission = await openAdmission({
+    store: config.stateStore,
+    hookSets: gateway.hooks,
+    isKeyRequired: requiresKeys ? true : gateway.requiresKeys,
+  });
+  for (const warning of admission.warnings) warn(warning);
+  const audit = await openAudit(context, (error) => warn(error.message));
+  const addSecrets = (secrets: readonly string[]) => scrubber.add(secrets);
+  const offer = offerModels(config.providers, {
+    env,
+    folder: config.folder,
+    config: gateway,
+    codecs,
+    addSecrets,
+  });
+  for (const { provider, why } of offer.left) warn(`provider "${provider}" is not offered: ${why}`);
+  const sets = openHookSets(links);
+  const services: GatewayServices = {
+    ...{ config: gateway, models: offer.models, codecs, admission, audit, requiresKeys },
+    rules: {
+      opaque: new Set(gateway.opaque),
+      references: new Set(gateway.references),
+      redactsEmbeddings: gateway.redactsEmbeddings,
+    },
+    heldBytes: new HeldBytes({ perStream: gateway.limits.heldBytes, inTotal: gateway.limits.totalHeldBytes }),
+    tools: undefined,
+    seen: undefined,
+    hooksOf: sets.of,
+    report: (thrown) => warn(toRuntimeError(thrown).message),
+  };
+  let isReady = true;
+  const routes = createRoutes({ services, isReady: () => isReady });
+  return {
+    fetch: (request, bindings) => routes.fetch(request, bindings),
+    describe: async () => ({
+      ...describeOffer(offer),
+      ...describeSettings(gateway, context.address),
+      keys_required: requiresKeys,
+      has_keys: await admission.hasKeys(),
+    }),
+    leave: () => {
+      isReady = false;
+    },
+    close: async () => {
+      await Promise.all([offer.close(), sets.close(), admission.close(), audit?.close()]);
+    },
+  };
+}
+
+function describeOffer({ models, left }: Offer) {
+  return {
+    models: models.map(({ name, provider, endpoints }) => ({
+      name,
+      provider: provider.id,
+      endpoints: [...endpoints].map((endpoint) => endpointPaths[endpoint]),
+    })),
+    not_offered: left.map(({ provider, why }) => ({ provider, reason: why })),
+  };
+}
+
+function describeSettings({ drainMs, limits }: GatewayConfig, { host, port }: ListenAddress) {
+  const { headersMs, requestMs, idleMs, connections } = limits;
+  return {
+    listen: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    drain_ms: drainMs,
+    limits: { headers_ms: headersMs, request_ms: requestMs, idle_ms: idleMs, connections },
+  };
+}
+
+async function openAudit(
+  { config: { gateway, stateStore }, scrubber, print }: GatewayContext,
+  warn: AuditLogOptions['warn'],
+) {
+  const { audit } = gateway;
+  if (audit === undefined) return undefined;
+  const { content, keepMs, head } = audit;
+  return await openAuditLog({
+    ...{ store: stateStore, isRequired: true, keepsContent: content, keepMs, signingKey: undefined },
+    head: head && { file: head.file, everyMs: head.everyMs, print: head.stdout ? print : undefined },
+    ...{ scrubber, warn },
+  });
+}
+
+/** Throws CONFIG_INVALID for a hook of `spec.gateway` that there is not: who asks for it would pass without. */
+function requireHooks({ file, gateway }: RuntimeConfig, links: readonly Link[]): void {
+  const known = new Set(namesOf(links));
+  const named = [...[...gateway.hooks.values()].flat(), ...gateway.judge.keys()];
+  const missing = named.find((name) => !known.has(name));
+  if (missing === undefined) return;
+  throw new RuntimeError(
+    'CONFIG_INVALID',
+    `${file}: spec.gateway names the hook "${missing}", which there is not`,
+  );
+}
+
+/** The hooks of each caller, put together once for each set. */
+function openHookSets(links: readonly Link[]) {
+  const all = createHookSet(links);
+  const sets = new Map<string, HookSet & { close(): Promise<void> }>();
+  return {
+    of: ({ hooks }: Caller): HookSet => {
+      if (hooks === undefined) return all;
+      const id = JSON.stringify(hooks);
+      const set = sets.get(id) ?? selectHooks(links, new Set(hooks));
+      sets.set(id, set);
+      return set;
+    },
+    close: async () => {
+      await Promise.all([...sets.values()].map((set) => set.close()));
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import { parseListen } from '../../config/listen.ts';
+import { RuntimeError, toRuntimeError } from '../../errors.ts';
+import { type GatewayServer, listen, toListener } from '../../gateway/http/server.ts';
+import { isLoopbackName } from '../../gateway/http/trusted-origin.ts';
+import type { Runtime } from '../api.ts';
+import type { Gateway, GatewayDocument } from './document.ts';
+
+export interface ServeOptions {
+  /** Opens the runtime of the config, anew for each reload. */
+  readonly open: () => Promise<Runtime>;
+  /** `HOST:PORT`; default: what the config says. */
+  readonly listen: string | undefined;
+  /** Gets lines that the config wants on stdout. */
+  readonly print: (line: string) => void;
+}
+
+/** A gateway that listens. */
+export interface ServedGateway {
+  readonly url: string;
+  readonly document: GatewayDocument;
+  /**
+   * Takes the config as it is now for calls that come from now on; what runs ends as it began. Throws CONFIG_INVALID and
+   * what else is wrong with it, and then nothing has changed. Where it listens, and its limits on connections, stay.
+   */
+  reload(): Promise<GatewayDocument>;
+  /** Waits for what runs, at most `drain_ms`. Resolves to how many connections were cut. Never rejects. */
+  close(): Promise<number>;
+}
+
+/** Serves the gateway of a runtime over HTTP. Throws LISTEN_FAILED and what opening throws. */
+export async function serveRuntimes(options: ServeOptions): Promise<ServedGateway> {
+  const old = new Set<Promise<void>>();
+  let current = await openGeneration(options);
+  const server = await listenOrClose(current, () => current);
+  let reloading: Promise<unknown> = Promise.resolve();
+  const reload = async () => {
+    const next = await openGeneration(options);
+    const ended = current.end().finally(() => old.delete(ended));
+    old.add(ended);
+    current = next;
+    return next.document;
+  };
+  return {
+    url: server.url,
+    document: current.document,
+    reload: () => {
+      const next = reloading.then(reload);
+      reloading = next.catch(() => {});
+      return next;
+    },
+    close: async () => {
+      await reloading;
+      current.gateway.leave();
+      const cut = await server.close(current.document.drain_ms);
+      await Promise.all([current.end(), ...old]);
+      return cut;
+    },
+  };
+}
+
+type OpenGeneration = Awaited<ReturnType<typeof openGeneration>>;
+
+async function listenOrClose(
+  first: OpenGeneration,
+  generation: () => OpenGeneration,
+): Promise<GatewayServer> {
+  const { headers_ms, request_ms, idle_ms, connections } = first.document.limits;
+  const limits = { headersMs: headers_ms, requestMs: request_ms, idleMs: idle_ms, connections };
+  try {
+    const { host, port } = addressOf(first.document);
+    return await listen({ host, port, limits, generation });
+  } catch (thrown) {
+    await first.end();
+    throw thrown;
+  }
+}
+
+function addressOf({ listen: text }: GatewayDocument) {
+  const address = parseListen(text);
+  if (address === undefined) throw new RuntimeError('INTERNAL', `${text} is no address`);
+  return address;
+}
+
+/** Opens a runtime and its gateway, unless other machines could reach it without keys. */
+async function openGeneration({ open, listen: address, print }: ServeOptions) {
+  const runtime = await open();
+  try {
+    const gateway = runtime.gateway({ listen: address, print });
+    const document = await gateway.describe();
+    requireKeys(document);
+    return startGeneration({ runtime, gateway, document });
+  } catch (thrown) {
+    await runtime.close();
+    throw toRuntimeError(thrown);
+  }
+}
+
+function requireKeys(document: GatewayDocument): void {
+  const { host } = addressOf(document);
+  if (isLoopbackName(host)) return;
+  const message = `${host} is reached by other machines, and`;
+  if (!document.keys_required) {
+    const hint = 'Remove `keys.required: false`, or listen on 127.0.0.1.';
+    throw new RuntimeError('LISTEN_FAILED', `${message} spec.gateway.keys asks for none`, { hint });
+  }
+  if (document.has_keys) return;
+  const hint = 'Make one with `signalbox keys create`, or listen on 127.0.0.1.';
+  throw new RuntimeError('LISTEN_FAILED', `${message} there is no key yet`, { hint });
+}
+
+interface Generation {
+  readonly runtime: Runtime;
+  readonly gateway: Gateway;
+  readonly document: GatewayDocument;
+}
+
+/** A gateway and the calls that it has taken. */
+function startGeneration({ runtime, gateway, document }: Generation) {
+  let running = 0;
+  let isEnding = false;
+  const { promise: idle, resolve } = Promise.withResolvers<void>();
+  const endIfIdle = () => {
+    if (isEnding && running === 0) resolve();
+  };
+  return {
+    gateway,
+    document,
+    listener: toListener(gateway.fetch),
+    begin: () => {
+      running += 1;
+      return () => {
+        running -= 1;
+        endIfIdle();
+      };
+    },
+    /** Closes the runtime when no call runs on it any more. Never rejects. */
+    end: async () => {
+      isEnding = true;
+      endIfIdle();
+      await idle;
+      await runtime.close();
+    },
+  };
+}

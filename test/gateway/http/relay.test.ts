@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { openaiProvider, openTestGateway } from '../open-gateway.ts';
+import { answerJson, chatAnswer, startUpstream } from '../upstream-server.ts';
+
+const path = '/v1/chat/completions';
+
+test('without hooks a body goes on byte for byte, with the credential of the provider', async () => {
+  const answered = `${JSON.stringify(chatAnswer('hi'))}\n`;
+  await using upstream = await startUpstream(
+    answerJson(answered, 200, { 'x-request-id': 'up-1', 'set-cookie': 'a=b' }),
+  );
+  await using gateway = await openTestGateway(
+    `state_store: {type: memory}\nproviders: [${openaiProvider(upstream.url)}]`,
+  );
+  const body = '{ "model":"m", "messages":[], "big": 12345678901234567890 }';
+  const response = await gateway.post(path, body, {
+    authorization: 'Bearer client',
+    'openai-beta': 'x=1',
+    cookie: 'secret=1',
+  });
+  const [seen] = upstream.seen;
+  expect({
+    status: response.status,
+    text: await response.text(),
+    headers: Object.fromEntries(response.headers),
+    seen: { url: seen?.url, body: seen?.body, authorization: seen?.headers.authorization },
+    passed: [seen?.headers['openai-beta'], seen?.headers.cookie],
+  }).toEqual({
+    status: 200,
+    text: answered,
+    headers: { 'content-type': 'application/json', 'x-request-id': 'up-1' },
+    seen: { url: path, body, authorization: 'Bearer sk-upstream-1234' },
+    passed: ['x=1', undefined],
+  });
+});
+
+test.each([
+  { title: 'a route that there is not', path: '/v1/files', body: '{}', status: 404, code: 'not_found' },
+  { title: 'a body that is no JSON', path, body: '{', status: 400, code: 'invalid_request' },
+  { title: 'a key twice', path, body: '{"model":"m","model":"n"}', status: 400, code: 'invalid_request' },
+  { title: 'no model', path, body: '{"messages":[]}', status: 400, code: 'invalid_request' },
+  { title: 'an unknown model', path, body: '{"model":"other"}', status: 404, code: 'model_not_found' },
+  {
+    title: 'an unknown query',
+    path: `${path}?x=1`,
+    body: '{"model":"m"}',
+    status: 400,
+    code: 'invalid_request',
+  },
+])('$title is refused, and nothing goes upstream', async ({ path: asked, body, status, code }) => {
+  await using upstream = await startUpstream(answerJson(chatAnswer('hi')));
+  await using gateway = await openTestGateway(
+    `state_store: {type: memory}\nproviders: [${openaiProvider(upstream.url)}]`,
+  );
+  const response = await gateway.post(asked, body);
+  const told = (await response.json()) as { error: { code: string } };
+  expect([response.status, told.error.code, upstream.seen.length]).toEqual([status, code, 0]);
+});
