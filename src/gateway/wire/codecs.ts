@@ -1,14 +1,16 @@
+import { chatCodec } from './chat/codec.ts';
 import type { EndpointCodec, EndpointName } from './codec.ts';
+import { embeddingsCodec } from './embeddings/codec.ts';
 import { formatOpenAiError } from './openai-error.ts';
 import { RefusedCall } from './refusal.ts';
 
 /** The codec of every endpoint. */
 export const codecs: Readonly<Record<EndpointName, EndpointCodec>> = {
-  chat: absent('chat'),
+  chat: chatCodec,
   responses: absent('responses'),
   messages: absent('messages'),
   count_tokens: absent('count_tokens'),
-  embeddings: absent('embeddings'),
+  embeddings: embeddingsCodec,
 };
 
 /** In the place of a codec that is not there yet: nothing passes that hooks would have to read. */

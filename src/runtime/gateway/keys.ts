@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
-import { hostEnv } from '../../../binding/env.ts';
-import type { RuntimeConfig } from '../../../config/config.ts';
-import { requireConfig } from '../../../config/load.ts';
-import { RuntimeError } from '../../../errors.ts';
-import { type KeyManager, openKeyManager } from '../../../gateway/keys/manager.ts';
-import type { NewKey } from '../../../gateway/keys/new-key.ts';
+import { hostEnv } from '../../binding/env.ts';
+import type { RuntimeConfig } from '../../config/config.ts';
+import { requireConfig } from '../../config/load.ts';
+import { RuntimeError } from '../../errors.ts';
+import { type KeyManager, openKeyManager } from '../../gateway/keys/manager.ts';
+import type { NewKey } from '../../gateway/keys/new-key.ts';
 
-export { parseDuration } from '../../../config/duration.ts';
-export type { KeyDocument, UsageDocument } from '../../../gateway/keys/document.ts';
-export type { CreatedKey, KeyDetails, KeyManager } from '../../../gateway/keys/manager.ts';
-export type { NewKey } from '../../../gateway/keys/new-key.ts';
+export { parseDuration } from '../../config/duration.ts';
+export type { KeyDocument, UsageDocument } from '../../gateway/keys/document.ts';
+export type { CreatedKey, KeyDetails, KeyManager } from '../../gateway/keys/manager.ts';
+export type { NewKey } from '../../gateway/keys/new-key.ts';
 
 /**
  * Opens the keys of a RuntimeConfig file; a new one may name only models and hook sets that the config has. Throws CONFIG_INVALID,
