@@ -5,6 +5,7 @@ import { RuntimeError } from '../../errors.ts';
 import { type Link, passGate } from '../../hooks/gate.ts';
 import { isSameByValue } from '../../json/equal.ts';
 import { askHooks, createFaultRefusal, type Fire } from '../../provider/guard/guard-outcome.ts';
+import { placeOfDenied } from '../memo/blamed-message.ts';
 import { toSubstitute } from '../stream/answer-verdict.ts';
 import { denialOf } from '../stream/denial.ts';
 import type { Substitute } from '../wire/codec.ts';
@@ -41,7 +42,10 @@ export async function runBeforeCall(call: ReadCall): Promise<BeforeOutcome> {
   client.signal.throwIfAborted();
   const { decision } = outcome;
   if (hooks.hears('before_call')) account.decided('before_call', decision);
-  if (outcome.kind === 'refuse') return { kind: 'refuse', refusal: denialOf(outcome, 'before_call') };
+  if (outcome.kind === 'refuse') {
+    const param = placeOfDenied(decision, call.request);
+    return { kind: 'refuse', refusal: { ...denialOf(outcome, 'before_call'), param } };
+  }
   if (outcome.kind === 'answer')
     return { kind: 'answer', substitute: toSubstitute(outcome.answer), by: decision };
   const { request } = outcome.event;

@@ -16,11 +16,16 @@ import { type Offer, offerModels } from '../../gateway/upstream/offered-models.t
 import { codecs } from '../../gateway/wire/codecs.ts';
 import type { Link } from '../../hooks/gate.ts';
 import { createHookSet, type HookSet, namesOf, selectHooks } from '../../hooks/hook-set.ts';
+import type { CallableTool } from '../../tool-call/callable-tool.ts';
+import type { LazyStore } from '../lazy-store.ts';
 import type { GatewayDocument } from './document.ts';
+import { openJudges } from './judges.ts';
 
 export interface GatewayContext {
   readonly config: RuntimeConfig;
   readonly links: readonly Link[];
+  readonly tools: ReadonlyMap<string, CallableTool>;
+  readonly store: LazyStore;
   readonly env: HostEnv;
   readonly scrubber: Scrubber;
   readonly emit: Emit;
@@ -64,6 +69,7 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
   });
   for (const { provider, why } of offer.left) warn(`provider "${provider}" is not offered: ${why}`);
   const sets = openHookSets(links);
+  const judges = await openJudges({ ...context, linksOf: (caller) => sets.of(caller).links });
   const services: GatewayServices = {
     ...{ config: gateway, models: offer.models, codecs, admission, audit, requiresKeys },
     rules: {
@@ -72,8 +78,8 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
       redactsEmbeddings: gateway.redactsEmbeddings,
     },
     heldBytes: new HeldBytes({ perStream: gateway.limits.heldBytes, inTotal: gateway.limits.totalHeldBytes }),
-    tools: undefined,
-    seen: undefined,
+    tools: judges.tools,
+    seen: judges.seen,
     hooksOf: sets.of,
     report: (thrown) => warn(toRuntimeError(thrown).message),
   };
@@ -91,7 +97,7 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
       isReady = false;
     },
     close: async () => {
-      await Promise.all([offer.close(), sets.close(), admission.close(), audit?.close()]);
+      await Promise.all([offer.close(), sets.close(), admission.close(), audit?.close(), judges.close()]);
     },
   };
 }

@@ -117,7 +117,7 @@ export function serveRuntime(
       requireOpen();
       const gateway = lazyGateway(() => {
         requireOpen();
-        return { config, links, env: host, scrubber, emit };
+        return { config, links, tools, store, env: host, scrubber, emit };
       }, options);
       gateways.push(gateway);
       return gateway;

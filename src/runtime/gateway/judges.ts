@@ -1,0 +1,50 @@
+import { resolve } from 'node:path';
+import type { RuntimeConfig } from '../../config/config.ts';
+import type { Emit } from '../../contract/event.ts';
+import type { Caller, SeenMessages, ToolJudge } from '../../gateway/call/ports.ts';
+import { openMemo } from '../../gateway/memo/memo.ts';
+import { openSeenMessages } from '../../gateway/memo/seen-messages.ts';
+import { openToolJudge } from '../../gateway/tools/tool-judge.ts';
+import type { Link } from '../../hooks/gate.ts';
+import { openChangeWaiter } from '../../pipeline/state/change-waiter.ts';
+import type { CallableTool } from '../../tool-call/callable-tool.ts';
+import type { LazyStore } from '../lazy-store.ts';
+
+export interface JudgesContext {
+  readonly config: RuntimeConfig;
+  readonly emit: Emit;
+  readonly store: LazyStore;
+  readonly tools: ReadonlyMap<string, CallableTool>;
+  readonly linksOf: (caller: Caller) => readonly Link[];
+}
+
+/** What judges beside the provider hooks, as far as the config asks for it. */
+export interface Judges {
+  readonly tools: ToolJudge | undefined;
+  readonly seen: SeenMessages | undefined;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Opens the tool hooks of agents that run elsewhere, and the memory of `judge: new`. Throws STORE_FAILED. */
+export async function openJudges(context: JudgesContext): Promise<Judges> {
+  const { config, emit, store, tools, linksOf } = context;
+  const { gateway, stateStore } = config;
+  const judgesNew = [...gateway.judge.values()].includes('new');
+  if (!gateway.tools.hooks && !judgesNew) return { tools: undefined, seen: undefined, close: async () => {} };
+  const memo = await openMemo(stateStore);
+  const { pending, holdMs } = gateway.tools;
+  const judge = () =>
+    openToolJudge({
+      ...{ memo, tools, linksOf, emit, config: resolve(config.file) },
+      isDurable: stateStore.type !== 'memory',
+      holdMs: pending === 'hold' ? holdMs : 0,
+      openStore: store.open,
+      openWaiter: openChangeWaiter,
+    });
+  return {
+    tools: gateway.tools.hooks ? judge() : undefined,
+    seen: judgesNew ? openSeenMessages({ memo, judge: gateway.judge }) : undefined,
+    close: async () => memo.close(),
+  };
+}
