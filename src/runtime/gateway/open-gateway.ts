@@ -18,6 +18,7 @@ import type { Link } from '../../hooks/gate.ts';
 import { createHookSet, type HookSet, namesOf, selectHooks } from '../../hooks/hook-set.ts';
 import type { CallableTool } from '../../tool-call/callable-tool.ts';
 import type { LazyStore } from '../lazy-store.ts';
+import { signingKeyOf } from './audit.ts';
 import type { GatewayDocument } from './document.ts';
 import { openJudges } from './judges.ts';
 
@@ -123,14 +124,15 @@ function describeSettings({ drainMs, limits }: GatewayConfig, { host, port }: Li
 }
 
 async function openAudit(
-  { config: { gateway, stateStore }, scrubber, print }: GatewayContext,
+  { config: { gateway, stateStore }, scrubber, print, env }: GatewayContext,
   warn: AuditLogOptions['warn'],
 ) {
   const { audit } = gateway;
   if (audit === undefined) return undefined;
-  const { content, keepMs, head } = audit;
+  const { required, content, keepMs, head, keyEnv } = audit;
   return await openAuditLog({
-    ...{ store: stateStore, isRequired: true, keepsContent: content, keepMs, signingKey: undefined },
+    ...{ store: stateStore, isRequired: required, keepsContent: content, keepMs },
+    signingKey: signingKeyOf(keyEnv, env),
     head: head && { file: head.file, everyMs: head.everyMs, print: head.stdout ? print : undefined },
     ...{ scrubber, warn },
   });
