@@ -30,6 +30,7 @@ export class Leftovers {
     let name = path;
     while (this.#entries.has(name)) name += "'";
     this.#entries.set(name, leftover);
+    this.#json = undefined;
   }
 
   /** All of another object's, each path behind that one. */
