@@ -1,7 +1,7 @@
 import type { ChatMessage } from '../../../../contract/provider.ts';
 import type { Edits } from '../../edits.ts';
 import { unwritable } from '../../faults.ts';
-import { isLeftOut, plainReplaced } from '../../replaced-messages.ts';
+import { plainReplaced } from '../../replaced-messages.ts';
 import type { ToldContent } from './told-content.ts';
 import { writeBody } from './written-body.ts';
 import { writeCalls, writeCitations, writeReasoning, writeServed } from './written-entries.ts';
@@ -62,7 +62,7 @@ const knownMembers = new Set([
 
 function requireKnownMembers(plain: Readonly<Record<string, unknown>>, own: ReadonlySet<string>): void {
   for (const [name, value] of Object.entries(plain)) {
-    if (!knownMembers.has(name) && !own.has(name) && !isLeftOut(value) && value !== '')
+    if (!knownMembers.has(name) && !own.has(name) && value !== undefined && value !== null && value !== '')
       throw unwritable('a replaced message has a member that cannot be put into the body');
   }
 }

@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { messagesCodec } from '../../../../src/gateway/wire/messages/codec.ts';
+import type { SseEvent } from '../../../../src/gateway/wire/sse.ts';
+import { SseParser } from '../../../../src/gateway/wire/sse-parser.ts';
+import { tellMessage } from '../../upstreams/message-events.ts';
+import { answerBody } from './arbitrary-bodies.ts';
+import { accumulate } from './sdk.ts';
+import { asRead, mapStrings, redact } from './trees.ts';
+
+const rules = { opaque: new Set<string>(), references: new Set<string>(), redactsEmbeddings: false };
+const request = messagesCodec.readRequest('{"model":"m","max_tokens":1,"messages":[]}', rules);
+const runs = { numRuns: 150 };
+
+/** Ways to cut a text into pieces of some lengths, which come again and again. */
+const cut = fc
+  .array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 })
+  .map((lengths) => (text: string) => {
+    const pieces: string[] = [];
+    for (let at = 0, turn = 0; at < text.length; turn += 1) {
+      const length = lengths[turn % lengths.length] ?? 1;
+      pieces.push(text.slice(at, at + length));
+      at += length;
+    }
+    return pieces;
+  });
+const telling = fc.record({
+  cut,
+  newline: fc.constantFrom('\n' as const, '\r\n' as const),
+  hasPings: fc.boolean(),
+});
+
+function eventsOf(text: string): SseEvent[] {
+  const parser = new SseParser(1_000_000);
+  return [...parser.push(Buffer.from(text)), ...parser.end()];
+}
+
+function read(events: readonly SseEvent[]) {
+  const reader = open();
+  const parts = events.map((event) => reader.push(event));
+  return { answer: reader.answer(), parts };
+}
+
+function open() {
+  if (messagesCodec.stream === undefined) throw new Error('no streams');
+  return messagesCodec.stream.reader(rules, request);
+}
+
+function openWriter() {
+  if (messagesCodec.stream === undefined) throw new Error('no streams');
+  return messagesCodec.stream.writer(request);
+}
+
+test('a stream, however it is cut, is put together as the unstreamed answer, and as the SDK does', async () => {
+  await fc.assert(
+    fc.asyncProperty(answerBody, telling, async (message, how) => {
+      const text = tellMessage(message, how);
+      const { answer } = read(eventsOf(text));
+      const whole = asRead(messagesCodec.readAnswer(JSON.stringify(message), rules, request).messages);
+      expect(asRead(answer.messages)).toEqual(whole);
+      expect(JSON.parse(answer.body)).toEqual(await accumulate(text));
+    }),
+    runs,
+  );
+});
+
+test('a stream that hooks let pass leaves as it came', () => {
+  fc.assert(
+    fc.property(answerBody, telling, (message, how) => {
+      const text = tellMessage(message, how);
+      const writer = openWriter();
+      expect(
+        eventsOf(text)
+          .map((event) => writer.verbatim(event))
+          .join(''),
+      ).toBe(text);
+    }),
+    runs,
+  );
+});
+
+test('whatever a client has of an unchanged answer, the rest makes it whole', async () => {
+  await fc.assert(
+    fc.asyncProperty(answerBody, telling, fc.nat(), async (message, how, number) => {
+      const events = eventsOf(tellMessage(message, how));
+      const { answer, parts } = read(events);
+      const held = parts.findIndex(({ kind }) => kind === 'held');
+      const count = number % ((held === -1 ? parts.length : held) + 1);
+      const writer = openWriter();
+      const sent = events.slice(0, count).map((event) => writer.verbatim(event));
+      expect(await accumulate([...sent, writer.finish(answer.body)].join(''))).toEqual(
+        JSON.parse(answer.body),
+      );
+    }),
+    runs,
+  );
+});
+
+test('a changed answer is what the SDK reads, and nothing of the old one is left', async () => {
+  await fc.assert(
+    fc.asyncProperty(answerBody, telling, async (message, how) => {
+      const { answer } = read(eventsOf(tellMessage(message, how)));
+      const messages = asRead(answer.messages);
+      const body = answer.write(mapStrings(messages, redact, false) as typeof messages);
+      const written = openWriter().finish(body);
+      expect(await accumulate(written)).toEqual(JSON.parse(body));
+    }),
+    runs,
+  );
+});
