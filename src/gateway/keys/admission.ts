@@ -34,8 +34,8 @@ export async function openAdmission(options: AdmissionOptions): Promise<OpenAdmi
   const database = await openKeysDatabase(keysFileOf(options.store), { commitWaitsFor: 'nothing' });
   try {
     const ring = createKeyRing(database.tables.keys);
+    const warnings = await database.read(() => findUnguarded(database, hookSets));
     const leases = await createLeases(database, ring, now);
-    const warnings = await database.read(() => findUnorRefuse(database, hookSets));
     const parts = { database, ring, leases, now, hookSets, isKeyRequired };
     return {
       warnings,
@@ -85,12 +85,13 @@ async function enter({ leases }: Parts, caller: Caller, model: string) {
   return caller.keyId === null ? freeLease : await leases.enter(caller.keyId);
 }
 
-function findUnorRefuse({ tables }: KeysDatabase, hookSets: AdmissionOptions['hookSets']): string[] {
+/** Bounded by the number of sets, however many keys there are. */
+function findUnguarded({ tables }: KeysDatabase, hookSets: AdmissionOptions['hookSets']): string[] {
   return tables.keys
-    .list()
-    .filter(({ hooks, revokedAt }) => revokedAt === null && hooks !== null && !hookSets.has(hooks))
-    .map(
-      ({ id, name, hooks }) =>
-        `key "${name}" (${id}) is refused: its hook set "${hooks}" is not in spec.gateway.hooks`,
-    );
+    .hookSets()
+    .filter(({ hooks }) => !hookSets.has(hooks))
+    .map(({ hooks, count, name }) => {
+      const whose = count === 1 ? `the key "${name}" is` : `${count} keys, such as "${name}", are`;
+      return `spec.gateway.hooks has no set "${hooks}": ${whose} refused`;
+    });
 }

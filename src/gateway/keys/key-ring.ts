@@ -60,7 +60,7 @@ export function createKeyRing(table: KeyTable): KeyRing {
     },
     hasKeys: () => {
       refresh();
-      hasKeys ??= table.countAlive() > 0;
+      hasKeys ??= table.hasAlive();
       return hasKeys;
     },
   };

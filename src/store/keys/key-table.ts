@@ -6,8 +6,10 @@ import type { KeyRecord, SecretRecord } from './key.ts';
 export interface KeyTable {
   /** Grows with every change of a key, by any process. */
   generation(): number;
-  /** How many are not revoked. */
-  countAlive(): number;
+  /** Whether there is one that is not revoked. */
+  hasAlive(): boolean;
+  /** The hook sets of those that are not revoked: how many have it, and the name of one. */
+  hookSets(): HookSetUse[];
   insert(key: KeyRecord): void;
   find(id: string): KeyRecord | undefined;
   /** The one of that name that is not revoked, else the last one that was. */
@@ -24,13 +26,23 @@ export interface KeyTable {
   endSecret(hash: string, at: number): void;
 }
 
+export interface HookSetUse {
+  readonly hooks: string;
+  readonly count: number;
+  readonly name: string;
+}
+
 /** How much of a digest is looked up; the rest is compared. */
 export const PREFIX_LENGTH = 16;
 
 /** The tables `keys` and `secrets`. */
 export function createKeyTable({ prepare }: Preparing): KeyTable {
   const generation = prepare('SELECT number FROM generation');
-  const alive = prepare('SELECT COUNT(*) AS number FROM keys WHERE revoked_at IS NULL');
+  const alive = prepare('SELECT 1 FROM keys WHERE revoked_at IS NULL LIMIT 1');
+  const hookSets = prepare(
+    `SELECT hooks, COUNT(*) AS count, MIN(name) AS name FROM keys
+    WHERE revoked_at IS NULL AND hooks IS NOT NULL GROUP BY hooks ORDER BY hooks`,
+  );
   const insert = prepare(`INSERT INTO keys (${columns}) VALUES (${columns.replaceAll(/\w+/g, ':$&')})`);
   const byId = prepare(`SELECT ${columns} FROM keys WHERE id = :id`);
   const byName = prepare(
@@ -48,7 +60,13 @@ export function createKeyTable({ prepare }: Preparing): KeyTable {
   );
   return {
     generation: () => numberOf(generation.get() ?? {}, 'number'),
-    countAlive: () => numberOf(alive.get() ?? {}, 'number'),
+    hasAlive: () => alive.get() !== undefined,
+    hookSets: () =>
+      hookSets.all().map((row) => ({
+        hooks: textOf(row, 'hooks'),
+        count: numberOf(row, 'count'),
+        name: textOf(row, 'name'),
+      })),
     insert: (key) => void insert.run(rowOfKey(key)),
     find: (id) => mapRow(byId.get({ id }), keyOfRow),
     findByName: (name) => mapRow(byName.get({ name }), keyOfRow),

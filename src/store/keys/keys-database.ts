@@ -80,6 +80,8 @@ interface Opening {
 
 function createDatabase(connection: Connection, { file, waitMs, syncsLater }: Opening): KeysDatabase {
   const { database, location, requireSameFile } = connection;
+  // Each checkpoint waits for the disk, on this thread: a few hundred calls share one.
+  if (syncsLater) database.exec('PRAGMA wal_autocheckpoint = 4000');
   let isClosing = false;
   const attempt = <Result>(work: () => Result) =>
     retryWhileBusy(() => {

@@ -17,7 +17,8 @@ CREATE TABLE keys (
   expires_at INTEGER,
   revoked_at INTEGER
 ) STRICT;
-CREATE UNIQUE INDEX keys_by_name ON keys (name) WHERE revoked_at IS NULL;
+CREATE INDEX keys_by_name ON keys (name);
+CREATE UNIQUE INDEX keys_in_use ON keys (name) WHERE revoked_at IS NULL;
 
 CREATE TABLE secrets (
   seq INTEGER PRIMARY KEY,
