@@ -9,8 +9,8 @@ import { unfilteredCall } from '../../tool-call/call.ts';
 import { type Call, type FilteredCall, namesOf } from '../../tool-call/callable-tool.ts';
 import { filterApproved } from '../../tool-call/decided-call.ts';
 import type { DecidedRecord } from '../../tool-call/pending-call.ts';
-import { readCheckedArgs } from '../../tool-call/tool-args.ts';
 import type { AgentTools } from './agent-tool.ts';
+import { argsForHooks, checkedArgsForHooks } from './call-args.ts';
 import type { CallHistory } from './call-decisions.ts';
 import type { ClientCall } from './client-calls.ts';
 
@@ -47,7 +47,7 @@ export async function filterClientCall(
 
 async function filterFirst(call: Call, { args: asked }: ClientCall): Promise<FilteredCall> {
   try {
-    const args = readCheckedArgs(call.tool, asked.text.startsWith('"') ? asked.value : asked.text);
+    const args = checkedArgsForHooks(call.tool, asked);
     const unfiltered = unfilteredCall(call, args);
     const before = hasHooksBefore(call.tool) ? await passBeforeHooks(unfiltered) : unfiltered;
     if (before.stopped !== undefined) return before;
@@ -61,7 +61,7 @@ async function filterFirst(call: Call, { args: asked }: ClientCall): Promise<Fil
 
 async function filterDecided(
   call: Call,
-  { args: asked }: ClientCall,
+  client: ClientCall,
   { last, editedArgs, approvals }: CallHistory & { readonly last: DecidedRecord },
 ): Promise<FilteredCall> {
   const { ruling, ...pending } = last;
@@ -69,7 +69,12 @@ async function filterDecided(
   switch (ruling.kind) {
     case 'approved':
       return await filterApproved(call, {
-        ...{ pending, decision: ruling, asked: editedArgs ?? asked, approvals },
+        ...{
+          pending,
+          decision: ruling,
+          asked: editedArgs ?? argsForHooks(client.name, client.args),
+          approvals,
+        },
       });
     case 'responded':
       return { ...unfiltered, stopped: resultOf(namesOf(call), ok(ruling.result)) };

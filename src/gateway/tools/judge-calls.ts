@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
+import { toRuntimeError } from '../../errors.ts';
 import type { Link } from '../../hooks/gate.ts';
 import type { FilteredCall } from '../../tool-call/callable-tool.ts';
 import { notifyPending, toPendingCall } from '../../tool-call/pending-call.ts';
-import { readArgs } from '../../tool-call/tool-args.ts';
 import type { JudgeContext } from '../call/ports.ts';
 import type { WireAnswer } from '../wire/codec.ts';
 import {
@@ -15,6 +15,7 @@ import {
   resultOfRecord,
   withDecision,
 } from './call-decisions.ts';
+import { argsForClient, argsForHooks } from './call-args.ts';
 import { type ClientCall, clientCallsOf } from './client-calls.ts';
 import { type CallFiltering, filterClientCall } from './filter-call.ts';
 import { type JudgedCall, writeCalls } from './judged-call.ts';
@@ -147,15 +148,10 @@ function toJudged({ call, filtered }: CallState): JudgedCall {
   const { stopped, args, call: made } = filtered;
   const { name } = made.tool;
   if (stopped !== undefined) return { kind: 'withheld', call, text: textOfStopped(name, stopped) };
-  const isSame = name === call.name && args.text === argsTextOf(call);
-  return isSame ? { kind: 'same', call } : { kind: 'changed', call, name, args };
-}
-
-/** The arguments as hooks first read them. */
-function argsTextOf({ name, args }: ClientCall): string {
   try {
-    return readArgs(name, args.text.startsWith('"') ? args.value : args.text).text;
-  } catch {
-    return args.text;
+    if (name === call.name && args.text === argsForHooks(name, call.args).text) return { kind: 'same', call };
+    return { kind: 'changed', call, name, args: argsForClient(name, call.args, args) };
+  } catch (error) {
+    return { kind: 'withheld', call, text: `Tool "${name}" failed: ${toRuntimeError(error).message}` };
   }
 }

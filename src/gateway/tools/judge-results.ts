@@ -7,12 +7,12 @@ import { isHeard } from '../../hooks/steps.ts';
 import { isObject, Json } from '../../json/json.ts';
 import { tryJson } from '../../json/try-parse.ts';
 import { requestOf } from '../../tool-call/callable-tool.ts';
-import { readArgs } from '../../tool-call/tool-args.ts';
 import type { JudgeContext } from '../call/ports.ts';
 import type { Memo } from '../memo/memo.ts';
 import type { ClientToolResult } from '../wire/codec.ts';
 import { RefusedCall } from '../wire/refusal.ts';
 import type { AgentTools } from './agent-tool.ts';
+import { argsForHooks } from './call-args.ts';
 import { mapCalls } from './map-calls.ts';
 import { denialText, reasonOf } from './told-decision.ts';
 
@@ -94,7 +94,7 @@ async function judgeResult(
   { links, tools, hookContext }: ResultJudging,
 ): Promise<JudgedResult> {
   const tool = tools(call.name);
-  const request = requestOf({ tool, callId, toolUseId: callId }, argsForHooks(call));
+  const request = requestOf({ tool, callId, toolUseId: callId }, argsOf(call));
   const response: ToolHookResponse = {
     ...{ name: call.name, call_id: callId, content, error: isError ? content : '', latency_ms: 0 },
     ...(!isError && { result: resultOf(content) }),
@@ -119,10 +119,10 @@ function reasonFor(decision: Decision): string {
   return reasonOf({ reason, ...(error && { error }) });
 }
 
-/** The arguments as an object: text that is none stands under `input`, as that of a tool without a schema does. */
-function argsForHooks({ name, args }: { readonly name: string; readonly args: Json }): Json {
+/** Of a call whose arguments cannot be read, hooks still judge the result. */
+function argsOf({ name, args }: { readonly name: string; readonly args: Json }): Json {
   try {
-    return readArgs(name, args.text.startsWith('"') ? args.value : args.text);
+    return argsForHooks(name, args);
   } catch {
     return Json.from({ input: args });
   }
