@@ -7,6 +7,7 @@ import type { FilteredCall } from '../../tool-call/callable-tool.ts';
 import { notifyPending, toPendingCall } from '../../tool-call/pending-call.ts';
 import type { JudgeContext } from '../call/ports.ts';
 import type { WireAnswer } from '../wire/codec.ts';
+import { argsForClient, argsForHooks } from './call-args.ts';
 import {
   type CallHistory,
   findRecord,
@@ -15,7 +16,6 @@ import {
   resultOfRecord,
   withDecision,
 } from './call-decisions.ts';
-import { argsForClient, argsForHooks } from './call-args.ts';
 import { type ClientCall, clientCallsOf } from './client-calls.ts';
 import { type CallFiltering, filterClientCall } from './filter-call.ts';
 import { type JudgedCall, writeCalls } from './judged-call.ts';
