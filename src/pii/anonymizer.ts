@@ -5,8 +5,13 @@ import type { Counts, Entity } from './entity.ts';
 import { isPasswordLabel, isWholePassword } from './finders/secret.ts';
 import type { Finding } from './finding.ts';
 import { resolveOverlaps } from './overlap.ts';
-import type { PseudonymResolver } from './pseudonym-memory.ts';
-import { findPseudonyms, type PseudonymKind, type PseudonymMention, type Pseudonyms } from './pseudonyms.ts';
+import {
+  findPseudonyms,
+  type PseudonymKind,
+  type PseudonymMention,
+  type PseudonymResolver,
+  type Pseudonyms,
+} from './pseudonyms.ts';
 import { isPseudonymising, type PiiSettings } from './settings.ts';
 
 /**

@@ -4,8 +4,8 @@ import { applyEdits } from './edit.ts';
 import { markKey } from './message-members.ts';
 import { type MessageRewriteOptions, rewriteMessage } from './message-rewrite.ts';
 import { type JsonObject, requireList, requireObject, requireText } from './payload.ts';
-import type { PseudonymMemory, PseudonymResolver } from './pseudonym-memory.ts';
-import type { Pseudonyms } from './pseudonyms.ts';
+import type { PseudonymMemory } from './pseudonym-memory.ts';
+import type { PseudonymResolver, Pseudonyms } from './pseudonyms.ts';
 import type { PiiSettings } from './settings.ts';
 import { editText, rewriteTree } from './text-rewrite.ts';
 

@@ -1,13 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { PseudonymMention, Pseudonyms } from './pseudonyms.ts';
+import type { PseudonymMention, PseudonymResolver, Pseudonyms } from './pseudonyms.ts';
 import type { SealedMarks } from './sealed-mark.ts';
-
-/** Resolves pseudonyms to their values. */
-export interface PseudonymResolver {
-  /** The value; undefined when the pseudonym is unknown, or stands for several. */
-  reveal(mention: Pick<PseudonymMention, 'name' | 'number'>): string | undefined;
-}
 
 export interface PseudonymMemoryLimits {
   /** How many conversations, and how many sessions, are remembered; the least recently used go first. */

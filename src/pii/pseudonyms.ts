@@ -11,6 +11,12 @@ export interface PseudonymMention {
   readonly end: number;
 }
 
+/** Resolves pseudonyms to their values. */
+export interface PseudonymResolver {
+  /** The value; undefined when the pseudonym is unknown, or stands for several. */
+  reveal(mention: Pick<PseudonymMention, 'name' | 'number'>): string | undefined;
+}
+
 /**
  * The pseudonyms of one conversation, such as `<EMAIL_ADDRESS_1>`, numbered as their values first appear. The
  * numbers follow from the texts and their order alone, so that another process comes to the same ones.

@@ -1,8 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import { isObject } from '../json/json.ts';
 import { tryJson } from '../json/try-parse.ts';
-import type { PseudonymResolver } from './pseudonym-memory.ts';
-import type { Pseudonyms } from './pseudonyms.ts';
+import type { PseudonymResolver, Pseudonyms } from './pseudonyms.ts';
 
 const PREFIX = 'sealed.';
 const NONCE = 12;
