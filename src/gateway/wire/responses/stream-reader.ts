@@ -1,0 +1,287 @@
+import { Json } from '../../../json/json.ts';
+import type { StreamPart, StreamReader, WireAnswer, WireRequest, WireRules } from '../codec.ts';
+import { Edits } from '../edits.ts';
+import { invalidAnswer, unknownInAnswer } from '../faults.ts';
+import { openPlace, type Place } from '../place.ts';
+import { isPlainId } from '../plain-id.ts';
+import type { SseEvent } from '../sse.ts';
+import { openStrictly } from '../strict-json.ts';
+import { readAnswer, sentBody } from './answer.ts';
+import { formatChannel } from './channel-key.ts';
+import { isEchoed } from './echo.ts';
+import { itemKinds } from './item-kinds.ts';
+import { isQuiet } from './quiet.ts';
+import { typeOf } from './read-item.ts';
+import { type EventKind, eventKindOf } from './stream-kinds.ts';
+import { type ItemPath, isQuietValue, placeAt, StreamedItem, untold } from './streamed-item.ts';
+
+type Of<Is extends EventKind['is']> = Extract<EventKind, { readonly is: Is }>;
+
+/** An event that was read. */
+interface Told<Kind = EventKind> {
+  readonly root: Place;
+  readonly type: string;
+  readonly kind: Kind;
+}
+
+/** Puts a streamed response together. */
+export class ResponsesStreamReader implements StreamReader {
+  readonly #rules: WireRules;
+  readonly #request: WireRequest;
+  readonly #items = new Map<number, StreamedItem>();
+  /** The response as events before the end told it. */
+  readonly #responses: Place[] = [];
+  readonly #extras = new Map<string, Json>();
+  #end: Place | undefined;
+  #transcript: string[] = [];
+
+  constructor(rules: WireRules, request: WireRequest) {
+    this.#rules = rules;
+    this.#request = request;
+  }
+
+  push(event: SseEvent): StreamPart {
+    if (event.data === undefined || event.data.trim() === '[DONE]') return { kind: 'free' };
+    const root = openStrictly(event.data, (problem) => invalidAnswer(`an event of its stream ${problem}`));
+    const type = root.at('type')?.text;
+    if (type === 'error' || event.event === 'error') return { kind: 'error' };
+    if (type === undefined && root.at('error') !== undefined) return { kind: 'error' };
+    const kind = type === undefined ? undefined : eventKindOf(type);
+    if (type === undefined || kind === undefined) throw unknownInAnswer('an event of its stream');
+    if (event.event !== undefined && event.event !== type)
+      throw invalidAnswer('an event of its stream has two names');
+    if (this.#end !== undefined && kind.is !== 'nothing')
+      throw invalidAnswer('its stream goes on behind its end');
+    return this.#take({ root, type, kind });
+  }
+
+  answer(): WireAnswer {
+    if (this.#end === undefined) throw invalidAnswer('its stream ends before its response');
+    const body = this.#assemble(this.#end);
+    const whole = openStrictly(body, (problem) => invalidAnswer(`its response ${problem}`));
+    this.#checkItems(whole);
+    this.#checkResponses(whole);
+    if (this.#transcript.length > 0)
+      this.#extras.set('stream.transcript', Json.from(this.#transcript.join('')));
+    return readAnswer(body, this.#rules, this.#request, this.#extras);
+  }
+
+  #take(told: Told): StreamPart {
+    const { root, type, kind } = told;
+    switch (kind.is) {
+      case 'response':
+        return this.#takeResponse({ root, type, kind });
+      case 'item':
+        return this.#takeItem({ root, type, kind });
+      case 'part':
+        return this.#takePart({ root, type, kind });
+      case 'delta':
+        return this.#takeDelta({ root, type, kind });
+      case 'text':
+        return this.#takeText({ root, type, kind });
+      case 'status':
+        this.#tellRest(told, new Set());
+        return { kind: 'held' };
+      case 'bytes':
+        if (!this.#rules.opaque.has(kind.opaque)) throw unknownInAnswer(`\`${type}\``);
+        this.#tellRest(told, new Set([kind.member]));
+        return { kind: 'held' };
+      case 'transcript':
+        this.#transcript.push(requireText(root, 'delta'));
+        this.#tellRest(told, new Set(['delta']));
+        return { kind: 'held' };
+      case 'nothing':
+        return this.#tellRest(told, new Set()) ? { kind: 'free' } : { kind: 'held' };
+    }
+  }
+
+  #takeResponse(told: Told<Of<'response'>>): StreamPart {
+    const response = told.root.at('response');
+    if (response?.kind !== 'object') throw invalidAnswer(`\`${told.type}\` has no \`response\``);
+    const isQuietEvent = this.#tellRest(told, new Set(['response']));
+    if (told.kind.isEnd) {
+      this.#end = response;
+      return { kind: 'end' };
+    }
+    const isFree = [...response.members].every(([key, place]) => this.#isHarmless(key, place));
+    if (!isFree) this.#responses.push(response);
+    return isFree && isQuietEvent ? { kind: 'free' } : { kind: 'held' };
+  }
+
+  #isHarmless(key: string, place: Place): boolean {
+    if (key === 'model') return isPlainId(place.text ?? '');
+    return isQuiet(key, place) || isEchoed(key, place, sentBody(this.#request));
+  }
+
+  #takeItem(told: Told<Of<'item'>>): StreamPart {
+    const { root, type, kind } = told;
+    const place = root.at('item');
+    if (place?.kind !== 'object') throw invalidAnswer(`\`${type}\` has no \`item\``);
+    this.#requireKnown(place);
+    const isQuietEvent = this.#tellRest(told, new Set(['item']));
+    const index = this.#indexOf(root, place, kind.isEnd);
+    if (!kind.isEnd && this.#items.has(index)) throw invalidAnswer(`\`${type}\` tells an item again`);
+    const item = this.#items.get(index) ?? new StreamedItem(kind.isEnd ? undefined : place);
+    this.#items.set(index, item);
+    if (kind.isEnd) item.check(place);
+    const snapshot = openPlace(item.snapshot());
+    item.tell({ path: [], place, isWhole: kind.isEnd, type });
+    const isTold = kind.isEnd ? isRepeated(place, snapshot) : isQuietValue(place);
+    return { kind: isQuietEvent && isTold ? 'echo' : 'held' };
+  }
+
+  #requireKnown(item: Place): void {
+    const type = typeOf(item);
+    const isKnown =
+      type === 'message' || type === 'reasoning' || (type !== undefined && Object.hasOwn(itemKinds, type));
+    if (!isKnown && !this.#rules.opaque.has(type ?? '')) throw unknownInAnswer('an item of its stream');
+  }
+
+  /** The index of an item; some APIs leave it out. */
+  #indexOf(root: Place, item: Place, isEnd: boolean): number {
+    const index = root.at('output_index');
+    if (index !== undefined) return requireIndex(root, 'output_index');
+    const id = item.at('id')?.text;
+    const known = [...this.#items].find(([, { id: other }]) => isEnd && other !== '' && other === id);
+    return known?.[0] ?? Math.max(-1, ...this.#items.keys()) + 1;
+  }
+
+  #takePart(told: Told<Of<'part'>>): StreamPart {
+    const { root, type, kind } = told;
+    const place = root.at(kind.member);
+    if (place === undefined) throw invalidAnswer(`\`${type}\` has no \`${kind.member}\``);
+    const { item, path } = this.#locate(told);
+    const isQuietEvent = this.#tellRest(told, new Set([kind.member]));
+    const before = kind.isEnd ? placeAt(openPlace(item.snapshot()), path) : undefined;
+    item.tell({ path, place, isWhole: kind.isEnd, type });
+    const isTold = before === undefined ? isQuietValue(place) : isRepeated(place, before);
+    return { kind: isQuietEvent && isTold ? 'echo' : 'held' };
+  }
+
+  #takeDelta(told: Told<Of<'delta'>>): StreamPart {
+    const { root, kind } = told;
+    const { item, path, index } = this.#locate(told);
+    const isQuietEvent = this.#tellRest(told, new Set(['delta', 'logprobs'])) && this.#tellTokens(told);
+    if (kind.members !== undefined) {
+      for (const member of kind.members) {
+        const text = root.at('delta')?.at(member);
+        if (text !== undefined) item.addText([...path, member], text.text ?? '');
+      }
+      return { kind: 'held' };
+    }
+    const text = requireText(root, 'delta');
+    item.addText(path, text);
+    if (kind.channel === undefined || !isQuietEvent) return { kind: 'held' };
+    const channel = { key: formatChannel({ index, path, itemId: item.id }), choice: 0, member: kind.channel };
+    return { kind: 'text', deltas: [{ channel, text }] };
+  }
+
+  #takeText(told: Told<Of<'text'>>): StreamPart {
+    const { root, kind } = told;
+    const { item, path } = this.#locate(told);
+    const isQuietEvent = this.#tellRest(told, new Set([kind.member, 'logprobs'])) && this.#tellTokens(told);
+    const isNew = item.endText(path, requireText(root, kind.member));
+    return { kind: isNew || !isQuietEvent ? 'held' : 'echo' };
+  }
+
+  /** The item that an event is about, and where in it. */
+  #locate({ root, type, kind }: Told<Of<'part' | 'delta' | 'text'>>) {
+    const index = requireIndex(root, 'output_index');
+    const item = this.#items.get(index);
+    if (item === undefined) throw invalidAnswer(`\`${type}\` is about an item that was not added`);
+    const id = root.at('item_id')?.text;
+    if (id !== undefined && item.id !== '' && id !== item.id)
+      throw invalidAnswer(`\`${type}\` is about another item`);
+    const path: ItemPath = kind.path.map((key) => (key.endsWith('_index') ? requireIndex(root, key) : key));
+    return { item, path, index };
+  }
+
+  /** Tokens repeat the text; what they tell beside it is an extra. */
+  #tellTokens({ root, type }: Told): boolean {
+    const tokens = root.at('logprobs');
+    if (tokens === undefined || isQuiet('logprobs', tokens)) return true;
+    for (const token of tokens.items) this.#extra(`${type}.logprobs`, token);
+    return false;
+  }
+
+  /** Shows members of an event that are not known to hooks. Whether there were none. */
+  #tellRest({ root, type }: Told, told: ReadonlySet<string>): boolean {
+    let isQuietEvent = true;
+    for (const [key, place] of root.members) {
+      if (key === 'type' || told.has(key) || isQuiet(key, place)) continue;
+      this.#extra(`${type}.${key}`, place);
+      isQuietEvent = false;
+    }
+    return isQuietEvent;
+  }
+
+  #extra(name: string, { json }: Place): void {
+    let own = `stream.${name}`;
+    for (let count = 2; this.#extras.has(own) && this.#extras.get(own)?.text !== json.text; count += 1)
+      own = `stream.${name}#${count}`;
+    this.#extras.set(own, json);
+  }
+
+  /** The response; where it leaves its items out, with those of the stream. */
+  #assemble(end: Place): string {
+    const text = end.json.text;
+    const output = end.at('output');
+    const isLeftOut = output === undefined || output.kind === 'null' || output.items.length === 0;
+    if (!isLeftOut || this.#items.size === 0) return text;
+    const items = [...this.#items].toSorted(([one], [other]) => one - other);
+    const list = `[${items.map(([, item]) => item.done?.json.text ?? item.snapshot()).join(',')}]`;
+    const root = openStrictly(text, (problem) => invalidAnswer(`its response ${problem}`));
+    const edits = new Edits(text);
+    const place = root.at('output');
+    if (place === undefined) edits.addMember(root, 'output', list);
+    else edits.replace(place, list);
+    return edits.apply();
+  }
+
+  #checkItems(whole: Place): void {
+    const items = [...this.#items].toSorted(([one], [other]) => one - other);
+    const finals = whole.at('output')?.items ?? [];
+    for (const [position, [, item]] of items.entries()) {
+      const final =
+        finals.find((one) => item.id !== '' && one.at('id')?.text === item.id) ?? finals[position];
+      if (final === undefined) throw invalidAnswer('its response lacks an item that its stream told');
+      item.check(final);
+      for (const { path, place, isWhole, type } of item.tellings) {
+        const late = placeAt(final, path);
+        for (const [name, extra] of untold(place, late, isWhole ? 'whole' : 'begin'))
+          this.#extra(`${type}${name}`, extra);
+      }
+    }
+  }
+
+  #checkResponses(whole: Place): void {
+    for (const response of this.#responses) {
+      for (const [key, place] of response.members) {
+        if (this.#isHarmless(key, place)) continue;
+        for (const [name, extra] of untold(place, whole.at(key), 'begin'))
+          this.#extra(`response.${key}${name}`, extra);
+      }
+    }
+  }
+}
+
+function isRepeated(place: Place, before: Place): boolean {
+  return untold(place, before, 'told').length === 0;
+}
+
+/** Throws RefusedCall (502). */
+function requireText(root: Place, key: string): string {
+  const text = root.at(key)?.text;
+  if (text === undefined) throw invalidAnswer(`an event of its stream has no text \`${key}\``);
+  return text;
+}
+
+/** Throws RefusedCall (502). */
+function requireIndex(root: Place, key: string): number {
+  const index = root.at(key)?.value;
+  if (typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 && index < maxIndex)
+    return index;
+  throw invalidAnswer(`an event of its stream has no \`${key}\``);
+}
+
+const maxIndex = 100_000;

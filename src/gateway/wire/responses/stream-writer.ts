@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import type { Channel, StreamWriter, WireRequest } from '../codec.ts';
+import { Edits } from '../edits.ts';
+import { unwritable } from '../faults.ts';
+import { openPlace, type Place } from '../place.ts';
+import type { Refusal } from '../refusal.ts';
+import { formatEvent, type SseEvent } from '../sse.ts';
+import { parseChannel } from './channel-key.ts';
+import { type ClientItem, ClientView } from './client-view.ts';
+import { sendItem } from './item-events.ts';
+import { formatOpenResponse } from './response-body.ts';
+
+/** Writes a streamed response, going on from what the client has. */
+export class ResponsesStreamWriter implements StreamWriter {
+  readonly #request: WireRequest;
+  readonly #view = new ClientView();
+  /** Events that went out and were not looked at: most streams leave as they came. */
+  #unread: SseEvent[] = [];
+
+  constructor(request: WireRequest) {
+    this.#request = request;
+  }
+
+  verbatim(event: SseEvent): string {
+    this.#unread.push(event);
+    return event.raw;
+  }
+
+  text(channel: Channel, text: string): string {
+    const view = this.#read();
+    const { index, path, itemId } = parseChannel(channel.key);
+    const [list = '', at = 0, member = ''] = path;
+    const kind = textKinds[`${channel.member}/${list}`] ?? textKinds['content/content'];
+    if (kind === undefined) throw unwritable('a text has no place in the stream');
+    const events = [this.#open()];
+    const about = { item_id: JSON.stringify(itemId), output_index: String(index) };
+    const item = view.items.get(index) ?? this.#addItem(index, itemId, { kind, events });
+    const partAt = { [kind.index]: String(at) };
+    if (!item.parts.has(`${list}/${at}`)) {
+      item.parts.add(`${list}/${at}`);
+      const part = {
+        type: kind.part,
+        [member]: '',
+        ...(kind.part === 'output_text' && { annotations: [], logprobs: [] }),
+      };
+      events.push(
+        this.#event(`${kind.partEvent}.added`, { ...about, ...partAt, part: JSON.stringify(part) }),
+      );
+    }
+    view.addText(index, path, text);
+    const tokens = kind.part === 'output_text' ? { logprobs: '[]' } : {};
+    const delta = JSON.stringify(text);
+    events.push(this.#event(`${kind.textEvent}.delta`, { ...about, ...partAt, delta, ...tokens }));
+    return events.join('');
+  }
+
+  finish(body: string): string {
+    const view = this.#read();
+    if (view.isEnded) throw unwritable('the stream has ended already');
+    const root = openPlace(this.#withKnownIds(openPlace(body)));
+    const events = [this.#open(root)];
+    const output = root.at('output')?.items ?? [];
+    const indexes = placeItems(output, view.items);
+    for (const [position, place] of output.entries()) {
+      const index = indexes[position] ?? position;
+      const have = view.items.get(index);
+      const id = place.at('id')?.text ?? '';
+      sendItem({
+        place,
+        id,
+        have,
+        send: (type, members) => events.push(this.#event(type, { output_index: String(index), ...members })),
+      });
+    }
+    const status = root.at('status')?.text ?? '';
+    const end = status === 'failed' || status === 'incomplete' ? status : 'completed';
+    events.push(this.#event(end, { response: root.json.text }));
+    view.isEnded = true;
+    return events.join('');
+  }
+
+  fail({ code, message, param, status, details }: Refusal): string {
+    const view = this.#read();
+    view.sequence += 1;
+    const type = status >= 500 ? 'server_error' : 'invalid_request_error';
+    // The API tells them beside `type`, its servers and the openai package also know the `error` of other answers.
+    const told = { ...details, code, message, param: param ?? null };
+    const event = { type: 'error', sequence_number: view.sequence, ...told, error: { ...told, type } };
+    return formatEvent(JSON.stringify(event), 'error');
+  }
+
+  wait(): string {
+    const view = this.#read();
+    if (view.isEnded) return '';
+    if (view.progress !== undefined) return view.progress;
+    if (view.response === undefined) return ': wait\n\n';
+    // The number of the last event, so that those which follow go on from it.
+    const data = `{"type":"response.in_progress","sequence_number":${view.sequence},"response":${view.response.json.text}}`;
+    view.progress = formatEvent(data, 'response.in_progress');
+    return view.progress;
+  }
+
+  #read(): ClientView {
+    const events = this.#unread;
+    this.#unread = [];
+    for (const event of events) this.#view.note(event);
+    return this.#view;
+  }
+
+  /** The events that begin a response, unless the client has them. */
+  #open(root?: Place): string {
+    const view = this.#view;
+    if (view.response !== undefined) return '';
+    const response =
+      root === undefined
+        ? formatOpenResponse(`resp_${randomUUID().replaceAll('-', '')}`, this.#request.model)
+        : openedResponse(root);
+    view.response = openPlace(response);
+    return this.#event('created', { response }) + this.#event('in_progress', { response });
+  }
+
+  #addItem(index: number, id: string, { kind, events }: { kind: TextKind; events: string[] }): ClientItem {
+    const item = { id, type: kind.item, ...kind.begun };
+    events.push(
+      this.#event('output_item.added', { output_index: String(index), item: JSON.stringify(item) }),
+    );
+    return this.#view.addItem(index, { id, type: kind.item });
+  }
+
+  #event(type: string, members: Readonly<Record<string, string>>): string {
+    this.#view.sequence += 1;
+    const rest = Object.entries(members).map(([key, json]) => `,${JSON.stringify(key)}:${json}`);
+    const name = `response.${type}`;
+    return formatEvent(`{"type":"${name}","sequence_number":${this.#view.sequence}${rest.join('')}}`, name);
+  }
+
+  /** The body under the ids of what the client has already, as a stand-in has its own. */
+  #withKnownIds(root: Place): string {
+    const { response, items } = this.#view;
+    const edits = new Edits(root.source);
+    const id = root.at('id');
+    const known = response?.at('id')?.text;
+    if (id?.kind === 'string' && known !== undefined) edits.replaceText(id, known);
+    const output = root.at('output')?.items ?? [];
+    const ids = new Set(output.map((item) => item.at('id')?.text));
+    const open = [...items.values()].filter(({ done, id: own }) => done === undefined && !ids.has(own));
+    for (const item of output) {
+      const own = item.at('id');
+      if (own === undefined || [...items.values()].some((have) => have.id === own.text)) continue;
+      const at = open.findIndex(({ type }) => type === item.at('type')?.text);
+      const [taken] = at === -1 ? [] : open.splice(at, 1);
+      if (taken !== undefined) edits.replaceText(own, taken.id);
+    }
+    return edits.apply();
+  }
+}
+
+/** The indexes under which items are sent; throws REPLY_MALFORMED when the client has one that is not among them. */
+function placeItems(output: readonly Place[], items: ReadonlyMap<number, ClientItem>): number[] {
+  const sent = new Map([...items].map(([index, { id }]) => [id, index]));
+  const known = output.map((item) => {
+    const id = item.at('id')?.text ?? '';
+    return id === '' ? undefined : sent.get(id);
+  });
+  const matched = new Set(known.filter((index) => index !== undefined));
+  if (matched.size !== items.size) throw unwritable('the answer lacks an item that has already gone out');
+  let next = 0;
+  return known.map((index, position) => {
+    if (index !== undefined) return index;
+    next = Math.max(next, position);
+    while (items.has(next)) next += 1;
+    return next++;
+  });
+}
+
+/** How texts of a channel are sent. */
+interface TextKind {
+  readonly item: string;
+  readonly begun: Readonly<Record<string, unknown>>;
+  readonly part: string;
+  readonly partEvent: string;
+  readonly textEvent: string;
+  readonly index: string;
+}
+
+const message = { status: 'in_progress', role: 'assistant', content: [] };
+const content = { partEvent: 'content_part', index: 'content_index' };
+const textKinds: Readonly<Record<string, TextKind>> = {
+  'content/content': {
+    ...content,
+    item: 'message',
+    begun: message,
+    part: 'output_text',
+    textEvent: 'output_text',
+  },
+  'refusal/content': { ...content, item: 'message', begun: message, part: 'refusal', textEvent: 'refusal' },
+  'reasoning/content': {
+    ...content,
+    item: 'reasoning',
+    begun: { summary: [] },
+    part: 'reasoning_text',
+    textEvent: 'reasoning_text',
+  },
+  'reasoning/summary': {
+    item: 'reasoning',
+    begun: { summary: [] },
+    part: 'summary_text',
+    partEvent: 'reasoning_summary_part',
+    textEvent: 'reasoning_summary_text',
+    index: 'summary_index',
+  },
+};
+
+/** The response at its beginning: without what is told only at its end. */
+function openedResponse(root: Place): string {
+  const edits = new Edits(root.source);
+  for (const [key, value] of Object.entries(opened)) {
+    const place = root.at(key);
+    if (place !== undefined) edits.replace(place, value);
+  }
+  if (root.at('output_text') !== undefined) edits.remove(root, 'output_text');
+  return edits.apply();
+}
+
+const opened: Readonly<Record<string, string>> = {
+  status: '"in_progress"',
+  output: '[]',
+  usage: 'null',
+  error: 'null',
+  incomplete_details: 'null',
+  completed_at: 'null',
+};
