@@ -12,6 +12,7 @@ import { describeCall, describeTold } from '../blocks/describe.ts';
 import type { ReadContext } from '../blocks/read-context.ts';
 import { collectLeftovers } from '../blocks/shapes.ts';
 import { startTold, type ToldContent } from '../blocks/told-content.ts';
+import { requireWritten } from '../blocks/written-check.ts';
 import { writeMessage } from '../blocks/written-message.ts';
 import { answerShape, countShape } from './answer-shape.ts';
 import { finishWord, stopReasonOf } from './finish-words.ts';
@@ -40,7 +41,11 @@ export function readMessagesAnswer(body: string, rules: WireRules): WireAnswer {
     messages: [message],
     usage,
     toolCalls: clientCalls(told),
-    write: (changed) => writeAnswer({ root, told, message }, changed),
+    write: (changed) => {
+      const written = writeAnswer({ root, told, message }, changed);
+      if (written !== body) requireWritten(readMessagesAnswer(written, rules).messages, changed);
+      return written;
+    },
   };
 }
 

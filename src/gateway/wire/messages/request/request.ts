@@ -46,7 +46,19 @@ export function readMessagesRequest(body: string, rules: WireRules): WireRequest
     toolResults: messages.flatMap(toClientResult),
     places: messages.map(({ place }) => place),
     write: (changed, name) =>
-      writeRequest({ root, model, messages, payload, leftovers, system }, changed, name),
+      writeRequest(
+        {
+          root,
+          model,
+          messages,
+          payload,
+          leftovers,
+          system,
+          readAgain: (text) => readMessagesRequest(text, rules).payload.messages,
+        },
+        changed,
+        name,
+      ),
   };
 }
 

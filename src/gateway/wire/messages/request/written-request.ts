@@ -7,6 +7,7 @@ import { unwritable } from '../../faults.ts';
 import type { Leftovers } from '../../leftovers.ts';
 import type { Place } from '../../place.ts';
 import { alignReplaced, plainReplaced, type ReplacedMessage } from '../../replaced-messages.ts';
+import { requireWritten } from '../blocks/written-check.ts';
 import { writeMessage } from '../blocks/written-message.ts';
 import type { RequestMessage } from './message.ts';
 import { type ReadSystem, writeSystem } from './system.ts';
@@ -21,11 +22,13 @@ export interface ReadRequest {
   readonly payload: RequestPayload;
   readonly leftovers: Leftovers;
   readonly system: ReadSystem;
+  /** The messages of a written body. */
+  readonly readAgain: (body: string) => readonly ChatMessage[];
 }
 
 /** The body with the hooks' changes. Throws REPLY_MALFORMED for what cannot be written at an exact place. */
 export function writeRequest(
-  { root, model, messages, payload, leftovers, system }: ReadRequest,
+  { root, model, messages, payload, leftovers, system, readAgain }: ReadRequest,
   changed: Pick<RequestPayload, 'messages' | 'system_prompt' | 'other' | 'tools'>,
   name: string,
 ): string {
@@ -39,7 +42,10 @@ export function writeRequest(
     if (!isOtherSame) throw unwritable('a request’s `tools` and `other` were both replaced');
     writeTools(root.at('tools'), changed.tools, edits);
   }
-  return edits.apply();
+  const body = edits.apply();
+  if (changed.messages !== payload.messages && body !== root.source)
+    requireWritten(readAgain(body), changed.messages);
+  return body;
 }
 
 function writeMessages(
