@@ -1,6 +1,7 @@
 import { chatCodec } from './chat/codec.ts';
 import type { EndpointCodec, EndpointName } from './codec.ts';
 import { embeddingsCodec } from './embeddings/codec.ts';
+import { countTokensCodec, messagesCodec } from './messages/codec.ts';
 import { formatOpenAiError } from './openai-error.ts';
 import { RefusedCall } from './refusal.ts';
 
@@ -8,8 +9,8 @@ import { RefusedCall } from './refusal.ts';
 export const codecs: Readonly<Record<EndpointName, EndpointCodec>> = {
   chat: chatCodec,
   responses: absent('responses'),
-  messages: absent('messages'),
-  count_tokens: absent('count_tokens'),
+  messages: messagesCodec,
+  count_tokens: countTokensCodec,
   embeddings: embeddingsCodec,
 };
 
