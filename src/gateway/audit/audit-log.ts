@@ -28,6 +28,8 @@ export interface AuditLogOptions {
   /** A private Ed25519 key in PEM, in place of the one that is made beside the audit. */
   readonly signingKey: string | undefined;
   readonly scrubber: Scrubber;
+  /** How long other processes may be in the way. Default: ten seconds. */
+  readonly waitMs?: number;
   /** Told why rows or heads could not be kept. */
   readonly warn: (error: RuntimeError) => void;
 }
@@ -38,7 +40,7 @@ export const auditFile = 'audit.db';
 /** Opens the audit of a gateway, or begins it. Throws STORE_FAILED. */
 export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> {
   const file = fileOf(options.store);
-  const writer = await openAuditWriter(file, keysFor(file, options.signingKey), BUSY_MS);
+  const writer = await openAuditWriter(file, keysFor(file, options.signingKey), options.waitMs ?? BUSY_MS);
   const state = trackState(writer, options);
   const calls = createGroupCommit<NewCall>(
     (group) => state.work({ what: 'append', calls: group }),
@@ -172,7 +174,6 @@ function startPruning(state: State, keepMs: number | undefined): { readonly stop
 /** How often the same trouble is told at most. */
 const WARN_EVERY_MS = 60_000;
 const PRUNE_EVERY_MS = 600_000;
-/** How long other processes may be in the way. */
 const BUSY_MS = 10_000;
 /** Rows in one transaction. */
 const MOST_TOGETHER = 500;
