@@ -115,6 +115,13 @@ test('a row that tells of a removal is not to be had without the key', async () 
   expect(report.problems.some(({ message }) => message.includes('not signed'))).toBe(true);
 });
 
+test('the row behind those that were removed is bound to them', async () => {
+  const report = await verifyAfter(evidence, (database) => {
+    database.exec("UPDATE rows SET body = json_set(body, '$.caller', 'nobody') WHERE seq = 7");
+  });
+  expect(report.problems).toMatchObject([{ seq: 7, id: 'call_6' }]);
+});
+
 test('rows that were removed and put back are found', async () => {
   const report = await verifyAfter(evidence, (database) => {
     database.exec("INSERT INTO rows (seq, body, hash) VALUES (6, '{}', 'x')");
