@@ -3,7 +3,7 @@ import type { GatewayConfig, ProviderConfig } from '../../config/config.ts';
 import { replaceMock } from '../../provider/open/mock-replacement.ts';
 import type { EndpointCodec, EndpointName } from '../wire/codec.ts';
 import { openHttpUpstream } from './http-upstream.ts';
-import { openMockUpstream } from './mock-upstream.ts';
+import { openMockUpstream } from './mock/mock-upstream.ts';
 import { isAnthropic } from './provider-types.ts';
 import type { OfferedModel, Upstream } from './upstream.ts';
 

@@ -5,12 +5,11 @@ import type {
   LanguageModelV4Prompt,
 } from '@ai-sdk/provider';
 import type { ProviderConfig } from '../../config/config.ts';
-import { checkMock, formatMockProblem } from '../../config/mock-responses.ts';
-import { RuntimeError } from '../../errors.ts';
 import { sleep } from '../../time/deadline.ts';
 import { fromPrompt, roundOf } from '../messages/prompt.ts';
 import { createModel } from '../wrapped-model.ts';
-import { type MockAnswer, type MockResponse, readResponses } from './mock-script.ts';
+import { openScript } from './mock-answers.ts';
+import type { MockAnswer, MockResponse } from './mock-script.ts';
 import { streamMockAnswer } from './mock-stream.ts';
 import { createProviderError } from './provider-error.ts';
 
@@ -20,7 +19,6 @@ import { createProviderError } from './provider-error.ts';
  * PROVIDER_FAILED.
  */
 export function openMockModel(config: ProviderConfig): LanguageModelV4 {
-  requireValid(config);
   const respond = createScript(config);
   const about = { provider: 'mock', modelId: config.model, supportedUrls: {} };
   return createModel(about, {
@@ -43,15 +41,6 @@ export function openMockModel(config: ProviderConfig): LanguageModelV4 {
   });
 }
 
-function requireValid({ id, additionalConfig }: ProviderConfig): void {
-  const problems = checkMock(additionalConfig);
-  if (problems.length === 0) return;
-  const message = problems.map(formatMockProblem).join('; ');
-  throw new RuntimeError('PROVIDER_UNUSABLE', `provider "${id}": additional_config: ${message}`, {
-    hint: problems.find(({ hint }) => hint !== undefined)?.hint,
-  });
-}
-
 interface ScriptedResponse {
   readonly response: MockResponse;
   readonly result: LanguageModelV4GenerateResult;
@@ -59,19 +48,9 @@ interface ScriptedResponse {
 }
 
 function createScript(config: ProviderConfig): (options: LanguageModelV4CallOptions) => ScriptedResponse {
-  const responses = readResponses(config);
-  const used = new Set<MockResponse>();
+  const next = openScript(config);
   return (options) => {
-    const scope = scopeOf(options);
-    const isAvailable = (response: MockResponse) =>
-      !used.has(response) || response.repeat || response === responses.at(-1);
-    const response = responses.find((candidate) => isAvailable(candidate) && candidate.matches(scope));
-    if (response === undefined) {
-      const message = `no response of the script is left for round ${scope.round}`;
-      throw createProviderError(config.id, { message });
-    }
-    const answer = response.render(scope);
-    used.add(response);
+    const { response, answer } = next(scopeOf(options));
     return {
       response,
       result: toResult(config.model, { response, answer, options }),

@@ -1,0 +1,93 @@
+import OpenAI from 'openai';
+import { expect, test } from 'vitest';
+import { openTestGateway } from '../open-gateway.ts';
+
+const spec = `
+state_store: {type: memory}
+providers:
+  - id: main
+    type: mock
+    model: scripted
+    additional_config:
+      responses:
+        - {when: 'messages[messages.size() - 1].content == "tool"', repeat: true, tool_calls: [{name: look, args: {q: tea}}]}
+        - {when: 'messages[messages.size() - 1].content == "fail"', repeat: true, error: {status: 429, message: too many}}
+        - {chunks: [Hel, lo, " there"], usage: {input_tokens: 3, output_tokens: 4}}
+hooks:
+  nothing: {command: ./allow.sh, hook: provider}
+gateway:
+  stream: windowed
+`;
+const allow = '#!/bin/sh\ncat >/dev/null\necho \'{"allow": true}\'\n';
+
+async function open() {
+  const gateway = await openTestGateway(spec, { 'allow.sh': allow });
+  const client = new OpenAI({
+    baseURL: 'http://127.0.0.1/v1',
+    apiKey: 'none',
+    maxRetries: 0,
+    fetch: (url, init) => gateway.gateway.fetch(new Request(url, init)),
+  });
+  return { client, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
+}
+
+const ask = (content: string) => ({ model: 'scripted', messages: [{ role: 'user' as const, content }] });
+
+test('a scripted model answers a chat', async () => {
+  await using opened = await open();
+  const { choices, usage } = await opened.client.chat.completions.create(ask('hi'));
+  expect([choices[0]?.message.content, choices[0]?.finish_reason, usage]).toEqual([
+    'Hello there',
+    'stop',
+    { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
+  ]);
+});
+
+test('a scripted model streams a chat', async () => {
+  await using opened = await open();
+  const stream = await opened.client.chat.completions.create({
+    ...ask('hi'),
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+  const chunks = await Array.fromAsync(stream);
+  expect([
+    chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join(''),
+    chunks.at(-1)?.usage?.total_tokens,
+  ]).toEqual(['Hello there', 7]);
+});
+
+test('a scripted model asks for tools, streamed too', async () => {
+  await using opened = await open();
+  const whole = await opened.client.chat.completions.create(ask('tool'));
+  const stream = opened.client.chat.completions.stream(ask('tool'));
+  const streamed = await stream.finalChatCompletion();
+  const call = { type: 'function', function: { name: 'look', arguments: '{"q":"tea"}' } };
+  expect([whole.choices[0]?.message.tool_calls, streamed.choices[0]?.message.tool_calls]).toMatchObject([
+    [call],
+    [call],
+  ]);
+});
+
+test('a scripted failure is one of the API', async () => {
+  await using opened = await open();
+  await expect(opened.client.chat.completions.create(ask('fail'))).rejects.toMatchObject({
+    status: 429,
+    message: expect.stringContaining('too many'),
+  });
+});
+
+test('a scripted model embeds', async () => {
+  await using opened = await open();
+  const { data } = await opened.client.embeddings.create({ model: 'scripted', input: ['a', 'b', 'a'] });
+  expect([data.map(({ embedding }) => embedding.length), data[0]?.embedding]).toEqual([
+    [8, 8, 8],
+    data[2]?.embedding,
+  ]);
+});
+
+test('the models are listed', async () => {
+  await using opened = await open();
+  const { data } = await opened.client.models.list();
+  expect(data.map(({ id }) => id)).toEqual(['scripted']);
+});
