@@ -34,7 +34,8 @@ def hide_card(match):
 def decide(event):
     if event["phase"] == "before_call":
         request = event["request"]
-        given = {"messages": request["messages"], "system_prompt": request["system_prompt"]}
+        # "other" is what else a program has sent with the request, such as its tools; not every host has it.
+        given = {key: request[key] for key in ("messages", "system_prompt", "other") if key in request}
     else:
         given = {"message": event["response"]["message"]}
     replacement = clean(given)

@@ -25,6 +25,7 @@ Try:
   npx signalbox validate
   npx signalbox tool list
   npx signalbox eval run quickstart.suite.yaml
+  npx signalbox serve
 `);
 });
 

@@ -5,7 +5,7 @@ import type { RunCommand } from '../command.ts';
 export function addInitCommand(program: Command, runCommand: RunCommand): void {
   program
     .command('init [folder]')
-    .description('write a working runtime.yaml with a tool, an eval and a PII filter')
+    .description('write a working runtime.yaml with a tool, an eval, a PII filter and a model to serve')
     .addHelpText('after', examples)
     .action(async (folder: string | undefined, _own: unknown, command: Command) => {
       await runCommand(command, async ({ options, terminal }) => {
@@ -31,5 +31,5 @@ Files that are already there are never written over.`;
 
 function nextSteps(folder: string): string {
   const enter = folder === '.' ? '' : `  cd ${folder}\n`;
-  return `\nTry:\n${enter}  npx signalbox validate\n  npx signalbox tool list\n  npx signalbox eval run quickstart.suite.yaml`;
+  return `\nTry:\n${enter}  npx signalbox validate\n  npx signalbox tool list\n  npx signalbox eval run quickstart.suite.yaml\n  npx signalbox serve`;
 }
