@@ -14,7 +14,7 @@ import { requireReadable } from './upstream-body.ts';
 export async function answerGuarded(call: GuardedCall, text: string): Promise<ClientReply> {
   const { client, services } = call;
   const codec = services.codecs[client.endpoint];
-  const request = codec.readRequest(text, services.rules);
+  const request = codec.readRequest(text, services.rules, client.headers);
   const { model, isStream, maxTokens, choices } = request;
   const offered = await enterCall(call, { text, model, isStream, maxTokens, choices });
   const read: ReadCall = { ...call, request, offered };

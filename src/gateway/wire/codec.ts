@@ -163,11 +163,17 @@ export interface Substitute {
   readonly end: 'refused' | 'stop';
 }
 
+/** Headers of a client by their lower-case names. */
+export type ClientHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
 /** What the bodies of one endpoint mean. */
 export interface EndpointCodec {
   readonly name: EndpointName;
-  /** Throws RefusedCall (400) for what is unknown, refers to kept content, or is no such request. */
-  readRequest(body: string, rules: WireRules): WireRequest;
+  /**
+   * Throws RefusedCall (400) for what is unknown, refers to kept content, or is no such request. Of the headers only what
+   * its client can read of an answer follows.
+   */
+  readRequest(body: string, rules: WireRules, headers?: ClientHeaders): WireRequest;
   /** Throws RefusedCall (502) for what the projection does not know. */
   readAnswer(body: string, rules: WireRules, request: WireRequest): WireAnswer;
   /** An upstream's error body, of any form, as an answer whose one message has its text and all else in `other`. */

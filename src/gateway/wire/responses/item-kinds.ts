@@ -38,7 +38,7 @@ const note: NoteKind = { is: 'note' };
 
 /**
  * The kinds of items but messages and reasoning, as the types of the openai package (`ResponseInputItem`,
- * `ResponseOutputItem`) list them.
+ * `ResponseOutputItem`) list them, and those of Codex (`ResponseItem` of openai/codex).
  */
 export const itemKinds: Readonly<Record<string, ItemKind>> = {
   function_call: { is: 'call', id: 'call_id', args: 'arguments', isOfClient: true },
@@ -127,4 +127,5 @@ export const itemKinds: Readonly<Record<string, ItemKind>> = {
   compaction: note,
   compaction_summary: note,
   compaction_trigger: note,
+  context_compaction: note,
 };

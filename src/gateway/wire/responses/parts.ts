@@ -47,6 +47,9 @@ function readPart(part: Spot, facets: Facets, reading: Reading): void {
       facets.refusals.push(requireTextFacet(part, 'refusal', reading));
       tellRest(part, toldOfRefusal, facets);
       break;
+    case 'encrypted_content':
+      tellRest(part, toldOfSealed, facets);
+      break;
     case 'input_image':
     case 'computer_screenshot':
       readOpaque(part, { kind: 'image', told: toldOfImage, address: 'image_url' }, facets, reading);
@@ -65,6 +68,7 @@ function readPart(part: Spot, facets: Facets, reading: Reading): void {
   }
 }
 
+const toldOfSealed = new Set(['type']);
 const toldOfText = new Set(['type', 'text']);
 const toldOfRefusal = new Set(['type', 'refusal']);
 const toldOfImage = new Set(['type', 'image_url', 'file_id']);

@@ -161,7 +161,7 @@ const words: ReadonlySet<string> = new Set(
   computer_call computer_call_output local_shell_call local_shell_call_output shell_call shell_call_output
   apply_patch_call apply_patch_call_output mcp_call mcp_list_tools mcp_approval_request mcp_approval_response
   tool_search_call tool_search_output additional_tools configuration_update compaction compaction_summary
-  compaction_trigger program_output url_citation file_citation container_file_citation file_path
+  compaction_trigger context_compaction program_output url_citation file_citation container_file_citation file_path
   file_search_call.results web_search_call.results web_search_call.action.sources message.input_image.image_url
   computer_call_output.output.image_url code_interpreter_call.outputs reasoning.encrypted_content
   message.output_text.logprobs logs image`

@@ -1,12 +1,13 @@
 import type { ChatMessage, ToolListing } from '../../../contract/provider.ts';
 import { Json } from '../../../json/json.ts';
-import type { ClientToolResult, RequestPayload, WireRequest, WireRules } from '../codec.ts';
+import type { ClientHeaders, ClientToolResult, RequestPayload, WireRequest, WireRules } from '../codec.ts';
 import { Edits } from '../edits.ts';
 import { invalidRequest, unknownInRequest, unreadableReference, unwritable } from '../faults.ts';
 import { Leftovers } from '../leftovers.ts';
 import { openPlace, type Place } from '../place.ts';
 import { alignReplaced, plainReplaced, requireTold } from '../replaced-messages.ts';
 import { openStrictly } from '../strict-json.ts';
+import { isCodex } from './codex.ts';
 import { describe } from './describe.ts';
 import { Facets } from './facets.ts';
 import { isQuiet } from './quiet.ts';
@@ -26,11 +27,11 @@ interface InputItem {
 type Changed = Pick<RequestPayload, 'messages' | 'system_prompt' | 'other' | 'tools'>;
 
 /** Reads the body of `POST /v1/responses`. Throws RefusedCall (400). */
-export function readRequest(body: string, rules: WireRules): ResponsesRequest {
+export function readRequest(body: string, rules: WireRules, headers: ClientHeaders = {}): ResponsesRequest {
   const root = openStrictly(body, (problem) => invalidRequest(`the body ${problem}`));
   if (root.kind !== 'object') throw invalidRequest('the body is not an object');
   requireReadable(root, rules);
-  return new ResponsesRequest(root, rules);
+  return new ResponsesRequest(root, rules, isCodex(headers));
 }
 
 /** A request to create a response. */
@@ -42,6 +43,8 @@ export class ResponsesRequest implements WireRequest {
   readonly payload: RequestPayload;
   readonly toolResults: readonly ClientToolResult[];
   readonly places: readonly string[];
+  /** Whether only `response.completed` ends its answer. */
+  readonly isFromCodex: boolean;
   readonly #root: Place;
   readonly #items: readonly InputItem[];
   readonly #leftovers = new Leftovers();
@@ -49,7 +52,8 @@ export class ResponsesRequest implements WireRequest {
   readonly #rules: WireRules;
   #sent: Place;
 
-  constructor(root: Place, rules: WireRules) {
+  constructor(root: Place, rules: WireRules, isFromCodex = false) {
+    this.isFromCodex = isFromCodex;
     this.#root = root;
     this.#rules = rules;
     this.#sent = root;

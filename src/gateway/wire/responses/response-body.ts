@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Substitute } from '../codec.ts';
+import { Edits } from '../edits.ts';
+import type { Place } from '../place.ts';
 import { messageItem } from './answer.ts';
 
 /**
@@ -19,13 +21,13 @@ export function formatSubstitute({ text, end }: Substitute, model: string): stri
   return JSON.stringify(response);
 }
 
-/** The body of a response at its beginning. */
-export function formatOpenResponse(id: string, model: string): string {
-  return JSON.stringify(openResponse(id, model));
+/** An id for a response of our own. */
+export function newResponseId(): string {
+  return `resp_${randomUUID().replaceAll('-', '')}`;
 }
 
-/** The members that the openai package's `Response` requires. */
-function openResponse(id: string, model: string): Readonly<Record<string, unknown>> {
+/** A response at its beginning, with the members that the openai package's `Response` requires. */
+export function openResponse(id: string, model: string): Readonly<Record<string, unknown>> {
   return {
     id,
     object: 'response',
@@ -61,3 +63,34 @@ const noUsage = {
   output_tokens_details: { reasoning_tokens: 0 },
   total_tokens: 0,
 };
+
+/** The response at its beginning: without what is told only at its end. */
+export function openedResponse(root: Place): string {
+  const edits = new Edits(root.source);
+  replaceMembers(root, opened, edits);
+  if (root.at('output_text') !== undefined) edits.remove(root, 'output_text');
+  return edits.apply();
+}
+
+const opened: Readonly<Record<string, string>> = {
+  status: '"in_progress"',
+  output: '[]',
+  usage: 'null',
+  error: 'null',
+  incomplete_details: 'null',
+  completed_at: 'null',
+};
+
+/** The response as one that is complete. */
+export function completedResponse(root: Place): string {
+  const edits = new Edits(root.source);
+  replaceMembers(root, { status: '"completed"', incomplete_details: 'null' }, edits);
+  return edits.apply();
+}
+
+function replaceMembers(root: Place, members: Readonly<Record<string, string>>, edits: Edits): void {
+  for (const [key, value] of Object.entries(members)) {
+    const place = root.at(key);
+    if (place !== undefined) edits.replace(place, value);
+  }
+}

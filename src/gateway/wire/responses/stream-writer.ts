@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Channel, StreamWriter, WireRequest } from '../codec.ts';
 import { Edits } from '../edits.ts';
 import { unwritable } from '../faults.ts';
@@ -8,7 +7,8 @@ import { formatEvent, type SseEvent } from '../sse.ts';
 import { parseChannel } from './channel-key.ts';
 import { type ClientItem, ClientView } from './client-view.ts';
 import { sendItem } from './item-events.ts';
-import { formatOpenResponse } from './response-body.ts';
+import { ResponsesRequest } from './request.ts';
+import { completedResponse, newResponseId, openedResponse, openResponse } from './response-body.ts';
 
 /** Writes a streamed response, going on from what the client has. */
 export class ResponsesStreamWriter implements StreamWriter {
@@ -74,19 +74,22 @@ export class ResponsesStreamWriter implements StreamWriter {
     }
     const status = root.at('status')?.text ?? '';
     const end = status === 'failed' || status === 'incomplete' ? status : 'completed';
-    events.push(this.#event(end, { response: root.json.text }));
+    const response = this.#isRefusalForCodex(root) ? completedResponse(root) : root.json.text;
+    events.push(this.#event(response === root.json.text ? end : 'completed', { response }));
     view.isEnded = true;
     return events.join('');
   }
 
-  fail({ code, message, param, status, details }: Refusal): string {
+  fail(refusal: Refusal): string {
+    const { code, message, param, status, details } = refusal;
     const view = this.#read();
+    const failed = this.#isFromCodex && !refusal.isRetryable ? this.#failForCodex(refusal) : '';
     view.sequence += 1;
     const type = status >= 500 ? 'server_error' : 'invalid_request_error';
     // The API tells them beside `type`, its servers and the openai package also know the `error` of other answers.
     const told = { ...details, code, message, param: param ?? null };
     const event = { type: 'error', sequence_number: view.sequence, ...told, error: { ...told, type } };
-    return formatEvent(JSON.stringify(event), 'error');
+    return failed + formatEvent(JSON.stringify(event), 'error');
   }
 
   wait(): string {
@@ -107,13 +110,33 @@ export class ResponsesStreamWriter implements StreamWriter {
     return this.#view;
   }
 
+  get #isFromCodex(): boolean {
+    return this.#request instanceof ResponsesRequest && this.#request.isFromCodex;
+  }
+
+  /** Codex passes over the native refusal, so it gets the text as an ordinary answer. */
+  #isRefusalForCodex(root: Place): boolean {
+    return this.#isFromCodex && root.at('incomplete_details')?.at('reason')?.text === 'content_filter';
+  }
+
+  /** What Codex takes for final. */
+  #failForCodex({ message }: Refusal): string {
+    const id = this.#view.response?.at('id')?.text ?? newResponseId();
+    const response = {
+      ...openResponse(id, this.#request.model),
+      status: 'failed',
+      error: { code: 'invalid_prompt', message },
+    };
+    return this.#event('failed', { response: JSON.stringify(response) });
+  }
+
   /** The events that begin a response, unless the client has them. */
   #open(root?: Place): string {
     const view = this.#view;
     if (view.response !== undefined) return '';
     const response =
       root === undefined
-        ? formatOpenResponse(`resp_${randomUUID().replaceAll('-', '')}`, this.#request.model)
+        ? JSON.stringify(openResponse(newResponseId(), this.#request.model))
         : openedResponse(root);
     view.response = openPlace(response);
     return this.#event('created', { response }) + this.#event('in_progress', { response });
@@ -209,24 +232,4 @@ const textKinds: Readonly<Record<string, TextKind>> = {
     textEvent: 'reasoning_summary_text',
     index: 'summary_index',
   },
-};
-
-/** The response at its beginning: without what is told only at its end. */
-function openedResponse(root: Place): string {
-  const edits = new Edits(root.source);
-  for (const [key, value] of Object.entries(opened)) {
-    const place = root.at(key);
-    if (place !== undefined) edits.replace(place, value);
-  }
-  if (root.at('output_text') !== undefined) edits.remove(root, 'output_text');
-  return edits.apply();
-}
-
-const opened: Readonly<Record<string, string>> = {
-  status: '"in_progress"',
-  output: '[]',
-  usage: 'null',
-  error: 'null',
-  incomplete_details: 'null',
-  completed_at: 'null',
 };
