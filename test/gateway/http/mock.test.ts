@@ -1,3 +1,4 @@
+import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { expect, test } from 'vitest';
 import { openTestGateway } from '../open-gateway.ts';
@@ -28,7 +29,13 @@ async function open() {
     maxRetries: 0,
     fetch: (url, init) => gateway.gateway.fetch(new Request(url, init)),
   });
-  return { client, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
+  const anthropic = new Anthropic({
+    baseURL: 'http://127.0.0.1',
+    apiKey: 'none',
+    maxRetries: 0,
+    fetch: (url, init) => gateway.gateway.fetch(new Request(url, init)),
+  });
+  return { client, anthropic, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
 }
 
 const ask = (content: string) => ({ model: 'scripted', messages: [{ role: 'user' as const, content }] });
@@ -90,4 +97,48 @@ test('the models are listed', async () => {
   await using opened = await open();
   const { data } = await opened.client.models.list();
   expect(data.map(({ id }) => id)).toEqual(['scripted']);
+});
+
+test('a scripted model answers at every endpoint alike, streamed or not', async () => {
+  await using opened = await open();
+  const { client, anthropic } = opened;
+  const asked = { model: 'scripted', input: 'hi' };
+  const response = await client.responses.create(asked);
+  const streamed = await client.responses.stream(asked).finalResponse();
+  const messages = [{ role: 'user' as const, content: 'hi' }];
+  const message = await anthropic.messages.create({ model: 'scripted', max_tokens: 9, messages });
+  const stream = anthropic.messages.stream({ model: 'scripted', max_tokens: 9, messages });
+  const counted = await anthropic.messages.countTokens({ model: 'scripted', messages });
+  expect([
+    response.output_text,
+    streamed.output_text,
+    message.content,
+    (await stream.finalMessage()).content,
+    counted.input_tokens > 0,
+  ]).toMatchObject([
+    'Hello there',
+    'Hello there',
+    [{ type: 'text', text: 'Hello there' }],
+    [{ type: 'text', text: 'Hello there' }],
+    true,
+  ]);
+});
+
+test('a scripted model asks for tools at every endpoint, streamed or not', async () => {
+  await using opened = await open();
+  const { client, anthropic } = opened;
+  const asked = { model: 'scripted', input: 'tool' };
+  const response = await client.responses.create(asked);
+  const streamed = await client.responses.stream(asked).finalResponse();
+  const messages = [{ role: 'user' as const, content: 'tool' }];
+  const message = await anthropic.messages.create({ model: 'scripted', max_tokens: 9, messages });
+  const stream = anthropic.messages.stream({ model: 'scripted', max_tokens: 9, messages });
+  const call = { type: 'function_call', name: 'look', arguments: '{"q":"tea"}' };
+  const use = { type: 'tool_use', name: 'look', input: { q: 'tea' } };
+  expect([
+    response.output,
+    streamed.output,
+    message.content,
+    (await stream.finalMessage()).content,
+  ]).toMatchObject([[call], [call], [use], [use]]);
 });
