@@ -1,0 +1,291 @@
+import OpenAI from 'openai';
+import { describe, expect, it } from 'vitest';
+import { chatCodec } from '../../../../src/gateway/wire/chat/codec.ts';
+import { ChatStreamReader } from '../../../../src/gateway/wire/chat/stream-reader.ts';
+import { ChatStreamWriter } from '../../../../src/gateway/wire/chat/stream-writer.ts';
+import type { StreamPart, WireAnswer } from '../../../../src/gateway/wire/codec.ts';
+import { strict } from './rules.ts';
+import { beside, eventsOf, frame, streamOf, streams } from './streams.ts';
+
+const request = chatCodec.readRequest(
+  '{"model":"m","messages":[],"stream":true,"stream_options":{"include_usage":true}}',
+  strict,
+);
+
+function readStream(text: string): { readonly answer: WireAnswer; readonly parts: StreamPart[] } {
+  const reader = new ChatStreamReader(strict);
+  const parts = eventsOf(text).map((event) => reader.push(event));
+  return { answer: reader.answer(), parts };
+}
+
+/** What the SDK of OpenAI makes of a stream. */
+async function assemble(text: string): Promise<unknown> {
+  const client = new OpenAI({
+    apiKey: 'x',
+    fetch: async () => new Response(text, { headers: { 'content-type': 'text/event-stream' } }),
+  });
+  const completion = await client.chat.completions.stream({ model: 'm', messages: [] }).finalChatCompletion();
+  return JSON.parse(JSON.stringify(completion), (key, value) =>
+    key === 'parsed' || key === 'parsed_arguments' ? undefined : value,
+  );
+}
+
+const refused = (code: string) =>
+  expect.objectContaining({ refusal: expect.objectContaining({ status: 502, code }) });
+const unwritable = expect.objectContaining({ code: 'REPLY_MALFORMED' });
+const role = frame({ role: 'assistant', content: '' });
+const stop = frame({}, { finish_reason: 'stop' });
+
+describe('a chat stream', () => {
+  it.each(Object.entries(streams))(
+    'with %s is put together as the SDK of OpenAI does',
+    async (_what, frames) => {
+      const text = streamOf(frames);
+      expect(JSON.parse(readStream(text).answer.body)).toEqual(await assemble(text));
+    },
+  );
+
+  it.each(Object.entries(streams))(
+    'with %s is written by a writer as a stream of the same answer',
+    async (_what, frames) => {
+      const { answer } = readStream(streamOf(frames));
+      const written = new ChatStreamWriter(request).finish(answer.body);
+      expect(JSON.parse(readStream(written).answer.body)).toEqual(JSON.parse(answer.body));
+      expect(await assemble(written)).toEqual(await assemble(streamOf(frames)));
+    },
+  );
+
+  it.each(Object.entries(streams))(
+    'with %s goes on behind what may go out before the end',
+    (_what, frames) => {
+      const events = eventsOf(streamOf(frames));
+      const { answer, parts } = readStream(streamOf(frames));
+      const held = parts.findIndex(({ kind }) => kind !== 'free' && kind !== 'text');
+      for (let count = 0; count <= held; count += 1) {
+        const writer = new ChatStreamWriter(request);
+        const before = events
+          .slice(0, count)
+          .map((event) => writer.verbatim(event))
+          .join('');
+        const whole = before + writer.finish(answer.body);
+        expect(readStream(whole).answer.messages).toEqual(answer.messages);
+        expect(whole.match(/\[DONE\]/g)).toHaveLength(1);
+      }
+    },
+  );
+
+  it('tells what is text, what tells nothing, and what waits for the decision', () => {
+    const { parts } = readStream(
+      streamOf([
+        role,
+        frame({ content: 'a' }),
+        frame({ reasoning: 'b' }),
+        frame({ refusal: 'c' }),
+        frame({ content: '' }),
+        frame({ content: 'd' }, { finish_reason: 'stop' }),
+        beside({ usage: { prompt_tokens: 1 } }),
+      ]),
+    );
+    const text = (member: string, given: string, key = member) => ({
+      kind: 'text',
+      deltas: [{ channel: { key: `0.${key}`, choice: 0, member }, text: given }],
+    });
+    expect(parts).toEqual([
+      { kind: 'free' },
+      text('content', 'a'),
+      text('reasoning', 'b'),
+      text('refusal', 'c'),
+      { kind: 'free' },
+      { kind: 'held' },
+      { kind: 'held' },
+      { kind: 'end' },
+    ]);
+  });
+
+  it.each<[string, object]>([
+    ['an id', { ...frame({}), id: 'my secret' }],
+    ['a model', { ...frame({}), model: 'my secret' }],
+    ['an object', { ...frame({}), object: 'secret' }],
+    ['a tier', { ...frame({}), service_tier: 'secret' }],
+    ['a padding', { ...frame({}), obfuscation: 'my secret' }],
+    ['a member of its own', { ...frame({}), note: 'secret' }],
+    ['a usage', { ...frame({}), usage: { note: 'secret' } }],
+    ['a role', frame({ role: 'my secret' })],
+    ['a delta of its own', frame({ note: 'secret' })],
+    ['a choice of its own', frame({}, { note: 'secret' })],
+    ['an end', frame({}, { finish_reason: 'secret' })],
+    ['tokens', frame({}, { logprobs: { content: [{ token: 'secret' }] } })],
+    ['a tool call', frame({ tool_calls: [{ index: 0, id: 'secret' }] })],
+    ['an annotation', frame({ annotations: [{ type: 'secret' }] })],
+  ])('holds a frame with %s that may be a text', (_what, value) => {
+    const reader = new ChatStreamReader(strict);
+    const [event] = eventsOf(streamOf([value]));
+    expect(event && reader.push(event)).toEqual({ kind: 'held' });
+  });
+
+  it('loses no text of members that come again', () => {
+    const details = (text: string) => ({ reasoning_details: [{ type: 'reasoning.text', index: 0, text }] });
+    const { answer } = readStream(
+      streamOf([
+        { ...role, provider: 'Some' },
+        { ...frame({ ...details('my '), note: 'one' }), provider: 'Some' },
+        {
+          ...frame({ ...details('secret'), note: 'two' }, { message: { content: 'so' } }),
+          provider: 'Other',
+        },
+        { ...stop, citations: ['a'] },
+        { ...beside({ citations: ['b'] }) },
+      ]),
+    );
+    expect(
+      JSON.parse(String(answer.messages[0]?.['other'] && JSON.stringify(answer.messages[0]?.['other']))),
+    ).toEqual({
+      'body.provider': 'SomeOther',
+      'body.citations': ['a', 'b'],
+      'choice.message_so_far': { content: 'so' },
+      note: 'onetwo',
+      reasoning_details: [{ type: 'reasoning.text', index: 0, text: 'my secret' }],
+    });
+  });
+
+  it.each<[string, string, string]>([
+    [
+      'breaks off',
+      streamOf([role, frame({ content: 'a' })]).replace('data: [DONE]\n\n', ''),
+      'upstream_invalid',
+    ],
+    ['has no answer', streamOf([]), 'upstream_invalid'],
+    ['is empty', '', 'upstream_invalid'],
+    ['goes on behind its end', `${streamOf([role, stop])}data: {}\n\n`, 'upstream_invalid'],
+    ['has a frame that is no JSON', 'data: {\n\n', 'upstream_invalid'],
+    ['has a frame with a key twice', 'data: {"choices":[],"choices":[]}\n\n', 'upstream_invalid'],
+    ['has an event of another name', 'event: thread.secret\ndata: {}\n\n', 'unknown_content'],
+    ['has choices without an index', streamOf([{ choices: [{ delta: {} }] }]), 'upstream_invalid'],
+    ['has a choice too far', streamOf([frame({}, {}, 128)]), 'upstream_invalid'],
+    ['lacks a choice', streamOf([frame({ content: 'a' }, { finish_reason: 'stop' }, 1)]), 'upstream_invalid'],
+    ['has a text that is none', streamOf([frame({ content: [{ type: 'text' }] })]), 'unknown_content'],
+    [
+      'changes the name of a call',
+      streamOf([
+        frame({ tool_calls: [{ index: 0, function: { name: 'a' } }] }),
+        frame({ tool_calls: [{ index: 0, function: { name: 'b' } }] }),
+      ]),
+      'upstream_invalid',
+    ],
+    ['has a call without an index', streamOf([frame({ tool_calls: [{ id: 'a' }] })]), 'upstream_invalid'],
+    [
+      'tells its reasoning in two ways',
+      streamOf([frame({ reasoning: 'a', reasoning_content: 'b' })]),
+      'upstream_invalid',
+    ],
+    [
+      'changes the name of its reasoning',
+      streamOf([frame({ reasoning: 'a' }), frame({ reasoning_content: 'b' })]),
+      'upstream_invalid',
+    ],
+    ['has another role', streamOf([frame({ role: 'user', content: 'a' }), stop]), 'unknown_content'],
+  ])('is refused when it %s', (_what, text, code) => {
+    expect(() => readStream(text)).toThrow(refused(code));
+  });
+
+  it('may end without [DONE], and with one reasoning under two names', () => {
+    const text = streamOf([
+      role,
+      frame({ reasoning: 'a', reasoning_content: 'a' }),
+      frame({ content: 'b' }),
+      stop,
+    ]);
+    const { answer } = readStream(text.replace('data: [DONE]\n\n', ''));
+    expect(answer.messages).toEqual([
+      { role: 'assistant', content: 'b', reasoning: 'a', finish_reason: 'stop' },
+    ]);
+  });
+
+  it.each([
+    'data: {"error":{"message":"x"}}\n\n',
+    'event: error\ndata: {"error":{"message":"x"}}\n\n',
+    'event: error\ndata: {"message":"x"}\n\n',
+  ])('tells an error: %j', (text) => {
+    const [event] = eventsOf(text);
+    expect(event && new ChatStreamReader(strict).push(event)).toEqual({ kind: 'error' });
+  });
+
+  it('is put together from a hundred thousand frames', () => {
+    const logprobs = { content: [{ token: 'a' }] };
+    const one = `data: ${JSON.stringify(frame({ content: 'a', reasoning_details: [{ index: 0, text: 'b' }] }, { logprobs }))}\n\n`;
+    const text = streamOf([role]).replace('data: [DONE]\n\n', '') + one.repeat(100_000) + streamOf([stop]);
+    expect(readStream(text).answer.messages[0]?.content).toHaveLength(100_000);
+  });
+});
+
+describe('a writer of a chat stream', () => {
+  const changed = (text: string, content: string) => {
+    const { answer } = readStream(text);
+    return answer.write(answer.messages.map((message) => ({ ...message, content })));
+  };
+  const text = streamOf([role, frame({ content: 'Hello ' }), frame({ content: 'Ann' }), stop]);
+
+  it('writes new text on channels, and the rest of what begins with it', () => {
+    const writer = new ChatStreamWriter(request);
+    const [first] = eventsOf(text);
+    if (first === undefined) throw new Error('missing');
+    const channel = { key: '0.content', choice: 0, member: 'content' } as const;
+    const whole =
+      writer.verbatim(first) + writer.text(channel, 'Hello ') + writer.finish(changed(text, 'Hello X'));
+    expect(readStream(whole).answer.messages[0]?.content).toBe('Hello X');
+    expect(whole).not.toContain('Ann');
+    expect(whole.match(/"role"/g)).toHaveLength(1);
+  });
+
+  it('refuses an answer that does not begin with what the client has', () => {
+    const writer = new ChatStreamWriter(request);
+    for (const event of eventsOf(text).slice(0, 3)) writer.verbatim(event);
+    expect(() => writer.finish(changed(text, 'Hello X'))).toThrow(unwritable);
+    const ended = new ChatStreamWriter(request);
+    for (const event of eventsOf(text)) ended.verbatim(event);
+    expect(() => ended.finish(changed(text, 'Hello Ann!'))).toThrow(unwritable);
+  });
+
+  it('opens a channel that nothing came before', () => {
+    const writer = new ChatStreamWriter(request);
+    const whole =
+      writer.text({ key: '0.reasoning', choice: 0, member: 'reasoning' }, 'why') +
+      writer.finish(streamedBody({ reasoning: 'why', content: 'A' }));
+    expect(readStream(whole).answer.messages[0]).toMatchObject({ reasoning: 'why', content: 'A' });
+  });
+
+  it('keeps clients awake with what adds nothing', () => {
+    const writer = new ChatStreamWriter(request);
+    const early = writer.wait();
+    const events = eventsOf(text);
+    const sent = events
+      .slice(0, 1)
+      .map((event) => writer.verbatim(event))
+      .join('');
+    const whole = early + sent + writer.wait() + writer.wait() + writer.finish(readStream(text).answer.body);
+    expect(readStream(whole).answer.body).toBe(readStream(text).answer.body);
+    expect(early).toBe(': ping\n\n');
+  });
+
+  it('ends with an error, or with a stand-in', async () => {
+    const refusal = { status: 400, code: 'content_filter', message: 'withheld', isRetryable: false };
+    expect(new ChatStreamWriter(request).fail(refusal)).toBe(
+      'data: {"error":{"message":"withheld","type":"invalid_request_error","param":null,"code":"content_filter"}}\n\n',
+    );
+    const body = chatCodec.substitute?.({ text: 'No.', end: 'refused' }, 'm') ?? '';
+    const whole = new ChatStreamWriter(request).finish(body);
+    expect(readStream(whole).answer.messages).toMatchObject([{ content: 'No.', finish_reason: 'safety' }]);
+    const silent = chatCodec.readRequest('{"model":"m","messages":[],"stream":true}', strict);
+    expect(new ChatStreamWriter(silent).finish(body)).not.toContain('usage');
+  });
+});
+
+function streamedBody(message: object): string {
+  return JSON.stringify({
+    id: 'x',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }],
+  });
+}
