@@ -39,6 +39,12 @@ export function encodeWireText(file: WireFile, text: string): string | undefined
   return `data:${dataUrlOf(file.url)?.head ?? file.mediaType};base64,${data.data}`;
 }
 
+/** Whether what a file carries is an address, or bytes in base64 and nothing else: a text among them would pass unread. */
+export function isSoundFile({ url, base64 }: WireFile): boolean {
+  const bytes = base64 ?? dataUrlOf(url)?.base64;
+  return bytes === undefined || /^[\w+/-]*={0,2}$/.test(bytes);
+}
+
 /** The media type of a `data:` URL; undefined of any other. */
 export function mediaTypeOfUrl(url: string): string | undefined {
   const head = dataUrlOf(url)?.head ?? '';

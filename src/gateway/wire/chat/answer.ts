@@ -10,6 +10,7 @@ import { isPlainId } from '../plain-id.ts';
 import { isSameMessage, requireTold } from '../replaced-messages.ts';
 import { openStrictly } from '../strict-json.ts';
 import { type ReadChoice, readChoice } from './choice.ts';
+import { serviceTiers } from './quiet-members.ts';
 
 /** Reads an answer of `POST /v1/chat/completions`. Throws RefusedCall (502). */
 export function readChatAnswer(body: string, rules: WireRules): WireAnswer {
@@ -81,17 +82,6 @@ const quietMembers = new Set([
   'moderation',
   'created',
   'id',
-]);
-/** What `service_tier` may say. */
-export const serviceTiers = new Set([
-  'auto',
-  'default',
-  'flex',
-  'scale',
-  'priority',
-  'fast',
-  'standard',
-  'on_demand',
 ]);
 
 interface SentAnswer {

@@ -1,7 +1,10 @@
 import { stringifyJson } from '../../../json/json.ts';
+import { invalidAnswer, unknownInAnswer } from '../faults.ts';
 import { CallAssembly, mergeFunction } from './call-assembly.ts';
 import type { Chunk, ChunkChoice } from './chunk.ts';
+import { isKnownFinish } from './finish-reason.ts';
 import { type Members, mergeValues } from './merge.ts';
+import { isQuietMember } from './quiet-members.ts';
 
 /** Puts the frames of a stream together as the unstreamed endpoint would have answered; as the SDK of OpenAI does, but loses no text. */
 export class ChatAssembly {
@@ -25,13 +28,7 @@ export class ChatAssembly {
   }
 
   add({ members, choices }: Chunk): void {
-    for (const [key, value] of members) {
-      if (key === 'obfuscation') continue;
-      this.#members.set(
-        key,
-        replacedMembers.has(key) ? value : mergeValues(this.#members.get(key), value, false),
-      );
-    }
+    for (const [key, value] of members) this.#addMember(key, value);
     for (const choice of choices) this.choice(choice.index).add(choice);
   }
 
@@ -51,17 +48,23 @@ export class ChatAssembly {
   toBody(): string {
     const choices = [...this.#choices.values()].toSorted((one, other) => one.index - other.index);
     const members: Members = new Map(this.#members);
-    members.set('object', 'chat.completion');
+    if (isQuietMember('object', members.get('object'))) members.set('object', 'chat.completion');
     members.set(
       'choices',
       choices.map((choice) => choice.toValue()),
     );
     return stringifyJson(Object.fromEntries(members));
   }
-}
 
-/** Members that are ids and the like: the last one counts. */
-const replacedMembers = new Set(['id', 'object', 'created', 'model', 'system_fingerprint', 'service_tier']);
+  /** Of ids and the like the last one counts; padding is nothing. */
+  #addMember(key: string, value: unknown): void {
+    const before = this.#members.get(key);
+    const isQuiet = isQuietMember(key, value);
+    if (key === 'obfuscation' && isQuiet) return;
+    const replaces = isQuiet && isQuietMember(key, before) && value !== null && value !== '';
+    this.#members.set(key, replaces ? value : mergeValues(before, value, false));
+  }
+}
 
 /** One choice of a stream. */
 export class ChoiceAssembly {
@@ -92,7 +95,7 @@ export class ChoiceAssembly {
       const name = key === 'message' ? 'message_so_far' : key;
       this.#members.set(name, mergeValues(this.#members.get(name), value, name === 'logprobs'));
     }
-    this.finishReason = finishReason ?? this.finishReason;
+    this.#end(finishReason);
   }
 
   toValue(): Readonly<Record<string, unknown>> {
@@ -112,10 +115,21 @@ export class ChoiceAssembly {
     };
   }
 
+  /** Of two known words the last one counts, as clients read it. */
+  #end(reason: string | undefined): void {
+    const before = this.finishReason;
+    if (reason === undefined || reason === before) return;
+    const isKnown = isKnownFinish(reason) && (before === undefined || isKnownFinish(before));
+    if (before !== undefined && !isKnown) throw invalidAnswer('a choice of its stream ends twice');
+    this.finishReason = reason;
+  }
+
   #addDelta(key: string, value: unknown): void {
     if (key === 'tool_calls') this.#calls.add(value);
     else if (key === 'role') {
-      if (typeof value === 'string' && value !== '') this.#message.set(key, value);
+      if (value !== 'assistant' && value !== '' && value !== null)
+        throw unknownInAnswer('a role of its stream');
+      if (value === 'assistant') this.#message.set(key, value);
     } else if (key === 'function_call') {
       const merged = mergeFunction(this.#message.get(key), value, 'arguments');
       if (merged !== undefined) this.#message.set(key, merged);

@@ -2,7 +2,7 @@ import { isSameToTheDigit } from '../../../json/equal.ts';
 import { isObject } from '../../../json/json.ts';
 import type { Edits } from '../edits.ts';
 import { unwritable } from '../faults.ts';
-import { describeWireFile } from '../media.ts';
+import { describeWireFile, isSoundFile } from '../media.ts';
 import type { Place } from '../place.ts';
 import { isPlainId } from '../plain-id.ts';
 import { isOpaque, type ReadContext } from './read-context.ts';
@@ -33,7 +33,9 @@ export function readAudio(message: Place, context: ReadContext): Audio {
   if (!isOpaque(context.rules, 'audio', 'audio')) throw context.side.unknown('audio', where);
   const told = [...place.members].filter(([key, value]) => isTold(key, value)).map(([key]) => key);
   context.leftovers.addMembers(place, new Set(told), 'audio');
-  const { media } = describeWireFile({ base64: place.at('data')?.text ?? '', mediaType: 'audio/*' });
+  const file = { base64: place.at('data')?.text ?? '', mediaType: 'audio/*' };
+  if (!isSoundFile(file)) throw context.side.invalid('has bytes that are no base64', where);
+  const { media } = describeWireFile(file);
   const transcript = place.at('transcript')?.text ?? '';
   const part = { type: 'audio', media, transcript };
   return {

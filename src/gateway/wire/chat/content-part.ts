@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../../errors.ts';
-import { describeWireFile, mediaTypeOfUrl, type WireFile } from '../media.ts';
+import { describeWireFile, isSoundFile, mediaTypeOfUrl, type WireFile } from '../media.ts';
 import type { Place } from '../place.ts';
 import { isPlainId } from '../plain-id.ts';
 import { isOpaque, type ReadContext } from './read-context.ts';
@@ -64,9 +64,11 @@ function readFile(place: Place, { path, where, context, known }: FileOptions): C
     throw context.side.reference(`${where}.file_id`);
   const carrier = held.kind === 'string' ? held : (held.at('url') ?? held.at('data') ?? held.at('file_data'));
   context.leftovers.addMembers(held, toldOfFile(held, carrier), path);
-  if (carrier === undefined || carrier.text === undefined)
-    return { place, text: undefined, told: { type: known.kind } };
+  if (carrier !== undefined && carrier.text === undefined)
+    throw context.side.invalid('has no text as bytes', where);
+  if (carrier?.text === undefined) return { place, text: undefined, told: { type: known.kind } };
   const file = fileOf(held, carrier.text, known);
+  if (!isSoundFile(file)) throw context.side.invalid('has bytes that are no base64', where);
   const told = describe(file, () => context.side.invalid('is a file of text that cannot be read', where));
   const isText = told.text !== undefined;
   return { place, text: undefined, told, ...(isText && { file: { place: carrier, file } }) };

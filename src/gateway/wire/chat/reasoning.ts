@@ -23,7 +23,10 @@ export function readReasoning(message: Place, leftovers: Leftovers): Reasoning {
     .map((key) => message.at(key)?.text)
     .filter((found) => found !== undefined && found !== '');
   const text = first ?? '';
-  const told = reasoningKeys.filter((key) => [text, ''].includes(message.at(key)?.text ?? 'none'));
+  const told = reasoningKeys.filter((key) => {
+    const place = message.at(key);
+    return place === undefined || place.kind === 'null' || place.text === '' || place.text === text;
+  });
   return {
     text,
     told,

@@ -80,7 +80,7 @@ function toldOf(place: Place): ReadonlySet<string> {
   const options = place.at('stream_options');
   const isKnown = ([key, value]: readonly [string, Place]) =>
     /^include_(?:usage|obfuscation)$/.test(key) && isPlain(value);
-  if (options === undefined || options.kind === 'null' || [...options.members].every(isKnown))
+  if (options?.kind === 'null' || (options?.kind === 'object' && [...options.members].every(isKnown)))
     told.add('stream_options');
   return told;
 }

@@ -1,11 +1,11 @@
 import type { Channel, StreamPart, StreamReader, WireAnswer, WireRules } from '../codec.ts';
 import { invalidAnswer, unknownInAnswer } from '../faults.ts';
-import { isPlainId } from '../plain-id.ts';
 import type { SseEvent } from '../sse.ts';
-import { readChatAnswer, serviceTiers } from './answer.ts';
+import { readChatAnswer } from './answer.ts';
 import { ChatAssembly } from './assembly.ts';
 import { type Chunk, type ChunkChoice, readChunk } from './chunk.ts';
 import type { Members } from './merge.ts';
+import { isQuietMember } from './quiet-members.ts';
 import { reasoningKeys } from './reasoning.ts';
 
 /** Reads the stream of `POST /v1/chat/completions`. */
@@ -90,25 +90,7 @@ function isThere(value: unknown): boolean {
 
 /** Whether all that stands beside the choices of a frame is ids, figures and the like. */
 function isQuietFrame({ members }: Chunk): boolean {
-  return [...members].every(([key, value]) => {
-    if (!isThere(value)) return true;
-    switch (key) {
-      case 'id':
-      case 'model':
-      case 'system_fingerprint':
-        return typeof value === 'string' && isPlainId(value);
-      case 'object':
-        return value === 'chat.completion.chunk';
-      case 'created':
-        return typeof value === 'number';
-      case 'service_tier':
-        return typeof value === 'string' && serviceTiers.has(value);
-      case 'obfuscation':
-        return typeof value === 'string' && /^[A-Za-z0-9]{0,64}$/.test(value);
-      default:
-        return false;
-    }
-  });
+  return members.entries().every(([key, value]) => isQuietMember(key, value));
 }
 
 const textKeys = new Set<string>(['content', 'refusal', ...reasoningKeys]);
@@ -119,7 +101,8 @@ function isQuietChoice({ delta, finishReason, members }: ChunkChoice): boolean {
     finishReason === undefined &&
     members.values().every((value) => !isThere(value)) &&
     delta.entries().every(([key, value]) => {
-      if (!isThere(value) || textKeys.has(key)) return true;
+      if (!isThere(value)) return true;
+      if (textKeys.has(key)) return typeof value === 'string';
       return key === 'role' && (value === 'assistant' || value === '');
     })
   );

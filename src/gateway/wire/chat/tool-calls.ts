@@ -55,7 +55,7 @@ interface CallPlace {
 function readCall(place: Place, { list, index, context }: CallPlace): SentCall[] {
   const path = `tool_calls[${index}]`;
   const where = `${context.at}.${path}`;
-  const type = place.at('type')?.text ?? (place.at('function') === undefined ? undefined : 'function');
+  const type = typeOf(place);
   if (type !== 'function' && type !== 'custom') {
     if (type === undefined || !context.rules.opaque.has(type)) throw context.side.unknown(type, where);
     return [];
@@ -77,6 +77,13 @@ function readCall(place: Place, { list, index, context }: CallPlace): SentCall[]
     args: type === 'function' ? argsOfPlace(names.args) : argsOfCustom(names.args),
   };
   return list === undefined ? [] : [{ told, ...names, owner: list, entry: index }];
+}
+
+/** Some servers leave the type of a function out. */
+function typeOf(place: Place): string | undefined {
+  const type = place.at('type');
+  if (type !== undefined && type.kind !== 'null') return type.text;
+  return place.at('function') === undefined ? undefined : 'function';
 }
 
 /** A number that says where it belongs is nothing to read. */

@@ -110,7 +110,6 @@ describe('a chat stream', () => {
     ['a padding', { ...frame({}), obfuscation: 'my secret' }],
     ['a member of its own', { ...frame({}), note: 'secret' }],
     ['a usage', { ...frame({}), usage: { note: 'secret' } }],
-    ['a role', frame({ role: 'my secret' })],
     ['a delta of its own', frame({ note: 'secret' })],
     ['a choice of its own', frame({}, { note: 'secret' })],
     ['an end', frame({}, { finish_reason: 'secret' })],
@@ -182,6 +181,11 @@ describe('a chat stream', () => {
       'changes the name of its reasoning',
       streamOf([frame({ reasoning: 'a' }), frame({ reasoning_content: 'b' })]),
       'upstream_invalid',
+    ],
+    [
+      'has a role that is a text',
+      streamOf([frame({ role: 'my secret' }), frame({ role: 'assistant' }), stop]),
+      'unknown_content',
     ],
     ['has another role', streamOf([frame({ role: 'user', content: 'a' }), stop]), 'unknown_content'],
   ])('is refused when it %s', (_what, text, code) => {
