@@ -58,7 +58,8 @@ interface FileOptions {
 
 function readFile(place: Place, { path, where, context, known }: FileOptions): ContentPart {
   const held = place.at(known.member);
-  if (held === undefined) throw context.side.invalid(`has no \`${known.member}\``, where);
+  if (held?.kind !== 'object' && held?.kind !== 'string')
+    throw context.side.invalid(`has no \`${known.member}\``, where);
   const fileId = held.at('file_id');
   if (fileId !== undefined && !context.rules.references.has('file_id'))
     throw context.side.reference(`${where}.file_id`);

@@ -247,7 +247,7 @@ function checkAll<Value>(values: readonly Value[], check: (body: string) => stri
         outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: 600 },
   );
   return outcomes;
 }
@@ -261,7 +261,7 @@ describe('a text anywhere in a body of chat completions', () => {
         'm',
       ),
     );
-    expect(outcomes.get('written')).toBeGreaterThan(500);
+    expect(outcomes.get('written')).toBeGreaterThan(100);
   });
 
   it('of an answer is shown to hooks, and is gone when they redact it', () => {
@@ -269,12 +269,12 @@ describe('a text anywhere in a body of chat completions', () => {
     const outcomes = checkAll(answers, (body) =>
       checkAnswer(unlessRefused(() => chatCodec.readAnswer(body, rules, request))),
     );
-    expect(outcomes.get('written')).toBeGreaterThan(500);
+    expect(outcomes.get('written')).toBeGreaterThan(100);
   });
 
   it('of an error is shown to hooks, and is gone when they redact it', () => {
     const outcomes = checkAll(errors, (body) => checkAnswer(unlessRefused(() => chatCodec.readError(body))));
-    expect(outcomes.get('written')).toBeGreaterThan(500);
+    expect(outcomes.get('written')).toBeGreaterThan(100);
   });
 
   it('of a stream is shown to hooks, or is in no frame that goes out before they decide', () => {
@@ -298,7 +298,7 @@ describe('a text anywhere in a body of chat completions', () => {
         expect(isMarked(answer.messages), body).toBe(true);
       return checkAnswer(answer);
     });
-    expect(outcomes.get('written')).toBeGreaterThan(200);
+    expect(outcomes.get('written')).toBeGreaterThan(50);
   });
 });
 
@@ -311,11 +311,11 @@ describe('a text anywhere in a body of embeddings', () => {
         'e',
       ),
     );
-    expect(asked.get('written')).toBeGreaterThan(500);
+    expect(asked.get('written')).toBeGreaterThan(100);
     const request = embeddingsCodec.readRequest('{"model":"e","input":"a"}', rules);
     const answered = checkAll([vectors], (body) =>
       checkAnswer(unlessRefused(() => embeddingsCodec.readAnswer(body, rules, request))),
     );
-    expect(answered.get('written')).toBeGreaterThan(500);
+    expect(answered.get('written')).toBeGreaterThan(100);
   });
 });
