@@ -6,6 +6,7 @@ import type { ClientReply } from './client-call.ts';
 import { enterCall } from './enter.ts';
 import { judgeStream } from './judge-stream.ts';
 import { judgeWhole } from './judge-whole.ts';
+import { giveKeptAnswer } from './kept-answer.ts';
 import type { GuardedCall, ReadCall } from './stages.ts';
 import { toDenialReply, toStandInReply } from './stand-in.ts';
 import { requireReadable } from './upstream-body.ts';
@@ -30,29 +31,14 @@ export async function answerGuarded(call: GuardedCall, text: string): Promise<Cl
 }
 
 async function judgeUpstream(call: ReadCall, passed: PassedRequest): Promise<ClientReply> {
-  const kept = await recall(call);
-  const answer = kept ?? (await askUpstream(call, passed));
+  const kept = await call.services.tools?.recall(judgeContextOf(call));
+  if (kept !== undefined) return await giveKeptAnswer(call, passed, kept);
+  const answer = await askUpstream(call, passed);
   const isStream = answer.status < 300 && mediaTypeOf(answer.headers) === 'text/event-stream';
   if (!isStream) return await judgeWhole(call, passed, answer);
   if (call.request.isStream) return await judgeStream(call, passed, answer);
   answer.discard();
   throw invalidAnswer('it is a stream, and none was asked for');
-}
-
-/** The answer that was kept while a person decided about its calls. */
-async function recall(call: ReadCall): Promise<UpstreamAnswer | undefined> {
-  const { tools } = call.services;
-  const body = await tools?.recall(judgeContextOf(call));
-  if (body === undefined) return undefined;
-  const bytes = new TextEncoder().encode(body);
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/json' },
-    body: (async function* () {
-      yield bytes;
-    })(),
-    discard: () => {},
-  };
 }
 
 async function askUpstream(

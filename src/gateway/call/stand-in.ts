@@ -1,6 +1,6 @@
 import type { Decision } from '../../contract/hook.ts';
 import type { Substitute } from '../wire/codec.ts';
-import { type Refusal, RefusedCall } from '../wire/refusal.ts';
+import { isSaidAsAnswer, type Refusal, RefusedCall } from '../wire/refusal.ts';
 import type { ClientReply } from './client-call.ts';
 import { verdictHeaders } from './reply.ts';
 import type { ReadCall } from './stages.ts';
@@ -12,7 +12,7 @@ import { streamHeaders } from './stream-headers.ts';
  */
 export async function toDenialReply(call: ReadCall, refusal: Refusal): Promise<ClientReply> {
   const { services, client } = call;
-  const isAnswer = services.config.onDeny === 'answer' && refusal.code === 'content_filter';
+  const isAnswer = services.config.onDeny === 'answer' && isSaidAsAnswer(refusal);
   if (!isAnswer || services.codecs[client.endpoint].substitute === undefined) throw new RefusedCall(refusal);
   const headers = { 'x-should-retry': 'false', ...(refusal.verdict && verdictHeaders(refusal.verdict)) };
   return await standIn(call, { text: refusal.message, end: 'refused' }, headers);

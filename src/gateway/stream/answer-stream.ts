@@ -4,7 +4,7 @@ import { createContradictionRefusal } from '../../provider/guard/guard-outcome.t
 import { passAnswer, type StreamDoor } from '../../provider/guard/pass-answer.ts';
 import type { StoppedAnswer } from '../../provider/guard/window-pieces.ts';
 import type { Channel, StreamPart, StreamReader, StreamWriter, Substitute } from '../wire/codec.ts';
-import { type Refusal, RefusedCall } from '../wire/refusal.ts';
+import { isSaidAsAnswer, type Refusal, RefusedCall } from '../wire/refusal.ts';
 import { plainReplaced } from '../wire/replaced-messages.ts';
 import type { SseEvent } from '../wire/sse.ts';
 import type { AnswerJudge } from './answer-judge.ts';
@@ -146,7 +146,7 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
 
   *#refuse(refusal: Refusal): Generator<string, void> {
     const { codec, model } = this.#call;
-    const isAnswered = this.#settings.onDeny === 'answer' && refusal.code === 'content_filter';
+    const isAnswered = this.#settings.onDeny === 'answer' && isSaidAsAnswer(refusal);
     const hasText = this.#windows?.sent().length ?? 0;
     if (!isAnswered || codec.substitute === undefined || hasText > 0) throw new RefusedCall(refusal);
     this.#log.refuse(refusal);

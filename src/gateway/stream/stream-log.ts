@@ -1,6 +1,6 @@
 import type { Decision } from '../../contract/hook.ts';
 import type { TokenUsage } from '../wire/codec.ts';
-import type { Refusal } from '../wire/refusal.ts';
+import { isSaidAsAnswer, type Refusal } from '../wire/refusal.ts';
 import type { AnswerJudge } from './answer-judge.ts';
 import type { StreamReport } from './stream-call.ts';
 
@@ -26,7 +26,7 @@ export class StreamLog {
 
   refuse(refusal: Refusal): void {
     this.refusal = refusal;
-    this.outcome = refusal.code === 'content_filter' ? 'denied' : 'failed';
+    this.outcome = isSaidAsAnswer(refusal) ? 'denied' : 'failed';
   }
 
   /** The judge, whose decisions and time are noted. */

@@ -18,6 +18,11 @@ export interface Refusal {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Whether an endpoint's own refusal can say it in the place of an error: that of a hook, or of a call that waits for a person. */
+export function isSaidAsAnswer({ code }: Refusal): boolean {
+  return code === 'content_filter' || code === 'pending_approval';
+}
+
 /** A refusal on its way up. */
 export class RefusedCall extends Error {
   override readonly name = 'RefusedCall';
