@@ -28,7 +28,7 @@ export interface AuditLogOptions {
   /** A private Ed25519 key in PEM, in place of the one that is made beside the audit. */
   readonly signingKey: string | undefined;
   readonly scrubber: Scrubber;
-  /** How long other processes may be in the way. Default: ten seconds. */
+  /** How long other processes may be in the way. Default: three seconds. */
   readonly waitMs?: number;
   /** Told why rows or heads could not be kept. */
   readonly warn: (error: RuntimeError) => void;
@@ -174,7 +174,7 @@ function startPruning(state: State, keepMs: number | undefined): { readonly stop
 /** How often the same trouble is told at most. */
 const WARN_EVERY_MS = 60_000;
 const PRUNE_EVERY_MS = 600_000;
-const BUSY_MS = 10_000;
+const BUSY_MS = 3000;
 /** Rows in one transaction. */
 const MOST_TOGETHER = 500;
 /** Rows that wait where nobody waits for them; what comes beyond is not kept. */

@@ -4,6 +4,7 @@ import { toAuditedVerdict } from '../audit/verdict.ts';
 import { costOf } from '../keys/estimate.ts';
 import type { OfferedModel } from '../upstream/upstream.ts';
 import type { EndpointName, TokenUsage } from '../wire/codec.ts';
+import { AnswerRecord, type RecordedAnswer, recordAnswer } from './answer-record.ts';
 import type { AuditedVerdict, AuditRecord, Caller, Lease, Used } from './ports.ts';
 import type { GatewayServices } from './services.ts';
 
@@ -12,8 +13,8 @@ export interface CallEnd {
   readonly status: number;
   /** Of a call that no hook denied or changed. */
   readonly outcome: 'allowed' | 'failed' | 'aborted' | 'refused';
-  /** The body that the client got, or what digests it; undefined where none was made. */
-  readonly answer?: string | undefined;
+  /** The body that the client got; undefined where nobody recorded it. */
+  readonly answer?: string | RecordedAnswer | undefined;
 }
 
 /** What a call used and what was decided on it, for its key's limits and for the audit. */
@@ -48,9 +49,9 @@ export class CallAccount {
     return this.#services.audit !== undefined || this.caller?.keyId != null;
   }
 
-  /** Whether somebody asks for the bodies. */
-  get keepsBodies(): boolean {
-    return this.#services.audit !== undefined;
+  /** Records an answer for the audit, piece by piece; undefined where there is none. */
+  startRecord(): AnswerRecord | undefined {
+    return this.#services.audit && new AnswerRecord(this.#keepsContent);
   }
 
   hold(lease: Lease): void {
@@ -88,7 +89,13 @@ export class CallAccount {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     await this.#lease?.end(this.#wasSent ? this.#used() : undefined);
-    if (this.#services.audit !== undefined) await this.#services.audit.write(this.#record(end));
+    // Of strangers no row is kept: whoever can connect could fill the disk with them.
+    const { audit } = this.#services;
+    if (audit !== undefined && this.caller !== undefined) await audit.write(this.#record(end, this.caller));
+  }
+
+  get #keepsContent(): boolean {
+    return this.#services.config.audit?.content === true;
   }
 
   #used(): Used {
@@ -99,22 +106,23 @@ export class CallAccount {
     return this.usage === undefined ? null : costOf(this.usage, this.offered?.provider.pricing);
   }
 
-  #record({ status, outcome, answer }: CallEnd): AuditRecord {
-    const { id, caller, usage, model, isStream, request } = this;
-    const isContentKept = this.#services.config.audit?.content === true;
+  #record({ status, outcome, answer }: CallEnd, caller: Caller): AuditRecord {
+    const { id, usage, isStream, request } = this;
+    const recorded = typeof answer === 'string' ? recordAnswer(answer, this.#keepsContent) : answer;
     return {
       id,
       at: this.#startedAt,
-      keyId: caller?.keyId ?? null,
-      caller: caller?.name ?? '',
+      keyId: caller.keyId,
+      caller: caller.name,
       endpoint: this.#endpoint,
-      model,
+      // Any other name is a text of the client's.
+      model: this.offered === undefined ? '' : this.model,
       isStream,
       status,
       outcome: this.#outcomeOf(outcome),
       verdicts: this.#verdicts,
       requestDigest: digest(request),
-      answerDigest: answer === undefined ? null : digest(answer),
+      answerDigest: recorded?.digest ?? null,
       usage,
       cost: this.#cost(),
       times: {
@@ -122,7 +130,7 @@ export class CallAccount {
         hooks: this.#hooksMs,
         upstream: this.#upstreamMs,
       },
-      content: isContentKept ? { request, answer: answer ?? '' } : undefined,
+      content: this.#keepsContent ? { request, answer: recorded?.text ?? '' } : undefined,
     };
   }
 

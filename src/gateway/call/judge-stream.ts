@@ -25,8 +25,8 @@ export async function judgeStream(
   }
   const { account } = call;
   const body = toBody(opened.chunks, {
-    isKept: account.keepsBodies,
-    end: async (text) => {
+    record: account.startRecord(),
+    end: async (answer) => {
       const report = await opened.report;
       note(call, report);
       const { outcome, refusal } = report;
@@ -34,7 +34,7 @@ export async function judgeStream(
       await account.end({
         status: refusal?.status ?? 200,
         outcome: isFailed ? outcome : 'allowed',
-        answer: text,
+        answer,
       });
     },
     report: call.services.report,

@@ -1,10 +1,10 @@
 import { returnedHeaders } from '../upstream/headers.ts';
 import type { UpstreamAnswer } from '../upstream/upstream.ts';
-import type { TokenUsage } from '../wire/codec.ts';
 import type { ClientReply } from './client-call.ts';
 import type { CallOfCaller } from './stages.ts';
 import { streamHeaders } from './stream-headers.ts';
-import { joinUsage, usageIn } from './usage.ts';
+import { watchStream } from './stream-watch.ts';
+import { joinUsage } from './usage.ts';
 
 /** Gives a stream on, piece by piece as it comes, and settles the call at its end. */
 export function relayStream(
@@ -13,24 +13,27 @@ export function relayStream(
 ): ClientReply {
   const { status } = answer;
   const pieces = answer.body[Symbol.asyncIterator]();
-  const watch = account.countsTokens || account.keepsBodies ? watchStream() : undefined;
+  const watch = account.countsTokens ? watchStream(account.startRecord()) : undefined;
   const end = async (outcome: 'allowed' | 'failed' | 'aborted') => {
     account.usage = joinUsage(account.usage, watch?.usage());
-    await account.end({ status, outcome, answer: watch?.text() });
+    await account.end({ status, outcome, answer: watch?.end() });
   };
+  const endWell = async () => await end(status < 400 ? 'allowed' : 'failed');
   const body = new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
         try {
           const { done, value } = await pieces.next();
-          if (done !== true) {
-            watch?.push(value);
-            controller.enqueue(value);
+          if (done === true) {
+            await endWell();
+            controller.close();
             return;
           }
-          await end(status < 400 ? 'allowed' : 'failed');
-          controller.close();
+          // The end of an answer must not go out before its row is kept.
+          if (watch?.push(value) === true) await endWell();
+          controller.enqueue(value);
         } catch (thrown) {
+          await pieces.return?.().catch(() => {});
           await end(client.signal.aborted ? 'aborted' : 'failed').catch(services.report);
           // Cuts the connection: the client must not take a part for the whole.
           controller.error(thrown);
@@ -47,33 +50,5 @@ export function relayStream(
     status,
     headers: { ...returnedHeaders(answer.headers), ...streamHeaders },
     body,
-  };
-}
-
-interface StreamWatch {
-  push(piece: Uint8Array): void;
-  usage(): TokenUsage | undefined;
-  /** All that went by. */
-  text(): string;
-}
-
-/** Looks for figures in a stream that goes by. */
-function watchStream(): StreamWatch {
-  const decoder = new TextDecoder();
-  const texts: string[] = [];
-  let line = '';
-  let found: TokenUsage | undefined;
-  return {
-    push: (piece) => {
-      const text = decoder.decode(piece, { stream: true });
-      texts.push(text);
-      const lines = (line + text).split(/\r\n|\r|\n/);
-      line = lines.pop() ?? '';
-      for (const each of lines) {
-        if (each.startsWith('data:')) found = joinUsage(found, usageIn(each.slice(5)));
-      }
-    },
-    usage: () => found,
-    text: () => texts.join(''),
   };
 }

@@ -34,7 +34,7 @@ async function relayWhole(
   mediaType = 'application/octet-stream',
 ): Promise<ClientReply> {
   const body = await account.time('upstream', () => readWhole(answer, services.config.limits.answerBytes));
-  const isAsked = account.countsTokens || account.keepsBodies;
+  const isAsked = account.countsTokens;
   const text = isAsked ? new TextDecoder().decode(body) : undefined;
   if (text !== undefined) account.usage = joinUsage(account.usage, usageIn(text));
   const { status } = answer;

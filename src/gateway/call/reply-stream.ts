@@ -1,11 +1,13 @@
+import type { AnswerRecord, RecordedAnswer } from './answer-record.ts';
+
 interface BodyOptions {
-  /** Whether `end` is given the text of the whole body. */
-  readonly isKept: boolean;
+  /** What records the body; undefined: nothing does. */
+  readonly record: AnswerRecord | undefined;
   /**
    * Called once, when the chunks have ended or the client has gone away, and before the end of the answer goes out. When it
    * rejects, the connection is cut.
    */
-  readonly end: (text: string | undefined) => Promise<void>;
+  readonly end: (answer: RecordedAnswer | undefined) => Promise<void>;
   /** Told of what `end` throws when nobody can be told any more. */
   readonly report: (thrown: unknown) => void;
 }
@@ -13,12 +15,11 @@ interface BodyOptions {
 /** The bytes of a streamed answer. */
 export function toBody(
   chunks: AsyncIterableIterator<string>,
-  { isKept, end, report }: BodyOptions,
+  { record, end, report }: BodyOptions,
 ): ReadableStream<Uint8Array> {
-  const texts: string[] = [];
   const encoder = new TextEncoder();
   let last: string | undefined;
-  const endOnce = async () => await end(isKept ? texts.join('') : undefined);
+  const endOnce = async () => await end(record?.end());
   const next = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
     const { done, value } = await chunks.next();
     if (done === true) {
@@ -27,9 +28,9 @@ export function toBody(
       controller.close();
       return;
     }
-    if (isKept) texts.push(value);
+    record?.push(value);
     const before = last;
-    last = isKept && isLast(value) ? value : undefined;
+    last = record !== undefined && isLast(value) ? value : undefined;
     const text = (before ?? '') + (last === undefined ? value : '');
     if (text === '') await next(controller);
     else controller.enqueue(encoder.encode(text));
@@ -41,6 +42,7 @@ export function toBody(
           await next(controller);
         } catch (thrown) {
           await chunks.return?.();
+          await endOnce().catch(report);
           controller.error(thrown);
         }
       },
