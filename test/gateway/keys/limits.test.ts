@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Lease } from '../../../src/gateway/call/ports.ts';
 import { admit, clockAt, enter, manage, newStore, refusalOf } from './open.ts';
@@ -171,11 +173,27 @@ test('what is not limited is counted all the same', async () => {
   const admission = await admit(store);
   const lease = await enter(admission, key);
   await lease.reserve(cents(1));
-  await lease.end({ usage: { input: 7, output: 3 }, cost: 0.002 });
+  const used = { usage: { input: 7, output: 3 }, cost: 0.002 };
+  await Promise.all([lease.end(used), lease.end(used)]);
+  await lease.end(undefined);
   expect((await keys.show('team')).usage[2]).toMatchObject({
     calls: 1,
     input_tokens: 7,
     output_tokens: 3,
     cost: 0.002,
   });
+});
+
+test('where the database is lost, nothing passes', async () => {
+  const store = newStore();
+  const { key } = await (await manage(store)).create({ name: 'team', tokensPerMinute: 1000 });
+  const admission = await admit(store);
+  const caller = await admission.authenticate(key);
+  const lease = await enter(admission, key);
+  rmSync(join(dirname(store.file), 'keys.db'));
+  const refused = { status: 503, code: 'store_failed', isRetryable: true };
+  expect(await refusalOf(lease.reserve(cents(1)))).toMatchObject(refused);
+  expect(await refusalOf(admission.enter(caller, 'small'))).toMatchObject(refused);
+  expect(await refusalOf(admission.authenticate(key))).toMatchObject(refused);
+  await lease.end({ usage: { input: 1, output: 1 }, cost: 1 });
 });
