@@ -36,7 +36,9 @@ async function answer(call: IncomingCall): Promise<ClientReply> {
 async function refuse({ client, services, account }: IncomingCall, thrown: unknown): Promise<ClientReply> {
   const codec = services.codecs[client.endpoint];
   const refusal = toRefusal(thrown);
+  // Whoever runs the gateway learns why; the client does not.
   if (refusal.status === 500) services.report(thrown);
+  else if (refusal.code === 'store_failed') services.report(Object(thrown).cause);
   const reply = toRefusalReply(codec, refusal);
   const outcome = client.signal.aborted ? 'aborted' : refusal.status >= 500 ? 'failed' : 'refused';
   try {

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Decision } from '../../contract/hook.ts';
 import { toAuditedVerdict } from '../audit/verdict.ts';
 import { costOf } from '../keys/estimate.ts';
+import { wasNotSent } from '../upstream/failures.ts';
 import type { OfferedModel } from '../upstream/upstream.ts';
 import type { EndpointName, TokenUsage } from '../wire/codec.ts';
 import { AnswerRecord, type RecordedAnswer, recordAnswer } from './answer-record.ts';
@@ -38,6 +39,8 @@ export class CallAccount {
   /** The body as the client sent it. */
   request = '';
   usage: TokenUsage | undefined;
+  /** Of the upstream's answer, once it has begun. */
+  upstreamStatus: number | undefined;
 
   constructor(services: Pick<GatewayServices, 'audit' | 'config'>, endpoint: EndpointName) {
     this.#services = services;
@@ -68,6 +71,9 @@ export class CallAccount {
     if (what === 'upstream') this.#wasSent = true;
     try {
       return await work();
+    } catch (thrown) {
+      if (what === 'upstream' && wasNotSent(thrown)) this.#wasSent = false;
+      throw thrown;
     } finally {
       const took = performance.now() - from;
       if (what === 'hooks') this.#hooksMs += took;
@@ -99,6 +105,10 @@ export class CallAccount {
   }
 
   #used(): Used {
+    // An error of the upstream is not charged for, unless it says otherwise.
+    if (this.usage === undefined && (this.upstreamStatus ?? 0) >= 400) {
+      return { usage: { input: 0, output: 0 }, cost: 0 };
+    }
     return { usage: this.usage, cost: this.#cost() };
   }
 

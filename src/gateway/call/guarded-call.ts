@@ -54,6 +54,7 @@ async function askUpstream(
       signal: client.signal,
     }),
   );
+  account.upstreamStatus = answer.status;
   requireReadable(answer, offered.provider.id);
   return answer;
 }

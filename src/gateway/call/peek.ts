@@ -41,10 +41,18 @@ export function peekRequest(text: string): PeekedRequest {
     modelPlace,
     model,
     isStream: members.get('stream')?.value === true,
-    maxTokens: numberAt('max_completion_tokens') ?? numberAt('max_tokens') ?? numberAt('max_output_tokens'),
+    maxTokens: largest(limitNames.map(numberAt)),
     choices: Math.max(1, numberAt('n') ?? 1),
   };
 }
+
+/** Of several limits, whichever the upstream heeds. */
+function largest(limits: readonly (number | undefined)[]): number | undefined {
+  const given = limits.filter((limit) => limit !== undefined);
+  return given.length === 0 ? undefined : Math.max(...given);
+}
+
+const limitNames = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'] as const;
 
 function membersOf(text: string): ReadonlyMap<string, Place> {
   const root = openOrRefuse(text);

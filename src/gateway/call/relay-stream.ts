@@ -4,7 +4,6 @@ import type { ClientReply } from './client-call.ts';
 import type { CallOfCaller } from './stages.ts';
 import { streamHeaders } from './stream-headers.ts';
 import { watchStream } from './stream-watch.ts';
-import { joinUsage } from './usage.ts';
 
 /** Gives a stream on, piece by piece as it comes, and settles the call at its end. */
 export function relayStream(
@@ -15,7 +14,7 @@ export function relayStream(
   const pieces = answer.body[Symbol.asyncIterator]();
   const watch = account.countsTokens ? watchStream(account.startRecord()) : undefined;
   const end = async (outcome: 'allowed' | 'failed' | 'aborted') => {
-    account.usage = joinUsage(account.usage, watch?.usage());
+    account.usage = watch?.usage();
     await account.end({ status, outcome, answer: watch?.end() });
   };
   const endWell = async () => await end(status < 400 ? 'allowed' : 'failed');

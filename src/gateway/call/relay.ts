@@ -6,7 +6,7 @@ import { peekRequest, renameModel } from './peek.ts';
 import { relayStream } from './relay-stream.ts';
 import type { CallOfCaller } from './stages.ts';
 import { readWhole, requireReadable } from './upstream-body.ts';
-import { joinUsage, usageIn } from './usage.ts';
+import { usageIn } from './usage.ts';
 
 /** Answers a call that no hook hears of: what comes goes on as it is, and no more of it is read than limits need. */
 export async function relay(call: CallOfCaller, text: string): Promise<ClientReply> {
@@ -22,6 +22,7 @@ export async function relay(call: CallOfCaller, text: string): Promise<ClientRep
       signal: client.signal,
     }),
   );
+  account.upstreamStatus = answer.status;
   requireReadable(answer, offered.provider.id);
   const mediaType = mediaTypeOf(answer.headers);
   if (mediaType === 'text/event-stream') return relayStream(call, answer);
@@ -36,7 +37,7 @@ async function relayWhole(
   const body = await account.time('upstream', () => readWhole(answer, services.config.limits.answerBytes));
   const isAsked = account.countsTokens;
   const text = isAsked ? new TextDecoder().decode(body) : undefined;
-  if (text !== undefined) account.usage = joinUsage(account.usage, usageIn(text));
+  if (text !== undefined) account.usage = usageIn(text);
   const { status } = answer;
   await account.end({ status, outcome: status < 400 ? 'allowed' : 'failed', answer: text });
   return { status, headers: { ...returnedHeaders(answer.headers), 'content-type': mediaType }, body };

@@ -1,6 +1,6 @@
 import type { TokenUsage } from '../wire/codec.ts';
 import type { AnswerRecord, RecordedAnswer } from './answer-record.ts';
-import { joinUsage, usageIn } from './usage.ts';
+import { watchUsage } from './usage.ts';
 
 /** Looks at a stream that goes by unjudged. */
 export interface StreamWatch {
@@ -15,10 +15,10 @@ export interface StreamWatch {
 export function watchStream(record: AnswerRecord | undefined): StreamWatch {
   const decoder = new TextDecoder();
   let line = '';
-  let found: TokenUsage | undefined;
+  const figures = watchUsage();
   let isLastEvent = false;
   const take = (each: string): boolean => {
-    if (each.startsWith('data:')) found = joinUsage(found, usageIn(each.slice(5)));
+    if (each.startsWith('data:')) figures.see(each.slice(5));
     const isOver = isLastEvent && each === '';
     isLastEvent = each !== '' && (isLastEvent || lastEvent.test(each));
     return isOver;
@@ -36,7 +36,7 @@ export function watchStream(record: AnswerRecord | undefined): StreamWatch {
       line = lines.pop() ?? '';
       return lines.map(take).includes(true);
     },
-    usage: () => found,
+    usage: figures.total,
     end: () => record?.end(),
   };
 }

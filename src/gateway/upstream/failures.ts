@@ -6,6 +6,22 @@ export function toUpstreamRefusal(thrown: unknown, provider: string): RefusedCal
   return new RefusedCall(isTimeout(thrown) ? timeout(provider) : unreachable(provider, thrown), thrown);
 }
 
+/** Whether a call failed before the upstream could have heard of it, so that it costs nothing. */
+export function wasNotSent(thrown: unknown): boolean {
+  if (thrown instanceof RefusedCall && thrown.refusal.code === 'provider_unusable') return true;
+  const code = systemCodeOf(thrown instanceof RefusedCall ? thrown.cause : thrown);
+  return code !== undefined && unsent.has(code);
+}
+
+const unsent: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
 function timeout(provider: string): Refusal {
   return {
     status: 504,
