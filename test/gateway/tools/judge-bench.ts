@@ -7,7 +7,8 @@ import type { ChatMessage } from '../../../src/contract/provider.ts';
 import type { JudgeContext } from '../../../src/gateway/call/ports.ts';
 import { openMemo } from '../../../src/gateway/memo/memo.ts';
 import { openToolJudge } from '../../../src/gateway/tools/tool-judge.ts';
-import { chatCodec } from '../../../src/gateway/wire/chat/codec.ts';
+import type { EndpointName } from '../../../src/gateway/wire/codec.ts';
+import { codecs } from '../../../src/gateway/wire/codecs.ts';
 import { RefusedCall } from '../../../src/gateway/wire/refusal.ts';
 import type { Link } from '../../../src/hooks/gate.ts';
 import { openChangeWaiter } from '../../../src/pipeline/state/change-waiter.ts';
@@ -42,11 +43,15 @@ export async function openJudgeBench(options: JudgeBenchOptions = {}) {
     ...{ linksOf: () => links, isDurable: true, openWaiter: openChangeWaiter },
   });
   const decisions: [string, Decision][] = [];
-  const contextOf = (body: object, caller: string | null = 'key_1'): JudgeContext => ({
+  const contextOf = (
+    body: object,
+    caller: string | null = 'key_1',
+    endpoint: EndpointName = 'chat',
+  ): JudgeContext => ({
     caller: { keyId: caller, name: caller ?? '', models: undefined, hooks: undefined },
-    endpoint: 'chat',
+    endpoint,
     model: 'm',
-    request: chatCodec.readRequest(JSON.stringify({ model: 'm', ...body }), rules),
+    request: codecs[endpoint].readRequest(JSON.stringify({ model: 'm', ...body }), rules),
     signal: new AbortController().signal,
     onDecision: (phase, decision) => decisions.push([phase, decision]),
   });
@@ -54,7 +59,11 @@ export async function openJudgeBench(options: JudgeBenchOptions = {}) {
   const call = async (body: object, upstream: object, context = contextOf(body)) => {
     try {
       const kept = await judge.recall(context);
-      const answer = chatCodec.readAnswer(kept ?? JSON.stringify(upstream), rules, context.request);
+      const answer = codecs[context.endpoint].readAnswer(
+        kept ?? JSON.stringify(upstream),
+        rules,
+        context.request,
+      );
       const judged = await judge.judgeCalls(answer, answer.messages, context);
       return { wasKept: kept !== undefined, body: JSON.parse(answer.write(judged)) };
     } catch (error) {
