@@ -1,0 +1,66 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type SeenRequest, startUpstream, type UpstreamServer } from '../upstream-server.ts';
+
+/** What an OpenAI-like server answers to one request. */
+export interface OpenAiReply {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A value becomes JSON. */
+  readonly body?: unknown;
+  /** Pieces of a stream, written one by one. */
+  readonly stream?: readonly string[];
+  /** After the stream: the connection is cut, or stays open. */
+  readonly then?: 'cut' | 'hang';
+}
+
+/** A server whose replies can be set. */
+export interface OpenAiUpstream extends UpstreamServer {
+  /** From now on it gives these, one for each request; the last one again and again. Forgets what it has seen. */
+  reply(replies: readonly OpenAiReply[]): void;
+}
+
+export async function startOpenAiUpstream(replies: readonly OpenAiReply[] = []): Promise<OpenAiUpstream> {
+  let given = replies;
+  let from = 0;
+  const server = await startUpstream(async (_request: SeenRequest, response: ServerResponse) => {
+    const reply = given[Math.min(server.seen.length - from, given.length) - 1] ?? {};
+    await give(reply, response);
+  });
+  return {
+    ...server,
+    get seen() {
+      return server.seen.slice(from);
+    },
+    reply: (next) => {
+      given = next;
+      from = server.seen.length;
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+async function give({ status = 200, headers, body, stream, then }: OpenAiReply, response: ServerResponse) {
+  const type = stream === undefined ? 'application/json' : 'text/event-stream; charset=utf-8';
+  response.writeHead(status, {
+    'content-type': type,
+    'x-request-id': 'req_1',
+    'openai-version': '2020-10-01',
+    ...headers,
+  });
+  for (const piece of stream ?? []) {
+    response.write(piece);
+    await sleep(1);
+  }
+  if (then === 'hang') return;
+  if (then === 'cut') response.destroy();
+  else if (stream !== undefined) response.end();
+  else response.end(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/** Pieces of a text, of so many characters. */
+export function cutText(text: string, size: number): string[] {
+  return Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>
+    text.slice(index * size, (index + 1) * size),
+  );
+}
