@@ -22,7 +22,7 @@ import type {
   PendingFilter,
   SuiteRunOptions,
 } from './api-options.ts';
-import type { Gateway, GatewayOptions } from './gateway/document.ts';
+import type { FetchOptions, Gateway, GatewayOptions } from './gateway/document.ts';
 
 export type * from './api-options.ts';
 export type * from './gateway/document.ts';
@@ -95,6 +95,11 @@ export interface Runtime extends AsyncDisposable {
    * USAGE, RUNTIME_CLOSED.
    */
   gateway(options?: GatewayOptions): Gateway;
+  /**
+   * A `fetch` for SDKs of OpenAI and Anthropic in this process: calls pass the hooks on their way to the API that the SDK
+   * calls, with the SDK's own credentials. Calls that no hook can read are answered with 404. Throws RUNTIME_CLOSED.
+   */
+  fetch(options?: FetchOptions): typeof globalThis.fetch;
   /**
    * Runs a Pipeline file on this runtime until it ends or waits for a person. `input` is a value, or JSON
    * text whose bytes are kept. Throws CONFIG_INVALID, FILE_UNREADABLE, INPUT_INVALID, STORE_FAILED, ABORTED.

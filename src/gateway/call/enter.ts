@@ -1,7 +1,6 @@
 import { estimateCall } from '../keys/estimate.ts';
 import type { OfferedModel } from '../upstream/upstream.ts';
-import { RefusedCall } from '../wire/refusal.ts';
-import type { CallOfCaller, IncomingCall } from './stages.ts';
+import type { CallOfCaller } from './stages.ts';
 
 interface AskedModel {
   readonly text: string;
@@ -18,7 +17,7 @@ export async function enterCall(
 ): Promise<OfferedModel> {
   account.model = asked.model;
   account.isStream = asked.isStream;
-  const offered = findModel(services.models, client.endpoint, asked.model);
+  const offered = services.modelOf(client.endpoint, asked.model);
   account.offered = offered;
   const lease = await services.admission.enter(caller, asked.model);
   account.hold(lease);
@@ -34,26 +33,4 @@ export async function enterCall(
   }
   client.signal.throwIfAborted();
   return offered;
-}
-
-function findModel(
-  models: readonly OfferedModel[],
-  endpoint: IncomingCall['client']['endpoint'],
-  name: string,
-): OfferedModel {
-  const named = models.filter((each) => each.name === name);
-  const offered = named.find(({ endpoints }) => endpoints.has(endpoint));
-  if (offered !== undefined) return offered;
-  const shown = name.length > 128 ? `${name.slice(0, 128)}…` : name;
-  const message =
-    named.length === 0
-      ? `The model ${JSON.stringify(shown)} is not offered here.`
-      : `The model ${JSON.stringify(shown)} is not offered at this endpoint.`;
-  throw new RefusedCall({
-    status: 404,
-    code: 'model_not_found',
-    message,
-    param: 'model',
-    isRetryable: false,
-  });
 }

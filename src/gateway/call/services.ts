@@ -8,8 +8,10 @@ import type { Admission, AuditLog, Caller, SeenMessages, ToolJudge } from './por
 /** What the calls of a gateway use. */
 export interface GatewayServices {
   readonly config: GatewayConfig;
-  /** In the order of the config. */
+  /** What is offered, in the order of the config. */
   readonly models: readonly OfferedModel[];
+  /** The model of that name at an endpoint. Throws RefusedCall (404). */
+  readonly modelOf: (endpoint: EndpointName, name: string) => OfferedModel;
   readonly codecs: Readonly<Record<EndpointName, EndpointCodec>>;
   readonly rules: WireRules;
   /** What streams hold, all together. */

@@ -45,3 +45,8 @@ export interface Gateway {
   /** Refuses calls that come from now on, and is not ready any more. */
   leave(): void;
 }
+
+export interface FetchOptions {
+  /** What makes the calls that hooks have let pass; default: the global one. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+}

@@ -1,11 +1,13 @@
 import { parseListen } from '../../config/listen.ts';
 import { RuntimeError } from '../../errors.ts';
+import type { Fetch } from '../../gateway/http/guarded-fetch.ts';
 import { once } from '../../time/once.ts';
 import type { Gateway, GatewayOptions } from './document.ts';
 import type { GatewayContext, OpenGateway } from './open-gateway.ts';
 
 /** A gateway that is opened with its first call. */
 export interface LazyGateway extends Gateway {
+  guardFetch(inner: Fetch): Fetch;
   /** Never rejects. */
   close(): Promise<void>;
 }
@@ -28,6 +30,10 @@ export function lazyGateway(
   });
   return {
     fetch: async (request, bindings) => await (await opening.open()).fetch(request, bindings),
+    guardFetch: (inner) => {
+      const guarded = once(async () => (await opening.open()).guardFetch(inner));
+      return async (input, init) => await (await guarded.open())(input, init);
+    },
     describe: async () => await (await opening.open()).describe(),
     leave: () => {
       hasLeft = true;

@@ -7,11 +7,13 @@ import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import { type AuditLogOptions, openAuditLog } from '../../gateway/audit/audit-log.ts';
 import type { Caller } from '../../gateway/call/ports.ts';
 import type { GatewayServices } from '../../gateway/call/services.ts';
+import { createGuardedFetch, type Fetch } from '../../gateway/http/guarded-fetch.ts';
 import { createRoutes, endpointPaths } from '../../gateway/http/routes.ts';
 import type { FetchHandler } from '../../gateway/http/server.ts';
 import { isLoopbackName } from '../../gateway/http/trusted-origin.ts';
 import { openAdmission } from '../../gateway/keys/admission.ts';
 import { HeldBytes } from '../../gateway/stream/held-bytes.ts';
+import { findModel } from '../../gateway/upstream/find-model.ts';
 import { type Offer, offerModels } from '../../gateway/upstream/offered-models.ts';
 import { codecs } from '../../gateway/wire/codecs.ts';
 import type { Link } from '../../hooks/gate.ts';
@@ -39,6 +41,8 @@ export interface GatewayContext {
 /** A gateway that takes calls. */
 export interface OpenGateway {
   readonly fetch: FetchHandler;
+  /** A `fetch` for SDKs of this process, which makes its calls with the given one. */
+  guardFetch(inner: Fetch): Fetch;
   describe(): Promise<GatewayDocument>;
   /** From now on it is not ready, and refuses new calls. */
   leave(): void;
@@ -73,6 +77,7 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
   const judges = await openJudges({ ...context, linksOf: (caller) => sets.of(caller).links });
   const services: GatewayServices = {
     ...{ config: gateway, models: offer.models, codecs, admission, audit, requiresKeys },
+    modelOf: (endpoint, name) => findModel(offer.models, endpoint, name),
     rules: {
       opaque: new Set(gateway.opaque),
       references: new Set(gateway.references),
@@ -88,6 +93,7 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
   const routes = createRoutes({ services, isReady: () => isReady });
   return {
     fetch: (request, bindings) => routes.fetch(request, bindings),
+    guardFetch: (inner) => createGuardedFetch(services, inner),
     describe: async () => ({
       ...describeOffer(offer),
       ...describeSettings(gateway, context.address),

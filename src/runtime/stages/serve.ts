@@ -8,7 +8,7 @@ import type { ResultStore } from '../../store/result-store.ts';
 import { once } from '../../time/once.ts';
 import { toHookInfos, toToolInfo } from '../../tool-call/document.ts';
 import { unknownName } from '../../yaml/unknown-name.ts';
-import type { Runtime } from '../api.ts';
+import type { GatewayOptions, Runtime } from '../api.ts';
 import { callDirectly } from '../direct-call.ts';
 import { callEval } from '../eval-call.ts';
 import { fireEvent } from '../fire-event.ts';
@@ -68,6 +68,17 @@ export function serveRuntime(
       }
     };
   const gateways: LazyGateway[] = [];
+  /** Of all SDKs of this process. */
+  let shared: LazyGateway | undefined;
+  const openGateway = (options: GatewayOptions = {}) => {
+    requireOpen();
+    const gateway = lazyGateway(() => {
+      requireOpen();
+      return { config, links, tools, store, env: host, scrubber, emit };
+    }, options);
+    gateways.push(gateway);
+    return gateway;
+  };
   const direct = { store, config: resolve(config.file), emit, isDurable };
   const find = (name: string) => tools.get(name);
   return {
@@ -113,14 +124,11 @@ export function serveRuntime(
       fire: method(async (event, options) => await fireEvent(wired, event, options)),
     },
     providers: { list: () => config.providers.map(({ id, type, model }) => ({ id, type, model })) },
-    gateway: (options = {}) => {
+    gateway: openGateway,
+    fetch: ({ fetch: inner = globalThis.fetch } = {}) => {
       requireOpen();
-      const gateway = lazyGateway(() => {
-        requireOpen();
-        return { config, links, tools, store, env: host, scrubber, emit };
-      }, options);
-      gateways.push(gateway);
-      return gateway;
+      shared ??= openGateway();
+      return shared.guardFetch(inner);
     },
     closeGateways: async () => {
       await Promise.all(gateways.map((gateway) => gateway.close()));

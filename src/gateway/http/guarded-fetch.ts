@@ -1,0 +1,137 @@
+import type { ProviderConfig } from '../../config/config.ts';
+import { answerCall } from '../call/answer-call.ts';
+import { toRefusal, toRefusalReply } from '../call/reply.ts';
+import type { GatewayServices } from '../call/services.ts';
+import { admitEverybody } from '../keys/anonymous.ts';
+import { toUpstreamRefusal } from '../upstream/failures.ts';
+import { toHeaderMap } from '../upstream/headers.ts';
+import type { Upstream, UpstreamAnswer, UpstreamRequest } from '../upstream/upstream.ts';
+import type { EndpointName } from '../wire/codec.ts';
+import { toClientCall } from './client-call.ts';
+import { queryOf } from './query.ts';
+import { toResponse } from './routes.ts';
+
+/** Makes a call that was guarded. */
+export type Fetch = typeof globalThis.fetch;
+
+/**
+ * A `fetch` for SDKs: calls of known endpoints pass the hooks on their way to the address that they name, with the headers
+ * and credentials of the SDK; all others are refused with 404, since no hook could read them.
+ */
+export function createGuardedFetch(services: GatewayServices, inner: Fetch): Fetch {
+  const admission = admitEverybody();
+  return async (input, init) => {
+    const request = new Request(input, init);
+    const { pathname } = new URL(request.url);
+    const endpoint = request.method === 'POST' ? endpointOf(pathname) : undefined;
+    if (endpoint === undefined) return refuseRoute(services);
+    try {
+      const client = toClientCall(request, undefined, { endpoint, query: queryOf(request.url, endpoint) });
+      const upstream = openFetchUpstream(request, inner);
+      const modelOf = (_endpoint: EndpointName, name: string) => ({
+        ...{ name, upstreamName: name, upstream, endpoints: new Set([endpoint]) },
+        provider: providerOf(request.url),
+      });
+      const reply = await answerCall(client, { ...services, admission, modelOf });
+      request.signal.throwIfAborted();
+      return toResponse(reply);
+    } catch (thrown) {
+      request.signal.throwIfAborted();
+      return toResponse(toRefusalReply(services.codecs[endpoint], toRefusal(thrown)));
+    }
+  };
+}
+
+/** By the end of the path, since APIs stand below different bases. */
+function endpointOf(pathname: string): EndpointName | undefined {
+  return ends.find(([, end]) => pathname.endsWith(end))?.[0];
+}
+
+const ends: readonly (readonly [EndpointName, string])[] = [
+  ['chat', '/chat/completions'],
+  ['responses', '/responses'],
+  ['embeddings', '/embeddings'],
+  ['count_tokens', '/messages/count_tokens'],
+  ['messages', '/messages'],
+];
+
+function refuseRoute({ codecs }: GatewayServices): Response {
+  const message = 'This call is none that hooks can read, so it is not made.';
+  return toResponse(
+    toRefusalReply(codecs.chat, { status: 404, code: 'not_found', message, isRetryable: false }),
+  );
+}
+
+/** What hooks read as the provider: the host that is called. */
+function providerOf(url: string): ProviderConfig {
+  const { host } = new URL(url);
+  return {
+    ...{
+      id: host,
+      type: 'fetch',
+      model: '',
+      headers: {},
+      credential: {},
+      defaults: {},
+      additionalConfig: {},
+    },
+    position: { file: '', line: 0, column: 0 },
+  };
+}
+
+/** The address that an SDK asked for, called as it wanted to. */
+function openFetchUpstream({ url, headers }: Request, inner: Fetch): Upstream {
+  const own = new Headers(headers);
+  own.delete('content-length');
+  own.set('accept-encoding', 'identity');
+  const { host } = new URL(url);
+  return {
+    send: async (request) => await sendByFetch(url, own, { request, inner, host }),
+    close: async () => {},
+  };
+}
+
+interface FetchCall {
+  readonly request: UpstreamRequest;
+  readonly inner: Fetch;
+  readonly host: string;
+}
+
+async function sendByFetch(
+  url: string,
+  headers: Headers,
+  { request: { body, signal }, inner, host }: FetchCall,
+): Promise<UpstreamAnswer> {
+  try {
+    const bytes = typeof body === 'string' ? body : new Uint8Array(body);
+    const answer = await inner(url, { method: 'POST', headers, body: bytes, signal, redirect: 'manual' });
+    const stream = answer.body;
+    return {
+      status: answer.status,
+      headers: withoutEncoding(toHeaderMap(answer.headers)),
+      body: readBody(stream, host, signal),
+      discard: () => void stream?.cancel().catch(() => {}),
+    };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw toUpstreamRefusal(thrown instanceof Error ? (thrown.cause ?? thrown) : thrown, host);
+  }
+}
+
+/** What `fetch` gives is decoded already. */
+function withoutEncoding({ 'content-encoding': _, ...headers }: Readonly<Record<string, string>>) {
+  return headers;
+}
+
+async function* readBody(
+  stream: ReadableStream<Uint8Array> | null,
+  host: string,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream ?? [];
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw toUpstreamRefusal(thrown, host);
+  }
+}
