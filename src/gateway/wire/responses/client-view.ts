@@ -10,7 +10,8 @@ export interface ClientItem {
   readonly type: string;
   /** By their paths, joined by slashes. */
   readonly texts: Map<string, string>;
-  readonly parts: Set<string>;
+  /** Their types. */
+  readonly parts: Map<string, string>;
   readonly ended: Set<string>;
   /** The whole item, once it was sent. */
   done: Place | undefined;
@@ -61,7 +62,7 @@ export class ClientView {
       id,
       type,
       texts: new Map(),
-      parts: new Set<string>(),
+      parts: new Map<string, string>(),
       ended: new Set<string>(),
       done: undefined,
     };
@@ -86,9 +87,9 @@ export class ClientView {
 
   #notePart(root: Place, path: ItemPath, kind: { readonly member: string; readonly isEnd: boolean }): void {
     const item = this.items.get(indexOf(root));
-    (kind.isEnd ? item?.ended : item?.parts)?.add(path.join('/'));
-    if (kind.isEnd) item?.parts.add(path.join('/'));
     const part = root.at(kind.member);
+    item?.parts.set(path.join('/'), part?.at('type')?.text ?? '');
+    if (kind.isEnd) item?.ended.add(path.join('/'));
     for (const key of ['text', 'refusal']) {
       const text = part?.at(key)?.text;
       const at = [...path, key].join('/');

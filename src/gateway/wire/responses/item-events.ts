@@ -80,7 +80,7 @@ const partTexts: Readonly<Record<string, { readonly member: string; readonly eve
 
 function sendParts(item: OutgoingItem, kind: PartKind): void {
   const parts = item.place.at(kind.list)?.items ?? [];
-  for (const path of item.have?.parts ?? []) {
+  for (const path of item.have?.parts.keys() ?? []) {
     const [list, index] = path.split('/');
     if (list === kind.list && Number(index) >= parts.length) throw contradiction();
   }
@@ -100,11 +100,13 @@ function sendPart({ id, have, send }: OutgoingItem, { kind, part, index }: Outgo
   const text = streamed === undefined ? undefined : (part.at(streamed.member)?.text ?? '');
   const sent = streamed === undefined ? undefined : have?.texts.get(`${path}/${streamed.member}`);
   const rest = text === undefined ? '' : restOf(text, sent);
+  const openType = have?.parts.get(path);
+  if (openType !== undefined && openType !== part.at('type')?.text) throw contradiction();
   if (have?.ended.has(path) === true) {
     if (rest !== '') throw contradiction();
     return;
   }
-  if (have?.parts.has(path) !== true)
+  if (openType === undefined)
     send(`${kind.event}.added`, { ...about, part: emptyPart(part, streamed?.member) });
   if (streamed !== undefined && text !== undefined) {
     const tokens = streamed.event === 'output_text' ? { logprobs: '[]' } : {};

@@ -35,18 +35,15 @@ export class ResponsesStreamWriter implements StreamWriter {
     const events = [this.#open()];
     const about = { item_id: JSON.stringify(itemId), output_index: String(index) };
     const item = view.items.get(index) ?? this.#addItem(index, itemId, { kind, events });
-    const partAt = { [kind.index]: String(at) };
-    if (!item.parts.has(`${list}/${at}`)) {
-      item.parts.add(`${list}/${at}`);
-      const part = {
-        type: kind.part,
-        [member]: '',
-        ...(kind.part === 'output_text' && { annotations: [], logprobs: [] }),
-      };
-      events.push(
-        this.#event(`${kind.partEvent}.added`, { ...about, ...partAt, part: JSON.stringify(part) }),
-      );
+    // A part cannot come before those in front of it, which have no text yet.
+    for (let open = 0; open <= Number(at); open += 1) {
+      const partPath = `${list}/${open}`;
+      if (item.parts.has(partPath)) continue;
+      item.parts.set(partPath, kind.part);
+      const part = JSON.stringify(emptyTextPart(kind.part, member));
+      events.push(this.#event(`${kind.partEvent}.added`, { ...about, [kind.index]: String(open), part }));
     }
+    const partAt = { [kind.index]: String(at) };
     view.addText(index, path, text);
     const tokens = kind.part === 'output_text' ? { logprobs: '[]' } : {};
     const delta = JSON.stringify(text);
@@ -176,6 +173,10 @@ export class ResponsesStreamWriter implements StreamWriter {
     }
     return edits.apply();
   }
+}
+
+function emptyTextPart(type: string, member: string | number): Readonly<Record<string, unknown>> {
+  return { type, [member]: '', ...(type === 'output_text' && { annotations: [], logprobs: [] }) };
 }
 
 /** The indexes under which items are sent; throws REPLY_MALFORMED when the client has one that is not among them. */
