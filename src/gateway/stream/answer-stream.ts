@@ -1,18 +1,15 @@
-import type { Decision } from '../../contract/hook.ts';
-import { RuntimeError } from '../../errors.ts';
-import { createContradictionRefusal } from '../../provider/guard/guard-outcome.ts';
 import { passAnswer, type StreamDoor } from '../../provider/guard/pass-answer.ts';
 import type { StoppedAnswer } from '../../provider/guard/window-pieces.ts';
-import type { Channel, StreamPart, StreamReader, StreamWriter, Substitute } from '../wire/codec.ts';
-import { isSaidAsAnswer, type Refusal, RefusedCall } from '../wire/refusal.ts';
+import type { Channel, StreamPart, StreamReader, StreamWriter } from '../wire/codec.ts';
+import { type Refusal, RefusedCall } from '../wire/refusal.ts';
 import { plainReplaced } from '../wire/replaced-messages.ts';
 import type { SseEvent } from '../wire/sse.ts';
 import type { AnswerJudge } from './answer-judge.ts';
-import { type AnswerVerdict, judgeAnswer, toStop } from './answer-verdict.ts';
+import { judgeAnswer, toStop } from './answer-verdict.ts';
 import { AnswerWindows } from './answer-windows.ts';
-import { denialOf } from './denial.ts';
 import { FrameQueue } from './frame-queue.ts';
 import type { HeldShare } from './held-bytes.ts';
+import { OutcomeWriter } from './outcome-writer.ts';
 import { Patience } from './patience.ts';
 import type { StreamedCall, StreamSettings } from './stream-call.ts';
 import type { StreamLog } from './stream-log.ts';
@@ -21,7 +18,6 @@ import { UpstreamEvents } from './upstream-events.ts';
 /** One streamed answer on its way through the hooks to a client. */
 export class AnswerStream implements StreamDoor<ReadEvent, string> {
   readonly #call: StreamedCall;
-  readonly #settings: StreamSettings;
   readonly #log: StreamLog;
   readonly #judge: AnswerJudge;
   readonly #reader: StreamReader;
@@ -29,6 +25,7 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
   readonly #events: UpstreamEvents;
   readonly #windows: AnswerWindows | undefined;
   readonly #frames: FrameQueue;
+  readonly #outcome: OutcomeWriter;
   readonly #patience: Patience;
   readonly #held: HeldShare;
 
@@ -37,19 +34,28 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
     const { codec, rules, request, signal } = call;
     if (codec.stream === undefined) throw new Error(`${codec.name} has no streams`);
     this.#call = call;
-    this.#settings = settings;
     this.#log = log;
     this.#judge = log.watch(call.judge);
     this.#reader = codec.stream.reader(rules, request);
     this.#writer = codec.stream.writer(request);
     this.#events = new UpstreamEvents(call.events, call.abandon);
     this.#held = settings.heldBytes.open();
-    const { windowChars, waitMs } = settings;
+    const { waitMs } = settings;
+    const isJudged = call.isJudged ?? true;
+    const windowChars = isJudged ? settings.windowChars : undefined;
     this.#windows =
       windowChars === undefined
         ? undefined
         : new AnswerWindows(windowChars, (...about) => this.#askAboutPiece(...about));
-    this.#frames = new FrameQueue(this.#writer, this.#windows);
+    this.#frames = new FrameQueue(this.#writer, this.#windows ?? (isJudged ? 'nothing' : 'everything'));
+    this.#outcome = new OutcomeWriter({
+      call,
+      settings,
+      log,
+      writer: this.#writer,
+      windows: this.#windows,
+      frames: this.#frames,
+    });
     const wait = () => this.#frames.takeFree() + this.#writer.wait();
     this.#patience = new Patience({ waitMs, signal, wait });
   }
@@ -92,7 +98,7 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
   async *conclude(): AsyncGenerator<string, void> {
     const answer = this.#reader.answer();
     this.#log.usage = answer.usage;
-    yield* this.#conclude(yield* this.#patience.during(judgeAnswer(answer, this.#judge)));
+    yield* this.#outcome.write(yield* this.#patience.during(judgeAnswer(answer, this.#judge)));
   }
 
   abandon(reason: unknown): void {
@@ -102,7 +108,7 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
   async *breakOff(stopped: StoppedAnswer): AsyncGenerator<string, void> {
     const messages = this.#windows?.messages() ?? [];
     yield* this.#patience.during(Promise.all(messages.map((message) => this.#call.judge.ask(message))));
-    yield* this.#conclude(toStop(stopped));
+    yield* this.#outcome.write(toStop(stopped));
   }
 
   async *fail(thrown: unknown): AsyncGenerator<string, void> {
@@ -124,53 +130,6 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
     if (outcome.kind !== 'pass') return outcome;
     const text = plainReplaced(outcome.event.response.message)[member];
     return { kind: 'pass', text: typeof text === 'string' ? text : '' } as const;
-  }
-
-  *#conclude(verdict: AnswerVerdict): Generator<string, void> {
-    this.#call.signal.throwIfAborted();
-    switch (verdict.kind) {
-      case 'refuse':
-        return yield* this.#refuse(verdict.refusal);
-      case 'stand-in':
-        this.#log.outcome = verdict.substitute.end === 'stop' ? 'modified' : 'denied';
-        return yield this.#finish(this.#substitute(verdict.substitute), verdict.by);
-      case 'changed':
-        this.#log.outcome = 'modified';
-        return yield this.#finish(verdict.body, verdict.by);
-      case 'same':
-        this.#log.outcome = 'allowed';
-        if (this.#windows?.isChanged === true) yield this.#finish(verdict.body, undefined);
-        else yield* this.#frames.takeAll();
-    }
-  }
-
-  *#refuse(refusal: Refusal): Generator<string, void> {
-    const { codec, model } = this.#call;
-    const isAnswered = this.#settings.onDeny === 'answer' && isSaidAsAnswer(refusal);
-    const hasText = this.#windows?.sent().length ?? 0;
-    if (!isAnswered || codec.substitute === undefined || hasText > 0) throw new RefusedCall(refusal);
-    this.#log.refuse(refusal);
-    yield this.#finish(codec.substitute({ text: refusal.message, end: 'refused' }, model), undefined);
-  }
-
-  /** The body of a stand-in, behind the text that the client has already. */
-  #substitute({ text, end }: Substitute): string {
-    const { codec, model } = this.#call;
-    if (codec.substitute === undefined) throw new Error(`${codec.name} has no texts as answers`);
-    const sent = this.#windows?.sent().find(({ choice, member }) => choice === 0 && member === 'content');
-    const before = sent === undefined ? '' : `${sent.window.released.slice(0, sent.sent)}\n\n`;
-    return codec.substitute({ text: before + text, end }, model);
-  }
-
-  /** Throws RefusedCall when the client has something that the answer does not begin with. */
-  #finish(body: string, by: Decision | undefined): string {
-    try {
-      return this.#writer.finish(body);
-    } catch (error) {
-      if (!(error instanceof RuntimeError)) throw error;
-      if (by === undefined) throw new RefusedCall(contradicted, error);
-      throw new RefusedCall(denialOf(createContradictionRefusal(by), 'after_call'), error);
-    }
   }
 
   /** An error that the upstream tells in its stream: nothing that is held is told, and its text is judged. */
@@ -214,11 +173,4 @@ const upstreamError: Refusal = {
   code: 'upstream_failed',
   message: 'The upstream told an error in its answer.',
   isRetryable: true,
-};
-
-const contradicted: Refusal = {
-  status: 400,
-  code: 'content_filter',
-  message: 'The whole answer does not begin with what had already gone out of it.',
-  isRetryable: false,
 };

@@ -1,5 +1,4 @@
 import type { ChatMessage } from '../../contract/provider.ts';
-import { TextWindow } from '../../provider/guard/text-window.ts';
 import {
   type AskAboutPiece,
   releasePieces,
@@ -7,36 +6,20 @@ import {
   type StoppedAnswer,
 } from '../../provider/guard/window-pieces.ts';
 import type { Channel, StreamPart } from '../wire/codec.ts';
+import { MemberText } from './member-text.ts';
 
 /** Asks the filters about a piece of one member of a choice's message. */
 export type AskAboutMember = (member: Channel['member'], piece: string) => ReturnType<AskAboutPiece>;
 
-/** A text of a message behind its window: all channels of one member of one choice, one after another. */
-export interface MemberText {
-  readonly choice: number;
-  readonly member: Channel['member'];
-  readonly window: TextWindow;
-  /** Whatever was told on its channels. */
-  told: string;
-  /** How much of the window's released text the client has. */
-  sent: number;
-  /** The channel that it grows on. */
-  channel: string;
-  /** The channels that it has grown on. */
-  readonly left: Set<string>;
-  /** Nothing of it is released any more before the whole answer is judged. */
-  isClosed: boolean;
-}
-
 /** The texts of an answer, each behind a window of its own. */
 export class AnswerWindows {
   readonly #windowChars: number;
-  readonly #ask: AskAboutMember;
+  readonly #askAbout: AskAboutMember;
   readonly #texts = new Map<string, MemberText>();
 
-  constructor(windowChars: number, ask: AskAboutMember) {
+  constructor(windowChars: number, askAbout: AskAboutMember) {
     this.#windowChars = windowChars;
-    this.#ask = ask;
+    this.#askAbout = askAbout;
   }
 
   /** Whether filters have changed a text of which something is released. */
@@ -57,34 +40,17 @@ export class AnswerWindows {
   async #addOne(channel: Channel, text: string): Promise<StoppedAnswer | undefined> {
     if (text === '') return undefined;
     const grown = this.textOf(channel);
-    grown.told += text;
-    // What goes on where it had stopped is put together otherwise than it was told.
-    if (grown.channel !== channel.key) grown.isClosed ||= grown.left.has(channel.key);
-    grown.left.add(grown.channel);
-    grown.channel = channel.key;
+    grown.add(channel, text);
     if (grown.isClosed) return undefined;
-    grown.window.push(text);
-    const stopped = await this.#endOthers(grown);
-    if (stopped !== undefined) return stopped;
-    return releasePieces(grown.window, (piece) => this.#ask(grown.member, piece));
+    return (await this.#endOthers(grown)) ?? (await this.#ask(grown, releasePieces));
   }
 
   /** The text that a channel belongs to. */
-  textOf({ choice, member, key }: Channel): MemberText {
-    const id = `${choice} ${member}`;
+  textOf(channel: Channel): MemberText {
+    const id = `${channel.choice} ${channel.member}`;
     const known = this.#texts.get(id);
     if (known !== undefined) return known;
-    const window = new TextWindow(this.#windowChars);
-    const text = {
-      choice,
-      member,
-      window,
-      told: '',
-      sent: 0,
-      channel: key,
-      left: new Set<string>(),
-      isClosed: false,
-    };
+    const text = new MemberText(channel, this.#windowChars);
     this.#texts.set(id, text);
     return text;
   }
@@ -101,7 +67,7 @@ export class AnswerWindows {
 
   /** The texts of which the client has something. */
   sent(): MemberText[] {
-    return [...this.#texts.values()].filter(({ sent }) => sent > 0);
+    return [...this.#texts.values()].filter(({ isSent }) => isSent);
   }
 
   /** The other texts of the choice end where another one begins, so that this one need not wait for their last piece. */
@@ -109,9 +75,15 @@ export class AnswerWindows {
     for (const other of this.#texts.values()) {
       if (other === grown || other.choice !== grown.choice || other.isClosed) continue;
       other.isClosed = true;
-      const stopped = await releaseRest(other.window, (piece) => this.#ask(other.member, piece));
+      const stopped = await this.#ask(other, releaseRest);
       if (stopped !== undefined) return stopped;
     }
     return undefined;
+  }
+
+  async #ask(text: MemberText, release: typeof releasePieces): Promise<StoppedAnswer | undefined> {
+    const released = await release(text.window, (piece) => this.#askAbout(text.member, piece));
+    text.settle(released.text);
+    return released.stopped;
   }
 }

@@ -1,6 +1,7 @@
 import type { Channel, StreamPart, StreamWriter } from '../wire/codec.ts';
 import type { SseEvent } from '../wire/sse.ts';
-import type { AnswerWindows, MemberText } from './answer-windows.ts';
+import type { AnswerWindows } from './answer-windows.ts';
+import type { MemberText } from './member-text.ts';
 
 interface Frame {
   readonly event: SseEvent;
@@ -23,13 +24,15 @@ interface Span {
 export class FrameQueue {
   readonly #writer: StreamWriter;
   readonly #windows: AnswerWindows | undefined;
+  readonly #passesAll: boolean;
   #frames: Frame[] = [];
   #hasText = false;
 
-  /** Without windows nothing leaves before the end. */
-  constructor(writer: StreamWriter, windows: AnswerWindows | undefined) {
+  /** What leaves before the end: what windows have let pass, nothing, or everything. */
+  constructor(writer: StreamWriter, passes: AnswerWindows | 'nothing' | 'everything') {
     this.#writer = writer;
-    this.#windows = windows;
+    this.#windows = typeof passes === 'string' ? undefined : passes;
+    this.#passesAll = passes === 'everything';
   }
 
   /** Adds an event before its text is added to the windows. */
@@ -40,6 +43,7 @@ export class FrameQueue {
 
   /** What may go out before the answer is complete; a beginning goes with the first text behind it. */
   take(): string {
+    if (this.#passesAll) return this.#takeFirst(this.#frames.length);
     if (this.#windows === undefined) return '';
     if (this.#windows.isChanged) return this.#takeTexts();
     const found = this.#frames.findIndex((frame) => !isReleased(frame));
@@ -77,7 +81,7 @@ export class FrameQueue {
     const ends = new Map<MemberText, number>();
     return deltas.map(({ channel, text: { length } }) => {
       const text = windows.textOf(channel);
-      const end = (ends.get(text) ?? text.told.length) + length;
+      const end = (ends.get(text) ?? text.length) + length;
       ends.set(text, end);
       return { channel, text, end, length };
     });
@@ -105,15 +109,14 @@ export class FrameQueue {
   }
 
   #verbatim({ event, spans }: Frame): string {
-    for (const { text, length } of spans) text.sent += length;
+    for (const { text, end } of spans) text.pass(end);
     return this.#writer.verbatim(event);
   }
 
   #textsOf({ spans }: Frame): string {
     return spans
       .map(({ channel, text }) => {
-        const released = text.window.released.slice(text.sent);
-        text.sent += released.length;
+        const released = text.take(channel);
         return released === '' ? '' : this.#writer.text(channel, released);
       })
       .join('');
@@ -125,5 +128,5 @@ const chunkChars = 16_384;
 
 /** Whether what comes behind it may go out: nothing of it waits for a decision. */
 function isReleased({ kind, spans }: Frame): boolean {
-  return kind !== 'held' && spans.every(({ text, end }) => end <= text.window.settled);
+  return kind !== 'held' && spans.every(({ text, end }) => end <= text.passable);
 }

@@ -27,6 +27,11 @@ export interface StreamedCall {
   /** Read only as fast as the client reads, or as the answer may be held. What it throws ends the stream. */
   readonly events: AsyncIterable<SseEvent>;
   readonly judge: AnswerJudge;
+  /**
+   * Whether somebody decides on the answer, as by default. If not, it goes out as it comes, and observers are told of it at
+   * the end.
+   */
+  readonly isJudged?: boolean | undefined;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
   /** Ends the upstream's answer; may be called when it has ended. */

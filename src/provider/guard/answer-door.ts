@@ -31,7 +31,9 @@ export class AnswerDoor implements StreamDoor<Part, Part> {
   readonly #collector = new StreamCollector();
   #end: StreamEnd = interruptedEnd;
   #windows = 0;
-  #released = 0;
+  /** Released, and not yet sent. */
+  #released = '';
+  #sentChars = 0;
   #isTextOpen = false;
 
   constructor(passage: GuardedStream, windowChars: number | undefined) {
@@ -56,11 +58,15 @@ export class AnswerDoor implements StreamDoor<Part, Part> {
     this.#collector.add(part);
     if (this.#window === undefined || part.type !== 'text-delta') return undefined;
     this.#window.push(part.delta);
-    return await releasePieces(this.#window, (piece) => this.#judgePiece(piece));
+    const { text, stopped } = await releasePieces(this.#window, (piece) => this.#judgePiece(piece));
+    this.#released += text;
+    return stopped;
   }
 
   *release(): Generator<Part> {
-    if (this.#window !== undefined) yield* this.#emit(this.#window.released.slice(this.#released));
+    const text = this.#released;
+    this.#released = '';
+    yield* this.#emit(text);
   }
 
   async *conclude(): AsyncGenerator<Part, void> {
@@ -110,7 +116,7 @@ export class AnswerDoor implements StreamDoor<Part, Part> {
   /** The text that is not out yet, and its end, with the model's citations and metadata when it is one text. */
   *#finishText(content: readonly LanguageModelV4Content[]): Generator<Part> {
     if (this.#window === undefined) return;
-    yield* this.#emit(textOf(content).slice(this.#released));
+    yield* this.#emit(textOf(content).slice(this.#sentChars));
     const texts = content.filter((part) => part.type === 'text');
     yield* this.#closeText(texts.length === 1 ? texts[0] : undefined);
   }
@@ -131,7 +137,7 @@ export class AnswerDoor implements StreamDoor<Part, Part> {
     if (text === '') return;
     if (!this.#isTextOpen) yield { type: 'text-start', id: textPartId };
     this.#isTextOpen = true;
-    this.#released += text.length;
+    this.#sentChars += text.length;
     yield { type: 'text-delta', id: textPartId, delta: text };
   }
 

@@ -9,28 +9,28 @@ export type PieceVerdict = { readonly kind: 'pass'; readonly text: string } | St
 
 export type AskAboutPiece = (piece: string) => Promise<PieceVerdict>;
 
-/** Asks about all pieces of a text that are due, and releases what passes; returns what stopped one. */
-export async function releasePieces(
-  window: TextWindow,
-  ask: AskAboutPiece,
-): Promise<StoppedAnswer | undefined> {
+/** What filters let pass of a text, and what stopped it. */
+export interface ReleasedText {
+  readonly text: string;
+  readonly stopped: StoppedAnswer | undefined;
+}
+
+/** Asks about all pieces of a text that are due, and releases what passes, until one is stopped. */
+export async function releasePieces(window: TextWindow, ask: AskAboutPiece): Promise<ReleasedText> {
+  let text = '';
   for (let piece = window.nextPiece(); piece !== undefined; piece = window.nextPiece()) {
     const verdict = await ask(piece);
-    if (verdict.kind !== 'pass') return verdict;
-    window.release(verdict.text);
+    if (verdict.kind !== 'pass') return { text, stopped: verdict };
+    text += window.release(verdict.text);
   }
-  return undefined;
+  return { text, stopped: undefined };
 }
 
 /** Asks about all that a text still holds, to which nothing will be added, and releases what passes. */
-export async function releaseRest(
-  window: TextWindow,
-  ask: AskAboutPiece,
-): Promise<StoppedAnswer | undefined> {
+export async function releaseRest(window: TextWindow, ask: AskAboutPiece): Promise<ReleasedText> {
   const piece = window.lastPiece();
-  if (piece === '') return undefined;
+  if (piece === '') return { text: '', stopped: undefined };
   const verdict = await ask(piece);
-  if (verdict.kind !== 'pass') return verdict;
-  window.releaseLast(verdict.text);
-  return undefined;
+  if (verdict.kind !== 'pass') return { text: '', stopped: verdict };
+  return { text: window.releaseLast(verdict.text), stopped: undefined };
 }

@@ -25,16 +25,12 @@ export interface Case {
   readonly settings?: Partial<StreamSettings>;
   readonly signal?: AbortSignal;
   readonly judgeCalls?: AnswerJudge['judgeCalls'];
+  readonly isJudged?: boolean;
 }
 
 /** A call whose upstream says these things, and what became of the upstream. */
-export function streamedCall({
-  fire,
-  said,
-  settings,
-  signal = new AbortController().signal,
-  judgeCalls,
-}: Case) {
+export function streamedCall(one: Case) {
+  const { fire, said, settings, signal = new AbortController().signal, judgeCalls, isJudged } = one;
   let read = 0;
   let isAbandoned = false;
   async function* events(): AsyncGenerator<SseEvent> {
@@ -52,6 +48,7 @@ export function streamedCall({
     model: 'm',
     events: events(),
     judge,
+    isJudged,
     signal,
     abandon: () => {
       isAbandoned = true;

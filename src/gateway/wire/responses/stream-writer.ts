@@ -54,7 +54,8 @@ export class ResponsesStreamWriter implements StreamWriter {
   finish(body: string): string {
     const view = this.#read();
     if (view.isEnded) throw unwritable('the stream has ended already');
-    const root = openPlace(this.#withKnownIds(openPlace(body)));
+    // A line feed behind the body would end the data of an event.
+    const root = openPlace(this.#withKnownIds(openPlace(body.trim())));
     const events = [this.#open(root)];
     const output = root.at('output')?.items ?? [];
     const indexes = placeItems(output, view.items);

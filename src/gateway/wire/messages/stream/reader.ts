@@ -1,5 +1,5 @@
 import type { StreamPart, StreamReader, WireRules } from '../../codec.ts';
-import { invalidAnswer, quoteKind, unknownInAnswer } from '../../faults.ts';
+import { invalidAnswer, unknownInAnswer } from '../../faults.ts';
 import { Leftovers } from '../../leftovers.ts';
 import type { Place } from '../../place.ts';
 import type { SseEvent } from '../../sse.ts';
@@ -57,7 +57,7 @@ function collectEvent(
   { leftovers, path }: { readonly leftovers: Leftovers; readonly path: string },
 ): boolean {
   const shape = eventShapes.get(type);
-  if (shape === undefined) throw unknownInAnswer(`an event of the type ${quoteKind(type)}`);
+  if (shape === undefined) throw unknownInAnswer('an event of an unknown type');
   const own = new Leftovers();
   for (const into of [own, leftovers]) {
     collectLeftovers(data, shape, path, into);
@@ -70,7 +70,7 @@ function collectEvent(
 function deltaShape(delta: Place) {
   const type = delta.at('type')?.text ?? '';
   const shape = deltaShapes.get(type);
-  if (shape === undefined) throw unknownInAnswer(`a delta of the type ${quoteKind(type)}`);
+  if (shape === undefined) throw unknownInAnswer('a delta of an unknown type');
   return shape;
 }
 
@@ -119,7 +119,7 @@ function readBegunBlock(message: AssembledMessage, rules: WireRules): StreamPart
   const block = message.openBlock;
   const kind = findBlockKind(block?.type);
   if (block === undefined || (kind === undefined && !rules.opaque.has(block.type)))
-    throw unknownInAnswer(`a content block of the type ${quoteKind(block?.type)}`);
+    throw unknownInAnswer('a content block of an unknown type');
   const leftovers = new Leftovers();
   if (kind !== undefined) collectLeftovers(block.begun, kind, '', leftovers);
   const role = kind?.role;

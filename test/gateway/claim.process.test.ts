@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { calmActions, faultyActions } from './claim/case.ts';
+import { runCases } from './claim/run-cases.ts';
+import { openWorld, type World } from './claim/world.ts';
+
+// The claim: no byte that a filter has not allowed reaches a client or an upstream, on any endpoint, in any channel,
+// streamed or not; what is allowed passes byte for byte. claim.slow.test.ts runs many more cases.
+
+let calm: World;
+let faulty: World;
+
+beforeAll(async () => {
+  calm = await openWorld(30_000);
+  faulty = await openWorld(150);
+});
+
+afterAll(async () => {
+  await Promise.all([calm.close(), faulty.close()]);
+});
+
+test('nothing that a filter has not allowed passes, and what it allows passes byte for byte', async () => {
+  const { ran, broken } = await runCases(calm, { seed: 1, count: 2000, actions: calmActions, atOnce: 16 });
+  expect(broken).toEqual([]);
+  expect(ran).toBe(2000);
+});
+
+test('nothing passes of what a filter dies of, hangs at or babbles about', async () => {
+  const { ran, broken } = await runCases(faulty, { seed: 1, count: 100, actions: faultyActions, atOnce: 16 });
+  expect(broken).toEqual([]);
+  expect(ran).toBe(100);
+});

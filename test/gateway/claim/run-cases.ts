@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { type Action, arbitraryCase, type Case, titleOf } from './case.ts';
+import { findFaults } from './check.ts';
+import type { World } from './world.ts';
+
+export interface Run {
+  readonly seed: number;
+  readonly count: number;
+  readonly actions: readonly Action[];
+  /** How many cases are under way at once. */
+  readonly atOnce: number;
+}
+
+/** A case in which the claim does not hold. */
+export interface Broken {
+  readonly title: string;
+  readonly faults: readonly string[];
+}
+
+/** Runs generated cases, the same for the same seed; at most ten broken ones are told. */
+export async function runCases(world: World, run: Run): Promise<{ ran: number; broken: Broken[] }> {
+  const broken: Broken[] = [];
+  let ran = 0;
+  const work = async (cases: Iterator<Case>): Promise<void> => {
+    for (let next = cases.next(); next.done !== true && broken.length < 10; next = cases.next()) {
+      const faults = await faultsOf(world, next.value);
+      if (faults.length > 0) broken.push({ title: titleOf(next.value), faults });
+      ran += 1;
+    }
+  };
+  const cases = generate(run);
+  await Promise.all(Array.from({ length: run.atOnce }, () => work(cases)));
+  return { ran, broken };
+}
+
+async function faultsOf(world: World, one: Case): Promise<string[]> {
+  try {
+    const { wire, gots } = await world.run(one);
+    return findFaults(one, wire, gots);
+  } catch (error) {
+    return [error instanceof Error ? `${error.message}\n${error.stack}` : String(error)];
+  }
+}
+
+/** A thousand at a time, so that they need not all be in memory. */
+function* generate({ seed, count, actions }: Run): Generator<Case> {
+  for (let made = 0; made < count; made += 1000) {
+    const numRuns = Math.min(1000, count - made);
+    yield* fc.sample(arbitraryCase(actions), { seed: seed + made, numRuns });
+  }
+}
