@@ -52,7 +52,7 @@ export function createRoutes({ services, isReady }: RouteContext): Hono<Env> {
   app.get('/healthz', () => plain(200, 'ok'));
   app.get('/readyz', () => (isReady() ? plain(200, 'ready') : plain(503, 'shutting down')));
   app.get('/', () => plain(200, 'Signalbox gateway'));
-  app.notFound(({ req }) => refuseRoute(req.method, req.path, services));
+  app.notFound(({ req }) => refuseRoute(req.path, services));
   app.onError((thrown, context: Context<Env>) => {
     services.report(thrown);
     return toResponse(toRefusalReply(services.codecs[familyOf(context.req.path)], toRefusal(thrown)));
@@ -71,7 +71,7 @@ function plain(status: number, text: string): Response {
   return new Response(`${text}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } });
 }
 
-function refuseRoute(method: string, path: string, { codecs }: GatewayServices): Response {
+function refuseRoute(path: string, { codecs }: GatewayServices): Response {
   const allowed = allowedAt(path);
   const refusal: Refusal =
     allowed === undefined
@@ -81,7 +81,6 @@ function refuseRoute(method: string, path: string, { codecs }: GatewayServices):
         }
       : { ...wrongMethod, message: `This endpoint takes ${allowed} only.` };
   const reply = toRefusalReply(codecs[familyOf(path)], refusal);
-  void method;
   return toResponse(
     allowed === undefined ? reply : { ...reply, headers: { ...reply.headers, allow: allowed } },
   );
