@@ -11,7 +11,7 @@ export interface OpenAiReply {
   /** Pieces of a stream, written one by one. */
   readonly stream?: readonly string[];
   /** After the stream: the connection is cut, or stays open. */
-  readonly then?: 'cut' | 'hang';
+  readonly after?: 'cut' | 'hang';
 }
 
 /** A server whose replies can be set. */
@@ -40,7 +40,7 @@ export async function startOpenAiUpstream(replies: readonly OpenAiReply[] = []):
   };
 }
 
-async function give({ status = 200, headers, body, stream, then }: OpenAiReply, response: ServerResponse) {
+async function give({ status = 200, headers, body, stream, after }: OpenAiReply, response: ServerResponse) {
   const type = stream === undefined ? 'application/json' : 'text/event-stream; charset=utf-8';
   response.writeHead(status, {
     'content-type': type,
@@ -52,8 +52,8 @@ async function give({ status = 200, headers, body, stream, then }: OpenAiReply, 
     response.write(piece);
     await sleep(1);
   }
-  if (then === 'hang') return;
-  if (then === 'cut') response.destroy();
+  if (after === 'hang') return;
+  if (after === 'cut') response.destroy();
   else if (stream !== undefined) response.end();
   else response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }
