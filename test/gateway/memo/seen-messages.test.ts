@@ -93,6 +93,18 @@ test.each([
   expect(hook.shown()[1]).toMatchObject({ messages: conversation.messages.map(({ content }) => content) });
 });
 
+test.each([
+  ['in another order', ['two', 'one']],
+  ['without the one before it', ['two']],
+  ['twice', ['one', 'one', 'two']],
+])('what was let pass %s is judged anew from there on', async (_, texts) => {
+  const { ask, hook } = await openJudge();
+  await ask({ messages: [user('one'), user('two'), user('three')] });
+  await ask({ messages: [...texts.map((text) => user(text)), user('new')] });
+  const first = texts.findIndex((text, at) => text !== ['one', 'two'][at]);
+  expect(hook.shown()[1]).toMatchObject({ messages: [...texts.slice(first), 'new'] });
+});
+
 test('a request that was denied, by this hook or another, is not remembered', async () => {
   const { ask, hook } = await openJudge();
   const denied = await ask({ messages: [user('one'), user('forbidden')] });
