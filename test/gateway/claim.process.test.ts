@@ -5,6 +5,17 @@ import { openWorld, type World } from './claim/world.ts';
 
 // The claim: no byte that a filter has not allowed reaches a client or an upstream, on any endpoint, in any channel,
 // streamed or not; what is allowed passes byte for byte. claim.slow.test.ts runs many more cases.
+//
+// Each of these changes of src/ makes the cases below fail, which was seen once:
+//   gateway/stream/answer-verdict.ts  asks about `answer.messages.slice(0, 1)`: only choice 0 is judged
+//   gateway/stream/answer-stream.ts   asks about no piece of reasoning, or sends what is held when a stream fails
+//   gateway/stream/frame-queue.ts     takes `held` events for `free` ones, or goes on with `#takeFirst` once `isChanged`
+//   gateway/stream/outcome-writer.ts  takes what was changed for `same`
+//   provider/guard/text-window.ts     keeps no `#tail`
+//   provider/guard/guard-outcome.ts   passes a decision that has an `error`
+//   gateway/call/judge-whole.ts       gives errors on without asking
+//   gateway/wire/chat/tool-calls.ts   tells hooks no arguments
+//   gateway/wire/responses/streamed-item.ts  lets a `done` event say another text than was told
 
 let calm: World;
 let faulty: World;

@@ -53,6 +53,7 @@ async function open(call: ReadCall, passed: PassedRequest, answer: UpstreamAnswe
       model: request.model,
       events: readEvents(answer, config.limits.heldBytes),
       judge: judgeOf(call, passed),
+      isJudged: call.hooks.filters('after_call') || services.tools !== undefined,
       signal: client.signal,
       abandon: answer.discard,
     },

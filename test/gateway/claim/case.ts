@@ -102,7 +102,9 @@ export interface Wire {
 /** The texts of a case. */
 export function spellCase(one: Case): Wire {
   const dice = createDice(one.seed);
-  const digits = dice(0x1000000).toString(16).padStart(6, '0');
+  const hex = dice(0x1000000).toString(16).padStart(6, '0');
+  // Pieces of a text are cut between words.
+  const digits = dice(2) === 0 ? hex : `${hex.slice(0, 3)} ${hex.slice(3)}`;
   const mark = one.action === 'name' ? `Zname${digits}` : `Z${one.action}q${digits}`;
   // In an answer stands what the model was given in place of the name.
   const told = one.action === 'name' && one.side !== 'asked' ? `pn-${digits}` : mark;
@@ -160,7 +162,7 @@ function hides({ channel }: Case, other: string): boolean {
 const letters = [...'abcdefghijklmnop    \n"\\{}äß中文🙂'];
 
 function filler(dice: Dice): string {
-  const length = dice(5) === 0 ? 0 : dice(60);
+  const length = dice(16) === 0 ? 100 + dice(150) : dice(5) === 0 ? 0 : dice(60);
   return Array.from({ length }, () => letters[dice(letters.length)] ?? '').join('');
 }
 

@@ -4,7 +4,7 @@
 // other way round.
 import { createInterface } from 'node:readline';
 
-const mark = /Z(deny|redact|enforce|die|hang|babble)q[0-9a-f]{6}/;
+const mark = /Z(deny|redact|enforce|die|hang|babble)q[0-9a-f]{3} ?[0-9a-f]{3}/;
 
 function texts(value) {
   if (typeof value === 'string') return value;
@@ -22,9 +22,9 @@ function change(value, edit) {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [edit(key), change(inner, edit)]));
 }
 
-const redact = (text) => text.replace(/Zredactq[0-9a-f]{6}/g, '[gone]');
-const hide = (text) => text.replace(/Zname([0-9a-f]{6})/g, 'pn-$1');
-const restore = (text) => text.replace(/pn-([0-9a-f]{6})/g, 'Zname$1');
+const redact = (text) => text.replace(/Zredactq[0-9a-f]{3} ?[0-9a-f]{3}/g, '[gone]');
+const hide = (text) => text.replace(/Zname([0-9a-f]{3} ?[0-9a-f]{3})/g, 'pn-$1');
+const restore = (text) => text.replace(/pn-([0-9a-f]{3} ?[0-9a-f]{3})/g, 'Zname$1');
 
 function decide({ phase, request, response }) {
   const isRequest = phase === 'before_call';
