@@ -23,10 +23,9 @@ export async function enterCall(
   account.hold(lease);
   if (caller.keyId !== null) {
     const { pricing, defaults } = offered.provider;
-    const bodyBytes = Buffer.byteLength(asked.text);
     await lease.reserve(
       estimateCall({
-        ...{ endpoint: client.endpoint, request: asked, bodyBytes },
+        ...{ endpoint: client.endpoint, request: asked, text: asked.text },
         ...{ price: pricing, defaultMaxTokens: defaults.maxTokens },
       }),
     );

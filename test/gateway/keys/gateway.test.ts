@@ -76,9 +76,10 @@ test('a model that the key may not call is a PermissionDeniedError, and is not l
 });
 
 test('a key that has expired is a PermissionDeniedError', async () => {
-  const { openai } = await begin({ key: { expiresAt: Date.now() + 20 } });
-  await sleep(50);
-  const told = await errorOf(openai().chat.completions.create(ask));
+  const { openai, gateway } = await begin();
+  const long = await manage({ type: 'sqlite', file: `${gateway.folder}/.signalbox/state.db` }, () => 0);
+  const { key } = await long.create({ name: 'old', expiresAt: 1000 });
+  const told = await errorOf(openai(key).chat.completions.create(ask));
   expect(told).toBeInstanceOf(OpenAI.PermissionDeniedError);
   expect(told).toMatchObject({ code: 'api_key_expired' });
 });

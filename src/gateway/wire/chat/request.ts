@@ -35,7 +35,7 @@ class ChatRequest implements WireRequest {
     }
     this.model = model;
     this.isStream = stream?.value === true;
-    this.maxTokens = numberOf(place, 'max_completion_tokens') ?? numberOf(place, 'max_tokens');
+    this.maxTokens = largest(numberOf(place, 'max_completion_tokens'), numberOf(place, 'max_tokens'));
     this.choices = Math.max(1, Math.trunc(numberOf(place, 'n') ?? 1));
     this.#body = body;
     this.#rules = rules;
@@ -65,4 +65,9 @@ class ChatRequest implements WireRequest {
   ): string {
     return writeRequest(changed, { model, body: this.#body, rules: this.#rules, read: this.#read });
   }
+}
+
+/** Of two limits, whichever the upstream heeds. */
+function largest(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 }
