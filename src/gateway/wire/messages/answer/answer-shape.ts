@@ -87,6 +87,8 @@ export const answerShape: MembersShape = {
     model: 'id',
     content: 'told',
     stop_reason: 'told',
+    stop_sequence: 'said',
+    input_transformations: 'said',
     stop_details: refusalShape,
     usage: usageShape,
     container,

@@ -39,6 +39,10 @@ const plain: BlockKind = { role: 'plain', members: cached };
 const refusal: Shape = {
   members: {
     type: words('refusal'),
+    explanation: 'said',
+    fallback_credit_token: 'said',
+    recommended_model: 'id',
+    fallback_has_prefill_claim: 'figure',
     category: words('cyber', 'bio', 'frontier_llm', 'reasoning_extraction', 'general_harms'),
   },
 };
@@ -64,12 +68,15 @@ const kinds: ReadonlyMap<string, BlockKind> = new Map(
     advisor_tool_result: served,
     mcp_tool_result: served,
     image: { role: 'image', members: { ...cached, source: 'told' } },
-    document: { role: 'document', members: { ...cached, source: 'told', citations: citing } },
+    document: {
+      role: 'document',
+      members: { ...cached, source: 'told', citations: citing, title: 'said', context: 'said' },
+    },
     search_result: { role: 'search', members: { ...cached, content: 'told', citations: citing } },
     container_upload: { role: 'upload', members: { ...cached, file_id: 'id' } },
     compaction: {
       role: 'plain',
-      members: { ...cached, encrypted_content: 'sealed', signature: 'sealed' },
+      members: { ...cached, content: 'said', encrypted_content: 'sealed', signature: 'sealed' },
     },
     fallback: {
       role: 'plain',

@@ -4,10 +4,10 @@ import { isPlainId } from '../../plain-id.ts';
 import { isSealed } from './sealed.ts';
 
 /**
- * What a value may be without being told to hooks: nothing that people or models have said. `told` is read by itself;
- * null is part of every other shape.
+ * What a value may be without being told to hooks: nothing that people or models have said. `told` is read by itself, and
+ * `said` is always told; null is part of every shape.
  */
-export type Shape = 'told' | 'figure' | 'id' | 'date' | 'sealed' | Words | MembersShape | ItemsShape;
+export type Shape = 'told' | 'said' | 'figure' | 'id' | 'date' | 'sealed' | Words | MembersShape | ItemsShape;
 
 /** Words of the protocol itself. */
 export interface Words {
@@ -67,12 +67,14 @@ function collectItems(list: Place, shape: Shape, path: string, leftovers: Leftov
   }
 }
 
-const scalarTests: Readonly<Record<'figure' | 'id' | 'date' | 'sealed', (place: Place) => boolean>> = {
-  figure: ({ kind }) => kind === 'number' || kind === 'boolean',
-  id: ({ text }) => text !== undefined && isPlainId(text),
-  date: ({ text }) => text !== undefined && /^\d{4}-\d\d-\d\dT[\d:.]{5,18}(?:Z|[+-]\d\d:\d\d)$/.test(text),
-  sealed: ({ text }) => text === '' || (text !== undefined && isSealed(text)),
-};
+const scalarTests: Readonly<Record<'said' | 'figure' | 'id' | 'date' | 'sealed', (place: Place) => boolean>> =
+  {
+    said: () => false,
+    figure: ({ kind }) => kind === 'number' || kind === 'boolean',
+    id: ({ text }) => text !== undefined && isPlainId(text),
+    date: ({ text }) => text !== undefined && /^\d{4}-\d\d-\d\dT[\d:.]{5,18}(?:Z|[+-]\d\d:\d\d)$/.test(text),
+    sealed: ({ text }) => text === '' || (text !== undefined && isSealed(text)),
+  };
 
 export function joinPath(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
