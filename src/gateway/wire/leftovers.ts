@@ -10,15 +10,16 @@ import type { Place } from './place.ts';
  * `content[1].cache_control`, and has its exact text.
  */
 export class Leftovers {
-  readonly #entries = new Map<string, Leftover>();
+  /** Made with the first, since most messages have none. */
+  #entries: Map<string, Leftover> | undefined;
   #json: Json | undefined;
 
   get isEmpty(): boolean {
-    return this.#entries.size === 0;
+    return this.#entries === undefined;
   }
 
   /** The members of an object but those in `told`; `path` is that of the object, empty for the outermost. */
-  addMembers(object: Place, told: ReadonlySet<string>, path = ''): void {
+  addMembers(object: Place, told: Pick<ReadonlySet<string>, 'has'>, path = ''): void {
     for (const [key, place] of object.members) {
       if (!told.has(key))
         this.add(path === '' ? key : `${path}.${key}`, { place, owner: object, entry: key });
@@ -27,6 +28,7 @@ export class Leftovers {
 
   add(path: string, leftover: Leftover): void {
     // A key of a client's own may look like a path; hooks must see both.
+    this.#entries ??= new Map();
     let name = path;
     while (this.#entries.has(name)) name += "'";
     this.#entries.set(name, leftover);
@@ -35,7 +37,7 @@ export class Leftovers {
 
   /** All of another object's, each path behind that one. */
   addAll(others: Leftovers, path: string): void {
-    for (const [inner, leftover] of others.#entries)
+    for (const [inner, leftover] of others.#entries ?? [])
       this.add(path === '' ? inner : `${path}.${inner}`, leftover);
   }
 
@@ -43,14 +45,14 @@ export class Leftovers {
   get json(): Json | undefined {
     if (this.isEmpty) return undefined;
     this.#json ??= new Json(
-      `{${[...this.#entries].map(([path, { place }]) => `${JSON.stringify(path)}:${place.json.text}`).join(',')}}`,
+      `{${[...(this.#entries ?? [])].map(([path, { place }]) => `${JSON.stringify(path)}:${place.json.text}`).join(',')}}`,
     );
     return this.#json;
   }
 
   /** Whether a hook's `other` has this member as it was told. */
   isUnchanged(path: string, changed: unknown): boolean {
-    const entry = this.#entries.get(path);
+    const entry = this.#entries?.get(path);
     const json = toJson(changed);
     if (entry === undefined || json === undefined || !isObject(json.value)) return false;
     const member = exactMembers(json).get(path);
@@ -66,13 +68,13 @@ export class Leftovers {
     if (json === undefined ? this.isEmpty : json.text === this.json?.text) return;
     if (json !== undefined && !isObject(json.value)) throw unwritable('a replaced `other` is not an object');
     const members = json === undefined ? new Map<string, Json>() : exactMembers(json);
-    for (const [path, { place, owner, entry }] of this.#entries) {
+    for (const [path, { place, owner, entry }] of this.#entries ?? []) {
       const member = members.get(path);
       if (member === undefined) edits.remove(owner, entry);
       else if (!isSameToTheDigit(member, place.json)) edits.replace(place, member.text);
     }
     for (const [key, member] of members) {
-      if (this.#entries.has(key)) continue;
+      if (this.#entries?.has(key) === true) continue;
       if (insertInto === undefined || insertInto.at(key) !== undefined)
         throw unwritable('a replaced `other` has a member that cannot be put into the body');
       edits.addMember(insertInto, key, member.text);

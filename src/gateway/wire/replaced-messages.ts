@@ -1,6 +1,6 @@
 import type { ChatMessage } from '../../contract/provider.ts';
 import { isSameToTheDigit } from '../../json/equal.ts';
-import { isObject } from '../../json/json.ts';
+import { isObject, Json } from '../../json/json.ts';
 import { alignMessages } from '../../provider/messages/message-alignment.ts';
 import { plainMessage } from '../../provider/messages/plain-json.ts';
 import { unwritable } from './faults.ts';
@@ -24,8 +24,10 @@ export function alignReplaced(
   while (head < shorter && isSame(sent[head], replaced[head])) head += 1;
   let tail = 0;
   while (tail < shorter - head && isSame(sent.at(-1 - tail), replaced.at(-1 - tail))) tail += 1;
-  const middle = replaced.slice(head, replaced.length - tail).map(withoutMarks);
-  const aligned = alignMessages(sent.slice(head, sent.length - tail).map(withoutMarks), middle);
+  const aligned = alignMiddle(
+    sent.slice(head, sent.length - tail),
+    replaced.slice(head, replaced.length - tail),
+  );
   return replaced.map((message, at) => {
     if (at < head) return { message, index: at, isSame: true };
     const fromEnd = replaced.length - at;
@@ -37,9 +39,29 @@ export function alignReplaced(
   });
 }
 
+/** As many messages as were sent, each of the same kind: each is the one of its place. */
+function alignMiddle(sent: readonly ChatMessage[], replaced: readonly ChatMessage[]) {
+  const isPaired =
+    sent.length === replaced.length && sent.every((message, index) => isOfKind(message, replaced[index]));
+  if (!isPaired) return alignMessages(sent.map(withoutMarks), replaced.map(withoutMarks));
+  return replaced.map((message, index) => ({ index, isSame: isSame(sent[index], message) }));
+}
+
+/** Whether both have one role, and are about the same call. */
+function isOfKind(sent: ChatMessage, replaced: ChatMessage | undefined): boolean {
+  return sent.role === replaced?.role && callOf(sent) === callOf(replaced);
+}
+
+function callOf({ tool_result: result }: ChatMessage): unknown {
+  const value: unknown = result instanceof Json ? result.value : result;
+  return isObject(value) ? value['id'] : undefined;
+}
+
 /** Whether two messages say the same. */
 export function isSameMessage(sent: ChatMessage, replaced: ChatMessage): boolean {
-  return sent === replaced || isSameToTheDigit(withoutMarks(sent), withoutMarks(replaced));
+  if (sent === replaced) return true;
+  const mayBeSame = sent.role === replaced.role && sent.content === replaced.content;
+  return mayBeSame && isSameToTheDigit(withoutMarks(sent), withoutMarks(replaced));
 }
 
 /** A message that hooks gave back, as plain values that keep their digits, without their marks. */

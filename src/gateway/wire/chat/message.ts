@@ -25,7 +25,7 @@ export type KnownCalls = ReadonlyMap<string, ToldCall>;
 /** A message that says a text and nothing else: of the system, the developer or the user. */
 export function readTextMessage(place: Place, role: 'system' | 'user', context: ReadContext): ReadMessage {
   const content = readContent(place, context);
-  context.leftovers.addMembers(place, new Set(['role', 'content']));
+  context.leftovers.addMembers(place, ofText);
   const told = { role, content: content.text, ...partsOf(content.parts), ...otherOf(context) };
   return {
     told,
@@ -39,6 +39,12 @@ export function readTextMessage(place: Place, role: 'system' | 'user', context: 
   };
 }
 
+/** The members that the message of hooks tells. */
+const ofText = new Set(['role', 'content']);
+const ofResult = new Set(['role', 'content', 'tool_call_id']);
+const ofNamedResult = new Set([...ofResult, 'name']);
+const ofAssistant = new Set(['role', 'content', 'tool_calls', 'function_call']);
+
 /** The result of a tool that the client ran. */
 export function readToolMessage(place: Place, known: KnownCalls, context: ReadContext): ReadMessage {
   const content = readContent(place, context);
@@ -50,8 +56,7 @@ export function readToolMessage(place: Place, known: KnownCalls, context: ReadCo
   const call = known.get(isLegacy ? (name?.text ?? '') : (id?.text ?? ''));
   const toldName = call?.name ?? name?.text ?? '';
   const isNameTold = name?.text !== undefined && name.text === toldName;
-  const told = new Set(['role', 'content', 'tool_call_id', ...(isNameTold ? ['name'] : [])]);
-  context.leftovers.addMembers(place, told);
+  context.leftovers.addMembers(place, isNameTold ? ofNamedResult : ofResult);
   const result = { id: id?.text ?? '', name: toldName, ...partsOf(content.parts) };
   return {
     told: { role: 'tool', content: content.text, tool_result: result, ...otherOf(context) },
@@ -81,16 +86,12 @@ export function readAssistantMessage(place: Place, context: ReadContext): ReadMe
   const audio = readAudio(place, context);
   const refusal = place.at('refusal');
   const isRefusalTold = refusal === undefined || refusal.kind === 'string' || refusal.kind === 'null';
-  const told = [
-    'role',
-    'content',
-    'tool_calls',
-    'function_call',
-    ...reasoning.told,
-    ...annotations.told,
-    ...audio.told,
-  ];
-  leftovers.addMembers(place, new Set([...told, ...(isRefusalTold ? ['refusal'] : [])]));
+  leftovers.addMembers(place, {
+    has: (key) =>
+      (key === 'refusal' && isRefusalTold) ||
+      ofAssistant.has(key) ||
+      [reasoning, annotations, audio].some(({ told }) => told.includes(key)),
+  });
   const refusalText = refusal?.text ?? '';
   const parts =
     audio.part === undefined ? content.parts : [...(content.parts ?? textParts(content.text)), audio.part];

@@ -63,12 +63,10 @@ function readCall(place: Place, { list, index, context }: CallPlace): SentCall[]
   const held = place.at(type);
   const argsKey = type === 'function' ? 'arguments' : 'input';
   const id = place.at('id');
-  const toldOfCall = new Set([
-    'type',
-    type,
-    ...(id === undefined || id.text !== undefined ? ['id'] : []),
-    ...indexOf(place),
-  ]);
+  const isIdTold = id === undefined || id.text !== undefined;
+  const toldOfCall = {
+    has: (key: string) => key === 'type' || key === type || (key === 'id' && isIdTold) || isIndex(place, key),
+  };
   context.leftovers.addMembers(place, toldOfCall, path);
   const names = readNames(held, { argsKey, path: `${path}.${type}`, where, context });
   const told = {
@@ -87,8 +85,8 @@ function typeOf(place: Place): string | undefined {
 }
 
 /** A number that says where it belongs is nothing to read. */
-function indexOf(place: Place): string[] {
-  return place.at('index')?.kind === 'number' ? ['index'] : [];
+function isIndex(place: Place, key: string): boolean {
+  return key === 'index' && place.at(key)?.kind === 'number';
 }
 
 function readLegacyCall(place: Place, message: Place, context: ReadContext): SentCall {
@@ -112,7 +110,7 @@ function readNames(held: Place | undefined, { argsKey, path, where, context }: N
   const args = held.at(argsKey);
   const isNamed = name === undefined || name.text !== undefined || name.kind === 'null';
   if (!isNamed) throw context.side.invalid('has a name that is no text', where);
-  context.leftovers.addMembers(held, new Set(['name', argsKey]), path);
+  context.leftovers.addMembers(held, { has: (key) => key === 'name' || key === argsKey }, path);
   return { name, args };
 }
 
@@ -144,7 +142,7 @@ function writeCalls(
   let next = 0;
   let kept = 0;
   for (const call of given) {
-    const found = sent.findIndex(({ told }, index) => index >= next && told.id === call.id);
+    const found = findCall(sent, call.id, next);
     if (found === -1) {
       if (list === undefined || list.kind !== 'array')
         edits.addMember(message, 'tool_calls', `[${newCall(call)}]`);
@@ -160,6 +158,12 @@ function writeCalls(
   for (const gone of sent.slice(next)) edits.remove(gone.owner, gone.entry);
   // An empty list is refused by the APIs.
   if (kept === 0 && list !== undefined && list.items.length > 0) edits.remove(message, 'tool_calls');
+}
+
+/** The index of the call with that id, from `from` on; -1 when there is none. */
+function findCall(sent: readonly SentCall[], id: string, from: number): number {
+  for (let index = from; index < sent.length; index += 1) if (sent[index]?.told.id === id) return index;
+  return -1;
 }
 
 function changeCall(old: SentCall | undefined, { name, args }: ToolCallMember, edits: Edits): void {
