@@ -11,10 +11,10 @@ import type { WireAnswer } from '../wire/codec.ts';
 
 /** Asks those who decide on an answer. */
 export interface AnswerJudge {
-  /** Asks the after_call hooks about the message of a choice. Never rejects. */
-  ask(message: ChatMessage): Promise<GuardOutcome<AfterCall>>;
+  /** Asks the after_call hooks about the message of a choice, until the signal aborts. Never rejects. */
+  ask(message: ChatMessage, signal?: AbortSignal): Promise<GuardOutcome<AfterCall>>;
   /** Asks the filters alone, about a piece of a message; `window` counts the pieces, from 1. Never rejects. */
-  askAboutPiece(message: ChatMessage, window: number): Promise<GuardOutcome<AfterCall>>;
+  askAboutPiece(message: ChatMessage, window: number, signal?: AbortSignal): Promise<GuardOutcome<AfterCall>>;
   /** Judges the tool calls of an answer: its messages with what is changed. Throws RefusedCall. */
   readonly judgeCalls?:
     | ((answer: WireAnswer, messages: readonly ChatMessage[]) => Promise<readonly ChatMessage[]>)
@@ -36,15 +36,15 @@ export interface AnswerJudgeOptions {
 
 /** A judge that asks the hooks of a runtime. */
 export function createAnswerJudge(options: AnswerJudgeOptions): AnswerJudge {
-  const { fire, request, latencyMs, signal, onDecision, judgeCalls } = options;
+  const { fire, request, latencyMs, signal: ofClient, onDecision, judgeCalls } = options;
   const input = (message: ChatMessage) => ({ request, message, latencyMs: latencyMs() });
   return {
-    ask: async (message) => {
+    ask: async (message, signal = ofClient) => {
       const outcome = await askHooks(fire, createAfterCallEvent(input(message)), { signal });
       onDecision?.(outcome.decision);
       return outcome;
     },
-    askAboutPiece: async (message, window) => {
+    askAboutPiece: async (message, window, signal = ofClient) => {
       const event = createPieceEvent(input(message), window);
       const outcome = await askHooks(fire, event, { signal, filtersOnly: true });
       if (outcome.kind !== 'pass') onDecision?.(outcome.decision);

@@ -35,7 +35,7 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
     if (codec.stream === undefined) throw new Error(`${codec.name} has no streams`);
     this.#call = call;
     this.#log = log;
-    this.#judge = log.watch(call.judge);
+    this.#judge = log.watch(call.judge, signal);
     this.#reader = codec.stream.reader(rules, request);
     this.#writer = codec.stream.writer(request);
     this.#events = new UpstreamEvents(call.events, call.abandon);
@@ -62,6 +62,7 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
 
   /** What the client is sent. Never rejects. */
   async *chunks(): AsyncGenerator<string, void> {
+    let isComplete = false;
     try {
       for await (const chunk of passAnswer(this)) {
         if (chunk === '') continue;
@@ -69,7 +70,9 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
         this.#patience.feed();
         yield chunk;
       }
+      isComplete = true;
     } finally {
+      if (!isComplete) this.#log.breakOff();
       this.#held.end();
       this.abandon(new Error('the stream has ended'));
     }
@@ -107,7 +110,9 @@ export class AnswerStream implements StreamDoor<ReadEvent, string> {
 
   async *breakOff(stopped: StoppedAnswer): AsyncGenerator<string, void> {
     const messages = this.#windows?.messages() ?? [];
-    yield* this.#patience.during(Promise.all(messages.map((message) => this.#call.judge.ask(message))));
+    yield* this.#patience.during(
+      Promise.all(messages.map((message) => this.#call.judge.ask(message, this.#call.signal))),
+    );
     yield* this.#outcome.write(toStop(stopped));
   }
 

@@ -17,37 +17,41 @@ export async function openStream(call: StreamedCall, settings: StreamSettings): 
     if (log.refusal !== undefined) return { kind: 'refused', refusal: log.refusal, report: log.report() };
   }
   const { promise: report, resolve } = Promise.withResolvers<StreamReport>();
-  const end = () => {
-    gone.abort();
-    resolve(log.report());
-  };
-  return { kind: 'stream', chunks: new Chunks(first, chunks, end), report };
+  const watch = { onLeave: () => gone.abort(), onEnd: () => resolve(log.report()) };
+  return { kind: 'stream', chunks: new Chunks(first, chunks, watch), report };
+}
+
+interface Watch {
+  /** The client takes no more. */
+  readonly onLeave: () => void;
+  readonly onEnd: () => void;
 }
 
 /** Chunks of which the first one has been asked for already. */
 class Chunks implements AsyncIterableIterator<string> {
   #first: IteratorResult<string, void> | undefined;
   readonly #rest: AsyncGenerator<string, void>;
-  readonly #onEnd: () => void;
+  readonly #watch: Watch;
 
-  constructor(first: IteratorResult<string, void>, rest: AsyncGenerator<string, void>, onEnd: () => void) {
+  constructor(first: IteratorResult<string, void>, rest: AsyncGenerator<string, void>, watch: Watch) {
     this.#first = first;
     this.#rest = rest;
-    this.#onEnd = onEnd;
+    this.#watch = watch;
   }
 
   async next(): Promise<IteratorResult<string, undefined>> {
     const result = this.#first ?? (await this.#rest.next());
     this.#first = undefined;
     if (result.done !== true) return result;
-    this.#onEnd();
+    this.#watch.onEnd();
     return { done: true, value: undefined };
   }
 
   async return(): Promise<IteratorResult<string, undefined>> {
-    const ended = this.#rest.return();
-    this.#onEnd();
-    await ended;
+    // Before: what the rest waits for ends with it.
+    this.#watch.onLeave();
+    await this.#rest.return();
+    this.#watch.onEnd();
     return { done: true, value: undefined };
   }
 

@@ -50,7 +50,7 @@ export class OutcomeWriter {
         this.#log.outcome = 'modified';
         return yield this.#finish(verdict.body, verdict.by);
       case 'same':
-        this.#log.outcome = 'allowed';
+        this.#log.outcome = this.#windows?.isChanged === true ? 'modified' : 'allowed';
         if (this.#windows?.isChanged === true) yield this.#finish(verdict.body, undefined);
         else yield* this.#frames.takeAll();
     }

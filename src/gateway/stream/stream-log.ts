@@ -24,23 +24,28 @@ export class StreamLog {
     this.#firstByte ??= this.#elapsed();
   }
 
+  /** The client went away before it had everything. */
+  breakOff(): void {
+    if (this.refusal === undefined) this.outcome = 'aborted';
+  }
+
   refuse(refusal: Refusal): void {
     this.refusal = refusal;
     this.outcome = isSaidAsAnswer(refusal) ? 'denied' : 'failed';
   }
 
-  /** The judge, whose decisions and time are noted. */
-  watch(judge: AnswerJudge): AnswerJudge {
+  /** The judge, whose decisions and time are noted, and which asks until the signal aborts. */
+  watch(judge: AnswerJudge, signal: AbortSignal): AnswerJudge {
     const { judgeCalls } = judge;
     return {
       ask: async (message) => {
-        const outcome = await this.#timed(judge.ask(message));
+        const outcome = await this.#timed(judge.ask(message, signal));
         this.#decisions.push(outcome.decision);
         return outcome;
       },
       askAboutPiece: async (message, window) => {
         this.windows = window;
-        const outcome = await this.#timed(judge.askAboutPiece(message, window));
+        const outcome = await this.#timed(judge.askAboutPiece(message, window, signal));
         if (outcome.kind !== 'pass') this.#decisions.push(outcome.decision);
         return outcome;
       },

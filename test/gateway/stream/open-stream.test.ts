@@ -318,6 +318,15 @@ test('an upstream is read no faster than its client reads', async () => {
   expect((await opened.report).outcome).toBe('aborted');
 });
 
+test('an answer that its client has only in part was broken off', async () => {
+  const said = [...Array.from({ length: 400 }, () => long).flat(), end];
+  const opened = await streamedCall({ fire: allow, said, settings: {} }).open();
+  if (opened.kind !== 'stream') throw new Error('it was refused');
+  await opened.chunks.next();
+  await opened.chunks.return?.();
+  expect(await opened.report).toMatchObject({ outcome: 'aborted', decisions: [{ verdict: 'allow' }] });
+});
+
 test('an answer on which nobody decides goes out as it comes, and is told at the end', async () => {
   const heard: unknown[] = [];
   const fire = fireHook((event) => {
@@ -344,6 +353,26 @@ test('a client that goes away ends an upstream that says nothing', async () => {
   await expect(opened).rejects.toThrow('gone');
   expect(call.isAbandoned()).toBe(true);
   expect(call.heldBytes.held).toBe(0);
+});
+
+test('a reader that cancels ends a hook that says nothing', async () => {
+  const { promise: isAborted, resolve } = Promise.withResolvers<boolean>();
+  const fire = fireHook((event, { signal }) => {
+    if (event.phase !== 'after_call' || !event.response.message.content.includes('END')) return {};
+    signal?.addEventListener('abort', () => resolve(true));
+    return forever();
+  });
+  const said = [...long, content('END of it all, and more'), ...long, end];
+  const opened = await streamedCall({ fire, said, settings: { windowChars: 4 } }).open();
+  if (opened.kind !== 'stream') throw new Error('it was refused');
+  await opened.chunks.next();
+  const next = (async () => {
+    for await (const _ of opened.chunks);
+  })();
+  await sleep(20);
+  await opened.chunks.return?.();
+  await next;
+  expect(await isAborted).toBe(true);
 });
 
 test('a client that goes away in the middle ends a hook that says nothing', async () => {
