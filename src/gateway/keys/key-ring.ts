@@ -4,7 +4,7 @@ import { type KeyTable, PREFIX_LENGTH } from '../../store/keys/key-table.ts';
 import { digestOf } from './key-text.ts';
 
 /** A key and when the text that presented it ends. */
-export interface PresentedKey {
+interface PresentedKey {
   readonly key: KeyRecord;
   /** Milliseconds since 1970; null: never. */
   readonly expiresAt: number | null;

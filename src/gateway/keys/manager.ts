@@ -12,7 +12,7 @@ import { checkNewKey } from './new-key.ts';
 import { dayOf } from './period.ts';
 
 /** A key, with the text that presents it, which is not kept. */
-export interface CreatedKey extends KeyDocument {
+interface CreatedKey extends KeyDocument {
   readonly key: string;
 }
 

@@ -8,7 +8,7 @@ import type { NewKey } from '../../gateway/keys/new-key.ts';
 
 export { parseDuration } from '../../config/duration.ts';
 export type { KeyDocument, UsageDocument } from '../../gateway/keys/document.ts';
-export type { CreatedKey, KeyDetails, KeyManager } from '../../gateway/keys/manager.ts';
+export type { KeyDetails, KeyManager } from '../../gateway/keys/manager.ts';
 export type { NewKey } from '../../gateway/keys/new-key.ts';
 
 /**

@@ -26,7 +26,7 @@ export interface KeyTable {
   endSecret(hash: string, at: number): void;
 }
 
-export interface HookSetUse {
+interface HookSetUse {
   readonly hooks: string;
   readonly count: number;
   readonly name: string;

@@ -14,7 +14,7 @@ export interface RateTable {
   takeBack(key: string, kind: RateKind, second: number, amount: number): void;
 }
 
-export interface RateSecond {
+interface RateSecond {
   readonly second: number;
   readonly amount: number;
 }
