@@ -171,11 +171,12 @@ export function answerReading(rules: WireRules): Reading {
   };
 }
 
+/** In the native words, as those of the other endpoints. */
 function finishReasonOf(root: Place, hasCalls: boolean): string {
   const status = root.at('status')?.text ?? 'completed';
   switch (status) {
     case 'completed':
-      return hasCalls ? 'tool_calls' : 'stop';
+      return hasCalls ? 'tool_use' : 'stop';
     case 'failed':
       return 'error';
     case 'incomplete':
@@ -187,7 +188,7 @@ function finishReasonOf(root: Place, hasCalls: boolean): string {
 
 function incompleteReasonOf(root: Place): string {
   const reason = root.at('incomplete_details')?.at('reason')?.text ?? 'incomplete';
-  return reason === 'max_output_tokens' ? 'length' : reason;
+  return reason === 'content_filter' ? 'safety' : reason;
 }
 
 function readUsage(usage: Place | undefined): TokenUsage | undefined {

@@ -1,7 +1,8 @@
 import type { Json } from '../../../json/json.ts';
-import type { MediaFile, MediaPart } from '../../../provider/messages/media.ts';
+import type { MediaPart } from '../../../provider/messages/media.ts';
 import type { Edits } from '../edits.ts';
 import { Leftovers } from '../leftovers.ts';
+import type { WireFile } from '../media.ts';
 import type { Place } from '../place.ts';
 
 /** What items of the API tell, each with the place where it stands. */
@@ -34,7 +35,7 @@ export interface MediaFacet extends Entry {
   readonly kind: 'media';
   readonly description: MediaPart;
   /** The file and the address that has its bytes, where they are text. */
-  readonly inline: { readonly file: MediaFile; readonly place: Place } | undefined;
+  readonly inline: { readonly file: WireFile; readonly place: Place } | undefined;
 }
 
 export type BodyFacet = TextFacet | MediaFacet;

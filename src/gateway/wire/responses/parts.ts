@@ -1,4 +1,7 @@
-import { describeFile, type MediaFile, type MediaPart } from '../../../provider/messages/media.ts';
+import type { MediaPart } from '../../../provider/messages/media.ts';
+import { describeWireFile, isSoundFile, mediaTypeOfUrl, type WireFile } from '../media.ts';
+import type { Place } from '../place.ts';
+import { isPlainId } from '../plain-id.ts';
 import type { BodyFacet, Facets, TextFacet } from './facets.ts';
 import {
   elementSpots,
@@ -52,14 +55,14 @@ function readPart(part: Spot, facets: Facets, reading: Reading): void {
       break;
     case 'input_image':
     case 'computer_screenshot':
-      readOpaque(part, { kind: 'image', told: toldOfImage, address: 'image_url' }, facets, reading);
+      readFile(part, { kind: 'image', told: toldOfImage, file: imageOf }, facets, reading);
       break;
     case 'input_audio':
     case 'output_audio':
-      readOpaque(part, { kind: 'audio', told: toldOfAudio, address: undefined }, facets, reading);
+      readAudio(part, facets, reading);
       break;
     case 'input_file':
-      readFile(part, facets, reading);
+      readFile(part, { kind: 'file', told: toldOfFile(part), file: fileOf }, facets, reading);
       break;
     default: {
       if (type === undefined || !reading.rules.opaque.has(type)) throw reading.unknown(type, part.path);
@@ -73,7 +76,21 @@ const toldOfText = new Set(['type', 'text']);
 const toldOfRefusal = new Set(['type', 'refusal']);
 const toldOfImage = new Set(['type', 'image_url', 'file_id']);
 const toldOfAudio = new Set(['type', 'input_audio', 'data']);
-const toldOfFile = new Set(['type', 'file_data', 'file_url', 'file_id', 'filename']);
+
+/** One of the two addresses; the name only where there is a file that it names. */
+function toldOfFile({ place }: Spot): ReadonlySet<string> {
+  const carrier = ['file_data', 'file_url'].find((key) => place.at(key)?.kind === 'string');
+  return new Set(['type', 'file_id', ...(carrier === undefined ? [] : [carrier, 'filename'])]);
+}
+
+function readAudio(part: Spot, facets: Facets, reading: Reading): void {
+  const held = memberSpot(part, 'input_audio');
+  readFile(part, { kind: 'audio', told: toldOfAudio, file: audioOf }, facets, reading);
+  if (held === undefined) return;
+  const hasPlainFormat = isPlainId(held.place.at('format')?.text ?? ' ');
+  tellRest(held, new Set(['data', ...(hasPlainFormat ? ['format'] : [])]), facets);
+}
+
 const unknownType = 'application/octet-stream';
 
 /** The text of a part, which must have one. */
@@ -89,7 +106,9 @@ function readText(part: Spot, facets: Facets, reading: Reading): void {
   const annotations = memberSpot(part, 'annotations');
   for (const annotation of annotations === undefined ? [] : elementSpots(annotations)) {
     const members = [...annotation.place.members].filter(([key]) => !untoldOfCitation.has(key));
-    const description = Object.fromEntries(members.map(([key, member]) => [key, member.value]));
+    const told = Object.fromEntries(members.map(([key, member]) => [key, member.value]));
+    const type = citationTypes.get(annotation.place.at('type')?.text ?? '');
+    const description = { ...told, ...(type !== undefined && { type }) };
     const { owner, entry, place } = annotation;
     facets.citations.push({ owner, entry, place, description });
   }
@@ -97,21 +116,49 @@ function readText(part: Spot, facets: Facets, reading: Reading): void {
 }
 
 const toldOfCitedText = new Set(['type', 'text', 'annotations']);
+/** What docs/guard.md calls them. */
+const citationTypes: ReadonlyMap<string, string> = new Map([
+  ['url_citation', 'url'],
+  ['file_citation', 'document'],
+  ['container_file_citation', 'document'],
+  ['file_path', 'document'],
+]);
 const untoldOfCitation = new Set(['start_index', 'end_index', 'index']);
 
 interface OpaqueKind {
-  readonly kind: 'image' | 'audio';
+  readonly kind: 'image' | 'audio' | 'file';
   readonly told: ReadonlySet<string>;
-  /** The member with the address of the file. */
-  readonly address: string | undefined;
+  readonly file: (part: Spot, reading: Reading) => Carried | undefined;
 }
 
-function readOpaque(part: Spot, { kind, told, address }: OpaqueKind, facets: Facets, reading: Reading): void {
-  requireOpaque(part, kind, reading);
-  const url = address === undefined ? undefined : part.place.at(address)?.text;
-  const media = { mime_type: typeOf(url) ?? `${kind}/*`, ...publicUrl(url), ...storedFile(part, reading) };
-  facets.body.push(mediaFacet(part, { type: kind, media }));
+/** A file, and the string that carries it. */
+interface Carried {
+  readonly file: WireFile;
+  readonly place: Place;
+}
+
+function readFile(part: Spot, { kind, told, file }: OpaqueKind, facets: Facets, reading: Reading): void {
+  const carried = file(part, reading);
+  const described = carried === undefined ? undefined : describe(carried.file, part, reading);
+  const isText = described?.text !== undefined;
+  if (!isText) requireOpaque(part, kind, reading);
+  const stored = storedFile(part, reading);
+  const { type, text, media } = described ?? { type: mediaTypes[kind], media: { mime_type: `${kind}/*` } };
+  const description = { type, ...(text !== undefined && { text }), media: { ...media, ...stored } };
+  facets.body.push({ ...mediaFacet(part, description), inline: isText ? carried : undefined });
   tellRest(part, told, facets);
+}
+
+const mediaTypes = { image: 'image', audio: 'audio', file: 'document' } as const;
+
+/** Throws RefusedCall for a text in an encoding that cannot be read, and for what is not base64 where that should be. */
+function describe(file: WireFile, part: Spot, reading: Reading): MediaPart {
+  if (!isSoundFile(file)) throw reading.malformed(part.path);
+  try {
+    return describeWireFile(file);
+  } catch {
+    throw reading.malformed(part.path);
+  }
 }
 
 /** Throws RefusedCall unless the config lets the kind, or the part's own type, pass unread. */
@@ -121,50 +168,32 @@ export function requireOpaque(part: Spot, kind: string, { rules, unknown }: Read
   throw unknown(type ?? kind, part.path);
 }
 
-function readFile(part: Spot, facets: Facets, reading: Reading): void {
-  const name = requireText(memberSpot(part, 'filename'), reading);
-  const named = name === undefined ? {} : { filename: name };
-  const data = memberSpot(part, 'file_data');
-  const inline = data === undefined ? undefined : inlineFile(requireText(data, reading) ?? '', named);
-  const described = inline === undefined ? undefined : describeInline(inline, part, reading);
-  tellRest(part, toldOfFile, facets);
-  if (data !== undefined && inline !== undefined && described?.text !== undefined) {
-    facets.body.push({ ...mediaFacet(part, described), inline: { file: inline, place: data.place } });
-    return;
-  }
-  requireOpaque(part, 'file', reading);
-  const url = part.place.at('file_url')?.text;
-  const media = {
-    mime_type: inline?.mediaType ?? unknownType,
-    ...named,
-    ...publicUrl(url),
-    ...storedFile(part, reading),
-  };
-  facets.body.push(mediaFacet(part, { type: 'document', media }));
+function imageOf(part: Spot, reading: Reading): Carried | undefined {
+  const spot = memberSpot(part, 'image_url');
+  const url = requireText(spot, reading);
+  if (spot === undefined || url === undefined) return undefined;
+  return { file: { url, mediaType: mediaTypeOfUrl(url) ?? 'image/*' }, place: spot.place };
 }
 
-/** Throws RefusedCall for a text in an encoding that cannot be read. */
-function describeInline(file: MediaFile, part: Spot, reading: Reading): MediaPart {
-  try {
-    return describeFile(file);
-  } catch {
-    throw reading.unknown('input_file', part.path);
-  }
+function audioOf(part: Spot, reading: Reading): Carried | undefined {
+  const held = memberSpot(part, 'input_audio') ?? part;
+  const spot = memberSpot(held, 'data');
+  const base64 = requireText(spot, reading);
+  if (spot === undefined || base64 === undefined) return undefined;
+  const format = held.place.at('format')?.text ?? '*';
+  return { file: { base64, mediaType: `audio/${isPlainId(format) ? format : '*'}` }, place: spot.place };
 }
 
-/** A file whose bytes stand in a `data:` URL. */
-function inlineFile(data: string, named: { readonly filename?: string }): MediaFile | undefined {
-  const mediaType = typeOf(data);
-  if (mediaType === undefined || !URL.canParse(data)) return undefined;
-  return { data: { type: 'url', url: new URL(data) }, mediaType, ...named };
-}
-
-function typeOf(url: string | undefined): string | undefined {
-  return url === undefined ? undefined : /^data:([\w.+-]+\/[\w.+*-]+)[;,]/i.exec(url)?.[1];
-}
-
-function publicUrl(url: string | undefined): { readonly url?: string } {
-  return url === undefined || /^data:/i.test(url) ? {} : { url };
+function fileOf(part: Spot, reading: Reading): Carried | undefined {
+  const filename = requireText(memberSpot(part, 'filename'), reading);
+  const spot = memberSpot(part, 'file_data') ?? memberSpot(part, 'file_url');
+  const carried = requireText(spot, reading);
+  if (spot === undefined || carried === undefined) return undefined;
+  const isUrl = spot.entry === 'file_url' || /^\s*data:/i.test(carried);
+  const file = isUrl
+    ? { url: carried, mediaType: mediaTypeOfUrl(carried) ?? unknownType, filename }
+    : { base64: carried, mediaType: unknownType, filename };
+  return { file, place: spot.place };
 }
 
 /** A file that the API keeps. Throws RefusedCall unless the config lets such references pass. */

@@ -2,6 +2,7 @@ import { isObject, Json } from '../../../json/json.ts';
 import { exactMembers } from '../../../json/scan.ts';
 import type { Edits } from '../edits.ts';
 import { unwritable } from '../faults.ts';
+import { isSoundFile } from '../media.ts';
 import type { Place } from '../place.ts';
 import { argsOfText, textOfArgs } from '../tool-args.ts';
 import type { CallFacet, Facets, TextFacet } from './facets.ts';
@@ -111,6 +112,9 @@ function readCall(item: Spot, kind: CallKind, facets: Facets, reading: Reading):
   const told = new Set(['type', kind.id === 'id' ? 'id' : 'call_id', 'name', ...[kind.args].flat()]);
   if (kind.image !== undefined && memberSpot(item, kind.image) !== undefined) {
     requireOpaque(item, 'image', reading);
+    const image = memberSpot(item, kind.image);
+    const base64 = requireText(image, reading);
+    if (!isSoundFile({ base64, mediaType: 'image/*' })) throw reading.malformed(image?.path ?? item.path);
     told.add(kind.image);
   }
   if (kind.result !== undefined) {
@@ -205,7 +209,9 @@ function readResultTexts(
   return elementSpots(spot).flatMap((element) => {
     if (element.place.at('type')?.text === 'image') {
       requireOpaque(element, 'image', reading);
-      tellRest(element, new Set(['url']), facets);
+      const url = element.place.at('url')?.text ?? '';
+      const isBytes = /^data:/i.test(url) && isSoundFile({ url, mediaType: 'image/*' });
+      tellRest(element, new Set(isBytes ? ['url'] : []), facets);
       return [];
     }
     tellRest(element, new Set(texts), facets);

@@ -1,9 +1,9 @@
 import type { ChatMessage } from '../../../contract/provider.ts';
 import { isSameToTheDigit } from '../../../json/equal.ts';
 import { isObject } from '../../../json/json.ts';
-import { withFileText } from '../../../provider/messages/media.ts';
 import type { Edits } from '../edits.ts';
 import { unwritable } from '../faults.ts';
+import { encodeWireText } from '../media.ts';
 import { plainReplaced } from '../replaced-messages.ts';
 import { describeBody, joinTexts } from './describe.ts';
 import type { BodyFacet, CallFacet, CitationFacet, Entry, Facets, MediaFacet, TextFacet } from './facets.ts';
@@ -85,7 +85,7 @@ function rewriteBody(body: readonly BodyFacet[], { content, parts }: Members, ed
 function rewriteParts(body: readonly BodyFacet[], given: readonly Members[], edits: Edits): void {
   let next = 0;
   for (const part of given) {
-    const at = body.findIndex((facet, index) => index >= next && isPart(facet, part));
+    const at = findFrom(body, next, (facet) => isPart(facet, part));
     const facet = body[at];
     if (facet === undefined) throw unwritable('a replaced message has a part that was not sent');
     for (const skipped of body.slice(next, at)) removeEntry(skipped, edits);
@@ -106,9 +106,9 @@ function putMediaText({ description, inline }: MediaFacet, part: Members, edits:
   if (part['text'] === description.text) return;
   if (inline === undefined || typeof part['text'] !== 'string')
     throw unwritable('a document of a replaced message has lost its text');
-  const { data } = withFileText(inline.file, part['text']);
-  if (data.type !== 'url') throw unwritable('a document of a replaced message cannot be written');
-  edits.replaceText(inline.place, data.url.href);
+  const carried = encodeWireText(inline.file, part['text']);
+  if (carried === undefined) throw unwritable('a document of a replaced message cannot be written');
+  edits.replaceText(inline.place, carried);
 }
 
 /** The text over its places; returns it when it has none. */
@@ -146,7 +146,7 @@ function rewriteCalls(calls: readonly CallFacet[], changed: unknown, edits: Edit
   const given = isLeftOut(changed) ? [] : requireObjects(changed, 'tool_calls');
   let next = 0;
   for (const call of given) {
-    const at = calls.findIndex(({ id }, index) => index >= next && id === call['id']);
+    const at = findFrom(calls, next, ({ id }) => id === call['id']);
     const facet = calls[at];
     if (facet === undefined) throw unwritable('a replaced message has a tool call that was not there');
     for (const skipped of calls.slice(next, at)) removeEntry(skipped, edits);
@@ -171,7 +171,7 @@ function rewriteResults({ results }: Facets, changed: unknown, edits: Edits): vo
   const given = isLeftOut(changed) ? [] : requireObjects(changed, 'tool_results');
   let next = 0;
   for (const result of given) {
-    const at = results.findIndex(({ id }, index) => index >= next && id === result['id']);
+    const at = findFrom(results, next, ({ id }) => id === result['id']);
     const facet = results[at];
     if (facet === undefined) throw unwritable('a replaced message has a tool result that was not there');
     for (const skipped of results.slice(next, at)) removeTexts(skipped.texts, edits);
@@ -208,6 +208,15 @@ function rewriteCitation({ place, description }: CitationFacet, given: Members, 
       throw unwritable('a citation of a replaced message cannot be written');
     edits.replaceText(member, text);
   }
+}
+
+/** The index of the first one from `from` on; -1 when there is none. */
+function findFrom<One>(list: readonly One[], from: number, isIt: (one: One) => boolean): number {
+  for (let index = from; index < list.length; index += 1) {
+    const one = list[index];
+    if (one !== undefined && isIt(one)) return index;
+  }
+  return -1;
 }
 
 function removeEntry({ owner, entry }: Entry, edits: Edits): void {

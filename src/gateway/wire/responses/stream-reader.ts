@@ -241,9 +241,9 @@ export class ResponsesStreamReader implements StreamReader {
   #checkItems(whole: Place): void {
     const items = [...this.#items].toSorted(([one], [other]) => one - other);
     const finals = whole.at('output')?.items ?? [];
+    const byId = new Map(finals.map((final) => [final.at('id')?.text ?? '', final]));
     for (const [position, [, item]] of items.entries()) {
-      const final =
-        finals.find((one) => item.id !== '' && one.at('id')?.text === item.id) ?? finals[position];
+      const final = (item.id === '' ? undefined : byId.get(item.id)) ?? finals[position];
       if (final === undefined) throw invalidAnswer('its response lacks an item that its stream told');
       item.check(final);
       for (const { path, place, isWhole, type } of item.tellings) {

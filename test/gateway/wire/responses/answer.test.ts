@@ -37,8 +37,8 @@ describe('what hooks read of a response', () => {
 
   it.each([
     ['completed', {}, 'stop'],
-    ['incomplete', { incomplete_details: { reason: 'max_output_tokens' } }, 'length'],
-    ['incomplete', { incomplete_details: { reason: 'content_filter' } }, 'content_filter'],
+    ['incomplete', { incomplete_details: { reason: 'max_output_tokens' } }, 'max_output_tokens'],
+    ['incomplete', { incomplete_details: { reason: 'content_filter' } }, 'safety'],
     ['failed', { error: { code: 'server_error', message: 'Broken' } }, 'error'],
     ['cancelled', {}, 'cancelled'],
   ])('says how it ended: %s %j', (status, members, finish) => {

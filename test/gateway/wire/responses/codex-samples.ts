@@ -14,6 +14,7 @@ export const codexRequest = {
   input: [
     {
       type: 'message',
+      id: 'msg_bd0bafb7-47d0-5504-8226-000000000001',
       role: 'developer',
       content: [
         { type: 'input_text', text: '<permissions instructions>Ask first.</permissions instructions>' },
@@ -48,6 +49,7 @@ export const codexRequest = {
     },
     {
       type: 'function_call_output',
+      id: 'fco_01a205a6-7992-7380-b95d-000000000001',
       call_id: 'call_1',
       output: '{"output":"README.md\\n","metadata":{"exit_code":0,"duration_seconds":0.1}}',
     },
@@ -115,6 +117,12 @@ export const codexRequest = {
       name: 'apply_patch',
       description: 'Edits files',
       format: { type: 'grammar', syntax: 'lark', definition: 'start: patch' },
+    },
+    {
+      type: 'namespace',
+      name: 'multi_agent_v1',
+      description: 'Other agents',
+      tools: [{ type: 'function', name: 'spawn', description: 'Starts one', parameters: { type: 'object' } }],
     },
     { type: 'web_search', external_web_access: false },
   ],

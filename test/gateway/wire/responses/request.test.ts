@@ -86,7 +86,7 @@ describe('what hooks read of a request for a response', () => {
     expect(refusalOf(body)).toMatchObject({ status: 400, code: 'unknown_content' });
     expect(read(body, { opaque: ['image'] }).payload.messages[0]?.['parts']).toEqual([
       { type: 'text', text: 'Look:' },
-      { type: 'image', media: { mime_type: 'image/png' } },
+      { type: 'image', media: { mime_type: 'image/png', size_bytes: 3, sha256: expect.any(String) } },
       { type: 'image', media: { mime_type: 'image/*', url: 'https://pictures.example/cat.png' } },
     ]);
   });
@@ -115,6 +115,39 @@ describe('what hooks read of a request for a response', () => {
       }
     }
     expect(count).toBeGreaterThan(350);
+  });
+
+  it('shows a text beside pictures, sounds and files as well, where they may pass', () => {
+    const content = [
+      { type: 'input_text', text: 'See:' },
+      { type: 'input_image', image_url: 'https://pictures.example/cat.png', detail: 'low' },
+      { type: 'input_image', file_id: 'file_1', detail: 'auto' },
+      { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+      { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' },
+      { type: 'input_file', filename: 'b.txt', file_data: `data:text/plain;base64,${btoa('Hello')}` },
+      { type: 'input_file', file_url: 'https://files.example/c.pdf' },
+    ];
+    const output = { type: 'computer_screenshot', image_url: 'https://pictures.example/screen.png' };
+    const body = {
+      model: 'm',
+      input: [
+        { role: 'user', content },
+        { type: 'computer_call_output', call_id: 'call_1', output },
+        { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'AAAA' },
+      ],
+    };
+    const more = { opaque: ['image', 'audio', 'file'], references: ['file_id'] };
+    const request = read(body, more);
+    expect(request.write(request.payload, 'm')).toBe(JSON.stringify(body));
+    const marker = 'a "marker" \u00e9\n?';
+    for (const planted of plantings(body, marker)) {
+      try {
+        const { payload, model } = read(planted, more);
+        expect(model === marker || says(payload, marker), excerptOf(planted, marker)).toBe(true);
+      } catch (error) {
+        if (!(error instanceof RefusedCall)) throw error;
+      }
+    }
   });
 
   it('leaves nothing of what a hook takes out, or refuses to write', () => {
