@@ -28,9 +28,13 @@ export async function open(folder: string, options: RuntimeOptions = {}): Promis
   return await openRuntime(join(folder, 'runtime.yaml'), { log: false, ...options });
 }
 
-/** A runtime over a file with this `spec`, which JSON is as good as YAML for, in a folder that goes when the process ends. */
+/** A runtime over a file with this `spec`, in a folder that goes when the process ends. */
 export async function openSpec(spec: object, options: RuntimeOptions = {}): Promise<Runtime> {
+  return await openRuntime(writeSpec(spec), { log: false, ...options });
+}
+
+/** A RuntimeConfig with this `spec`, which JSON is as good as YAML for, in a folder that goes when the process ends. */
+export function writeSpec(spec: object): string {
   const document = { apiVersion: 'signalbox/v1', kind: 'RuntimeConfig', spec };
-  const { path } = makeFolder({ 'runtime.yaml': JSON.stringify(document) });
-  return await open(path, options);
+  return join(makeFolder({ 'runtime.yaml': JSON.stringify(document) }).path, 'runtime.yaml');
 }

@@ -1,6 +1,7 @@
 import type { Bench, Line } from '../run/line.ts';
 import { chains } from './chains.ts';
 import { journal } from './durable.ts';
+import { gateway } from './gateway.ts';
 import { gsm8k } from './gsm8k.ts';
 import { guard, suites } from './judging.ts';
 import { delay, stderr } from './load.ts';
@@ -20,6 +21,7 @@ export const benches: readonly Bench[] = [
   filtered,
   chains,
   guard,
+  gateway,
   suites,
   gsm8k,
   journal,
