@@ -35,7 +35,7 @@ export function createKeptAnswers(
     ON CONFLICT (name) DO NOTHING`);
   const end = prepare('UPDATE kept_answers SET ended_at = :at WHERE name = :name AND ended_at IS NULL');
   const remove = prepare('DELETE FROM kept_answers WHERE name = :name');
-  const removeEnded = prepare('DELETE FROM kept_answers WHERE ended_at < :before');
+  const removeOld = prepare('DELETE FROM kept_answers WHERE ended_at < :ended OR kept_at < :kept');
   const find = (name: string): KeptAnswer | undefined => {
     const row = select.get({ name });
     return (
@@ -55,7 +55,7 @@ export function createKeptAnswers(
       database.exec('PRAGMA synchronous = FULL');
       try {
         return transact(database, () => {
-          removeEnded.run({ before: at - GIVEN_FOR_MS });
+          removeOld.run({ ended: at - GIVEN_FOR_MS, kept: at - KEPT_FOR_MS });
           insert.run({ name, run_id: runId, sealed, at });
           const kept = find(name);
           if (kept === undefined) throw new Error('a row that was inserted is not there');
@@ -72,3 +72,6 @@ export function createKeptAnswers(
 
 /** How long an answer that was given is given again to the same request, so that a lost connection loses nothing. */
 export const GIVEN_FOR_MS = 24 * 3_600_000;
+
+/** How long an answer is kept whose client does not come back. */
+const KEPT_FOR_MS = 90 * 24 * 3_600_000;

@@ -2,10 +2,11 @@ import type { PendingCall, PendingRecord } from '../../contract/approval.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { JudgeContext } from '../call/ports.ts';
+import { GIVEN_FOR_MS } from '../memo/kept-answers.ts';
 import { isDecided } from './call-decisions.ts';
 import type { CallWaiting } from './judge-calls.ts';
 import { pendingRefusal } from './pending-refusal.ts';
-import { openPendingRun, type PendingRunOptions } from './pending-run.ts';
+import { endForgottenRuns, openPendingRun, type PendingRunOptions } from './pending-run.ts';
 
 /** Tells when a store has changed. */
 export interface StoreWaiter {
@@ -49,10 +50,17 @@ export async function openCallWaiting(
         if (keptAs !== runId) throw pendingRefusal(await openPendingRun(keptAs, options).list());
       }
       const records = await run.add(calls, context, tell);
+      // Nobody waits for it, and what fails now is tried again with the next call that waits.
+      void options
+        .openStore()
+        .then((store) => endForgottenRuns(store, Date.now() - GIVEN_FOR_MS), ignore)
+        .catch(ignore);
       return records.every(isDecided) ? records : await hold(records, calls, { run, context, options });
     },
   };
 }
+
+const ignore = () => {};
 
 interface Holding {
   readonly run: ReturnType<typeof openPendingRun>;

@@ -28,13 +28,13 @@ else: reply = {"allow": True}
 print(json.dumps(reply))
 `;
 
-const specOf = (url: string, tools: string) => `apiVersion: signalbox/v1
+const specOf = (url: string, gateway: string) => `apiVersion: signalbox/v1
 kind: RuntimeConfig
 spec:
   providers: [${openaiProvider(url)}]
   hooks:
     guard: {command: ./guard.py, hook: tool}
-  gateway: {tools: ${tools}}
+  gateway: {${gateway}}
 `;
 
 /** A model that makes these calls first, and then repeats the results. */
@@ -74,10 +74,10 @@ function toStream(answer: ReturnType<typeof answerWith>): string {
   return `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`;
 }
 
-async function open(calls: readonly object[], tools = '{hooks: true, pending: refuse}') {
+async function open(calls: readonly object[], gateway = 'tools: {hooks: true, pending: refuse}') {
   const upstream = await startModel(calls);
   const folder = folderOf({ 'guard.py': guard });
-  writeFileSync(join(folder, 'runtime.yaml'), specOf(upstream.url, tools));
+  writeFileSync(join(folder, 'runtime.yaml'), specOf(upstream.url, gateway));
   return { upstream, folder, served: await serve(folder) };
 }
 
@@ -106,15 +106,21 @@ async function work(
   }
 }
 
-test.each([false, true])(
-  'an agent lives with calls that are denied and edited, and with results that are, streamed: %s',
-  async (isStreamed) => {
+const refuse = 'tools: {hooks: true, pending: refuse}';
+
+test.each([
+  [false, refuse],
+  [true, refuse],
+  [true, `${refuse}, stream: windowed, window: 4`],
+])(
+  'an agent lives with calls that are denied and edited, and with results that are, streamed: %s, with %s',
+  async (isStreamed, gateway) => {
     const calls = [
       toolCall('c1', 'rm', { path: '/' }),
       toolCall('c2', 'send', { text: 'secret' }),
       toolCall('c3', 'read', {}),
     ];
-    const { served, upstream } = await open(calls);
+    const { served, upstream } = await open(calls, gateway);
     expect(await work(served.url, isStreamed)).toEqual({
       ran: ['send {"text":"[x]"}', 'read {}'],
       said: 'Results: the [x] of send, the [x] of read',
@@ -141,8 +147,10 @@ async function refusedIds(working: Promise<unknown>): Promise<readonly string[]>
 async function pendingsOf(
   folder: string,
   ...more: readonly string[]
-): Promise<readonly { readonly id: string }[]> {
-  const { pending } = (await command(folder, 'pending', 'list', ...more)) as { pending: { id: string }[] };
+): Promise<readonly { readonly id: string; readonly run_id: string }[]> {
+  const { pending } = (await command(folder, 'pending', 'list', ...more)) as {
+    pending: { id: string; run_id: string }[];
+  };
   return pending;
 }
 
@@ -166,12 +174,19 @@ test.each([false, true])(
     expect(both).toEqual([expected, expected]);
     // Once for the calls, and once for each agent's results.
     expect(upstream.seen).toHaveLength(3);
-    expect(await pendingsOf(folder, '--all')).toHaveLength(1);
+    const pendings = await pendingsOf(folder, '--all');
+    expect(pendings).toHaveLength(1);
+    const run = await command(folder, 'runs', 'show', pendings[0]?.run_id ?? '');
+    expect(run).toMatchObject({
+      name: 'gateway',
+      status: 'completed',
+      input: { endpoint: 'chat', model: 'm' },
+    });
   },
 );
 
 test('a held call goes on at once with the decision, and a rejection is told in the answer', async () => {
-  const { served, folder } = await open(paying, '{hooks: true, pending: hold, hold_ms: 60000}');
+  const { served, folder } = await open(paying, 'tools: {hooks: true, pending: hold, hold_ms: 60000}');
   const working = work(served.url, true);
   let id = '';
   while (id === '') {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { PendingDecision } from '../../../src/contract/approval.ts';
+import { endForgottenRuns } from '../../../src/gateway/tools/pending-run.ts';
 import { Json } from '../../../src/json/json.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { compileApproval } from '../../../src/tool-call/approval-rule.ts';
@@ -227,4 +228,16 @@ test('a store that cannot keep a call refuses the answer', async () => {
   const { call, store } = await openJudgeBench({ links });
   await store.close();
   await expect(call(asking, paying)).rejects.toMatchObject({ code: 'STORE_FAILED' });
+});
+
+test('a run whose client never comes back ends, and one that waits does not', async () => {
+  const { links } = askingLink();
+  const { call, store } = await openJudgeBench({ links });
+  await call(asking, paying);
+  await decide(store, approved);
+  const other = { messages: [{ role: 'user', content: 'Something else.' }] };
+  await call(other, paying);
+  await endForgottenRuns(store, Date.now() + 1);
+  expect((await store.listRuns()).map(({ status }) => status)).toEqual(['pending', 'completed']);
+  expect(await call(asking, answerWith([]))).toEqual({ wasKept: true, body: paying });
 });
