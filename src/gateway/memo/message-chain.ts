@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { stringifyJson } from '../../json/json.ts';
 import type { MemoKey } from './memo-key.ts';
@@ -32,9 +32,9 @@ const digests = new WeakMap<ChatMessage, Uint8Array>();
 function digestOf(message: ChatMessage): Uint8Array {
   let digest = digests.get(message);
   if (digest === undefined) {
-    digest = createHash('sha256')
-      .update(Buffer.from(stringifyJson(message), 'utf16le'))
-      .digest();
+    // Marks that hooks make on their way are nothing that anybody says.
+    const { meta: _, ...said } = message;
+    digest = hash('sha256', Buffer.from(stringifyJson(said), 'utf16le'), 'buffer');
     digests.set(message, digest);
   }
   return digest;

@@ -105,6 +105,13 @@ test.each([
   expect(hook.shown()[1]).toMatchObject({ messages: [...texts.slice(first), 'new'] });
 });
 
+test('marks that a hook before it has made do not make a message another one', async () => {
+  const { ask, hook } = await openJudge();
+  await ask({ messages: [user('one', { meta: { mark: 'a' } }), user('two')] });
+  await ask({ messages: [user('one'), user('two', { meta: { mark: 'b' } }), user('three')] });
+  expect(hook.shown()[1]).toMatchObject({ messages: ['three'] });
+});
+
 test('a request that was denied, by this hook or another, is not remembered', async () => {
   const { ask, hook } = await openJudge();
   const denied = await ask({ messages: [user('one'), user('forbidden')] });
