@@ -21,14 +21,14 @@ export function describeTold(told: ToldContent): {
   };
 }
 
-/** `content`, and beside it `parts` when there are files. */
+/** `content`, and beside it `parts` when there are several, or files. */
 export function describeParts(body: readonly BodyPart[]): {
   readonly content: string;
   readonly parts?: unknown;
 } {
   const parts = body.map(({ described }) => described);
   const content = parts.map(({ text = '' }) => text).join('');
-  return parts.some(({ type }) => type !== 'text') ? { content, parts } : { content };
+  return parts.length > 1 || parts.some(({ type }) => type !== 'text') ? { content, parts } : { content };
 }
 
 export function thinkingText({ block }: BlockPosition): string {
