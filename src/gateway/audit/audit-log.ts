@@ -50,7 +50,7 @@ export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> 
   const pruning = startPruning(state, options.keepMs);
   state.onHead(heads.take);
   await state.work({ what: 'touch' });
-  heads.write();
+  heads.keep();
   return {
     ensureWritable: async () => {
       if (options.isRequired) await state.requireWorking();

@@ -18,8 +18,8 @@ export interface HeadOptions {
 export interface HeadOutput {
   /** The newest head, for the next time. */
   take(head: Head): void;
-  /** Gives it out now, unless that was done before. Never throws. */
-  write(): void;
+  /** Puts it into the file now; what is printed before a server has said where it listens is in the way. Never throws. */
+  keep(): void;
   /** Gives out the last one. */
   close(): void;
 }
@@ -31,15 +31,18 @@ export function createHeadOutput(
 ): HeadOutput {
   let newest: Head | undefined;
   let written: number | undefined;
+  const keep = () => {
+    try {
+      if (options?.file !== undefined && newest !== undefined) replaceHead(options.file, newest);
+    } catch (error) {
+      warn(toHeadError(error, options?.file));
+    }
+  };
   const write = () => {
     if (options === undefined || newest === undefined || newest.seq === written) return;
-    try {
-      if (options.file !== undefined) replaceHead(options.file, newest);
-      options.print?.(formatHead(newest));
-      written = newest.seq;
-    } catch (error) {
-      warn(toHeadError(error, options.file));
-    }
+    written = newest.seq;
+    keep();
+    options.print?.(formatHead(newest));
   };
   const timer = options && setInterval(write, options.everyMs);
   timer?.unref();
@@ -47,7 +50,7 @@ export function createHeadOutput(
     take: (head) => {
       newest = head;
     },
-    write,
+    keep,
     close: () => {
       clearInterval(timer);
       write();
