@@ -24,7 +24,8 @@ const none: Audio = { part: undefined, told: [], take: (changed) => changed };
 /** Reads the `audio` of a model's message: in a request it only refers to what was said before. */
 export function readAudio(message: Place, context: ReadContext): Audio {
   const place = message.at('audio');
-  if (place === undefined || place.kind !== 'object') return none;
+  if (place?.kind === 'null') return { ...none, told: ['audio'] };
+  if (place?.kind !== 'object') return none;
   const where = `${context.at}.audio`;
   if (!context.side.isAnswer) {
     if (!context.rules.references.has('audio')) throw context.side.reference(where);

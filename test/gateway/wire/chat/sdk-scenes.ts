@@ -73,6 +73,57 @@ const response_format = {
   json_schema: { name: 'place', strict: true, schema: parameters },
 };
 
+/** All that the types of the SDK know, but for what asks for sounds. */
+const everything: OpenAI.ChatCompletionCreateParamsNonStreaming = {
+  model: 'm',
+  messages: [
+    { role: 'developer', content: 'Be kind.', name: 'dev' },
+    { role: 'system', content: [{ type: 'text', text: 'Be brief.' }] },
+    { role: 'user', content: [{ type: 'text', text: 'Hello' }], name: 'ann' },
+    { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }], refusal: 'No.', name: 'bot' },
+  ],
+  frequency_penalty: -2,
+  function_call: 'none',
+  functions: [{ name: 'f', description: 'd', parameters: { a: 1.5 } }],
+  logit_bias: { 50256: -100 },
+  logprobs: true,
+  max_completion_tokens: 9,
+  max_tokens: 9,
+  metadata: { a: 'b' },
+  modalities: ['text'],
+  n: 1,
+  parallel_tool_calls: true,
+  prediction: { type: 'content', content: [{ type: 'text', text: 'It is' }] },
+  presence_penalty: 2,
+  prompt_cache_key: 'key-1',
+  prompt_cache_retention: '24h',
+  reasoning_effort: 'low',
+  response_format,
+  safety_identifier: 'user-1',
+  seed: -9007199254740991,
+  service_tier: 'flex',
+  stop: ['\n', 'end'],
+  store: true,
+  stream: false,
+  temperature: 0.7,
+  tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function' }] } },
+  tools: [
+    weather,
+    {
+      type: 'custom',
+      custom: { name: 'run', format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'x' } } },
+    },
+  ],
+  top_logprobs: 2,
+  top_p: 0.5,
+  user: 'user-1',
+  verbosity: 'low',
+  web_search_options: {
+    search_context_size: 'low',
+    user_location: { type: 'approximate', approximate: { city: 'Rome' } },
+  },
+};
+
 async function listOf<Item>(stream: AsyncIterable<Item>): Promise<Item[]> {
   const items: Item[] = [];
   for await (const item of stream) items.push(item);
@@ -134,6 +185,20 @@ export const openaiScenes: readonly Scene[] = [
         request_id,
         ...['openai-version', 'x-ratelimit-remaining-requests'].map((name) => response.headers.get(name)),
       ];
+    },
+  },
+  {
+    title: 'every member that a request may have',
+    replies: [{ body: said }],
+    run: (baseURL) => openai(baseURL).chat.completions.create(everything),
+  },
+  {
+    title: 'one answer as a response, as an object and as both',
+    replies: [{ body: said }],
+    run: async (baseURL) => {
+      const called = openai(baseURL).chat.completions.create(hello);
+      const [raw, value, both] = [await called.asResponse(), await called, await called.withResponse()];
+      return [raw instanceof Response, raw.status, value, both.data === value, both.response === raw];
     },
   },
   {
