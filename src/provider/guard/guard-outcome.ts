@@ -96,7 +96,7 @@ export function denialFinishReason({ hook }: Decision): LanguageModelV4FinishRea
 }
 
 /** The denial of a decision, as an error that quotes nothing but the hook's own words. */
-export function createRefusal(phase: ProviderPhase, decision: Decision): Refusal {
+function createRefusal(phase: ProviderPhase, decision: Decision): Refusal {
   const { hook, metadata, error, abort } = decision;
   const reason = reasonOf(phase, decision);
   const what = phase === 'before_call' ? 'denied the model call' : 'withheld the model’s answer';

@@ -6,8 +6,6 @@ import { countTokens, messages } from './messages.ts';
 import { responses } from './responses.ts';
 import type { Dice, Endpoint, Frame, Scene } from './scene.ts';
 
-export const endpoints = [chat, responses, messages, embeddings, countTokens] as const;
-
 /** What the filter does about the text in question. */
 export type Action = 'allow' | 'deny' | 'redact' | 'enforce' | 'name' | 'die' | 'hang' | 'babble';
 

@@ -14,7 +14,7 @@ export interface Got {
 }
 
 /** What became of an answer, as a client sees it. */
-export interface Seen {
+interface Seen {
   readonly kind: 'same' | 'changed' | 'stand-in' | 'error';
   readonly view: Readonly<Record<string, string>>;
 }
@@ -60,7 +60,7 @@ function leaksOf(one: Case, { mark }: Wire, { text, headers, upstream }: Got): s
 }
 
 /** Whether some of a mark stands in a text: as it is, in escapes, cut in pieces, or in base64. */
-export function hasMark(text: string, mark: string): boolean {
+function hasMark(text: string, mark: string): boolean {
   if (/Z|\\u005a/i.test(text) && /Z|\\u005a/.test(text)) return true;
   if (text.includes(mark.slice(1))) return true;
   return [0, 1, 2].some((offset) => {
@@ -86,7 +86,7 @@ function see(one: Case, wire: Wire, got: Got): Seen {
 }
 
 /** The events of a stream, as clients read them. */
-export function parseFrames(text: string): Frame[] {
+function parseFrames(text: string): Frame[] {
   const events = text.split('\n\n');
   require(events.pop() === '', 'the last event is whole');
   return events.flatMap((event) => {

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Dice } from './scene.ts';
 
 /** What an upstream answers to one call. */
-export interface Script {
+interface Script {
   readonly status: number;
   readonly body: string;
   readonly stream: string;

@@ -80,7 +80,7 @@ export async function run(one: Case) {
   return { ...call, refusal: undefined, text, events: eventsOf(text), report: await opened.report };
 }
 
-export function eventsOf(text: string): unknown[] {
+function eventsOf(text: string): unknown[] {
   return text
     .split('\n\n')
     .filter((event) => event !== '')
