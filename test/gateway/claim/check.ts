@@ -35,16 +35,21 @@ export function findFaults(one: Case, wire: Wire, gots: readonly Got[]): string[
   for (const got of gots) faults.push(...passFaults(one, wire, got));
   const [first, ...others] = seen;
   for (const other of others) {
-    if (JSON.stringify(first) !== JSON.stringify(other) && !isLateStandIn(one, first, other)) {
+    if (JSON.stringify(first) !== JSON.stringify(other) && !isLateChange(one, first, other)) {
       faults.push(`unstreamed and streamed differ: ${JSON.stringify(first)} ${JSON.stringify(other)}`);
     }
   }
   return faults;
 }
 
-/** Behind a window, what is out may be such that a stand-in cannot follow it; then an error does. */
-function isLateStandIn({ mode, action }: Case, first: Seen | undefined, other: Seen): boolean {
-  return mode === 'windowed' && action === 'enforce' && first?.kind === 'stand-in' && other.kind === 'error';
+/**
+ * Behind a window, what is out may be such that a stand-in cannot follow it, or signed reasoning that cannot be changed; then
+ * an error does.
+ */
+function isLateChange({ endpoint, mode, channel }: Case, first: Seen | undefined, other: Seen): boolean {
+  const isSigned = endpoint.name === 'messages' && channel === 'thinking';
+  const isLate = first?.kind === 'stand-in' || (isSigned && first?.kind === 'changed');
+  return mode === 'windowed' && isLate && other.kind === 'error';
 }
 
 /** A name belongs to the client; everything else that is marked belongs to nobody. */
@@ -53,11 +58,18 @@ function leaksOf(one: Case, { mark }: Wire, { text, headers, upstream }: Got): s
   const isTold = one.action === 'allow';
   const isClients = one.action === 'name';
   const answered = `${JSON.stringify(headers)}\n${text}`;
-  if (!isTold && !isClients && hasMark(answered, mark)) faults.push(`it reached the client: ${answered}`);
+  if (!isTold && !isClients && hasMark(answered, mark)) faults.push(`${leak}client: ${answered}`);
   if (!isTold && one.side === 'asked' && upstream !== undefined && hasMark(upstream, mark))
-    faults.push(`it reached the upstream: ${upstream}`);
+    faults.push(`${leak}upstream: ${upstream}`);
   return faults;
 }
+
+/** Whether a fault is one of the text itself, which nothing excuses. */
+export function isLeak(fault: string): boolean {
+  return fault.startsWith(leak);
+}
+
+const leak = 'it reached the ';
 
 /** Whether some of a mark stands in a text: as it is, in escapes, cut in pieces, or in base64. */
 function hasMark(text: string, mark: string): boolean {

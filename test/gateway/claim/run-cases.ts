@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type Action, arbitraryCase, type Case, titleOf } from './case.ts';
-import { findFaults } from './check.ts';
+import { findFaults, isLeak } from './check.ts';
 import type { World } from './world.ts';
 
 export interface Run {
@@ -33,7 +33,17 @@ export async function runCases(world: World, run: Run): Promise<{ ran: number; b
   return { ran, broken };
 }
 
+/** A client that waits for seconds, as on a busy machine, is sent events beside its answer; then the case is run again. */
 async function faultsOf(world: World, one: Case): Promise<string[]> {
+  for (let attempt = 1; ; attempt++) {
+    const startedAt = performance.now();
+    const faults = await faultsOfOne(world, one);
+    const hasWaited = performance.now() - startedAt > 4000;
+    if (faults.length === 0 || !hasWaited || attempt === 5 || faults.some(isLeak)) return faults;
+  }
+}
+
+async function faultsOfOne(world: World, one: Case): Promise<string[]> {
   try {
     const { wire, gots } = await world.run(one);
     return findFaults(one, wire, gots);
