@@ -44,7 +44,7 @@ interface AnswerReading {
 }
 
 /** A response; all of its items are one message. */
-export class ResponsesAnswer implements WireAnswer {
+class ResponsesAnswer implements WireAnswer {
   readonly body: string;
   readonly messages: readonly [ChatMessage];
   readonly usage: TokenUsage | undefined;
@@ -161,7 +161,7 @@ function outputOf(root: Place): Place | undefined {
 }
 
 /** Reads the items of an answer. */
-export function answerReading(rules: WireRules): Reading {
+function answerReading(rules: WireRules): Reading {
   return {
     rules,
     unknown: (_kind, path) => unknownInAnswer(path),

@@ -1,7 +1,7 @@
 import type { ItemPath } from './streamed-item.ts';
 
 /** Which text of which item a channel is. */
-export interface ChannelPlace {
+interface ChannelPlace {
   readonly index: number;
   readonly path: ItemPath;
   readonly itemId: string;

@@ -2,7 +2,7 @@ import type { Place } from '../place.ts';
 import { isQuiet } from './quiet.ts';
 
 /** The members of a response that repeat what the request asked for. */
-export const echoedKeys: ReadonlySet<string> = new Set([
+const echoedKeys: ReadonlySet<string> = new Set([
   'instructions',
   'tools',
   'tool_choice',

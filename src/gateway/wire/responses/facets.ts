@@ -53,7 +53,7 @@ export interface CallFacet extends Entry {
 }
 
 /** The result of a tool that the API ran, as its call or an item of its own has it. */
-export interface ResultFacet extends Entry {
+interface ResultFacet extends Entry {
   readonly id: string;
   readonly name: string;
   readonly texts: readonly TextFacet[];

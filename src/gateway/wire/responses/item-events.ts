@@ -8,7 +8,7 @@ import type { ClientItem } from './client-view.ts';
 export type Send = (type: string, members: Readonly<Record<string, string>>) => void;
 
 /** An item that is to be sent, as far as a client lacks it. */
-export interface OutgoingItem {
+interface OutgoingItem {
   readonly place: Place;
   /** The id under which the client knows it. */
   readonly id: string;

@@ -32,7 +32,7 @@ interface NoteKind {
   readonly is: 'note';
 }
 
-export type ItemKind = CallKind | ResultKind | NoteKind;
+type ItemKind = CallKind | ResultKind | NoteKind;
 
 const note: NoteKind = { is: 'note' };
 

@@ -12,7 +12,7 @@ import { spliceText } from './splice.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /** What a replaced message wants that the items have no place for. */
-export interface Unplaced {
+interface Unplaced {
   /** A text where there was none. */
   readonly text: string;
 }

@@ -129,7 +129,7 @@ function setAt(target: unknown, path: ItemPath, value: unknown): void {
  * How a value that was told earlier is to be in a later one: a beginning of it, or itself; `told` asks only whether it
  * is there.
  */
-export type Relation = 'begin' | 'whole' | 'told';
+type Relation = 'begin' | 'whole' | 'told';
 
 /**
  * What was told earlier and is not in the later value, by its place under the earlier one. Throws RefusedCall (502) for
