@@ -82,6 +82,7 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
       opaque: new Set(gateway.opaque),
       references: new Set(gateway.references),
       redactsEmbeddings: gateway.redactsEmbeddings,
+      maxDepth: gateway.limits.depth,
     },
     heldBytes: new HeldBytes({ perStream: gateway.limits.heldBytes, inTotal: gateway.limits.totalHeldBytes }),
     tools: judges.tools,

@@ -28,7 +28,7 @@ type Changed = Pick<RequestPayload, 'messages' | 'system_prompt' | 'other' | 'to
 
 /** Reads the body of `POST /v1/responses`. Throws RefusedCall (400). */
 export function readRequest(body: string, rules: WireRules, headers: ClientHeaders = {}): ResponsesRequest {
-  const root = openStrictly(body, (problem) => invalidRequest(`the body ${problem}`));
+  const root = openStrictly(body, (problem) => invalidRequest(`the body ${problem}`), rules.maxDepth);
   if (root.kind !== 'object') throw invalidRequest('the body is not an object');
   requireReadable(root, rules);
   return new ResponsesRequest(root, rules, isCodex(headers));

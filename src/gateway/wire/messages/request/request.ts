@@ -15,7 +15,7 @@ import { writeRequest } from './written-request.ts';
 
 /** A body of `POST /v1/messages` or `/v1/messages/count_tokens`. Throws RefusedCall (400). */
 export function readMessagesRequest(body: string, rules: WireRules): WireRequest {
-  const root = openStrictly(body, (problem) => invalidRequest(`the body ${problem}`));
+  const root = openStrictly(body, (problem) => invalidRequest(`the body ${problem}`), rules.maxDepth);
   const context = requestContext(rules);
   requireNoReferences(root, rules);
   const messages = readMessages(root, context);
