@@ -45,6 +45,19 @@ test('an answer is one message', () => {
   expect(answer.usage).toEqual({ input: 17, output: 34, cachedInput: 5 });
 });
 
+test('a signature that is a text in base64 is told', () => {
+  const text64 = Buffer.from('call Jane at 555-0199').toString('base64');
+  const answer = read(message([{ ...thinking, signature: text64 }]));
+  expect(asRead(answer.messages[0]?.['other'])).toEqual({ 'content[0].signature': text64 });
+});
+
+test('citations go with an answer that does not repeat them', () => {
+  const answer = read(message([text('hi', [{ type: 'x', cited_text: 'Jane' }])]));
+  const [sent] = asRead(answer.messages);
+  const { citations: _, ...rest } = sent as ChatMessage;
+  expect(JSON.parse(answer.write([rest as ChatMessage]))).toEqual(message([text('hi')]));
+});
+
 test('a signature that is a text is told', () => {
   const answer = read(message([{ ...thinking, signature: 'call 555-0199 for Jane' }]));
   expect(asRead(answer.messages[0]?.['other'])).toEqual({ 'content[0].signature': 'call 555-0199 for Jane' });

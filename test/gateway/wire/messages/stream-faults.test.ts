@@ -154,6 +154,23 @@ test('text in a signature, in citations and in calls waits for the decision on t
   ]);
 });
 
+test('citations and arguments wait for the decision on the whole', () => {
+  const cites = delta({ type: 'citations_delta', citation: { type: 'x', cited_text: 'Jane' } });
+  const call = { type: 'tool_use', id: 't', name: 'f', input: {} };
+  const sent = [
+    begin,
+    beginText,
+    cites,
+    endBlock,
+    { type: 'content_block_start', index: 1, content_block: call },
+  ];
+  const own = reader();
+  const kinds = eventsOf(
+    [...sent, delta({ type: 'input_json_delta', partial_json: '{}' }, 1)].map(named).join(''),
+  ).map((event) => own.push(event).kind);
+  expect(kinds).toEqual(['free', 'text', 'held', 'echo', 'held', 'held']);
+});
+
 test('arguments that were cut off are told as their text, and written as they came', () => {
   const sent = [
     begin,
