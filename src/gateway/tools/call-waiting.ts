@@ -9,7 +9,7 @@ import { pendingRefusal } from './pending-refusal.ts';
 import { endForgottenRuns, openPendingRun, type PendingRunOptions } from './pending-run.ts';
 
 /** Tells when a store has changed. */
-export interface StoreWaiter {
+interface StoreWaiter {
   /** Resolves after a change of the store, at `due` (ms since 1970), or after a while. Throws ABORTED. */
   next(due: number | undefined): Promise<void>;
   close(): void;
