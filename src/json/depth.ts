@@ -18,17 +18,17 @@ export function isTooDeep(value: unknown): boolean {
   return false;
 }
 
-/** Whether a JSON text is nested more deeply, with `outside` levels around it. */
-export function isTextTooDeep(text: string, outside = 0): boolean {
+/** Whether a JSON text is nested more deeply than `max`, with `outside` levels around it. */
+export function isTextTooDeep(text: string, outside = 0, max = MAX_JSON_DEPTH): boolean {
   // A shorter text cannot be that deep.
-  if (outside + text.length / 2 <= MAX_JSON_DEPTH) return false;
+  if (outside + text.length / 2 <= max) return false;
   let depth = outside;
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at];
     if (character === '"') at = endOfString(text, at) - 1;
     else if (character === '[' || character === '{') {
       depth += 1;
-      if (depth > MAX_JSON_DEPTH) return true;
+      if (depth > max) return true;
     } else if (character === ']' || character === '}') depth -= 1;
   }
   return false;

@@ -1,3 +1,5 @@
+import { isTextTooDeep } from '../../json/depth.ts';
+import { invalidRequest } from '../wire/faults.ts';
 import { CallAccount } from './call-account.ts';
 import type { ClientCall, ClientReply } from './client-call.ts';
 import { presentedKey } from './credential.ts';
@@ -26,6 +28,7 @@ async function answer(call: IncomingCall): Promise<ClientReply> {
   account.caller = caller;
   const text = decodeRequest(await client.readBody(config.limits.bodyBytes));
   account.request = text;
+  if (isTextTooDeep(text, 0, config.limits.depth)) throw invalidRequest('The body is nested too deeply.');
   const hooks = services.hooksOf(caller);
   const isRead = hooks.hears('before_call') || hooks.hears('after_call') || services.tools !== undefined;
   return isRead

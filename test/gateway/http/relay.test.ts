@@ -37,6 +37,13 @@ test('without hooks a body goes on byte for byte, with the credential of the pro
 test.each([
   { title: 'a route that there is not', path: '/v1/files', body: '{}', status: 404, code: 'not_found' },
   { title: 'a body that is no JSON', path, body: '{', status: 400, code: 'invalid_request' },
+  {
+    title: 'a deep body',
+    path,
+    body: `{"model":"m","x":${'['.repeat(200)}${']'.repeat(200)}}`,
+    status: 400,
+    code: 'invalid_request',
+  },
   { title: 'a key twice', path, body: '{"model":"m","model":"n"}', status: 400, code: 'invalid_request' },
   { title: 'no model', path, body: '{"messages":[]}', status: 400, code: 'invalid_request' },
   { title: 'an unknown model', path, body: '{"model":"other"}', status: 404, code: 'model_not_found' },
@@ -55,4 +62,23 @@ test.each([
   const response = await gateway.post(asked, body);
   const told = (await response.json()) as { error: { code: string } };
   expect([response.status, told.error.code, upstream.seen.length]).toEqual([status, code, 0]);
+});
+
+test('a stream without hooks passes byte for byte, and its row is kept', async () => {
+  const frames = ['data: {"choices":[]}\r\n\r\n', ': odd\n\n', 'data: [DONE]\n\n'];
+  await using upstream = await startUpstream(async (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const frame of frames) {
+      response.write(frame);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    response.end();
+  });
+  for (const more of ['', '\ngateway: {audit: {}}']) {
+    await using gateway = await openTestGateway(
+      `state_store: {type: memory}\nproviders: [${openaiProvider(upstream.url)}]${more}`,
+    );
+    const response = await gateway.post(path, '{"model":"m","stream":true}');
+    expect(await response.text()).toBe(frames.join(''));
+  }
 });
