@@ -20,7 +20,7 @@ export interface CallEnd {
 
 /** What a call used and what was decided on it, for its key's limits and for the audit. */
 export class CallAccount {
-  readonly id = `sbx_${randomUUID()}`;
+  readonly id = `call_${randomUUID()}`;
   readonly #services: Pick<GatewayServices, 'audit' | 'config'>;
   readonly #endpoint: EndpointName;
   readonly #startedAt = Date.now();

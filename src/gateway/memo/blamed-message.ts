@@ -5,7 +5,7 @@ import type { WireRequest } from '../wire/codec.ts';
 
 /**
  * The place of the message that a hook has denied, such as `messages[3]`: the one that its metadata names as
- * `message_index`, else the only one of the request. Undefined where it is not known, or where hooks before it have added
+ * `message_index`, else the only one of a request that says nothing else. Undefined where it is not known, or where hooks before it have added
  * or dropped messages. `judged`: the messages as they came to the end of the chain.
  */
 export function placeOfDenied(
@@ -17,5 +17,6 @@ export function placeOfDenied(
   const { value } = metadata;
   const index = isObject(value) ? value['message_index'] : undefined;
   if (typeof index === 'number' && Number.isInteger(index)) return places[index];
-  return places.length === 1 && payload.system_prompt === '' ? places[0] : undefined;
+  const isAlone = places.length === 1 && payload.system_prompt === '' && payload.other.text === '{}';
+  return isAlone ? places[0] : undefined;
 }

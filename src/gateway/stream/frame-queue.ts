@@ -100,7 +100,9 @@ export class FrameQueue {
     let taken = 0;
     for (const frame of this.#frames) {
       if (frame.kind === 'held') break;
-      out += this.#textsOf(frame);
+      // The beginning tells nothing of the answer, and its ids are those of the whole of it.
+      out += frame.kind === 'free' && !this.#hasText ? this.#verbatim(frame) : this.#textsOf(frame);
+      this.#hasText ||= frame.spans.some(({ length }) => length > 0);
       if (!isReleased(frame)) break;
       taken++;
     }

@@ -6,7 +6,7 @@ import type { SseEvent } from './sse.ts';
  * Reads a `text/event-stream` as its bytes come, split anywhere, by the rules of
  * https://html.spec.whatwg.org/multipage/server-sent-events.html. Of lines that are neither `event` nor `data` only those
  * stay in `raw` that cannot hold a text: known keep-alive comments, plain ids, `retry`. Throws RefusedCall (502) for
- * what is not UTF-8 and for an event of more than `maxChars` UTF-16 units.
+ * what is not UTF-8, and for more than `maxChars` UTF-16 units of one event, or of all lines that are left out.
  */
 export class SseParser {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -18,6 +18,8 @@ export class SseParser {
   #isFirstLine = true;
   #open: OpenEvent = startEvent();
   #chars = 0;
+  /** UTF-16 units of lines that were left out. */
+  #droppedChars = 0;
 
   constructor(maxChars: number) {
     this.#maxChars = maxChars;
@@ -89,8 +91,14 @@ export class SseParser {
     const text = isMarked ? line.slice(1) : line;
     this.#chars += lineEnd.length;
     if (readLine(this.#open, text)) this.#open.raw.push(line, lineEnd);
-    else this.#chars -= line.length + lineEnd.length;
+    else this.#drop(line.length + lineEnd.length);
     if (text === '') events.push(this.#closeEvent());
+  }
+
+  #drop(chars: number): void {
+    this.#chars -= chars;
+    this.#droppedChars += chars;
+    if (this.#droppedChars > this.#maxChars) throw invalidAnswer('its stream has too many comments');
   }
 
   #closeEvent(): SseEvent {

@@ -87,6 +87,18 @@ test('what a filter changes in a piece goes out changed, and nothing of the rest
   expect(report.outcome).toBe('modified');
 });
 
+test('the beginning of a stream goes out as it came, also when the first piece is changed', async () => {
+  const fire = fireOnText((text) => text.replaceAll('SECRET', '[gone]'));
+  const said = [
+    { free: 'start' },
+    ...[...'SECRET words, and more of them'].map((char) => content(char)),
+    end,
+  ];
+  const { text, events } = await run({ fire, said, settings: { windowChars: 8 } });
+  expect(text.startsWith(rawOf([{ free: 'start' }]))).toBe(true);
+  expect(textOf(events)).toBe('[gone] words, and more of them');
+});
+
 test.each(modes)('what a filter changes is written anew ($title)', async ({ settings }) => {
   const fire = fireOnText((text) => text.replaceAll('3', 'x'));
   const { text, events } = await run({ fire, said: everything, settings });

@@ -120,7 +120,9 @@ describe('a text/event-stream', () => {
     const lines = encoder.encode('data: 123456789\n'.repeat(10));
     expect(() => parse(lines, [...lines.keys()], 100)).toThrow('too long');
     const parser = new SseParser(100);
-    for (let count = 0; count < 100; count += 1) parser.push(encoder.encode('data: 1\n\n: left out\n'));
+    for (let count = 0; count < 100; count += 1) parser.push(encoder.encode('data: 1\n\n: ping\n\n'));
     expect(parser.pendingChars).toBe(0);
+    for (let count = 0; count < 9; count += 1) parser.push(encoder.encode(': left out\n'));
+    expect(() => parser.push(encoder.encode(': left out\n'))).toThrow('too many comments');
   });
 });
