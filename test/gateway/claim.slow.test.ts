@@ -3,9 +3,9 @@ import { calmActions, faultyActions } from './claim/case.ts';
 import { runCases } from './claim/run-cases.ts';
 import { openWorld } from './claim/world.ts';
 
-/** How many cases; CLAIM_CASES raises it, and CLAIM_SEED gives others. */
-const count = Number(process.env['CLAIM_CASES'] ?? 100_000);
-const seed = Number(process.env['CLAIM_SEED'] ?? Date.now() % 1_000_000_000);
+/** How many cases, and which; `npm run claim` runs 100,000. */
+const count = Number(process.env['CLAIM_CASES'] ?? 4_000);
+const seed = Number(process.env['CLAIM_SEED'] ?? 20_261_123);
 
 test.each([
   { title: 'a filter that decides', actions: calmActions, share: 0.95, timeoutMs: 60_000 },
