@@ -16,7 +16,7 @@ export interface ChainWriter {
   touch(): Head;
 }
 
-export interface Pruned {
+interface Pruned {
   readonly head: Head;
   readonly removed: number;
   /** Whether there may be more that is older. */

@@ -15,7 +15,7 @@ export interface KeptCall extends CallRow {
 }
 
 /** Which calls; all of what is given has to fit. */
-export interface CallFilter {
+interface CallFilter {
   /** The id of a key, or the caller's name. */
   readonly key?: string | undefined;
   readonly model?: string | undefined;

@@ -33,7 +33,7 @@ export interface CallRow {
 }
 
 /** The first row: when the chain began, and who signs its heads. */
-export interface BeginRow {
+interface BeginRow {
   readonly kind: 'begin';
   readonly at: number;
   /** SPKI in PEM. */
@@ -41,14 +41,14 @@ export interface BeginRow {
 }
 
 /** From here on another key signs the heads. */
-export interface KeyRow {
+interface KeyRow {
   readonly kind: 'key';
   readonly at: number;
   readonly public_key: string;
 }
 
 /** All rows up to one were removed because of their age. */
-export interface PruneRow {
+interface PruneRow {
   readonly kind: 'prune';
   readonly at: number;
   /** The number of the last removed row, and its hash. */

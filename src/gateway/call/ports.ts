@@ -145,7 +145,7 @@ export interface SeenMessages {
 }
 
 /** The chain of one request. */
-export interface WatchedChain {
+interface WatchedChain {
   readonly links: readonly Link[];
   /** Called when the request was allowed: remembers what its hooks have judged. Never throws. */
   remember(): void;

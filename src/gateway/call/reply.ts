@@ -14,7 +14,7 @@ export function toRefusalReply(codec: Pick<EndpointCodec, 'refusal'>, refusal: R
 }
 
 /** What programs are told of a refusal beside its body. */
-export function refusalHeaders({ isRetryable, retryAfter, verdict }: Refusal): Record<string, string> {
+function refusalHeaders({ isRetryable, retryAfter, verdict }: Refusal): Record<string, string> {
   return {
     ...(!isRetryable && { 'x-should-retry': 'false' }),
     ...(retryAfter !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) }),

@@ -22,7 +22,7 @@ export interface ListenOptions {
 }
 
 /** Who answers requests. */
-export interface Generation {
+interface Generation {
   readonly listener: Listener;
   /** A request comes; what is returned is called when its answer has gone out, or its client has gone away. */
   begin(): () => void;

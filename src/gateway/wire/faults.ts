@@ -42,6 +42,6 @@ export function unwritable(problem: string): RuntimeError {
 }
 
 /** A kind as errors may quote it: a plain word, or nothing of it. */
-export function quoteKind(kind: unknown): string {
+function quoteKind(kind: unknown): string {
   return typeof kind === 'string' && /^[\w.-]{1,64}$/.test(kind) ? `"${kind}"` : 'not a plain word';
 }

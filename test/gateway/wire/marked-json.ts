@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { Json, stringifyJson } from '../../../src/json/json.ts';
 
 /** A text that stands nowhere else, and that is no plain id. */
-export const marker = 'zq qz';
+const marker = 'zq qz';
 
 type Path = readonly (string | number)[];
 

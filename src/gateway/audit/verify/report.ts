@@ -1,5 +1,5 @@
 /** What is wrong with an audit. */
-export interface AuditProblem {
+interface AuditProblem {
   /** The number of the row; null where it is not about one. */
   readonly seq: number | null;
   /** Of the call in that row, if it can be read. */

@@ -5,7 +5,7 @@ import { openPlace, type Place } from '../place.ts';
 import type { ClientItem } from './client-view.ts';
 
 /** An event without its `type` and numbers: members as JSON text. */
-export type Send = (type: string, members: Readonly<Record<string, string>>) => void;
+type Send = (type: string, members: Readonly<Record<string, string>>) => void;
 
 /** An item that is to be sent, as far as a client lacks it. */
 interface OutgoingItem {

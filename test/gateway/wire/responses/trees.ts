@@ -1,7 +1,7 @@
 import { stringifyJson } from '../../../../src/json/json.ts';
 
 /** All texts and keys of a tree of JSON values. */
-export function textsOf(value: unknown): string[] {
+function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) return value.flatMap(textsOf);

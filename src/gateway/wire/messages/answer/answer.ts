@@ -100,7 +100,7 @@ function clientCalls({ calls }: ToldContent): AnswerToolCall[] {
 }
 
 /** All input counts, cached or not: the API gives the cached apart. */
-export function usageOf(usage: Place | undefined): TokenUsage | undefined {
+function usageOf(usage: Place | undefined): TokenUsage | undefined {
   if (usage?.kind !== 'object') return undefined;
   const count = (key: string): number => {
     const value = usage.at(key)?.value;

@@ -1,4 +1,4 @@
-import { isObject, Json, stringifyJson } from '../../../../json/json.ts';
+import { Json, stringifyJson } from '../../../../json/json.ts';
 import { tryParseLossless } from '../../../../json/try-parse.ts';
 import type { Place } from '../../place.ts';
 import type { BodyPart } from './body-part.ts';
@@ -68,9 +68,4 @@ export function describeServed({ block }: BlockPosition, calls: readonly BlockPo
 export function servedText(content: Place | undefined): string {
   if (content === undefined) return '';
   return content.text ?? stringifyJson(tryParseLossless(content.json.text));
-}
-
-/** Whether a value is JSON as a hook may give it for an object. */
-export function isJsonObject(value: unknown): boolean {
-  return value instanceof Json ? isObject(value.value) : isObject(value);
 }

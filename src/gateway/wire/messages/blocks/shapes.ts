@@ -18,7 +18,7 @@ export interface MembersShape {
   readonly members: Readonly<Record<string, Shape>>;
 }
 
-export interface ItemsShape {
+interface ItemsShape {
   readonly items: Shape;
 }
 
@@ -27,7 +27,7 @@ export function words(...list: readonly string[]): Words {
 }
 
 /** Where a value stands: what it is a member or element of, and its path for people. */
-export interface ShapedValue {
+interface ShapedValue {
   readonly place: Place;
   readonly owner: Place;
   readonly entry: string | number;
@@ -76,6 +76,6 @@ const scalarTests: Readonly<Record<'said' | 'figure' | 'id' | 'date' | 'sealed',
     sealed: ({ text }) => text === '' || (text !== undefined && isSealed(text)),
   };
 
-export function joinPath(path: string, key: string): string {
+function joinPath(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }
