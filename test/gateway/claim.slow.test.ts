@@ -4,7 +4,7 @@ import { runCases } from './claim/run-cases.ts';
 import { openWorld } from './claim/world.ts';
 
 /** How many cases, and which; `npm run claim` runs 100,000. */
-const count = Number(process.env['CLAIM_CASES'] ?? 4_000);
+const count = Number(process.env['CLAIM_CASES'] ?? 2_000);
 const seed = Number(process.env['CLAIM_SEED'] ?? 20_261_123);
 
 test.each([
