@@ -212,11 +212,10 @@ spec:
   });
   const said = { status: 'denied', hook: 'guard', reason: 'not today' };
   const config = join(folder, 'runtime.yaml');
-  const [library, line, pipeline] = await Promise.all([
-    runtime.tools.call('work', {}),
-    runJson(['tool', 'call', 'work', '--args', '{}', '--config', config]),
-    runtime.run(join(folder, 'call.pipeline.yaml'), {}),
-  ]);
+  // One after another, since all of them write to one log.
+  const library = await runtime.tools.call('work', {});
+  const line = await runJson(['tool', 'call', 'work', '--args', '{}', '--config', config]);
+  const pipeline = await runtime.run(join(folder, 'call.pipeline.yaml'), {});
   expect([library, line, pipeline]).toMatchObject([said, { code: 1, document: said }, { status: 'denied' }]);
   expect([read('guard.sh').length, read('work.sh')]).toEqual([3, []]);
 });

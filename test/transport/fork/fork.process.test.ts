@@ -405,7 +405,9 @@ describe('what cannot be forked says why, once, and runs as one-shot [DS-FORK-04
       const { exchange } = await openForked(file, { timeoutMs: 5_000 });
       expect(await exchange()).toMatchObject({ signal: 'SIGKILL' });
       expect(await exchange()).toMatchObject({ signal: 'SIGKILL' });
-      expect(readFileSync(join(dirname(file), 'calls.log'), 'utf8').length).toBeLessThanOrEqual(4);
+      // A call may have been ended before it wrote.
+      const log = join(dirname(file), 'calls.log');
+      expect(existsSync(log) ? readFileSync(log, 'utf8').length : 0).toBeLessThanOrEqual(4);
     },
   );
 });
