@@ -27,6 +27,7 @@ SIGHUP reads the config again; SIGTERM and Ctrl-C end what runs within spec.gate
 
 async function serve(context: CommandContext, listen: string | undefined): Promise<0> {
   const { options, terminal, signal, invocation, open } = context;
+  invocation.limitHeapGrowth();
   const { loadServer } = await import('../../../runtime/runtime.ts');
   const { serveRuntimes } = await loadServer();
   const served = await serveRuntimes({
