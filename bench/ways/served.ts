@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { writeSpec } from '../workspace.ts';
+
+const upstream = fileURLToPath(new URL('chat-upstream.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../dist/surface/cli/main.js', import.meta.url));
+
+/** A server in a process of its own. */
+export interface Served {
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** An API of a model, whose streams go on for as long as somebody reads. */
+export const startUpstream = async () => await startServer([upstream]);
+
+/** `signalbox serve` in front of an API, with what stands in the config beside its provider. */
+export async function startGateway(url: string, spec: object): Promise<Served> {
+  const provider = { id: 'main', type: 'openai-compatible', model: 'm', base_url: `${url}/v1` };
+  const config = writeSpec({ providers: [provider], state_store: { type: 'memory' }, ...spec });
+  return await startServer([main, 'serve', '--config', config, ...quietly]);
+}
+
+const quietly = ['--listen', '127.0.0.1:0', '--json', '--log-level', 'error'];
+
+/** Starts a program of Node that prints `{"url": …}` as its first line. */
+async function startServer(args: readonly string[]): Promise<Served> {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  const { url }: { readonly url: string } = JSON.parse(String(line));
+  return {
+    url,
+    pid: child.pid ?? 0,
+    stop: async () => {
+      const closed = once(child, 'close');
+      child.kill();
+      await closed;
+    },
+  };
+}
