@@ -68,6 +68,10 @@ export const catalogue = {
     summary: 'The process wrote more than max_output_bytes.',
     hint: 'Raise max_output_bytes, or write less to stdout.',
   },
+  LIMIT_EXCEEDED: {
+    summary: 'The process was stopped because it reached one of its limits; the message says which one.',
+    hint: 'Raise that number under `limits`, or find out why the process needs so much.',
+  },
   REPLY_MALFORMED: {
     summary: 'The reply is not the one JSON object that the dialect asks for.',
     hint: 'stdout must carry the reply and nothing else; log to stderr.',

@@ -1,5 +1,6 @@
 import type { DialectName } from '../config/config.ts';
 import type { Capability } from '../contract/event.ts';
+import type { ProcessLimits } from '../dialects/process-config.ts';
 
 /** How a server that exited is restarted; times are milliseconds. */
 export interface RestartPolicy {
@@ -10,6 +11,19 @@ export interface RestartPolicy {
   readonly circuitDeaths: number;
   readonly circuitPauseMs: number;
 }
+
+/** Where a process runs instead of directly; all paths are absolute. */
+export type Sandbox =
+  | {
+      readonly mode: 'bubblewrap';
+      /** Whether the network of the host is there. */
+      readonly network: boolean;
+      /** What may be read beside the system’s own folders. */
+      readonly read: readonly string[];
+      readonly write: readonly string[];
+    }
+  /** The program and first arguments that the command is handed to, such as `docker run IMAGE`. */
+  | { readonly mode: 'command'; readonly prefix: readonly string[] };
 
 /** A fully resolved config entry: every default, path, environment value and limit is final. */
 export interface Binding {
@@ -45,6 +59,12 @@ export interface Binding {
   /** Whether one-shot processes are forked from one that has imported what they import, where that can be. */
   readonly isForked: boolean;
   readonly restart: RestartPolicy;
+  /** null: none, and nothing is paid for them. */
+  readonly limits: ProcessLimits | null;
+  /** null: that of this process. */
+  readonly nice: number | null;
+  /** null: the process runs directly. */
+  readonly sandbox: Sandbox | null;
   /** Why no process may ever start for this entry; null when it may. */
   readonly refused: string | null;
 }

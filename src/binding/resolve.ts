@@ -92,6 +92,9 @@ export function resolveEntry(entry: ProcessEntry, config: RuntimeConfig, host: H
     spares: typeof exec.warm === 'number' && exec.runtime === 'exec' ? exec.warm : 0,
     isForked: exec.runtime === 'fork',
     restart,
+    limits: exec.limits ?? null,
+    nice: exec.nice ?? null,
+    sandbox: null,
     refused: exec.refused ?? null,
   };
   return { binding, missingEnv: env.missing };

@@ -1,5 +1,14 @@
 import type { SourceLocation } from '../yaml/problem.ts';
 
+/** What the operating system allows a process and all that it starts; an absent member is not limited. */
+export interface ProcessLimits {
+  readonly memoryMb?: number;
+  readonly cpuSeconds?: number;
+  readonly openFiles?: number;
+  readonly processes?: number;
+  readonly fileSizeMb?: number;
+}
+
 /** A process as an entry of the config declares it: no defaults, nothing resolved. */
 export interface ProcessConfig {
   readonly command: string;
@@ -9,6 +18,9 @@ export interface ProcessConfig {
   readonly env: readonly string[];
   readonly timeoutMs?: number;
   readonly sandbox?: string;
+  readonly limits?: ProcessLimits;
+  /** Added to the scheduling priority, 0 to 19; more is more modest. */
+  readonly nice?: number;
   readonly cwd?: string;
   readonly concurrency?: number;
   readonly instances?: number;

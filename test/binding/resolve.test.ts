@@ -71,6 +71,9 @@ test('an entry that says nothing has every default [PK-2-30 PK-2-22]', () => {
     spares: 0,
     isForked: false,
     restart,
+    limits: null,
+    nice: null,
+    sandbox: null,
     refused: null,
   });
 });
@@ -123,6 +126,9 @@ test('an entry that says everything has what it says', () => {
       spares: 0,
       isForked: false,
       restart,
+      limits: null,
+      nice: null,
+      sandbox: null,
       refused: 'its sandbox is not declared',
     },
   });

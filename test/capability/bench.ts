@@ -148,6 +148,9 @@ function bind(capability: Capability, entry: Entry): Binding {
     isForked: false,
     ...rest,
     restart,
+    limits: null,
+    nice: null,
+    sandbox: null,
     refused,
   };
 }

@@ -49,6 +49,9 @@ export function bind(command: string, overrides: Partial<Binding> = {}): Binding
     spares: 0,
     isForked: false,
     restart: { firstDelayMs: 20, maxDelayMs: 100, circuitDeaths: 3, circuitPauseMs: 300 },
+    limits: null,
+    nice: null,
+    sandbox: null,
     refused: null,
     ...overrides,
   };

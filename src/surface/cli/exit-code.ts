@@ -94,6 +94,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'PROCESS_SIGNAL':
     case 'PROCESS_TIMEOUT':
     case 'OUTPUT_LIMIT':
+    case 'LIMIT_EXCEEDED':
     case 'REPLY_MALFORMED':
     case 'SERVER_EXIT':
     case 'SERVER_CIRCUIT_OPEN':
