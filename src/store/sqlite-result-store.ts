@@ -1,13 +1,14 @@
 import type { ResultStore, StoredResult } from './result-store.ts';
 import { type AnswerTable, createAnswerTable } from './sqlite/answer-table.ts';
 import { type Connection, ignoreErrors, openConnection, transact } from './sqlite/connection.ts';
+import { guardWork } from './sqlite/guard-work.ts';
 import { createResultRunTable, type ResultRunTable } from './sqlite/result-run-table.ts';
 import { createResultTable, type ResultTable } from './sqlite/result-table.ts';
 import { resultLayout } from './sqlite/results-schema.ts';
 import { createRunLocks, type RunLocks } from './sqlite/run-locks.ts';
 import { createStatement } from './sqlite/statement.ts';
 import { toStoreError } from './sqlite/store-error.ts';
-import { checkRunId, closedStoreError, duplicateRunError, missingRunError } from './store-rules.ts';
+import { checkRunId, duplicateRunError, missingRunError } from './store-rules.ts';
 
 /**
  * Results in a database file, which many processes may use at once, or in `memoryFile`. Each write is a transaction of its own: it is
@@ -88,15 +89,12 @@ interface StoreAccess {
 function createAccess({ connection, waitMs }: OpenedStore): StoreAccess {
   const { database, location, requireSameFile } = connection;
   let isOpen = true;
-  const read = <Result>(work: () => Result): Result => {
-    if (!isOpen) throw closedStoreError(location);
-    try {
+  const guard = guardWork(location, () => !isOpen);
+  const read = <Result>(work: () => Result): Result =>
+    guard.now(() => {
       requireSameFile();
       return work();
-    } catch (error) {
-      throw toStoreError(error, location);
-    }
-  };
+    });
   return {
     read,
     write: (work) => read(() => transact(database, work)),

@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
-import { makeFolder, syncFolder } from '../../store/sqlite/folder.ts';
+import { replaceAtomically, writeDurably } from '../../files/new-file.ts';
+import { makeFolder } from '../../store/sqlite/folder.ts';
 import { formatHead, type Head, readHead } from './head.ts';
-import { writeDurably } from './keys.ts';
 
 export interface HeadOptions {
   /** A file that always has the last head alone. */
@@ -63,14 +62,7 @@ function replaceHead(file: string, head: Head): void {
   const kept = readHead(readIfThere(file));
   if (kept !== undefined && kept.chain === head.chain && kept.seq >= head.seq) return;
   makeFolder(dirname(file));
-  const draft = `${file}.${randomBytes(6).toString('hex')}.new`;
-  try {
-    writeDurably(draft, `${formatHead(head)}\n`, 0o644);
-    renameSync(draft, file);
-    syncFolder(dirname(file));
-  } finally {
-    rmSync(draft, { force: true });
-  }
+  replaceAtomically(file, (draft) => writeDurably(draft, `${formatHead(head)}\n`, 0o644));
 }
 
 function readIfThere(file: string): string {

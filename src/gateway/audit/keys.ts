@@ -5,11 +5,11 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
+import { createAtomically, writeDurably } from '../../files/new-file.ts';
 import { makeFolder } from '../../store/sqlite/folder.ts';
-import { createAtomically } from '../../store/sqlite/new-file.ts';
 
 /** The names of the files beside the audit. */
 export const keyFiles = { signing: 'audit.key', public: 'audit.pub', digest: 'audit-digest.key' } as const;
@@ -85,17 +85,6 @@ function readOrMake(file: string, mode: number, make: () => string): string {
   if (kept !== undefined) return kept;
   createAtomically(file, (draft) => writeDurably(draft, make(), mode));
   return readFileSync(file, 'utf8');
-}
-
-/** Makes a file that is not there yet, on the disk when this returns. Throws what the system says. */
-export function writeDurably(file: string, text: string, mode: number): void {
-  const fd = openSync(file, 'wx', mode);
-  try {
-    writeSync(fd, text);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }
 
 /** The result, or undefined for what it throws; with a code only for errors of the system with that code. */

@@ -7,6 +7,7 @@ import {
   retryWhileBusy,
   transact,
 } from '../sqlite/connection.ts';
+import { guardWork } from '../sqlite/guard-work.ts';
 import { createRunLocks, type RunLocks } from '../sqlite/run-locks.ts';
 import { createStatement } from '../sqlite/statement.ts';
 import { toStoreError } from '../sqlite/store-error.ts';
@@ -88,14 +89,7 @@ function createDatabase(connection: Connection, { file, waitMs, syncsLater }: Op
       requireSameFile();
       return work();
     }, waitMs);
-  const guard = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (isClosing) throw closedStoreError(location);
-    try {
-      return await work();
-    } catch (error) {
-      throw toStoreError(error, location);
-    }
-  };
+  const guard = guardWork(location, () => isClosing);
   const journal = syncsLater && file !== memoryFile ? createJournalSync(file) : undefined;
   const queue = createWorkQueue(async (works) => {
     await attempt(() =>
@@ -105,8 +99,8 @@ function createDatabase(connection: Connection, { file, waitMs, syncsLater }: Op
     );
     journal?.touch();
   });
-  const read = <Result>(work: () => Result) => guard(() => attempt(work));
-  const change = <Result>(work: () => Result) => guard(() => queue.add(work));
+  const read = <Result>(work: () => Result) => guard.later(() => attempt(work));
+  const change = <Result>(work: () => Result) => guard.later(() => queue.add(work));
   const locks = openLocks(file, { read, write: change, tryWrite: (work) => queue.add(work).catch(() => {}) });
   let closed: Promise<void> | undefined;
   const close = async () => {

@@ -3,10 +3,11 @@ import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RuntimeError } from '../../errors.ts';
+import { createAtomically } from '../../files/new-file.ts';
 import { defineChecksum } from './checksum.ts';
 import { makeFolder, makePrivateFile } from './folder.ts';
 import { checkOwner, createTables, type Layout, probeWrite } from './layout.ts';
-import { createAtomically, isMissing } from './new-file.ts';
+import { isMissing } from './missing-file.ts';
 import { loadSqlite } from './node-sqlite.ts';
 import { isBusy } from './store-error.ts';
 
@@ -88,7 +89,7 @@ function connect(file: string): DatabaseSync {
 function createFile(opening: ConnectionOptions): void {
   const { file } = opening;
   makeFolder(dirname(file));
-  createAtomically(file, (draft) => {
+  const write = (draft: string) => {
     makePrivateFile(draft);
     const database = connect(draft);
     try {
@@ -96,7 +97,8 @@ function createFile(opening: ConnectionOptions): void {
     } finally {
       database.close();
     }
-  });
+  };
+  createAtomically(file, write, ['-journal', '-wal', '-shm']);
 }
 
 function setUp(database: DatabaseSync, { file, layout, commitWaitsFor }: ConnectionOptions): void {

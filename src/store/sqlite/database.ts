@@ -1,5 +1,4 @@
 import type { StoreWatch } from '../store.ts';
-import { closedStoreError } from '../store-rules.ts';
 import {
   type Connection,
   ignoreErrors,
@@ -9,6 +8,7 @@ import {
   transact,
 } from './connection.ts';
 import { createLocalWatches, watchDatabase } from './database-watch.ts';
+import { guardWork } from './guard-work.ts';
 import type { Row } from './row.ts';
 import { stateLayout } from './schema.ts';
 import { createStatement, type Statement } from './statement.ts';
@@ -84,14 +84,7 @@ function createDatabase(opened: OpenedDatabase, choice: WriterChoice): Database 
         return work();
       }, retryMs),
     );
-  const guard = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (closed !== undefined) throw closedStoreError(location);
-    try {
-      return await work();
-    } catch (error) {
-      throw toStoreError(error, location);
-    }
-  };
+  const guard = guardWork(location, () => closed !== undefined);
   const close = async (finish: () => Promise<void>) => {
     await queue.onIdle();
     await finish();
@@ -101,18 +94,14 @@ function createDatabase(opened: OpenedDatabase, choice: WriterChoice): Database 
   return {
     ...{ file, location, tables },
     prepare: (sql) => createStatement(database.prepare(sql)),
-    read: (work) => guard(() => enqueue(work, waitMs)),
-    readNow: (work) => {
-      if (closed !== undefined) throw closedStoreError(location);
-      try {
+    read: (work) => guard.later(() => enqueue(work, waitMs)),
+    readNow: (work) =>
+      guard.now(() => {
         requireSameFile();
         return withBusyTimeout(database, work);
-      } catch (error) {
-        throw toStoreError(error, location);
-      }
-    },
-    write: (work) => guard(() => enqueue(() => transact(database, work), waitMs)),
-    change: (change) => guard(() => queue.change(change)),
+      }),
+    write: (work) => guard.later(() => enqueue(() => transact(database, work), waitMs)),
+    change: (change) => guard.later(() => queue.change(change)),
     tryWrite: (work) => enqueue(() => transact(database, work), OPTIONAL_WRITE_MS).catch(() => {}),
     watch: (onChange) => watchDatabase(file, onChange),
     checkpoint: () => enqueue(() => database.exec(emptyJournal), 0).catch(() => {}),
@@ -141,14 +130,7 @@ function createMemory({ connection, tables, file }: OpenedDatabase): Database {
   const { database, location } = connection;
   const watches = createLocalWatches();
   let isOpen = true;
-  const readNow = <Result>(work: () => Result): Result => {
-    if (!isOpen) throw closedStoreError(location);
-    try {
-      return work();
-    } catch (error) {
-      throw toStoreError(error, location);
-    }
-  };
+  const { now: readNow } = guardWork(location, () => !isOpen);
   const read = async <Result>(work: () => Result): Promise<Result> => readNow(work);
   const write = async <Result>(work: () => Result): Promise<Result> => {
     const result = await read(() => transact(database, work));

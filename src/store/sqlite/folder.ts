@@ -1,5 +1,6 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { syncFolder } from '../../files/new-file.ts';
 
 /**
  * Creates the folder, for its owner alone, if it is missing, and syncs its parent. Throws the system's error.
@@ -33,19 +34,5 @@ function createIfMissing(make: () => void): boolean {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
     throw error;
-  }
-}
-
-/** Has the names in a folder written to the disk, as far as that can be had. Never throws. */
-export function syncFolder(folder: string): void {
-  try {
-    const fd = openSync(folder, 'r');
-    try {
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    // Windows and some network file systems cannot; there the folder is as durable as they make it.
   }
 }

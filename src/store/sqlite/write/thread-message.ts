@@ -13,8 +13,13 @@ export interface ThreadData {
 /** Changes to make, or nothing: the end. */
 export type ThreadRequest = readonly Change[] | null;
 
+/** The answers of a list of changes, in its order. */
+export interface ThreadDone {
+  readonly answers: readonly Answer[];
+}
+
 /** What comes back: once that it is ready, then for each request its answers or why nothing was kept. */
 export type ThreadReply =
   | { readonly status: 'ready' }
-  | { readonly status: 'done'; readonly answers: readonly Answer[] }
+  | ({ readonly status: 'done' } & ThreadDone)
   | { readonly status: 'failed'; readonly fault: Fault };
