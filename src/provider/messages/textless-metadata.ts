@@ -1,5 +1,6 @@
 import type { JSONValue, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import { isObject } from '../../json/json.ts';
+import { isSealed } from '../../text/sealed.ts';
 
 /** What the metadata belongs to: the answer itself, or a kind of its parts. */
 export type MetadataOwner = 'answer' | 'reasoning' | 'tool-call' | 'tool-result' | 'file';
@@ -30,24 +31,13 @@ type MemberTests = { readonly [member: string]: ValueTest };
 const isId = (value: string) => /^[\w.:-]{1,128}$/.test(value);
 const isDate = (value: string) => /^\d{4}-\d\d-\d\dT[\d:.]{5,18}(?:Z|[+-]\d\d:\d\d)$/.test(value);
 
-/** Whether a value is encrypted: Base64 of bytes that are not UTF-8 text. */
-function isEncrypted(value: string): boolean {
-  if (!/^[\w+/-]{22,}={0,2}$/.test(value)) return false;
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(value, 'base64'));
-    return false;
-  } catch {
-    return true;
-  }
-}
-
 const calledBy: MemberTests = { caller: { type: isId, toolId: isId } };
-const signed: MemberTests = { thoughtSignature: isEncrypted };
+const signed: MemberTests = { thoughtSignature: isSealed };
 
 const textlessMembers: Readonly<Record<MetadataOwner, Readonly<Record<string, MemberTests>>>> = {
   answer: { anthropic: { container: { id: isId, expiresAt: isDate } } },
   // Without its signature a thought cannot be sent back, and Anthropic refuses a round of tools without its thought.
-  reasoning: { anthropic: { signature: isEncrypted, redactedData: isEncrypted }, google: signed },
+  reasoning: { anthropic: { signature: isSealed, redactedData: isSealed }, google: signed },
   'tool-call': {
     anthropic: { ...calledBy, type: isId, serverName: isId, toolsetName: isId },
     google: { ...signed, serverToolCallId: isId, serverToolType: isId },

@@ -1,7 +1,7 @@
+import { isSealed } from '../../../../text/sealed.ts';
 import type { Leftovers } from '../../leftovers.ts';
 import type { Place } from '../../place.ts';
 import { isPlainId } from '../../plain-id.ts';
-import { isSealed } from './sealed.ts';
 
 /**
  * What a value may be without being told to hooks: nothing that people or models have said. `told` is read by itself, and

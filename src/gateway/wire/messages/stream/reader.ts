@@ -1,3 +1,4 @@
+import { isSealed } from '../../../../text/sealed.ts';
 import type { StreamPart, StreamReader, WireRules } from '../../codec.ts';
 import { invalidAnswer, unknownInAnswer } from '../../faults.ts';
 import { Leftovers } from '../../leftovers.ts';
@@ -7,7 +8,6 @@ import { openStrictly } from '../../strict-json.ts';
 import { readMessagesAnswer } from '../answer/answer.ts';
 import { answerShape } from '../answer/answer-shape.ts';
 import { findBlockKind } from '../blocks/block-kinds.ts';
-import { isSealed } from '../blocks/sealed.ts';
 import { collectLeftovers } from '../blocks/shapes.ts';
 import { AssembledMessage } from './assembled-message.ts';
 import { deltaShapes, eventShapes } from './event-shapes.ts';
