@@ -8,6 +8,11 @@ export interface ListenAddress {
   readonly port: number;
 }
 
+/** `HOST:PORT`, as `parseListen` reads it. */
+export function formatListen({ host, port }: ListenAddress): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 const pattern = new RegExp(listenPattern);
 
 /** The parts of `HOST:PORT`, in which an IPv6 address stands in brackets; undefined for any other text. */

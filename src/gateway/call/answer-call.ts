@@ -1,5 +1,4 @@
-import { isTextTooDeep } from '../../json/depth.ts';
-import { invalidRequest } from '../wire/faults.ts';
+import { isAnthropicEndpoint } from '../wire/endpoints.ts';
 import { CallAccount } from './call-account.ts';
 import type { ClientCall, ClientReply } from './client-call.ts';
 import { presentedKey } from './credential.ts';
@@ -28,7 +27,6 @@ async function answer(call: IncomingCall): Promise<ClientReply> {
   account.caller = caller;
   const text = decodeRequest(await client.readBody(config.limits.bodyBytes));
   account.request = text;
-  if (isTextTooDeep(text, 0, config.limits.depth)) throw invalidRequest('The body is nested too deeply.');
   const hooks = services.hooksOf(caller);
   const isRead = hooks.hears('before_call') || hooks.hears('after_call') || services.tools !== undefined;
   return isRead
@@ -54,7 +52,7 @@ async function refuse({ client, services, account }: IncomingCall, thrown: unkno
 
 /** Every answer has an id by which it can be found, the upstream's where it has one. */
 function withRequestId(reply: ClientReply, { endpoint }: ClientCall, id: string): ClientReply {
-  const name = endpoint === 'messages' || endpoint === 'count_tokens' ? 'request-id' : 'x-request-id';
+  const name = isAnthropicEndpoint(endpoint) ? 'request-id' : 'x-request-id';
   if (reply.headers[name] !== undefined) return reply;
   return { ...reply, headers: { ...reply.headers, [name]: id } };
 }

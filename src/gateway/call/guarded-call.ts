@@ -1,5 +1,4 @@
-import { forwardedHeaders, mediaTypeOf } from '../upstream/headers.ts';
-import type { UpstreamAnswer } from '../upstream/upstream.ts';
+import { mediaTypeOf } from '../upstream/headers.ts';
 import { invalidAnswer } from '../wire/faults.ts';
 import { judgeContextOf, type PassedRequest, runBeforeCall } from './before-call.ts';
 import type { ClientReply } from './client-call.ts';
@@ -9,7 +8,7 @@ import { judgeWhole } from './judge-whole.ts';
 import { giveKeptAnswer } from './kept-answer.ts';
 import type { GuardedCall, ReadCall } from './stages.ts';
 import { toDenialReply, toStandInReply } from './stand-in.ts';
-import { requireReadable } from './upstream-body.ts';
+import { askUpstream } from './upstream-answer.ts';
 
 /** Answers a call whose request and answer pass hooks. Throws RefusedCall. */
 export async function answerGuarded(call: GuardedCall, text: string): Promise<ClientReply> {
@@ -33,28 +32,10 @@ export async function answerGuarded(call: GuardedCall, text: string): Promise<Cl
 async function judgeUpstream(call: ReadCall, passed: PassedRequest): Promise<ClientReply> {
   const kept = await call.services.tools?.recall(judgeContextOf(call));
   if (kept !== undefined) return await giveKeptAnswer(call, passed, kept);
-  const answer = await askUpstream(call, passed);
+  const answer = await askUpstream(call, call.offered, passed.body);
   const isStream = answer.status < 300 && mediaTypeOf(answer.headers) === 'text/event-stream';
   if (!isStream) return await judgeWhole(call, passed, answer);
   if (call.request.isStream) return await judgeStream(call, passed, answer);
   answer.discard();
   throw invalidAnswer('it is a stream, and none was asked for');
-}
-
-async function askUpstream(
-  { client, services, account, offered }: ReadCall,
-  { body }: PassedRequest,
-): Promise<UpstreamAnswer> {
-  const answer = await account.time('upstream', () =>
-    offered.upstream.send({
-      endpoint: client.endpoint,
-      query: client.query,
-      headers: forwardedHeaders(client.headers, services.config.passThrough),
-      body,
-      signal: client.signal,
-    }),
-  );
-  account.upstreamStatus = answer.status;
-  requireReadable(answer, offered.provider.id);
-  return answer;
 }

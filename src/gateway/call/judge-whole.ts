@@ -10,7 +10,7 @@ import { createFire, judgeContextOf, type PassedRequest } from './before-call.ts
 import type { ClientReply } from './client-call.ts';
 import type { ReadCall } from './stages.ts';
 import { toDenialReply, toStandInReply } from './stand-in.ts';
-import { readWhole } from './upstream-body.ts';
+import { readWhole } from './upstream-answer.ts';
 
 /** Takes a whole answer, an error too, through the after_call hooks. Throws RefusedCall. */
 export async function judgeWhole(
@@ -26,6 +26,17 @@ export async function judgeWhole(
   const isError = answer.status >= 400;
   const read = isError ? codec.readError(text) : codec.readAnswer(text, services.rules, request);
   account.usage = read.usage;
+  return await giveJudged(call, passed, read, (body) => giveOn(call, answer, body));
+}
+
+/** Gives what the after_call hooks make of an answer: a denial, a stand-in, or by `give` what they let pass of it. */
+export async function giveJudged(
+  call: ReadCall,
+  passed: PassedRequest,
+  read: WireAnswer,
+  give: (body: string) => Promise<ClientReply>,
+): Promise<ClientReply> {
+  const { account, client } = call;
   const note = (decision: Decision) => account.decided('after_call', decision);
   const verdict = await account.time('hooks', () => judgeAnswer(read, judgeOf(call, passed, note)));
   client.signal.throwIfAborted();
@@ -35,7 +46,7 @@ export async function judgeWhole(
     case 'stand-in':
       return await toStandInReply(call, verdict, 'after_call');
     default:
-      return await giveOn(call, answer, verdict.body);
+      return await give(verdict.body);
   }
 }
 

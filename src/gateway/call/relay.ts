@@ -1,29 +1,22 @@
-import { forwardedHeaders, mediaTypeOf, returnedHeaders } from '../upstream/headers.ts';
+import { isTextTooDeep } from '../../json/depth.ts';
+import { mediaTypeOf, returnedHeaders } from '../upstream/headers.ts';
 import type { UpstreamAnswer } from '../upstream/upstream.ts';
+import { invalidRequest } from '../wire/faults.ts';
 import type { ClientReply } from './client-call.ts';
 import { enterCall } from './enter.ts';
 import { peekRequest, renameModel } from './peek.ts';
 import { relayStream } from './relay-stream.ts';
 import type { CallOfCaller } from './stages.ts';
-import { readWhole, requireReadable } from './upstream-body.ts';
+import { askUpstream, readWhole } from './upstream-answer.ts';
 import { usageIn } from './usage.ts';
 
 /** Answers a call that no hook hears of: what comes goes on as it is, and no more of it is read than limits need. */
 export async function relay(call: CallOfCaller, text: string): Promise<ClientReply> {
-  const { client, services, account } = call;
+  const { limits } = call.services.config;
+  if (isTextTooDeep(text, 0, limits.depth)) throw invalidRequest('The body is nested too deeply.');
   const request = peekRequest(text);
   const offered = await enterCall(call, request);
-  const answer = await account.time('upstream', () =>
-    offered.upstream.send({
-      endpoint: client.endpoint,
-      query: client.query,
-      headers: forwardedHeaders(client.headers, services.config.passThrough),
-      body: renameModel(request, offered.upstreamName),
-      signal: client.signal,
-    }),
-  );
-  account.upstreamStatus = answer.status;
-  requireReadable(answer, offered.provider.id);
+  const answer = await askUpstream(call, offered, renameModel(request, offered.upstreamName));
   const mediaType = mediaTypeOf(answer.headers);
   if (mediaType === 'text/event-stream') return relayStream(call, answer);
   return await relayWhole(call, answer, mediaType);

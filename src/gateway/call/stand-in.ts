@@ -32,11 +32,20 @@ async function standIn(
   substitute: Substitute,
   headers: Readonly<Record<string, string>>,
 ): Promise<ClientReply> {
-  const { services, client, request, account } = call;
-  const codec = services.codecs[client.endpoint];
-  const body = codec.substitute?.(substitute, request.model);
+  const { services, client, request } = call;
+  const body = services.codecs[client.endpoint].substitute?.(substitute, request.model);
   if (body === undefined) throw new RefusedCall(noTexts);
-  const writer = request.isStream ? codec.stream?.writer(request) : undefined;
+  return await giveAsAsked(call, body, headers);
+}
+
+/** Gives a whole answer of our own as the client asked for it, as a stream or whole. */
+export async function giveAsAsked(
+  { services, client, request, account }: ReadCall,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<ClientReply> {
+  const { stream } = services.codecs[client.endpoint];
+  const writer = request.isStream ? stream?.writer(request) : undefined;
   const text = writer === undefined ? body : writer.finish(body);
   await account.end({ status: 200, outcome: 'allowed', answer: text });
   const form = writer === undefined ? { 'content-type': 'application/json' } : streamHeaders;

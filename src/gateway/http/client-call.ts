@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ClientCall } from '../call/client-call.ts';
+import { joinChunks, readAll } from '../wire/read-all.ts';
 import { RefusedCall } from '../wire/refusal.ts';
 
 /** What Node's server gives beside a request; absent where the request comes from somewhere else. */
@@ -19,7 +20,7 @@ export function toClientCall(
     const length = headers['content-length'];
     if (typeof length === 'string' && Number(length) > maxBytes) throw tooLarge(maxBytes);
     return incoming === undefined
-      ? await readStream(request.body, maxBytes)
+      ? await readAll(request.body ?? [], maxBytes, () => tooLarge(maxBytes))
       : await readIncoming(incoming, maxBytes);
   };
   return { ...about, headers, readBody: read, signal: request.signal };
@@ -61,22 +62,6 @@ function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint
     };
     incoming.on('data', onData).once('end', onEnd).once('close', onClose).on('error', onClose);
   });
-}
-
-async function readStream(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body ?? []) {
-    length += chunk.length;
-    if (length > maxBytes) throw tooLarge(maxBytes);
-    chunks.push(chunk);
-  }
-  return joinChunks(chunks, length);
-}
-
-function joinChunks(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const [only] = chunks;
-  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, length);
 }
 
 function brokenOff(): RefusedCall {

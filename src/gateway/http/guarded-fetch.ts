@@ -3,13 +3,14 @@ import { answerCall } from '../call/answer-call.ts';
 import { toRefusal, toRefusalReply } from '../call/reply.ts';
 import type { GatewayServices } from '../call/services.ts';
 import { admitEverybody } from '../keys/anonymous.ts';
-import { toUpstreamRefusal } from '../upstream/failures.ts';
+import { readStream, toUpstreamRefusal } from '../upstream/failures.ts';
 import { toHeaderMap } from '../upstream/headers.ts';
 import type { Upstream, UpstreamAnswer, UpstreamRequest } from '../upstream/upstream.ts';
 import type { EndpointName } from '../wire/codec.ts';
+import { endpointNames, endpointPaths } from '../wire/endpoints.ts';
 import { toClientCall } from './client-call.ts';
 import { queryOf } from './query.ts';
-import { toResponse } from './routes.ts';
+import { toResponse } from './response.ts';
 
 /** Makes a call that was guarded. */
 export type Fetch = typeof globalThis.fetch;
@@ -44,16 +45,8 @@ export function createGuardedFetch(services: GatewayServices, inner: Fetch): Fet
 
 /** By the end of the path, since APIs stand below different bases. */
 function endpointOf(pathname: string): EndpointName | undefined {
-  return ends.find(([, end]) => pathname.endsWith(end))?.[0];
+  return endpointNames.find((endpoint) => pathname.endsWith(endpointPaths[endpoint]));
 }
-
-const ends: readonly (readonly [EndpointName, string])[] = [
-  ['chat', '/chat/completions'],
-  ['responses', '/responses'],
-  ['embeddings', '/embeddings'],
-  ['count_tokens', '/messages/count_tokens'],
-  ['messages', '/messages'],
-];
 
 function refuseRoute({ codecs }: GatewayServices): Response {
   const message = 'This call is none that hooks can read, so it is not made.';
@@ -109,7 +102,7 @@ async function sendByFetch(
     return {
       status: answer.status,
       headers: withoutEncoding(toHeaderMap(answer.headers)),
-      body: readBody(stream, host, signal),
+      body: readStream(stream ?? [], host, signal),
       discard: () => void stream?.cancel().catch(() => {}),
     };
   } catch (thrown) {
@@ -121,17 +114,4 @@ async function sendByFetch(
 /** What `fetch` gives is decoded already. */
 function withoutEncoding({ 'content-encoding': _, ...headers }: Readonly<Record<string, string>>) {
   return headers;
-}
-
-async function* readBody(
-  stream: ReadableStream<Uint8Array> | null,
-  host: string,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* stream ?? [];
-  } catch (thrown) {
-    signal.throwIfAborted();
-    throw toUpstreamRefusal(thrown, host);
-  }
 }

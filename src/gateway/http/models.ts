@@ -5,6 +5,7 @@ import type { GatewayServices } from '../call/services.ts';
 import { type ClientHeaders, toHeaderMap } from '../upstream/headers.ts';
 import type { OfferedModel } from '../upstream/upstream.ts';
 import { RefusedCall } from '../wire/refusal.ts';
+import { toResponse } from './response.ts';
 
 /** `GET /v1/models`: the caller's models, as the SDK that asks reads them. */
 export async function answerModels(request: Request, services: GatewayServices): Promise<Response> {
@@ -38,8 +39,7 @@ async function answer(
     return Response.json(tell(caller, headers));
   } catch (thrown) {
     const codec = services.codecs[isAnthropic(headers) ? 'messages' : 'chat'];
-    const { status, headers: told, body } = toRefusalReply(codec, toRefusal(thrown));
-    return new Response(String(body), { status, headers: told });
+    return toResponse(toRefusalReply(codec, toRefusal(thrown)));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { EndpointName } from '../wire/codec.ts';
+import { isAnthropicEndpoint } from '../wire/endpoints.ts';
 import { invalidRequest } from '../wire/faults.ts';
 
 /**
@@ -9,9 +10,8 @@ export function queryOf(url: string, endpoint: EndpointName): string {
   const start = url.indexOf('?');
   const query = start === -1 ? '' : url.slice(start);
   if (query === '' || query === '?') return '';
-  const isAnthropic = endpoint === 'messages' || endpoint === 'count_tokens';
   // Anthropic's SDK, and its agent, call the beta of Messages so.
-  if (isAnthropic && query === '?beta=true') return query;
+  if (isAnthropicEndpoint(endpoint) && query === '?beta=true') return query;
   if (/^\?api-version=[\w.-]{1,40}$/.test(query)) return query;
   throw invalidRequest('The address has a query that is not known here.');
 }

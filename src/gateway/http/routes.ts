@@ -1,23 +1,20 @@
 import { type Context, Hono } from 'hono';
 import { answerCall } from '../call/answer-call.ts';
-import type { ClientReply } from '../call/client-call.ts';
 import { toRefusal, toRefusalReply } from '../call/reply.ts';
 import type { GatewayServices } from '../call/services.ts';
 import type { EndpointName } from '../wire/codec.ts';
+import { endpointNames, endpointPaths } from '../wire/endpoints.ts';
 import type { Refusal } from '../wire/refusal.ts';
 import { type NodeBindings, toClientCall } from './client-call.ts';
 import { answerModel, answerModels } from './models.ts';
 import { queryOf } from './query.ts';
+import { toResponse } from './response.ts';
 import { requireTrustedOrigin } from './trusted-origin.ts';
 
-/** Where each endpoint is. */
-export const endpointPaths: Readonly<Record<EndpointName, string>> = {
-  chat: '/v1/chat/completions',
-  responses: '/v1/responses',
-  embeddings: '/v1/embeddings',
-  messages: '/v1/messages',
-  count_tokens: '/v1/messages/count_tokens',
-};
+/** Where the gateway has an endpoint. */
+export function pathOf(endpoint: EndpointName): string {
+  return `/v1${endpointPaths[endpoint]}`;
+}
 
 /** What the routes of a gateway ask for. */
 export interface RouteContext {
@@ -33,7 +30,7 @@ export function createRoutes({ services, isReady }: RouteContext): Hono<Env> {
   const app = new Hono<Env>();
   for (const endpoint of endpointNames) {
     const codec = services.codecs[endpoint];
-    app.post(endpointPaths[endpoint], async (context) => {
+    app.post(pathOf(endpoint), async (context) => {
       const { raw } = context.req;
       try {
         if (!isReady()) return toResponse(toRefusalReply(codec, leaving));
@@ -60,13 +57,6 @@ export function createRoutes({ services, isReady }: RouteContext): Hono<Env> {
   return app;
 }
 
-const endpointNames = ['chat', 'responses', 'embeddings', 'messages', 'count_tokens'] as const;
-
-/** A reply for whoever asked. */
-export function toResponse({ status, headers, body }: ClientReply): Response {
-  return new Response(body instanceof Uint8Array ? new Uint8Array(body) : body, { status, headers });
-}
-
 function plain(status: number, text: string): Response {
   return new Response(`${text}\n`, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } });
 }
@@ -87,7 +77,7 @@ function refuseRoute(path: string, { codecs }: GatewayServices): Response {
 }
 
 function allowedAt(path: string): string | undefined {
-  if (Object.values(endpointPaths).includes(path)) return 'POST';
+  if (endpointNames.some((endpoint) => pathOf(endpoint) === path)) return 'POST';
   return ['/', '/healthz', '/readyz', '/v1/models'].includes(path) ? 'GET, HEAD' : undefined;
 }
 

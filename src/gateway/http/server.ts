@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { GatewayLimits } from '../../config/config.ts';
+import { formatListen } from '../../config/listen.ts';
 import { RuntimeError } from '../../errors.ts';
 import type { NodeBindings } from './client-call.ts';
 
@@ -133,7 +134,7 @@ function isAddressInfo(address: unknown): address is AddressInfo {
 }
 
 function urlOf(host: string, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return `http://${formatListen({ host, port })}`;
 }
 
 async function close(server: Server, drainMs: number): Promise<number> {

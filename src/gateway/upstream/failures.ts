@@ -57,3 +57,17 @@ function systemCodeOf(thrown: unknown): string | undefined {
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : undefined;
 }
+
+/** The bytes of an upstream's answer. Throws RefusedCall where they end early, and what aborts the call. */
+export async function* readStream(
+  stream: AsyncIterable<Uint8Array> | readonly never[],
+  upstream: string,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream;
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw toUpstreamRefusal(thrown, upstream);
+  }
+}

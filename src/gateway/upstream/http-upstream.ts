@@ -5,9 +5,9 @@ import { toRuntimeError } from '../../errors.ts';
 import { type HttpAccess, readAccess } from '../../provider/open/http-model.ts';
 import { providerKinds } from '../../provider/open/provider-kinds.ts';
 import { once } from '../../time/once.ts';
-import type { EndpointName } from '../wire/codec.ts';
+import { endpointPaths } from '../wire/endpoints.ts';
 import { RefusedCall } from '../wire/refusal.ts';
-import { toUpstreamRefusal } from './failures.ts';
+import { readStream, toUpstreamRefusal } from './failures.ts';
 import type { ClientHeaders } from './headers.ts';
 import { isAnthropic } from './provider-types.ts';
 import type { HeaderMap, Upstream, UpstreamAnswer, UpstreamRequest } from './upstream.ts';
@@ -79,14 +79,6 @@ function headersOf({ type }: ProviderConfig, { apiKey, headers }: HttpAccess): H
   return { ...credential, ...own };
 }
 
-const paths: Readonly<Record<EndpointName, string>> = {
-  chat: '/chat/completions',
-  responses: '/responses',
-  embeddings: '/embeddings',
-  messages: '/messages',
-  count_tokens: '/messages/count_tokens',
-};
-
 async function send(id: string, target: Target, request: UpstreamRequest): Promise<UpstreamAnswer> {
   const { endpoint, query, headers, body, signal } = request;
   try {
@@ -96,7 +88,7 @@ async function send(id: string, target: Target, request: UpstreamRequest): Promi
       body: stream,
     } = await target.pool.request({
       method: 'POST',
-      path: target.basePath + paths[endpoint] + query,
+      path: target.basePath + endpointPaths[endpoint] + query,
       headers: { ...withoutReplaced(headers, target.headers), ...fixedHeaders },
       body,
       signal,
@@ -105,7 +97,7 @@ async function send(id: string, target: Target, request: UpstreamRequest): Promi
     return {
       status: statusCode,
       headers: flatten(answered),
-      body: readBody(id, stream, signal),
+      body: readStream(stream, id, signal),
       discard: () => void stream.destroy(),
     };
   } catch (thrown) {
@@ -135,17 +127,4 @@ function flatten(headers: ClientHeaders): HeaderMap {
     if (typeof value === 'string') flat[name] = value;
   }
   return flat;
-}
-
-async function* readBody(
-  id: string,
-  stream: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* stream;
-  } catch (thrown) {
-    signal.throwIfAborted();
-    throw toUpstreamRefusal(thrown, id);
-  }
 }

@@ -1,6 +1,6 @@
 import type { HostEnv } from '../../binding/env.ts';
 import type { GatewayConfig, RuntimeConfig } from '../../config/config.ts';
-import type { ListenAddress } from '../../config/listen.ts';
+import { formatListen, type ListenAddress } from '../../config/listen.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
@@ -8,7 +8,7 @@ import { type AuditLogOptions, openAuditLog } from '../../gateway/audit/audit-lo
 import type { Caller } from '../../gateway/call/ports.ts';
 import type { GatewayServices } from '../../gateway/call/services.ts';
 import { createGuardedFetch, type Fetch } from '../../gateway/http/guarded-fetch.ts';
-import { createRoutes, endpointPaths } from '../../gateway/http/routes.ts';
+import { createRoutes, pathOf } from '../../gateway/http/routes.ts';
 import type { FetchHandler } from '../../gateway/http/server.ts';
 import { isLoopbackName } from '../../gateway/http/trusted-origin.ts';
 import { openAdmission } from '../../gateway/keys/admission.ts';
@@ -115,16 +115,16 @@ function describeOffer({ models, left }: Offer) {
     models: models.map(({ name, provider, endpoints }) => ({
       name,
       provider: provider.id,
-      endpoints: [...endpoints].map((endpoint) => endpointPaths[endpoint]),
+      endpoints: [...endpoints].map(pathOf),
     })),
     not_offered: left.map(({ provider, why }) => ({ provider, reason: why })),
   };
 }
 
-function describeSettings({ drainMs, limits }: GatewayConfig, { host, port }: ListenAddress) {
+function describeSettings({ drainMs, limits }: GatewayConfig, address: ListenAddress) {
   const { headersMs, requestMs, idleMs, connections } = limits;
   return {
-    listen: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    listen: formatListen(address),
     drain_ms: drainMs,
     limits: { headers_ms: headersMs, request_ms: requestMs, idle_ms: idleMs, connections },
   };

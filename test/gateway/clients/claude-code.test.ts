@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { serveTestGateway } from '../http/serve-gateway.ts';
 import { message, startMessagesUpstream, text } from '../upstreams/messages-upstream.ts';
-import { serveTestGateway } from '../upstreams/served-gateway.ts';
 import { accumulate } from '../wire/messages/sdk.ts';
 import { claudeCodeHeaders, firstTurn, secondTurn } from './claude-code-requests.ts';
 

@@ -8,9 +8,9 @@ import {
   startResponsesUpstream,
   thought,
 } from '../upstreams/responses-upstream.ts';
-import { serveTestGateway, type TestServer } from '../upstreams/served-gateway.ts';
 import { codexHeaders, codexRequest } from '../wire/responses/codex-samples.ts';
 import { eventsOf } from '../wire/responses/streamed.ts';
+import { serveTestGateway, type TestServer } from './serve-gateway.ts';
 
 /** Denies `forbidden`, and hides `ann`. */
 const hook = `#!/usr/bin/env python3

@@ -1,8 +1,8 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
 import { expect, test } from 'vitest';
+import { serveTestGateway } from '../http/serve-gateway.ts';
 import { message, startMessagesUpstream, text } from '../upstreams/messages-upstream.ts';
-import { serveTestGateway } from '../upstreams/served-gateway.ts';
 
 const allow = '#!/bin/sh\ncat > /dev/null\necho \'{"allow": true}\'\n';
 const signature = Buffer.from(new Uint8Array(90).fill(0xfe)).toString('base64');

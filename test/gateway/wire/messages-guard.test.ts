@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { expect, test } from 'vitest';
+import { serveTestGateway } from '../http/serve-gateway.ts';
 import { type MessagesReply, message, startMessagesUpstream, text } from '../upstreams/messages-upstream.ts';
-import { serveTestGateway } from '../upstreams/served-gateway.ts';
 
 /** Denies what has `forbidden` in it, and makes `[name]` of `Jane` in all that it is sent. */
 const hook = `#!/usr/bin/env python3

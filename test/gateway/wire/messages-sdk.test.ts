@@ -1,8 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, test } from 'vitest';
+import { serveTestGateway } from '../http/serve-gateway.ts';
 import type { SeenRequest } from '../upstream-server.ts';
 import { type MessagesReply, message, startMessagesUpstream, text } from '../upstreams/messages-upstream.ts';
-import { serveTestGateway } from '../upstreams/served-gateway.ts';
 import { messageScenes, type Scene } from './messages-scenes.ts';
 
 const allow = '#!/bin/sh\ncat > /dev/null\necho \'{"allow": true}\'\n';

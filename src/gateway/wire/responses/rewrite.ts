@@ -81,19 +81,42 @@ function rewriteBody(body: readonly BodyFacet[], { content, parts }: Members, ed
   return '';
 }
 
-/** Each given part stands for the next one of its kind that was sent; those between them are taken out. */
 function rewriteParts(body: readonly BodyFacet[], given: readonly Members[], edits: Edits): void {
+  matchInOrder(body, given, {
+    what: 'a part that was not sent',
+    isOf: isPart,
+    remove: (facet) => removeEntry(facet, edits),
+    write: (facet, part) => {
+      if (facet.kind === 'text') putText(facet, requireString(part['text'], 'text'), edits);
+      else putMediaText(facet, part, edits);
+    },
+  });
+}
+
+interface Matching<Facet> {
+  /** What a replaced message has where no facet is like what was given. */
+  readonly what: string;
+  readonly isOf: (facet: Facet, given: Members) => boolean;
+  readonly remove: (facet: Facet) => void;
+  readonly write: (facet: Facet, given: Members) => void;
+}
+
+/** Each that is given stands for the next facet of its kind; those between them are taken out. */
+function matchInOrder<Facet>(
+  facets: readonly Facet[],
+  given: readonly Members[],
+  { what, isOf, remove, write }: Matching<Facet>,
+): void {
   let next = 0;
-  for (const part of given) {
-    const at = findFrom(body, next, (facet) => isPart(facet, part));
-    const facet = body[at];
-    if (facet === undefined) throw unwritable('a replaced message has a part that was not sent');
-    for (const skipped of body.slice(next, at)) removeEntry(skipped, edits);
+  for (const each of given) {
+    const at = findFrom(facets, next, (facet) => isOf(facet, each));
+    const facet = facets[at];
+    if (facet === undefined) throw unwritable(`a replaced message has ${what}`);
+    for (const skipped of facets.slice(next, at)) remove(skipped);
     next = at + 1;
-    if (facet.kind === 'text') putText(facet, requireString(part['text'], 'text'), edits);
-    else putMediaText(facet, part, edits);
+    write(facet, each);
   }
-  for (const skipped of body.slice(next)) removeEntry(skipped, edits);
+  for (const skipped of facets.slice(next)) remove(skipped);
 }
 
 function isPart(facet: BodyFacet, { type, text: _, ...part }: Members): boolean {
@@ -143,17 +166,16 @@ function rewriteTexts(texts: readonly TextFacet[], changed: unknown, { name, edi
 
 /** Calls are found again by their ids, in order. */
 function rewriteCalls(calls: readonly CallFacet[], changed: unknown, edits: Edits): void {
-  const given = isLeftOut(changed) ? [] : requireObjects(changed, 'tool_calls');
-  let next = 0;
-  for (const call of given) {
-    const at = findFrom(calls, next, ({ id }) => id === call['id']);
-    const facet = calls[at];
-    if (facet === undefined) throw unwritable('a replaced message has a tool call that was not there');
-    for (const skipped of calls.slice(next, at)) removeEntry(skipped, edits);
-    next = at + 1;
-    rewriteCall(facet, call, edits);
-  }
-  for (const skipped of calls.slice(next)) removeEntry(skipped, edits);
+  matchInOrder(calls, givenIn(changed, 'tool_calls'), {
+    what: 'a tool call that was not there',
+    isOf: ({ id }, call) => id === call['id'],
+    remove: (facet) => removeEntry(facet, edits),
+    write: (facet, call) => rewriteCall(facet, call, edits),
+  });
+}
+
+function givenIn(changed: unknown, name: string): readonly Members[] {
+  return isLeftOut(changed) ? [] : requireObjects(changed, name);
 }
 
 function rewriteCall(facet: CallFacet, { id: _, name, args, ...rest }: Members, edits: Edits): void {
@@ -168,17 +190,12 @@ function rewriteCall(facet: CallFacet, { id: _, name, args, ...rest }: Members, 
 }
 
 function rewriteResults({ results }: Facets, changed: unknown, edits: Edits): void {
-  const given = isLeftOut(changed) ? [] : requireObjects(changed, 'tool_results');
-  let next = 0;
-  for (const result of given) {
-    const at = findFrom(results, next, ({ id }) => id === result['id']);
-    const facet = results[at];
-    if (facet === undefined) throw unwritable('a replaced message has a tool result that was not there');
-    for (const skipped of results.slice(next, at)) removeTexts(skipped.texts, edits);
-    next = at + 1;
-    putTexts(facet.texts, requireString(result['content'], 'content'), edits);
-  }
-  for (const skipped of results.slice(next)) removeTexts(skipped.texts, edits);
+  matchInOrder(results, givenIn(changed, 'tool_results'), {
+    what: 'a tool result that was not there',
+    isOf: ({ id }, result) => id === result['id'],
+    remove: ({ texts }) => removeTexts(texts, edits),
+    write: ({ texts }, result) => putTexts(texts, requireString(result['content'], 'content'), edits),
+  });
 }
 
 function removeTexts(texts: readonly TextFacet[], edits: Edits): void {
@@ -187,7 +204,7 @@ function removeTexts(texts: readonly TextFacet[], edits: Edits): void {
 
 /** Citations can be left out, and their texts changed where they are all given. */
 function rewriteCitations({ citations }: Facets, changed: unknown, edits: Edits): void {
-  const given = isLeftOut(changed) ? [] : requireObjects(changed, 'citations');
+  const given = givenIn(changed, 'citations');
   if (given.length === citations.length) {
     for (const [index, facet] of citations.entries()) rewriteCitation(facet, given[index] ?? {}, edits);
     return;

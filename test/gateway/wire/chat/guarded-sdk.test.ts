@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
+import { serveTestGateway } from '../../http/serve-gateway.ts';
 import { cutText, type OpenAiReply, startOpenAiUpstream } from '../../upstreams/openai-upstream.ts';
-import { serveTestGateway } from '../../upstreams/served-gateway.ts';
 import { openai } from './sdk-scenes.ts';
 import { frame, streamOf } from './streams.ts';
 

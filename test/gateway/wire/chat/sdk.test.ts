@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isObject } from '../../../../src/json/json.ts';
+import { serveTestGateway, type TestServer } from '../../http/serve-gateway.ts';
 import type { SeenRequest } from '../../upstream-server.ts';
 import { type OpenAiUpstream, startOpenAiUpstream } from '../../upstreams/openai-upstream.ts';
-import { serveTestGateway, type TestServer } from '../../upstreams/served-gateway.ts';
 import { aiScenes, openaiScenes, otherScenes, type Scene } from './sdk-scenes.ts';
 
 const allow = '#!/bin/sh\ncat > /dev/null\necho \'{"allow": true}\'\n';

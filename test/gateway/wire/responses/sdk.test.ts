@@ -3,6 +3,7 @@ import { ChatOpenAI } from '@langchain/openai';
 import { generateText, jsonSchema, streamText, type ToolSet } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serveTestGateway, type TestServer } from '../../http/serve-gateway.ts';
 import { openaiProvider } from '../../open-gateway.ts';
 import type { UpstreamServer } from '../../upstream-server.ts';
 import {
@@ -12,7 +13,6 @@ import {
   startResponsesUpstream,
   thought,
 } from '../../upstreams/responses-upstream.ts';
-import { serveTestGateway, type TestServer } from '../../upstreams/served-gateway.ts';
 
 /** Lets everything pass, having read it. */
 const allow = `#!/bin/sh

@@ -1,9 +1,32 @@
-import type { UpstreamAnswer } from '../upstream/upstream.ts';
+import { forwardedHeaders } from '../upstream/headers.ts';
+import type { OfferedModel, UpstreamAnswer } from '../upstream/upstream.ts';
 import { invalidAnswer } from '../wire/faults.ts';
+import { readAll } from '../wire/read-all.ts';
 import { RefusedCall } from '../wire/refusal.ts';
+import type { CallOfCaller } from './stages.ts';
+
+/** Sends a body to the upstream that offers the model. Throws RefusedCall, also for an answer that cannot be read. */
+export async function askUpstream(
+  { client, services, account }: CallOfCaller,
+  { upstream, provider }: OfferedModel,
+  body: string,
+): Promise<UpstreamAnswer> {
+  const answer = await account.time('upstream', () =>
+    upstream.send({
+      endpoint: client.endpoint,
+      query: client.query,
+      headers: forwardedHeaders(client.headers, services.config.passThrough),
+      body,
+      signal: client.signal,
+    }),
+  );
+  account.upstreamStatus = answer.status;
+  requireReadable(answer, provider.id);
+  return answer;
+}
 
 /** Refuses answers that cannot be read or must not be followed. Throws RefusedCall (502). */
-export function requireReadable(answer: UpstreamAnswer, provider: string): void {
+function requireReadable(answer: UpstreamAnswer, provider: string): void {
   const { status, headers } = answer;
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.trim().toLowerCase() !== 'identity') {
@@ -18,15 +41,7 @@ export function requireReadable(answer: UpstreamAnswer, provider: string): void 
 
 /** All bytes of an answer. Throws RefusedCall (502 `answer_too_large`) when there are more than `maxBytes`. */
 export async function readWhole({ body }: UpstreamAnswer, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > maxBytes) throw tooLarge();
-    chunks.push(chunk);
-  }
-  const [only] = chunks;
-  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, length);
+  return await readAll(body, maxBytes, tooLarge);
 }
 
 function tooLarge(): RefusedCall {
