@@ -52,6 +52,11 @@ export const catalogue = {
     summary: 'The process could not be started.',
     hint: 'Check that the command exists, is executable and has a #! line.',
   },
+  SANDBOX_FAILED: {
+    summary:
+      'The sandbox that an entry names cannot be had, could not be set up, or does not show the command: nothing was run.',
+    hint: 'The message says what is missing; docs/sandboxes.md tells what a sandbox shows.',
+  },
   PROCESS_EXIT: {
     summary: 'The process ended with an exit code other than 0.',
     hint: 'Its stderr is in the log and in details.stderr.',

@@ -1,6 +1,7 @@
 import type { DialectName } from '../config/config.ts';
 import type { Capability } from '../contract/event.ts';
 import type { ProcessLimits } from '../dialects/process-config.ts';
+import type { Sandbox } from './sandbox.ts';
 
 /** How a server that exited is restarted; times are milliseconds. */
 export interface RestartPolicy {
@@ -11,19 +12,6 @@ export interface RestartPolicy {
   readonly circuitDeaths: number;
   readonly circuitPauseMs: number;
 }
-
-/** Where a process runs instead of directly; all paths are absolute. */
-export type Sandbox =
-  | {
-      readonly mode: 'bubblewrap';
-      /** Whether the network of the host is there. */
-      readonly network: boolean;
-      /** What may be read beside the system’s own folders. */
-      readonly read: readonly string[];
-      readonly write: readonly string[];
-    }
-  /** The program and first arguments that the command is handed to, such as `docker run IMAGE`. */
-  | { readonly mode: 'command'; readonly prefix: readonly string[] };
 
 /** A fully resolved config entry: every default, path, environment value and limit is final. */
 export interface Binding {

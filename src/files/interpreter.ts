@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { delimiter, resolve } from 'node:path';
+import { basename, delimiter, resolve } from 'node:path';
 
 /** Why the system cannot run a file that is there and executable, and what to do about it. */
 export interface LoadFault {
@@ -122,6 +122,15 @@ function findEnvFault(path: string, argument: string, searchPath: string): LoadF
 function isOnPath(program: string, searchPath: string): boolean {
   if (program.includes('/')) return isFile(program);
   return searchPath.split(delimiter).some((folder) => folder !== '' && isFile(resolve(folder, program)));
+}
+
+/** The interpreter that the `#!` line of a file names and its options, as `env` would start it; undefined where there is none. */
+export function interpreterWords(path: string): readonly string[] | undefined {
+  const line = tryReadHead(path)?.toString().split('\n', 1)[0];
+  const [, program, rest = ''] = /^#!\s*(\S+)\s*(.*?)\s*$/.exec(line ?? '') ?? [];
+  if (program === undefined) return undefined;
+  if (basename(program) !== 'env') return rest === '' ? [program] : [program, rest];
+  return rest.replace(/^(?:-S|--split-string=?)\s*/, '').split(/\s+/);
 }
 
 /** Whether there is a file, or a link to one; false also where the path is too long or its folder is closed to us. */

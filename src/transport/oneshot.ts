@@ -124,6 +124,8 @@ async function takeReply(
     const outputs = isFailed ? Promise.all([stdout.done, child.stderrClosed]) : stdout.done;
     await drain(Promise.race([outputs, stdout.overflowed]), binding.drainMs);
   }
+  const fault = isFailed ? child.startFault() : undefined;
+  if (fault !== undefined) throw fault;
   const bytes = stdout.bytes();
   if (bytes === undefined) throw outputLimitError(binding);
   return { via: 'process', ...ended, stdout: bytes, stderr: child.stderr() };

@@ -2,10 +2,11 @@ import type { Readable, Writable } from 'node:stream';
 import type { Binding } from '../binding/binding.ts';
 import type { Emit } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';
+import type { RuntimeError } from '../errors.ts';
 import { createExecutableFinder } from '../files/executable.ts';
 import { sleep, waitForSettled } from '../time/deadline.ts';
 import { type CollectedOutput, collect } from './collect.ts';
-import type { ExitStatus, Launcher } from './launch/launch.ts';
+import type { ExitStatus, LaunchedProcess, Launcher } from './launch/launch.ts';
 import { launchListener, leaderEnded, releaseGroup, signalGroup } from './launch/process-groups.ts';
 import { describeLaunchError, findMissingInterpreter, startError } from './start-error.ts';
 import { createStderrReader } from './stderr.ts';
@@ -29,6 +30,8 @@ export interface WatchedProcess {
   terminate(): Promise<void>;
   /** SIGKILL to the group, at once. */
   killGroup(): void;
+  /** Once it has ended and stderr is read: why nothing was run in its sandbox, if so. */
+  startFault(): RuntimeError | undefined;
   /** Closes our ends of the streams and stops watching the group. */
   release(): void;
 }
@@ -47,7 +50,7 @@ export async function startProcess(
   input: Uint8Array | null,
 ): Promise<WatchedProcess> {
   const launched = await launchProcess(binding, context.launch, input);
-  const { pid, stdin, stdout, stderr, ended } = launched;
+  const { pid, stdin, stdout, stderr, ended, inside } = launched;
   const { name } = binding;
   context.emit({ type: 'process.started', name, pid });
   const reader = createStderrReader((line) => context.emit({ type: 'stderr', name, pid, line }), {
@@ -88,10 +91,12 @@ export async function startProcess(
     stderrClosed,
     stderr: reader.tail,
     terminate: () => {
-      terminating ??= terminateGroup(pid, ended, binding.graceMs);
+      terminating ??= terminateGroup(launched, binding.graceMs);
       return terminating;
     },
+    startFault: () => inside?.startFault(reader.tail()),
     killGroup: () => {
+      void inside?.kill();
       signalGroup(pid, 'SIGKILL');
       releaseGroup(pid);
     },
@@ -105,7 +110,11 @@ export async function startProcess(
 /** How often a server that floods its stderr gets new lines into the log. */
 const SERVER_WINDOW_MS = 1_000;
 
-async function launchProcess(binding: Binding, launch: Launcher, input: Uint8Array | null) {
+async function launchProcess(
+  binding: Binding,
+  launch: Launcher,
+  input: Uint8Array | null,
+): Promise<LaunchedProcess> {
   const { name, args, cwd, env } = binding;
   if (binding.refused !== null) throw startError(name, binding.refused);
   if (
@@ -114,6 +123,10 @@ async function launchProcess(binding: Binding, launch: Launcher, input: Uint8Arr
     listHasNul(env, () => Object.entries(env).flat())
   ) {
     throw startError(name, 'its command or environment has a NUL character, which no process can be given');
+  }
+  if (binding.sandbox !== null) {
+    const { launchInSandbox } = await import('./sandbox/launch.ts');
+    return await launchInSandbox(binding, binding.sandbox, { launch, input });
   }
   const executable = findExecutable(binding.command, cwd, env['PATH'] ?? '');
   if (!executable.found) throw startError(name, executable.reason, { hint: executable.hint });
@@ -142,9 +155,10 @@ function hasNul(text: string): boolean {
   return text.includes('\0');
 }
 
-async function terminateGroup(pid: number, ended: Promise<ExitStatus>, graceMs: number): Promise<void> {
-  signalGroup(pid, 'SIGTERM');
+async function terminateGroup({ pid, ended, inside }: LaunchedProcess, graceMs: number): Promise<void> {
+  if (inside?.terminate() !== true) signalGroup(pid, 'SIGTERM');
   await waitForGroupEnd(pid, ended, graceMs);
+  await inside?.kill();
   signalGroup(pid, 'SIGKILL');
   releaseGroup(pid);
   // SIGKILL cannot be refused, but a process in an uninterruptible wait takes its time.

@@ -90,6 +90,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'TOOL_ERROR':
     case 'TOOL_NOT_RUNNABLE':
     case 'PROCESS_START':
+    case 'SANDBOX_FAILED':
     case 'PROCESS_EXIT':
     case 'PROCESS_SIGNAL':
     case 'PROCESS_TIMEOUT':

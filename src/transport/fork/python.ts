@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path';
 import type { Binding } from '../../binding/binding.ts';
 import { findExecutable } from '../../files/executable.ts';
-import { isFile, tryReadHead } from '../../files/interpreter.ts';
+import { interpreterWords, isFile } from '../../files/interpreter.ts';
 
 /** How Python is started for a script: `command flags… script arguments…`. */
 export interface PythonCommand {
@@ -21,7 +21,7 @@ export function findPython({
   if (isPython(command)) return readArguments(command, args, cwd);
   const program = findExecutable(command, cwd, env['PATH'] ?? '');
   if (!program.found) return { reason: program.reason };
-  const words = shebangWords(program.path);
+  const words = interpreterWords(program.path);
   if (words === undefined) return { reason: `${command} is no script: only Python scripts can be forked` };
   const [interpreter = '', ...flags] = words;
   if (!isPython(interpreter)) {
@@ -54,12 +54,3 @@ function readArguments(
 /** Source: https://docs.python.org/3/using/cmdline.html; `-c`, `-m`, `-i`, `-h` and `-V` are no runs of a script. */
 const FLAG = /^-(?:[bBdEIOPqRsSuvx]+|[WX].*)$/;
 const TAKES_VALUE = /^-[WX]$/;
-
-/** The interpreter and its options; what stands behind `env` is looked up on PATH by whoever starts it. */
-function shebangWords(path: string): readonly string[] | undefined {
-  const line = tryReadHead(path)?.toString().split('\n', 1)[0];
-  const [, program, rest = ''] = /^#!\s*(\S+)\s*(.*?)\s*$/.exec(line ?? '') ?? [];
-  if (program === undefined) return undefined;
-  if (basename(program) !== 'env') return rest === '' ? [program] : [program, rest];
-  return rest.replace(/^(?:-S|--split-string=?)\s*/, '').split(/\s+/);
-}

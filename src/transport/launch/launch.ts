@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { RuntimeError } from '../../errors.ts';
 
 /** What to start. `command` is an absolute path; `env` is the whole environment. */
 export interface LaunchRequest {
@@ -8,6 +9,8 @@ export interface LaunchRequest {
   readonly env: Readonly<Record<string, string>>;
   /** All of stdin, which then ends; null leaves stdin open as a stream. */
   readonly input: Uint8Array | null;
+  /** Descriptors of this process that the new one has from 3 on; they stay open here. */
+  readonly descriptors?: readonly number[];
 }
 
 /** How a process ended: exactly one of the two is not null. */
@@ -45,6 +48,18 @@ export interface LaunchedProcess {
    * wrote by then, if that was little. Never rejects.
    */
   readonly ended: Promise<ExitStatus>;
+  /** Of a process that only stands for what runs in a sandbox. */
+  readonly inside?: Inside;
+}
+
+/** What runs in a sandbox, where signals to the process that stands for it do not arrive. */
+export interface Inside {
+  /** Asks what runs there to end; false when it cannot be asked. */
+  terminate(): boolean;
+  /** Ends what runs there, all of it. Never rejects. */
+  kill(): Promise<void>;
+  /** Once `ended`: why nothing was run there, if so. `stderr` is what the process that stands for it wrote. */
+  startFault(stderr: string): RuntimeError | undefined;
 }
 
 /** Is told of a start before it happens and as soon as it is known to have happened, so that no process escapes the watcher. */

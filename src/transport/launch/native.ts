@@ -78,7 +78,8 @@ async function start(
   let started: ReturnType<LaunchListener['starting']> | undefined;
   try {
     started = watch?.starting(`pipe:[${fstatSync(stdout.write).ino}]`);
-    const pid = await spawner.spawn(request, [stdin.read, stdout.write, stderr.write]);
+    const { descriptors = [] } = request;
+    const pid = await spawner.spawn(request, [stdin.read, stdout.write, stderr.write, ...descriptors]);
     started?.(pid);
     const outputs = native.reader.open(stdout.read, stderr.read);
     const ended = whenEnded(native, pid, outputs);

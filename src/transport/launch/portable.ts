@@ -90,9 +90,7 @@ function start(
     cleanup: false,
     reject: false,
     buffer: false,
-    stdin,
-    stdout,
-    stderr,
+    stdio: [stdin, stdout, stderr, ...(request.descriptors ?? []).map(descriptor)],
   });
   reportStart?.(subprocess.pid ?? null);
   const spawned = new Promise<void>((resolve, reject) => {

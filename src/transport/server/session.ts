@@ -67,7 +67,7 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
   });
   const over = waitForSessionEnd(binding, child, () => isStopping).then((ended) => {
     lines.end();
-    const error = exitError(binding.name, ended, child.stderr());
+    const error = child.startFault() ?? exitError(binding.name, ended, child.stderr());
     const isOneshot = hasNoOutput && ended.exitCode === 0 && !isServerOnly;
     const failed = isOneshot ? withHint(error, oneshotHint) : error;
     exit = isStopping ? unansweredError(binding.name) : failed;

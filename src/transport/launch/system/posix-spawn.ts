@@ -4,7 +4,7 @@ import { encodeStrings } from './string-list.ts';
 
 /** Starts processes with posix_spawn. */
 export interface Spawner {
-  /** Starts a process with those descriptors as its standard streams; its number. Rejects with the system's error code. */
+  /** Starts a process with those descriptors as its standard streams and what follows them; its number. Rejects with the system's error code. */
   spawn(request: LaunchRequest, standard: readonly number[]): Promise<number>;
 }
 

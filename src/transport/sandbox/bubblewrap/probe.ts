@@ -1,0 +1,97 @@
+import type { BubblewrapSandbox } from '../../../binding/sandbox.ts';
+import { lastLineOf } from '../../../text/last-line.ts';
+import { waitForSettled } from '../../../time/deadline.ts';
+import { collect } from '../../collect.ts';
+import type { Launcher } from '../../launch/launch.ts';
+import { launchListener, releaseGroup, signalGroup } from '../../launch/process-groups.ts';
+import { bubblewrapArguments, type Isolation } from './arguments.ts';
+import { openStatusFile } from './status.ts';
+
+/** What a sandbox of this machine has, or why there is none and what to do about it. */
+export type Probe =
+  | { readonly isolation: Isolation }
+  | { readonly isolation: undefined; readonly reason: string; readonly hint: string };
+
+const known = new Map<string, Promise<Probe>>();
+
+/** Runs `true` in a sandbox, once for each bwrap and kind of network. Never rejects. */
+export function probeBubblewrap(
+  { program, network }: Pick<BubblewrapSandbox, 'program' | 'network'>,
+  launch: Launcher,
+): Promise<Probe> {
+  const key = `${network} ${program}`;
+  const probe = known.get(key) ?? tryBoth(program, network, launch);
+  known.set(key, probe);
+  // What is mended meanwhile, such as a setting of the kernel, is found by the next call.
+  void probe.then(({ isolation }) => isolation === undefined && known.delete(key));
+  return probe;
+}
+
+async function tryBoth(program: string, network: boolean, launch: Launcher): Promise<Probe> {
+  const fault = await runTrue(program, network, { isolation: 'user', launch });
+  if (fault === undefined) return { isolation: 'user' };
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot && (await runTrue(program, network, { isolation: 'root', launch })) === undefined)
+    return { isolation: 'root' };
+  return {
+    isolation: undefined,
+    reason: `bubblewrap cannot make a sandbox here: ${fault}`,
+    hint: hintOf(fault),
+  };
+}
+
+/** Why nothing can be run in a sandbox; undefined when it can. */
+async function runTrue(
+  program: string,
+  network: boolean,
+  { isolation, launch }: { readonly isolation: Isolation; readonly launch: Launcher },
+): Promise<string | undefined> {
+  const sandbox = { mode: 'bubblewrap', name: '', program, network, read: [], write: [], hide: [] } as const;
+  const env = { PATH: '/usr/bin:/bin' };
+  const command = { command: '/bin/true', args: [], cwd: '/', env, input: new Uint8Array() };
+  const status = openStatusFile();
+  try {
+    const args = bubblewrapArguments(sandbox, command, isolation);
+    const request = { ...command, command: program, args, descriptors: [status.fd] };
+    const launched = await launch(request, launchListener);
+    const { pid, stdin, stdout, stderr, ended } = launched;
+    const words = collect(stderr, MAX_WORDS);
+    const isOver = await waitForSettled(Promise.all([ended, words.done]), PROBE_MS);
+    if (!isOver) signalGroup(pid, 'SIGKILL');
+    releaseGroup(pid);
+    const said = Buffer.from(words.bytes() ?? '').toString();
+    for (const stream of [stdin, stdout, stderr]) stream?.destroy();
+    if (!isOver) return `it did not end within ${PROBE_MS} ms`;
+    return status.exitCode() === 0 ? undefined : withoutName(lastLineOf(said)) || 'it failed without a word';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    status.close();
+  }
+}
+
+const MAX_WORDS = 64 * 1024;
+const PROBE_MS = 10_000;
+
+function withoutName(line: string): string {
+  return line.replace(/^bwrap: /, '');
+}
+
+const hints: readonly (readonly [RegExp, string])[] = [
+  [/Unknown option/i, 'Install bubblewrap 0.8 or newer; `bwrap --version` tells which one this is.'],
+  [
+    /mount proc|\/proc/,
+    'In a container /proc is covered: start it with `--security-opt systempaths=unconfined`, or use a sandbox of mode command.',
+  ],
+  [
+    /namespace|uid map|gid map|RTM_NEWADDR|clone|pivot_root|mount|Operation not permitted|Permission denied/i,
+    'The system forbids user namespaces: allow them (`sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, in Docker `--security-opt seccomp=unconfined`), or use a sandbox of mode command.',
+  ],
+];
+
+function hintOf(fault: string): string {
+  return (
+    hints.find(([pattern]) => pattern.test(fault))?.[1] ??
+    'Run `bwrap --ro-bind / / true` to see what it says.'
+  );
+}

@@ -1,0 +1,117 @@
+import { lstatSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What stands at a path of a sandbox. */
+export interface Mount {
+  readonly path: string;
+  readonly as: 'read' | 'write' | 'private' | 'hidden';
+}
+
+/** Memory that each private folder may take, in bytes. */
+const PRIVATE_BYTES = 1024 ** 3;
+
+/** What of /etc programs need that are no secrets: names, certificates, time, the loader's and interpreters' settings. */
+const ETC = [
+  ...[
+    'alternatives',
+    'ca-certificates',
+    'ca-certificates.conf',
+    'crypto-policies',
+    'debian_version',
+    'fonts',
+  ],
+  ...['gai.conf', 'group', 'host.conf', 'hosts', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'locale.alias'],
+  ...['localtime', 'magic', 'mime.types', 'nsswitch.conf', 'os-release', 'passwd', 'pki/ca-trust/extracted'],
+  ...['pki/tls/cert.pem', 'pki/tls/certs', 'pki/tls/openssl.cnf', 'protocols', 'resolv.conf', 'services'],
+  ...['ssl/cert.pem', 'ssl/certs', 'ssl/openssl.cnf', 'timezone'],
+].map((name) => join('/etc', name));
+
+const LINKED_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
+
+/** Folders that are there in every sandbox, read-only. */
+export const systemFolders: readonly string[] = ['/usr', ...LINKED_FOLDERS];
+
+/**
+ * The arguments of bwrap for what a sandbox shows: programs and libraries, processes and devices of its own, empty /tmp and
+ * home folders that end with it, and the mounts. Of two at one path the later in `strength` counts; deeper ones stand in shallower ones.
+ */
+export function viewArguments(mounts: readonly Mount[], home: string): string[] {
+  const isWholeRoot = mounts.some(({ path }) => path === '/');
+  const own: Mount[] = [{ path: '/tmp', as: 'private' }];
+  if (isOwnFolder(home)) own.push({ path: home, as: 'private' });
+  if (isWholeRoot) own.push({ path: '/run', as: 'hidden' });
+  const inner = mounts.filter(({ path }) => path !== '/');
+  return [
+    ...(isWholeRoot ? ['--ro-bind', '/', '/'] : systemArguments()),
+    ...['--proc', '/proc', '--dev', '/dev'],
+    ...inOrder([...own, ...inner]).flatMap(mountArguments),
+    ...(isWholeRoot ? [] : ['--symlink', '/tmp', '/var/tmp', '--remount-ro', '/']),
+  ];
+}
+
+let system: readonly string[] | undefined;
+
+/** Read once: a system does not move its libraries while it runs. */
+function systemArguments(): readonly string[] {
+  system ??= readSystem();
+  return system;
+}
+
+function readSystem(): string[] {
+  const linked = LINKED_FOLDERS.flatMap((path) => {
+    const stats = lookAt(path);
+    if (stats?.isSymbolicLink()) return ['--symlink', readlinkSync(path), path];
+    return stats === undefined ? [] : ['--ro-bind', path, path];
+  });
+  // Bound as what they lead to: resolv.conf may be a link into /run.
+  const settings = ETC.flatMap((path) => ['--ro-bind-try', path, path]);
+  return ['--ro-bind', '/usr', '/usr', ...linked, ...settings];
+}
+
+function lookAt(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+/** Whether the home folder holds nothing that every sandbox shows. */
+function isOwnFolder(home: string): boolean {
+  return (
+    home.startsWith('/') && ![...systemFolders, '/etc', '/proc', '/dev'].some((path) => holds(home, path))
+  );
+}
+
+/** Whether `path` is `folder` or lies in it. */
+export function holds(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
+}
+
+const strength: readonly Mount['as'][] = ['private', 'read', 'write', 'hidden'];
+
+/** One mount for each path, those that others stand in first. */
+function inOrder(mounts: readonly Mount[]): Mount[] {
+  const byPath = new Map<string, Mount>();
+  for (const mount of mounts.toSorted((a, b) => strength.indexOf(a.as) - strength.indexOf(b.as)))
+    byPath.set(mount.path, mount);
+  return [...byPath.values()].sort((a, b) => depthOf(a.path) - depthOf(b.path));
+}
+
+function depthOf(path: string): number {
+  return path.split('/').length;
+}
+
+function mountArguments({ path, as }: Mount): string[] {
+  if (as === 'read') return ['--ro-bind', path, path];
+  if (as === 'write') return ['--bind', path, path];
+  if (as === 'private') return ['--size', String(PRIVATE_BYTES), '--tmpfs', path];
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return [];
+  return stats.isDirectory() ? ['--perms', '0555', '--tmpfs', path] : ['--ro-bind', '/dev/null', path];
+}
+
+/** The path without links in its folders; as given where it does not exist. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

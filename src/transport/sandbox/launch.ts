@@ -1,0 +1,39 @@
+import { statSync } from 'node:fs';
+import type { Binding } from '../../binding/binding.ts';
+import type { Sandbox } from '../../binding/sandbox.ts';
+import { findExecutable } from '../../files/executable.ts';
+import type { LaunchedProcess, Launcher } from '../launch/launch.ts';
+import { startError } from '../start-error.ts';
+import { launchBubblewrapped } from './bubblewrap/launch.ts';
+import { sandboxError } from './fault.ts';
+
+/** Starts the binding’s process in its sandbox, never without. Throws SANDBOX_FAILED and PROCESS_START. */
+export async function launchInSandbox(
+  binding: Binding,
+  sandbox: Sandbox,
+  { launch, input }: { readonly launch: Launcher; readonly input: Uint8Array | null },
+): Promise<LaunchedProcess> {
+  const { name, args, cwd, env } = binding;
+  switch (sandbox.mode) {
+    case 'refused':
+      throw sandboxError(name, sandbox, sandbox.reason);
+    case 'bubblewrap': {
+      const command = requireCommand(binding);
+      return await launchBubblewrapped(name, sandbox, {
+        request: { command, args, cwd, env, input },
+        launch,
+      });
+    }
+    case 'command':
+      throw sandboxError(name, sandbox, 'not yet');
+  }
+}
+
+/** The program on this machine, which a sandbox of its files shows at the same place. */
+function requireCommand({ name, command, cwd, env }: Binding): string {
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+    throw startError(name, `the folder ${cwd} does not exist`);
+  const executable = findExecutable(command, cwd, env['PATH'] ?? '');
+  if (!executable.found) throw startError(name, executable.reason, { hint: executable.hint });
+  return executable.path;
+}

@@ -1,0 +1,228 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { isRunning, launchers, numberAfter, open, stderrOf, until } from '../harness.ts';
+import { bindBoxed, hasUserNamespaces, makeFolder, noSandbox, processesWith, script } from './box.ts';
+
+const folder = makeFolder();
+
+/** What the script prints in a sandbox. */
+async function say(lines: string, options: Partial<Parameters<typeof bindBoxed>[1]> = {}): Promise<string> {
+  const { call } = await open(bindBoxed(script(folder, lines), { folder, ...options }));
+  return await call();
+}
+
+describe.skipIf(noSandbox !== undefined)('in a sandbox of bubblewrap', () => {
+  describe.each(launchers)('by the %s launcher', (launcher) => {
+    const run = async (lines: string, options: Partial<Parameters<typeof bindBoxed>[1]> = {}) =>
+      await open(bindBoxed(script(folder, lines), { folder, ...options }), { launcher });
+
+    test('the standard streams can be opened by name', async () => {
+      const { call, events } = await run('cat /dev/stdin >/dev/stdout; echo late >/dev/stderr');
+      expect(await call({ a: 1 })).toBe('{"args":{"a":1}}\n');
+      expect(stderrOf(events)).toBe('late\n');
+    });
+
+    test('the exit code and the signal are those of the command', async () => {
+      const { transport } = await run('exit 7');
+      expect(await transport.exchange({ method: '', body: '' })).toMatchObject({ exitCode: 7, signal: null });
+      const killed = await run('kill -SEGV $$');
+      const reply = await killed.transport.exchange({ method: '', body: '' });
+      expect(reply).toMatchObject({ exitCode: null, signal: 'SIGSEGV' });
+    });
+
+    test('60 MB go in and out', async () => {
+      const binding = { maxOutputBytes: 100_000_000, timeoutMs: 50_000 };
+      const { call } = await run('exec cat', { binding });
+      const text = 'x'.repeat(60_000_000);
+      expect((await call({ text })).length).toBe(60_000_000 + '{"args":{"text":""}}\n'.length);
+    });
+
+    test('a command that asks for time to end gets the grace, and one that does not is killed', async () => {
+      const mark = join(folder, `ended-${launcher}`);
+      writeFileSync(mark, '');
+      const binding = { timeoutMs: 400, graceMs: 5_000 };
+      const gives = await run(
+        `trap 'echo yes > ${mark}; exit 0' TERM\necho up >&2\nwhile :; do sleep 0.05; done`,
+        {
+          write: [mark],
+          binding,
+        },
+      );
+      expect(await gives.fault()).toMatchObject({ code: 'PROCESS_TIMEOUT' });
+      await gives.event('process.ended');
+      expect(readFileSync(mark, 'utf8')).toBe('yes\n');
+      const stays = await run("trap '' TERM\nwhile :; do sleep 0.05; done", {
+        binding: { ...binding, graceMs: 100 },
+      });
+      expect(await stays.fault()).toMatchObject({ code: 'PROCESS_TIMEOUT' });
+      expect(await stays.event('process.ended')).toMatchObject({ signal: 'SIGKILL' });
+    });
+
+    test('a daemon in a session of its own ends with the call, and at its timeout', async () => {
+      const inner = 'setsid sh -c "trap : TERM; while :; do sleep 0.05; done" >/dev/null 2>&1 </dev/null &';
+      const name = `daemon-of-${launcher}-${process.pid}`;
+      const binding = { env: { PATH: '/usr/bin:/bin', MARK: name } };
+      const quick = await run(`${inner}\nsleep 0.1; echo '{}'`, { binding });
+      expect(await quick.call()).toBe('{}\n');
+      const slow = await run(`${inner}\nsleep 60`, { binding: { ...binding, timeoutMs: 400 } });
+      expect(await slow.fault()).toMatchObject({ code: 'PROCESS_TIMEOUT' });
+      await until(() => processesWith(`MARK=${name}`).length === 0, 'end of the daemons');
+    });
+
+    test('a command that is not there is none that ran', async () => {
+      const missing = script(folder, 'true', '/no/such/interpreter');
+      const { fault } = await open(bindBoxed(missing, { folder }), { launcher });
+      expect(await fault()).toMatchObject({
+        code: 'SANDBOX_FAILED',
+        message: `"demo" was not run: the interpreter of ${missing}, /no/such/interpreter, does not exist`,
+        details: { sandbox: { name: 'box', mode: 'bubblewrap' } },
+      });
+      const server = await open(bindBoxed(missing, { folder, binding: { mode: 'server' } }), { launcher });
+      expect(await server.fault()).toMatchObject({ code: 'SANDBOX_FAILED' });
+      const gone = await open(bindBoxed(join(folder, 'gone'), { folder }), { launcher });
+      expect(await gone.fault()).toMatchObject({ code: 'PROCESS_START' });
+    });
+  });
+
+  test('there is no network, unless it is asked for', async () => {
+    const server = createServer((socket) => socket.end('reached'));
+    onTestFinished(() => void server.close());
+    const port = await new Promise<number>((resolve) => {
+      server.listen(0, '127.0.0.1', () => resolve(portOf(server)));
+    });
+    const lines = `import socket
+try:
+    print(socket.create_connection(("127.0.0.1", ${port}), 5).recv(99).decode())
+except OSError as error:
+    print(error)`;
+    const { call } = await open(bindBoxed(script(folder, lines, '/usr/bin/env python3'), { folder }));
+    expect(await call()).toBe('[Errno 111] Connection refused\n');
+    const path = script(folder, lines, '/usr/bin/env python3');
+    const open2 = await open(bindBoxed(path, { folder, network: true }));
+    expect(await open2.call()).toBe('reached\n');
+  });
+
+  test('writes end at the paths that are named', async () => {
+    const inside = join(folder, 'inside');
+    mkdirSync(inside);
+    const outside = join(folder, 'outside');
+    const lines = `echo a > ${inside}/file && echo written
+echo a > ${outside} || echo refused
+echo a > /usr/file || echo refused
+echo a > /file || echo refused
+echo a > /tmp/file && echo private`;
+    expect(await say(lines, { write: [inside] })).toBe('written\nrefused\nrefused\nrefused\nprivate\n');
+    expect(readFileSync(join(inside, 'file'), 'utf8')).toBe('a\n');
+    expect([outside, '/usr/file', '/file', '/tmp/file'].map(existsSync)).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  test('nothing is shown but the system, the folder and what is named; what is hidden stays so', async () => {
+    const [home, state] = [makeFolder(), join(folder, '.state')];
+    for (const [path, file] of [
+      [join(home, '.ssh'), 'id'],
+      [state, 'state.db'],
+    ] as const) {
+      mkdirSync(path);
+      writeFileSync(join(path, file), 'secret');
+    }
+    const key = join(folder, 'key');
+    writeFileSync(key, 'secret');
+    const lines = `cat ${home}/.ssh/id ${state}/state.db ${key} /etc/shadow /proc/1/environ
+ls / | tr '\\n' ' '; ls -A ${home} ${state} /tmp /run | tr '\\n' ' '; echo x > "$HOME/x" && cat "$HOME/x"`;
+    const env = { PATH: '/usr/bin:/bin', HOME: home, SECRET: 'secret' };
+    const shown = await say(lines, { hide: [state, key], binding: { env } });
+    expect(shown).toContain('x\n');
+    expect(shown.match(/secret/g)).toEqual(['secret']); // Its own environment, which bwrap has handed on.
+    expect(shown).not.toMatch(/id_|state\.db|\bid\b|run|home/);
+    expect(existsSync(join(home, 'x'))).toBe(false);
+  });
+
+  test('other processes are neither seen nor reached', async () => {
+    const shown = await say(`ls /proc | grep -c '^[0-9]'; kill -0 ${process.pid} || echo none`);
+    expect(shown).toMatch(/^[2-6]\nnone\n$/);
+  });
+
+  test('there are no privileges to be had', async () => {
+    const facts = await say(
+      "grep -E '^(NoNewPrivs|CapEff|CapPrm|CapInh|CapAmb):' /proc/self/status | tr -d '\\t'",
+    );
+    const none = '0000000000000000';
+    expect(facts.split('\n').sort()).toEqual(
+      ['', `CapAmb:${none}`, `CapEff:${none}`, `CapInh:${none}`, `CapPrm:${none}`, 'NoNewPrivs:1'].sort(),
+    );
+  });
+
+  test.skipIf(!hasUserNamespaces)('no further namespaces can be made', async () => {
+    expect(await say('unshare -U true 2>/dev/null || echo refused')).toBe('refused\n');
+  });
+
+  test('what the loader obeys reaches the command, not bwrap', async () => {
+    const env = {
+      PATH: '/usr/bin:/bin',
+      LD_LIBRARY_PATH: '/no/such',
+      GREETING: 'hello',
+      TMPDIR: '/var/folders',
+    };
+    const lines = `echo "$LD_LIBRARY_PATH $GREETING $TMPDIR"; tr '\\0' '\\n' < /proc/1/environ | grep -c LD_`;
+    expect(await say(lines, { binding: { env } })).toBe('/no/such hello /tmp\n0\n');
+  });
+
+  test('values of variables stand on no command line', async () => {
+    const env = { PATH: '/usr/bin:/bin', TOKEN: `canary-${process.pid}-of-the-box` };
+    const binding = { env, timeoutMs: 500 };
+    const { fault, event } = await open(bindBoxed(script(folder, 'sleep 60'), { folder, binding }));
+    const failed = fault();
+    await event('process.started');
+    await until(() => processesWith(env.TOKEN).length === 4, 'processes of the sandbox');
+    const lines = processesWith(env.TOKEN).map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+    expect(lines.filter((line) => line.includes(env.TOKEN))).toEqual([]);
+    expect(await failed).toMatchObject({ code: 'PROCESS_TIMEOUT' });
+  });
+
+  test('a server answers many calls in one sandbox, and ends with it', async () => {
+    const lines = `import sys, json
+for line in sys.stdin:
+    call = json.loads(line)
+    print(json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": call["params"]}), flush=True)`;
+    const path = script(folder, lines, '/usr/bin/env python3');
+    const { call, events, transport } = await open(bindBoxed(path, { folder, binding: { mode: 'server' } }));
+    expect(await Promise.all([call({ a: 1 }), call({ a: 2 })])).toEqual([
+      '{"args": {"a": 1}}',
+      '{"args": {"a": 2}}',
+    ]);
+    expect(events.filter(({ type }) => type === 'process.started')).toHaveLength(1);
+    await transport.close();
+    const [started] = events.flatMap((event) => (event.type === 'process.started' ? [event.pid] : []));
+    expect(isRunning(started ?? 0)).toBe(false);
+  });
+
+  test('twenty run at once, each in its own', async () => {
+    const { call } = await open(
+      bindBoxed(script(folder, 'echo $$ > /tmp/me; sleep 0.05; ls /tmp; cat /tmp/me'), { folder }),
+    );
+    const said = await Promise.all(Array.from({ length: 20 }, () => call()));
+    expect(new Set(said.map((text) => text.split('\n')[0]))).toEqual(new Set(['me']));
+  });
+
+  test('processes that wait for their calls wait in their sandboxes', async () => {
+    const lines = 'touch /tmp/here; read -r line; ls /tmp/here; echo "$line"';
+    const { call, event } = await open(bindBoxed(script(folder, lines), { folder, binding: { spares: 1 } }));
+    expect(await call()).toBe('/tmp/here\n{"args":{}}\n');
+    await event('process.started', 1);
+    expect(await call()).toBe('/tmp/here\n{"args":{}}\n');
+  });
+});
+
+function portOf(server: ReturnType<typeof createServer>): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null
+    ? address.port
+    : numberAfter('port', String(address));
+}
