@@ -43,6 +43,7 @@ export default defineConfig({
     // A title carries the ids of the requirements it shows; it must not be cut.
     taskTitleValueFormatTruncate: 0,
     // A test without an assertion cannot fail.
-    expect: { requireAssertions: true },
+    // What has to become true may take its time on a machine with much else to do.
+    expect: { requireAssertions: true, poll: { timeout: 20_000 } },
   },
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll } from 'vitest';
+import { canary, canaryName, filesWithCanary } from './canary.ts';
 import { findSurvivors, openPipes, settle } from './leaks.ts';
 
 // Every test file has a folder for temporary files of its own. Signalbox forwards TMPDIR to whatever it
@@ -10,6 +11,7 @@ import { findSurvivors, openPipes, settle } from './leaks.ts';
 const outer = process.env.TMPDIR;
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-'));
 process.env.TMPDIR = folder;
+process.env[canaryName] = canary;
 
 const complaints: string[] = [];
 const onWarning = (warning: Error) =>
@@ -24,6 +26,7 @@ afterAll(async () => {
   const survivors = await settle(() => findSurvivors(folder), 5_000);
   const pipes = await settle(() => openPipes().filter((pipe) => !before.has(pipe)), 1_000);
   for (const { pid } of survivors) end(pid);
+  const spilled = filesWithCanary(folder);
   rmSync(folder, { recursive: true, force: true });
   if (outer === undefined) delete process.env.TMPDIR;
   else process.env.TMPDIR = outer;
@@ -33,6 +36,7 @@ afterAll(async () => {
   const leaks = [
     ...survivors.map(({ pid, command }) => `leaked process ${pid}: ${command}`),
     ...pipes.map((pipe) => `leaked descriptor: ${pipe}`),
+    ...spilled.map((file) => `a secret of the environment stands in ${file.slice(folder.length + 1)}`),
     ...complaints,
   ];
   if (leaks.length > 0) throw new Error(`this test file left something behind:\n${leaks.join('\n')}`);

@@ -29,13 +29,15 @@ afterAll(async () => {
   await Promise.all([calm.close(), faulty.close()]);
 });
 
-test('nothing that a filter has not allowed passes, and what it allows passes byte for byte', async () => {
+test('nothing that a filter has not allowed passes, and what it allows passes byte for byte', {
+  timeout: 240_000,
+}, async () => {
   const { ran, broken } = await runCases(calm, { seed: 1, count: 2000, actions: calmActions, atOnce: 16 });
   expect(broken).toEqual([]);
   expect(ran).toBe(2000);
 });
 
-test('nothing passes of what a filter dies of, hangs at or babbles about', async () => {
+test('nothing passes of what a filter dies of, hangs at or babbles about', { timeout: 240_000 }, async () => {
   const { ran, broken } = await runCases(faulty, { seed: 1, count: 100, actions: faultyActions, atOnce: 16 });
   expect(broken).toEqual([]);
   expect(ran).toBe(100);

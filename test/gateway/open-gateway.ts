@@ -49,5 +49,5 @@ export async function openTestGateway(
 
 /** The entry of a provider that speaks OpenAI's API at that address, under the model `m`. */
 export function openaiProvider(url: string): string {
-  return `{id: main, type: openai-compatible, model: m, base_url: "${url}/v1", credential: {api_key: sk-upstream-1234}}`;
+  return `{id: main, type: openai-compatible, model: m, base_url: "${url}/v1", credential: {credential_env: DESK_KEY}}`;
 }

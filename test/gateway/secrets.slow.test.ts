@@ -158,7 +158,7 @@ describe.each(Object.entries(scripts))('with a hook that would %s', (title, scri
   test('keys and personal data are in no log, no file and no error', { timeout: 120_000 }, async () => {
     await using upstream = await startLoudUpstream();
     await using served = await serve(
-      `providers: [${openaiProvider(upstream.url).replace('sk-upstream-1234', upstreamKey)}]\ngateway: {audit: {head: {stdout: true, every: 1s}}}\n${hooks}`,
+      `providers: [${openaiProvider(upstream.url).replace('credential_env: DESK_KEY', `api_key: ${upstreamKey}`)}]\ngateway: {audit: {head: {stdout: true, every: 1s}}}\n${hooks}`,
       { 'guard.sh': script },
     );
     const told = await callAll(served);
@@ -184,7 +184,7 @@ test('a defect that ends the process tells nothing of the calls that were under 
   await using upstream = await startUpstream(() => {});
   const crash = "process.on('SIGUSR2', () => { throw new Error('a defect'); })";
   await using served = await serve(
-    `providers: [${openaiProvider(upstream.url).replace('sk-upstream-1234', upstreamKey)}]\ngateway: {audit: {}}\nhooks: {guard: {command: ./guard.sh, hook: provider}}`,
+    `providers: [${openaiProvider(upstream.url).replace('credential_env: DESK_KEY', `api_key: ${upstreamKey}`)}]\ngateway: {audit: {}}\nhooks: {guard: {command: ./guard.sh, hook: provider}}`,
     { 'guard.sh': scripts.allow },
     { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(crash)}` },
   );

@@ -39,7 +39,7 @@ test.each(cells)('$type drives a loop of two rounds, answered $mode', async ({ t
   onTestFinished(() => fake.close());
   const { runtime, events, folder } = await open(`
 providers:
-  - {id: main, type: ${type}, model: test-model, base_url: "${fake.url}", credential: {api_key: key-of-the-test}}
+  - {id: main, type: ${type}, model: test-model, base_url: "${fake.url}", credential: {credential_env: DESK_KEY}}
 state_store: {type: memory}
 tools:
   echo: {input_schema: {type: object, required: [city]}, exec: {command: $bin/echo-args}}

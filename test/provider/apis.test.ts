@@ -1,5 +1,6 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
+import { canary } from '../canary.ts';
 import { type Api, apiOf, apis, play } from './apis.ts';
 import { ask, streamOf, textOf } from './bench.ts';
 
@@ -177,7 +178,7 @@ const schema = { properties: { order: { type: 'integer' } } };
 const sent: Readonly<Record<string, { path: string; headers: object; body: object }>> = {
   openai: {
     path: '/v1/chat/completions',
-    headers: { authorization: 'Bearer key-of-the-test', 'x-team': 'desk' },
+    headers: { authorization: `Bearer ${canary}`, 'x-team': 'desk' },
     body: {
       model: 'test-model',
       messages: [
@@ -191,7 +192,7 @@ const sent: Readonly<Record<string, { path: string; headers: object; body: objec
   },
   'openai (Responses)': {
     path: '/v1/responses',
-    headers: { authorization: 'Bearer key-of-the-test', 'x-team': 'desk' },
+    headers: { authorization: `Bearer ${canary}`, 'x-team': 'desk' },
     body: {
       model: 'test-model',
       input: [
@@ -206,7 +207,7 @@ const sent: Readonly<Record<string, { path: string; headers: object; body: objec
   },
   claude: {
     path: '/v1/messages',
-    headers: { 'x-api-key': 'key-of-the-test', 'anthropic-version': '2023-06-01', 'x-team': 'desk' },
+    headers: { 'x-api-key': canary, 'anthropic-version': '2023-06-01', 'x-team': 'desk' },
     body: {
       model: 'test-model',
       system: [{ type: 'text', text: 'Be brief.' }],
@@ -218,7 +219,7 @@ const sent: Readonly<Record<string, { path: string; headers: object; body: objec
   },
   gemini: {
     path: '/v1beta/models/test-model:generateContent',
-    headers: { 'x-goog-api-key': 'key-of-the-test', 'x-team': 'desk' },
+    headers: { 'x-goog-api-key': canary, 'x-team': 'desk' },
     body: {
       systemInstruction: { parts: [{ text: 'Be brief.' }] },
       contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
@@ -228,7 +229,7 @@ const sent: Readonly<Record<string, { path: string; headers: object; body: objec
   },
   'openai-compatible': {
     path: '/v1/chat/completions',
-    headers: { authorization: 'Bearer key-of-the-test', 'x-team': 'desk' },
+    headers: { authorization: `Bearer ${canary}`, 'x-team': 'desk' },
     body: {
       model: 'test-model',
       messages: [

@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { onTestFinished } from 'vitest';
 import type { ProviderConfig } from '../../src/config/config.ts';
+import { canary } from '../canary.ts';
 import { openModel } from './bench.ts';
 import { type Fake, openFake, type Turn, type wires } from './wire/fake.ts';
 
@@ -30,7 +31,7 @@ export function apiOf(title: string): Api {
   return api;
 }
 
-/** A model of that API behind a fake that plays the script; the fake ends with the test. Its key is `key-of-the-test`. */
+/** A model of that API behind a fake that plays the script; the fake ends with the test. Its key is the canary. */
 export async function play(
   api: Api,
   script: readonly Turn[],
@@ -41,7 +42,7 @@ export async function play(
   const model = await openModel({
     model: 'test-model',
     baseUrl: fake.url,
-    credential: { apiKey: 'key-of-the-test' },
+    credential: { apiKey: canary },
     ...api.fields,
     ...fields,
     additionalConfig: { retry_base_ms: 1, ...api.fields.additionalConfig, ...fields.additionalConfig },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { canary } from '../canary.ts';
 import { type Api, apiOf, apis, play } from './apis.ts';
 import { ask, errorOf, faultOf, outline, streamOf, textOf } from './bench.ts';
 import type { Turn } from './wire/fake.ts';
@@ -9,7 +10,7 @@ const once = { additionalConfig: { max_retries: 0 } };
 const before: readonly { readonly title: string; readonly turn: Turn; readonly fault: object }[] = [
   {
     title: 'a refused key',
-    turn: { fault: { kind: 'status', status: 401, message: 'no such key: key-of-the-test' } },
+    turn: { fault: { kind: 'status', status: 401, message: `no such key: ${canary}` } },
     fault: {
       code: 'PROVIDER_FAILED',
       message: 'provider "main" failed with status 401: no such key: [redacted]',
@@ -190,7 +191,7 @@ test('a key that an API repeats in other ways is hidden as well', async () => {
   const fault = {
     kind: 'body',
     status: 403,
-    body: '{"oops":"key-of-the-test and secret-of-the-team"}',
+    body: `{"oops":"${canary} and secret-of-the-team"}`,
   } as const;
   const { model } = await play(apiOf('claude'), [{ fault }], {
     headers: { 'x-team-token': 'secret-of-the-team' },

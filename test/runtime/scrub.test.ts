@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { toProviderError } from '../../src/provider/open/provider-error.ts';
+import { canary as key } from '../canary.ts';
 import { open } from './open.ts';
 
-const key = 'sk-desk-4f9A+x/Qm2Zr8kTb7Lw1';
 const env = { PATH: process.env['PATH'] ?? '', DESK_KEY: key };
 
 /** Whether eight characters of the key stand in a row anywhere. */

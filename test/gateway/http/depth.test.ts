@@ -5,8 +5,8 @@ import { startUpstream } from '../upstream-server.ts';
 const spec = (url: string) => `
 state_store: {type: memory}
 providers:
-  - {id: main, type: openai, model: m, base_url: "${url}/v1", credential: {api_key: sk-upstream-1234}}
-  - {id: claude, type: anthropic, model: c, base_url: "${url}", credential: {api_key: sk-upstream-1234}}
+  - {id: main, type: openai, model: m, base_url: "${url}/v1", credential: {credential_env: DESK_KEY}}
+  - {id: claude, type: anthropic, model: c, base_url: "${url}", credential: {credential_env: DESK_KEY}}
 hooks:
   allow: {command: ./allow.sh, hook: provider}
 gateway: {limits: {depth: 8}}`;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openKeys } from '../../../src/runtime/gateway/keys.ts';
+import { canary } from '../../canary.ts';
 import { openaiProvider, openTestGateway } from '../open-gateway.ts';
 import { answerJson, chatAnswer, startUpstream } from '../upstream-server.ts';
 
@@ -41,5 +42,5 @@ gateway:
     await ask('sbx_wrong', 'plum'),
   ]).toEqual([400, 200, 400, 400, 403, 401, 401]);
   const [seen] = upstream.seen;
-  expect([upstream.seen.length, seen?.headers.authorization]).toEqual([1, 'Bearer sk-upstream-1234']);
+  expect([upstream.seen.length, seen?.headers.authorization]).toEqual([1, `Bearer ${canary}`]);
 });

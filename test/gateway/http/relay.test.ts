@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { canary } from '../../canary.ts';
 import { openaiProvider, openTestGateway } from '../open-gateway.ts';
 import { answerJson, chatAnswer, startUpstream } from '../upstream-server.ts';
 
@@ -29,7 +30,7 @@ test('without hooks a body goes on byte for byte, with the credential of the pro
     status: 200,
     text: answered,
     headers: { 'content-type': 'application/json', 'x-request-id': 'up-1' },
-    seen: { url: path, body, authorization: 'Bearer sk-upstream-1234' },
+    seen: { url: path, body, authorization: `Bearer ${canary}` },
     passed: ['x=1', undefined],
   });
 });

@@ -42,7 +42,7 @@ async function startModel() {
 test('an agent of Anthropic’s SDK is refused, asks again after the decision, and sends results back', async () => {
   await using upstream = await startModel();
   await using opened = await openTestGateway(
-    `providers: [{id: main, type: claude, model: m, base_url: "${upstream.url}", credential: {api_key: sk-upstream-1234}}]
+    `providers: [{id: main, type: claude, model: m, base_url: "${upstream.url}", credential: {credential_env: DESK_KEY}}]
 hooks: {guard: {command: ./guard.py, hook: tool}}
 gateway: {tools: {hooks: true, pending: refuse}}`,
     { 'guard.py': guard },

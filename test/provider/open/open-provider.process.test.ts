@@ -7,11 +7,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { HostEnv } from '../../../src/binding/env.ts';
 import type { ProviderConfig } from '../../../src/config/config.ts';
 import { openProvider } from '../../../src/provider/open/open-provider.ts';
+import { canary } from '../../canary.ts';
 import { apiOf, apis, play } from '../apis.ts';
 import { ask, declare, faultOf, openModel, textOf } from '../bench.ts';
 import { openFake } from '../wire/fake.ts';
 
-const key = { apiKey: 'key-of-the-test' };
+const key = { apiKey: canary };
 
 const names = [
   { type: 'openai', provider: 'openai.responses' },

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { toFault } from '../../../src/errors.ts';
 import { createProviderError, toProviderError } from '../../../src/provider/open/provider-error.ts';
+import { canary } from '../../canary.ts';
 
-const peer = { id: 'main', secrets: ['key-of-the-test'] };
+const peer = { id: 'main', secrets: [canary] };
 
 /** What `fetch` throws when the network fails it. */
 function networkError(code: string, message = ''): Error {
@@ -40,7 +41,7 @@ const failures = [
   })),
   {
     title: 'a text with a key in it',
-    thrown: 'no key-of-the-test here',
+    thrown: `no ${canary} here`,
     fault: { code: 'PROVIDER_FAILED', says: 'failed: no [redacted] here', retryable: false },
   },
   {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { canary } from '../../canary.ts';
 import { apiOf, apis, play } from '../apis.ts';
 import { ask, faultOf, openModel, outline, streamOf, textOf } from '../bench.ts';
 import type { Turn } from '../wire/fake.ts';
@@ -163,7 +164,7 @@ test('the deadline is that of the call with all its attempts', async () => {
 test('the signal of the runtime ends every call', async () => {
   const { fake } = await play(apiOf('claude'), [{ fault: { kind: 'hang' } }]);
   const runtime = new AbortController();
-  const fields = { type: 'claude', baseUrl: fake.url, credential: { apiKey: 'key-of-the-test' } };
+  const fields = { type: 'claude', baseUrl: fake.url, credential: { apiKey: canary } };
   const model = await openModel(fields, { signal: runtime.signal });
   const calls = [
     faultOf(model.doGenerate(ask('hi'))),

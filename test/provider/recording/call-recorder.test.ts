@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openCallRecorder } from '../../../src/provider/recording/call-recorder.ts';
+import { canary } from '../../canary.ts';
 import { type Api, apiOf, apis, play } from '../apis.ts';
 import {
   ask,
@@ -75,11 +76,11 @@ describe.each(apis)('$title', (api: Api) => {
       for (const call of calls) results.push(await streamOf(model, call));
       return results;
     };
-    const recorded = await record(file, { ...fields, credential: { apiKey: 'key-of-the-test' } }, use);
+    const recorded = await record(file, { ...fields, credential: { apiKey: canary } }, use);
     const replayed = await use(await openModel(fields, { replay: file }));
     expect(replayed).toStrictEqual(recorded);
     expect(fake.requests).toHaveLength(4);
-    expect(await readFile(file, 'utf8')).not.toContain('key-of-the-test');
+    expect(await readFile(file, 'utf8')).not.toContain(canary);
   });
 });
 
@@ -101,7 +102,7 @@ test('failures are recorded and come again as they were', async () => {
     errorOf(await streamOf(model, ask('hi'))),
     await faultOf(model.doGenerate(ask('hi'))),
   ];
-  const recorded = await record(file, { ...fields, credential: { apiKey: 'key-of-the-test' } }, use);
+  const recorded = await record(file, { ...fields, credential: { apiKey: canary } }, use);
   expect(await use(await openModel(fields, { replay: file }))).toStrictEqual(recorded);
   expect(recorded.map(({ code }) => code)).toStrictEqual([
     'PROVIDER_FAILED',
@@ -113,12 +114,12 @@ test('failures are recorded and come again as they were', async () => {
 test('what an API repeats of a key is not written down', async () => {
   const file = await newFile();
   const { fake } = await play(apiOf('openai'), [
-    { text: 'Your key is key-of-the-test, in "secret\\of-the-team".' },
+    { text: `Your key is ${canary}, in "secret\\of-the-team".` },
   ]);
   const fields = {
     type: 'openai',
     baseUrl: fake.url,
-    credential: { apiKey: 'key-of-the-test' },
+    credential: { apiKey: canary },
     headers: { 'x-team-token': 'Bearer secret\\of-the-team' },
   };
   await record(file, fields, (model) => textOf(model, ask('hi')));
@@ -130,10 +131,10 @@ test('what an API repeats of a key is not written down', async () => {
 test('a call that quotes a key is found again', async () => {
   const file = await newFile();
   const { fake } = await play(apiOf('openai'), [{ text: 'ok' }]);
-  const fields = { type: 'openai', baseUrl: fake.url, credential: { apiKey: 'key-of-the-test' } };
-  const call = ask('My key is key-of-the-test.');
+  const fields = { type: 'openai', baseUrl: fake.url, credential: { apiKey: canary } };
+  const call = ask(`My key is ${canary}.`);
   await record(file, fields, (model) => textOf(model, call));
-  expect(await readFile(file, 'utf8')).not.toContain('key-of-the-test');
+  expect(await readFile(file, 'utf8')).not.toContain(canary);
   expect(await textOf(await openModel(fields, { replay: file }), call)).toBe('ok');
 });
 
@@ -224,7 +225,7 @@ test('an exchange is in the file before its caller has the end of it', async () 
 
 test('a recording that cannot be written fails the call before anything is asked', async () => {
   const { fake } = await play(apiOf('openai'), [{ text: 'ok' }]);
-  const fields = { type: 'openai', baseUrl: fake.url, credential: { apiKey: 'key-of-the-test' } };
+  const fields = { type: 'openai', baseUrl: fake.url, credential: { apiKey: canary } };
   const faults = await record('/nowhere/at/all.jsonl', fields, async (model) => [
     (await faultOf(model.doGenerate(ask('hi')))).code,
     (await faultOf(model.doStream(ask('hi')))).code,
