@@ -1,0 +1,124 @@
+import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Child, Fault, Scene } from './fault.ts';
+import { nativeReply, type Point } from './points.ts';
+import { type Hooked, isForeign, isHook, type Target } from './targets.ts';
+
+const bin = join(import.meta.dirname, '../fixtures/bin');
+
+/** The path of a fixture. */
+export function fixture(name: string): string {
+  return join(bin, name);
+}
+
+/** Milliseconds of a limit that is to be reached, and of one that never is, however busy the machine. */
+const SHORT_MS = 300;
+const LONG_MS = 25_000;
+
+/** A cell whose config stands. */
+export interface Staged {
+  readonly config: string;
+  /** To be called when the runtime is open and nothing was asked yet. */
+  afterOpen(): void;
+}
+
+/** Sets the scene of a cell: its folder, its files, its config. */
+export function stage(fault: Fault, scene: Scene): Staged {
+  const { target, folder } = scene;
+  mkdirSync(folder, { recursive: true });
+  const child = fault.child(scene);
+  const isSwapped = child.isFile === true && isForeign(target) && target.dialect !== 'picoclaw';
+  const plugin = join(folder, 'plugin');
+  const hasPlugin = isSwapped || (isForeign(target) && target.dialect === 'chibi');
+  if (hasPlugin)
+    writeFileSync(plugin, pluginText(isSwapped ? fixture('allow.sh') : child, target), { mode: 0o755 });
+  const started = hasPlugin ? { ...child, command: plugin, args: [] } : child;
+  const config = join(folder, 'runtime.yaml');
+  const spec = { concurrency: 16, ...specOf(fault, target, started) };
+  // JSON is YAML too.
+  writeFileSync(config, JSON.stringify({ apiVersion: 'signalbox/v1', kind: 'RuntimeConfig', spec }));
+  return { config, afterOpen: () => isSwapped && swap(child.command, plugin) };
+}
+
+/** A program that describes itself as a chibi plugin, and else is the child. */
+function pluginText(child: Child | string, target: Target): string {
+  const hooks = target.capability === 'hook' ? [target.point.name] : [];
+  const schema = JSON.stringify([{ name: 'it', description: 'it', parameters: {}, hooks }]);
+  const words = typeof child === 'string' ? [child] : [child.command, ...(child.args ?? [])];
+  return `#!/bin/sh\nif [ "$1" = --schema ]; then echo '${schema}'; exit 0; fi\nexec ${line(words)}\n`;
+}
+
+function line(words: readonly string[]): string {
+  return words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+}
+
+/** Puts the file, if there is one, in the place of the other. */
+function swap(file: string, place: string): void {
+  rmSync(place);
+  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) renameSync(file, place);
+}
+
+function specOf(fault: Fault, target: Target, child: Child): object {
+  const entry = { ...entryOf(fault, target, child), ...child.settings };
+  if (target.capability === 'tool') return { tools: { it: { description: 'it', exec: entry } } };
+  if (!isHook(target)) return { evals: { it: entry } };
+  const { onFailure } = target;
+  const closing = onFailure === null ? {} : { on_failure: onFailure };
+  return { hooks: { it: { ...entry, ...closing, ...listening(target, fault) } } };
+}
+
+function entryOf(fault: Fault, target: Target, child: Child): object {
+  const { transport, dialect } = target;
+  const timeout = fault.isTimed ? SHORT_MS : LONG_MS;
+  const limits = { timeout_ms: timeout, grace_ms: SHORT_MS, max_output_bytes: 65_536 };
+  return {
+    ...commandOf(target, child),
+    ...limits,
+    ...(dialect !== 'promptkit' && { dialect }),
+    env: [...variablesOf(target), ...(child.env ?? [])],
+    ...(transport === 'warm' && { warm: 1 }),
+    ...(transport === 'fork' && { runtime: 'fork' }),
+    ...(transport === 'server' && dialect !== 'picoclaw' && { runtime: 'server' }),
+  };
+}
+
+/** An Agentao rule is a line for the shell; what is forked is a Python script, which becomes the program. */
+function commandOf({ dialect, transport }: Target, { command, args = [], isFile }: Child): object {
+  if (dialect === 'agentao') return { command: line([command, ...args]) };
+  if (transport === 'fork' && isFile !== true) {
+    return { command: fixture('becomes.py'), args: [command, ...args] };
+  }
+  return { command, args };
+}
+
+function variablesOf(target: Target): string[] {
+  const isServer = target.transport === 'server';
+  const reply = target.capability === 'hook' ? target.point.reply : nativeReply;
+  return [
+    `REPLY=${reply}`,
+    ...(isServer ? ['SERVES=1'] : []),
+    ...(target.dialect === 'picoclaw' ? ['GREETS=1'] : []),
+  ];
+}
+
+/** The keys by which a hook listens at its point. */
+function listening({ dialect, mode, point }: Hooked, { isTimed }: Fault): object {
+  switch (dialect) {
+    case 'picoclaw': {
+      const methods = point.isTold ? { observe: [point.name] } : { intercept: [point.name] };
+      return { picoclaw: { ...methods, hello_timeout_ms: isTimed ? SHORT_MS : LONG_MS } };
+    }
+    case 'chibi':
+      return {};
+    case 'claude':
+    case 'agentao':
+      return { [dialect]: { event: point.name } };
+    default:
+      return { mode, ...nativeMoment(point) };
+  }
+}
+
+function nativeMoment({ event }: Point): object {
+  if (!('hook' in event)) return {};
+  return event.hook === 'eval' ? { hook: 'eval' } : { hook: event.hook, phases: [event.phase] };
+}

@@ -1,0 +1,57 @@
+import type { ErrorCode } from '../../src/errors.ts';
+import type { Meaning } from './meaning.ts';
+import { isHook, type Target } from './targets.ts';
+
+/** What a cell must come to. */
+export type Expected =
+  /** The reply counts: a result, a score, an allow; an observer was told. */
+  | { readonly outcome: 'answered' }
+  /** A filter that allows because its dialect documents it, with the name of the rule. */
+  | { readonly outcome: 'open'; readonly causes: readonly string[] }
+  /** No opinion: an allow, or a question to a person, without a rule. */
+  | { readonly outcome: 'no opinion' }
+  /** A hook that makes the turn go on, as its dialect lets it. */
+  | { readonly outcome: 'forced' }
+  /** `codes` is empty where the denial is one of words, which has no code. */
+  | { readonly outcome: 'denied'; readonly codes: readonly ErrorCode[] }
+  | {
+      readonly outcome: 'failed' | 'unscored' | 'swallowed' | 'recorded';
+      readonly codes: readonly ErrorCode[];
+    };
+
+/** The one rule of the matrix: what the target must make of a fault with this meaning. */
+export function expected(target: Target, meaning: Meaning): Expected {
+  if (target.capability === 'tool') return called('failed', meaning);
+  if (!isHook(target)) return called('unscored', meaning);
+  if (target.mode === 'filter') return filtered(target, meaning);
+  if (target.mode === 'shadow') return called('recorded', meaning);
+  return called('swallowed', isUnheard(target, meaning) ? { kind: 'well' } : meaning);
+}
+
+/** What an observer prints is not read, so only how its process ends is a failure; a server's line is an answer or is none. */
+function isUnheard({ transport }: Target, meaning: Meaning): boolean {
+  return transport !== 'server' && meaning.kind === 'failure' && meaning.codes.includes('REPLY_MALFORMED');
+}
+
+function called(outcome: 'failed' | 'unscored' | 'swallowed' | 'recorded', meaning: Meaning): Expected {
+  return meaning.kind === 'failure' ? { outcome, codes: meaning.codes } : { outcome: 'answered' };
+}
+
+function filtered(target: Extract<Target, { capability: 'hook' }>, meaning: Meaning): Expected {
+  switch (meaning.kind) {
+    case 'well':
+      return { outcome: 'answered' };
+    case 'silent':
+      return { outcome: 'no opinion' };
+    case 'force':
+      return { outcome: 'forced' };
+    case 'denial':
+      return { outcome: 'denied', codes: [] };
+    case 'failure':
+      return { outcome: 'denied', codes: meaning.codes };
+    case 'open': {
+      const isClosed = target.onFailure === 'deny' && target.point.isUnclosable !== true;
+      return isClosed ? { outcome: 'denied', codes: [] } : { outcome: 'open', causes: meaning.causes };
+    }
+  }
+}

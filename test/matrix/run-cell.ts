@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openRuntime, type Runtime, RuntimeError, type RuntimeEvent } from '../../src/index.ts';
+import { type Staged, stage } from './entry.ts';
+import { type Expected, expected } from './expect.ts';
+import type { Fault, FaultClass } from './fault.ts';
+import { judge, type Seen, type Verdict } from './judge.ts';
+import { isHook, type Target } from './targets.ts';
+
+/** One fault of one target. */
+export interface Cell {
+  readonly fault: Fault;
+  readonly target: Target;
+}
+
+/** What came of a cell. */
+export interface CellResult extends Cell, Verdict {
+  readonly expected: Expected;
+  readonly seen: Seen;
+  readonly ms: number;
+}
+
+/**
+ * The longest that a cell may take from the opening of its runtime to its end, in milliseconds: far beyond every limit and grace in
+ * it, so that only what hangs reaches it.
+ */
+const HUNG_MS = 45_000;
+
+/** Runs the cell in a runtime of its own, whose processes carry `folder` as TMPDIR. Never rejects. */
+export async function runCell(cell: Cell, folder: string): Promise<CellResult[]> {
+  const start = performance.now();
+  const classes = [cell.fault.class].flat();
+  const seen = await within(HUNG_MS, runCalls(cell, folder, classes.length));
+  const ms = Math.round(performance.now() - start);
+  return classes.map((faultClass, call) =>
+    judged(cell, faultClass, { seen: seen[call] ?? { kind: 'hung' }, ms }),
+  );
+}
+
+function judged(
+  cell: Cell,
+  faultClass: FaultClass,
+  { seen, ms }: { readonly seen: Seen; readonly ms: number },
+): CellResult {
+  const wanted = expected(cell.target, faultClass.means(cell.target));
+  return { ...cell, expected: wanted, seen, ms, ...judge(cell.target, wanted, seen) };
+}
+
+async function within(limitMs: number, work: Promise<Seen[]>): Promise<Seen[]> {
+  const over = new AbortController();
+  const hung = sleep(limitMs, [], { signal: over.signal }).catch(() => []);
+  const seen = await Promise.race([work.catch(threw), hung]);
+  over.abort();
+  return seen;
+}
+
+function threw(error: unknown): Seen[] {
+  const code = error instanceof RuntimeError ? error.code : 'none';
+  return [
+    { kind: 'threw', code, text: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+  ];
+}
+
+async function runCalls(cell: Cell, folder: string, count: number): Promise<Seen[]> {
+  const { target, fault } = cell;
+  const staged = stage(fault, { target, folder });
+  const events: RuntimeEvent[] = [];
+  const runtime = await openRuntime(staged.config, {
+    log: false,
+    launcher: target.launcher,
+    env: { ...process.env, TMPDIR: folder },
+    onEvent: (event) => events.push(event),
+  });
+  let seen: Seen[];
+  try {
+    seen = await ask(cell, { runtime, events, staged, count });
+  } finally {
+    await runtime.close();
+  }
+  return target.capability === 'hook' && target.mode !== 'filter'
+    ? seen.map((each) => withTold(each, events))
+    : seen;
+}
+
+interface Open {
+  readonly runtime: Runtime;
+  readonly events: readonly RuntimeEvent[];
+  readonly staged: Staged;
+  readonly count: number;
+}
+
+async function ask(cell: Cell, { runtime, events, staged, count }: Open): Promise<Seen[]> {
+  const { target, fault } = cell;
+  staged.afterOpen();
+  if (target.transport === 'warm')
+    await until(() => events.some(({ type }) => type === 'process.started'), 200);
+  const calls = Array.from({ length: count }, (_, index) => index);
+  if (fault.isTogether) return await Promise.all(calls.map(() => askOnce(cell, runtime, events)));
+  const seen: Seen[] = [];
+  for (const call of calls) {
+    // A server that ends after its reply must have ended, lest it take the next request into its death.
+    if (call > 0 && fault.isEnded)
+      await until(() => events.filter(({ type }) => type === 'process.ended').length >= call, 10_000);
+    seen.push(await askOnce(cell, runtime, events));
+  }
+  return seen;
+}
+
+async function until(isDone: () => boolean, limitMs: number): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  while (!isDone() && performance.now() < deadline) await sleep(5);
+}
+
+async function askOnce(
+  { target, fault }: Cell,
+  runtime: Runtime,
+  events: readonly RuntimeEvent[],
+): Promise<Seen> {
+  const { text = 'hi' } = fault;
+  if (target.capability === 'tool') {
+    const outcome = await runtime.tools.call('it', { text });
+    return outcome.status === 'failed'
+      ? { kind: 'outcome', status: 'failed', code: outcome.error.code, text: outcome.error.message }
+      : { kind: 'outcome', status: outcome.status };
+  }
+  if (!isHook(target)) {
+    const outcome = await runtime.evals.call('it', { content: text });
+    return outcome.status === 'unscored'
+      ? { kind: 'outcome', status: 'unscored', code: outcome.error?.code, text: outcome.reason }
+      : { kind: 'outcome', status: outcome.status };
+  }
+  const { verdict, metadata, reason, error } = await runtime.hooks.fire(target.point.event);
+  const told = events.some(({ type }) => type === 'call.finished' || type === 'decision');
+  return { kind: 'decision', verdict, metadata, code: error?.code, text: reason, wasAwaited: told };
+}
+
+/** With what the events say that became of an observer or a shadow. */
+function withTold(seen: Seen, events: readonly RuntimeEvent[]): Seen {
+  if (seen.kind !== 'decision') return seen;
+  for (const event of events) {
+    if (event.type === 'call.finished') return { ...seen, told: event.status, code: event.error?.code };
+    if (event.type === 'decision') return { ...seen, told: event.verdict, code: event.error?.code };
+  }
+  return { ...seen, told: undefined };
+}

@@ -1,0 +1,102 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openRuntime } from '../../src/index.ts';
+import { findSurvivors, openPipes, settle } from '../leaks.ts';
+import { type Cell, type CellResult, runCell } from './run-cell.ts';
+
+/** What is left when every runtime is closed: nothing, if all is well. */
+export interface Leaks {
+  /** Processes, with the cell that started them. */
+  readonly processes: readonly string[];
+  readonly descriptors: readonly string[];
+  readonly files: readonly string[];
+}
+
+export interface MatrixRun {
+  readonly results: readonly CellResult[];
+  readonly leaks: Leaks;
+  readonly ms: number;
+}
+
+export interface MatrixOptions {
+  /** Cells at once. */
+  readonly width?: number;
+  readonly onResult?: ((done: number, of: number) => void) | undefined;
+}
+
+/** Runs the cells, many at once, each in a folder of its own, and looks for what they leave behind. */
+export async function runMatrix(
+  cells: readonly Cell[],
+  { width = 24, onResult }: MatrixOptions = {},
+): Promise<MatrixRun> {
+  const outer = process.env['TMPDIR'];
+  const folder = mkdtempSync(join(tmpdir(), 'matrix-'));
+  // What this process itself puts into the folder for temporary files is seen too.
+  process.env['TMPDIR'] = folder;
+  const start = performance.now();
+  try {
+    await openOnce(folder);
+    const before = new Set([...openPipes(), ...readdirSync(folder)]);
+    const results = await runAll(cells, { folder, width, onResult });
+    return { results, leaks: await findLeaks(folder, before), ms: Math.round(performance.now() - start) };
+  } finally {
+    if (outer === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = outer;
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Opens what is opened once for good, with the first process, and is no leak. */
+async function openOnce(folder: string): Promise<void> {
+  const file = join(folder, 'runtime.yaml');
+  const tool = { description: 'it', exec: { command: '/bin/true' } };
+  for (const launcher of ['native', 'portable'] as const) {
+    writeFileSync(
+      file,
+      JSON.stringify({ apiVersion: 'signalbox/v1', kind: 'RuntimeConfig', spec: { tools: { it: tool } } }),
+    );
+    const runtime = await openRuntime(file, { log: false, launcher });
+    await runtime.tools.call('it');
+    await runtime.close();
+  }
+  rmSync(file);
+}
+
+async function runAll(
+  cells: readonly Cell[],
+  {
+    folder,
+    width,
+    onResult,
+  }: { readonly folder: string } & Required<Pick<MatrixOptions, 'width'>> & MatrixOptions,
+): Promise<CellResult[]> {
+  const results: CellResult[][] = [];
+  const waiting = cells.entries();
+  let done = 0;
+  const work = async () => {
+    for (const [index, cell] of waiting) {
+      const own = join(folder, `cell-${index}`);
+      results[index] = await runCell(cell, own);
+      onResult?.(++done, cells.length);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, work));
+  return results.flat();
+}
+
+async function findLeaks(folder: string, before: ReadonlySet<string>): Promise<Leaks> {
+  const survivors = await settle(() => findSurvivors(folder), 10_000);
+  const descriptors = await settle(() => openPipes().filter((pipe) => !before.has(pipe)), 5_000);
+  const files = readdirSync(folder).filter((name) => !name.startsWith('cell-') && !before.has(name));
+  for (const { pid } of survivors) end(pid);
+  return { processes: survivors.map(({ pid, command }) => `${pid}: ${command}`), descriptors, files };
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has just ended by itself.
+  }
+}

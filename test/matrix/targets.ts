@@ -1,0 +1,99 @@
+import { foreignPoints, nativePoints, nativeTold, type Point } from './points.ts';
+
+export type NativeDialect = 'promptkit' | 'promptkit-go';
+export type ForeignName = keyof typeof foreignPoints;
+export type Carrier = 'oneshot' | 'warm' | 'fork' | 'server';
+export type Launcher = 'native' | 'portable';
+export type Mode = 'filter' | 'observe' | 'shadow';
+
+interface Place {
+  readonly transport: Carrier;
+  readonly launcher: Launcher;
+}
+
+/** A tool or an eval. */
+export interface Called extends Place {
+  readonly id: string;
+  readonly capability: 'tool' | 'eval';
+  readonly dialect: NativeDialect | 'chibi';
+}
+
+/** A hook at one of its points. */
+export interface Hooked extends Place {
+  readonly id: string;
+  readonly capability: 'hook';
+  readonly dialect: NativeDialect | ForeignName;
+  readonly mode: Mode;
+  readonly point: Point;
+  /** What the entry says under `on_failure`; null: nothing. */
+  readonly onFailure: 'deny' | null;
+}
+
+/** Who meets a fault: an entry of a config, with how it is carried and started. */
+export type Target = Called | Hooked;
+
+type Draft = Omit<Called, 'id'> | Omit<Hooked, 'id'>;
+
+const launchers: readonly Launcher[] = ['native', 'portable'];
+const carriers: readonly Carrier[] = ['oneshot', 'warm', 'fork', 'server'];
+const foreigners = ['picoclaw', 'chibi', 'claude', 'agentao'] as const satisfies readonly ForeignName[];
+const natives: readonly NativeDialect[] = ['promptkit', 'promptkit-go'];
+
+/** Every target that there is. */
+export function listTargets(): Target[] {
+  return launchers.flatMap((launcher) => [
+    ...carriers.flatMap((transport) =>
+      natives.flatMap((dialect) => nativeTargets(dialect, { launcher, transport })),
+    ),
+    target({ capability: 'tool', dialect: 'chibi', transport: 'oneshot', launcher }),
+    ...foreignTargets(launcher),
+  ]);
+}
+
+/** Whether it is a hook. */
+export function isHook(target: Target): target is Hooked {
+  return target.capability === 'hook';
+}
+
+/** Whether it is a hook of another system. */
+export function isForeign(target: Target): target is Hooked & { readonly dialect: ForeignName } {
+  return target.capability === 'hook' && Object.hasOwn(foreignPoints, target.dialect);
+}
+
+/** Whether it is the one that stands for all of its dialect, transport and launcher. */
+export function isFirst(target: Target): boolean {
+  if (target.capability !== 'hook') return target.capability === 'tool';
+  return isForeign(target) && target.point === foreignPoints[target.dialect][0] && target.onFailure === null;
+}
+
+function nativeTargets(dialect: NativeDialect, place: Place): Target[] {
+  const hook = (mode: Mode) => (point: Point) =>
+    target({ ...place, capability: 'hook', dialect, mode, point, onFailure: null });
+  return [
+    target({ ...place, capability: 'tool', dialect }),
+    target({ ...place, capability: 'eval', dialect }),
+    ...nativePoints.map(hook('filter')),
+    ...[...nativePoints, ...nativeTold].map(hook('observe')),
+    ...nativePoints.map(hook('shadow')),
+  ];
+}
+
+function foreignTargets(launcher: Launcher): Target[] {
+  return foreigners.flatMap((dialect) => {
+    const transport = dialect === 'picoclaw' ? 'server' : 'oneshot';
+    return foreignPoints[dialect].flatMap((point: Point) =>
+      ([null, 'deny'] as const).map((onFailure) => {
+        const mode = point.isTold ? 'observe' : 'filter';
+        return target({ capability: 'hook', dialect, mode, point, onFailure, transport, launcher });
+      }),
+    );
+  });
+}
+
+function target(draft: Draft): Target {
+  const { capability, dialect, transport, launcher } = draft;
+  if (capability !== 'hook') return { ...draft, id: [capability, dialect, transport, launcher].join(' ') };
+  const { mode, point, onFailure } = draft;
+  const how = onFailure === null ? [] : ['on_failure: deny'];
+  return { ...draft, id: [mode, point.name, dialect, transport, launcher, ...how].join(' ') };
+}
