@@ -8,6 +8,7 @@ import { sleep, waitForSettled } from '../time/deadline.ts';
 import { type CollectedOutput, collect } from './collect.ts';
 import type { ExitStatus, LaunchedProcess, Launcher } from './launch/launch.ts';
 import { launchListener, leaderEnded, releaseGroup, signalGroup } from './launch/process-groups.ts';
+import { withOwnerMark } from './launch/system/owner-mark.ts';
 import { describeLaunchError, findMissingInterpreter, startError } from './start-error.ts';
 import { createStderrReader } from './stderr.ts';
 
@@ -131,7 +132,10 @@ async function launchProcess(
   const executable = findExecutable(binding.command, cwd, env['PATH'] ?? '');
   if (!executable.found) throw startError(name, executable.reason, { hint: executable.hint });
   try {
-    return await launch({ command: executable.path, args, cwd, env, input }, launchListener);
+    return await launch(
+      { command: executable.path, args, cwd, env: markedEnv(binding), input },
+      launchListener,
+    );
   } catch (error) {
     const fault = findMissingInterpreter(error, executable.path, binding);
     const reason = fault?.reason ?? describeLaunchError(error, cwd, executable.path);
@@ -149,6 +153,20 @@ function listHasNul(owner: object, listTexts: () => readonly string[]): boolean 
   if (listTexts().some(hasNul)) return true;
   withoutNul.add(owner);
   return false;
+}
+
+const marked = {
+  kill: new WeakMap<Binding['env'], Binding['env']>(),
+  keep: new WeakMap<Binding['env'], Binding['env']>(),
+};
+
+/** The environment with our mark: the same object for the same environment, since a binding's stays the same. */
+function markedEnv({ env, leftovers }: Binding): Binding['env'] {
+  const known = marked[leftovers].get(env);
+  if (known !== undefined) return known;
+  const made = withOwnerMark(env, leftovers);
+  marked[leftovers].set(env, made);
+  return made;
 }
 
 function hasNul(text: string): boolean {

@@ -65,12 +65,14 @@ describe.each(launchers)('one-shot through the %s launcher', (launcher) => {
       return JSON.parse(textOf(await transport.exchange(message))).result;
     };
     const { GONE: _, ...rest } = env;
+    const SIGNALBOX_OWNER = expect.stringMatching(/^\d+\.\d+\.\d+\.[0-9a-f]{8}\.kill$/);
     expect(await ask({ CHANGED: 'new', ADDED: '', GONE: undefined, NEVER: undefined })).toEqual({
       ...rest,
       CHANGED: 'new',
       ADDED: '',
+      SIGNALBOX_OWNER,
     });
-    expect(await ask()).toEqual(env);
+    expect(await ask()).toEqual({ ...env, SIGNALBOX_OWNER });
   });
 
   test('gives the whole of stdout, and stderr and the end beside it', async () => {

@@ -18,7 +18,7 @@ export const processes = section('promptkit.md §2', [
   [
     'PK-2-06',
     'both',
-    'The environment is PATH HOME LANG LC_* TZ TMPDIR USER and what `env` names, nothing else.',
+    'The environment is PATH HOME LANG LC_* TZ TMPDIR USER, what `env` names, and SIGNALBOX_OWNER, nothing else.',
   ],
   ['PK-2-07', 'both', 'A name in `env` is forwarded with the host’s value.'],
   ['PK-2-08', 'both', 'NAME=value in `env` sets a literal, which may itself contain =.'],
@@ -150,6 +150,25 @@ export const forkedProcesses = section('processes.md', [
   ['DS-FORK-03', 'oneshot', 'Timeout, output limit, leftovers and closing hold for forked processes.'],
   ['DS-FORK-04', 'oneshot', 'What cannot be forked says why, once, and runs as one-shot.'],
   ['DS-FORK-05', 'oneshot', 'Nothing forked outlives a SIGKILL of its owner, or of the process that forks.'],
+]);
+
+/** What a Signalbox that was killed leaves to the next one. */
+export const orphans = section('processes.md', [
+  [
+    'DS-ORPHAN-01',
+    'oneshot',
+    'What a killed Signalbox and its watcher left of calls is ended by the next start, daemons in sessions of their own included.',
+  ],
+  [
+    'DS-ORPHAN-02',
+    'oneshot',
+    'With `leftovers: keep`, and where no call was under way, what finished calls left running stays.',
+  ],
+  [
+    'DS-ORPHAN-03',
+    'oneshot',
+    'A sweep touches no process of a living owner, of another user, machine or start of the system; killed or twice at once it does no harm.',
+  ],
 ]);
 
 export const serverRequests = section('promptkit.md §5', [

@@ -29,8 +29,8 @@ export interface LoadedRuntime {
 export async function loadRuntime(file: string | URL, options: RuntimeOptions): Promise<LoadedRuntime> {
   requirePlatform();
   const host = options.env ?? hostEnv();
-  // In the background: folders of killed processes must not delay the start, and most commands are over by then.
-  setTimeout(() => void sweepTempFolders(), SWEEP_AFTER_MS).unref();
+  // In the background: what killed processes left must not delay the start, and most commands are over by then.
+  setTimeout(() => void sweepLeftBehind(), SWEEP_AFTER_MS).unref();
   const path = file instanceof URL ? fileURLToPath(file) : file;
   const searchPath = host['PATH'] ?? '';
   const { config: declared = requireConfig(path, searchPath), problems } = loadConfig(path, searchPath);
@@ -47,6 +47,12 @@ export async function loadRuntime(file: string | URL, options: RuntimeOptions): 
 }
 
 const SWEEP_AFTER_MS = 1000;
+
+async function sweepLeftBehind(): Promise<void> {
+  await sweepTempFolders();
+  const { sweepOrphans } = await import('../../transport/orphans/sweep-orphans.ts');
+  await sweepOrphans();
+}
 
 /** The launcher of that name, opened for the first process that is started, but a native one, which may be refused, at once. */
 async function lazyLauncher(name: LauncherName): Promise<Launcher> {

@@ -69,6 +69,8 @@ const allWatched = new Set<Watched>();
 const running = new Map<number, Watched>();
 const leaderless = new Set<number>();
 process.on('exit', () => {
+  // What these have started in sessions of their own is left to a later start, which finds it by the table.
+  if (allWatched.size === 0) watcher?.discard();
   for (const group of running.keys()) signalGroup(group, 'SIGKILL');
 });
 

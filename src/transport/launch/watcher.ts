@@ -11,13 +11,20 @@ import { watcherScript } from './watcher-script.ts';
 export interface Watcher {
   /** Adds what `describeStart` or its neighbours give; undefined where there is no watcher any more. */
   add(text: string): Row | undefined;
+  /** Nothing is left to be ended, by the watcher or by a later start: for the exit of this process. Never throws. */
+  discard(): void;
   /** Ends the watcher, and with it whatever its table still has. Never rejects. */
   close(): Promise<void>;
 }
 
 /** A process is about to start; `stdout` is how /proc shows what the process alone will have there. */
 export function describeStart(stdout: string): string {
-  return stdout === '' ? '' : `? ${stdout.replaceAll('\n', '?').slice(-MARK_CHARACTERS)}`;
+  return stdout === '' ? '' : `? ${stdoutMark(stdout)}`;
+}
+
+/** What a table has of a stdout. */
+export function stdoutMark(stdout: string): string {
+  return stdout.replaceAll('\n', '?').slice(-MARK_CHARACTERS);
 }
 
 /** A process leads this group. */
@@ -28,6 +35,18 @@ export function describeGroup(group: number): string {
 /** The process that led this group is gone for good, so that a process of this number is somebody else's. */
 export function describeRest(group: number): string {
   return `- ${group}`;
+}
+
+/** What the rows of a table say, as the watcher reads them too. */
+export function readRows(table: string): {
+  readonly groups: readonly number[];
+  readonly stdouts: readonly string[];
+} {
+  const rows = table.split('\n').map((line) => line.trimEnd());
+  return {
+    groups: rows.filter((row) => /^[+-] \d+$/.test(row)).map((row) => Number(row.slice(2))),
+    stdouts: rows.filter((row) => row.startsWith('? ')).map((row) => row.slice(2)),
+  };
 }
 
 /** Of a long path the end is enough, and of three bytes each they fit into a row. */
@@ -73,6 +92,7 @@ export function startWatcher(onLost: (reason: string) => void): Watcher {
         row && { write: (next) => guarded(() => row?.write(next)), free: () => guarded(() => row?.free()) }
       );
     },
+    discard: () => opened?.table.discard(),
     close: async () => {
       if (isEnded || opened === undefined) return;
       isEnded = true;

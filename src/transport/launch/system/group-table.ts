@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Owner, ownerFromText, ownerPattern, ownerToText, thisOwner } from '../../../files/owner.ts';
 
 /** One line of a table. */
 export interface Row {
@@ -12,19 +13,23 @@ export interface Row {
 }
 
 /**
- * Lines in a file without a name, for a process that was given the descriptor: it can read them for as long as it likes,
- * however this process ends.
+ * Lines in a file, for a process that was given the descriptor: it can read them for as long as it likes, however this
+ * process ends. The file is named by this thread and goes with `close` or `discard`: one whose owner is gone tells
+ * a later start what ran when the owner was killed.
  */
 export interface Table {
   readonly fd: number;
   /** Adds a line. Throws the system error. */
   add(text: string): Row;
+  /** Removes the file; whoever has the descriptor can read on. Never throws. */
+  discard(): void;
+  /** Removes the file and closes the descriptor. */
   close(): void;
 }
 
 /** Opens an empty table. Throws the system error. */
 export function openTable(): Table {
-  const fd = openNameless();
+  const { fd, path } = openFile();
   const free: number[] = [];
   const bytes = Buffer.alloc(ROW_BYTES);
   let rows = 0;
@@ -48,7 +53,11 @@ export function openTable(): Table {
         },
       };
     },
-    close: () => closeSync(fd),
+    discard: () => removeTable(path),
+    close: () => {
+      removeTable(path);
+      closeSync(fd);
+    },
   };
 }
 
@@ -56,18 +65,38 @@ const ROW_BYTES = 256;
 const SPACE = 0x20;
 const NEWLINE = 0x0a;
 
-/** In memory where there is such a place, since the lines change with every process. */
-function openNameless(): number {
+/** Where tables may stand: in memory where there is such a place, since the lines change with every process. */
+export function tableFolders(): readonly string[] {
+  return [...new Set(['/dev/shm', tmpdir()])];
+}
+
+/** Who owns the table of this name; undefined for any other file. */
+export function ownerOfTable(name: string): Owner | undefined {
+  const [, owner] = tableName.exec(name) ?? [];
+  return owner === undefined ? undefined : ownerFromText(owner);
+}
+
+/** Removes a table. Never throws. */
+export function removeTable(path: string): void {
   try {
-    return openIn('/dev/shm');
+    rmSync(path, { force: true });
   } catch {
-    return openIn(tmpdir());
+    // A folder that has become read-only: nothing is lost by it.
   }
 }
 
-function openIn(folder: string): number {
-  const path = join(folder, `signalbox-groups-${randomUUID()}`);
-  const fd = openSync(path, 'wx+', 0o600);
-  unlinkSync(path);
-  return fd;
+const tableName = new RegExp(`^signalbox-groups-(${ownerPattern})-[0-9a-f-]{36}$`);
+
+function openFile(): { readonly fd: number; readonly path: string } {
+  const name = `signalbox-groups-${ownerToText(thisOwner())}-${randomUUID()}`;
+  const [first = tmpdir(), second = first] = tableFolders().map((folder) => join(folder, name));
+  try {
+    return openAt(first);
+  } catch {
+    return openAt(second);
+  }
+}
+
+function openAt(path: string): { readonly fd: number; readonly path: string } {
+  return { fd: openSync(path, 'wx+', 0o600), path };
 }
