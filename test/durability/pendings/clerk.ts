@@ -1,0 +1,91 @@
+/**
+ * One of several processes that take calls, decide about them, and go on with them, over one state store.
+ * Usage: clerk.ts RUNTIME.yaml NAME. Says what it was told, a line for each of `Said`, the moment that it was told; takes calls
+ * until its stdin says `enough`, and works until it ends.
+ */
+import { writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PendingDocument } from '../../../src/index.ts';
+import type { Said } from './said.ts';
+
+// The built library starts five times as fast, and a process lives for seconds.
+const built = new URL('../../../dist/index.js', import.meta.url).href;
+const { openRuntime, RuntimeError }: typeof import('../../../src/index.ts') = await import(built);
+
+const [config = '', name = ''] = process.argv.slice(2);
+const runtime = await openRuntime(config, { log: false });
+let hasEnough = false;
+let count = 0;
+process.stdin
+  .on('data', () => {
+    hasEnough = true;
+  })
+  .on('end', () => process.exit());
+
+/** How many calls are taken, and decided about, at once. */
+const LANES = 16;
+/** As long as so many wait, nobody takes more. */
+const BACKLOG = 100;
+
+function say(said: Said): void {
+  writeSync(1, `${JSON.stringify(said)}\n`);
+}
+
+for (;;) {
+  const open = await runtime.pending.list();
+  await Promise.all(someOf(open).map(decide));
+  if (!hasEnough && open.length < BACKLOG) await Promise.all(Array.from({ length: LANES }, take));
+  if (hasEnough && open.length < LANES) {
+    await finishWhatWasLeft();
+    await sleep(100);
+  }
+}
+
+async function take(): Promise<void> {
+  count += 1;
+  const n = `${name}-${count}`;
+  const tool = count % 2 === 0 ? 'pay' : 'mail';
+  const document = await runtime.tools.call(tool, { n });
+  if (document.status !== 'pending') throw new Error(`no pending: ${JSON.stringify(document)}`);
+  say({ what: 'took', id: document.pending.id, run: document.pending.run_id, n });
+}
+
+/** Those at the front, which all the others look at as well. */
+function someOf(open: readonly PendingDocument[]): PendingDocument[] {
+  return open
+    .slice(0, 4 * LANES)
+    .sort(() => Math.random() - 0.5)
+    .slice(0, LANES);
+}
+
+async function decide({ id, run_id }: PendingDocument): Promise<void> {
+  count += 1;
+  const by = `${name} ${count}`;
+  const kind = Math.random() < 0.7 ? 'approve' : Math.random() < 0.5 ? 'reject' : 'respond';
+  try {
+    if (kind === 'respond') await runtime.pending.respond(id, { by, result: { by } });
+    else await runtime.pending[kind](id, { by });
+  } catch (error) {
+    if (!(error instanceof RuntimeError) || error.code !== 'PENDING_DECIDED') throw error;
+    return say({ what: 'lost', id, by });
+  }
+  say({ what: 'won', id, by });
+  await goOn(run_id);
+}
+
+/** Goes on with a run, unless somebody else does. */
+async function goOn(run: string): Promise<void> {
+  try {
+    await runtime.runs.resume(run);
+  } catch (error) {
+    if (!(error instanceof RuntimeError) || error.code !== 'RUN_BUSY') throw error;
+  }
+}
+
+/** Goes on with runs whose process was killed before it did. */
+async function finishWhatWasLeft(): Promise<void> {
+  const open = new Set((await runtime.pending.list()).map(({ run_id }) => run_id));
+  for (const status of ['pending', 'running'] as const)
+    for (const { run_id } of await runtime.runs.list({ status, limit: 200 }))
+      if (!open.has(run_id)) await goOn(run_id);
+}
