@@ -1,10 +1,10 @@
 import { askHook } from '../capability/hook.ts';
-import type { Allow, Answer, Modify, NativeEvent } from '../contract/hook.ts';
+import type { Allow, Answer, HookEvent, Modify, NativeEvent } from '../contract/hook.ts';
 import { startStopwatch } from '../time/stopwatch.ts';
 import type { HookChain } from './hook-chain.ts';
 import { resolveQuestion } from './hook-question.ts';
-import type { FilterBatch, FilterLink, GateOptions } from './link.ts';
-import { handles } from './steps.ts';
+import type { FilterBatch, FilterLink, FollowerLink, GateOptions } from './link.ts';
+import { handles, isFilter } from './steps.ts';
 
 /** What a filter is asked about, and until when. */
 interface FilterCall {
@@ -39,39 +39,49 @@ export async function askFilter(
 
 /**
  * Asks filters that leave the event as it is, all at once, and judges their answers in the order of the file, as if
- * each had been asked after the one before. The questions behind one that ends the chain are withdrawn. Never rejects.
+ * each had been asked after the one before. The questions behind one that ends the chain are withdrawn. `notify` tells
+ * who stands between them of the event as it is there. Never rejects.
  */
 export async function passBatch(
   { batch }: FilterBatch,
   chain: HookChain,
   options: GateOptions,
+  notify: (follower: FollowerLink, event: HookEvent) => void,
 ): Promise<void> {
   let rest = batch;
-  while (rest.length > 0 && !chain.isStopped) rest = await askTogether(rest, chain, options);
+  while (rest.length > 0 && !chain.isStopped) rest = await askTogether(rest, chain, { options, notify });
+  for (const link of rest) if (!isFilter(link)) notify(link, chain.event);
 }
 
-/** Returns the filters that have to be asked again: whoever answered the question of one has changed the event. */
+interface Asking {
+  readonly options: GateOptions;
+  readonly notify: (follower: FollowerLink, event: HookEvent) => void;
+}
+
+/** Returns those behind the one that ended the chain, or whose question was answered with another event. */
 async function askTogether(
-  batch: readonly FilterLink[],
+  batch: FilterBatch['batch'],
   chain: HookChain,
-  options: GateOptions,
-): Promise<readonly FilterLink[]> {
+  { options, notify }: Asking,
+): Promise<FilterBatch['batch']> {
   const { event } = chain;
   const questions = openQuestions(options.signal);
-  const asked = batch.flatMap((link) =>
-    handles(link, event) ? [{ link, answered: askFilter(link, { event, ...questions.call }, options) }] : [],
+  const asked = batch.map((link) =>
+    isFilter(link) && handles(link, event)
+      ? { link, answered: askFilter(link, { event, ...questions.call }, options) }
+      : { link, answered: undefined },
   );
-  let judged = 0;
+  let passed = 0;
   try {
     for (const { link, answered } of asked) {
-      await judge(chain, link, await answered, options);
-      judged += 1;
-      if (chain.isStopped) return [];
-      if (chain.event !== event) return batch.slice(judged);
+      passed += 1;
+      if (!isFilter(link)) notify(link, chain.event);
+      else if (answered !== undefined) await judge(chain, link, await answered, options);
+      if (chain.isStopped || chain.event !== event) return batch.slice(passed);
     }
     return [];
   } finally {
-    if (judged < asked.length) questions.withdraw();
+    if (passed < asked.length) questions.withdraw();
     questions.close();
   }
 }

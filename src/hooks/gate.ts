@@ -35,7 +35,8 @@ export async function passGate(
   const chain = new HookChain(event);
   for (const step of steps) {
     if ('group' in step) await passGroup(step, chain, options);
-    else if ('batch' in step) await passBatch(step, chain, options);
+    else if ('batch' in step)
+      await passBatch(step, chain, options, (link, told) => notify(link, told, options));
     else if (isFilter(step)) {
       if (chain.isStopped || !handles(step, chain.event)) continue;
       const answer = await ask(step, chain.event, chain, options);

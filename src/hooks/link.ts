@@ -27,9 +27,9 @@ export interface FollowerLink extends NativeLink {
     | { readonly mode: 'shadow'; readonly follower: ObserverQueue; readonly port: FilterPort };
 }
 
-/** Filters that leave the event as it is, so that none of them need wait for another. */
+/** Filters that leave the event as it is, so that none of them need wait for another, and whoever is told of it between them. */
 export interface FilterBatch {
-  readonly batch: readonly FilterLink[];
+  readonly batch: readonly (FilterLink | FollowerLink)[];
 }
 
 /** All hooks of one foreign dialect as one link of the chain. */

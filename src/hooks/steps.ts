@@ -30,21 +30,20 @@ const plans = new WeakMap<readonly Link[], Map<EventPhase, readonly Step[]>>();
 
 function planSteps(links: readonly Link[], phase: EventPhase): readonly Step[] {
   const steps: Step[] = [];
-  let batch: FilterLink[] = [];
+  let batch: (FilterLink | FollowerLink)[] = [];
   const endBatch = () => {
-    const [only] = batch;
-    if (batch.length > 1) steps.push({ batch });
-    else if (only !== undefined) steps.push(only);
+    if (batch.filter(isFilter).length > 1) steps.push({ batch });
+    else steps.push(...batch);
     batch = [];
   };
   for (const link of links) {
-    if (!('group' in link) && !hasPhase(link, phase)) continue;
-    // Who is only told of the event is told the same before such filters as behind them.
-    if (isFollower(link)) steps.push(link);
-    else if (isFilter(link) && link.listener.port.modifies === false) batch.push(link);
-    else if (isFilter(link) || 'group' in link) {
+    if ('group' in link) {
       endBatch();
       steps.push(link);
+    } else if (hasPhase(link, phase)) {
+      if (isFilter(link) && link.listener.port.modifies !== false) endBatch();
+      if (isFilter(link) || isFollower(link)) batch.push(link);
+      if (isFilter(link) && link.listener.port.modifies !== false) endBatch();
     }
   }
   endBatch();

@@ -23,9 +23,9 @@ process.stdin
   .on('end', () => process.exit());
 
 /** How many calls are taken, and decided about, at once. */
-const LANES = 16;
+const LANES = 32;
 /** As long as so many wait, nobody takes more. */
-const BACKLOG = 100;
+const BACKLOG = 200;
 
 function say(said: Said): void {
   writeSync(1, `${JSON.stringify(said)}\n`);
