@@ -27,22 +27,24 @@ export function decideByModel(hooks: readonly Hook[], phase: Phase, reply: Reply
     ...{ metadata: {}, abort: null, text: 'begin', told: [] },
   };
   let isStopped = false;
-  const stop = (end: Partial<Outcome>): void => {
+  const stop = (end: Partial<Outcome>): null => {
     isStopped = true;
     Object.assign(outcome, { hook: null, enforced: false, ...end });
+    return null;
   };
   const change = (hook: string, text: string) =>
     Object.assign(outcome, { verdict: 'modify', hook, text, replaced: text });
-  const affirm = (reason: string, metadata: Outcome['metadata']): void => {
+  const affirm = (reason: string, metadata: Outcome['metadata']): null => {
     outcome.metadata = { ...outcome.metadata, ...metadata };
     if (reason !== '') outcome.reason = reason;
+    return null;
   };
-  const pass = (hook: Hook, index: number): unknown => {
+  const pass = (hook: Hook, index: number): null => {
     const name = nameOf(index);
     const { answer, mode, isMeant } = hook;
-    if (!isMeant) return;
+    if (!isMeant) return null;
     if (mode === 'observe') outcome.told.push(`${name} ${outcome.text}`);
-    if (mode === 'observe' || isStopped) return;
+    if (mode === 'observe' || isStopped) return null;
     const fault = answer.does === 'modify' && answer.text === 'bad' ? 'REPLY_MALFORMED' : faultOf(hook);
     if (fault !== undefined) {
       const what = fault === 'REPLY_MALFORMED' ? 'gave no verdict' : 'failed';
@@ -54,7 +56,7 @@ export function decideByModel(hooks: readonly Hook[], phase: Phase, reply: Reply
         metadata: {},
       });
     }
-    if (!('reason' in answer)) return;
+    if (!('reason' in answer)) return null;
     const { does, reason, metadata } = answer;
     if (does === 'allow') return affirm(reason, metadata);
     if (does === 'modify') {
@@ -83,7 +85,7 @@ export function decideByModel(hooks: readonly Hook[], phase: Phase, reply: Reply
     affirm('', metadata);
     if (said.verdict === 'modify') change('desk', 'desk');
     else if (outcome.verdict !== 'modify') outcome.hook = 'desk';
-    affirm('desk says', { desk: 1 });
+    return affirm('desk says', { desk: 1 });
   };
   hooks.forEach(pass);
   // Only a question is put to a person with what was replaced before.
