@@ -32,12 +32,17 @@ const allowed = new Set<string>();
 
 /** The files of a folder, and of those in it, that hold a piece of the secret and may not. */
 export function filesWithCanary(folder: string): string[] {
+  return filesWith(canaryPieces, folder).filter((file) => !allowed.has(file));
+}
+
+/** The files of a folder, and of those in it, that hold one of these texts. */
+export function filesWith(texts: readonly string[], folder: string): string[] {
   const options = ['--recursive', '--files-with-matches', '--text', '--fixed-strings', '--devices=skip'];
   const { stdout, error } = spawnSync('grep', [...options, '--file=-', folder], {
-    input: canaryPieces.join('\n'),
+    input: texts.join('\n'),
     encoding: 'utf8',
     maxBuffer: 2 ** 26,
   });
   if (error !== undefined) throw error;
-  return stdout.split('\n').filter((file) => file !== '' && !allowed.has(file));
+  return stdout.split('\n').filter((file) => file !== '');
 }

@@ -1,4 +1,8 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { filesWith } from '../../canary.ts';
 import { open } from '../../runtime/open.ts';
 import { program } from './run.ts';
 
@@ -162,4 +166,22 @@ test('a message that holds its text twice comes back with both copies changed', 
       ],
     },
   });
+});
+
+test('what a pseudonym stands for is written to no file', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'home-'));
+  const env = { ...process.env, HOME: home, TMPDIR: home };
+  const { runtime } = await open(`hooks:\n${hook('provider', 'server', ['--action', 'pseudonymise'])}`, {
+    env,
+  });
+  const asked = request('I am xanthippe@zwiebel.example', { session_id: 's' });
+  await runtime.hooks.fire({ hook: 'provider', phase: 'before_call', request: asked });
+  const message = { role: 'assistant' as const, content: 'Hi <EMAIL_ADDRESS_1>' };
+  const after = () =>
+    runtime.hooks.fire({ hook: 'provider', phase: 'after_call', request: asked, response: { message } });
+  // It knows the value, so it keeps it somewhere.
+  expect(await after()).toMatchObject({ replace: { message: { content: 'Hi xanthippe@zwiebel.example' } } });
+  expect(filesWith(['xanthippe@zwiebel'], tmpdir())).toEqual([]);
+  await runtime.close();
+  expect(filesWith(['xanthippe@zwiebel'], tmpdir())).toEqual([]);
 });
