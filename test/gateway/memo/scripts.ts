@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+import { openBench } from '../../capability/bench.ts';
 
 const fixtures = resolve(import.meta.dirname, '../../fixtures/bin');
 
@@ -56,4 +57,11 @@ export function writeJudgingHook(script = judging): JudgingHook {
     allowAll: () => writeFileSync(`${record}.allow`, ''),
     rewrite: (comment) => write(`${script}# ${comment}\n`),
   };
+}
+
+/** A tool filter named guard that runs such a script at one phase. */
+export function openGuardLink(script: string, phase: 'before_execution' | 'after_execution') {
+  const hook = writeJudgingHook(script);
+  const { runs, env } = hook;
+  return { hook, link: openBench().links.filter({ name: 'guard', phases: [phase], runs, env }) };
 }

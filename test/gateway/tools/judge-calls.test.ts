@@ -3,7 +3,7 @@ import { Json } from '../../../src/json/json.ts';
 import { compileApproval } from '../../../src/tool-call/approval-rule.ts';
 import { fitsAnything } from '../../../src/yaml/schema-check.ts';
 import { answering, openBench } from '../../capability/bench.ts';
-import { writeJudgingHook } from '../memo/scripts.ts';
+import { openGuardLink } from '../memo/scripts.ts';
 import { answerWith, asking, openJudgeBench, toolCall } from './judge-bench.ts';
 
 /** Denies `rm`, takes `secret` out of arguments, asks about `pay`, ends the turn of nobody. */
@@ -20,16 +20,7 @@ else: reply = {"allow": True}
 print(json.dumps(reply))
 `;
 
-function guardLink() {
-  const hook = writeJudgingHook(guard);
-  const link = openBench().links.filter({
-    name: 'guard',
-    phases: ['before_execution'],
-    runs: hook.runs,
-    env: hook.env,
-  });
-  return { hook, link };
-}
+const guardLink = () => openGuardLink(guard, 'before_execution');
 
 const read = toolCall('c1', 'read', { path: '/etc/hosts', big: 1 });
 

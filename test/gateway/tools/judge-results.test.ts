@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openBench } from '../../capability/bench.ts';
-import { writeJudgingHook } from '../memo/scripts.ts';
+import { openGuardLink } from '../memo/scripts.ts';
 import { openJudgeBench, toolCall } from './judge-bench.ts';
 
 /** Withholds `forbidden`, takes `secret` out of results. */
@@ -17,13 +17,7 @@ print(json.dumps(reply))
 `;
 
 function guardLink() {
-  const hook = writeJudgingHook(guard);
-  const link = openBench().links.filter({
-    name: 'guard',
-    phases: ['after_execution'],
-    runs: hook.runs,
-    env: hook.env,
-  });
+  const { hook, link } = openGuardLink(guard, 'after_execution');
   return { hook, links: [link] };
 }
 
