@@ -35,14 +35,17 @@ export function filesWithCanary(folder: string): string[] {
   return filesWith(canaryPieces, folder).filter((file) => !allowed.has(file));
 }
 
-/** The files of a folder, and of those in it, that hold one of these texts. */
+/** The files of a folder, and of those in it, that hold one of these texts; what is larger than any output is not read. */
 export function filesWith(texts: readonly string[], folder: string): string[] {
-  const options = ['--recursive', '--files-with-matches', '--text', '--fixed-strings', '--devices=skip'];
-  const { stdout, error } = spawnSync('grep', [...options, '--file=-', folder], {
-    input: texts.join('\n'),
-    encoding: 'utf8',
-    maxBuffer: 2 ** 26,
-  });
+  const search = ['grep', '-laF', ...texts.flatMap((text) => ['-e', text]), '--', '{}', '+'];
+  const { stdout, error } = spawnSync(
+    'find',
+    [folder, '-type', 'f', '-size', '-200000k', '-exec', ...search],
+    {
+      encoding: 'utf8',
+      maxBuffer: 2 ** 26,
+    },
+  );
   if (error !== undefined) throw error;
   return stdout.split('\n').filter((file) => file !== '');
 }
