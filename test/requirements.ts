@@ -11,6 +11,7 @@ import * as pipeline from './pipeline/requirements.ts';
 import type { Requirement } from './requirements/requirement.ts';
 import * as runtime from './runtime/requirements.ts';
 import * as suite from './suite/requirements.ts';
+import * as doctor from './surface/cli/doctor/requirements.ts';
 import * as commandLine from './surface/cli/requirements.ts';
 import * as toolCall from './tool-call/requirements.ts';
 import * as transport from './transport/requirements.ts';
@@ -32,6 +33,7 @@ export const requirements: readonly Requirement[] = [
   pipeline,
   runtime,
   commandLine,
+  doctor,
   picoclaw,
   chibi,
   claude,

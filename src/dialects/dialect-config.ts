@@ -8,6 +8,7 @@ import type { ForeignDialect, Point } from './foreign-dialect.ts';
 import type { HookFiles } from './foreign-files.ts';
 import type { PluginDiscovery } from './plugin-discovery.ts';
 import type { DeclaredHook, ProcessConfig } from './process-config.ts';
+import type { Trial } from './trial.ts';
 import type { VolatileFields } from './volatile-fields.ts';
 
 /**
@@ -24,6 +25,8 @@ export interface DialectConfig<Settings = unknown> {
   pointsAt(event: HookEvent): readonly string[];
   /** Imports the part that hooks are called with, on first use. */
   loadHooks(): Promise<ForeignDialect<Settings>>;
+  /** Imports what its hooks are tried with, on first use. */
+  loadTrial(): Promise<Trial<Settings>>;
   /** The members of its payloads whose values differ from run to run. */
   readonly volatileFields: VolatileFields;
 

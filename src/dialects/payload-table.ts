@@ -77,6 +77,20 @@ export function fillIn(table: Table, given: Payload, hookContext: HookContext): 
   return { ...given, ...defaultsOf(table, given, hookContext), ...omitUndefined(given) };
 }
 
+/** A value for each member that has to be there and has no default. */
+export function samplePayload(table: Table): Payload {
+  const needed = Object.entries(table).filter(
+    ([, { isOptional, fallback }]) => isOptional !== true && fallback === undefined,
+  );
+  return Object.fromEntries(needed.map(([key, { check }]) => [key, sampleOf(key, check)]));
+}
+
+function sampleOf(key: string, check: Check): unknown {
+  return samples.find((value) => check(Json.from(value), key) === undefined);
+}
+
+const samples: readonly unknown[] = ['sample', {}, [], 1, true];
+
 /** Throws EVENT_INVALID for the first member that is missing or wrong; `explain` makes the message. */
 export function requireMembers(
   table: Table,

@@ -1,11 +1,12 @@
+import type { Cassette } from '../cassette/cassette.ts';
 import { RuntimeError } from '../errors.ts';
 import { once } from '../time/once.ts';
 import type { Runtime, RuntimeOptions } from './api.ts';
 import { lazyResults, lazyStore } from './lazy-store.ts';
 import { scrubbedStore } from './scrubbed-store.ts';
 import { openEvents } from './stages/events.ts';
-import { loadRuntime } from './stages/load.ts';
-import { resolveEntries } from './stages/resolve.ts';
+import { type LoadedRuntime, loadRuntime } from './stages/load.ts';
+import { type Entries, resolveEntries } from './stages/resolve.ts';
 import { serveRuntime } from './stages/serve.ts';
 import { wireRuntime } from './stages/wire.ts';
 
@@ -15,8 +16,17 @@ import { wireRuntime } from './stages/wire.ts';
  */
 export async function openRuntime(file: string | URL, options: RuntimeOptions = {}): Promise<Runtime> {
   const loaded = await loadRuntime(file, options);
-  const { config, host, scrubber } = loaded;
-  const entries = resolveEntries(config, host);
+  return await composeRuntime(loaded, resolveEntries(loaded.config, loaded.host), options);
+}
+
+/** The runtime of a config that was read, and of entries that are final; `cassette` in place of the one of the options. */
+export async function composeRuntime(
+  loaded: LoadedRuntime,
+  entries: Entries,
+  options: RuntimeOptions,
+  cassette?: Cassette,
+): Promise<Runtime> {
+  const { config, scrubber } = loaded;
   scrubber.add(entries.all.flatMap(({ binding }) => binding.secrets));
   const results = lazyResults(config.stateStore);
   const store = lazyStore(config.stateStore, (opened) => scrubbedStore(opened, scrubber));
@@ -24,7 +34,7 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
   const { emit } = events;
   const closing = new AbortController();
   const closed = closing.signal;
-  const wired = await wireRuntime(loaded, entries, { emit, closed, options });
+  const wired = await wireRuntime(loaded, entries, { emit, closed, options, cassette });
   const { suspendRuns, closeGateways, ...served } = serveRuntime(loaded, wired, {
     emit,
     closed,
@@ -37,8 +47,7 @@ export async function openRuntime(file: string | URL, options: RuntimeOptions = 
     await closeGateways();
     await wired.close();
     await events.close();
-    const { services, cassette } = wired;
-    await Promise.all([services.close(), store.close(), results.close(), cassette?.close()]);
+    await Promise.all([wired.services.close(), store.close(), results.close(), wired.cassette?.close()]);
   });
   return { ...served, close: end.open, [Symbol.asyncDispose]: end.open };
 }

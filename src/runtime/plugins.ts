@@ -22,7 +22,12 @@ interface PluginWiring {
   readonly host: HostEnv;
   readonly context: ProcessContext;
   readonly signal: AbortSignal | undefined;
+  /** Absent: they are started and asked. */
+  readonly describe: DescribePlugin | undefined;
 }
+
+/** What a plugin would print when it is asked what it is. */
+type DescribePlugin = (dialect: ForeignName) => string;
 
 /**
  * Asks the plugins of every dialect what they are, and returns the config with the points of its hooks and the hooks and
@@ -33,10 +38,11 @@ export async function loadPlugins(
   host: HostEnv,
   context: ProcessContext,
   signal?: AbortSignal,
+  describe?: DescribePlugin,
 ): Promise<RuntimeConfig> {
   let loaded = config;
   for (const dialect of foreignNames) {
-    loaded = await loadPluginsOf(dialect, loaded, { host, context, signal });
+    loaded = await loadPluginsOf(dialect, loaded, { host, context, signal, describe });
   }
   requireUnique(loaded.tools);
   return loaded;
@@ -70,12 +76,13 @@ async function loadPluginsOf(
 function pluginContext(
   dialect: ForeignName,
   config: RuntimeConfig,
-  { host, context, signal }: PluginWiring,
+  { host, context, signal, describe }: PluginWiring,
 ): PluginContext {
   return {
     folder: config.folder,
     addNote: (name, message, level = 'warn') => context.emit({ type: 'note', name, level, message }),
     ask: async ({ name, exec: declared }, message, read) => {
+      if (describe !== undefined) return read(printed(describe(dialect)));
       const exec: ExecConfig = { ...declared, dialect };
       const { binding } = resolveExec({ name, capability: 'tool', exec }, config, host);
       const transport = openUnpooled(binding, context);
@@ -88,6 +95,11 @@ function pluginContext(
       }
     },
   };
+}
+
+/** The reply of a process that printed that and ended well. */
+function printed(text: string): ProcessReply {
+  return { via: 'process', exitCode: 0, signal: null, stdout: Buffer.from(text), stderr: '' };
 }
 
 /** Reads the reply. Throws the RuntimeError of `read` with a message that shows no secret of the reply. */

@@ -34,7 +34,8 @@ const flat = {
   permission_mode: optionalText,
 };
 
-const shapes: Readonly<Record<PointName, Shape>> = {
+/** The members of each event. */
+export const shapes: Readonly<Record<PointName, Shape>> = {
   UserPromptSubmit: { own: { userMessage: text, ...envelope }, beside: outerMembers },
   SessionStart: { own: envelope, beside: { ...outerMembers, source: optionalText } },
   SessionEnd: { own: envelope, beside: { ...outerMembers, reason: optionalText } },

@@ -60,7 +60,8 @@ const last: Table = {
   chat_id: withFallback(text, (context) => toContext(context).chat_id),
 };
 const call: Table = { tool: text, arguments: withEmptyObject };
-const methodTables = {
+/** The members of the params of each method. */
+export const methodTables = {
   before_llm: {
     model: withFallback(text, ''),
     messages: readableBy(readMessages),
@@ -78,7 +79,8 @@ const methodTables = {
   },
 } as const satisfies Readonly<Record<string, Table>>;
 
-function isMethod(point: string): point is keyof typeof methodTables {
+/** Whether hooks are asked by a method of that name. */
+export function isMethod(point: string): point is keyof typeof methodTables {
   return Object.hasOwn(methodTables, point);
 }
 

@@ -26,7 +26,11 @@ export interface LoadedRuntime {
 }
 
 /** Reads the config file. Throws CONFIG_INVALID, FILE_UNREADABLE, PLATFORM_UNSUPPORTED, ABORTED. */
-export async function loadRuntime(file: string | URL, options: RuntimeOptions): Promise<LoadedRuntime> {
+export async function loadRuntime(
+  file: string | URL,
+  options: RuntimeOptions,
+  askPlugins: AskPlugins = withPlugins,
+): Promise<LoadedRuntime> {
   requirePlatform();
   const host = options.env ?? hostEnv();
   // In the background: what killed processes left must not delay the start, and most commands are over by then.
@@ -38,13 +42,16 @@ export async function loadRuntime(file: string | URL, options: RuntimeOptions): 
   const events: RuntimeEvent[] = [];
   const scrubber = createScrubber(secretsOf(declared, host));
   const context = { launch, scrubber, emit: (event: RuntimeEvent) => events.push(event) };
-  const config = await withPlugins(withOptions(declared, options), host, context, options.signal);
+  const config = await askPlugins(withOptions(declared, options), host, context, options.signal);
   for (const { file: place, line, column, severity, message } of problems) {
     const level = severity === 'warning' ? 'warn' : 'debug';
     events.push({ type: 'note', name: `${place}:${line}:${column}`, level, message });
   }
   return { config, host, launch, scrubber, events };
 }
+
+/** Gives the config with what its plugins say about themselves. */
+type AskPlugins = typeof withPlugins;
 
 const SWEEP_AFTER_MS = 1000;
 

@@ -18,16 +18,18 @@ interface WireContext {
   /** Aborted, with RUNTIME_CLOSED, when the runtime is closed. */
   readonly closed: AbortSignal;
   readonly options: RuntimeOptions;
+  /** In place of the one that the options ask for. */
+  readonly cassette?: Cassette | undefined;
 }
 
 /** Opens tools, evals, hooks and models on their processes. Throws FILE_UNREADABLE, NAME_UNKNOWN, USAGE. */
 export async function wireRuntime(
   loaded: LoadedRuntime,
   entries: Entries,
-  { emit, closed, options }: WireContext,
+  { emit, closed, options, cassette: given }: WireContext,
 ) {
   const { config, host, launch, scrubber } = loaded;
-  const cassette = await openRuntimeCassette(loaded, entries, { emit, options });
+  const cassette = given ?? (await openRuntimeCassette(loaded, entries, { emit, options }));
   const hookFiles = openHookFiles({
     report: (message) => emit({ type: 'note', name: config.name, level: 'warn', message }),
     aliasesOf: (tool) => config.tools.find(({ name }) => name === tool)?.aliases,

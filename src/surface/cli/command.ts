@@ -63,10 +63,10 @@ export function openRunCommand(invocation: Invocation, exit: (code: ExitCode) =>
   };
 }
 
-/** Whether exit code 1 of the command is a verdict: a missed gate or threshold of `eval`, a changed row of `audit`. */
+/** Whether exit code 1 of the command is a verdict: a missed gate of `eval`, a changed row of `audit`, what `doctor` finds. */
 export function givesVerdict(command: Command): boolean {
   const group = command.parent?.name();
-  return group === 'eval' || group === 'audit';
+  return group === 'eval' || group === 'audit' || command.name() === 'doctor';
 }
 
 async function runWork(
@@ -107,7 +107,7 @@ async function runWork(
 }
 
 /** The launcher that SIGNALBOX_LAUNCHER asks for: auto, native or portable. */
-function launcherOf({ env }: Invocation) {
+export function launcherOf({ env }: Invocation): RuntimeOptions['launcher'] {
   const name = env['SIGNALBOX_LAUNCHER'];
   return name === 'native' || name === 'portable' ? name : 'auto';
 }

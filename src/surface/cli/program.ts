@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { catalogue, type Fault } from '../../errors.ts';
 import { givesVerdict, openRunCommand, type RunCommand } from './command.ts';
 import { addAuditCommands } from './commands/audit/audit.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
 import { addEvalCommands } from './commands/eval/eval.ts';
 import { addHookCommands } from './commands/hook.ts';
 import { addInitCommand } from './commands/init.ts';
@@ -72,6 +73,7 @@ interface CommandGroup {
 const groups: readonly CommandGroup[] = [
   { names: ['init'], add: addInitCommand },
   { names: ['validate'], add: addValidateCommand },
+  { names: ['doctor'], add: addDoctorCommand },
   { names: ['tool'], add: addToolCommands },
   { names: ['eval'], add: addEvalCommands },
   { names: ['hook', 'hooks'], add: addHookCommands },

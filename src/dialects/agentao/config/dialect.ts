@@ -31,6 +31,7 @@ export const agentao: DialectConfig<AgentaoSettings> = {
   points,
   pointsAt,
   loadHooks: async () => (await import('../dialect.ts')).agentao,
+  loadTrial: async () => (await import('../trial.ts')).trial,
   volatileFields,
   entry: agentaoEntry,
   readEntry,

@@ -16,6 +16,7 @@ export const chibi: DialectConfig<ChibiSettings> = {
   points,
   pointsAt,
   loadHooks: async () => (await import('../dialect.ts')).chibi,
+  loadTrial: async () => (await import('../trial.ts')).trial,
   // The body of a tool's call is its arguments, and no point has anything that changes.
   volatileFields: {},
   entry: chibiEntry,

@@ -36,6 +36,7 @@ export const claude: DialectConfig<ClaudeSettings> = {
   points,
   pointsAt,
   loadHooks: async () => (await import('../dialect.ts')).claude,
+  loadTrial: async () => (await import('../trial.ts')).trial,
   volatileFields,
   entry: claudeEntry,
   readEntry,

@@ -29,6 +29,7 @@ export const picoclaw: DialectConfig<PicoclawSettings> = {
   points,
   pointsAt,
   loadHooks: async () => (await import('../dialect.ts')).picoclaw,
+  loadTrial: async () => (await import('../trial.ts')).trial,
   volatileFields,
   entry: picoclawEntry,
   readEntry,

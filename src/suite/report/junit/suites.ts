@@ -24,7 +24,11 @@ export interface TestCase {
 export interface JunitSuites {
   /** Returns the suite of that name; makes it on the first call. */
   open(name: string): JunitSuite;
-  write(sink: Sink, report: SuiteReport, propertiesOf: PropertiesOf): Promise<void>;
+  write(
+    sink: Pick<Sink, 'write'>,
+    report: Pick<SuiteReport, 'suite' | 'duration_ms'>,
+    propertiesOf: PropertiesOf,
+  ): Promise<void>;
   close(): void;
 }
 

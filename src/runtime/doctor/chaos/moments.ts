@@ -1,0 +1,73 @@
+import type { HookConfig } from '../../../config/config.ts';
+import type { NativeEvent } from '../../../contract/hook.ts';
+import { foreignDialects } from '../../../dialects/registry.ts';
+import type { Trial } from '../../../dialects/trial.ts';
+import { type EventInput, readEvent } from '../../../hooks/event-input.ts';
+import type { PointEvent } from '../../../hooks/fire-point.ts';
+import type { ForeignEntry } from '../../foreign-links.ts';
+
+/** A moment at which filters are asked. */
+export interface Moment {
+  /** The native phase, or a dialect's own point. */
+  readonly name: string;
+  readonly event: EventInput | PointEvent;
+  /** The native phase that is fired; absent where a dialect's own point is. */
+  readonly native?: NativeEvent;
+}
+
+const message = { role: 'user', content: 'sample' };
+const call = { name: 'sample', args: {}, call_id: 'call_1' };
+const provider = { provider_id: 'sample', model: 'sample', messages: [message] };
+
+const inputs: readonly EventInput[] = [
+  { hook: 'provider', phase: 'before_call', request: provider },
+  {
+    ...{ hook: 'provider', phase: 'after_call', request: provider },
+    response: { message: { role: 'assistant', content: 'sample' } },
+  },
+  { hook: 'tool', phase: 'before_execution', request: call },
+  { hook: 'tool', phase: 'after_execution', request: call, response: { content: '"sample"' } },
+];
+
+const natives = inputs.map((event) => {
+  const native = readEvent(event);
+  return { name: native.phase, event, native };
+});
+
+/** The moments at which a native filter is asked. */
+export function nativeMoments({ hook, phases }: HookConfig): readonly Moment[] {
+  return natives.filter(({ native }) => native.hook === hook && phases.some((each) => each === native.phase));
+}
+
+/**
+ * The moments at which a foreign hook is asked: the native phase that leads to its point, else the point itself. Of a hook
+ * whose points only its process knows, those of its whole dialect.
+ */
+export function foreignMoments({ config }: ForeignEntry, trial: Trial): readonly Moment[] {
+  const dialect = foreignDialects[config.dialect];
+  const declared = dialect.declaredPoints(config.settings) ?? Object.keys(dialect.points);
+  return declared
+    .filter((point) => dialect.points[point]?.isFilter === true)
+    .map((point) => {
+      const leading = natives.find(({ native }) => dialect.pointsAt(native).includes(point));
+      if (leading !== undefined) return { ...leading, name: point };
+      return { name: point, event: { dialect: config.dialect, point, payload: trial.payloadAt(point) } };
+    });
+}
+
+/** The point of the foreign hook at that moment; undefined where it is not asked. */
+export function pointAt(moment: Moment, entry: ForeignEntry): string | undefined {
+  const { dialect: name, settings } = entry.config;
+  const dialect = foreignDialects[name];
+  const reached = pointsReached(moment, name).filter((point) => dialect.points[point]?.isFilter === true);
+  const declared = dialect.declaredPoints(settings);
+  return reached.find((point) => declared === undefined || declared.includes(point));
+}
+
+function pointsReached(
+  { event, native }: Moment,
+  name: ForeignEntry['config']['dialect'],
+): readonly string[] {
+  if (native !== undefined) return foreignDialects[name].pointsAt(native);
+  return 'dialect' in event && event.dialect === name ? [event.point] : [];
+}

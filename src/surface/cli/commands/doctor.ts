@@ -1,0 +1,68 @@
+import type { Command } from 'commander';
+import { RuntimeError } from '../../../errors.ts';
+import { type CommandContext, launcherOf, type RunCommand } from '../command.ts';
+import type { ExitCode } from '../exit-code.ts';
+
+interface DoctorFlags {
+  readonly chaos?: true;
+  readonly junit?: string;
+}
+
+/** `doctor`. */
+export function addDoctorCommand(program: Command, runCommand: RunCommand): void {
+  program
+    .command('doctor [file]')
+    .description('check a config and its machine, or with --chaos what every filter does when it fails')
+    .option('--chaos', 'let a program that fails take the place of every filter, in each way it can fail')
+    .option('--junit <file>', 'with --chaos, also write what it shows as JUnit')
+    .addHelpText('after', examples)
+    .action(async (file: string | undefined, own: DoctorFlags, command: Command) => {
+      await runCommand(command, async (context) => {
+        const config = file ?? context.options.config;
+        return own.chaos === true ? await tryFilters(config, own, context) : await check(config, own);
+      });
+    });
+}
+
+const examples = `
+No tool, eval or hook of the config is started: --chaos starts programs of its own in their place.
+
+Examples:
+  signalbox doctor
+  signalbox doctor agents/runtime.yaml --json | jq '.checks[] | select(.status == "error")'
+  signalbox doctor --chaos
+  signalbox doctor --chaos --junit chaos.xml --json
+
+Exit codes: 0 no errors (warnings are told), or with --chaos no filter that passes without a documented rule;
+1 an error, or such a filter; 2 the config cannot be read, or with --chaos has errors; 130 interrupted.`;
+
+async function check(_config: string, { junit }: DoctorFlags): Promise<ExitCode> {
+  if (junit !== undefined) throw new RuntimeError('USAGE', '--junit belongs to --chaos');
+  return 0;
+}
+
+async function tryFilters(
+  config: string,
+  { junit }: DoctorFlags,
+  { invocation, options, terminal, signal }: CommandContext,
+): Promise<ExitCode> {
+  const { loadChaos } = await import('../../../runtime/runtime.ts');
+  const { runChaos, writeChaosJunit } = await loadChaos();
+  const { openChaosProgress, renderChaos } = await import('../show/doctor/chaos.ts');
+  const progress = openChaosProgress(terminal);
+  const launcher = launcherOf(invocation);
+  const asked = { env: invocation.env, launcher, signal, onProgress: progress.update };
+  const report = await runChaos(config, asked).finally(progress.end);
+  if (junit !== undefined) await writeChaosJunit(report, junit);
+  const open = report.cells.filter(({ isClosed }) => !isClosed);
+  if (options.json) {
+    terminal.printJson({
+      cells: report.cells.length,
+      denied: report.cells.length - open.length,
+      open: open.map(({ hook, fault, rule }) => ({ hook, fault, rule })),
+    });
+  } else {
+    for (const line of renderChaos(report, terminal)) terminal.print(line);
+  }
+  return open.some(({ rule }) => rule === null) ? 1 : 0;
+}
