@@ -20,6 +20,7 @@ export type { DecisionInput as Decider } from '../tool-call/decider.ts';
 export { formatProblem, problemsOf } from '../yaml/problem.ts';
 export type * from './api.ts';
 export type { ChaosCell, ChaosReport } from './doctor/chaos/report.ts';
+export type { Check } from './doctor/checks/check.ts';
 export type { ServedGateway } from './gateway/serve.ts';
 export { openRuntime } from './open-runtime.ts';
 
@@ -43,6 +44,9 @@ export const loadImporter = async () => await import('../project/import-hooks.ts
 
 /** Imports the module that reads, verifies and prunes the audit of a gateway, on first use. */
 export const loadAudit = async () => await import('./gateway/audit.ts');
+
+/** Imports the module that checks a config and its machine, on first use. */
+export const loadDoctor = async () => await import('./doctor/checks/doctor.ts');
 
 /** Imports the module that makes every filter of a config fail, on first use. */
 export const loadChaos = async () => await import('./doctor/chaos/results.ts');

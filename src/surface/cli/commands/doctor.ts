@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { RuntimeError } from '../../../errors.ts';
 import { type CommandContext, launcherOf, type RunCommand } from '../command.ts';
 import type { ExitCode } from '../exit-code.ts';
+import { versionOf } from '../version.ts';
 
 interface DoctorFlags {
   readonly chaos?: true;
@@ -19,7 +20,9 @@ export function addDoctorCommand(program: Command, runCommand: RunCommand): void
     .action(async (file: string | undefined, own: DoctorFlags, command: Command) => {
       await runCommand(command, async (context) => {
         const config = file ?? context.options.config;
-        return own.chaos === true ? await tryFilters(config, own, context) : await check(config, own);
+        if (own.chaos === true) return await tryFilters(config, own, context);
+        const isNamed = file !== undefined || context.isConfigGiven;
+        return await check(config, { junit: own.junit, isNamed }, context);
       });
     });
 }
@@ -36,9 +39,24 @@ Examples:
 Exit codes: 0 no errors (warnings are told), or with --chaos no filter that passes without a documented rule;
 1 an error, or such a filter; 2 the config cannot be read, or with --chaos has errors; 130 interrupted.`;
 
-async function check(_config: string, { junit }: DoctorFlags): Promise<ExitCode> {
+async function check(
+  config: string,
+  { junit, isNamed }: { readonly junit: string | undefined; readonly isNamed: boolean },
+  { invocation, options, terminal }: CommandContext,
+): Promise<ExitCode> {
   if (junit !== undefined) throw new RuntimeError('USAGE', '--junit belongs to --chaos');
-  return 0;
+  const { loadDoctor } = await import('../../../runtime/runtime.ts');
+  const { runDoctor } = await loadDoctor();
+  const asked = { env: invocation.env, launcher: launcherOf(invocation), version: versionOf(), isNamed };
+  const checks = await runDoctor(config, asked);
+  const count = (status: string) => checks.filter((each) => each.status === status).length;
+  const errors = count('error');
+  if (options.json) terminal.printJson({ checks, errors, warnings: count('warning') });
+  else {
+    const { renderChecks } = await import('../show/doctor/checks.ts');
+    for (const line of renderChecks(checks, terminal)) terminal.print(line);
+  }
+  return errors === 0 ? 0 : 1;
 }
 
 async function tryFilters(

@@ -1,0 +1,102 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { hostEnv } from '../../../binding/env.ts';
+import type { RuntimeConfig } from '../../../config/config.ts';
+import { type LoadedConfig, loadConfig } from '../../../config/load.ts';
+import { toRuntimeError } from '../../../errors.ts';
+import { openLauncher } from '../../../transport/launch/open.ts';
+import { acquireWatcher } from '../../../transport/launch/process-groups.ts';
+import type { RuntimeOptions } from '../../api-options.ts';
+import { resolveEntries } from '../../stages/resolve.ts';
+import { type Check, found } from './check.ts';
+import { checkEntries, processEntries } from './entries.ts';
+import { checkLimitMeans, checkSandboxes } from './isolation.ts';
+import { checkMachine } from './machine.ts';
+import { checkEndpoints, checkListen, checkProviders } from './services.ts';
+import { checkState } from './state.ts';
+
+export interface DoctorOptions extends Pick<RuntimeOptions, 'env' | 'launcher'> {
+  /** Of this Signalbox. */
+  readonly version: string;
+  /** Whether somebody has named the file, which must be there then. */
+  readonly isNamed: boolean;
+}
+
+/**
+ * Checks a config and its machine: every command, script, variable, store, provider, sandbox and limit. Starts no command of the
+ * config, calls no address and changes nothing. What a config with errors leaves unknown is not applicable. Throws
+ * FILE_UNREADABLE when a config that was named cannot be read.
+ */
+export async function runDoctor(file: string, options: DoctorOptions): Promise<readonly Check[]> {
+  const env = options.env ?? hostEnv();
+  const loaded = options.isNamed || existsSync(file) ? loadConfig(file, env['PATH'] ?? '') : undefined;
+  const machine = await checkMachine(options.version, env);
+  if (loaded === undefined) {
+    const hint = 'Name one, or make one with `signalbox init`.';
+    return [
+      found('not applicable', { check: 'config', subject: file, message: 'there is none', hint }),
+      ...machine,
+    ];
+  }
+  const ofConfig = loaded.config === undefined ? [] : await checkConfig(loaded.config, options, env);
+  return [...problemsOf(file, loaded, ofConfig), ...ofConfig, ...machine];
+}
+
+/** The problems of the file, without those that a check has told already. */
+function problemsOf(file: string, { config, problems }: LoadedConfig, told: readonly Check[]): Check[] {
+  const isTold = ({ message, line }: LoadedConfig['problems'][number]) =>
+    told.some((check) => check.line === line && message.endsWith(check.message));
+  const checks = problems
+    .filter((problem) => problem.severity !== 'note' && !isTold(problem))
+    .map(({ severity, message, hint, ...place }) =>
+      found(severity === 'error' ? 'error' : 'warning', {
+        check: 'config',
+        subject: file,
+        message,
+        hint,
+        place,
+      }),
+    );
+  if (config === undefined) {
+    const message =
+      'its entries, state store, providers and sandboxes could not be checked: the config has errors';
+    return [...checks, found('not applicable', { check: 'entries', subject: file, message })];
+  }
+  return checks.length > 0 ? checks : [found('ok', { check: 'config', subject: file, message: 'is valid' })];
+}
+
+async function checkConfig(
+  config: RuntimeConfig,
+  { launcher = 'auto' }: DoctorOptions,
+  env: NonNullable<DoctorOptions['env']>,
+): Promise<Check[]> {
+  const entries = resolveEntries(config, env);
+  const processes = processEntries(entries);
+  const releaseWatcher = acquireWatcher(() => {});
+  try {
+    return [
+      ...checkEntries(processes),
+      ...checkEndpoints(entries.foreign),
+      ...config.imports.map(checkPluginFolder),
+      ...(await checkSandboxes(
+        processes,
+        async (...given) => await (await openLauncher(launcher))(...given),
+      )),
+      ...checkLimitMeans(processes),
+      ...(await checkProviders(config, env)),
+      ...(await checkState(config.stateStore)),
+      await checkListen(config),
+    ];
+  } finally {
+    await releaseWatcher();
+  }
+}
+
+function checkPluginFolder({ pluginsDir, position: place }: RuntimeConfig['imports'][number]): Check {
+  const about = { check: 'plugins', subject: pluginsDir, place };
+  try {
+    const { length } = readdirSync(pluginsDir);
+    return found('ok', { ...about, message: `${length} files, none of which is asked what it is` });
+  } catch (thrown) {
+    return found('error', { ...about, message: toRuntimeError(thrown).message, hint: 'Correct the path.' });
+  }
+}

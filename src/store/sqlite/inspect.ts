@@ -1,0 +1,67 @@
+import { existsSync, statSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { defineChecksum } from './checksum.ts';
+import { checkOwner } from './layout.ts';
+
+import { loadSqlite } from './node-sqlite.ts';
+import { numberOf } from './row.ts';
+import { stateLayout } from './schema.ts';
+import { toStoreError } from './store-error.ts';
+
+/** What a state store is found to be, looked at from outside. */
+export interface DatabaseState {
+  readonly version: number;
+  /** The version that this Signalbox writes. */
+  readonly knownVersion: number;
+  /** What SQLite finds wrong with the file; not looked for in a very large one. */
+  readonly faults: readonly string[];
+  readonly waiting: { readonly calls: number; readonly runs: number };
+  /** When a run was last changed, in milliseconds since 1970; undefined of an empty store. */
+  readonly newestAt: number | undefined;
+}
+
+/** A check reads the whole file. */
+const LARGE = 1024 ** 3;
+
+/** Looks into a state store, and changes nothing in it. Throws STORE_FAILED. */
+export function inspectDatabase(file: string): DatabaseState {
+  const { DatabaseSync } = loadSqlite();
+  try {
+    const database = new DatabaseSync(addressOf(file), { readOnly: true });
+    try {
+      defineChecksum(database);
+      database.exec(`PRAGMA busy_timeout = ${WAIT_MS}`);
+      checkOwner(database, file, stateLayout);
+      const count = (sql: string) => numberOf(database.prepare(sql).get() ?? {}, 'n');
+      const isLarge = statSync(file).size > LARGE;
+      const found = isLarge ? [] : database.prepare('PRAGMA quick_check(5)').all();
+      const newest = count('SELECT coalesce(max(updated_at), 0) AS n FROM runs');
+      return {
+        version: numberOf(database.prepare('PRAGMA user_version').get() ?? {}, 'user_version'),
+        knownVersion: stateLayout.version,
+        faults: found.flatMap(({ quick_check: text }) => (text === 'ok' ? [] : [String(text)])),
+        waiting: {
+          calls: count('SELECT count(*) AS n FROM pendings WHERE ruling IS NULL'),
+          runs: count("SELECT count(*) AS n FROM runs WHERE status IN ('running', 'pending')"),
+        },
+        newestAt: newest === 0 ? undefined : newest,
+      };
+    } finally {
+      database.close();
+    }
+  } catch (thrown) {
+    throw toStoreError(thrown, file);
+  }
+}
+
+/**
+ * Nobody else writes a file without a log beside it, and only then may nothing be made beside it. Source:
+ * https://www.sqlite.org/uri.html#uriimmutable
+ */
+function addressOf(file: string): URL {
+  const address = pathToFileURL(file);
+  if (!existsSync(`${file}-wal`)) address.searchParams.set('immutable', '1');
+  return address;
+}
+
+const WAIT_MS = 2000;
