@@ -74,8 +74,8 @@ interface Job {
   readonly fault: Fault;
 }
 
-/** Twice as many as there are cores, since half of them wait for a time to run out. */
-const concurrency = () => Math.max(4, 2 * availableParallelism());
+/** More than there are cores, since many of them wait for a time to run out. */
+const concurrency = () => Math.max(8, 4 * availableParallelism());
 
 async function tryAll(
   subjects: readonly Subject[],

@@ -8,6 +8,9 @@ import { foreignDialects, foreignNames, requireNative } from '../../../../src/di
 import { judge } from '../../../../src/runtime/doctor/chaos/judge.ts';
 import { config, folderOf, run, runJson } from '../command-line.ts';
 
+// A run takes seconds, and on a busy machine minutes.
+vi.setConfig({ testTimeout: 300_000 });
+
 /** Whatever starts it leaves a mark beside itself. */
 const marks = '#!/bin/sh\necho ran >> "$(dirname "$0")/MARK"\necho \'{"allow": true}\'\n';
 
@@ -28,9 +31,7 @@ async function chaosOf(cwd: string): Promise<{ readonly code: number | null; rea
   return { code, found };
 }
 
-test.concurrent('every native filter denies with every fault [DS-CHAOS-01 DS-CHAOS-03 DS-CHAOS-05 DS-CHAOS-07]', async ({
-  expect,
-}) => {
+test('every native filter denies with every fault [DS-CHAOS-01 DS-CHAOS-03 DS-CHAOS-05 DS-CHAOS-07]', async () => {
   const cwd = folderWith(`  guard: {command: ./mark.sh, hook: provider}
   gate: {command: ./mark.sh, hook: tool, phases: [before_execution], modifies: false, warm: 2}
   ${'late'.repeat(20)}: {command: ./mark.sh, hook: tool, phases: [after_execution], dialect: promptkit-go}
@@ -59,9 +60,7 @@ const foreign = (more: string) => `  own: {command: ./mark.sh, hook: tool, phase
   gate: {dialect: picoclaw, command: ./mark.sh, picoclaw: {intercept: [before_tool, approve_tool]}${more}}
 `;
 
-test.concurrent('what passes by the rule of another system is told with it [DS-CHAOS-02 DS-CHAOS-03]', async ({
-  expect,
-}) => {
+test('what passes by the rule of another system is told with it [DS-CHAOS-02 DS-CHAOS-03]', async () => {
   const cwd = folderWith(foreign(''));
   const { code, found } = await chaosOf(cwd);
   expect(code).toBe(0);
@@ -94,9 +93,7 @@ test.concurrent('what passes by the rule of another system is told with it [DS-C
   expect(existsSync(join(cwd, 'MARK'))).toBe(false);
 });
 
-test.concurrent('on_failure: deny closes all but the answers of the system itself [DS-CHAOS-02]', async ({
-  expect,
-}) => {
+test('on_failure: deny closes all but the answers of the system itself [DS-CHAOS-02]', async () => {
   const { code, found } = await chaosOf(folderWith(foreign(', on_failure: deny')));
   expect(code).toBe(0);
   expect(found.open).toEqual([
@@ -108,9 +105,7 @@ test.concurrent('on_failure: deny closes all but the answers of the system itsel
   ]);
 });
 
-test.concurrent('plugins and imported hooks are tried, and never asked what they are [DS-CHAOS-02 DS-CHAOS-03]', async ({
-  expect,
-}) => {
+test('plugins and imported hooks are tried, and never asked what they are [DS-CHAOS-02 DS-CHAOS-03]', async () => {
   const handler = { type: 'command', command: '$CLAUDE_PROJECT_DIR/mark.sh' };
   const cwd = folderOf({
     'runtime.yaml': config(
@@ -198,7 +193,7 @@ test.each(foreignNames)('a sample payload fits every point of %s at which hooks 
   }
 });
 
-test.concurrent('a config without filters, with errors, and none [DS-CHAOS-08]', async ({ expect }) => {
+test('a config without filters, with errors, and none [DS-CHAOS-08]', async () => {
   const empty = folderOf({ 'runtime.yaml': config('hooks: {}\n') });
   expect(await runJson(['doctor', '--chaos'], { cwd: empty })).toMatchObject({
     code: 0,

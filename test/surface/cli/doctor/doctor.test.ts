@@ -1,9 +1,12 @@
 import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Check } from '../../../../src/runtime/runtime.ts';
 import { config, folderOf, run, runJson } from '../command-line.ts';
+
+// On a busy machine ten thousand entries take a while.
+vi.setConfig({ testTimeout: 300_000 });
 
 const marks = '#!/bin/sh\necho ran >> "$(dirname "$0")/MARK"\n';
 
