@@ -1,6 +1,6 @@
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve } from 'node:path';
-import { findHeadFault, isFile, readHead } from './interpreter.ts';
+import { findHeadFault, isFile, tryReadHead } from './interpreter.ts';
 
 /** The file that a command starts, or why none can be started. */
 export type Executable =
@@ -114,6 +114,8 @@ function sameFolderHint(command: string, folder: string): string | undefined {
 /** Why the file at `path` cannot be started, if so. */
 function inspect(path: string): Executable | undefined {
   if (!isFile(path)) {
+    const obstacle = findObstacle(path);
+    if (obstacle !== undefined) return missing(`${path} cannot be reached: ${obstacle}`, reachHint);
     return isDirectory(path)
       ? missing(`${path} is a folder`, 'Name the program inside it.')
       : missing(
@@ -122,7 +124,8 @@ function inspect(path: string): Executable | undefined {
         );
   }
   if (!isAccessible(path)) return missing(`${path} is not executable`, `Run \`chmod +x ${path}\`.`);
-  const fault = isReadable(path) ? findHeadFault(path, readHead(path)) : undefined;
+  const head = tryReadHead(path);
+  const fault = head && findHeadFault(path, head);
   return fault && { found: false, ...fault };
 }
 
@@ -136,21 +139,25 @@ function splitHint(command: string): string | undefined {
   return `\`command\` is one program name; put the other words into \`args: [${rest.join(', ')}]\`.`;
 }
 
+/** Why nobody can tell what is at `path`, such as a link to itself; undefined where somebody can. */
+function findObstacle(path: string): string | undefined {
+  try {
+    statSync(path, { throwIfNoEntry: false });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  }
+}
+
+const reachHint = 'Check the links and the permissions of the folders on its path.';
+
 function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function isAccessible(path: string): boolean {
-  return permits(path, constants.X_OK);
-}
-
-function isReadable(path: string): boolean {
-  return permits(path, constants.R_OK);
-}
-
-function permits(path: string, mode: number): boolean {
   try {
-    accessSync(path, mode);
+    accessSync(path, constants.X_OK);
     return true;
   } catch {
     return false;

@@ -43,6 +43,13 @@ export function findHeadFault(path: string, head: Buffer): LoadFault | undefined
       isMisspelt: false,
     };
   }
+  if (line.trim() === '') {
+    return {
+      reason: `the #! line of ${path} names no program`,
+      hint: 'Start the script with a line such as `#!/usr/bin/env python3`.',
+      isMisspelt: true,
+    };
+  }
   if (!line.endsWith('\r')) return undefined;
   return {
     reason: `${path} has Windows line ends (CRLF): its #! line names "${line.trim()}\\r", which is no program`,

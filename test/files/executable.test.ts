@@ -46,6 +46,8 @@ write(join(here, 'only-here'), script, 0o755);
 write(join(root, 'above.sh'), script, 0o755);
 symlinkSync(join(here, 'good.sh'), join(here, 'link.sh'));
 symlinkSync(join(here, 'gone.sh'), join(here, 'dangling.sh'));
+symlinkSync('loop.sh', join(here, 'loop.sh'));
+writeFileSync(join(here, 'nameless.sh'), '#! \necho ok\n', { mode: 0o755 });
 write(join(first, 'both'), script, 0o755);
 write(join(second, 'both'), script, 0o755);
 write(join(first, 'shadowed'), script, 0o644);
@@ -90,6 +92,18 @@ const refused = [
     command: './dangling.sh',
     reason: `${join(here, 'dangling.sh')} does not exist`,
     hint: 'Check the path; it starts at the config file’s folder.',
+  },
+  {
+    title: 'a link to itself',
+    command: './loop.sh',
+    reason: `${join(here, 'loop.sh')} cannot be reached: ELOOP`,
+    hint: 'Check the links and the permissions of the folders on its path.',
+  },
+  {
+    title: 'a name that no file can have',
+    command: `./${'x'.repeat(300)}`,
+    reason: `${join(here, 'x'.repeat(300))} cannot be reached: ENAMETOOLONG`,
+    hint: 'Check the links and the permissions of the folders on its path.',
   },
   {
     title: 'a folder',
@@ -167,6 +181,15 @@ test('refuses a script with Windows line ends, which names a program that there 
     found: false,
     reason: `${join(here, 'windows.sh')} has Windows line ends (CRLF): its #! line names "/bin/sh\\r", which is no program`,
     hint: `Save it with LF line ends: \`sed -i 's/\\r$//' ${join(here, 'windows.sh')}\`.`,
+    isMisspelt: true,
+  });
+});
+
+test('refuses a script whose #! line names no program', () => {
+  expect(findExecutable('./nameless.sh', here, searchPath)).toEqual({
+    found: false,
+    reason: `the #! line of ${join(here, 'nameless.sh')} names no program`,
+    hint: 'Start the script with a line such as `#!/usr/bin/env python3`.',
     isMisspelt: true,
   });
 });

@@ -16,6 +16,20 @@ function fits(fault: Fault, target: Target): boolean {
 }
 
 /**
+ * Each fault on each kind of target (capability, mode, point, dialect, on_failure), every time on another of the transports and
+ * launchers that the kind has, going round; heavy faults on all of them.
+ */
+export function roundOf(cells: readonly Cell[]): Cell[] {
+  let turn = 0;
+  return [...Map.groupBy(cells, ({ fault }) => fault).values()].flatMap((own) => {
+    turn += 1;
+    if (own[0]?.fault.isHeavy) return own;
+    const kinds = [...Map.groupBy(own, ({ target }) => target.kind).values()];
+    return kinds.flatMap((kind, index) => kind[(turn + index) % kind.length] ?? []);
+  });
+}
+
+/**
  * Some of the cells, always the same ones: each fault at least once, and each target at least once, going round.
  */
 export function sliceOf(cells: readonly Cell[]): Cell[] {

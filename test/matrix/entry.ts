@@ -69,17 +69,23 @@ function specOf(fault: Fault, target: Target, child: Child): object {
 
 function entryOf(fault: Fault, target: Target, child: Child): object {
   const { transport, dialect } = target;
-  const timeout = fault.isTimed ? SHORT_MS : LONG_MS;
+  const timeout = limitOf(fault, target);
   const limits = { timeout_ms: timeout, grace_ms: SHORT_MS, max_output_bytes: 65_536 };
   return {
     ...commandOf(target, child),
     ...limits,
     ...(dialect !== 'promptkit' && { dialect }),
     env: [...variablesOf(target), ...(child.env ?? [])],
+    // A foreign dialect would let live what a finished process leaves.
+    ...(transport !== 'server' && { leftovers: 'kill' }),
     ...(transport === 'warm' && { warm: 1 }),
     ...(transport === 'fork' && { runtime: 'fork' }),
     ...(transport === 'server' && dialect !== 'picoclaw' && { runtime: 'server' }),
   };
+}
+
+function limitOf({ isTimed = false }: Fault, target: Target): number {
+  return (typeof isTimed === 'function' ? isTimed(target) : isTimed) ? SHORT_MS : LONG_MS;
 }
 
 /** An Agentao rule is a line for the shell; what is forked is a Python script, which becomes the program. */
@@ -102,11 +108,17 @@ function variablesOf(target: Target): string[] {
 }
 
 /** The keys by which a hook listens at its point. */
-function listening({ dialect, mode, point }: Hooked, { isTimed }: Fault): object {
+function listening(target: Hooked, fault: Fault): object {
+  const { dialect, mode, point } = target;
   switch (dialect) {
     case 'picoclaw': {
       const methods = point.isTold ? { observe: [point.name] } : { intercept: [point.name] };
-      return { picoclaw: { ...methods, hello_timeout_ms: isTimed ? SHORT_MS : LONG_MS } };
+      // An approver has a limit of its own.
+      const limits = {
+        approval_timeout_ms: limitOf(fault, target),
+        hello_timeout_ms: fault.isUngreeted ? SHORT_MS : LONG_MS,
+      };
+      return { picoclaw: { ...methods, ...limits } };
     }
     case 'chibi':
       return {};

@@ -1,3 +1,4 @@
+import type { RuntimeEvent } from '../../src/index.ts';
 import type { Meaning } from './meaning.ts';
 import type { Target } from './targets.ts';
 
@@ -43,7 +44,11 @@ export interface Fault {
   /** Whether the target can have it. Default: every target. */
   fits?(target: Target): boolean;
   /** It runs into its limit, which is then short; else the limit is so long that no busy machine reaches it. */
-  readonly isTimed?: boolean;
+  readonly isTimed?: boolean | ((target: Target) => boolean);
+  /** It does not even greet, where its dialect has a greeting. */
+  readonly isUngreeted?: boolean;
+  /** The first call waits until an event of this type was told. */
+  readonly awaits?: RuntimeEvent['type'];
   /** It costs so much that one target of each dialect, transport and launcher is enough. */
   readonly isHeavy?: boolean;
   /** Calls at once, where `class` is a list; else they follow each other. */

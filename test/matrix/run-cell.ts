@@ -4,7 +4,7 @@ import { type Staged, stage } from './entry.ts';
 import { type Expected, expected } from './expect.ts';
 import type { Fault, FaultClass } from './fault.ts';
 import { judge, type Seen, type Verdict } from './judge.ts';
-import { isHook, type Target } from './targets.ts';
+import { isForeign, isHook, type Target } from './targets.ts';
 
 /** One fault of one target. */
 export interface Cell {
@@ -25,11 +25,11 @@ export interface CellResult extends Cell, Verdict {
  */
 const HUNG_MS = 45_000;
 
-/** Runs the cell in a runtime of its own, whose processes carry `folder` as TMPDIR. Never rejects. */
-export async function runCell(cell: Cell, folder: string): Promise<CellResult[]> {
+/** Runs the cell in a runtime of its own, with its config in `folder`. Never rejects. */
+export async function runCell(cell: Cell, folder: string, hungMs = HUNG_MS): Promise<CellResult[]> {
   const start = performance.now();
   const classes = [cell.fault.class].flat();
-  const seen = await within(HUNG_MS, runCalls(cell, folder, classes.length));
+  const seen = await within(hungMs, runCalls(cell, folder, classes.length));
   const ms = Math.round(performance.now() - start);
   return classes.map((faultClass, call) =>
     judged(cell, faultClass, { seen: seen[call] ?? { kind: 'hung' }, ms }),
@@ -67,18 +67,17 @@ async function runCalls(cell: Cell, folder: string, count: number): Promise<Seen
   const runtime = await openRuntime(staged.config, {
     log: false,
     launcher: target.launcher,
-    env: { ...process.env, TMPDIR: folder },
     onEvent: (event) => events.push(event),
   });
   let seen: Seen[];
   try {
     seen = await ask(cell, { runtime, events, staged, count });
+    // Closing gives up what is told when its time is over.
+    if (isTold(target) && !isForeign(target)) await until(() => events.some(isEnd), 20_000);
   } finally {
     await runtime.close();
   }
-  return target.capability === 'hook' && target.mode !== 'filter'
-    ? seen.map((each) => withTold(each, events))
-    : seen;
+  return isTold(target) ? seen.map((each) => withTold(each, events)) : seen;
 }
 
 interface Open {
@@ -93,6 +92,8 @@ async function ask(cell: Cell, { runtime, events, staged, count }: Open): Promis
   staged.afterOpen();
   if (target.transport === 'warm')
     await until(() => events.some(({ type }) => type === 'process.started'), 200);
+  const { awaits } = fault;
+  if (awaits !== undefined) await until(() => events.some(({ type }) => type === awaits), 10_000);
   const calls = Array.from({ length: count }, (_, index) => index);
   if (fault.isTogether) return await Promise.all(calls.map(() => askOnce(cell, runtime, events)));
   const seen: Seen[] = [];
@@ -129,8 +130,18 @@ async function askOnce(
       : { kind: 'outcome', status: outcome.status };
   }
   const { verdict, metadata, reason, error } = await runtime.hooks.fire(target.point.event);
-  const told = events.some(({ type }) => type === 'call.finished' || type === 'decision');
+  const told = events.some(isEnd);
   return { kind: 'decision', verdict, metadata, code: error?.code, text: reason, wasAwaited: told };
+}
+
+/** Whether nobody waits for it. */
+function isTold(target: Target): boolean {
+  return isHook(target) && target.mode !== 'filter';
+}
+
+/** Whether it says what became of a hook that was told. */
+function isEnd({ type }: RuntimeEvent): boolean {
+  return type === 'call.finished' || type === 'decision';
 }
 
 /** With what the events say that became of an observer or a shadow. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openRuntime } from '../../src/index.ts';
@@ -22,13 +22,17 @@ export interface MatrixRun {
 export interface MatrixOptions {
   /** Cells at once. */
   readonly width?: number;
+  /** The longest that a cell may take. */
+  readonly hungMs?: number | undefined;
+  /** How long what is left may take to go by itself. Default: 10 s. */
+  readonly settleMs?: number | undefined;
   readonly onResult?: ((done: number, of: number) => void) | undefined;
 }
 
 /** Runs the cells, many at once, each in a folder of its own, and looks for what they leave behind. */
 export async function runMatrix(
   cells: readonly Cell[],
-  { width = 24, onResult }: MatrixOptions = {},
+  { width = 24, settleMs = 10_000, ...options }: MatrixOptions = {},
 ): Promise<MatrixRun> {
   const outer = process.env['TMPDIR'];
   const folder = mkdtempSync(join(tmpdir(), 'matrix-'));
@@ -38,8 +42,12 @@ export async function runMatrix(
   try {
     await openOnce(folder);
     const before = new Set([...openPipes(), ...readdirSync(folder)]);
-    const results = await runAll(cells, { folder, width, onResult });
-    return { results, leaks: await findLeaks(folder, before), ms: Math.round(performance.now() - start) };
+    const results = await runAll(cells, { ...options, folder, width });
+    return {
+      results,
+      leaks: await findLeaks(folder, { before, settleMs }),
+      ms: Math.round(performance.now() - start),
+    };
   } finally {
     if (outer === undefined) delete process.env['TMPDIR'];
     else process.env['TMPDIR'] = outer;
@@ -68,6 +76,7 @@ async function runAll(
   {
     folder,
     width,
+    hungMs,
     onResult,
   }: { readonly folder: string } & Required<Pick<MatrixOptions, 'width'>> & MatrixOptions,
 ): Promise<CellResult[]> {
@@ -77,7 +86,7 @@ async function runAll(
   const work = async () => {
     for (const [index, cell] of waiting) {
       const own = join(folder, `cell-${index}`);
-      results[index] = await runCell(cell, own);
+      results[index] = await runCell(cell, own, hungMs);
       onResult?.(++done, cells.length);
     }
   };
@@ -85,12 +94,25 @@ async function runAll(
   return results.flat();
 }
 
-async function findLeaks(folder: string, before: ReadonlySet<string>): Promise<Leaks> {
-  const survivors = await settle(() => findSurvivors(folder), 10_000);
-  const descriptors = await settle(() => openPipes().filter((pipe) => !before.has(pipe)), 5_000);
+async function findLeaks(
+  folder: string,
+  { before, settleMs }: { readonly before: ReadonlySet<string>; readonly settleMs: number },
+): Promise<Leaks> {
+  const survivors = await settle(() => findSurvivors(folder), settleMs);
+  const processes = survivors.map(({ pid, command }) => `${pid} of ${folderOf(pid)}: ${command}`);
+  const descriptors = await settle(() => openPipes().filter((pipe) => !before.has(pipe)), settleMs);
   const files = readdirSync(folder).filter((name) => !name.startsWith('cell-') && !before.has(name));
   for (const { pid } of survivors) end(pid);
-  return { processes: survivors.map(({ pid, command }) => `${pid}: ${command}`), descriptors, files };
+  return { processes, descriptors, files };
+}
+
+/** The folder of the cell that started it. */
+function folderOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return 'an unknown cell';
+  }
 }
 
 function end(pid: number): void {

@@ -7,20 +7,21 @@ export type Launcher = 'native' | 'portable';
 export type Mode = 'filter' | 'observe' | 'shadow';
 
 interface Place {
+  readonly id: string;
+  /** What it is, without how it is carried and started. */
+  readonly kind: string;
   readonly transport: Carrier;
   readonly launcher: Launcher;
 }
 
 /** A tool or an eval. */
 export interface Called extends Place {
-  readonly id: string;
   readonly capability: 'tool' | 'eval';
   readonly dialect: NativeDialect | 'chibi';
 }
 
 /** A hook at one of its points. */
 export interface Hooked extends Place {
-  readonly id: string;
   readonly capability: 'hook';
   readonly dialect: NativeDialect | ForeignName;
   readonly mode: Mode;
@@ -32,7 +33,7 @@ export interface Hooked extends Place {
 /** Who meets a fault: an entry of a config, with how it is carried and started. */
 export type Target = Called | Hooked;
 
-type Draft = Omit<Called, 'id'> | Omit<Hooked, 'id'>;
+type Draft = Omit<Called, 'id' | 'kind'> | Omit<Hooked, 'id' | 'kind'>;
 
 const launchers: readonly Launcher[] = ['native', 'portable'];
 const carriers: readonly Carrier[] = ['oneshot', 'warm', 'fork', 'server'];
@@ -66,7 +67,7 @@ export function isFirst(target: Target): boolean {
   return isForeign(target) && target.point === foreignPoints[target.dialect][0] && target.onFailure === null;
 }
 
-function nativeTargets(dialect: NativeDialect, place: Place): Target[] {
+function nativeTargets(dialect: NativeDialect, place: Pick<Place, 'transport' | 'launcher'>): Target[] {
   const hook = (mode: Mode) => (point: Point) =>
     target({ ...place, capability: 'hook', dialect, mode, point, onFailure: null });
   return [
@@ -92,8 +93,12 @@ function foreignTargets(launcher: Launcher): Target[] {
 
 function target(draft: Draft): Target {
   const { capability, dialect, transport, launcher } = draft;
-  if (capability !== 'hook') return { ...draft, id: [capability, dialect, transport, launcher].join(' ') };
+  const carried = `${transport} ${launcher}`;
+  if (capability !== 'hook') {
+    const kind = `${capability} ${dialect}`;
+    return { ...draft, kind, id: `${kind} ${carried}` };
+  }
   const { mode, point, onFailure } = draft;
-  const how = onFailure === null ? [] : ['on_failure: deny'];
-  return { ...draft, id: [mode, point.name, dialect, transport, launcher, ...how].join(' ') };
+  const kind = [mode, point.name, dialect, ...(onFailure === null ? [] : ['on_failure: deny'])].join(' ');
+  return { ...draft, kind, id: `${kind} ${carried}` };
 }

@@ -2,6 +2,7 @@ import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
+import { isUnknownFormat } from '../../files/program-format.ts';
 import { openInputFifo, openInputFile, openOutputFifo } from './fifo.ts';
 import type { ExitStatus, LaunchedProcess, Launcher, LaunchListener, LaunchRequest } from './launch.ts';
 import { streamOutput } from './system/stream-output.ts';
@@ -23,7 +24,9 @@ async function launchWithFiles(request: LaunchRequest, watch?: LaunchListener): 
     return ends;
   };
   try {
-    const { input } = request;
+    const { input, command } = request;
+    // Node's execvp would have a shell run it, whatever it is.
+    if (isUnknownFormat(command)) throw new Error(`spawn ${command} ENOEXEC`);
     const stdin = input === null ? track(await openInputFifo()) : undefined;
     const stdinFd = stdin?.childEnd ?? openInputFile(input ?? new Uint8Array());
     if (stdin === undefined) opened.push(stdinFd);

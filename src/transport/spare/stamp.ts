@@ -81,6 +81,14 @@ function listFolder(folder: string) {
 }
 
 function addStats(found: Map<string, Stats>, path: string): void {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = tryStat(path);
   if (stats !== undefined) found.set(path, stats);
+}
+
+function tryStat(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // A link to itself, say: nobody can run it or read it either.
+  }
 }

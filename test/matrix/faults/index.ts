@@ -1,5 +1,19 @@
 import type { Fault } from '../fault.ts';
 import { deaths } from './deaths.ts';
+import { doubts } from './doubts.ts';
+import { families } from './families.ts';
+import { servers } from './servers.ts';
+import { starts } from './starts.ts';
+import { streams } from './streams.ts';
+import { times } from './times.ts';
 
 /** Every fault of the matrix. */
-export const allFaults: readonly Fault[] = [...deaths];
+export const allFaults: readonly Fault[] = [
+  ...starts,
+  ...deaths,
+  ...times,
+  ...streams,
+  ...families,
+  ...servers,
+  ...doubts,
+];

@@ -1,4 +1,12 @@
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -57,6 +65,16 @@ async function open(
 }
 
 describe.each(launchers)('spares of the %s launcher', (launcher) => {
+  test('a link to itself beside the script hurts nobody', async () => {
+    const script = scriptOf(answers);
+    symlinkSync('loop', join(dirname(script), 'loop'));
+    const bench = await open(script, { spares: 1 }, {}, launcher);
+    bench.transport.warm();
+    await bench.filled();
+    const [waiting] = bench.waiting();
+    expect(await bench.ask('hello')).toBe(`${waiting} hello`);
+  });
+
   test('a call is served by a process that was waiting, and another takes its place [DS-WARM-01@oneshot]', async () => {
     const { transport, ask, filled, waiting, started } = await open(scriptOf(answers), {}, {}, launcher);
     expect(started()).toEqual([]);
