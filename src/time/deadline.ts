@@ -18,7 +18,7 @@ export interface Timer {
 
 /**
  * Calls `onEnd` when `timeoutMs` are over, or when the signal is aborted. Time for which this process itself was stopped
- * does not count, up to `timeoutMs`: an answer may have arrived meanwhile.
+ * does not count, up to `timeoutMs` altogether: an answer may have arrived meanwhile.
  */
 export function startTimer(
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
@@ -28,13 +28,19 @@ export function startTimer(
   let timer: NodeJS.Timeout | undefined;
   let dueAt = 0;
   let leftMs = limitMs;
+  /** Who keeps this process busy could stall every timer: all stalls together are worth `limitMs`. */
+  let extendedMs = 0;
   const wait = (ms: number) => {
     dueAt = performance.now() + ms;
     // A timer of the usual kind, since AbortSignal.timeout() does not keep Node alive.
     timer = setTimeout(() => {
       const lateMs = performance.now() - dueAt;
-      if (lateMs < STALL_MS) onEnd('timeout');
-      else wait(Math.min(lateMs, limitMs));
+      const extraMs = Math.min(lateMs, limitMs - extendedMs);
+      if (lateMs < STALL_MS || extraMs <= 0) onEnd('timeout');
+      else {
+        extendedMs += extraMs;
+        wait(extraMs);
+      }
     }, ms);
   };
   const remainingMs = () => dueAt - performance.now();
@@ -46,6 +52,7 @@ export function startTimer(
     remainingMs,
     restart: () => {
       clearTimeout(timer);
+      extendedMs = 0;
       wait(limitMs);
     },
     pause: () => {

@@ -23,13 +23,13 @@ async function run(id: string, fault: Fault, options: { readonly hungMs?: number
 
 test.each([
   'filter before_call promptkit oneshot native',
-  'filter PreToolUse chibi oneshot native on_failure: deny',
+  'filter pre_tool chibi on_failure: deny oneshot native',
 ])('a filter that allows what its rule denies is told as open: %s', async (id) => {
   const open = misbehaving('self', 'says allow, as if a broken decoder had', {
     deed: ['after', 'exit', '0'],
     class: crash,
   });
-  expect(await run(id.replace('PreToolUse', 'pre_tool'), open)).toEqual({ word: 'OPEN', problems: ['OPEN'] });
+  expect(await run(id, open)).toEqual({ word: 'OPEN', problems: ['OPEN'] });
 });
 
 test('a foreign filter that passes without naming its rule is told as open', async () => {
@@ -63,5 +63,5 @@ test('a wrong code is told as wrong', async () => {
     class: hang,
     child: () => ({ command: fixture('crash.sh') }),
   };
-  expect(await run('eval promptkit server portable', wrong)).toMatchObject({ word: 'WRONG' });
+  expect(await run('eval promptkit oneshot portable', wrong)).toMatchObject({ word: 'WRONG' });
 });

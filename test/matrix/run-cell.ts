@@ -67,13 +67,13 @@ async function runCalls(cell: Cell, folder: string, count: number): Promise<Seen
   const runtime = await openRuntime(staged.config, {
     log: false,
     launcher: target.launcher,
-    onEvent: (event) => events.push(event),
+    onEvent: (event) => keepEvent(events, event),
   });
   let seen: Seen[];
   try {
     seen = await ask(cell, { runtime, events, staged, count });
     // Closing gives up what is told when its time is over.
-    if (isTold(target) && !isForeign(target)) await until(() => events.some(isEnd), 20_000);
+    if (isTold(target) && !isForeign(target)) await until(() => events.some(isEnd), 30_000);
   } finally {
     await runtime.close();
   }
@@ -132,6 +132,12 @@ async function askOnce(
   const { verdict, metadata, reason, error } = await runtime.hooks.fire(target.point.event);
   const told = events.some(isEnd);
   return { kind: 'decision', verdict, metadata, code: error?.code, text: reason, wasAwaited: told };
+}
+
+/** Keeps the event, but of floods the first only. */
+function keepEvent(events: RuntimeEvent[], event: RuntimeEvent): void {
+  const isFlood = event.type === 'dropped' || event.type === 'stderr';
+  if (!isFlood || events.length < 100) events.push(event);
 }
 
 /** Whether nobody waits for it. */

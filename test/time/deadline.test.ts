@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { RuntimeError, toFault } from '../../src/errors.ts';
-import { sleep, startDeadline, waitForSettled } from '../../src/time/deadline.ts';
+import { STALL_MS, sleep, startDeadline, waitForSettled } from '../../src/time/deadline.ts';
 import { faultOf } from '../transport/harness.ts';
 
 test('a deadline expires with PROCESS_TIMEOUT', async () => {
@@ -40,6 +41,21 @@ test('a cleared deadline never expires and holds on to nothing', async () => {
   caller.abort();
   expect(await waitForSettled(expired, 50)).toBe(false);
   expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
+});
+
+test('who keeps this process busy cannot put a deadline off for ever', async () => {
+  let isOver = false;
+  startDeadline({ name: 'slow', timeoutMs: 50 }).expired.catch(() => {
+    isOver = true;
+  });
+  let stalls = 0;
+  for (; !isOver && stalls < 6; stalls++) {
+    const end = performance.now() + STALL_MS + 100;
+    while (performance.now() < end);
+    await nextTurn();
+    await nextTurn();
+  }
+  expect(stalls).toBe(2);
 });
 
 test.each([2 ** 31, 2 ** 40])('%d ms, longer than any timer of Node, do not pass at once', async (ms) => {

@@ -22,7 +22,7 @@ export const times: readonly Fault[] = [
   time('runs in circles', ['asked', 'spin'], hang),
   time('stops itself', ['asked', 'signal', 'STOP'], hang),
   time('stops itself within its reply', ['half', 'signal', 'STOP'], within),
-  time('answers late', ['asked', 'late', '2'], hang),
+  time('answers late', ['asked', 'late', '20'], hang),
   time('dribbles a brace a second', ['asked', 'dribble'], hang),
   time('dribbles a blank a second', ['asked', 'dribble-spaces'], hang),
 ];
