@@ -34,7 +34,8 @@ export function closeEnv(entries: readonly string[], host: HostEnv): ClosedEnv {
   return { variables, secrets, missing };
 }
 
-function isAlwaysForwarded(name: string): boolean {
+/** Whether every process gets the host's value of the variable. */
+export function isAlwaysForwarded(name: string): boolean {
   return alwaysForwarded.has(name) || name.startsWith('LC_');
 }
 

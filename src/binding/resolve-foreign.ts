@@ -4,6 +4,7 @@ import type { Binding } from './binding.ts';
 import { closeEnv, type HostEnv } from './env.ts';
 import type { HttpBinding } from './http.ts';
 import { limits, processContext, resolveEntry } from './resolve.ts';
+import { withWritable } from './resolve-sandbox.ts';
 
 /** A foreign hook with all values resolved; a hook that needs no process has neither binding. */
 export interface ResolvedForeignHook {
@@ -37,7 +38,9 @@ export function resolveForeign(
     host,
   );
   const timeoutMs = capTimeout(hook, binding.timeoutMs, config);
-  return { binding: { ...binding, timeoutMs }, cwd: binding.cwd, missingEnv };
+  const own = dialect.ownFolderOf?.(settings)?.path;
+  const sandbox = own === undefined ? binding.sandbox : withWritable(binding.sandbox, own);
+  return { binding: { ...binding, timeoutMs, sandbox }, cwd: binding.cwd, missingEnv };
 }
 
 /** A hook that is an endpoint, or a text; it belongs to its project, else to the folder of the config file. */

@@ -5,6 +5,7 @@ import type { ProcessContext } from '../dialects/dialect-config.ts';
 import { toolDialectOf } from '../dialects/registry.ts';
 import type { Binding } from './binding.ts';
 import { closeEnv, type HostEnv } from './env.ts';
+import { resolveSandbox } from './resolve-sandbox.ts';
 
 /** A binding, and the names in its `env` that the host lacks. */
 export interface ResolvedEntry {
@@ -68,18 +69,24 @@ export interface ProcessEntry {
 
 /** Makes an entry final, with defaults of its own kind. */
 export function resolveEntry(entry: ProcessEntry, config: RuntimeConfig, host: HostEnv): ResolvedEntry {
-  const { exec } = entry;
+  const { exec, variables = {} } = entry;
   const { defaults } = config;
   const env = closeEnv(exec.env, host);
+  const cwd = exec.cwd === undefined ? config.folder : resolve(config.folder, exec.cwd);
+  const sandbox =
+    exec.sandbox === undefined
+      ? null
+      : resolveSandbox(exec.sandbox, { config, host, cwd, env: exec.env, variables });
   const binding: Binding = {
     name: entry.name,
     capability: entry.capability,
     dialect: exec.dialect,
     mode: exec.runtime === 'server' ? 'server' : 'oneshot',
-    command: resolveCommand(exec.command, config.folder),
+    // Where another machine finds the command is not known here.
+    command: sandbox?.mode === 'command' ? exec.command : resolveCommand(exec.command, config.folder),
     args: exec.args,
-    cwd: exec.cwd === undefined ? config.folder : resolve(config.folder, exec.cwd),
-    env: { ...env.variables, ...entry.variables },
+    cwd,
+    env: { ...env.variables, ...variables },
     secrets: env.secrets,
     timeoutMs: exec.timeoutMs ?? defaults.timeoutMs ?? entry.timeoutMs,
     graceMs: exec.graceMs ?? defaults.graceMs ?? limits.graceMs,
@@ -94,7 +101,7 @@ export function resolveEntry(entry: ProcessEntry, config: RuntimeConfig, host: H
     restart,
     limits: exec.limits ?? null,
     nice: exec.nice ?? null,
-    sandbox: null,
+    sandbox,
     refused: exec.refused ?? null,
   };
   return { binding, missingEnv: env.missing };

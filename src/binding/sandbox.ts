@@ -10,7 +10,7 @@ export interface BubblewrapSandbox {
   readonly program: string;
   /** Whether the network of the host is there. */
   readonly network: boolean;
-  /** What may be read beside the system’s own folders. */
+  /** What may be read beside the system’s own folders: the folder of the config file among them. */
   readonly read: readonly string[];
   readonly write: readonly string[];
   /** Files and folders that stay hidden, though they lie in what may be read. */
@@ -30,6 +30,8 @@ export interface CommandSandbox {
   readonly envFlag: string;
   /** Names that the entry gives itself, though every process has them. */
   readonly named: readonly string[];
+  /** What the program itself reads of this process’s environment, and the command does not get. */
+  readonly own: Readonly<Record<string, string>>;
   /** What ends the command where it runs, with `${id}`; null: the program does so when it is ended itself. */
   readonly kill: readonly string[] | null;
 }

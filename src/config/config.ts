@@ -4,10 +4,12 @@ import type { SourceLocation } from '../yaml/problem.ts';
 import type { ExecConfig } from './entry.ts';
 import type { ForeignHookConfig, ImportConfig } from './foreign.ts';
 import type { GatewayConfig } from './gateway.ts';
+import type { SandboxConfig } from './sandbox.ts';
 
 export type * from './entry.ts';
 export type * from './foreign.ts';
 export type * from './gateway.ts';
+export type * from './sandbox.ts';
 
 /** When a tool call needs the approval of a person. */
 export interface ApprovalRule {
@@ -135,6 +137,7 @@ export interface RuntimeConfig {
   readonly foreign: readonly ForeignHookConfig[];
   /** Imports that are only known when the runtime opens: folders of plugins, which describe themselves. */
   readonly imports: readonly ImportConfig[];
+  readonly sandboxes: readonly SandboxConfig[];
   /** Exchanges that may run at once, over all entries. */
   readonly concurrency?: number;
   readonly defaults: DefaultsConfig;

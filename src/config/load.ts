@@ -46,7 +46,8 @@ export function requireConfig(file: string, searchPath: string): RuntimeConfig {
   throw new RuntimeError('CONFIG_INVALID', summarize(file, errors), { details: { problems } });
 }
 
-function summarize(file: string, errors: readonly Problem[]): string {
+/** The first of the errors, and how many there are. */
+export function summarize(file: string, errors: readonly Problem[]): string {
   const [first] = errors;
   if (!first) return `${file} is not valid`;
   const place = `${first.file}:${first.line}:${first.column} ${first.message}`;

@@ -9,9 +9,9 @@ import { checkApprovals } from './build/approval.ts';
 import { checkGateway } from './build/gateway-check.ts';
 import { checkProviders } from './build/providers.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/refused.ts';
-import { findSandbox } from './build/sandbox.ts';
 import { checkStateStore } from './build/state-store.ts';
 import { locateFinding } from './report.ts';
+import { checkSandbox, checkSandboxes, consequenceOf } from './sandbox/check.ts';
 import { checkWarm } from './warm.ts';
 
 /** An entry that starts a process. */
@@ -47,6 +47,7 @@ export function checkReferences(document: YamlDocument, tolerant: boolean): Prob
       ...checkNul(document, entry, toleratedSeverity),
       ...checkWarm(document, entry.path),
     ]),
+    ...checkSandboxes(document, toleratedSeverity),
     ...checkSelectors(document),
     ...checkProviders(document, toleratedSeverity),
     ...checkApprovals(document),
@@ -58,43 +59,12 @@ export function checkReferences(document: YamlDocument, tolerant: boolean): Prob
 }
 
 type ToleratedSeverity = 'error' | 'warning';
-const failureConsequences = {
-  tool: 'a call of the tool fails',
-  eval: 'the eval stays unscored',
-  hook: 'a filter denies',
-};
-
-function checkSandbox(
-  document: YamlDocument,
-  entry: ExecEntry,
-  toleratedSeverity: ToleratedSeverity,
-): Finding[] {
-  const path = [...entry.path, 'sandbox'];
-  const name = nonEmptyTextAt(document, path);
-  const sandbox = name === undefined ? undefined : findSandbox(document, name);
-  if (name === undefined || sandbox === undefined || sandbox.status === 'direct') return [];
-  if (sandbox.status === 'unsupported') {
-    return [
-      {
-        severity: 'warning',
-        path,
-        message: `${sandbox.reason}; it never starts: ${failureConsequences[entry.capability]}`,
-      },
-    ];
-  }
-  const severity = entry.capability === 'hook' ? 'error' : toleratedSeverity;
-  const consequence =
-    severity === 'error' ? '' : `; it never starts: ${failureConsequences[entry.capability]}`;
-  const known = entriesAt(document, ['spec', 'sandboxes']).map((sandboxEntry) => sandboxEntry.name);
-  const message = `references a sandbox not declared under spec.sandboxes${consequence}`;
-  return [{ severity, path, message, ...suggest(name, known) }];
-}
 
 function checkNul(document: YamlDocument, entry: ExecEntry, toleratedSeverity: ToleratedSeverity): Finding[] {
   const path = findNul(document, entry.path);
   if (path === undefined) return [];
   const consequence =
-    toleratedSeverity === 'error' ? '' : `; it never starts: ${failureConsequences[entry.capability]}`;
+    toleratedSeverity === 'error' ? '' : `; it never starts: ${consequenceOf[entry.capability]}`;
   return [{ severity: toleratedSeverity, path, message: `must not contain a NUL character${consequence}` }];
 }
 

@@ -20,6 +20,7 @@ export type Tolerance =
 export function tolerate(document: YamlDocument, violation: Violation): Tolerance {
   const { kind, path, keyword, params } = violation;
   if (kind === 'key') return warning('it is ignored');
+  if (isInSandbox(violation)) return warning('what names the sandbox never starts');
   if (kind === 'missing') return isToolCommand(violation) ? warning('a call of the tool fails') : error;
   const value = valueAt(document, path);
   if (typeof value === 'object' && value !== null) return tolerateNested(violation);
@@ -46,6 +47,11 @@ const emptyIsAbsent = [
   'spec.logging.defaultLevel',
   'spec.logging.format',
 ];
+
+/** Whether it is a key that belongs to the mode of a sandbox, which PromptKit's loader hands on unread. */
+function isInSandbox({ path }: Violation): boolean {
+  return path[0] === 'spec' && path[1] === 'sandboxes' && path.length > 3 && path[3] !== 'mode';
+}
 
 function isToolCommand({ path }: Violation): boolean {
   return isAt(path, 'spec.tools.*.exec.command');

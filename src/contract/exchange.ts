@@ -25,6 +25,15 @@ export interface ProcessReply {
   readonly stderr: string;
   /** The status of an HTTP endpoint's reply: `stdout` is its body, `exitCode` null. Absent for a process. */
   readonly httpStatus?: number;
+  /** Of a process in a sandbox that ended badly. */
+  readonly sandbox?: SandboxMark;
+}
+
+/** The sandbox in which a process failed, and what may be done about it there. */
+export interface SandboxMark {
+  readonly name: string;
+  readonly mode: string;
+  readonly hint?: string;
 }
 
 /** What a server answered: exactly one of `result` and `error` is present. */

@@ -71,9 +71,11 @@ export function describeExit({ exitCode, signal }: Pick<ProcessReply, 'exitCode'
 
 /** The PROCESS_EXIT or PROCESS_SIGNAL error of a process that ended badly. */
 export function exitError(reply: ProcessReply, message: string, hint?: string): RuntimeError {
-  const { exitCode: exit_code, signal, stderr } = reply;
+  const { exitCode: exit_code, signal, stderr, sandbox } = reply;
   const code = signal === null ? 'PROCESS_EXIT' : 'PROCESS_SIGNAL';
-  return new RuntimeError(code, message, { hint, details: { exit_code, signal, stderr } });
+  const boxed = sandbox && { sandbox: { name: sandbox.name, mode: sandbox.mode } };
+  const details = { exit_code, signal, stderr, ...boxed };
+  return new RuntimeError(code, message, { hint: sandbox?.hint ?? hint, details });
 }
 
 /** The result of a server's reply. Throws TOOL_ERROR with the server's message for a JSON-RPC error. */

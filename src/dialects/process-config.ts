@@ -58,6 +58,7 @@ export interface PluginFolder {
   readonly pluginsDir: string;
   readonly env: readonly string[];
   readonly timeoutMs?: number;
+  readonly sandbox?: string;
   readonly onFailure?: 'deny';
   readonly position: SourceLocation;
 }

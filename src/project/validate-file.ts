@@ -1,3 +1,4 @@
+import type { LoadedConfig } from '../config/load.ts';
 import { toRuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
 import { readDocument, type YamlDocument } from '../yaml/document.ts';
@@ -19,7 +20,7 @@ export async function validateFile(file: string, fallback: string): Promise<read
       case 'Pipeline':
         return (await loadOthers()).validatePipeline(document, fallback);
       case 'RuntimeConfig':
-        return readConfig(file).problems;
+        return await withBackends(readConfig(file));
       case undefined:
         return refuseKind(document);
     }
@@ -28,6 +29,13 @@ export async function validateFile(file: string, fallback: string): Promise<read
     if (code !== 'FILE_UNREADABLE') throw error;
     return [{ file, line: 1, column: 1, severity: 'error', message, hint }];
   }
+}
+
+/** The problems of a RuntimeConfig, and of the sandboxes that this machine cannot make. */
+async function withBackends({ config, problems }: LoadedConfig): Promise<readonly Problem[]> {
+  if (config?.sandboxes.every(({ mode }) => mode === 'direct') !== false) return problems;
+  const { findBackendProblems } = await import('./backends.ts');
+  return sortProblems([...problems, ...(await findBackendProblems(config))]);
 }
 
 /** What suites and pipelines need is several times what a RuntimeConfig does. */

@@ -128,7 +128,10 @@ async function takeReply(
   if (fault !== undefined) throw fault;
   const bytes = stdout.bytes();
   if (bytes === undefined) throw outputLimitError(binding);
-  return { via: 'process', ...ended, stdout: bytes, stderr: child.stderr() };
+  const reply = { via: 'process', ...ended, stdout: bytes, stderr: child.stderr() } as const;
+  if (!isFailed || binding.sandbox === null) return reply;
+  const { markSandbox } = await import('./sandbox/hint.ts');
+  return { ...reply, sandbox: markSandbox(binding.sandbox, reply) };
 }
 
 /** Releases a process that has replied, once the rest of its stderr is read or `drainMs` have passed. */

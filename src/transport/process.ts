@@ -50,7 +50,7 @@ export async function startProcess(
   context: ProcessContext,
   input: Uint8Array | null,
 ): Promise<WatchedProcess> {
-  const launched = await launchProcess(binding, context.launch, input);
+  const launched = await launchProcess(binding, context, input);
   const { pid, stdin, stdout, stderr, ended, inside } = launched;
   const { name } = binding;
   context.emit({ type: 'process.started', name, pid });
@@ -113,7 +113,7 @@ const SERVER_WINDOW_MS = 1_000;
 
 async function launchProcess(
   binding: Binding,
-  launch: Launcher,
+  { launch, emit }: ProcessContext,
   input: Uint8Array | null,
 ): Promise<LaunchedProcess> {
   const { name, args, cwd, env } = binding;
@@ -127,7 +127,7 @@ async function launchProcess(
   }
   if (binding.sandbox !== null) {
     const { launchInSandbox } = await import('./sandbox/launch.ts');
-    return await launchInSandbox(binding, binding.sandbox, { launch, input });
+    return await launchInSandbox(binding, binding.sandbox, { launch, input, emit });
   }
   const executable = findExecutable(binding.command, cwd, env['PATH'] ?? '');
   if (!executable.found) throw startError(name, executable.reason, { hint: executable.hint });

@@ -23,6 +23,7 @@ function config(defaults: DefaultsConfig = {}): RuntimeConfig {
     hooks: [],
     foreign: [],
     imports: [],
+    sandboxes: [],
     providers: [],
     stateStore: { type: 'memory' },
     gateway: usualGateway,

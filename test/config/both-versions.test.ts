@@ -361,7 +361,7 @@ logging: {defaultLevel: debug, format: json, commonFields: {app: desk, version: 
   {
     title: 'a sandbox of another mode [PK-9-37 PK-9-38]',
     spec: `
-sandboxes: {box: {mode: docker_run, image: alpine}, none: {mode: direct}, empty: }
+sandboxes: {box: {mode: docker_rum, image: 5}, none: {mode: direct}, empty: }
 tools:
   t: {exec: {command: sh, sandbox: box}}
 evals:
@@ -371,9 +371,9 @@ hooks:
   guard: {command: sh, hook: tool, dialect: promptkit, sandbox: box}`,
     loads: true,
     problems: [
-      'warning 6:38 tools[t].exec.sandbox: its sandbox "box" has mode docker_run, and only direct is supported; it never starts: a call of the tool fails',
-      'warning 8:34 evals[rude].sandbox: its sandbox "empty" has no mode, and only direct is supported; it never starts: the eval stays unscored',
-      'warning 11:67 hooks[guard].sandbox: its sandbox "box" has mode docker_run, and only direct is supported; it never starts: a filter denies',
+      'warning 6:38 tools[t].exec.sandbox: its sandbox "box" has mode docker_rum, which is none; it never starts: a call of the tool fails',
+      'warning 8:34 evals[rude].sandbox: its sandbox "empty" has no mode; it never starts: the eval stays unscored',
+      'warning 11:67 hooks[guard].sandbox: its sandbox "box" has mode docker_rum, which is none; it never starts: a filter denies',
     ],
   },
 ];

@@ -63,7 +63,6 @@ describe('a file as PromptKit documents them', () => {
       'warning 66:3 tool_selector: is accepted and not used',
       `note 68:5 hooks[pii_guard]: ${note}`,
       `note 76:5 hooks[boxed]: ${note}`,
-      'warning 76:47 hooks[boxed].sandbox: its sandbox "box" has mode docker_run, and only direct is supported; it never starts: a filter denies',
       `note 77:5 hooks[audit]: ${note}`,
     ]);
   });
@@ -110,7 +109,6 @@ describe('a file as PromptKit documents them', () => {
           exec: {
             ...exec,
             sandbox: 'box',
-            refused: 'its sandbox "box" has mode docker_run, and only direct is supported',
             position: at(76, 22),
           },
           hook: 'tool',
@@ -161,6 +159,21 @@ describe('a file as PromptKit documents them', () => {
           position: at(24, 7),
         },
       ],
+      sandboxes: [
+        { name: 'plain', mode: 'direct', position: at(61, 19) },
+        {
+          ...{
+            name: 'box',
+            mode: 'command',
+            position: at(62, 17),
+            command: 'docker',
+            env: 'flags',
+            envFlag: '-e',
+          },
+          args: ['run', '--name', 'signalbox-${id}', '${env}', '--rm', '-i', '--network=none', 'alpine:3'],
+          kill: ['docker', 'kill', 'signalbox-${id}'],
+        },
+      ],
       stateStore: { type: 'refused', reason: 'state_store.type is redis, which is not supported' },
       gateway: usualGateway,
       defaults: {},
@@ -181,6 +194,7 @@ describe('whole files', () => {
     foreign: [],
     imports: [],
     providers: [],
+    sandboxes: [],
     stateStore: { type: 'sqlite', file: join(folder, '.signalbox/state.db') },
     gateway: usualGateway,
     defaults: {},

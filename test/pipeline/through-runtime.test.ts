@@ -165,7 +165,7 @@ test('a sandbox that cannot be had: failed, unscored, denied [PK-9-39@oneshot]',
   hooks:
     guard: {hook: provider, ${modes.oneshot('{"allow": true}')}, sandbox: jail}
 `);
-  const error = { code: 'PROCESS_START' };
+  const error = { code: 'SANDBOX_FAILED' };
   expect(await runtime.tools.call('w')).toMatchObject({ status: 'failed', error });
   expect(await runtime.evals.call('tone', { content: '' })).toMatchObject({ status: 'unscored', error });
   expect(await runtime.hooks.fire({ hook: 'provider', phase: 'before_call', request: {} })).toMatchObject({

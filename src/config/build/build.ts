@@ -23,6 +23,7 @@ import type {
   ToolConfig,
 } from '../config.ts';
 import { foreignAt } from '../foreign/entries.ts';
+import { readSandboxes } from '../sandbox/read.ts';
 import { nativeVersion, promptkitVersion } from '../schema/schema.ts';
 import { readApproval } from './approval.ts';
 import { readDefaults, readExec } from './exec.ts';
@@ -52,6 +53,7 @@ export function buildConfig(
     ),
     foreign: foreign.foreign,
     imports: foreign.imports,
+    sandboxes: readSandboxes(document),
     ...omitUndefined({ concurrency: integerAt(document, [...spec, 'concurrency']) }),
     defaults: readDefaults(document),
     stateStore: readStateStore(document, folder),

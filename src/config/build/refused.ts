@@ -2,15 +2,11 @@ import { isObject } from '../../json/json.ts';
 import { compileDataSchema } from '../../yaml/data-schema.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
-import { findSandbox } from './sandbox.ts';
 
 /** Why the entry at `path`, which has a `command`, must never start; undefined when it may. */
 export function whyRefused(document: YamlDocument, path: Path): string | undefined {
   if (nonEmptyTextAt(document, [...path, 'command']) === undefined) return 'its command is empty';
-  if (findNul(document, path) !== undefined) return 'a NUL character stands in it';
-  const name = nonEmptyTextAt(document, [...path, 'sandbox']);
-  const sandbox = name === undefined ? undefined : findSandbox(document, name);
-  return sandbox === undefined || sandbox.status === 'direct' ? undefined : sandbox.reason;
+  return findNul(document, path) === undefined ? undefined : 'a NUL character stands in it';
 }
 
 /** Why no call of the tool at `path` may start its `exec`. */

@@ -12,6 +12,7 @@ import { whyRefused } from '../build/refused.ts';
 import { foreignAt } from '../foreign/entries.ts';
 import { type ExecEntry, execEntries } from '../references.ts';
 import { locateFinding } from '../report.ts';
+import { findSandbox } from '../sandbox/read.ts';
 
 /** Where commands are looked for. */
 export interface CommandLookup {
@@ -33,13 +34,21 @@ export function checkCommands(
   unusable: 'error' | 'warning',
 ): Problem[] {
   return execEntries(document)
-    .filter(({ path }) => whyRefused(document, path) === undefined)
+    .filter(({ path }) => whyRefused(document, path) === undefined && isHere(document, path))
     .flatMap((entry) => {
       const dialect = entry.capability === 'hook' ? foreignAt(document, entry.path) : undefined;
       const rules = dialect && foreignDialects[dialect].entry;
       return rules?.checksCommand === true ? [] : checkEntry(document, entry, rules?.folderKey, lookup);
     })
     .map((each) => locateFinding(document, isError(each) ? { ...each, severity: unusable } : each));
+}
+
+/** Whether the command is one of this machine: others know where they find theirs. */
+function isHere(document: YamlDocument, path: Path): boolean {
+  const name = nonEmptyTextAt(document, [...path, 'sandbox']);
+  if (name === undefined) return true;
+  const mode = findSandbox(document, name)?.mode;
+  return mode === 'direct' || mode === 'bubblewrap';
 }
 
 function checkEntry(

@@ -82,6 +82,7 @@ function addPlugins(state: ImportState, dialect: ForeignName, key: Path): void {
     ...omitUndefined({
       timeoutMs: millisecondsAt(document, [...path, 'timeout_ms']),
       onFailure: onFailureAt(state, path),
+      sandbox: sandboxAt(document, path),
     }),
     position: document.positionOf(key),
   });
@@ -91,6 +92,10 @@ const folderHint = 'It starts at the config file’s folder.';
 
 function envAt(document: YamlDocument, path: Path): string[] {
   return itemsAt(document, [...path, 'env']).flatMap((item) => textAt(document, item) ?? []);
+}
+
+function sandboxAt(document: YamlDocument, path: Path): string | undefined {
+  return nonEmptyTextAt(document, [...path, 'sandbox']);
 }
 
 function onFailureAt({ document, surroundings }: ImportState, path: Path): 'deny' | undefined {
@@ -125,7 +130,8 @@ function addDraft(state: ImportState, path: Path, draft: HookDraft): void {
     state.problems.push({ ...draft.commandPosition, severity: 'warning', message });
   }
   const onFailure = draft.onFailure ?? onFailureAt(state, path);
-  if (mergeDuplicate(state, draft, env, onFailure)) return;
+  const sandbox = sandboxAt(document, path);
+  if (mergeDuplicate(state, draft, { env, onFailure, sandbox })) return;
   if (draft.name !== undefined && takenNames.has(draft.name)) {
     const message = `its process ${draft.name} has the name of a hook that is already there`;
     const hint = 'Rename one of the two.';
@@ -143,17 +149,23 @@ function addDraft(state: ImportState, path: Path, draft: HookDraft): void {
     fileIndex: state.fileIndex++,
     source,
     ...omitUndefined({ onFailure }),
-    ...(exec && { exec: { ...base, ...omitUndefined({ timeoutMs }), ...exec } }),
+    ...(exec && { exec: { ...base, ...omitUndefined({ timeoutMs, sandbox }), ...exec } }),
     settings,
   });
+}
+
+/** What an entry of `spec.imports` gives all its hooks. */
+interface GivenToImports {
+  readonly env: readonly string[];
+  readonly onFailure: 'deny' | undefined;
+  readonly sandbox: string | undefined;
 }
 
 /** A hook that several files repeat runs once, with what any of them gives it. */
 function mergeDuplicate(
   { hooks, duplicates }: ImportState,
   { duplicateKey, dialect }: HookDraft,
-  env: readonly string[],
-  given: 'deny' | undefined,
+  { env, ...given }: GivenToImports,
 ): boolean {
   if (duplicateKey === undefined) return false;
   const key = `${dialect} ${duplicateKey}`;
@@ -163,12 +175,14 @@ function mergeDuplicate(
     duplicates.set(key, hooks.length);
     return false;
   }
-  const onFailure = known.onFailure ?? given;
+  const onFailure = known.onFailure ?? given.onFailure;
   const { exec = known.exec, settings } = foreignDialects[known.dialect].files?.addEnv?.(known, env) ?? known;
   hooks[index] = {
     ...known,
     ...omitUndefined({ onFailure }),
-    ...(exec && { exec: { ...exec, dialect: known.dialect } }),
+    ...(exec && {
+      exec: { ...omitUndefined({ sandbox: given.sandbox }), ...exec, dialect: known.dialect },
+    }),
     settings,
   };
   return true;

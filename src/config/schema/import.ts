@@ -35,6 +35,10 @@ export const importSchema = {
         'A settings file, a hooks.json, a plugin’s folder or a config.json, relative to this file’s folder.',
     },
     env: { ...execProperties.env, description: 'The `env` of every hook that is imported.' },
+    sandbox: {
+      ...execProperties.sandbox,
+      description: 'The `sandbox` of every hook and tool that is imported.',
+    },
     on_failure: {
       ...execProperties.on_failure,
       description: 'The `on_failure` of every hook that is imported.',

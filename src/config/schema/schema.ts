@@ -3,6 +3,7 @@ import { gatewaySchema } from './gateway.ts';
 import { hookSchema } from './hook.ts';
 import { importSchema } from './import.ts';
 import { providerSchema } from './provider.ts';
+import { sandboxSchema } from './sandbox.ts';
 import { stateStoreSchema } from './store.ts';
 import { toolSchema } from './tool.ts';
 
@@ -35,19 +36,6 @@ const metadataSchema = {
     namespace: { type: 'string', description: 'A group of configurations. Only kept.' },
     labels: { ...scalarMap, description: 'Free words to sort configurations by. Only kept.' },
     annotations: { ...scalarMap, description: 'Free notes. Only kept.' },
-  },
-} as const;
-
-const sandboxSchema = {
-  type: ['object', 'null'],
-  description: 'A way to start processes. Beside `mode` its keys are those of the mode.',
-  required: ['mode'],
-  properties: {
-    mode: {
-      type: 'string',
-      minLength: 1,
-      description: 'direct: no sandbox at all. An entry that names a sandbox of any other mode never starts.',
-    },
   },
 } as const;
 
@@ -97,7 +85,7 @@ const specSchema = {
     sandboxes: {
       type: ['object', 'null'],
       additionalProperties: sandboxSchema,
-      description: 'Sandboxes, by name.',
+      description: 'Sandboxes, by name; docs/sandboxes.md tells what each keeps away.',
     },
     state_store: stateStoreSchema,
     gateway: gatewaySchema,

@@ -39,6 +39,10 @@ export async function loadRuntime(
   const searchPath = host['PATH'] ?? '';
   const { config: declared = requireConfig(path, searchPath), problems } = loadConfig(path, searchPath);
   const launch = await lazyLauncher(options.launcher ?? 'auto');
+  if (declared.sandboxes.some(({ mode }) => mode !== 'direct')) {
+    const { requireSandboxes } = await import('./sandboxes.ts');
+    await requireSandboxes(declared, host, launch);
+  }
   const events: RuntimeEvent[] = [];
   const scrubber = createScrubber(secretsOf(declared, host));
   const context = { launch, scrubber, emit: (event: RuntimeEvent) => events.push(event) };

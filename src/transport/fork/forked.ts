@@ -16,18 +16,21 @@ export function openForkedOneshot(binding: Binding, context: ProcessContext): Tr
     const message = `runs as one-shot, not forked: ${reason}`;
     context.emit({ type: 'note', name: binding.name, level: 'warn', message });
   };
+  // The process that forks would have to be given descriptors of this one, which nothing in a sandbox may see.
+  const isBoxed = binding.sandbox !== null;
   const forks = openForks(binding, context, note);
   const oneshot = openOneshot(binding, context, async (forCall, input, over) => {
     const isUsual = forCall.env === binding.env;
     if (!isUsual) note('a call brought variables of its own');
-    const helper = isUsual && binding.refused === null ? await forks.find() : undefined;
+    if (isBoxed) note('in a sandbox each process is started by itself');
+    const helper = isUsual && !isBoxed && binding.refused === null ? await forks.find() : undefined;
     if (over.aborted) throw closedError(binding.name);
     const launch = helper?.launch ?? context.launch;
     return await startProcess(forCall, { ...context, launch }, input);
   });
   return {
     ...oneshot,
-    warm: () => void forks.find(),
+    warm: () => void (isBoxed || forks.find()),
     close: async () => {
       forks.stop();
       await oneshot.close();

@@ -31,6 +31,11 @@ export function releaseGroup(group: number): void {
   if (watched !== undefined) unwatch(watched);
 }
 
+/** Sends a signal to one process; false when it is gone. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
+  return signalGroup(-pid, signal);
+}
+
 /** Sends a signal to the whole group; false when the group has no process. */
 export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   const libc = loadedLibc();

@@ -1,17 +1,26 @@
 import { statSync } from 'node:fs';
 import type { Binding } from '../../binding/binding.ts';
 import type { Sandbox } from '../../binding/sandbox.ts';
+import type { Emit } from '../../contract/event.ts';
 import { findExecutable } from '../../files/executable.ts';
 import type { LaunchedProcess, Launcher } from '../launch/launch.ts';
 import { startError } from '../start-error.ts';
 import { launchBubblewrapped } from './bubblewrap/launch.ts';
+import { launchHanded } from './command/launch.ts';
 import { sandboxError } from './fault.ts';
+
+/** What a sandbox is started with. */
+export interface SandboxContext {
+  readonly launch: Launcher;
+  readonly emit: Emit;
+  readonly input: Uint8Array | null;
+}
 
 /** Starts the binding’s process in its sandbox, never without. Throws SANDBOX_FAILED and PROCESS_START. */
 export async function launchInSandbox(
   binding: Binding,
   sandbox: Sandbox,
-  { launch, input }: { readonly launch: Launcher; readonly input: Uint8Array | null },
+  { launch, input, emit }: SandboxContext,
 ): Promise<LaunchedProcess> {
   const { name, args, cwd, env } = binding;
   switch (sandbox.mode) {
@@ -24,8 +33,11 @@ export async function launchInSandbox(
         launch,
       });
     }
-    case 'command':
-      throw sandboxError(name, sandbox, 'not yet');
+    case 'command': {
+      const note = (message: string) => emit({ type: 'note', name, level: 'warn', message });
+      const request = { command: binding.command, args, cwd, env, input };
+      return await launchHanded(name, sandbox, { request, launch, note });
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Binding } from '../../binding/binding.ts';
+import type { Sandbox } from '../../binding/sandbox.ts';
 import { RuntimeError } from '../../errors.ts';
 import { unansweredError } from '../oneshot.ts';
 import type { ProcessContext, WatchedProcess } from '../process.ts';
@@ -65,9 +66,10 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
     hasNoOutput = false;
     lines.push(chunk);
   });
-  const over = waitForSessionEnd(binding, child, () => isStopping).then((ended) => {
+  const over = waitForSessionEnd(binding, child, () => isStopping).then(async (ended) => {
     lines.end();
-    const error = child.startFault() ?? exitError(binding.name, ended, child.stderr());
+    const told = child.startFault() ?? exitError(binding.name, ended, child.stderr());
+    const error = binding.sandbox === null ? told : await inSandbox(told, binding.sandbox, child.stderr());
     const isOneshot = hasNoOutput && ended.exitCode === 0 && !isServerOnly;
     const failed = isOneshot ? withHint(error, oneshotHint) : error;
     exit = isStopping ? unansweredError(binding.name) : failed;
@@ -135,6 +137,14 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
       };
     },
   };
+}
+
+/** The error with the sandbox that the server ran in, and what may be done about it there. */
+async function inSandbox(error: RuntimeError, sandbox: Sandbox, stderr: string): Promise<RuntimeError> {
+  const { markSandbox } = await import('../sandbox/hint.ts');
+  const { hint = error.hint, ...mark } = markSandbox(sandbox, { stdout: new Uint8Array(), stderr });
+  const { code, message, details, cause } = error;
+  return new RuntimeError(code, message, { hint, details: { ...details, sandbox: mark }, cause });
 }
 
 /** A request that was queued, and the line that carries it. */

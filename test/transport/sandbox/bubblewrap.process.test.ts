@@ -45,12 +45,13 @@ describe.skipIf(noSandbox !== undefined)('in a sandbox of bubblewrap', () => {
       const binding = { timeoutMs: 400, graceMs: 5_000 };
       const gives = await run(
         `trap 'echo yes > ${mark}; exit 0' TERM\necho up >&2\nwhile :; do sleep 0.05; done`,
-        {
-          write: [mark],
-          binding,
-        },
+        { write: [mark], binding: { ...binding, timeoutMs: 60_000 } },
       );
-      expect(await gives.fault()).toMatchObject({ code: 'PROCESS_TIMEOUT' });
+      const given = new AbortController();
+      const failed = gives.fault({}, given.signal);
+      await gives.event('stderr');
+      given.abort();
+      expect(await failed).toMatchObject({ code: 'ABORTED' });
       await gives.event('process.ended');
       expect(readFileSync(mark, 'utf8')).toBe('yes\n');
       const stays = await run("trap '' TERM\nwhile :; do sleep 0.05; done", {
@@ -84,6 +85,18 @@ describe.skipIf(noSandbox !== undefined)('in a sandbox of bubblewrap', () => {
       const gone = await open(bindBoxed(join(folder, 'gone'), { folder }), { launcher });
       expect(await gone.fault()).toMatchObject({ code: 'PROCESS_START' });
     });
+  });
+
+  test('one that is ended while its sandbox is made leaves nothing', async () => {
+    const env = { PATH: '/usr/bin:/bin', MARK: `early-${process.pid}` };
+    const path = script(folder, 'sleep 60');
+    for (let ms = 0; ms < 12; ms += 1) {
+      const { fault } = await open(
+        bindBoxed(path, { folder, binding: { env, timeoutMs: ms + 1, graceMs: 1 } }),
+      );
+      expect(await fault()).toMatchObject({ code: 'PROCESS_TIMEOUT' });
+    }
+    await until(() => processesWith(env.MARK).length === 0, 'end of what was begun');
   });
 
   test('there is no network, unless it is asked for', async () => {

@@ -173,13 +173,14 @@ function toPluginEntries(
 }
 
 function execOf(
-  { env: named, timeoutMs, position, pluginsDir }: PluginFolder,
+  { env: named, timeoutMs, sandbox, position, pluginsDir }: PluginFolder,
   command: string,
 ): ProcessConfig {
   const env = [...named, `CHIBI_HOME=${dirname(pluginsDir)}`];
   return {
     ...{ command, args: [], runtime: 'exec', env, position },
     ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(sandbox !== undefined && { sandbox }),
   };
 }
 

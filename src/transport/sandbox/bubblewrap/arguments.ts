@@ -1,7 +1,10 @@
+import { join, relative } from 'node:path';
 import type { BubblewrapSandbox } from '../../../binding/sandbox.ts';
+import { holds } from '../../../files/holds.ts';
+import { followLinks } from '../../../files/real-path.ts';
 import type { LaunchRequest } from '../../launch/launch.ts';
 import { programFiles } from './program-files.ts';
-import { holds, type Mount, systemFolders, viewArguments } from './view.ts';
+import { type Mount, systemFolders, viewArguments } from './view.ts';
 
 /** How much of a sandbox this machine permits: `root` is only had by root, where user namespaces are forbidden. */
 export type Isolation = 'user' | 'root';
@@ -51,11 +54,19 @@ function isObeyed(name: string): boolean {
 }
 
 function mountsOf({ read, write, hide }: BubblewrapSandbox, request: LaunchRequest): Mount[] {
-  const shown = [...read, ...write, ...systemFolders];
-  const files = programFiles(request).filter((file) => !shown.some((path) => holds(path, file)));
+  const shown = [...read, ...write];
+  const isShown = (file: string) => [...shown, ...systemFolders].some((path) => holds(path, file));
+  const files = programFiles(request).filter((file) => !isShown(file));
   return [
     ...[...read, ...files].map((path): Mount => ({ path, as: 'read' })),
     ...write.map((path): Mount => ({ path, as: 'write' })),
-    ...hide.map((path): Mount => ({ path, as: 'hidden' })),
+    ...shown.flatMap((path) => placesIn(path, hide)).map((path): Mount => ({ path, as: 'hidden' })),
   ];
+}
+
+/** Where in a folder that is shown, by whichever name, the hidden paths stand. */
+function placesIn(path: string, hidden: readonly string[]): string[] {
+  const real = followLinks(path);
+  const inside = hidden.map(followLinks).filter((place) => place !== real && holds(real, place));
+  return inside.map((place) => join(path, relative(real, place)));
 }

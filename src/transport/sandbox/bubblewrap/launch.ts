@@ -4,7 +4,7 @@ import type { RuntimeError } from '../../../errors.ts';
 import { findInterpreterFault } from '../../../files/interpreter.ts';
 import { lastLineOf } from '../../../text/last-line.ts';
 import type { ExitStatus, Inside, LaunchedProcess, Launcher, LaunchRequest } from '../../launch/launch.ts';
-import { launchListener, signalGroup } from '../../launch/process-groups.ts';
+import { launchListener, signalGroup, signalProcess } from '../../launch/process-groups.ts';
 import { sandboxError } from '../fault.ts';
 import { bubblewrapArguments, bubblewrapEnvironment } from './arguments.ts';
 import { probeBubblewrap } from './probe.ts';
@@ -30,6 +30,8 @@ export async function launchBubblewrapped(
     };
     const launched = await launch(wrapped, launchListener);
     const ended = launched.ended.then((end) => {
+      // Where bwrap was ended itself, which may have been before what it has started was bound to it.
+      killInside(status);
       status.close();
       return trueEnd(end, status.exitCode());
     });
@@ -54,17 +56,24 @@ function whenOver(
 }
 
 function insideOf(status: StatusFile): Omit<Inside, 'startFault'> {
-  // The group that the command and what it has started are in; its first process, which is bwrap's, is deaf to all but SIGKILL.
-  const signal = (name: 'SIGTERM' | 'SIGKILL') => {
-    const child = status.isOpen ? status.child() : undefined;
-    return child !== undefined && status.exitCode() === undefined && signalGroup(child, name);
-  };
   return {
-    terminate: () => signal('SIGTERM'),
-    kill: async () => {
-      signal('SIGKILL');
+    terminate: () => {
+      const child = runningChild(status);
+      // The group of the command and what it has started; its first process, which is bwrap's, is deaf to all but SIGKILL.
+      return child !== undefined && signalGroup(child, 'SIGTERM');
     },
+    kill: async () => killInside(status),
   };
+}
+
+function runningChild(status: StatusFile): number | undefined {
+  return status.isOpen && status.exitCode() === undefined ? status.child() : undefined;
+}
+
+/** Everything inside ends with its first process. */
+function killInside(status: StatusFile): void {
+  const child = runningChild(status);
+  if (child !== undefined) signalProcess(child, 'SIGKILL');
 }
 
 /**

@@ -3,7 +3,7 @@ import { lastLineOf } from '../../../text/last-line.ts';
 import { waitForSettled } from '../../../time/deadline.ts';
 import { collect } from '../../collect.ts';
 import type { Launcher } from '../../launch/launch.ts';
-import { launchListener, releaseGroup, signalGroup } from '../../launch/process-groups.ts';
+import { signalGroup } from '../../launch/process-groups.ts';
 import { bubblewrapArguments, type Isolation } from './arguments.ts';
 import { openStatusFile } from './status.ts';
 
@@ -53,12 +53,11 @@ async function runTrue(
   try {
     const args = bubblewrapArguments(sandbox, command, isolation);
     const request = { ...command, command: program, args, descriptors: [status.fd] };
-    const launched = await launch(request, launchListener);
+    const launched = await launch(request);
     const { pid, stdin, stdout, stderr, ended } = launched;
     const words = collect(stderr, MAX_WORDS);
     const isOver = await waitForSettled(Promise.all([ended, words.done]), PROBE_MS);
     if (!isOver) signalGroup(pid, 'SIGKILL');
-    releaseGroup(pid);
     const said = Buffer.from(words.bytes() ?? '').toString();
     for (const stream of [stdin, stdout, stderr]) stream?.destroy();
     if (!isOver) return `it did not end within ${PROBE_MS} ms`;

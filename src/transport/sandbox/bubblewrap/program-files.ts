@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { findExecutable } from '../../../files/executable.ts';
 import { interpreterWords, isFile } from '../../../files/interpreter.ts';
+import { followLinks } from '../../../files/real-path.ts';
 import { findScript } from '../../../files/script.ts';
 import type { LaunchRequest } from '../../launch/launch.ts';
-import { realPath } from './view.ts';
 
 /**
  * The files without which the command cannot even begin: the program, the script that it is told to run, their interpreters,
@@ -14,7 +14,7 @@ export function programFiles({ command, args, cwd, env }: LaunchRequest): string
   const script = index === undefined ? undefined : resolve(cwd, args[index] ?? '');
   const begun = [command, ...(script !== undefined && isFile(script) ? [script] : [])];
   const interpreters = begun.flatMap((file) => interpreterOf(file, env['PATH'] ?? '') ?? []);
-  return [...new Set([...begun, ...interpreters].flatMap((file) => [file, realPath(file)]))];
+  return [...new Set([...begun, ...interpreters].flatMap((file) => [file, followLinks(file)]))];
 }
 
 function interpreterOf(file: string, searchPath: string): string | undefined {

@@ -1,5 +1,6 @@
-import { lstatSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { holds } from '../../../files/holds.ts';
 
 /** What stands at a path of a sandbox. */
 export interface Mount {
@@ -79,11 +80,6 @@ function isOwnFolder(home: string): boolean {
   );
 }
 
-/** Whether `path` is `folder` or lies in it. */
-export function holds(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
-}
-
 const strength: readonly Mount['as'][] = ['private', 'read', 'write', 'hidden'];
 
 /** One mount for each path, those that others stand in first. */
@@ -105,13 +101,4 @@ function mountArguments({ path, as }: Mount): string[] {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return [];
   return stats.isDirectory() ? ['--perms', '0555', '--tmpfs', path] : ['--ro-bind', '/dev/null', path];
-}
-
-/** The path without links in its folders; as given where it does not exist. */
-export function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }
