@@ -261,3 +261,54 @@ export const serverLife = section('promptkit.md §5', [
   ['PK-5-52', 'server', 'A server that ignores the end of stdin gets SIGTERM, then SIGKILL, with its group.'],
   ['PK-5-53', 'server', 'A non-zero exit after the end of stdin is logged and is no error.'],
 ]);
+
+/** What a sandbox keeps a process away from, and how it ends. */
+export const sandboxes = section('sandboxes.md', [
+  [
+    'DS-BOX-01',
+    'both',
+    'Without `network: true` nothing is reached by network, this machine’s loopback included.',
+  ],
+  [
+    'DS-BOX-02',
+    'oneshot',
+    'Writes end at what `write` lists; all else is read-only or gone with the process.',
+  ],
+  ['DS-BOX-03', 'oneshot', 'State, keys, home folders and what is not listed cannot be read.'],
+  [
+    'DS-BOX-04',
+    'oneshot',
+    'Other processes are neither seen nor reached, and there are no privileges to be had.',
+  ],
+  [
+    'DS-BOX-05',
+    'oneshot',
+    'All that was started inside ends with the call, daemons included, also when Signalbox is killed.',
+  ],
+  [
+    'DS-BOX-06',
+    'oneshot',
+    'Streams, exit codes, signals, time limits and the grace are as without a sandbox.',
+  ],
+  [
+    'DS-BOX-07',
+    'none',
+    'A sandbox that an entry names and that cannot be had is an error of the file; one that nothing names is not.',
+  ],
+  [
+    'DS-BOX-08',
+    'oneshot',
+    'Where a sandbox fails, nothing is run: tools fail, evals are unscored, filters of every dialect deny.',
+  ],
+  [
+    'DS-BOX-09',
+    'oneshot',
+    'A failure whose last words say what was kept away has a hint that names the key, and details.sandbox.',
+  ],
+  [
+    'DS-BOX-10',
+    'oneshot',
+    'Through a client of containers the variables of `env` go along, no others, and no value stands on a command line.',
+  ],
+  ['DS-BOX-11', 'oneshot', 'What runs in a container ends with its call, also when its client is killed.'],
+]);

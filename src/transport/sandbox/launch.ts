@@ -2,9 +2,10 @@ import { statSync } from 'node:fs';
 import type { Binding } from '../../binding/binding.ts';
 import type { Sandbox } from '../../binding/sandbox.ts';
 import type { Emit } from '../../contract/event.ts';
+import { RuntimeError } from '../../errors.ts';
 import { findExecutable } from '../../files/executable.ts';
 import type { LaunchedProcess, Launcher } from '../launch/launch.ts';
-import { startError } from '../start-error.ts';
+import { describeLaunchError, startError } from '../start-error.ts';
 import { launchBubblewrapped } from './bubblewrap/launch.ts';
 import { launchHanded } from './command/launch.ts';
 import { sandboxError } from './fault.ts';
@@ -27,10 +28,10 @@ export async function launchInSandbox(
     case 'refused':
       throw sandboxError(name, sandbox, sandbox.reason);
     case 'bubblewrap': {
-      const command = requireCommand(binding);
-      return await launchBubblewrapped(name, sandbox, {
-        request: { command, args, cwd, env, input },
-        launch,
+      const request = { command: requireCommand(binding), args, cwd, env, input };
+      return await launchBubblewrapped(name, sandbox, { request, launch }).catch((error: unknown) => {
+        if (error instanceof RuntimeError) throw error;
+        throw startError(name, describeLaunchError(error, cwd, sandbox.program), { cause: error });
       });
     }
     case 'command': {

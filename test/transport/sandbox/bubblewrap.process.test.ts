@@ -18,13 +18,13 @@ describe.skipIf(noSandbox !== undefined)('in a sandbox of bubblewrap', () => {
     const run = async (lines: string, options: Partial<Parameters<typeof bindBoxed>[1]> = {}) =>
       await open(bindBoxed(script(folder, lines), { folder, ...options }), { launcher });
 
-    test('the standard streams can be opened by name', async () => {
+    test('the standard streams can be opened by name [DS-BOX-06@oneshot]', async () => {
       const { call, events } = await run('cat /dev/stdin >/dev/stdout; echo late >/dev/stderr');
       expect(await call({ a: 1 })).toBe('{"args":{"a":1}}\n');
       expect(stderrOf(events)).toBe('late\n');
     });
 
-    test('the exit code and the signal are those of the command', async () => {
+    test('the exit code and the signal are those of the command [DS-BOX-06@oneshot]', async () => {
       const { transport } = await run('exit 7');
       expect(await transport.exchange({ method: '', body: '' })).toMatchObject({ exitCode: 7, signal: null });
       const killed = await run('kill -SEGV $$');
@@ -39,7 +39,7 @@ describe.skipIf(noSandbox !== undefined)('in a sandbox of bubblewrap', () => {
       expect((await call({ text })).length).toBe(60_000_000 + '{"args":{"text":""}}\n'.length);
     });
 
-    test('a command that asks for time to end gets the grace, and one that does not is killed', async () => {
+    test('a command that asks for time to end gets the grace, and one that does not is killed [DS-BOX-06@oneshot]', async () => {
       const mark = join(folder, `ended-${launcher}`);
       writeFileSync(mark, '');
       const binding = { timeoutMs: 400, graceMs: 5_000 };
@@ -61,7 +61,7 @@ describe.skipIf(noSandbox !== undefined)('in a sandbox of bubblewrap', () => {
       expect(await stays.event('process.ended')).toMatchObject({ signal: 'SIGKILL' });
     });
 
-    test('a daemon in a session of its own ends with the call, and at its timeout', async () => {
+    test('a daemon in a session of its own ends with the call, and at its timeout [DS-BOX-05@oneshot]', async () => {
       const inner = 'setsid sh -c "trap : TERM; while :; do sleep 0.05; done" >/dev/null 2>&1 </dev/null &';
       const name = `daemon-of-${launcher}-${process.pid}`;
       const binding = { env: { PATH: '/usr/bin:/bin', MARK: name } };
@@ -99,7 +99,7 @@ describe.skipIf(noSandbox !== undefined)('in a sandbox of bubblewrap', () => {
     await until(() => processesWith(env.MARK).length === 0, 'end of what was begun');
   });
 
-  test('there is no network, unless it is asked for', async () => {
+  test('there is no network, unless it is asked for [DS-BOX-01@oneshot]', async () => {
     const server = createServer((socket) => socket.end('reached'));
     onTestFinished(() => void server.close());
     const port = await new Promise<number>((resolve) => {
@@ -117,7 +117,19 @@ except OSError as error:
     expect(await open2.call()).toBe('reached\n');
   });
 
-  test('writes end at the paths that are named', async () => {
+  test('a server reaches no network either [DS-BOX-01@server]', async () => {
+    const lines = `import socket, sys, json
+for line in sys.stdin:
+    try:
+        socket.create_connection(("192.0.2.1", 80), 5)
+    except OSError as error:
+        print(json.dumps({"jsonrpc": "2.0", "id": json.loads(line)["id"], "result": str(error)}), flush=True)`;
+    const path = script(folder, lines, '/usr/bin/env python3');
+    const { call } = await open(bindBoxed(path, { folder, binding: { mode: 'server' } }));
+    expect(await call()).toBe('"[Errno 101] Network is unreachable"');
+  });
+
+  test('writes end at the paths that are named [DS-BOX-02@oneshot]', async () => {
     const inside = join(folder, 'inside');
     mkdirSync(inside);
     const outside = join(folder, 'outside');
@@ -136,7 +148,7 @@ echo a > /tmp/file && echo private`;
     ]);
   });
 
-  test('nothing is shown but the system, the folder and what is named; what is hidden stays so', async () => {
+  test('nothing is shown but the system, the folder and what is named; what is hidden stays so [DS-BOX-03@oneshot]', async () => {
     const [home, state] = [makeFolder(), join(folder, '.state')];
     for (const [path, file] of [
       [join(home, '.ssh'), 'id'],
@@ -157,12 +169,12 @@ ls / | tr '\\n' ' '; ls -A ${home} ${state} /tmp /run | tr '\\n' ' '; echo x > "
     expect(existsSync(join(home, 'x'))).toBe(false);
   });
 
-  test('other processes are neither seen nor reached', async () => {
+  test('other processes are neither seen nor reached [DS-BOX-04@oneshot]', async () => {
     const shown = await say(`ls /proc | grep -c '^[0-9]'; kill -0 ${process.pid} || echo none`);
     expect(shown).toMatch(/^[2-6]\nnone\n$/);
   });
 
-  test('there are no privileges to be had', async () => {
+  test('there are no privileges to be had [DS-BOX-04@oneshot]', async () => {
     const facts = await say(
       "grep -E '^(NoNewPrivs|CapEff|CapPrm|CapInh|CapAmb):' /proc/self/status | tr -d '\\t'",
     );

@@ -73,11 +73,10 @@ function lookAt(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-/** Whether the home folder holds nothing that every sandbox shows. */
+/** Whether the home folder is apart from what every sandbox shows: that of a system's user may be /usr/sbin. */
 function isOwnFolder(home: string): boolean {
-  return (
-    home.startsWith('/') && ![...systemFolders, '/etc', '/proc', '/dev'].some((path) => holds(home, path))
-  );
+  const shown = [...systemFolders, '/etc', '/proc', '/dev'];
+  return home.startsWith('/') && !shown.some((path) => holds(home, path) || holds(path, home));
 }
 
 const strength: readonly Mount['as'][] = ['private', 'read', 'write', 'hidden'];
