@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { openRuntime } from '../src/index.ts';
 
 /** Prints what a one-shot call of `cat` takes, directly and in a sandbox of bubblewrap, one after another: the medians of rounds that take turns. */
-const ROUNDS = 7;
-const CALLS = 60;
+const ROUNDS = 5;
+const CALLS = 20;
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-sandbox-'));
 const file = join(folder, 'runtime.yaml');

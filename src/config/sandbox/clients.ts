@@ -3,18 +3,30 @@ import type { CommandConfig } from '../sandbox.ts';
 
 type Completed = Pick<CommandConfig, 'args' | 'env' | 'kill'>;
 
+/** Whose command line a client understands. */
+export type Client = 'docker' | 'kubectl';
+
+/** The client that a program is, by its name; undefined for any other. */
+export function clientOf(command: string): Client | undefined {
+  const name = basename(command);
+  if (name === 'kubectl') return 'kubectl';
+  return ['docker', 'podman', 'nerdctl'].includes(name) ? 'docker' : undefined;
+}
+
 /**
  * What a client of containers needs so that variables reach the command and it ends with its call: the arguments with
- * `${id}` and `${env}` at their places, and what ends it. Undefined for any other program.
+ * `${id}` and `${env}` at their places, and what ends it. Undefined where they neither run nor enter a container.
  * Source: `docker run --help`, `docker exec --help`, `kubectl exec --help`.
  */
-export function completeClient(command: string, args: readonly string[]): Completed | undefined {
-  const name = basename(command);
+export function completeClient(
+  client: Client,
+  command: string,
+  args: readonly string[],
+): Completed | undefined {
   const at = args.findIndex((word) => word === 'run' || word === 'exec');
   if (at === -1) return undefined;
   const [global, verb, rest] = [args.slice(0, at), args[at] ?? '', args.slice(at + 1)];
-  if (name === 'kubectl') return verb === 'exec' ? completeKubectl(command, args) : undefined;
-  if (!['docker', 'podman', 'nerdctl'].includes(name)) return undefined;
+  if (client === 'kubectl') return verb === 'exec' ? completeKubectl(command, args) : undefined;
   const flags = [...global, verb];
   if (verb === 'exec') {
     const marked = [...flags, '-e', MARK, '${env}', ...rest];

@@ -6,7 +6,7 @@ import { findViolations, type Violation } from '../../yaml/violation.ts';
 import type { CommandConfig, SandboxConfig } from '../sandbox.ts';
 import { sandboxModes } from '../schema/sandbox.ts';
 import { runtimeSchema } from '../schema/schema.ts';
-import { completeClient } from './clients.ts';
+import { clientOf, completeClient } from './clients.ts';
 import { readContainer } from './containers.ts';
 import { findSandboxFaults } from './faults.ts';
 
@@ -42,7 +42,7 @@ function readSandbox(document: YamlDocument, name: string, path: Path): SandboxC
   }
   if (mode !== 'command') {
     const line = readContainer(document, path, mode);
-    return { ...own, ...complete(line, {}) };
+    return { ...own, ...complete(line, {}, mode === 'kubectl_exec' ? 'kubectl' : 'docker') };
   }
   const [program = '', ...rest] = list('prefix');
   const command = nonEmptyTextAt(document, [...path, 'command']);
@@ -64,12 +64,13 @@ function readSandbox(document: YamlDocument, name: string, path: Path): SandboxC
 function complete(
   line: Pick<CommandConfig, 'command' | 'args'>,
   given: Partial<Pick<CommandConfig, 'env' | 'envFlag' | 'kill'>>,
+  kind = clientOf(line.command),
 ): CommandConfig {
   const isOwn =
     given.env !== undefined ||
     given.kill !== undefined ||
     line.args.some((word) => /\$\{(?:id|env)\}/.test(word));
-  const client = isOwn ? undefined : completeClient(line.command, line.args);
+  const client = isOwn || kind === undefined ? undefined : completeClient(kind, line.command, line.args);
   const env = given.envFlag === undefined ? 'inherit' : 'flags';
   return { mode: 'command', ...line, env, envFlag: '-e', ...client, ...given };
 }

@@ -21,7 +21,7 @@ export async function findMissingBackends(
 }
 
 /** The sandboxes that entries name. */
-export function namesIn({ tools, evals, hooks, foreign, imports }: RuntimeConfig): string[] {
+function namesIn({ tools, evals, hooks, foreign, imports }: RuntimeConfig): string[] {
   const entries = [...tools, ...evals, ...hooks, ...foreign].flatMap(({ exec }) => exec?.sandbox ?? []);
   return [...entries, ...imports.flatMap(({ sandbox }) => sandbox ?? [])];
 }

@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { vi } from 'vitest';
 import type { Binding } from '../../../src/binding/binding.ts';
 import type { BubblewrapSandbox } from '../../../src/binding/sandbox.ts';
 import { openLauncher } from '../../../src/transport/launch/open.ts';
@@ -64,4 +65,12 @@ function environmentOf(pid: number): string {
   } catch {
     return ''; // It has ended since, or is somebody else's.
   }
+}
+
+/** Waits until `holds` is true, for as long as a busy machine takes to start an interpreter. */
+export async function untilSoon(holds: () => boolean, what: string): Promise<void> {
+  const look = () => {
+    if (!holds()) throw new Error(`there is no ${what}`);
+  };
+  await vi.waitFor(look, { timeout: 40_000, interval: 20 });
 }

@@ -1,9 +1,17 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { isRunning, launchers, numberAfter, open, stderrOf, until } from '../harness.ts';
-import { bindBoxed, hasUserNamespaces, makeFolder, noSandbox, processesWith, script } from './box.ts';
+import { isRunning, launchers, numberAfter, open, stderrOf } from '../harness.ts';
+import {
+  bindBoxed,
+  hasUserNamespaces,
+  makeFolder,
+  noSandbox,
+  processesWith,
+  script,
+  untilSoon,
+} from './box.ts';
 
 const folder = makeFolder();
 
@@ -69,7 +77,7 @@ describe.skipIf(noSandbox !== undefined)('in a sandbox of bubblewrap', () => {
       expect(await quick.call()).toBe('{}\n');
       const slow = await run(`${inner}\nsleep 60`, { binding: { ...binding, timeoutMs: 400 } });
       expect(await slow.fault()).toMatchObject({ code: 'PROCESS_TIMEOUT' });
-      await until(() => processesWith(`MARK=${name}`).length === 0, 'end of the daemons');
+      await untilSoon(() => processesWith(`MARK=${name}`).length === 0, 'end of the daemons');
     });
 
     test('a command that is not there is none that ran', async () => {
@@ -96,7 +104,7 @@ describe.skipIf(noSandbox !== undefined)('in a sandbox of bubblewrap', () => {
       );
       expect(await fault()).toMatchObject({ code: 'PROCESS_TIMEOUT' });
     }
-    await until(() => processesWith(env.MARK).length === 0, 'end of what was begun');
+    await untilSoon(() => processesWith(env.MARK).length === 0, 'end of what was begun');
   });
 
   test('there is no network, unless it is asked for [DS-BOX-01@oneshot]', async () => {
@@ -169,6 +177,16 @@ ls / | tr '\\n' ' '; ls -A ${home} ${state} /tmp /run | tr '\\n' ' '; echo x > "
     expect(existsSync(join(home, 'x'))).toBe(false);
   });
 
+  test('what is hidden stays so where it is shown by another name [DS-BOX-03@oneshot]', async () => {
+    const [project, links] = [makeFolder(), makeFolder()];
+    mkdirSync(join(project, '.state'));
+    writeFileSync(join(project, '.state/state.db'), 'secret');
+    symlinkSync(project, join(links, 'other'));
+    const lines = `ls ${links}/other; cat ${links}/other/.state/state.db ${project}/.state/state.db; echo end`;
+    const shown = await say(lines, { read: [join(links, 'other')], hide: [join(project, '.state')] });
+    expect(shown).toBe('end\n');
+  });
+
   test('other processes are neither seen nor reached [DS-BOX-04@oneshot]', async () => {
     const shown = await say(`ls /proc | grep -c '^[0-9]'; kill -0 ${process.pid} || echo none`);
     expect(shown).toMatch(/^[2-6]\nnone\n$/);
@@ -201,11 +219,11 @@ ls / | tr '\\n' ' '; ls -A ${home} ${state} /tmp /run | tr '\\n' ' '; echo x > "
 
   test('values of variables stand on no command line', async () => {
     const env = { PATH: '/usr/bin:/bin', TOKEN: `canary-${process.pid}-of-the-box` };
-    const binding = { env, timeoutMs: 500 };
+    const binding = { env, timeoutMs: 5_000 };
     const { fault, event } = await open(bindBoxed(script(folder, 'sleep 60'), { folder, binding }));
     const failed = fault();
     await event('process.started');
-    await until(() => processesWith(env.TOKEN).length === 4, 'processes of the sandbox');
+    await untilSoon(() => processesWith(env.TOKEN).length === 4, 'processes of the sandbox');
     const lines = processesWith(env.TOKEN).map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
     expect(lines.filter((line) => line.includes(env.TOKEN))).toEqual([]);
     expect(await failed).toMatchObject({ code: 'PROCESS_TIMEOUT' });

@@ -2,11 +2,13 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { open } from '../../runtime/open.ts';
-import { until } from '../harness.ts';
-import { makeFolder, processesWith } from './box.ts';
+import { makeFolder, processesWith, untilSoon } from './box.ts';
+
+let counter = 0;
 
 /** A runtime whose sandbox is that one, with a tool `t` that runs the words in it. */
 async function openIn(sandbox: string, words: readonly string[], more = '') {
+  const mark = `${process.pid}-${counter++}`;
   const state = makeFolder();
   for (const name of ['docker', 'kubectl'])
     copyFileSync(join(import.meta.dirname, 'container-client'), join(state, name));
@@ -17,13 +19,21 @@ async function openIn(sandbox: string, words: readonly string[], more = '') {
     HOME: '/outside',
     DOCKER_CONFIG: state,
     TOKEN: `two\nlines 'and' "quotes" $HOME \\n \\\\ end`,
-    PLAIN: 'canary-of-a-variable',
+    PLAIN: `canary-${mark}`,
   };
   const { runtime, events } = await open(`sandboxes: {box: ${sandbox}}\ntools:\n  t: {exec: ${exec}}\n`, {
     env,
   });
   const log = () => readFileSync(join(state, 'log'), 'utf8').trim().split('\n');
-  return { runtime, events, state, log, call: () => runtime.tools.call('t', { a: 1 }) };
+  return {
+    runtime,
+    events,
+    state,
+    log,
+    call: () => runtime.tools.call('t', { a: 1 }),
+    inside: () => processesWith(`PLAIN=canary-${mark}`),
+    mark,
+  };
 }
 
 const report = `import json, os, sys
@@ -55,53 +65,58 @@ describe.each(clients)('by $title', ({ box }) => {
   });
 
   test('what runs there ends with its call, daemons of the call too, and nobody else’s [DS-BOX-11@oneshot]', async () => {
-    const mark = 'PLAIN=canary-of-a-variable';
     const lines = 'trap "" TERM; setsid sleep 600 & sleep 0.1; echo up >&2; while :; do sleep 0.1; done';
-    const { runtime, events } = await openIn(box, ['sh', '-c', lines], ', env: [PLAIN], grace_ms: 100');
+    const { runtime, events, inside } = await openIn(
+      box,
+      ['sh', '-c', lines],
+      ', env: [PLAIN], timeout_ms: 50000, grace_ms: 100',
+    );
     const [stopped, goesOn] = [new AbortController(), new AbortController()];
     const isUp = () => events.filter((event) => event.type === 'stderr' && event.line === 'up').length;
     const failed = runtime.tools.call('t', {}, { signal: stopped.signal }).catch(() => 'failed');
-    await until(() => isUp() === 1, 'first call');
+    await untilSoon(() => isUp() === 1, 'first call');
     const other = runtime.tools.call('t', {}, { signal: goesOn.signal }).catch(() => 'failed');
-    await until(() => isUp() === 2, 'second call');
-    const whole = processesWith(mark).length;
+    await untilSoon(() => isUp() === 2, 'second call');
+    const whole = inside().length;
     stopped.abort();
     await failed;
     // `docker kill` ends a container with all in it; the stand-in has groups in the place of containers, and daemons leave those.
     const kept = box.includes('run') ? 1 : 0;
-    const isHalved = () => processesWith(mark).length <= whole / 2 + kept;
-    await until(isHalved, 'end of the first');
-    expect(processesWith(mark).length).toBeGreaterThan(1);
+    await untilSoon(() => inside().length <= whole / 2 + kept, 'end of the first');
+    expect(inside().length).toBeGreaterThan(1);
     goesOn.abort();
     await other;
     await runtime.close();
-    const left = processesWith(mark);
+    const left = inside();
     for (const pid of left) process.kill(pid, 'SIGKILL');
     expect(left).toHaveLength(2 * kept);
   });
+});
 
-  test('what runs there ends at its time limit [DS-BOX-11@oneshot]', async () => {
-    const { call, runtime, log } = await openIn(
-      box,
-      ['sh', '-c', 'trap "" TERM; while :; do sleep 0.1; done'],
-      ', env: [PLAIN], timeout_ms: 1500, grace_ms: 100',
-    );
-    expect(await call()).toMatchObject({ status: 'failed', error: { code: 'PROCESS_TIMEOUT' } });
-    await runtime.close();
-    expect(log()).toHaveLength(2);
-    expect(processesWith('PLAIN=canary-of-a-variable')).toEqual([]);
-  });
+test('what runs there ends at its time limit [DS-BOX-11@oneshot]', async () => {
+  const words = ['sh', '-c', 'trap "" TERM; while :; do sleep 0.1; done'];
+  const box = '{mode: docker_exec, container: hooks}';
+  const { call, runtime, log, inside } = await openIn(
+    box,
+    words,
+    ', env: [PLAIN], timeout_ms: 1500, grace_ms: 100',
+  );
+  expect(await call()).toMatchObject({ status: 'failed', error: { code: 'PROCESS_TIMEOUT' } });
+  await runtime.close();
+  // The client, and the one that ends what it has started.
+  expect(log().length).toBeGreaterThan(0);
+  await untilSoon(() => inside().length === 0, 'end of what was begun');
 });
 
 test('a client that is killed from outside takes what it started along [DS-BOX-11@oneshot]', async () => {
   const box = '{mode: docker_exec, container: hooks}';
-  const { call, events } = await openIn(box, ['sleep', '600'], ', env: [PLAIN]');
+  const { call, events, inside } = await openIn(box, ['sleep', '600'], ', env: [PLAIN], timeout_ms: 50000');
   const outcome = call();
-  await until(() => processesWith('PLAIN=canary-of-a-variable').length === 2, 'client and command');
+  await untilSoon(() => inside().length === 2, 'client and command');
   const [started] = events.flatMap((event) => (event.type === 'process.started' ? [event.pid] : []));
   process.kill(started ?? 0, 'SIGKILL');
   expect(await outcome).toMatchObject({ status: 'failed', error: { code: 'PROCESS_SIGNAL' } });
-  expect(processesWith('PLAIN=canary-of-a-variable')).toEqual([]);
+  await untilSoon(() => inside().length === 0, 'end of what it started');
 });
 
 test('a server is one container for many calls, which ends with the runtime', async () => {
@@ -110,7 +125,7 @@ for line in sys.stdin:
     call = json.loads(line)
     print(json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": {"result": 1}}), flush=True)`;
   const box = '{mode: kubectl_exec, pod: agent}';
-  const { call, runtime, events } = await openIn(
+  const { call, runtime, events, inside } = await openIn(
     box,
     ['python3', '-c', lines],
     ', env: [PLAIN], runtime: server',
@@ -118,14 +133,14 @@ for line in sys.stdin:
   expect([await call(), await call()].map(({ status }) => status)).toEqual(['ok', 'ok']);
   expect(events.filter(({ type }) => type === 'process.started')).toHaveLength(1);
   await runtime.close();
-  expect(processesWith('PLAIN=canary-of-a-variable')).toEqual([]);
+  await untilSoon(() => inside().length === 0, 'end of what it started');
 });
 
 test('a program that is no client runs the command with its own environment', async () => {
   const box = '{mode: command, prefix: [env, EXTRA=1]}';
   const words = ['sh', '-c', 'echo "{\\"result\\": \\"$EXTRA $PLAIN\\"}"'];
-  const { call } = await openIn(box, words, ', env: [PLAIN]');
-  expect(await call()).toEqual({ status: 'ok', result: '1 canary-of-a-variable' });
+  const { call, mark } = await openIn(box, words, ', env: [PLAIN]');
+  expect(await call()).toEqual({ status: 'ok', result: `1 canary-${mark}` });
 });
 
 test('what cannot end the command says so', async () => {

@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openRuntime, type RuntimeEvent, type RuntimeOptions } from '../../../src/index.ts';
 import { validateFile } from '../../../src/project/validate-file.ts';
 import { formatProblem, problemsOf } from '../../../src/yaml/problem.ts';
-import { faultOf, launchers, until } from '../harness.ts';
-import { makeFolder, noSandbox, processesWith } from './box.ts';
+import { faultOf, launchers } from '../harness.ts';
+import { makeFolder, noSandbox, processesWith, untilSoon } from './box.ts';
 
 const env = { PATH: '/usr/bin:/bin', HOME: '/root' };
 const sh = (line: string) => `command: sh, args: ["-c", ${JSON.stringify(line)}], sandbox: box`;
@@ -100,6 +100,31 @@ hooks:
     expect(await runtime.hooks.fire({ ...prompt, point: 'Stop', payload: {} })).toMatchObject(denied);
   });
 
+  test('imported hooks and plugins run in the sandbox that their import names', async () => {
+    const { file, folder } = write(`sandboxes: {box: {mode: bubblewrap, read: [plugins]}}
+imports:
+  - {dialect: claude, file: settings.json, on_failure: deny, sandbox: box}
+  - {dialect: chibi, plugins_dir: plugins, on_failure: deny, sandbox: box}`);
+    const command = 'test -e /run && exit 2; exit 0';
+    const hooks = { UserPromptSubmit: [{ hooks: [{ type: 'command', command }] }] };
+    writeFileSync(join(folder, 'settings.json'), JSON.stringify({ hooks }));
+    mkdirSync(join(folder, 'plugins'));
+    const schema = '{"name": "where", "description": "", "parameters": {"type": "object"}}';
+    const plugin = join(folder, 'plugins/where');
+    writeFileSync(
+      plugin,
+      `#!/bin/sh\ntest -e /run && exit 9\n[ "$1" = --schema ] && { echo '${schema}'; exit; }\necho inside\n`,
+    );
+    chmodSync(plugin, 0o755);
+    const runtime = await openRuntime(file, { log: false, env });
+    onTestFinished(() => runtime.close());
+    expect(await runtime.hooks.fire(prompt)).toMatchObject({ verdict: 'allow' });
+    expect(await runtime.tools.call('where')).toMatchObject({
+      status: 'ok',
+      result: expect.stringContaining('inside'),
+    });
+  });
+
   test('a script that would be forked runs by itself, and a note says so', async () => {
     const { runtime, events, folder } = await open(`sandboxes: {box: {mode: bubblewrap}}
 tools:
@@ -113,13 +138,13 @@ tools:
   test('SIGKILL of Signalbox leaves nothing inside [DS-BOX-05@oneshot]', async () => {
     const { file } = write(`sandboxes: {box: {mode: bubblewrap}}
 tools:
-  t: {exec: {${sh('setsid sleep 600 & sleep 600')}, env: ["MARK=killed-with-signalbox"]}}`);
+  t: {exec: {${sh('setsid sleep 600 & sleep 600')}, env: ["MARK=killed-${process.pid}-with"]}}`);
     const program = `import { openRuntime } from ${JSON.stringify(join(import.meta.dirname, '../../../src/index.ts'))};
 (await openRuntime(${JSON.stringify(file)}, { log: false })).tools.call('t');`;
     const host = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' });
-    await until(() => processesWith('MARK=killed-with-signalbox').length >= 5, 'processes inside');
+    await untilSoon(() => processesWith(`MARK=killed-${process.pid}-with`).length >= 5, 'processes inside');
     host.kill('SIGKILL');
-    await until(() => processesWith('MARK=killed-with-signalbox').length === 0, 'end of all inside');
+    await untilSoon(() => processesWith(`MARK=killed-${process.pid}-with`).length === 0, 'end of all inside');
     expect(existsSync(join(file, '../out'))).toBe(true);
   });
 });

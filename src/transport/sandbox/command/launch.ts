@@ -7,7 +7,7 @@ import { startError } from '../../start-error.ts';
 import { fill, handOver } from './handed.ts';
 
 /** Tells of what went wrong where nobody waits any more. */
-export type Note = (message: string) => void;
+type Note = (message: string) => void;
 
 /** What a command is handed over with. */
 export interface HandingOver {
