@@ -10,7 +10,7 @@ export interface LoadFault {
 }
 
 /** The first bytes of a file, as many as Linux reads of a `#!` line (BINPRM_BUF_SIZE in linux/binfmts.h). */
-export function readHead(path: string): Buffer {
+function readHead(path: string): Buffer {
   const head = Buffer.alloc(256);
   const file = openSync(path, 'r');
   try {
@@ -85,13 +85,14 @@ function lineEndHint(path: string): string {
 }
 
 /**
- * The fault of a missing interpreter in the `#!` line of `path`; undefined if it exists. Relative to `cwd`.
+ * The fault of a missing interpreter in the `#!` line of `path`; undefined if it exists, or the file cannot be read. Relative
+ * to `cwd`.
  */
 export function findInterpreterFault(
   path: string,
   { cwd, searchPath }: { readonly cwd: string; readonly searchPath: string },
 ): LoadFault | undefined {
-  const line = shebangOf(readHead(path))?.trim();
+  const line = shebangOf(tryReadHead(path) ?? Buffer.alloc(0))?.trim();
   const [, program, argument = ''] = /^(\S+)\s*(.*)$/.exec(line ?? '') ?? [];
   if (program === undefined) return undefined;
   if (!isFile(resolve(cwd, program))) {

@@ -95,8 +95,9 @@ function createSink(fd: number): KnownSink {
     if (waitingBytes > 0 && !isOver) timer = setTimeout(retry, RETRY_MS).unref();
   };
   const finish = () => {
-    for (let until = Date.now() + EXIT_WAIT_MS; waitingBytes > 0 && !isOver && Date.now() < until; ) {
-      if (flush() > 0) until = Date.now() + EXIT_WAIT_MS;
+    for (let since = performance.now(); waitingBytes > 0 && !isOver; ) {
+      if (flush() > 0) since = performance.now();
+      else if (performance.now() - since >= EXIT_WAIT_MS) return;
       else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
     }
   };

@@ -14,11 +14,7 @@ export function startError(
 /** The interpreter that the script names, if that is what the system did not find. */
 export function findMissingInterpreter(error: unknown, path: string, { cwd, env }: Binding) {
   if (!(error instanceof Error) || !error.message.includes('ENOENT')) return undefined;
-  try {
-    return findInterpreterFault(path, { cwd, searchPath: env['PATH'] ?? '' });
-  } catch {
-    return undefined; // A file that can be executed but not read.
-  }
+  return findInterpreterFault(path, { cwd, searchPath: env['PATH'] ?? '' });
 }
 
 /** The file passed every check, so what is left is its interpreter, its folder or the system's limits. */

@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
 import { listCells, roundOf, sliceOf } from './cells.ts';
 import { allFaults } from './faults/index.ts';
+import { linesOf, runGroups } from './group.ts';
+import { allGroups } from './groups.ts';
 import { runHosts } from './hosts.ts';
 import { runMatrix } from './run-matrix.ts';
 import { tableOf, tallyOf } from './tally.ts';
@@ -8,6 +10,7 @@ import { tableOf, tallyOf } from './tally.ts';
 /**
  * `npm run faults`: every way to misbehave, on everything that can meet it, and what comes of it. `-- --only WORDS` runs the cells
  * whose fault or target holds the words, `--all` every cell there is, `--slice` those of CI, `--json` prints the tally as JSON.
+ * Behind them come the groups: contents, surroundings and gateways, a slice of them unless `--all`; `--groups` runs those alone.
  * Ends with 1 when something is not as its rule says.
  */
 const { values } = parseArgs({
@@ -16,21 +19,30 @@ const { values } = parseArgs({
     slice: { type: 'boolean' },
     all: { type: 'boolean' },
     json: { type: 'boolean' },
+    groups: { type: 'boolean' },
     width: { type: 'string' },
   },
 });
 const every = listCells(allFaults);
-const chosen = values.slice ? sliceOf(every) : values.all ? every : roundOf(every);
+const round = values.slice ? sliceOf(every) : values.all ? every : roundOf(every);
+const chosen = values.groups ? [] : round;
 const cells = chosen.filter(({ fault, target }) =>
   `${fault.area}: ${fault.id} | ${target.id}`.includes(values.only ?? ''),
 );
 const run = await runMatrix(cells, { width: Number(values.width ?? 24), onResult: showProgress });
 const tally = tallyOf(run);
 // The hosts take no part in a part of the cells.
-const hosts = values.slice || values.only !== undefined ? [] : await runHosts();
+const isPart = values.slice || values.groups || values.only !== undefined;
+const hosts = isPart ? [] : await runHosts();
+const groups = await runGroups(
+  allGroups.filter(({ name }) => name.includes(values.only ?? '')),
+  values.all !== true,
+);
 const lost = hosts.filter(({ isExpected }) => !isExpected);
-process.stdout.write(values.json ? `${JSON.stringify({ ...tally, hosts }, null, 2)}\n` : `${reportOf()}\n`);
-process.exitCode = tally.problems.length + lost.length === 0 ? 0 : 1;
+process.stdout.write(
+  values.json ? `${JSON.stringify({ ...tally, hosts, groups }, null, 2)}\n` : `${reportOf()}\n`,
+);
+process.exitCode = tally.problems.length + lost.length + groups.problems.length === 0 ? 0 : 1;
 
 function showProgress(done: number, of: number): void {
   if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${of}${done === of ? '\n' : ''}`);
@@ -49,5 +61,7 @@ function reportOf(): string {
       ? 'everything as it should be'
       : `${tally.problems.length} not as they should be:`,
     ...tally.problems,
+    '',
+    ...linesOf(groups),
   ].join('\n');
 }

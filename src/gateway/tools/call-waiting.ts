@@ -75,18 +75,20 @@ async function hold(
   { run, context: { signal }, options: { openStore, holdMs, openWaiter } }: Holding,
 ): Promise<readonly PendingRecord[]> {
   if (holdMs <= 0) throw pendingRefusal(first);
-  const due = Date.now() + holdMs;
+  // Not by the clock of the day, which may be set.
+  const since = performance.now();
   const ids = new Set(calls.map(({ id }) => id));
   const waiter = openWaiter(await openStore(), signal);
   try {
     for (;;) {
       const records = (await run.list()).filter(({ id }) => ids.has(id));
       if (records.length === ids.size && records.every(isDecided)) return records;
-      if (Date.now() >= due) throw pendingRefusal(records);
+      const leftMs = holdMs - (performance.now() - since);
+      if (leftMs <= 0) throw pendingRefusal(records);
       const expiries = records.flatMap(({ ruling, expiresAt }) =>
         ruling === null && expiresAt !== null ? [expiresAt] : [],
       );
-      await waiter.next(Math.min(due, ...expiries));
+      await waiter.next(Math.min(Date.now() + leftMs, ...expiries));
     }
   } catch (error) {
     if (error instanceof RuntimeError && error.code === 'ABORTED') signal.throwIfAborted();

@@ -1,0 +1,132 @@
+import type { Outcome, Place, Vocabulary } from './outcome.ts';
+import { isRecord, jsonIn, Members, membersOf } from './reading.ts';
+
+const common = [
+  '{"action":"continue"}',
+  '{"action":"abort_turn","reason":"no"}',
+  '{"action":"hard_abort"}',
+  '{"allow":false}',
+  '{"decision":{"action":"deny_tool"}}',
+  '{}',
+];
+const tool = { tool: 'echo', arguments: { a: 1 } };
+
+const places: readonly Place[] = [
+  {
+    point: 'before_llm',
+    payload: { model: 'm', messages: [{ role: 'user', content: 'hi' }] },
+    answers: [
+      ...common,
+      '{"action":"modify","request":{"model":"m","messages":[{"role":"user","content":"x"}]}}',
+    ],
+  },
+  {
+    point: 'after_llm',
+    payload: { model: 'm', response: { content: 'hello' } },
+    answers: [...common, '{"action":"modify","response":{"model":"m","response":{"content":"x"}}}'],
+  },
+  {
+    point: 'before_tool',
+    payload: tool,
+    answers: [
+      ...common,
+      '{"action":"deny_tool","reason":"no"}',
+      '{"action":"modify","call":{"tool":"echo","arguments":{"a":2}}}',
+      '{"action":"respond","result":{"for_llm":"x"}}',
+    ],
+  },
+  {
+    point: 'after_tool',
+    payload: { ...tool, result: { for_llm: 'out' } },
+    answers: [...common, '{"action":"modify","result":{"tool":"echo","result":{"for_llm":"x"}}}'],
+  },
+  {
+    point: 'approve_tool',
+    payload: tool,
+    answers: [
+      '{"approved":true}',
+      '{"approved":true,"reason":"fine"}',
+      '{"approved":false,"reason":"no"}',
+      '{"allow":true}',
+      '{}',
+    ],
+  },
+];
+
+/** The member of a result that holds the changed object of its stage. */
+const objects: Readonly<Record<string, string>> = {
+  before_llm: 'request',
+  after_llm: 'response',
+  before_tool: 'call',
+  after_tool: 'result',
+};
+
+/** Sections 5 and 6, of the value of `result`; undefined is an answer without one. */
+export const picoclaw: Vocabulary = {
+  dialect: 'picoclaw',
+  places,
+  expect(point, bytes, isClosed) {
+    const text = new TextDecoder().decode(bytes).trim();
+    const failed: readonly Outcome[] = [isClosed || point === 'approve_tool' ? 'deny' : 'open'];
+    if (!isRecord(jsonIn(text))) return failed;
+    const members = new Members(membersOf(text));
+    if (point === 'approve_tool') return approves(members);
+    return expectOf(point, members, failed);
+  },
+};
+
+/** Nothing but `approved: true` approves. What stands wrong beside it may take that back. */
+function approves(members: Members): readonly Outcome[] {
+  if (members.get('approved') !== true || members.times('approved') !== 1) return ['deny'];
+  return members.all.length === 1 ? ['pass'] : ['pass', 'deny'];
+}
+
+const denying: readonly unknown[] = ['deny_tool', 'abort_turn', 'hard_abort'];
+
+function expectOf(point: string, members: Members, failed: readonly Outcome[]): readonly Outcome[] {
+  if (members.times('action') > 1) return ['deny'];
+  const action = members.get('action');
+  if (denying.includes(action))
+    return action === 'deny_tool' && point !== 'before_tool' ? ['deny', ...failed] : ['deny'];
+  if (action === undefined) return deniesOtherwise(members) ? ['deny'] : failed;
+  const key = objects[point] ?? '';
+  if (action === 'respond' && point === 'before_tool') return responds(members) ? ['change'] : ['deny'];
+  if (action !== 'continue' && action !== 'modify')
+    return deniesOtherwise(members) ? ['deny', ...failed] : failed;
+  if (!members.has(key) || members.get(key) === null)
+    return ['pass', 'change', ...(deniesOtherwise(members) ? (['deny'] as const) : [])];
+  // An object that fits no form is a failure; how far a form reaches is not told here.
+  return isRecord(members.get(key)) ? ['pass', 'change', 'deny', ...failed] : ['deny', ...failed];
+}
+
+/** A denial in other words: section 10. */
+function deniesOtherwise(members: Members): boolean {
+  return members.all.some(({ key, text }) => {
+    const value = jsonIn(text);
+    switch (key.toLowerCase()) {
+      case 'allow':
+      case 'approved':
+        return value === false;
+      case 'verdict':
+        return value === 'deny';
+      case 'action':
+        return denying.includes(value);
+      case 'decision':
+        return (
+          value === 'deny' ||
+          (isRecord(value) &&
+            Object.entries(value).some(
+              ([inner, word]) => inner.toLowerCase() === 'action' && denying.includes(word),
+            ))
+        );
+      default:
+        return false;
+    }
+  });
+}
+
+function responds(members: Members): boolean {
+  const result = members.get('result');
+  const isError = isRecord(result) ? (result['is_error'] ?? false) : undefined;
+  return isRecord(result) && typeof result['for_llm'] === 'string' && typeof isError === 'boolean';
+}

@@ -1,0 +1,14 @@
+import { contents } from './content/groups.ts';
+import type { Group } from './group.ts';
+import { diskFaults } from './surroundings/disks.ts';
+import { fewDescriptors, fewProcesses } from './surroundings/starved.ts';
+import { streamFaults } from './surroundings/streams.ts';
+
+/** Every group of cells of the matrix beside its faults of processes. */
+export const allGroups: readonly Group[] = [
+  ...contents,
+  streamFaults,
+  fewDescriptors,
+  fewProcesses,
+  diskFaults,
+];
