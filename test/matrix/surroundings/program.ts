@@ -148,7 +148,7 @@ export function judge(
   const { code, signal, stdout, stderr, isHung } = ended;
   // A program that could not even be loaded is Node's to tell of.
   const isUnloaded = stdout === '' && /too many open files/.test(stderr);
-  const printsStack = !isUnloaded && /4at |Unhandled|Uncaught/.test(stderr);
+  const printsStack = !isUnloaded && /^ {4}at .+:\d+:\d+|Unhandled|Uncaught/m.test(stderr);
   const found = isHung ? 'it hangs' : printsStack ? 'it prints a stack' : problem(ended);
   const word = isHung ? 'HUNG' : signal === null ? `exit ${code}` : signal;
   const shown = `${title} | ${word} | ${stdout.slice(0, 300)} | ${stderr.slice(0, 300)}`;
