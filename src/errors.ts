@@ -219,7 +219,8 @@ export class RuntimeError extends Error {
 
 /**
  * Turns anything thrown into the one error class; a RuntimeError is returned unchanged. A stack overflow
- * becomes NESTING_TOO_DEEP, since only a deeply nested value from outside can cause one.
+ * becomes NESTING_TOO_DEEP, since only a deeply nested value from outside can cause one. What the system has run out of
+ * is no defect: FILE_UNREADABLE in place of INTERNAL.
  */
 export function toRuntimeError(thrown: unknown, code: ErrorCode = 'INTERNAL'): RuntimeError {
   if (thrown instanceof RuntimeError) return thrown;
@@ -229,7 +230,19 @@ export function toRuntimeError(thrown: unknown, code: ErrorCode = 'INTERNAL'): R
     });
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
+  if (code === 'INTERNAL' && isExhaustion(thrown)) {
+    const hint =
+      'The system has no more of what it names: descriptors, room on a disk, or a disk that can be written.';
+    return new RuntimeError('FILE_UNREADABLE', message, { cause: thrown, hint });
+  }
   return new RuntimeError(code, message, { cause: thrown });
+}
+
+const exhausted: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
+
+/** Whether a call of the system failed for want of something that it had to give. */
+function isExhaustion(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && 'syscall' in thrown && exhausted.has(thrown.code);
 }
 
 /** Whether this is the error of a stack overflow. */

@@ -72,3 +72,15 @@ test('a fault has details only when there are some', () => {
     details: { stderr: 'x' },
   });
 });
+
+test('what the system has run out of is told as that, and not as a defect', () => {
+  const failed = (code: string) => Object.assign(new Error(`${code}: open 'x'`), { code, syscall: 'open' });
+  const codes = ['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EROFS', 'EIO'].map(
+    (code) => toRuntimeError(failed(code)).code,
+  );
+  expect(new Set(codes)).toEqual(new Set(['FILE_UNREADABLE']));
+  expect([
+    toRuntimeError(failed('EBADF')).code,
+    toRuntimeError(failed('EMFILE'), 'STORE_FAILED').code,
+  ]).toEqual(['INTERNAL', 'STORE_FAILED']);
+});

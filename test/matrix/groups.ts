@@ -1,5 +1,7 @@
 import { contents } from './content/groups.ts';
+import { hooksAtEndpoints, upstreamsAtEndpoints } from './gateway/groups.ts';
 import type { Group } from './group.ts';
+import { clockFaults } from './surroundings/clocks.ts';
 import { diskFaults } from './surroundings/disks.ts';
 import { fewDescriptors, fewProcesses } from './surroundings/starved.ts';
 import { streamFaults } from './surroundings/streams.ts';
@@ -11,4 +13,7 @@ export const allGroups: readonly Group[] = [
   fewDescriptors,
   fewProcesses,
   diskFaults,
+  clockFaults,
+  hooksAtEndpoints,
+  upstreamsAtEndpoints,
 ];

@@ -89,6 +89,8 @@ function expectOf(point: string, members: Members, garbled: readonly Outcome[]):
     return ['UserPromptSubmit', 'PreToolUse'].includes(point) ? ['deny'] : ['deny', 'change', 'pass', 'open'];
   if (point !== 'PreToolUse') return ['pass', 'change', ...garbled];
   if (isUnknown(specificOutput)) return ['deny'];
+  // Where a verdict may stand, and no object does.
+  if (members.has('hookSpecificOutput') && specificOutput === undefined) return ['deny', 'pass', ...garbled];
   return isAsking ? ['ask'] : ['pass', 'change', ...garbled];
 }
 

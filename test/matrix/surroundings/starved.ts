@@ -19,7 +19,7 @@ const descriptors = [16, 20, 24, 25, 26, 27, 28, 30, 32, 34, 36];
 /** The runtime itself has too few descriptors. */
 export const fewDescriptors: Group = {
   name: 'descriptors of the program itself',
-  every: 11,
+  every: 22,
   missing: notBuilt,
   async *run(isChosen) {
     let at = 0;
@@ -51,7 +51,7 @@ function whyNoOtherUser(): string | undefined {
 /** The system has no room for another process of the user. */
 export const fewProcesses: Group = {
   name: 'processes of the user',
-  every: 7,
+  every: 14,
   missing: notBuilt ?? whyNoOtherUser(),
   async *run(isChosen) {
     let at = 0;
