@@ -1,7 +1,7 @@
 import type { Payload } from './foreign-dialect.ts';
 
 /** What a hook is to be tried at, and for how long it may be silent there. */
-export interface TrialLimits {
+interface TrialLimits {
   readonly point: string;
   readonly timeoutMs: number;
   /** The limit of the first exchange with a server. */
