@@ -35,10 +35,8 @@ for (;;) {
   const open = await runtime.pending.list();
   await Promise.all(someOf(open).map(decide));
   if (!hasEnough && open.length < BACKLOG) await Promise.all(Array.from({ length: LANES }, take));
-  if (hasEnough && open.length < LANES) {
-    await finishWhatWasLeft();
-    await sleep(100);
-  }
+  if (hasEnough || Math.random() < 0.3) await finishWhatWasLeft();
+  if (hasEnough && open.length === 0) await sleep(50);
 }
 
 async function take(): Promise<void> {
@@ -82,10 +80,15 @@ async function goOn(run: string): Promise<void> {
   }
 }
 
-/** Goes on with runs whose process was killed before it did. */
+/** Goes on with runs whose process was killed before it did, as all the others do. */
 async function finishWhatWasLeft(): Promise<void> {
   const open = new Set((await runtime.pending.list()).map(({ run_id }) => run_id));
-  for (const status of ['pending', 'running'] as const)
-    for (const { run_id } of await runtime.runs.list({ status, limit: 200 }))
-      if (!open.has(run_id)) await goOn(run_id);
+  const left = [
+    ...(await runtime.runs.list({ status: 'pending' })),
+    ...(await runtime.runs.list({ status: 'running' })),
+  ]
+    .map(({ run_id }) => run_id)
+    .filter((run) => !open.has(run))
+    .sort(() => Math.random() - 0.5);
+  await Promise.all(left.slice(0, LANES).map(goOn));
 }

@@ -1,0 +1,44 @@
+import type { RunStatus } from '../../../src/contract/run.ts';
+
+/** What is kept of a call that waits. */
+export interface Kept {
+  readonly message: string;
+  readonly expiresAt: number | null;
+  readonly createdAt: number;
+  /** The kind of its decision and who made it; null while it is open. */
+  ruling: string | null;
+  decidedAt: number | null;
+}
+
+/** The calls of one run, as a store should keep them: a list, and rules of one line each. */
+export class ApprovalModel {
+  readonly calls = new Map<string, Kept>();
+  /** How the run has ended. */
+  end: RunStatus | undefined;
+
+  /** The first call of an id stays; one of a run that has ended is cancelled already. */
+  add(id: string, call: Pick<Kept, 'message' | 'expiresAt' | 'createdAt'>): Kept {
+    const known = this.calls.get(id);
+    if (known !== undefined) return known;
+    const ruling = this.end === undefined ? null : `cancelled by signalbox: the run is ${this.end}`;
+    const kept = { ...call, ruling, decidedAt: ruling === null ? null : call.createdAt };
+    this.calls.set(id, kept);
+    return kept;
+  }
+
+  /** Whoever looks at a time finds everything decided that had expired by then, as of its expiry. */
+  look(at: number): void {
+    for (const call of this.calls.values())
+      if (call.ruling === null && call.expiresAt !== null && call.expiresAt <= at)
+        Object.assign(call, { ruling: 'expired', decidedAt: call.expiresAt });
+  }
+
+  endRun(status: RunStatus, at: number): void {
+    this.look(at);
+    if (this.end !== undefined) return;
+    this.end = status;
+    for (const call of this.calls.values())
+      if (call.ruling === null)
+        Object.assign(call, { ruling: `cancelled by signalbox: the run is ${status}`, decidedAt: at });
+  }
+}
