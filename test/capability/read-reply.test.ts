@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readReply } from '../../src/capability/read-reply.ts';
+import { readReply, redactReply } from '../../src/capability/read-reply.ts';
 import type { Decoded } from '../../src/dialects/dialect.ts';
 import { RuntimeError } from '../../src/errors.ts';
 import { Json } from '../../src/json/json.ts';
@@ -40,4 +40,61 @@ test('what is said of a reply without secrets is scrubbed all the same', () => {
   const note = { level: 'warn', message: `not ${secret}` } as const;
   const say = (): Decoded<object> => ({ output: { reason: `not ${secret}` }, notes: [note] });
   expect(messageOf(reply, say)).not.toContain(secret);
+});
+
+const printing = (stdout: Uint8Array): Reply => ({
+  via: 'process',
+  exitCode: 0,
+  signal: null,
+  stdout,
+  stderr: '',
+});
+
+test.each<{ title: string; reply: Reply; becomes?: Reply }>([
+  { title: 'a reply without secrets', reply: { via: 'rpc', result: new Json('1'), error: new Json('2') } },
+  { title: 'a print without secrets', reply: printing(Buffer.from('1')) },
+  { title: 'bytes that are no text', reply: printing(Buffer.from([0xff, ...Buffer.from(secret)])) },
+  {
+    title: 'a result',
+    reply: { via: 'rpc', result: quoted },
+    becomes: { via: 'rpc', result: new Json('"key [redacted]"') },
+  },
+  {
+    title: 'an error beside a clean result',
+    reply: { via: 'rpc', result: new Json('1'), error: quoted },
+    becomes: { via: 'rpc', result: new Json('1'), error: new Json('"key [redacted]"') },
+  },
+  { title: 'a print', reply: printing(Buffer.from(secret)), becomes: printing(Buffer.from('[redacted]')) },
+])('of $title only what is secret is hidden', ({ reply, becomes }) => {
+  const redacted = redactReply(reply, scrubber);
+  if (becomes === undefined) expect(redacted).toBe(reply);
+  else expect(redacted).toEqual(becomes);
+});
+
+test('data stays exact, and messages about it are of the redacted reply', () => {
+  const read = (given: Reply): Decoded<object> => {
+    const text = given.via === 'rpc' ? (given.result?.text ?? '') : '';
+    return {
+      output: { verdict: 'deny', reason: text.slice(0, 12), data: text },
+      notes: [{ level: 'warn', message: text.slice(0, 12) }],
+    };
+  };
+  const { output, notes } = readReply({ via: 'rpc', result: quoted }, scrubber, read);
+  expect(output).toEqual({ verdict: 'deny', reason: '"key [redact', data: quoted.text });
+  expect(notes).toEqual([{ level: 'warn', message: '"key [redact' }]);
+});
+
+test('a fault is that of the exact reply, where the redacted one has another or none', () => {
+  const failing =
+    (exact: string, redacted: string | undefined) =>
+    (given: Reply): Decoded<object> => {
+      const isExact = given.via === 'rpc' && given.result === quoted;
+      const message = isExact ? exact : redacted;
+      if (message === undefined) return { output: {}, notes: [] };
+      throw new RuntimeError(isExact || redacted === 'same' ? 'REPLY_MALFORMED' : 'OUTPUT_LIMIT', message);
+    };
+  const reply = { via: 'rpc', result: quoted } as const;
+  expect(messageOf(reply, failing('exact', undefined))).toBe('exact');
+  expect(messageOf(reply, failing('exact', 'other'))).toBe('exact');
+  expect(messageOf(reply, failing('exact', 'same'))).toBe('same');
 });

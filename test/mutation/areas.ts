@@ -13,29 +13,45 @@ const foreign = (name: string, more: readonly string[] = []): Area => ({
   tests: [`test/dialects/${name}/**/*.test.ts`, 'test/dialects/*.test.ts'],
 });
 
-const runtimeTests = [
-  'test/runtime/{batches,checks,direct-call,events,filters-together,guard,hook-files,outcomes,scrub,shadows,unseen}.test.ts',
-];
-const gateTests = [
-  'test/hooks/*.test.ts',
-  'test/capability/*.test.ts',
-  ...runtimeTests,
-  'test/dialects/*.test.ts',
-];
-
 /** What decides whether a call, an answer or an event passes. */
 export const areas: readonly Area[] = [
   {
-    name: 'capability',
-    sources: ['src/capability/*.ts'],
-    tests: ['test/capability/*.test.ts', 'test/hooks/*.test.ts', ...runtimeTests],
-  },
-  {
     name: 'gate',
     sources: [
-      'src/hooks/{gate,hook-chain,link,steps,hook-set,hook-question,filter-batch,fire-point,group-gate,group,member}.ts',
+      'src/hooks/{gate,hook-chain,link,steps,hook-question,filter-batch}.ts',
+      'src/capability/hook.ts',
     ],
-    tests: gateTests,
+    tests: [
+      'test/hooks/model/*.test.ts',
+      'test/hooks/{gate,filter-batch}.test.ts',
+      'test/capability/{ask-hook,faults}.test.ts',
+    ],
+  },
+  {
+    name: 'verdicts',
+    sources: [
+      'src/dialects/promptkit/{hook,replace,tool,eval}.ts',
+      'src/capability/{cancellation,read-reply,threshold,invoke}.ts',
+    ],
+    tests: ['test/dialects/promptkit/*.test.ts', 'test/capability/*.test.ts', 'test/hooks/model/*.test.ts'],
+  },
+  {
+    name: 'approvals',
+    sources: [
+      'src/tool-call/{approval-rule,decider,hook-approval,read-decision,decided-call,pending-call}.ts',
+      'src/store/sqlite/pending-table.ts',
+      'src/store/store-rules.ts',
+    ],
+    tests: ['test/tool-call/*.test.ts', 'test/store/*.test.ts', 'test/store/model/*.test.ts'],
+  },
+  {
+    name: 'groups',
+    sources: ['src/hooks/{fire-point,group-gate,group,member,hook-set}.ts'],
+    tests: [
+      'test/hooks/*.test.ts',
+      'test/dialects/*.test.ts',
+      'test/dialects/*/{turn,together,round,points}.test.ts',
+    ],
   },
   {
     name: 'events',
@@ -43,17 +59,20 @@ export const areas: readonly Area[] = [
       'src/hooks/{background-hooks,call-result,drop-report,event-input,event-queues,event-schema}.ts',
       'src/hooks/{message,observer-queue,reconcile-messages,replace,replace-turn,shape}.ts',
     ],
-    tests: gateTests,
+    tests: ['test/hooks/*.test.ts', 'test/hooks/model/*.test.ts', 'test/dialects/*.test.ts'],
   },
   {
-    name: 'promptkit',
-    sources: ['src/dialects/promptkit/*.ts'],
-    tests: ['test/dialects/promptkit/*.test.ts', 'test/dialects/*.test.ts', 'test/capability/*.test.ts'],
+    name: 'scores',
+    sources: [
+      'src/capability/{eval,eval-batch,linger,tool}.ts',
+      'src/dialects/promptkit/{casing,eval-batch}.ts',
+    ],
+    tests: ['test/capability/*.test.ts', 'test/dialects/promptkit/*.test.ts', 'test/runtime/batches.test.ts'],
   },
   {
-    name: 'approvals',
-    sources: ['src/tool-call/*.ts', 'src/store/sqlite/pending-table.ts', 'src/store/store-rules.ts'],
-    tests: ['test/tool-call/*.test.ts', 'test/store/*.test.ts'],
+    name: 'calls',
+    sources: ['src/tool-call/{after-execution,before-execution,call,call-loop,callable-tool,document}.ts'],
+    tests: ['test/tool-call/*.test.ts'],
   },
   foreign('picoclaw'),
   foreign('chibi'),

@@ -1,31 +1,36 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
 import { globSync } from 'tinyglobby';
 import { areas } from './areas.ts';
+import { isSurvivor, linesOfSurvivors, type MutationReport, withFound } from './report.ts';
 
-// npm run mutate -- AREA [FILE…]: switches on one mutant after another in a part of the safety core, and shows which
-// of them no test sees.
-const [name, ...files] = process.argv.slice(2);
+// npm run mutate -- AREA [--again]: switches on one mutant after another in a part of the safety core, and shows how many
+// no test sees; --again tries only the lines where some survived.
+const [name, again] = process.argv.slice(2);
 const area = areas.find((each) => each.name === name);
 if (area === undefined) throw new Error(`one of ${areas.map((each) => each.name).join(', ')}`);
 
-const found = globSync([...area.tests], { ignore: ['**/*.{slow,process}.test.ts'] }).sort();
-process.env.MUTATION_TESTS = found.join(',');
-const folder = join(process.env.MUTATION_OUT ?? join(tmpdir(), 'mutation'));
+process.env['MUTATION_TESTS'] = globSync([...area.tests], { ignore: ['**/*.{slow,process}.test.ts'] })
+  .sort()
+  .join(',');
+// A model meets its mutants sooner than in CI.
+process.env['MODEL_RUNS'] ??= '150';
+process.env['MUTATION_OUT'] ??= join(tmpdir(), 'mutation');
+const folder = process.env['MUTATION_OUT'];
 mkdirSync(folder, { recursive: true });
+const file = join(folder, `${area.name}.json`);
+const before = again === '--again' ? read() : undefined;
 
 await new Stryker({
   testRunner: 'warm',
   plugins: [join(import.meta.dirname, 'runner.ts')],
   coverageAnalysis: 'perTest',
-  mutate: files.length > 0 ? files : [...area.sources],
-  concurrency: Number(process.env.MUTATION_WORKERS ?? 3),
+  mutate: before === undefined ? [...area.sources] : linesOfSurvivors(before),
+  concurrency: Number(process.env['MUTATION_WORKERS'] ?? 2),
   reporters: ['json', 'clear-text', 'progress-append-only'],
-  jsonReporter: { fileName: join(folder, `${area.name}.json`) },
-  incremental: true,
-  incrementalFile: join(folder, `${area.name}-kept.json`),
+  jsonReporter: { fileName: file },
   clearTextReporter: {
     allowColor: false,
     logTests: false,
@@ -35,10 +40,21 @@ await new Stryker({
   },
   tempDirName: join(folder, 'trees'),
   ignorePatterns: ['.vitest', 'bench', 'docs', 'test-report*'],
-  ignoreStatic: process.env.MUTATION_STATIC === undefined,
+  ignorers: ['messages'],
+  ignoreStatic: true,
   // TypeScript 7 has no API for rewriting a configuration, and none has to be.
   tsconfigFile: 'none.json',
   timeoutMS: 60_000,
   dryRunTimeoutMinutes: 10,
   allowEmpty: true,
 }).runMutationTest();
+
+if (before !== undefined) writeFileSync(file, JSON.stringify(withFound(before, read())));
+const mutants = Object.values(read().files).flatMap((each) => each.mutants);
+process.stdout.write(
+  `${mutants.filter(isSurvivor).length} of ${mutants.length} mutants of ${area.name} live\n`,
+);
+
+function read(): MutationReport {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { files: {} };
+}

@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { declareClassPlugin, PluginKind } from '@stryker-mutator/api/plugin';
+import { declareClassPlugin, declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
 import {
   type DryRunResult,
   DryRunStatus,
@@ -16,6 +16,7 @@ import {
   TestStatus,
 } from '@stryker-mutator/api/test-runner';
 import { type Asked, type Told, withPlan } from './messages.ts';
+import { reasonToIgnore } from './messages-only.ts';
 
 /**
  * A test runner for Stryker that keeps one vitest worker with all tests loaded: a mutant costs what its tests cost, and
@@ -150,4 +151,7 @@ class Worker {
   }
 }
 
-export const strykerPlugins = [declareClassPlugin(PluginKind.TestRunner, 'warm', WarmTestRunner)];
+export const strykerPlugins = [
+  declareClassPlugin(PluginKind.TestRunner, 'warm', WarmTestRunner),
+  declareValuePlugin(PluginKind.Ignore, 'messages', { shouldIgnore: reasonToIgnore }),
+];

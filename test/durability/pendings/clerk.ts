@@ -23,9 +23,9 @@ process.stdin
   .on('end', () => process.exit());
 
 /** How many calls are taken, and decided about, at once. */
-const LANES = 32;
+const LANES = 16;
 /** As long as so many wait, nobody takes more. */
-const BACKLOG = 200;
+const BACKLOG = 100;
 
 function say(said: Said): void {
   writeSync(1, `${JSON.stringify(said)}\n`);
