@@ -98,3 +98,28 @@ test('a fault is that of the exact reply, where the redacted one has another or 
   expect(messageOf(reply, failing('exact', 'other'))).toBe('exact');
   expect(messageOf(reply, failing('exact', 'same'))).toBe('same');
 });
+
+test('what is read is given on as it stands, where nothing of it is secret', () => {
+  const decoded = { output: { reason: 'fine' }, notes: [] };
+  expect(readReply({ via: 'rpc', result: new Json('{}') }, scrubber, () => decoded)).toBe(decoded);
+});
+
+test('a note is scrubbed beside a clean output, and an output beside no note', () => {
+  const reply: Reply = { via: 'rpc', result: new Json('{}') };
+  const note = { level: 'warn', message: `not ${secret}` } as const;
+  const output = { reason: 'fine' };
+  expect(readReply(reply, scrubber, () => ({ output, notes: [note] }))).toEqual({
+    output,
+    notes: [{ level: 'warn', message: 'not [redacted]' }],
+  });
+  expect(readReply(reply, scrubber, () => ({ output: { reason: secret }, notes: [] }))).toEqual({
+    output: { reason: '[redacted]' },
+    notes: [],
+  });
+});
+
+test('an error without a result gets none', () => {
+  const redacted = redactReply({ via: 'rpc', error: quoted }, scrubber);
+  expect(Object.keys(redacted)).toEqual(['via', 'error']);
+  expect(Object.keys(redactReply({ via: 'rpc', result: quoted }, scrubber))).toEqual(['via', 'result']);
+});

@@ -16,14 +16,14 @@ export interface MutationReport {
   readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: readonly Mutant[] }>>;
 }
 
-/** Whether no test has seen it. */
+/** Whether no test has seen it, or nobody could tell: its tests failed without it, too. */
 export function isSurvivor({ status }: Mutant): boolean {
-  return status === 'Survived' || status === 'NoCoverage';
+  return status === 'Survived' || status === 'NoCoverage' || status === 'RuntimeError';
 }
 
-/** Found by a failing test, a time limit, or since nothing works with it. */
+/** Found by a failing test, or by a time limit. */
 export function isFound({ status }: Mutant): boolean {
-  return status === 'Killed' || status === 'Timeout' || status === 'RuntimeError';
+  return status === 'Killed' || status === 'Timeout';
 }
 
 /** The lines on which a mutant lives, as patterns of files and lines. */

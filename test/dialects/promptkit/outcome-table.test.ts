@@ -97,3 +97,18 @@ test.each([
 ])('%s is no score', (text) => {
   expect(outcomeOf(text)).toBe('REPLY_MALFORMED');
 });
+
+test('an eval is told its type, what it judges and where that stands', () => {
+  const context = { messages: [], turn_index: 2, tool_calls: [], variables: { a: 1 }, metadata: { b: 2 } };
+  const { body } = promptkit.eval.encode({ type: 'tone', params: { strict: true }, content: 'hi', context });
+  expect(JSON.parse(body)).toEqual({ type: 'tone', params: { strict: true }, content: 'hi', context });
+});
+
+test('data of a server is not taken for a question, nor noted', () => {
+  const answered = (text: string) => promptkit.tool.decode({ via: 'rpc', result: new Json(text) }, call);
+  expect(answered('{"pending":{}}').notes).toEqual([]);
+  expect(answered('{"a":{"pending":{}}}')).toEqual({
+    output: { status: 'ok', result: expect.any(Json) },
+    notes: [],
+  });
+});

@@ -31,6 +31,8 @@ function verdictOf(text: string, phase = 'before_execution'): unknown {
     try {
       const { output, notes } = promptkit.hook.decode(reply, phases[phase] ?? event);
       const { verdict, reason, metadata } = output;
+      expect(notes.filter(({ message }) => !message)).toEqual([]);
+      expect(notes.filter(({ level }) => level !== 'warn' && level !== 'debug')).toEqual([]);
       return {
         ...{ verdict, reason, metadata: metadata.text, notes: notes.length },
         ...('enforced' in output && output.enforced && { enforced: true }),
@@ -156,4 +158,40 @@ const misfits: readonly [phase: string, replace: string][] = [
 
 test.each(misfits)('at %s the replacement %s fits not, and nothing is allowed', (phase, replace) => {
   expect(verdictOf(`{"allow":true,"replace":${replace}}`, phase)).toBe('REPLY_MALFORMED');
+});
+
+const toolRequest = { name: 'w', args: {}, call_id: 'c' };
+const providerRequest = expect.objectContaining({ messages: [], system_prompt: '' });
+
+test.each([
+  ['before_call', { hook: 'provider', phase: 'before_call', request: providerRequest }],
+  [
+    'after_call',
+    {
+      ...{ hook: 'provider', phase: 'after_call', request: providerRequest },
+      response: expect.objectContaining({ message: expect.objectContaining({ content: 'a' }) }),
+    },
+  ],
+  ['before_execution', { hook: 'tool', phase: 'before_execution', request: toolRequest }],
+  [
+    'after_execution',
+    {
+      ...{ hook: 'tool', phase: 'after_execution', request: toolRequest },
+      response: expect.objectContaining({ content: 'a' }),
+    },
+  ],
+  ['session_start', { hook: 'session', phase: 'session_start', event: expect.any(Object) }],
+])('at %s a hook is told its phase and what it is about', (phase, body) => {
+  expect(JSON.parse(promptkit.hook.encode(phases[phase] ?? event).body)).toEqual(body);
+});
+
+test('the arguments of a tool reach a hook to the digit', () => {
+  const exact = readEvent({
+    hook: 'tool',
+    phase: 'before_execution',
+    request: { ...tool.request, args: new Json('{"n": 1.0}') },
+  });
+  expect(promptkit.hook.encode(exact).body).toBe(
+    '{"hook":"tool","phase":"before_execution","request":{"name":"w","args":{"n": 1.0},"call_id":"c"}}',
+  );
 });

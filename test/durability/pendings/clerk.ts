@@ -1,7 +1,7 @@
 /**
  * One of several processes that take calls, decide about them, and go on with them, over one state store.
- * Usage: clerk.ts RUNTIME.yaml NAME. Says what it was told, a line for each of `Said`, the moment that it was told; takes calls
- * until its stdin says `enough`, and works until it ends.
+ * Usage: clerk.ts RUNTIME.yaml NAME [enough]. Says what it was told, a line for each of `Said`, the moment that it was told; takes calls
+ * until it is told `enough`, also by its stdin, and works until it ends.
  */
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,9 +12,9 @@ import type { Said } from './said.ts';
 const built = new URL('../../../dist/index.js', import.meta.url).href;
 const { openRuntime, RuntimeError }: typeof import('../../../src/index.ts') = await import(built);
 
-const [config = '', name = ''] = process.argv.slice(2);
+const [config = '', name = '', told = ''] = process.argv.slice(2);
 const runtime = await openRuntime(config, { log: false });
-let hasEnough = false;
+let hasEnough = told === 'enough';
 let count = 0;
 process.stdin
   .on('data', () => {

@@ -80,15 +80,18 @@ class Crew {
 
   hire(): void {
     this.#hired += 1;
-    const clerk = spawn(process.execPath, [program, this.#config, `clerk${this.#hired}`], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...process.env, NODE_COMPILE_CACHE: compiled },
-    });
+    const clerk = spawn(
+      process.execPath,
+      [program, this.#config, `clerk${this.#hired}`, this.hasEnough ? 'enough' : ''],
+      {
+        stdio: ['pipe', 'pipe', 'inherit'],
+        env: { ...process.env, NODE_COMPILE_CACHE: compiled },
+      },
+    );
     // It may be killed before it has read that it is enough.
     clerk.stdin.on('error', () => {});
     this.#clerks.push(clerk);
     this.#read.push(this.#listen(clerk));
-    if (this.hasEnough) clerk.stdin.write('enough\n');
   }
 
   async #listen(clerk: ChildProcess): Promise<void> {
