@@ -27,6 +27,7 @@ test.each([
   ['{"pending":{}}', 'pending'],
   [' {\n"pending": {"reason": "r"}}', 'pending'],
   ['{"\\u0070ending":{}}', 'pending'],
+  ['{"p\\u0065nding":{}}', 'pending'],
   ['{"pending":{},"pending":{}}', 'pending'],
   ['{"pending":{},"more":1}', 'ok'],
   ['{"more":1,"pending":{}}', 'ok'],

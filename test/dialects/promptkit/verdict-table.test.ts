@@ -94,6 +94,8 @@ test.each([
   '{"allow":false,"allow":false}',
   '{"allow":true,"reason":1}',
   '{"allow":true,"enforced":"no"}',
+  '{"allow":true,"enforced":0}',
+  '{"allow":true,"enforced":""}',
   '{"allow":true,"enforced":true}',
   '{"allow":true,"metadata":[]}',
   '{"allow":true,"ask":false}',
@@ -135,6 +137,7 @@ test.each(fits)('at %s the replacement %s fits', (phase, replace) => {
 const misfits: readonly [phase: string, replace: string][] = [
   ['before_call', '{"messages":{}}'],
   ['before_call', '{"messages":[1]}'],
+  ['before_call', '{"messages":[null]}'],
   ['before_call', '{"messages":[{"role":"robot","content":"a"}]}'],
   ['before_call', '{"messages":[{"role":"user","content":1}]}'],
   ['before_call', `{"messages":[${user}},{"role":"user"}]}`],
