@@ -6,7 +6,7 @@ import { findSurvivors, openPipes, settle } from '../leaks.ts';
 import { type Cell, type CellResult, runCell } from './run-cell.ts';
 
 /** What is left when every runtime is closed: nothing, if all is well. */
-export interface Leaks {
+interface Leaks {
   /** Processes, with the cell that started them. */
   readonly processes: readonly string[];
   readonly descriptors: readonly string[];
@@ -26,6 +26,8 @@ export interface MatrixOptions {
   readonly hungMs?: number | undefined;
   /** How long what is left may take to go by itself. Default: 10 s. */
   readonly settleMs?: number | undefined;
+  /** No cell is begun any more after that time. */
+  readonly stopAfterMs?: number | undefined;
   readonly onResult?: ((done: number, of: number) => void) | undefined;
 }
 
@@ -77,14 +79,17 @@ async function runAll(
     folder,
     width,
     hungMs,
+    stopAfterMs = Number.POSITIVE_INFINITY,
     onResult,
   }: { readonly folder: string } & Required<Pick<MatrixOptions, 'width'>> & MatrixOptions,
 ): Promise<CellResult[]> {
   const results: CellResult[][] = [];
   const waiting = cells.entries();
   let done = 0;
+  const stopAt = performance.now() + stopAfterMs;
   const work = async () => {
     for (const [index, cell] of waiting) {
+      if (performance.now() > stopAt) break;
       const own = join(folder, `cell-${index}`);
       results[index] = await runCell(cell, own, hungMs);
       onResult?.(++done, cells.length);

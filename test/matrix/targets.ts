@@ -1,10 +1,10 @@
 import { foreignPoints, nativePoints, nativeTold, type Point } from './points.ts';
 
-export type NativeDialect = 'promptkit' | 'promptkit-go';
+type NativeDialect = 'promptkit' | 'promptkit-go';
 export type ForeignName = keyof typeof foreignPoints;
-export type Carrier = 'oneshot' | 'warm' | 'fork' | 'server';
-export type Launcher = 'native' | 'portable';
-export type Mode = 'filter' | 'observe' | 'shadow';
+type Carrier = 'oneshot' | 'warm' | 'fork' | 'server';
+type Launcher = 'native' | 'portable';
+type Mode = 'filter' | 'observe' | 'shadow';
 
 interface Place {
   readonly id: string;
@@ -15,7 +15,7 @@ interface Place {
 }
 
 /** A tool or an eval. */
-export interface Called extends Place {
+interface Called extends Place {
   readonly capability: 'tool' | 'eval';
   readonly dialect: NativeDialect | 'chibi';
 }
