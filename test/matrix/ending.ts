@@ -153,7 +153,8 @@ function agentao({ by, printed }: Ending, { point }: Hooked): Meaning {
       return open('agentao.timeout');
     case 'flood':
     case 'noise':
-      return failure('OUTPUT_LIMIT');
+      // Nothing stops a session’s start.
+      return point.isUnclosable ? silent : failure('OUTPUT_LIMIT');
     case 'quiet':
       return printed === 'half' ? open('agentao.bad_json') : silent;
     default:
