@@ -99,8 +99,8 @@ export function resolveEntry(entry: ProcessEntry, config: RuntimeConfig, host: H
     spares: typeof exec.warm === 'number' && exec.runtime === 'exec' ? exec.warm : 0,
     isForked: exec.runtime === 'fork',
     restart,
-    limits: exec.limits ?? null,
-    nice: exec.nice ?? null,
+    limits: exec.limits || defaults.limits ? { ...defaults.limits, ...exec.limits } : null,
+    nice: (exec.nice ?? defaults.nice) || null,
     sandbox,
     refused: exec.refused ?? null,
   };

@@ -1,5 +1,6 @@
 import type { HookKind, HookMode, Phase } from '../contract/hook.ts';
 import type { FlowControl } from '../dialects/plugin-discovery.ts';
+import type { ProcessLimits } from '../dialects/process-config.ts';
 import type { SourceLocation } from '../yaml/problem.ts';
 import type { ExecConfig } from './entry.ts';
 import type { ForeignHookConfig, ImportConfig } from './foreign.ts';
@@ -117,6 +118,9 @@ export interface DefaultsConfig {
   readonly maxOutputBytes?: number;
   readonly graceMs?: number;
   readonly leftovers?: 'kill' | 'keep';
+  /** An entry's own members win one by one. */
+  readonly limits?: ProcessLimits;
+  readonly nice?: number;
   readonly onFailure?: 'deny';
 }
 
@@ -140,6 +144,8 @@ export interface RuntimeConfig {
   readonly sandboxes: readonly SandboxConfig[];
   /** Exchanges that may run at once, over all entries. */
   readonly concurrency?: number;
+  /** MiB that all requests to processes and their outputs may have together. */
+  readonly inFlightMb?: number;
   readonly defaults: DefaultsConfig;
   readonly stateStore: StateStoreConfig;
   readonly gateway: GatewayConfig;

@@ -10,6 +10,7 @@ import { checkGateway } from './build/gateway-check.ts';
 import { checkProviders } from './build/providers.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/refused.ts';
 import { checkStateStore } from './build/state-store.ts';
+import { checkLimits } from './limits.ts';
 import { locateFinding } from './report.ts';
 import { checkSandbox, checkSandboxes, consequenceOf } from './sandbox/check.ts';
 import { checkWarm } from './warm.ts';
@@ -46,8 +47,10 @@ export function checkReferences(document: YamlDocument, tolerant: boolean): Prob
       ...checkSandbox(document, entry, toleratedSeverity),
       ...checkNul(document, entry, toleratedSeverity),
       ...checkWarm(document, entry.path),
+      ...checkLimits(document, entry.path),
     ]),
     ...checkSandboxes(document, toleratedSeverity),
+    ...checkLimits(document, ['spec', 'defaults']),
     ...checkSelectors(document),
     ...checkProviders(document, toleratedSeverity),
     ...checkApprovals(document),

@@ -19,6 +19,8 @@ export type Tolerance =
  */
 export function tolerate(document: YamlDocument, violation: Violation): Tolerance {
   const { kind, path, keyword, params } = violation;
+  // PromptKit knows no limits, and one that is passed over would be none.
+  if (isAt(path, ...neverPassedOver)) return error;
   if (kind === 'key') return warning('it is ignored');
   if (isInSandbox(violation)) return warning('what names the sandbox never starts');
   if (kind === 'missing') return isToolCommand(violation) ? warning('a call of the tool fails') : error;
@@ -35,6 +37,11 @@ export function tolerate(document: YamlDocument, violation: Violation): Toleranc
 const error: Tolerance = { as: 'error' };
 const fine: Tolerance = { as: 'fine' };
 const warning = (reading: string): Tolerance => ({ as: 'warning', reading });
+
+const neverPassedOver = ['limits', 'limits.*', 'nice'].flatMap((key) => [
+  ...execKeyPatterns(key),
+  `spec.defaults.${key}`,
+]);
 
 const neverNull = ['spec.hooks.*', 'spec.evals.*', 'spec.providers.*'];
 

@@ -71,6 +71,8 @@ export function startTimer(
 export interface Deadline {
   /** Rejects with what `createError` gives, by default PROCESS_TIMEOUT, or with ABORTED; never resolves. */
   readonly expired: Promise<never>;
+  /** Whether the time stands still. */
+  setPaused(isPaused: boolean): void;
   clear(): void;
 }
 
@@ -88,11 +90,11 @@ export function startDeadline({ name, timeoutMs, signal, createError }: Deadline
   const { promise: expired, reject } = Promise.withResolvers<never>();
   // The loser of a race has no listener any more; its rejection must not count as unhandled.
   expired.catch(() => {});
-  const { clear } = startTimer({ timeoutMs, signal }, (cause) => {
+  const { clear, pause, resume } = startTimer({ timeoutMs, signal }, (cause) => {
     if (cause === 'abort') reject(abortedError(name, signal));
     else reject(createError?.(timeoutMs) ?? timeoutError(name, timeoutMs));
   });
-  return { expired, clear };
+  return { expired, setPaused: (isPaused) => (isPaused ? pause() : resume()), clear };
 }
 
 /** PROCESS_TIMEOUT, for an exchange that took longer than its limit. */

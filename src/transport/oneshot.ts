@@ -82,7 +82,7 @@ async function runOnce(binding: Binding, start: StartWith, run: RunOptions): Pro
   let stdout: CollectedOutput | undefined;
   try {
     child = await Promise.race([starting, deadline.expired]);
-    stdout = child.collect(binding.maxOutputBytes);
+    stdout = child.collect({ maxBytes: binding.maxOutputBytes, onPause: deadline.setPaused });
     const reply = await Promise.race([takeReply(binding, child, stdout), deadline.expired]);
     run.track(releaseProcess(binding, child));
     return reply;
@@ -92,11 +92,15 @@ async function runOnce(binding: Binding, start: StartWith, run: RunOptions): Pro
     const ending = starting.then(terminateProcess, () => {});
     run.track(ending);
     if (child === undefined || !isProcessFault(error)) throw error;
+    const fault = child.limitFault(undefined);
+    // Whoever waits in vain, because a limit keeps it from going on, has reached that.
+    if (fault !== undefined && error.code === 'PROCESS_TIMEOUT') throw fault;
     const described = withStderr(error, child.stderr());
     throw error.code === 'PROCESS_TIMEOUT'
       ? withHint(described, lateExitHint(stdout?.length() ?? 0))
       : described;
   } finally {
+    stdout?.release();
     deadline.clear();
   }
 }
@@ -122,11 +126,16 @@ async function takeReply(
   const isFailed = ended.exitCode !== 0;
   if (!stdout.isDone || (isFailed && !child.isStderrClosed)) {
     const outputs = isFailed ? Promise.all([stdout.done, child.stderrClosed]) : stdout.done;
-    await drain(Promise.race([outputs, stdout.overflowed]), binding.drainMs);
+    const isRead = Promise.race([outputs, stdout.overflowed]);
+    do {
+      await Promise.race([isRead, stdout.flowing()]);
+      await drain(isRead, binding.drainMs);
+      // What has to wait for room is not lost.
+    } while (stdout.isPaused);
   }
-  const fault = isFailed ? child.startFault() : undefined;
-  if (fault !== undefined) throw fault;
   const bytes = stdout.bytes();
+  const fault = child.limitFault(ended, bytes?.length) ?? (isFailed ? child.startFault() : undefined);
+  if (fault !== undefined) throw fault;
   if (bytes === undefined) throw outputLimitError(binding);
   const reply = { via: 'process', ...ended, stdout: bytes, stderr: child.stderr() } as const;
   if (!isFailed || binding.sandbox === null) return reply;

@@ -16,7 +16,7 @@ export function openTransport(
   pool: Pool,
   handshake?: Handshake,
 ): Transport {
-  return withPool(openUnpooled(binding, context, handshake), binding, pool);
+  return withPool(openUnpooled(binding, context, handshake), binding, pool, context.inFlight);
 }
 
 /** The transport of a binding without a pool: exchanges wait for no slot. */

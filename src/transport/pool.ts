@@ -3,6 +3,7 @@ import type { Binding } from '../binding/binding.ts';
 import { RuntimeError } from '../errors.ts';
 import { abortedError } from '../time/deadline.ts';
 import { currentClock, inSlot, type QueueClock } from '../time/stopwatch.ts';
+import type { InFlightBytes } from './in-flight-bytes.ts';
 import type { Message, Reply, Transport } from './transport.ts';
 
 /**
@@ -58,37 +59,46 @@ export function createPool(concurrency: number): Pool {
 }
 
 /**
- * The transport behind the pool: an exchange takes a slot of its entry, then one of the pool, and its
+ * The transport behind the pool: an exchange takes a slot of its entry, then one of the pool, then room for its bytes, and its
  * timeout starts only there. A caller that aborts while waiting leaves the queue. Notifications take no slot.
  */
 export function withPool(
   transport: Transport,
   binding: Pick<Binding, 'name' | 'concurrency'>,
   pool: Pool,
+  inFlight?: InFlightBytes,
 ): Transport {
+  const { name } = binding;
   const own = Number.isFinite(binding.concurrency) ? createPool(binding.concurrency) : undefined;
   const wait = (message: Message, signal: AbortSignal | undefined, clock: QueueClock | undefined) => {
     const exchange = () => transport.exchange(message, signal);
     const enter = (slotted: () => Promise<Reply>) => {
-      const shared = () => enqueue(pool, slotted, binding.name, signal);
+      const start = () =>
+        inFlight === undefined ? slotted() : inRoom(inFlight, slotted, { message, name, signal });
+      const shared = () => enqueue(pool, start, name, signal);
       // The entry's own slot comes first, so that what waits for it holds no slot of the others.
-      return own === undefined ? shared() : enqueue(own, shared, binding.name, signal);
+      return own === undefined ? shared() : enqueue(own, shared, name, signal);
     };
     return inSlot(exchange, enter, clock);
   };
-  const takeSlots = () => {
+  const takeSlots = (bytes: number) => {
     if (own?.take() === false) return false;
-    if (pool.take()) return true;
+    if (pool.take()) {
+      if (inFlight === undefined || takeRoom(inFlight, bytes)) return true;
+      pool.giveBack();
+    }
     own?.giveBack();
     return false;
   };
   return {
     ...transport,
     exchange: (message, signal, clock = currentClock()) => {
-      if (signal?.aborted || !takeSlots()) return wait(message, signal, clock);
+      const bytes = sizeOf(message);
+      if (signal?.aborted || !takeSlots(bytes)) return wait(message, signal, clock);
       clock?.change('working', 1);
       const leave = () => {
         clock?.change('working', -1);
+        if (inFlight !== undefined) giveRoomBack(inFlight, bytes);
         pool.giveBack();
         own?.giveBack();
       };
@@ -98,6 +108,51 @@ export function withPool(
     },
   };
 }
+
+/** Takes room for a request, if there is some and nobody waits; it has to be given back. */
+export function takeRoom(room: InFlightBytes, bytes: number): boolean {
+  if (room.waiting.size > 0 || (room.running > 0 && room.used + bytes > room.maxBytes)) return false;
+  room.running += 1;
+  room.used += bytes;
+  if (room.used > room.most) room.most = room.used;
+  return true;
+}
+
+export function giveRoomBack(room: InFlightBytes, bytes: number): void {
+  room.running -= 1;
+  room.used -= bytes;
+  if (room.waiting.size > 0 || room.paused > 0) room.share();
+}
+
+/** A request that may have to wait for room. */
+interface RoomRequest {
+  readonly message: Pick<Message, 'body'>;
+  readonly name: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Does the work when there is room for its request, after all that waits already. Throws ABORTED if the caller gives up before. */
+export async function inRoom<Result>(
+  room: InFlightBytes,
+  work: () => Promise<Result>,
+  { message, name, signal }: RoomRequest,
+): Promise<Result> {
+  if (signal?.aborted) throw abortedError(name, signal);
+  const bytes = sizeOf(message);
+  if (!takeRoom(room, bytes)) await room.wait(bytes, name, signal);
+  try {
+    return await work();
+  } finally {
+    giveRoomBack(room, bytes);
+  }
+}
+
+/** The bytes of a request; of a short one, about. */
+function sizeOf({ body }: Pick<Message, 'body'>): number {
+  return body.length < SHORT ? body.length : Buffer.byteLength(body);
+}
+
+const SHORT = 16 * 1024;
 
 async function enqueue<Result>(
   queue: Pool,

@@ -5,10 +5,12 @@ import type { Scrubber } from '../contract/scrub.ts';
 import type { RuntimeError } from '../errors.ts';
 import { createExecutableFinder } from '../files/executable.ts';
 import { sleep, waitForSettled } from '../time/deadline.ts';
-import { type CollectedOutput, collect } from './collect.ts';
+import { type CollectedOutput, type CollectOptions, collect } from './collect.ts';
+import type { InFlightBytes } from './in-flight-bytes.ts';
 import type { ExitStatus, LaunchedProcess, Launcher } from './launch/launch.ts';
 import { launchListener, leaderEnded, releaseGroup, signalGroup } from './launch/process-groups.ts';
 import { withOwnerMark } from './launch/system/owner-mark.ts';
+import type { FindGroups } from './limits/hold.ts';
 import { describeLaunchError, findMissingInterpreter, startError } from './start-error.ts';
 import { createStderrReader } from './stderr.ts';
 
@@ -19,7 +21,7 @@ export interface WatchedProcess {
   /** A stream of stdout, for who does not collect it. */
   readonly stdout: Readable;
   /** Collects stdout: to be called once, before the process has ended. Costs no stream where little is written. */
-  collect(maxBytes: number): CollectedOutput;
+  collect(options: CollectOptions): CollectedOutput;
   readonly ended: Promise<ExitStatus>;
   /** Whether `stderrClosed` has settled. */
   readonly isStderrClosed: boolean;
@@ -31,6 +33,11 @@ export interface WatchedProcess {
   terminate(): Promise<void>;
   /** SIGKILL to the group, at once. */
   killGroup(): void;
+  /**
+   * LIMIT_EXCEEDED, if it reached one of its limits and failed; PROCESS_START, if they could not be set. `end` is absent where it is given up
+   * before it ended, `stdoutBytes` where nobody counts them.
+   */
+  limitFault(end: ExitStatus | undefined, stdoutBytes?: number): RuntimeError | undefined;
   /** Once it has ended and stderr is read: why nothing was run in its sandbox, if so. */
   startFault(): RuntimeError | undefined;
   /** Closes our ends of the streams and stops watching the group. */
@@ -42,6 +49,10 @@ export interface ProcessContext {
   readonly emit: Emit;
   /** Takes secrets out of stderr and of lines that are no replies, before they are truncated. */
   readonly scrubber?: Scrubber | undefined;
+  /** Counts what requests and outputs have; absent: nobody does. */
+  readonly inFlight?: InFlightBytes | undefined;
+  /** Where control groups may be had; default: in those of this process. */
+  readonly findGroups?: FindGroups | undefined;
 }
 
 /** Starts the binding's process. `input` is all of stdin, or null for a stream. Throws PROCESS_START. */
@@ -50,7 +61,7 @@ export async function startProcess(
   context: ProcessContext,
   input: Uint8Array | null,
 ): Promise<WatchedProcess> {
-  const launched = await launchProcess(binding, context, input);
+  const { launched, hold } = await launchHeld(binding, context, input);
   const { pid, stdin, stdout, stderr, ended, inside } = launched;
   const { name } = binding;
   context.emit({ type: 'process.started', name, pid });
@@ -84,7 +95,7 @@ export async function startProcess(
     get stdout() {
       return stdout.stream();
     },
-    collect: (maxBytes) => collect(stdout, maxBytes),
+    collect: (options) => collect(stdout, { ...options, inFlight: context.inFlight }),
     ended: endReported,
     get isStderrClosed() {
       return stderr.isClosed;
@@ -95,6 +106,8 @@ export async function startProcess(
       terminating ??= terminateGroup(launched, binding.graceMs);
       return terminating;
     },
+    limitFault: (end, stdoutBytes) =>
+      hold?.fault({ end, stderr: reader.tail(), isSilent: stdoutBytes === 0 }),
     startFault: () => inside?.startFault(reader.tail()),
     killGroup: () => {
       void inside?.kill();
@@ -103,9 +116,28 @@ export async function startProcess(
     },
     release: () => {
       releaseGroup(pid);
+      hold?.release();
       for (const stream of [stdin, stdout, stderr]) stream?.destroy();
     },
   };
+}
+
+/** Starts it, held to its limits if it has any: these go around all else, so that they hold what a sandbox starts too. */
+async function launchHeld(binding: Binding, context: ProcessContext, input: Uint8Array | null) {
+  if (binding.limits === null && binding.nice === null) {
+    return { launched: await launchProcess(binding, context, input), hold: undefined };
+  }
+  // Loaded only where it is used.
+  const { openHold } = await import('./limits/hold.ts');
+  const hold = await openHold(binding, context);
+  try {
+    const launched = await launchProcess(binding, { ...context, launch: hold.launch }, input);
+    hold.begin(launched.pid);
+    return { launched, hold };
+  } catch (error) {
+    hold.release();
+    throw error;
+  }
 }
 
 /** How often a server that floods its stderr gets new lines into the log. */

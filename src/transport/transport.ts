@@ -7,7 +7,7 @@ export type * from '../contract/exchange.ts';
 export interface Transport {
   /**
    * Sends a message and waits for its reply. Rejects with RuntimeError: PROCESS_START, PROCESS_TIMEOUT,
-   * OUTPUT_LIMIT, REPLY_MALFORMED, SERVER_EXIT, SERVER_CIRCUIT_OPEN, SERVER_BUSY, ABORTED or RUNTIME_CLOSED. The clock
+   * OUTPUT_LIMIT, LIMIT_EXCEEDED, REPLY_MALFORMED, SERVER_EXIT, SERVER_CIRCUIT_OPEN, SERVER_BUSY, ABORTED or RUNTIME_CLOSED. The clock
    * hears of the wait for a slot; default: the stopwatch that runs around the call.
    */
   exchange(message: Message, signal?: AbortSignal, clock?: QueueClock): Promise<Reply>;

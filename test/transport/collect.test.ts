@@ -6,7 +6,9 @@ import { whenClosed } from '../../src/transport/stream-reader.ts';
 
 describe('collecting', () => {
   async function collected(chunks: readonly string[], maxBytes: number): Promise<string | undefined> {
-    const stdout = collect(streamOutput(Readable.from(chunks.map((chunk) => Buffer.from(chunk)))), maxBytes);
+    const stdout = collect(streamOutput(Readable.from(chunks.map((chunk) => Buffer.from(chunk)))), {
+      maxBytes,
+    });
     await stdout.done;
     const bytes = stdout.bytes();
     return bytes && Buffer.from(bytes).toString();
@@ -25,7 +27,7 @@ describe('collecting', () => {
 
   test('tells of an overflow before the stream ends, and reads on', async () => {
     const stream = new PassThrough();
-    const stdout = collect(streamOutput(stream), 10);
+    const stdout = collect(streamOutput(stream), { maxBytes: 10 });
     stream.write('12345678901');
     await stdout.overflowed;
     stream.end('more');
@@ -35,7 +37,7 @@ describe('collecting', () => {
 
   test('ends with a stream that is destroyed, with what was read until then', async () => {
     const stream = new PassThrough();
-    const stdout = collect(streamOutput(stream), 10);
+    const stdout = collect(streamOutput(stream), { maxBytes: 10 });
     stream.write('abc');
     await new Promise((resolve) => setImmediate(resolve));
     stream.destroy(new Error('the pipe broke'));

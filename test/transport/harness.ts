@@ -5,7 +5,9 @@ import type { Binding } from '../../src/binding/binding.ts';
 import { closeEnv, hostEnv } from '../../src/binding/env.ts';
 import type { RuntimeEvent } from '../../src/contract/event.ts';
 import { RuntimeError } from '../../src/errors.ts';
+import type { InFlightBytes } from '../../src/transport/in-flight-bytes.ts';
 import { type LauncherName, openLauncher } from '../../src/transport/launch/open.ts';
+import type { FindGroups } from '../../src/transport/limits/hold.ts';
 import { openTransport } from '../../src/transport/open.ts';
 import { createPool, type Pool } from '../../src/transport/pool.ts';
 import type { Handshake, Reply, Transport } from '../../src/transport/transport.ts';
@@ -89,6 +91,9 @@ export type EventOf<Type extends RuntimeEvent['type']> = Extract<RuntimeEvent, {
 export interface OpenOptions {
   readonly launcher?: LauncherName;
   readonly pool?: Pool;
+  /** Where control groups may be had; default: in those of this process. */
+  readonly findGroups?: FindGroups | undefined;
+  readonly inFlight?: InFlightBytes;
   /** The first exchange of every life of a server. */
   readonly greeting?: Handshake;
   /** Whoever says so closes the transport, which several tests share. */
@@ -102,6 +107,7 @@ export async function open(binding: Binding, options: OpenOptions = {}): Promise
   const events: RuntimeEvent[] = [];
   const context = {
     launch: await openLauncher(options.launcher ?? 'auto'),
+    ...{ findGroups: options.findGroups, inFlight: options.inFlight },
     emit: (event: RuntimeEvent) => {
       events.push(event);
       options.onEvent?.(event);

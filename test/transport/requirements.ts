@@ -135,6 +135,35 @@ export const warmProcesses = section('processes.md', [
   ['DS-WARM-06', 'oneshot', '`warm` as a number starts processes when the runtime opens.'],
 ]);
 
+/** What the system allows a process and all that it starts. */
+export const processLimits = section('processes.md', [
+  [
+    'DS-LIM-01',
+    'both',
+    'A process that reaches one of its limits is stopped: LIMIT_EXCEEDED, which names the limit.',
+  ],
+  ['DS-LIM-02', 'none', 'What a process starts is held with it, in a session of its own too.'],
+  ['DS-LIM-03', 'none', 'One that copes with what it is refused, and answers, is answered.'],
+  [
+    'DS-LIM-04',
+    'server',
+    'Requests in flight of a server that reaches a limit get LIMIT_EXCEEDED, and it is started again.',
+  ],
+  ['DS-LIM-05', 'none', 'Limits hold without control groups too.'],
+  ['DS-LIM-06', 'none', 'Arguments and environment of a limited process are those of any.'],
+  ['DS-LIM-07', 'none', 'Python, Node and a shell run under memory_mb: 512.'],
+  ['DS-LIM-08', 'none', 'A filter that reached a limit denies, in every dialect.'],
+  [
+    'DS-LIM-09',
+    'none',
+    'Control groups are removed with their processes, those of a killed Signalbox by the next.',
+  ],
+  ['DS-LIM-10', 'none', 'An entry’s members win over those of spec.defaults one by one.'],
+  ['DS-LIM-11', 'none', 'What is no limit is an error at load, in PromptKit’s files too.'],
+  ['DS-LIM-12', 'oneshot', 'Requests wait in turn for room in in_flight_mb, and none is lost.'],
+  ['DS-LIM-13', 'oneshot', 'Outputs that find no room wait, and their time stands still.'],
+]);
+
 /** `runtime: fork`. */
 export const forkedProcesses = section('processes.md', [
   [

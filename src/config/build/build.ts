@@ -54,7 +54,10 @@ export function buildConfig(
     foreign: foreign.foreign,
     imports: foreign.imports,
     sandboxes: readSandboxes(document),
-    ...omitUndefined({ concurrency: integerAt(document, [...spec, 'concurrency']) }),
+    ...omitUndefined({
+      concurrency: integerAt(document, [...spec, 'concurrency']),
+      inFlightMb: integerAt(document, [...spec, 'in_flight_mb']),
+    }),
     defaults: readDefaults(document),
     stateStore: readStateStore(document, folder),
     gateway: readGateway(document, folder, providers),

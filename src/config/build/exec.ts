@@ -1,3 +1,4 @@
+import type { ProcessLimits } from '../../dialects/process-config.ts';
 import { dialectNames } from '../../dialects/registry.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import { omitUndefined } from '../../yaml/present.ts';
@@ -49,7 +50,20 @@ function readLimits(document: YamlDocument, path: Path): DefaultsConfig {
     maxOutputBytes: integerAt(document, [...path, 'max_output_bytes']),
     graceMs: millisecondsAt(document, [...path, 'grace_ms'], 0),
     leftovers: choiceAt(document, [...path, 'leftovers'], ['kill', 'keep']),
+    limits: readProcessLimits(document, [...path, 'limits']),
+    nice: integerAt(document, [...path, 'nice'], 0),
   });
+}
+
+function readProcessLimits(document: YamlDocument, path: Path): ProcessLimits | undefined {
+  const limits = omitUndefined({
+    memoryMb: integerAt(document, [...path, 'memory_mb']),
+    cpuSeconds: integerAt(document, [...path, 'cpu_seconds']),
+    openFiles: integerAt(document, [...path, 'open_files']),
+    processes: integerAt(document, [...path, 'processes']),
+    fileSizeMb: integerAt(document, [...path, 'file_size_mb']),
+  });
+  return Object.keys(limits).length === 0 ? undefined : limits;
 }
 
 /** A text that is neither a name nor NAME=value is left out; `validate` has said so. */

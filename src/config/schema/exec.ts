@@ -13,6 +13,27 @@ import { longestMs } from '../../time/longest-timer.ts';
 const count = { type: 'integer', minimum: 1 } as const;
 const scalarItems = { type: ['string', 'number', 'boolean'] } as const;
 
+/** A whole number of units of which the system can count that many, in bytes where they are sizes. */
+const upTo = (maximum: number, description: string) => ({ ...count, maximum, description }) as const;
+
+/** What a process and all that it starts may use. Linux counts processes up to 2^22, and seconds in 31 bits. */
+const processLimits = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    memory_mb: upTo(1_000_000_000, 'MiB of memory, of all its processes together. Linux only.'),
+    cpu_seconds: upTo(
+      2_147_483_000,
+      'Seconds of computing, of each of its processes; a server’s over its whole life.',
+    ),
+    open_files: upTo(1_000_000_000, 'Files, pipes and connections that each of its processes may have open.'),
+    processes: upTo(4_194_304, 'Processes and threads at once, the first one included. Linux only.'),
+    file_size_mb: upTo(1_000_000_000, 'MiB of each file that it writes.'),
+  },
+  description:
+    'What the system allows the process and all that it starts; what reaches a limit fails with LIMIT_EXCEEDED. Members that an entry does not name are those of `spec.defaults`. Default: none.',
+} as const;
+
 /** The limits that an entry, or `spec.defaults` for all entries, may set. */
 const limitProperties = {
   timeout_ms: {
@@ -35,6 +56,13 @@ const limitProperties = {
     enum: ['kill', 'keep'],
     description:
       'What becomes of processes that a finished one-shot process leaves in its process group. Default: kill; keep for foreign dialects.',
+  },
+  limits: processLimits,
+  nice: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 19,
+    description: 'How much the process steps back for others on a busy machine, as `nice -n`. Default: 0.',
   },
 } as const;
 

@@ -95,6 +95,13 @@ const specSchema = {
       minimum: 1,
       description: 'Exchanges that may run at once, over all entries. Default: the number of cores.',
     },
+    in_flight_mb: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000_000,
+      description:
+        'MiB that the requests to processes and their outputs may have together; an exchange that finds no room waits. Default: 256.',
+    },
     defaults: {
       type: ['object', 'null'],
       description: 'What an entry has where it says nothing itself.',

@@ -2,6 +2,7 @@ import type { Cassette } from '../../cassette/cassette.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { HookEvent } from '../../contract/hook.ts';
 import { checkChangedArgs } from '../../tool-call/before-execution.ts';
+import { InFlightBytes } from '../../transport/in-flight-bytes.ts';
 import type { RuntimeOptions } from '../api.ts';
 import { openHookFiles, textsFolderOf } from '../hook-files.ts';
 import { openServices } from '../services.ts';
@@ -22,6 +23,9 @@ interface WireContext {
   readonly cassette?: Cassette | undefined;
 }
 
+/** Source: the default of `in_flight_mb` in the schema. */
+const IN_FLIGHT_MB = 256;
+
 /** Opens tools, evals, hooks and models on their processes. Throws FILE_UNREADABLE, NAME_UNKNOWN, USAGE. */
 export async function wireRuntime(
   loaded: LoadedRuntime,
@@ -37,7 +41,11 @@ export async function wireRuntime(
   });
   const { prepare, writeLongText } = hookFiles;
   const closing = new AbortController();
-  const context = { launch, emit, scrubber, cassette, prepare, writeLongText, closing: closing.signal };
+  const inFlight = new InFlightBytes((config.inFlightMb ?? IN_FLIGHT_MB) * 2 ** 20);
+  const context = {
+    ...{ launch, emit, scrubber, cassette, inFlight },
+    ...{ prepare, writeLongText, closing: closing.signal },
+  };
   const wiring = createWiring(config, context, options.signal);
   noteMissingEnv(entries, emit);
   const links = wiring.links(entries, await foreignLinksOf(entries, wiring));

@@ -65,7 +65,7 @@ function faultOf(outcome: EvalOutcome): Fault | undefined {
 /**
  * Codes of faults that may be gone on the next attempt and say nothing about what is judged. Not among
  * them: answers (TOOL_ERROR, DENIED, REJECTED), faults that repeat (ARGS_INVALID, RESULT_INVALID,
- * REPLY_MALFORMED, OUTPUT_LIMIT, EXPRESSION_FAILED, REPLAY_MISS), what ends the run anyway (STORE_FAILED,
+ * REPLY_MALFORMED, OUTPUT_LIMIT, LIMIT_EXCEEDED, EXPRESSION_FAILED, REPLAY_MISS), what ends the run anyway (STORE_FAILED,
  * ABORTED, RUNTIME_CLOSED), and limits that the suite or a pipeline sets (STEP_TIMEOUT, ROUNDS_EXHAUSTED).
  */
 const retryableCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

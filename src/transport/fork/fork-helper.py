@@ -2,7 +2,8 @@
 
     python [options] fork-helper.py SCRIPT [ARGUMENT...]
 
-Its stdin takes a line for each child, `ID OWNER STDIN STDOUT STDERR`: the child gets these descriptors of the process OWNER.
+Its stdin takes a line for each child, `ID OWNER STDIN STDOUT STDERR JOINS LIMITS`: the child gets these descriptors of the process
+OWNER, joins the control groups of JOINS (paths in hexadecimal, with commas between them) and has the LIMITS (`LETTER:SOFT:HARD,…`).
 Its stdout gives lines: at first `ready`, or `refused REASON`; then `started ID PID`, `failed ID REASON`, `ended ID exit CODE` and
 `ended ID signal NUMBER`. The end of stdin, or SIGTERM, ends all children and then the helper.
 """
@@ -13,6 +14,7 @@ _known = set(sys.modules)
 import _signal
 import gc
 import os
+import resource
 import select
 
 # What a script would import for itself must not be there before it does: its folder may have a module of the same name.
@@ -21,6 +23,13 @@ for _name in set(sys.modules) - _known:
 
 ONLY_AST = 0x400  # ast.PyCF_ONLY_AST
 GRACE_SECONDS = 1.0
+# Letters of a shell's ulimit, and what its units are in the system's.
+LIMITS = {
+    "f": (resource.RLIMIT_FSIZE, 512),
+    "d": (resource.RLIMIT_DATA, 1024),
+    "t": (resource.RLIMIT_CPU, 1),
+    "n": (resource.RLIMIT_NOFILE, 1),
+}
 IGNORED_BY_US = (_signal.SIGTERM, _signal.SIGCHLD, _signal.SIGINT)
 
 
@@ -183,6 +192,26 @@ def prepare(script, arguments):
     return code, file, handlers
 
 
+def restrain(joins, limits):
+    """Joins control groups and sets limits, for good; a limit that is stricter already stays."""
+    try:
+        for path in [] if joins == "-" else joins.split(","):
+            fd = os.open(bytes.fromhex(path), os.O_WRONLY)
+            os.write(fd, b"0")
+            os.close(fd)
+        for entry in [] if limits == "-" else limits.split(","):
+            option, soft, hard = entry.split(":")
+            kind, unit = LIMITS[option]
+            allowed = resource.getrlimit(kind)[1]
+            least = [int(each) * unit for each in (soft, hard)]
+            if allowed != resource.RLIM_INFINITY:
+                least = [min(each, allowed) for each in least]
+            resource.setrlimit(kind, tuple(least))
+    except (OSError, ValueError) as problem:
+        os.write(2, ("signalbox: the system does not let it set its limits: %s\n" % problem).encode())
+        os._exit(125)
+
+
 class Helper:
     def __init__(self, requests, reports, handlers):
         self.requests, self.reports, self.handlers = requests, reports, handlers
@@ -250,6 +279,7 @@ class Helper:
 
     def start(self, number, owner, *standard):
         """Forks a child; True in it."""
+        *standard, joins, limits = standard
         opened = []
         try:
             for fd, flags in zip(standard, (os.O_RDONLY, os.O_WRONLY, os.O_WRONLY)):
@@ -264,7 +294,7 @@ class Helper:
             self.report("failed", number, problem.strerror)
             return False
         if pid == 0:
-            self.become_child(opened)
+            self.become_child(opened, joins, limits)
             return True
         _signal.pthread_sigmask(_signal.SIG_UNBLOCK, IGNORED_BY_US)
         try:
@@ -279,7 +309,7 @@ class Helper:
             os.close(fd)
         return False
 
-    def become_child(self, opened):
+    def become_child(self, opened, joins, limits):
         os.setpgid(0, 0)
         _signal.set_wakeup_fd(-1)
         for number, handler in self.handlers.items():
@@ -294,6 +324,7 @@ class Helper:
         for target, fd in enumerate(opened[:3]):
             os.dup2(fd, target)
             os.close(fd)
+        restrain(joins, limits)
         numpy = sys.modules.get("numpy.random")
         if numpy is not None:
             numpy.seed()

@@ -2,7 +2,13 @@ import { createRequire } from 'node:module';
 import type { Binding } from '../../binding/binding.ts';
 import { waitForSettled } from '../../time/deadline.ts';
 import type { HandedPipes } from '../launch/handed-pipes.ts';
-import type { ExitStatus, LaunchedProcess, LaunchListener, LaunchRequest } from '../launch/launch.ts';
+import type {
+  ExitStatus,
+  LaunchedProcess,
+  LaunchListener,
+  LaunchRequest,
+  Restraint,
+} from '../launch/launch.ts';
 import { signalGroup } from '../launch/process-groups.ts';
 import { type ProcessContext, startProcess, type WatchedProcess } from '../process.ts';
 import { createLineSplitter } from '../stream-reader.ts';
@@ -48,8 +54,13 @@ export async function startHelper(
   const { command, flags, script, args } = python;
   // In a package of bundles its place is known by name only.
   const helperFile = createRequire(import.meta.url).resolve('#fork-helper');
+  const { cpuSeconds: _, processes: __, ...limits } = binding.limits ?? {};
   const process = await startProcess(
-    { ...binding, mode: 'server', command, args: [...flags, helperFile, script, ...args] },
+    {
+      ...{ ...binding, mode: 'server', command, args: [...flags, helperFile, script, ...args] },
+      // Each child counts its own computing and processes; of all else the helper may have as much as one of them.
+      limits: binding.limits && limits,
+    },
     context,
     null,
   );
@@ -111,7 +122,10 @@ export async function startHelper(
   const reportsRead = readLines(process, (line) => onReport(readReport(line)));
   const gone = Promise.all([process.ended, reportsRead]).then(onGone);
 
-  const ask = async (pipes: HandedPipes): Promise<Child & { readonly pid: number }> => {
+  const ask = async (
+    pipes: HandedPipes,
+    restraint: Restraint | undefined,
+  ): Promise<Child & { readonly pid: number }> => {
     const id = String(count++);
     const child: Child = {
       pid: undefined,
@@ -119,7 +133,7 @@ export async function startHelper(
       ended: Promise.withResolvers(),
     };
     children.set(id, child);
-    process.stdin?.write(encodeRequest(id, pipes.childEnds));
+    process.stdin?.write(encodeRequest(id, pipes.childEnds, restraint));
     return { ...child, pid: await child.started.promise };
   };
   return {
@@ -127,12 +141,12 @@ export async function startHelper(
     gone,
     hasServed: () => count > 0,
     isAlive: () => !isGone && !isRetired,
-    launch: async ({ input }, watch) => {
+    launch: async ({ input, restraint }, watch) => {
       if (isGone || input === null) throw new Error('the process that forks it has ended');
       const pipes = makePipes(input);
       const started = watch?.starting(pipes.stdoutName);
       try {
-        const { pid, ended } = await ask(pipes);
+        const { pid, ended } = await ask(pipes, restraint);
         started?.(pid);
         const { settle, ...streams } = pipes.open();
         return { pid, ended: ended.promise.finally(settle), ...streams };

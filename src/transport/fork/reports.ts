@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { ExitStatus } from '../launch/launch.ts';
+import type { ExitStatus, Restraint } from '../launch/launch.ts';
 
 /** What the helper says of itself and of its children; `id` is that of the request. */
 export type Report =
@@ -37,7 +37,13 @@ function signalName(number: number): string {
   return known?.[0] ?? `signal ${number}`;
 }
 
-/** Asks for a child with these descriptors of this process as its stdin, stdout and stderr. */
-export function encodeRequest(id: string, standard: readonly number[]): string {
-  return `${[id, process.pid, ...standard].join(' ')}\n`;
+/** Asks for a child with these descriptors of this process as its stdin, stdout and stderr, held to that. Source: fork-helper.py. */
+export function encodeRequest(
+  id: string,
+  standard: readonly number[],
+  restraint: Restraint | undefined,
+): string {
+  const joins = restraint?.joins.map((file) => Buffer.from(file).toString('hex')) ?? [];
+  const limits = restraint?.limits.map(({ option, soft, hard }) => `${option}:${soft}:${hard}`) ?? [];
+  return `${[id, process.pid, ...standard, joins.join(',') || '-', limits.join(',') || '-'].join(' ')}\n`;
 }

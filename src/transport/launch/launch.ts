@@ -11,6 +11,26 @@ export interface LaunchRequest {
   readonly input: Uint8Array | null;
   /** Descriptors of this process that the new one has from 3 on; they stay open here. */
   readonly descriptors?: readonly number[];
+  /** What `command` does to itself before anything else; for a launcher that does not start `command`. */
+  readonly restraint?: Restraint;
+}
+
+/** How a process holds itself before it runs what it is for. */
+export interface Restraint {
+  /** Files of control groups, which it joins by writing 0 to them. */
+  readonly joins: readonly string[];
+  /** Its limits, by the letters that a shell's `ulimit` has for them, in the units of the shell. */
+  readonly limits: readonly ShellLimit[];
+  /** How much it steps back for others, 0 to 19. */
+  readonly nice: number;
+}
+
+/** A limit of the system: what reaches the soft one is told, or fails; the hard one can never be raised. */
+export interface ShellLimit {
+  /** Blocks of 512 bytes, KiB, seconds, descriptors. Source: POSIX, `ulimit`; dash(1). */
+  readonly option: 'f' | 'd' | 't' | 'n';
+  readonly soft: number;
+  readonly hard: number;
 }
 
 /** How a process ended: exactly one of the two is not null. */
@@ -32,6 +52,9 @@ export interface Output {
   readonly isClosed: boolean;
   listen(listener: OutputListener): void;
   stream(): Readable;
+  /** Reads no more for now, as far as it is read by a stream already. */
+  pause(): void;
+  resume(): void;
   /** Lets go of it. Safe to call again. */
   destroy(): void;
 }

@@ -25,10 +25,10 @@ test.each(each)('$point: $cause under on_failure: deny [AO-7-36@oneshot]', ({ po
   expect([answer.verdict, error]).toEqual(expected);
 });
 
-const others = ['OUTPUT_LIMIT', 'REPLY_MALFORMED', 'SERVER_EXIT', 'INTERNAL'] as const;
+const others = ['OUTPUT_LIMIT', 'REPLY_MALFORMED', 'SERVER_EXIT', 'LIMIT_EXCEEDED', 'INTERNAL'] as const;
 
 test.each(points.flatMap((point) => others.map((code) => ({ point, code }))))(
-  '$point: $code passes only where nothing can be denied [AO-7-37@oneshot]',
+  '$point: $code passes only where nothing can be denied [AO-7-37@oneshot DS-LIM-08]',
   ({ point, code }) => {
     const isOpen = ['SessionStart', 'SessionEnd', 'PreCompact'].includes(point);
     expect(say(ask({ point, reply: fault(code) }))).toBe(isOpen ? 'allow ""' : `deny ${code}`);

@@ -190,9 +190,14 @@ const faults = [
     fault: new RuntimeError('OUTPUT_LIMIT', 'too much'),
     text: 'Failed to execute hook pre_tool on guard_tool: too much',
   },
+  {
+    title: 'a limit of ours',
+    fault: new RuntimeError('LIMIT_EXCEEDED', 'too much memory'),
+    text: 'Failed to execute hook pre_tool on guard_tool: too much memory',
+  },
 ];
 
-test.each(faults)('$title ends the turn [CH-5-01@oneshot CH-5-05@oneshot]', ({ fault, text }) => {
+test.each(faults)('$title ends the turn [CH-5-01@oneshot CH-5-05@oneshot DS-LIM-08]', ({ fault, text }) => {
   const expected = `abort ${JSON.stringify(text)} turn`;
   expect([say(readAt('pre_tool', fault)), say(readAt('pre_tool', fault, 'deny'))]).toEqual([
     expected,

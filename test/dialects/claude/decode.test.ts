@@ -299,6 +299,12 @@ const faults: readonly Row[] = [
     means: 'deny OUTPUT_LIMIT',
   },
   {
+    title: 'a limit of ours is let pass by no rule',
+    cites: 'DS-LIM-08',
+    reply: new RuntimeError('LIMIT_EXCEEDED', 'too much memory'),
+    means: 'deny LIMIT_EXCEEDED',
+  },
+  {
     title: 'a defect of ours is let pass by no rule',
     cites: 'CC-9-01',
     reply: new RuntimeError('INTERNAL', 'defect'),

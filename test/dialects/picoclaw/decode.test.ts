@@ -208,6 +208,7 @@ const faults: readonly Fault[] = [
   { title: 'a failed start', cites: 'PC-3-08', code: 'PROCESS_START', means: 'deny' },
   { title: 'an open circuit', cites: 'PC-3-08', code: 'SERVER_CIRCUIT_OPEN', means: 'deny' },
   { title: 'a full pipe', cites: 'PC-5-15', code: 'SERVER_BUSY', means: 'deny' },
+  { title: 'a limit of ours', cites: 'DS-LIM-08', code: 'LIMIT_EXCEEDED', means: 'deny' },
   ...(['SERVER_EXIT', 'REPLY_MALFORMED', 'PROCESS_TIMEOUT', 'OUTPUT_LIMIT'] as const).map((code) => ({
     title: `${code} at the hello`,
     cites: 'PC-3-08',

@@ -26,6 +26,7 @@ export function playProcess(): PlayedProcess {
     },
     terminate: async () => end({ exitCode: null, signal: 'SIGTERM' }),
     killGroup: () => end({ exitCode: null, signal: 'SIGKILL' }),
+    limitFault: () => undefined,
     startFault: () => undefined,
     release: () => {},
   };

@@ -59,6 +59,14 @@ export class PipeOutput implements Output {
     }
   }
 
+  pause(): void {
+    this.#opened?.pause();
+  }
+
+  resume(): void {
+    this.#opened?.resume();
+  }
+
   destroy(): void {
     if (this.#opened !== undefined) {
       this.#opened.destroy();

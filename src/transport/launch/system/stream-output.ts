@@ -15,6 +15,12 @@ export function streamOutput(stream: Readable): Output {
       stream.once('close', onClose);
     },
     stream: () => stream,
+    pause: () => {
+      stream.pause();
+    },
+    resume: () => {
+      stream.resume();
+    },
     destroy: () => {
       stream.destroy();
     },

@@ -55,7 +55,7 @@ async function runTrue(
     const request = { ...command, command: program, args, descriptors: [status.fd] };
     const launched = await launch(request);
     const { pid, stdin, stdout, stderr, ended } = launched;
-    const words = collect(stderr, MAX_WORDS);
+    const words = collect(stderr, { maxBytes: MAX_WORDS });
     const isOver = await waitForSettled(Promise.all([ended, words.done]), PROBE_MS);
     if (!isOver) signalGroup(pid, 'SIGKILL');
     const said = Buffer.from(words.bytes() ?? '').toString();
