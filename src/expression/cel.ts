@@ -1,6 +1,7 @@
 import type { ASTNode, Environment, ParseResult } from '@marcbachmann/cel-js';
 import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
+import { shorten } from '../text/shorten.ts';
 import { boundLoops } from './cel-cost.ts';
 import {
   childNodesOf,
@@ -42,7 +43,7 @@ export function compileCode(code: string, environment: Environment, path: TreePa
       return plainFromCel(steps === undefined ? runBounded(celScope(scope, names)) : readPath(steps, scope));
     } catch (cause) {
       const reason = summaryOf(cause);
-      throw new RuntimeError('EXPRESSION_FAILED', `\`\${${code}}\` failed: ${reason}`, {
+      throw new RuntimeError('EXPRESSION_FAILED', `\`\${${shorten(code, 300)}}\` failed: ${reason}`, {
         hint: reason.startsWith('No such key') ? 'Where a key may be absent, write `.?key`.' : undefined,
         details: { expression: code },
         cause,
@@ -65,7 +66,9 @@ function check(code: string, environment: Environment, path: TreePath): Checked 
     if (error === undefined) return { run, type: type ?? 'dyn' };
     throw error;
   } catch (thrown) {
-    throw new ExpressionError(code, `\`\${${code}}\` is no expression: ${summaryOf(thrown)}`, { path });
+    throw new ExpressionError(code, `\`\${${shorten(code, 300)}}\` is no expression: ${summaryOf(thrown)}`, {
+      path,
+    });
   }
 }
 

@@ -1,3 +1,4 @@
+import { shorten } from '../text/shorten.ts';
 import { ExpressionError, type TreePath } from './error.ts';
 
 /** A piece of a text: what stands as it is, or the code of one `${…}`. */
@@ -29,7 +30,7 @@ export function splitTemplate(text: string, path: TreePath): TemplatePart[] {
  * CEL's tokens that may contain a brace (triple and single quoted strings, comments), and braces themselves.
  */
 const braceTokens =
-  /('''|""")(?:\\.|(?!\1).)*\1|"(?:\\.|[^"\\\n\r])*"|'(?:\\.|[^'\\\n\r])*'|\/\/[^\n]*|[{}]/gs;
+  /('''|""")(?:\\.|(?!\1)[^\\])*\1|"(?:\\.|[^"\\\n\r])*"|'(?:\\.|[^'\\\n\r])*'|\/\/[^\n]*|[{}]/gs;
 
 /** The position of the brace that closes the expression which starts at `start`. */
 function endOfCode(text: string, start: number, path: TreePath): number {
@@ -40,5 +41,5 @@ function endOfCode(text: string, start: number, path: TreePath): number {
     if (depth === 0) return start + match.index;
   }
   const code = text.slice(start);
-  throw new ExpressionError(code, `\`\${${code}\` has no closing brace`, { path });
+  throw new ExpressionError(code, `\`\${${shorten(code, 300)}\` has no closing brace`, { path });
 }

@@ -18,7 +18,8 @@ export function escapeInvisibleLine(text: string): string {
 
 /** What scripts and emoji cannot be written without: joiners and variants, but not behind letters that have none. */
 const legitimateInvisible = [
-  String.raw`(?<=[[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]--[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{DI}]]\ufe0f?)[\u200c\u200d]`,
+  String.raw`(?<=[[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]--[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{DI}]])[\u200c\u200d]`,
+  String.raw`(?<=[\p{Extended_Pictographic}&&\p{Emoji}]\ufe0f)\u200d`,
   String.raw`(?<=\p{Emoji})[\ufe0e\ufe0f]`,
   String.raw`(?<=\p{scx=Han})[\ufe00-\ufe02\u{e0100}-\u{e01ef}]`,
   // Arabic and Syriac signs that embrace digits; and what lines are made of.

@@ -1,4 +1,5 @@
 import { type Document, type LineCounter, parseAllDocuments, type YAMLError } from 'yaml';
+import { shorten } from '../text/shorten.ts';
 import type { Problem, SourceLocation } from './problem.ts';
 
 /** The message for nesting beyond our limit or that of the parser. */
@@ -23,9 +24,12 @@ function wordSyntax(error: YAMLError): string {
   if (error.code === 'RESOURCE_EXHAUSTION') return tooDeep;
   if (error.code === 'NON_STRING_KEY') return 'a key must be text, not a list or a mapping';
   if (error.code === 'TAG_RESOLVE_FAILED')
-    return `${lowerFirst(error.message)}; the value is read as if it had none`;
-  return `YAML: ${lowerFirst(error.message)}`;
+    return `${shorten(lowerFirst(error.message), MAX_MESSAGE)}; the value is read as if it had none`;
+  return `YAML: ${shorten(lowerFirst(error.message), MAX_MESSAGE)}`;
 }
+
+/** The parser quotes what it found, which may be the whole file. */
+const MAX_MESSAGE = 300;
 
 /** For a parser’s sentence that goes on after a colon. */
 export function lowerFirst(text: string): string {

@@ -90,7 +90,10 @@ export class SseParser {
     this.#isFirstLine = false;
     const text = isMarked ? line.slice(1) : line;
     this.#chars += lineEnd.length;
-    if (readLine(this.#open, text)) this.#open.raw.push(line, lineEnd);
+    const { raw } = this.#open;
+    // Behind a line that was left out, a line feed would belong to the carriage return before it, and be no blank line.
+    const isJoined = line === '' && lineEnd === '\n' && raw.at(-1) === '\r';
+    if (readLine(this.#open, text)) raw.push(line, isJoined ? '\r\n' : lineEnd);
     else this.#drop(line.length + lineEnd.length);
     if (text === '') events.push(this.#closeEvent());
   }

@@ -20,6 +20,6 @@ export function findRequestId(bytes: Uint8Array): number | undefined {
 
 function readIdAfter(text: string, keyEnd: number): number | undefined {
   // What follows the number shows that no digit of it was cut off.
-  const match = /^\s*:\s*"?(\d{1,15})(?:\.\d+)?"?\s*[,}]/.exec(text.slice(keyEnd, keyEnd + 80));
-  return match ? Number(match[1]) : undefined;
+  const match = /^\s*:\s*("?)(\d{1,15})(?:\.\d+)?\1\s*[,}]/.exec(text.slice(keyEnd, keyEnd + 80));
+  return match ? Number(match[2]) : undefined;
 }
