@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { basename, delimiter, resolve } from 'node:path';
 
 /** Why the system cannot run a file that is there and executable, and what to do about it. */
@@ -12,7 +12,8 @@ export interface LoadFault {
 /** The first bytes of a file, as many as Linux reads of a `#!` line (BINPRM_BUF_SIZE in linux/binfmts.h). */
 function readHead(path: string): Buffer {
   const head = Buffer.alloc(256);
-  const file = openSync(path, 'r');
+  // To open a pipe that nobody writes to would otherwise take for ever.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     return head.subarray(0, readSync(file, head, 0, head.length, 0));
   } finally {

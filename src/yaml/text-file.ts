@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { readFileSync } from 'node:fs';
 import { RuntimeError } from '../errors.ts';
 import { systemCode, whyUnreadable } from '../files/file-error.ts';
+import { readBounded } from '../files/read-bounded.ts';
 import type { Problem } from './problem.ts';
 
 /** Reads a UTF-8 file, without its byte order mark, or says where it is not UTF-8. Throws FILE_UNREADABLE. */
@@ -12,7 +12,7 @@ export function readText(file: string): string | Problem {
 
 function readBytes(file: string): Buffer {
   try {
-    return readFileSync(file);
+    return readBounded(file);
   } catch (cause) {
     const more = systemCode(cause) === 'ENOTDIR' ? ': a part of its path is a file' : '';
     throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}${more}`, { cause });

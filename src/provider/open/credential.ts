@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import type { HostEnv } from '../../binding/env.ts';
 import type { ProviderConfig } from '../../config/config.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
+import { readBounded } from '../../files/read-bounded.ts';
 
 export interface CredentialSources {
   readonly env: HostEnv;
@@ -43,7 +43,7 @@ async function findKey(
   { env, folder, variables, required }: CredentialSources,
 ): Promise<string | undefined> {
   if (credential.apiKey) return credential.apiKey;
-  if (credential.file) return await readKeyFile(id, credential.file, folder);
+  if (credential.file) return readKeyFile(id, credential.file, folder);
   if (credential.env) {
     const value = readVariable(env, credential.env);
     if (value !== undefined) return value;
@@ -59,11 +59,14 @@ async function findKey(
   throw unusableError(id, `${type} needs an API key`, `Set ${names}, or give the entry a \`credential\`.`);
 }
 
-async function readKeyFile(id: string, file: string, folder: string): Promise<string> {
+/** Bytes. */
+const LARGEST_KEY = 64 * 1024;
+
+function readKeyFile(id: string, file: string, folder: string): string {
   const path = isAbsolute(file) ? file : join(folder, file);
   let key: string;
   try {
-    key = await readFile(path, 'utf8');
+    key = readBounded(path, LARGEST_KEY).toString();
   } catch (thrown) {
     throw unusableError(id, `its credential_file cannot be read: ${toRuntimeError(thrown).message}`);
   }

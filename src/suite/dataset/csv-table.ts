@@ -48,9 +48,15 @@ function readHeader({ line, content }: TextRecord, { file, delimiter }: TableOpt
   refuseOtherSeparator(fields, { file, line, delimiter });
   const nameless = fields.indexOf('');
   if (nameless !== -1) throw badHeader(file, line, `column ${nameless + 1} has no name`);
-  const repeated = fields.find((name, index) => fields.indexOf(name) !== index);
+  const repeated = findRepeated(fields);
   if (repeated !== undefined) throw badHeader(file, line, `two columns have the name "${repeated}"`);
   return fields;
+}
+
+/** In one walk: a header may have a million columns. */
+function findRepeated(fields: readonly string[]): string | undefined {
+  const names = new Set<string>();
+  return fields.find((name) => names.size === names.add(name).size);
 }
 
 /** A header of one column in which another separator stands was separated by that one. */

@@ -63,8 +63,17 @@ export function allowedVariables({ document }: ImportContext, names: readonly st
   return names.filter((name) => allowed.includes(name));
 }
 
-/** `*` stands for any text. */
+/** `*` stands for any text. Each part is looked for behind the last one, which takes no longer for many stars. */
 function fitsPattern(url: string, pattern: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`, 's').test(url);
+  const [first = '', ...parts] = pattern.split('*');
+  const last = parts.pop();
+  if (last === undefined) return url === pattern;
+  if (!url.startsWith(first) || !url.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of parts) {
+    const found = url.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  return at + last.length <= url.length;
 }
