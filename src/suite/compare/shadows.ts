@@ -1,4 +1,4 @@
-import { escapeInvisibleLine as oneLine } from '../../text/escape-invisible.ts';
+import { escapeShownLine as oneLine } from '../../text/escape-commands.ts';
 import { cut } from '../../text/width.ts';
 import { formatCount, formatDuration, formatPercent } from '../report/numbers.ts';
 import type { Change, Comparison, EvalDifference } from './comparison.ts';

@@ -1,4 +1,4 @@
-import { escapeInvisibleLine as oneLine } from '../../text/escape-invisible.ts';
+import { escapeShownLine as oneLine } from '../../text/escape-commands.ts';
 import type { GateResult, RowProblem, SuiteReport } from '../run/record.ts';
 import { formatCount } from './numbers.ts';
 import { bailedSentence, countProblems, explainGate, nameGate } from './wording.ts';

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { type OutputSink, openOutputSink } from '../../files/output-sink.ts';
 import { stringifyJson } from '../../json/json.ts';
+import { escapeCommands } from '../../text/escape-commands.ts';
 import { escapeInvisible } from '../../text/escape-invisible.ts';
 import type { Invocation, OutputStream } from './invocation.ts';
 import { formatColumns } from './show/columns.ts';
@@ -24,7 +25,7 @@ export interface Terminal {
   /** stdout, for what waits for its reader. */
   readonly stdout: StdoutSink;
   readonly stderr: StderrSink;
-  /** stdout, whole lines. */
+  /** stdout, whole lines. What a terminal or the log of a CI would obey, or nobody sees, is escaped, but for our styles, as in all for people. */
   print(text: string): void;
   /** stdout, rows as aligned columns. */
   printColumns(rows: readonly (readonly string[])[]): void;
@@ -38,7 +39,7 @@ export interface Terminal {
   printStderr(text: string): void;
   /** stderr, the hint of a fault, if it has one. */
   printHint(fault: { readonly hint: string } | undefined): void;
-  /** stderr, as it is. */
+  /** stderr, without an end of line. */
   writeStderr(text: string): void;
   /** The text in that style, where stdout shows styles. */
   styleStdout(style: Style, text: string): string;
@@ -57,10 +58,12 @@ export function openTerminal(invocation: Invocation, colour: boolean): Terminal 
   const sink = openStdoutSink(hasColour, stdout);
   const styler = (isShown: boolean) => (style: Style, text: string) =>
     isShown ? styleText(style, text, { validateStream: false }) : text;
-  const print = (text: string) => {
+  const printRaw = (text: string) => {
     stdout.write(`${text}\n`);
   };
-  const printStderr = (text: string) => stderr.write(`${text}\n`);
+  const print = (text: string) => printRaw(escapeForReader(text, hasColour));
+  const writeStderr = (text: string) => stderr.write(escapeForReader(text, hasErrorColour));
+  const printStderr = (text: string) => writeStderr(`${text}\n`);
   return {
     hasColour,
     hasErrorColour,
@@ -68,25 +71,40 @@ export function openTerminal(invocation: Invocation, colour: boolean): Terminal 
     stderr,
     print,
     printColumns: (rows) => print(formatColumns(rows, sink.columns)),
-    printValue: (text) => print(isTTY ? escapeInvisible(text) : text),
+    printValue: (text) => printRaw(isTTY ? escapeInvisible(text) : text),
     printJson: (document) => {
       const text = stringifyJson(document);
-      print(isTTY ? escapeControls(text) : text);
+      printRaw(isTTY ? escapeControls(text) : text);
     },
     printStderr,
     printHint: (fault) => {
-      if (fault !== undefined && fault.hint !== '') printStderr(`hint: ${escapeInvisible(fault.hint)}`);
+      if (fault !== undefined && fault.hint !== '') printStderr(`hint: ${fault.hint}`);
     },
-    writeStderr: stderr.write,
+    writeStderr,
     styleStdout: styler(hasColour),
     styleStderr: styler(hasErrorColour),
   };
 }
 
-/** Escapes characters that JSON allows, but terminals obey or take for a change of writing direction. */
+/** Texts of others stand in nearly all that is shown: names, reasons, paths, messages of the system. */
+function escapeForReader(text: string, hasStyles: boolean): string {
+  const harmless = escapeCommands(text);
+  if (!hasStyles) return escapeInvisible(harmless);
+  // Every second part is a style.
+  return harmless
+    .split(ownStyle)
+    .map((part, index) => (index % 2 === 0 ? escapeInvisible(part) : part))
+    .join('');
+}
+
+/** What `styleText` writes of the styles that we use. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a style begins with one.
+const ownStyle = /(\u001b\[(?:1|2|22|31|32|33|36|39)m)/;
+
+/** Escapes characters that JSON allows, but terminals obey, take for a change of writing direction, or do not show. */
 function escapeControls(json: string): string {
   return json.replaceAll(
-    /[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    /[\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g,
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

@@ -1,4 +1,4 @@
-import { escapeInvisibleLine as oneLine } from '../../../text/escape-invisible.ts';
+import { escapeShownLine as oneLine } from '../../../text/escape-commands.ts';
 import { cut } from '../../../text/width.ts';
 import type { Classification, EvalStats, Latency, RunSummary, Stats } from '../../run/record.ts';
 import { formatDuration, formatMean, formatPercent } from '../numbers.ts';

@@ -1,4 +1,4 @@
-import { escapeInvisibleLine as oneLine } from '../../../text/escape-invisible.ts';
+import { escapeShownLine as oneLine } from '../../../text/escape-commands.ts';
 import { cut } from '../../../text/width.ts';
 import type { Failure, RowProblem, RunSummary } from '../../run/record.ts';
 import { formatCount, formatListed, formatRate } from '../numbers.ts';
