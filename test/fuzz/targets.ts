@@ -1,0 +1,33 @@
+import type { Target } from './target.ts';
+
+/** Loads a target. A module of its own each, so that a run loads, and watches, only the code of its target. */
+export const targets: Readonly<Record<string, () => Promise<Target>>> = {
+  json: async () => (await import('./targets/json.ts')).json,
+  lines: async () => (await import('./targets/lines.ts')).lines,
+  rpc: async () => (await import('./targets/rpc.ts')).rpc,
+  sse: async () => (await import('./targets/sse.ts')).sse,
+  text: async () => (await import('./targets/text.ts')).text,
+  native: async () => (await import('./targets/native.ts')).native,
+  claude: async () => (await import('./targets/foreign.ts')).claude,
+  agentao: async () => (await import('./targets/foreign.ts')).agentaoRules,
+  chibi: async () => (await import('./targets/foreign.ts')).chibiPlugins,
+  picoclaw: async () => (await import('./targets/foreign.ts')).picoclaw,
+  expressions: async () => (await import('./targets/expressions.ts')).expressions,
+  templates: async () => (await import('./targets/expressions.ts')).templates,
+  patterns: async () => (await import('./targets/patterns.ts')).patterns,
+  yaml: async () => (await import('./targets/yaml.ts')).yaml,
+  chat: async () => (await import('./targets/gateway.ts')).chat,
+  responses: async () => (await import('./targets/gateway.ts')).responses,
+  messages: async () => (await import('./targets/gateway.ts')).messages,
+  embeddings: async () => (await import('./targets/gateway.ts')).embeddings,
+  datasets: async () => (await import('./targets/datasets.ts')).datasets,
+  pii: async () => (await import('./targets/pii.ts')).pii,
+  config: async () => (await import('./targets/files.ts')).config,
+  suites: async () => (await import('./targets/files.ts')).suites,
+  pipelines: async () => (await import('./targets/files.ts')).pipelines,
+  imports: async () => (await import('./targets/files.ts')).imports,
+  recordings: async () => (await import('./targets/recordings.ts')).recordings,
+  reports: async () => (await import('./targets/reports.ts')).reports,
+  redaction: async () => (await import('./targets/redaction.ts')).redaction,
+  encodings: async () => (await import('./targets/redaction.ts')).encodings,
+};

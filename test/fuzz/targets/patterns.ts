@@ -1,0 +1,100 @@
+import { findMatcherFaults, matches as matchesAgentao } from '../../../src/dialects/agentao/matcher.ts';
+import { matchesGlob } from '../../../src/dialects/claude/condition/glob.ts';
+import { findMatcherFault, matches as matchesClaude } from '../../../src/dialects/claude/matcher.ts';
+import { compileLinearFromJs } from '../../../src/text/linear-pattern.ts';
+import { compileSafe } from '../../../src/text/safe-pattern.ts';
+import { holds, type Target } from '../target.ts';
+
+/** A pattern on its first line, and the text that it is looked for in, also many times as long. */
+export const patterns: Target = {
+  seeds: [
+    '^(a+)+$\naaaaaaaaaaaaaaaaaaaaaaaa!',
+    '(?:x|y)*z{1,3}[^a-c\\d]\\bfoo\\.bar$\nxyxyzz foo.bar',
+    '^(?=(a+)+$)a\naaaa',
+    'Edit|Write\nWrite',
+    'mcp__.*__x*\nmcp__a__xx',
+    '[\\w.-]+@[\\w-]+\\.\\w{2,}\nann@example.com',
+    '*a*b*c?\naxxbxxcx',
+  ],
+  tokens: [
+    ...[
+      '(',
+      ')',
+      '*',
+      '+',
+      '?',
+      '|',
+      '^',
+      '$',
+      '.',
+      '[',
+      ']',
+      '{1,3}',
+      '{2,}',
+      '\\d',
+      '\\w',
+      '\\s',
+      '\\b',
+      '(?:',
+      '(?=',
+    ],
+    ...[
+      '(?!',
+      '(?<=',
+      '\\1',
+      '[^a]',
+      '\\p{L}',
+      '\\u{41}',
+      '.*',
+      '.+?',
+      '(a|a)*',
+      '(a*)*',
+      'aaaa',
+      '\n',
+      '\ud800',
+      '\\/',
+    ],
+  ],
+  maxLength: 60,
+  run: (input) => {
+    const at = input.indexOf('\n');
+    const [source, text] = at === -1 ? [input, ''] : [input.slice(0, at), input.slice(at + 1)];
+    matchesGlob(source, text);
+    matchesClaude('PreToolUse', source, text);
+    findMatcherFault('PreToolUse', source);
+    matchesAgentao('PreToolUse', { toolName: source }, [text]);
+    findMatcherFaults('PreToolUse', { toolName: source });
+    const native = tryNative(source);
+    if (native === undefined) return;
+    const safe = compileSafe(source);
+    // What V8 itself may need for ever is left to the safe engine alone.
+    const isCheap = !/[*+{?]/.test(source) || text.length < 12;
+    const linear = compileLinearFromJs(source, '');
+    const isPlain = !/[\ud800-\udfff]/.test(text + source);
+    const found = testIn(safe.test, text);
+    if (isCheap && found !== undefined) {
+      holds(native.test(text) === found, 'found where JavaScript finds it', source, text);
+      if (linear !== undefined && isPlain)
+        holds(linear.test(text) === found, 'the linear engine', source, text);
+    }
+    testIn(safe.test, text.repeat(8));
+  },
+};
+
+function tryNative(source: string): RegExp | undefined {
+  try {
+    return new RegExp(source);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined when it would have taken too long. */
+function testIn(test: (text: string) => boolean, text: string): boolean | undefined {
+  try {
+    return test(text);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
