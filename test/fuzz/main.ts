@@ -5,20 +5,30 @@ import { addToRecord } from './record.ts';
 import { runTarget, type TargetRun } from './run-target.ts';
 import { targets } from './targets.ts';
 
-// npm run fuzz [-- --target NAME]… [--inputs N] [--seconds T] [--seed S] [--record]
+// npm run fuzz [-- --target NAME]… [--inputs N] [--seconds T] [--seed S] [--jobs N] [--record]
 const { values } = parseArgs({
   options: {
     target: { type: 'string', multiple: true, default: Object.keys(targets) },
     inputs: { type: 'string', default: '50000' },
     seconds: { type: 'string', default: '30' },
     seed: { type: 'string', default: '1' },
+    jobs: { type: 'string', default: '1' },
     record: { type: 'boolean', default: false },
   },
 });
 const folder = fileURLToPath(new URL('../../node_modules/.cache/fuzz/', import.meta.url));
 mkdirSync(folder, { recursive: true });
 let hasFindings = false;
-for (const name of values.target) {
+const waiting = [...values.target];
+await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+process.exitCode = hasFindings ? 1 : 0;
+
+/** One of the jobs that go on at once: target after target, each in a thread. */
+async function work(): Promise<void> {
+  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) await tryTarget(name);
+}
+
+async function tryTarget(name: string): Promise<void> {
   const kept = readKept(name);
   const run = await runTarget(name, {
     inputs: Number(values.inputs),
@@ -31,8 +41,6 @@ for (const name of values.target) {
   if (values.record) addToRecord(name, run);
   hasFindings ||= run.findings.length > 0;
 }
-process.exitCode = hasFindings ? 1 : 0;
-
 /** The inputs that earlier runs have found worth keeping. */
 function readKept(name: string): readonly string[] {
   try {

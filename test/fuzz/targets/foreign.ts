@@ -80,6 +80,12 @@ const claudePoints = [...guards, ...claudeEvents.filter((event) => !guards.inclu
 /** What a handler of Claude Code prints. Sources of the rules: docs/protocols/claude-code-hooks.md. */
 export const claude: Target = {
   seeds: seedsAt(guards, [
+    ...['approve', 'Allow', 'yes'].map((behavior) =>
+      JSON.stringify({ hookSpecificOutput: { decision: { behavior } } }),
+    ),
+    ...['approve', 'Allow', 'yes'].map((permissionDecision) =>
+      JSON.stringify({ hookSpecificOutput: { permissionDecision } }),
+    ),
     '{"continue":true,"decision":"block","reason":"no"}',
     '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"a":1}}}',
     '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{}}}}',

@@ -10,6 +10,8 @@ import { holds, isSame, type Target } from '../target.ts';
 /** What reads JSON texts by their characters, against JSON.parse. */
 export const json: Target = {
   seeds: [
+    // As deep as may be, and deeper.
+    ...[1_000, 1_001].map((levels) => `${'['.repeat(levels)}${']'.repeat(levels)}`),
     '{"a":[1,-0.5e+3,"x\\u00e9\\n\\"",true,false,null,{}],"b":{"a":{"a":[]}},"__proto__":1}',
     ' [ 1 , [ [ "]" , "}" ] ] , { "a" : { "b" : "\\\\" } } ] ',
     '{"a":12345678901234567890,"a":0.10000000000000000001,"\\u0061":1e400}',
@@ -31,6 +33,7 @@ export const json: Target = {
       '\u00a0',
     ],
   ],
+  maxLength: 2_100,
   run: (text) => {
     const value = tryParse(text);
     isSame(problemOf(text), value === undefined ? 'is not JSON' : problemIn(text, value), 'strict reading');

@@ -26,6 +26,8 @@ export const lines: Target = {
     for (let at = 0; at < bytes.length; at += size) splitter.push(bytes.subarray(at, at + size));
     splitter.end();
     isSame(found, wanted(bytes.toString('latin1')), 'lines');
+    // It makes a buffer of a mebibyte.
+    if (input.length % 8 > 0) return;
     const scanned: string[] = [];
     await scanLines(
       async (into, position) => bytes.copy(into, 0, position, position + size),

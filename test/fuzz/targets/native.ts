@@ -18,6 +18,9 @@ const events = [
 export const native: Target = {
   seeds: [
     '2{"allow": true}',
+    // Near misses of what allows.
+    ...['"true"', '1', '{}', '[true]', 'null', 'TRUE'].map((word) => `2{"allow": ${word}}`),
+    '2{"allow": true, "Allow": false}',
     '0{"allow": true, "replace": {"messages": [{"role": "user", "content": "[redacted]"}]}, "metadata": {"n": 1}}',
     '2{"allow": true, "replace": {"args": {"a": 1}}, "reason": "fine"}',
     '1{"allow": false, "enforced": true, "reason": "no", "metadata": {"replacement": "x"}}',
