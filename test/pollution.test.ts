@@ -45,7 +45,7 @@ test('a column of CSV may have such a name', async () => {
   );
 });
 
-test('an expression reads own members only, and makes objects of its own', () => {
+test('an expression reads own members only, and makes objects whose prototype is nobody’s', () => {
   const evaluate = (code: string, args: unknown) => {
     try {
       return compileExpressions(`\${${code}}`, ['args']).evaluate({ args });
@@ -56,7 +56,9 @@ test('an expression reads own members only, and makes objects of its own', () =>
   expect(evaluate('args.__proto__.polluted', {})).toBe('refused');
   expect(evaluate('args.constructor.prototype', {})).toBe('refused');
   expect(evaluate('args.__proto__.polluted', JSON.parse(hostile))).toBe(1);
-  expect(Object.keys(Object(evaluate('{"__proto__": {"polluted": 1}}', {})))).toEqual(['__proto__']);
+  const made = [evaluate('{"__proto__": {"polluted": 1}}', {})];
+  made.push(evaluate('{args.key: {"polluted": 1}}', { key: '__proto__' }));
+  expect(made.map((value) => Reflect.get(Object(value), 'polluted'))).toEqual([undefined, undefined]);
   expect(
     Object.keys(Object(compileExpressions(JSON.parse(hostile), ['args']).evaluate({ args: {} }))),
   ).toEqual(own);

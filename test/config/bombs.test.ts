@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { configText, native, told } from './told.ts';
 
-const times = 100_000;
+const times = 20_000;
 const list = (count: number, text: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => text(at)).join('\n');
 const tens = (name: string) => Array.from({ length: 10 }, () => name).join(', ');
@@ -20,20 +20,20 @@ test.each([
   ['an alias as a key', 'a: &a [x]\n*a : 1\n'],
   ['an anchor in a key', '? &a [x]\n: *a\n'],
   ['an alias of nothing', 'a: *b\n'],
-  ['lists 10^5 deep', '['.repeat(times) + ']'.repeat(times)],
-  ['mappings 10^5 deep', '{a: '.repeat(times) + '}'.repeat(times)],
-  ['items 10^5 deep', `${'- '.repeat(times)}x`],
-  ['keys 10^5 deep', `${'? '.repeat(times)}x`],
+  ['lists 20,000 deep', '['.repeat(times) + ']'.repeat(times)],
+  ['mappings 20,000 deep', '{a: '.repeat(times) + '}'.repeat(times)],
+  ['items 20,000 deep', `${'- '.repeat(times)}x`],
+  ['keys 20,000 deep', `${'? '.repeat(times)}x`],
   ['blocks 3,000 deep', list(3_000, (at) => `${' '.repeat(at)}a:`)],
   ['a NUL', 'a: "\0"\nb: \0'],
   ['nothing but tabs', `spec:\n${'\t\ta: 1\n'.repeat(1_000)}`],
   ['UTF-16', Buffer.from('kind: RuntimeConfig\n', 'utf16le')],
   ['Latin-1', Buffer.from('kind: Éléphant\n', 'latin1')],
-  ['10^5 errors', 'a: b: c\n'.repeat(times)],
-  ['10^5 documents', '--- a\n'.repeat(times)],
-  ['10^5 anchors', '&a '.repeat(times)],
-  ['10^5 quotes', "'".repeat(times)],
-  ['10^5 unknown keys', configText(native, `\n${list(times, (at) => `u${at}: 1`)}`)],
+  ['20,000 errors', 'a: b: c\n'.repeat(times)],
+  ['20,000 documents', '--- a\n'.repeat(times)],
+  ['20,000 anchors', '&a '.repeat(times)],
+  ['20,000 quotes', "'".repeat(times)],
+  ['20,000 unknown keys', configText(native, `\n${list(times, (at) => `u${at}: 1`)}`)],
   [
     '10^4 times the same key',
     configText(
@@ -42,7 +42,7 @@ test.each([
     ),
   ],
   [
-    'an expression of 10^5 brackets',
+    'an expression of 20,000 brackets',
     configText(
       native,
       `\ntools:\n  t:\n    approval: {when: "\${${'('.repeat(times)}}"}\n    exec: {command: cat}`,

@@ -81,7 +81,7 @@ const claudePoints = [...guards, ...claudeEvents.filter((event) => !guards.inclu
 export const claude: Target = {
   seeds: seedsAt(guards, [
     ...['approve', 'Allow', 'yes'].map((behavior) =>
-      JSON.stringify({ hookSpecificOutput: { decision: { behavior } } }),
+      JSON.stringify({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior } } }),
     ),
     ...['approve', 'Allow', 'yes'].map((permissionDecision) =>
       JSON.stringify({ hookSpecificOutput: { permissionDecision } }),

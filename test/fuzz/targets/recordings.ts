@@ -1,6 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openCassetteIndex } from '../../../src/cassette/cassette-index.ts';
 import { scanCassette } from '../../../src/cassette/scan.ts';
@@ -8,8 +7,8 @@ import { outcomeFromStored } from '../../../src/cassette/stored-outcome.ts';
 import { openRecordedCalls } from '../../../src/provider/recording/recorded-calls.ts';
 import { codedLater, type Target } from '../target.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fuzz-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = join(import.meta.dirname, '../../../node_modules/.cache/fuzz/files');
+mkdirSync(folder, { recursive: true });
 const file = join(folder, 'a.cassette');
 const lines = readFileSync(join(import.meta.dirname, '../../fixtures/records/desk.cassette'), 'utf8').split(
   '\n',
