@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readHead } from '../../src/files/interpreter.ts';
+import { tryReadHead } from '../../src/files/interpreter.ts';
 import { readBounded } from '../../src/files/read-bounded.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'read-'));
@@ -34,7 +34,7 @@ test('a pipe that nobody writes to is refused, and so is a socket', async () => 
   execFileSync('mkfifo', [file('pipe')]);
   expect(() => readBounded(file('pipe'))).toThrow('it is a pipe');
   // Of a script only the beginning is looked at.
-  expect(() => readHead(file('pipe'))).toThrow();
+  expect(tryReadHead(file('pipe')) ?? '').toHaveLength(0);
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(file('socket'), resolve));
   expect(() => readBounded(file('socket'))).toThrow();

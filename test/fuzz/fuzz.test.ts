@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fuzz } from './fuzz-loop.ts';
+import { readRecord, withTable } from './record.ts';
 import type { Target } from './target.ts';
 import { targets } from './targets.ts';
 import { tryInput } from './try-input.ts';
@@ -39,6 +40,15 @@ const shortRuns: Readonly<Record<string, number>> = {
 
 test('every mended input belongs to a target', () => {
   expect(Object.keys(mended).filter((name) => targets[name] === undefined)).toEqual([]);
+});
+
+test('the record has more than ten million inputs, and the page says so', () => {
+  const record = readRecord();
+  expect(Object.keys(record).filter((name) => targets[name] === undefined)).toEqual([]);
+  const counts = Object.values(record).map(({ inputs }) => inputs);
+  expect(counts.reduce((sum, inputs) => sum + inputs, 0)).toBeGreaterThan(10_000_000);
+  const page = readFileSync(join(import.meta.dirname, '../../docs/fuzzing.md'), 'utf8');
+  expect(withTable(page, record)).toBe(page);
 });
 
 const bugs: Readonly<Record<string, Target['run']>> = {
