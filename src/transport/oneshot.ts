@@ -131,7 +131,7 @@ async function takeReply(
       await Promise.race([isRead, stdout.flowing()]);
       await drain(isRead, binding.drainMs);
       // What has to wait for room is not lost.
-    } while (stdout.isPaused);
+    } while (stdout.isPaused && !stdout.isDone);
   }
   const bytes = stdout.bytes();
   const fault = child.limitFault(ended, bytes?.length) ?? (isFailed ? child.startFault() : undefined);

@@ -23,7 +23,8 @@ test('200 requests of 20 MB stay within the room, and none is lost [DS-LIM-12@on
   const told = await askAll(200, 'wc -c', 'x'.repeat(20 * MIB), inFlight);
   expect(Object.keys(told)).toEqual([`${20 * MIB + 1}`]);
   expect(Object.values(told).flat()).toHaveLength(200);
-  expect(inFlight.most).toBe(120 * MIB);
+  expect(inFlight.most).toBeLessThanOrEqual(cap);
+  expect(inFlight.most).toBeGreaterThanOrEqual(120 * MIB);
 });
 
 test('outputs of 20 MB stay within it, however many start at once [DS-LIM-13@oneshot]', async () => {

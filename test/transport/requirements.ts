@@ -139,7 +139,7 @@ export const warmProcesses = section('processes.md', [
 export const processLimits = section('processes.md', [
   [
     'DS-LIM-01',
-    'both',
+    'none',
     'A process that reaches one of its limits is stopped: LIMIT_EXCEEDED, which names the limit.',
   ],
   ['DS-LIM-02', 'none', 'What a process starts is held with it, in a session of its own too.'],

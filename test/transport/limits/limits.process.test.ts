@@ -51,7 +51,7 @@ linuxOnly.each(ways)('held by $way', ({ way, findGroups }) => {
   describe.each(['oneshot', 'server', 'waiting', 'forked'] as const)('as %s', (mode) => {
     const seen = perMode[mode].filter(({ title }) => isSeen(title, way));
     test.each(seen)(
-      'a process that $title is stopped with its code [DS-LIM-01@both DS-LIM-02 DS-LIM-05]',
+      'a process that $title is stopped with its code [DS-LIM-01 DS-LIM-02 DS-LIM-05]',
       { timeout: 200_000 },
       async ({ limits, args, limit }) => {
         const opened = await openGreedy({ ...modes[mode], limits, env: withScratch() }, { findGroups });
