@@ -7,7 +7,7 @@ import { Json } from '../../../src/json/json.ts';
 import type { Bench } from '../../capability/bench.ts';
 
 /** What a hook of a generated chain does when it is asked. */
-export type Does =
+type Does =
   | {
       readonly does: 'allow' | 'deny' | 'enforce' | 'ask';
       readonly reason: string;
