@@ -169,6 +169,10 @@ export const catalogue = {
     summary: 'The caller gave the call up before it was answered.',
     hint: 'Call again when the result is wanted.',
   },
+  STOP_TIMEOUT: {
+    summary: 'The command did not end in time after it was told to, so what ran was killed.',
+    hint: 'See what held it up: a reader of stdout, a locked store, a long grace_ms. --stop-timeout gives it more time.',
+  },
   RUNTIME_CLOSED: {
     summary: 'The runtime was closed before the call, or before it was answered.',
     hint: 'Open a new runtime.',

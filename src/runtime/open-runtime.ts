@@ -3,6 +3,7 @@ import { RuntimeError } from '../errors.ts';
 import { once } from '../time/once.ts';
 import type { Runtime, RuntimeOptions } from './api.ts';
 import { lazyResults, lazyStore } from './lazy-store.ts';
+import { addScrubber } from './open-scrubbers.ts';
 import { scrubbedStore } from './scrubbed-store.ts';
 import { openEvents } from './stages/events.ts';
 import { type LoadedRuntime, loadRuntime } from './stages/load.ts';
@@ -27,6 +28,7 @@ export async function composeRuntime(
   cassette?: Cassette,
 ): Promise<Runtime> {
   const { config, scrubber } = loaded;
+  const removeScrubber = addScrubber(scrubber);
   scrubber.add(entries.all.flatMap(({ binding }) => binding.secrets));
   const results = lazyResults(config.stateStore);
   const store = lazyStore(config.stateStore, (opened) => scrubbedStore(opened, scrubber));
@@ -48,6 +50,7 @@ export async function composeRuntime(
     await wired.close();
     await events.close();
     await Promise.all([wired.services.close(), store.close(), results.close(), wired.cassette?.close()]);
+    removeScrubber();
   });
   return { ...served, close: end.open, [Symbol.asyncDispose]: end.open };
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type RuntimeError, toRuntimeError } from '../../errors.ts';
+import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import type { Runtime, RuntimeOptions } from '../../runtime/runtime.ts';
 import { escapeInvisible } from '../../text/escape-invisible.ts';
 import { type ExitCode, exitCodeOfError, exitCodeOfEvalError } from './exit-code.ts';
@@ -13,6 +13,7 @@ interface CommonOptions {
   readonly json?: true;
   readonly color: boolean;
   readonly logLevel?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly stopTimeout?: string;
 }
 
 /** What every command gets beside its own arguments. */
@@ -96,6 +97,7 @@ async function runWork(
     return runtime;
   };
   try {
+    await limitStop(options, invocation);
     return await work({ ...base, terminal, input: openInput(invocation), open });
   } catch (error) {
     const failure = toRuntimeError(error);
@@ -104,6 +106,17 @@ async function runWork(
   } finally {
     for (const runtime of opened) await runtime.close();
   }
+}
+
+/** Throws USAGE. */
+async function limitStop({ stopTimeout }: CommonOptions, invocation: Invocation): Promise<void> {
+  if (stopTimeout === undefined) return;
+  const { parseDuration } = await import('../../runtime/runtime.ts');
+  const ms = parseDuration(stopTimeout);
+  if (ms !== undefined) return invocation.stopWithin(ms);
+  throw new RuntimeError('USAGE', `--stop-timeout takes a duration, not "${stopTimeout}"`, {
+    hint: 'Write it like 500ms, 10s or 2m.',
+  });
 }
 
 /** The launcher that SIGNALBOX_LAUNCHER asks for: auto, native or portable. */

@@ -85,6 +85,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'KEY_UNKNOWN':
       return 2;
     case 'ABORTED':
+    case 'STOP_TIMEOUT':
       return 130;
     case 'EXPRESSION_FAILED':
     case 'TOOL_ERROR':

@@ -15,6 +15,10 @@ export interface Invocation {
   readonly signal: AbortSignal;
   /** From now on SIGHUP calls the listener, instead of what Ctrl-C does. */
   readonly onHangup: (listener: () => void) => void;
+  /** From the first Ctrl-C on the command may take so long, in milliseconds, before its process is ended. */
+  readonly stopWithin: (ms: number) => void;
+  /** Called before a command whose exit code 1 is a verdict. */
+  readonly onVerdictCommand: () => void;
   /** Does what Ctrl-C does; a terminal that is read key by key sends no signal of its own. */
   readonly interrupt: () => void;
   /** The name of who sits at the terminal. */

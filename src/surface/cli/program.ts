@@ -36,6 +36,7 @@ export async function main(invocation: Invocation): Promise<ExitCode> {
     for (const { add } of commands) add(program, runCommand);
     program.hook('preAction', (_, command) => {
       isVerdict = givesVerdict(command);
+      if (isVerdict) invocation.onVerdictCommand();
     });
     await program.parseAsync(argv, { from: 'user' });
   };
@@ -123,6 +124,10 @@ function openProgram({ stdout, stderr }: Invocation, { writeOut, writeErr }: Par
         'error',
         'silent',
       ]),
+    )
+    .option(
+      '--stop-timeout <duration>',
+      'how long what runs may take to end after Ctrl-C or SIGTERM (default: 30s)',
     )
     .addHelpText('after', examples())
     .showHelpAfterError('(add --help for the arguments and examples)')

@@ -11,10 +11,19 @@ try {
 const { keepCompiledCode } = await import('../../files/compile-cache.ts');
 // Before anything large is loaded: a second start reads compiled code, which halves the time to begin.
 keepCompiledCode(process.env);
-const [{ main }, { openOutputSink }] = await Promise.all([
+const [{ main }, { openOutputSink }, { stopOnSignals }] = await Promise.all([
   import('./program.ts'),
   import('../../files/output-sink.ts'),
+  import('./stop.ts'),
 ]);
+// Nothing of the error itself is shown: it may quote what was to be hidden.
+process.on('uncaughtException', (error) => {
+  openOutputSink(2).write(
+    `signalbox-pii: [INTERNAL] it failed (${error instanceof Error ? error.name : typeof error})\n`,
+  );
+  process.exit(1);
+});
+stopOnSignals(() => openOutputSink(2).write('signalbox-pii: [STOP_TIMEOUT] nobody read the answers\n'));
 // Nobody reads the answers any more.
 process.stdout.on('error', () => process.exit(1));
 process.exitCode = await main({

@@ -149,6 +149,8 @@ async function callMain(
     cwd,
     signal: interruption.signal,
     onHangup: () => {},
+    stopWithin: () => {},
+    onVerdictCommand: () => {},
     interrupt: () => interruption.abort(),
     userName: () => userInfo().username,
     limitHeapGrowth: () => {},

@@ -30,6 +30,18 @@ export const exitCodes = section('command-line.md', [
   ['DS-EXIT-02', 'none', 'An eval exits 0 when it passed, 1 when it missed its threshold or is unscored.'],
   ['DS-EXIT-03', 'none', 'A hook exits 0 for allow and modify, 1 for deny.'],
   ['DS-EXIT-04', 'none', 'Ctrl-C exits 130 and leaves no process behind.'],
+  [
+    'DS-STOP-01',
+    'none',
+    'What has not ended --stop-timeout after a signal is killed: exit 130, STOP_TIMEOUT.',
+  ],
+  ['DS-STOP-02', 'none', 'signalbox-pii ends at a signal with 130, once what it has answered was read.'],
+  [
+    'DS-CRASH-01',
+    'none',
+    'An error that nobody handles ends the command and its processes: a coded last line, at most one document, no secret, exit 1, or 2 where 1 is a verdict.',
+  ],
+  ['DS-CRASH-02', 'none', 'A run that a crash or a full heap cut off can be resumed.'],
 ]);
 
 /** The documents that --json prints. */

@@ -36,6 +36,8 @@ async function serve(context: CommandContext, listen: string | undefined): Promi
     print: terminal.print,
   });
   const { url, document } = served;
+  // What holds up the end once the drain is over, such as a locked store.
+  if (options.stopTimeout === undefined) invocation.stopWithin(document.drain_ms + AFTER_DRAIN_MS);
   if (options.json) terminal.printJson({ url, ...document });
   else terminal.print(describeServing(url, document));
   invocation.onHangup(() => void reload(context, served));
@@ -44,6 +46,8 @@ async function serve(context: CommandContext, listen: string | undefined): Promi
   if (cut > 0) terminal.printStderr(`warning: ${cut} connections were cut`);
   return 0;
 }
+
+const AFTER_DRAIN_MS = 10_000;
 
 async function reload({ terminal }: CommandContext, served: ServedGateway): Promise<void> {
   try {

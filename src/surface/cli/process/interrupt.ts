@@ -1,9 +1,14 @@
+import { catalogue } from '../../../errors.ts';
+import { openOutputSink } from '../../../files/output-sink.ts';
+
 /** What a process is told from outside. */
 export interface Signals {
   /** Aborted by Ctrl-C, SIGTERM or SIGHUP. */
   readonly signal: AbortSignal;
   /** From now on SIGHUP calls the listener, and interrupts nothing. */
   readonly onHangup: (listener: () => void) => void;
+  /** From the first signal on the command may take so long, in milliseconds, by default 30 seconds; then this process exits with 130. */
+  readonly stopWithin: (ms: number) => void;
 }
 
 /**
@@ -14,8 +19,20 @@ export function openSignals(): Signals {
   const controller = new AbortController();
   // The exit listener of the transport ends every process group that is left.
   const quit = () => process.exit(130);
+  let stopMs = STOP_MS;
+  let deadline: NodeJS.Timeout | undefined;
+  const giveUp = () => {
+    const { summary, hint } = catalogue.STOP_TIMEOUT;
+    openOutputSink(2).write(`hint: ${hint}\nerror: [STOP_TIMEOUT] ${summary} (${stopMs} ms)\n`);
+    quit();
+  };
+  const startDeadline = () => {
+    clearTimeout(deadline);
+    deadline = setTimeout(giveUp, stopMs).unref();
+  };
   const interrupt = () => {
     if (controller.signal.aborted) quit();
+    startDeadline();
     controller.abort();
   };
   let hangUp = interrupt;
@@ -27,5 +44,12 @@ export function openSignals(): Signals {
     onHangup: (listener) => {
       hangUp = listener;
     },
+    stopWithin: (ms) => {
+      stopMs = ms;
+      if (controller.signal.aborted) startDeadline();
+    },
   };
 }
+
+/** What a supervisor waits before it kills, at Kubernetes: what ends in peace does so in far less. */
+const STOP_MS = 30_000;

@@ -1,11 +1,18 @@
 import { setFlagsFromString } from 'node:v8';
 import { main } from '../program.ts';
+import { exitOnCrash } from './crash.ts';
 import { openSignals } from './interrupt.ts';
 import { userName } from './user-name.ts';
 
 /** Runs the command line with the arguments, streams, signals and environment of this process, and sets its exit code. */
 export async function runProcess(): Promise<void> {
-  const { signal, onHangup } = openSignals();
+  const { signal, onHangup, stopWithin } = openSignals();
+  const crash = {
+    isVerdict: false,
+    canPrintDocument: () => process.argv.includes('--json') && !hasWritten(),
+    isInterrupted: () => signal.aborted,
+  };
+  exitOnCrash(crash);
   process.exitCode = await main({
     argv: process.argv.slice(2),
     // Node opens a stream when it is first asked for, and not every command reads.
@@ -22,10 +29,20 @@ export async function runProcess(): Promise<void> {
     cwd: process.cwd(),
     signal,
     onHangup,
+    stopWithin,
+    onVerdictCommand: () => {
+      crash.isVerdict = true;
+    },
     interrupt: () => process.kill(process.pid, 'SIGINT'),
     userName,
     limitHeapGrowth,
   });
+}
+
+/** Whether anything was written to stdout; true also where that cannot be known, as of a file. */
+function hasWritten(): boolean {
+  const stdout: { readonly bytesWritten?: number } = process.stdout;
+  return stdout.bytesWritten !== 0;
 }
 
 /**
