@@ -3,10 +3,11 @@ import { RuntimeError } from '../errors.ts';
 import { once } from '../time/once.ts';
 import type { Runtime, RuntimeOptions } from './api.ts';
 import { lazyResults, lazyStore } from './lazy-store.ts';
-import { addScrubber } from './open-scrubbers.ts';
+
 import { scrubbedStore } from './scrubbed-store.ts';
 import { openEvents } from './stages/events.ts';
 import { type LoadedRuntime, loadRuntime } from './stages/load.ts';
+import { addScrubber } from './stages/open-scrubbers.ts';
 import { type Entries, resolveEntries } from './stages/resolve.ts';
 import { serveRuntime } from './stages/serve.ts';
 import { wireRuntime } from './stages/wire.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
@@ -39,11 +39,13 @@ test.concurrent.for(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)(
   'what does not end in time after %s is killed [DS-STOP-01]',
   async (signal, { expect }) => {
     const marker = `stop-${process.pid}-${signal}`;
-    const deaf = `{exec: {command: ${fixture('hang-ignoring-term.sh')}, grace_ms: 60000, env: [MARK=${marker}]}}`;
-    const { child, ran } = start(['tool', 'call', 'deaf', '--stop-timeout', '300ms'], {
-      cwd: workspace(`tools: {deaf: ${deaf}}`),
+    const deaf = `{exec: {command: ./deaf.sh, grace_ms: 60000, env: [MARK=${marker}]}}`;
+    const cwd = workspace(`tools: {deaf: ${deaf}}`, {
+      // It is deaf before it says that it is there.
+      'deaf.sh': "#!/bin/sh\ntrap '' TERM\n: >seen\nwhile :; do sleep 1; done\n",
     });
-    await until(() => processesWith(marker).length > 0);
+    const { child, ran } = start(['tool', 'call', 'deaf', '--stop-timeout', '300ms'], { cwd });
+    await until(() => existsSync(join(cwd, 'seen')));
     child.kill(signal);
     const { code, stderr } = await ran;
     expect({ code, last: lastLine(stderr) }).toEqual({ code: 130, last: stopTimeout });

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { type RuntimeError, toRuntimeError } from '../../../errors.ts';
 import { openOutputSink } from '../../../files/output-sink.ts';
-import { scrubWithAll } from '../../../runtime/open-scrubbers.ts';
+import { scrubWithAll } from '../../../runtime/stages/open-scrubbers.ts';
 import { escapeInvisible } from '../../../text/escape-invisible.ts';
 
 /** What an end by an error that nobody handles has to know of the command. */

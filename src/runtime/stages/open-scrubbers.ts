@@ -1,4 +1,4 @@
-import type { Scrubber } from '../contract/scrub.ts';
+import type { Scrubber } from '../../contract/scrub.ts';
 
 const scrubbers = new Set<Scrubber>();
 
