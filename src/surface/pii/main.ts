@@ -23,7 +23,9 @@ process.on('uncaughtException', (error) => {
   );
   process.exit(1);
 });
-stopOnSignals(() => openOutputSink(2).write('signalbox-pii: [STOP_TIMEOUT] nobody read the answers\n'));
+stopOnSignals(process, () =>
+  openOutputSink(2).write('signalbox-pii: [STOP_TIMEOUT] nobody read the answers\n'),
+);
 // Nobody reads the answers any more.
 process.stdout.on('error', () => process.exit(1));
 process.exitCode = await main({
