@@ -6,7 +6,7 @@ export const canaryName = 'DESK_KEY';
 export const canary = 'sk-desk-4f9A+x/Qm2Zr8kTb7Lw1';
 
 /** Every piece of eight characters of the secret, as it is, in hexadecimal digits and in Base64 wherever it begins. */
-export const canaryPieces: readonly string[] = [
+const canaryPieces: readonly string[] = [
   canary,
   Buffer.from(canary).toString('hex'),
   ...[0, 1, 2].map(encoded),

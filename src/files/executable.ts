@@ -155,7 +155,8 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-function isAccessible(path: string): boolean {
+/** Whether this user may run the file, or enter the folder. */
+export function isAccessible(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return true;

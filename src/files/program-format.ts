@@ -1,11 +1,13 @@
 import { readdirSync, statSync } from 'node:fs';
+import { isAccessible } from './executable.ts';
 import { tryReadHead } from './interpreter.ts';
 
 /**
- * Whether Linux would refuse to run the file with ENOEXEC: it is neither a script with a `#!` line nor a whole ELF program for this
+ * Whether Linux would refuse to run an executable file with ENOEXEC: it is neither a script with a `#!` line nor a whole ELF program for this
  * machine. False where nobody can tell, such as with formats that were registered (binfmt_misc). Source: execve(2), elf(5).
  */
 export function isUnknownFormat(path: string): boolean {
+  if (!isAccessible(path)) return false;
   const head = tryReadHead(path);
   if (head === undefined || head.subarray(0, 2).equals(SCRIPT)) return false;
   const isRunnable = head.subarray(0, 4).equals(ELF) && isWholeProgram(head, statSync(path).size);

@@ -118,7 +118,7 @@ export function takeRoom(room: InFlightBytes, bytes: number): boolean {
   return true;
 }
 
-export function giveRoomBack(room: InFlightBytes, bytes: number): void {
+function giveRoomBack(room: InFlightBytes, bytes: number): void {
   room.running -= 1;
   room.used -= bytes;
   if (room.waiting.size > 0 || room.paused > 0) room.share();

@@ -25,7 +25,7 @@ here.each([
   ['an empty file', '', true],
   ['other bytes', Buffer.from([0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 1]), true],
 ])('%s is of a format that Linux runs, or is not', (_title, content, isUnknown) => {
-  writeFileSync(file, content);
+  writeFileSync(file, content, { mode: 0o755 });
   expect(isUnknownFormat(file)).toBe(isUnknown);
 });
 

@@ -27,7 +27,7 @@ export const scripts = {
 };
 
 /** Writes an executable and gives its path. */
-export function script(name: string, text: string): string {
+function script(name: string, text: string): string {
   const path = join(mkdtempSync(join(tmpdir(), 'script-')), name);
   writeFileSync(path, text, { mode: 0o755 });
   return path;

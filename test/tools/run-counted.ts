@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sweepTempFolders } from '../../src/files/temp-folder.ts';
+import { sweepOrphans } from '../../src/transport/orphans/sweep-orphans.ts';
+import { countLeft, settledDifferences } from '../count-left.ts';
+
+// run-counted.ts COMMAND [ARGUMENT…]: runs tests, and fails when they leave behind what was not there before.
+
+const [command = '', ...args] = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), 'signalbox-run-'));
+const before = await countLeft(folder);
+// Every process of the run has it, however closed its environment is.
+const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, TMPDIR: folder } });
+// A terminal sends them to the whole group; whoever sends them to this one alone means the run.
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => child.kill(name));
+const [code, signal]: [number | null, NodeJS.Signals | null] = await Promise.race([
+  once(child, 'exit').then(([exitCode, by]): [number | null, NodeJS.Signals | null] => [exitCode, by]),
+  once(child, 'error').then(([error]): never => {
+    throw error;
+  }),
+]);
+// What the tests have killed is finished by the next start of Signalbox, which this is.
+await sweepOrphans({ watcherMs: 1_500, graceMs: 500 });
+await sweepTempFolders();
+const left = await settledDifferences(before, folder);
+rmSync(folder, { recursive: true, force: true });
+const { processes, descriptors, files } = before;
+const counted = `${processes.length} processes, ${descriptors.length} descriptors, ${files.length} temporary files`;
+process.stdout.write(
+  left.length === 0
+    ? `before the tests: ${counted}; after: the same\n`
+    : `before the tests: ${counted}; after, these are left:\n${left.join('\n')}\n`,
+);
+process.exitCode = signal === null ? (code ?? 1) : 128 + constants.signals[signal];
+if (left.length > 0) process.exitCode ||= 1;
