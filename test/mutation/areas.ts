@@ -23,7 +23,7 @@ export const areas: readonly Area[] = [
     ],
     tests: [
       'test/hooks/model/*.test.ts',
-      'test/hooks/{gate,filter-batch}.test.ts',
+      'test/hooks/{gate,filter-batch,hook-chain,hook-question,steps}.test.ts',
       'test/capability/{ask-hook,faults}.test.ts',
     ],
   },
@@ -67,11 +67,18 @@ export const areas: readonly Area[] = [
       'src/capability/{eval,eval-batch,linger,tool}.ts',
       'src/dialects/promptkit/{casing,eval-batch}.ts',
     ],
-    tests: ['test/capability/*.test.ts', 'test/dialects/promptkit/*.test.ts', 'test/runtime/batches.test.ts'],
+    tests: [
+      'test/capability/*.test.ts',
+      'test/dialects/promptkit/*.test.ts',
+      'test/dialects/payload.test.ts',
+      'test/runtime/batches.test.ts',
+    ],
   },
   {
     name: 'calls',
-    sources: ['src/tool-call/{after-execution,before-execution,call,call-loop,callable-tool,document}.ts'],
+    sources: [
+      'src/tool-call/{after-execution,before-execution,call,call-loop,callable-tool,document,stopped-call,tool-args}.ts',
+    ],
     tests: ['test/tool-call/*.test.ts'],
   },
   foreign('picoclaw'),

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { promptkit } from '../../../src/dialects/promptkit/dialect.ts';
+import { RuntimeError } from '../../../src/errors.ts';
+import { answered, request } from '../verdicts.ts';
+
+/** What the codec makes of a reply to a batch of two: of each case its score or the code of its fault; or the code that refuses all. */
+function read(reply: string, count = 2) {
+  try {
+    const requests = Array.from({ length: count }, () => request);
+    const { output, notes } = promptkit.evalBatch.decode(answered(reply), requests);
+    const outcomes = output.map((outcome) =>
+      outcome.status === 'scored' ? outcome.score : (outcome.error?.code ?? outcome.reason),
+    );
+    return { outcomes, notes: notes.map(({ message }) => message) };
+  } catch (error) {
+    return error instanceof RuntimeError ? error.code : error;
+  }
+}
+
+const bad = 'REPLY_MALFORMED';
+const both = (one: string, other: string) => `{"results": [{"score": 1${one}}, {"score": 0${other}}]}`;
+
+test.each<[string, readonly unknown[] | string]>([
+  [both('', ''), [1, 0]],
+  [both(', "index": 0', ', "index": 1'), [1, 0]],
+  [both('', ', "index": 1'), [1, 0]],
+  [both(', "index": 0', ''), [1, 0]],
+  [both(', "index": null', ', "index": null'), [1, 0]],
+  // Where one says that it is of another case, those that say nothing cannot be trusted.
+  [both(', "index": 1', ', "index": 0'), [bad, bad]],
+  [both(', "index": 1', ''), [bad, bad]],
+  [both(', "index": 0', ', "index": 0'), [1, bad]],
+  [both(', "index": 0', ', "index": 1.5'), [1, bad]],
+  [both(', "index": 0', ', "index": "1"'), [1, bad]],
+  [both('', ', "index": true'), [bad, bad]],
+  ['{"results": [1, {"score": 0}]}', [bad, 0]],
+  ['{"results": [null, {"score": 0, "index": 1}]}', [bad, 0]],
+  ['{"results": [{"error": "dunno"}, {"score": 2}]}', ['dunno', bad]],
+  ['{"error": "all of it"}', ['all of it', 'all of it']],
+  ['{"error": "", "results": [{"score": 1}, {"score": 0}]}', [1, 0]],
+  ['{"error": null, "results": [{"score": 1}, {"score": 0}]}', [1, 0]],
+  ['{"error": 0, "results": [{"score": 1}, {"score": 0}]}', bad],
+  ['{"error": {}}', bad],
+  ['{"results": [{"score": 1}]}', bad],
+  ['{"results": [{"score": 1}, {"score": 0}, {"score": 0}]}', bad],
+  ['{"results": []}', bad],
+  ['{"results": {"0": 1, "1": 2}}', bad],
+  ['{"results": "ab"}', bad],
+  ['{"results": null}', bad],
+  ['{"score": 1}', bad],
+  ['{}', bad],
+  ['[]', bad],
+])('%s is read as %j', (reply, outcomes) => {
+  const given = read(reply);
+  expect(typeof given === 'object' && given !== null && 'outcomes' in given ? given.outcomes : given).toEqual(
+    outcomes,
+  );
+});
+
+test('what nobody reads is remarked on once, of the batch and of its results', () => {
+  const known = read(both(', "index": 0, "detail": "d", "data": {}', ', "index": 1'));
+  expect(known).toEqual({ outcomes: [1, 0], notes: [] });
+  expect(read('{"results": [{"score": 1}, {"score": 0}], "error": ""}')).toMatchObject({ notes: [] });
+  const given = read(both(', "odd": 1', ', "odd": 1').replace('{"results"', '{"strange": 1, "results"'));
+  expect(given).toMatchObject({
+    notes: [expect.stringContaining('strange'), expect.stringContaining('odd')],
+  });
+});
+
+test('of a long batch no more than twenty remarks are kept', () => {
+  const results = Array.from({ length: 30 }, (_, at) => `{"score": 1, "odd${at}": 1}`);
+  const given = read(`{"results": [${results.join()}]}`, 30);
+  expect(typeof given === 'object' && given !== null && 'notes' in given && given.notes).toHaveLength(20);
+});
+
+test('a batch is asked for as its cases in order, each with its place', () => {
+  const { body } = promptkit.evalBatch.encode([request, { ...request, content: 'Bye.' }]);
+  const { type, batch } = JSON.parse(body);
+  expect(type).toBe('tone');
+  expect(batch).toMatchObject([
+    { index: 0, content: 'Hello.' },
+    { index: 1, content: 'Bye.' },
+  ]);
+});
