@@ -42,7 +42,7 @@ export const areas: readonly Area[] = [
       'src/store/sqlite/pending-table.ts',
       'src/store/store-rules.ts',
     ],
-    tests: ['test/tool-call/*.test.ts', 'test/store/*.test.ts', 'test/store/model/*.test.ts'],
+    tests: ['test/tool-call/*.test.ts', 'test/store/{sqlite-store,damaged-records,pending-rows}.test.ts'],
   },
   {
     name: 'groups',

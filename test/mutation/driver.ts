@@ -2,7 +2,7 @@ import { createConnection } from 'node:net';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
 import { collectTests, type ReplayedTest } from './collect.ts';
-import { type Asked, type Told, workerPlan } from './messages.ts';
+import { type Asked, type Told, toLine, workerPlan } from './messages.ts';
 import { replay } from './replay.ts';
 
 // The one test file of a worker of the mutation tests: it loads every test of an area once, and then runs those it
@@ -15,7 +15,7 @@ switches.activeMutant = activeMutant;
 test('mutation driver', { timeout: 0 }, async ({ task }) => {
   const known = collectTests(task.file, task);
   const socket = createConnection(address);
-  const say = (told: Told) => void socket.write(`${JSON.stringify(told)}\n`);
+  const say = (told: Told) => void socket.write(toLine(told));
   say({ ready: known.size });
   for await (const line of createInterface({ input: socket })) say(await answer(JSON.parse(line), known));
   expect(known.size).toBeGreaterThan(0);

@@ -36,6 +36,14 @@ export type Told =
   /** What an earlier mutant left in the process makes its tests fail. */
   | { readonly spoiled: string };
 
+/** What is asked or told as one line, also for readers to whom U+2028 and U+2029 end one. */
+export function toLine(value: Asked | Told): string {
+  const escaped = JSON.stringify(value).replace(/[\u2028\u2029]/g, (end) =>
+    end === '\u2028' ? '\\u2028' : '\\u2029',
+  );
+  return `${escaped}\n`;
+}
+
 /** What a worker is started for, in its environment. */
 export interface WorkerPlan {
   /** The path of a socket. */

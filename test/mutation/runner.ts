@@ -15,7 +15,7 @@ import {
   type TestRunner,
   TestStatus,
 } from '@stryker-mutator/api/test-runner';
-import { type Asked, type Told, withPlan } from './messages.ts';
+import { type Asked, type Told, toLine, withPlan } from './messages.ts';
 import { reasonToIgnore } from './messages-only.ts';
 
 /**
@@ -129,7 +129,7 @@ class Worker {
   }
 
   async ask(asked: Asked): Promise<Told> {
-    this.#socket.write(`${JSON.stringify(asked)}\n`);
+    this.#socket.write(toLine(asked));
     return this.#hear();
   }
 
