@@ -13,6 +13,22 @@ export function whenClosed(stream: Readable): Promise<void> {
   });
 }
 
+/**
+ * Hands on the chunks of a stream. Who writes faster than it can be read would keep this process from all else, its time limits too;
+ * so whatever else waits has its turn after a chunk that took long.
+ */
+export function readInTurns(stream: Readable, onChunk: (chunk: Buffer) => void): void {
+  stream.on('data', (chunk: Buffer) => {
+    const start = performance.now();
+    onChunk(chunk);
+    if (performance.now() - start < LONG_MS) return;
+    stream.pause();
+    setImmediate(() => stream.resume());
+  });
+}
+
+const LONG_MS = 5;
+
 /** Takes the lines of a stream, without their line ends. */
 export interface LineListener {
   /** A line stands in these bytes from `start` to `end`. */

@@ -1,6 +1,8 @@
+import { PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { createLineSplitter } from '../../src/transport/stream-reader.ts';
+import { createLineSplitter, readInTurns } from '../../src/transport/stream-reader.ts';
 
 const limits = { maxBytes: 12, prefixBytes: 5 };
 
@@ -114,4 +116,21 @@ describe('lines', () => {
     lines.end();
     expect(held).toBe(10);
   });
+});
+
+test('a stream that is slow to read leaves a time limit its turn, and loses nothing', async () => {
+  const stream = new PassThrough();
+  const chunks = ['a', 'b', 'c', 'd', 'e'];
+  for (const chunk of chunks) stream.write(chunk);
+  const told: string[] = [];
+  setTimeout(() => told.push('time limit'), 1);
+  readInTurns(stream, (chunk) => {
+    told.push(chunk.toString());
+    const start = performance.now();
+    while (performance.now() - start < 10);
+  });
+  await vi.waitFor(() => expect(told).toContain('e'));
+  await sleep(1);
+  expect(told.indexOf('time limit')).toBeLessThan(told.indexOf('d'));
+  expect(told.filter((each) => each !== 'time limit')).toEqual(chunks);
 });

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject } from '../../json/json.ts';
 import { type Member, memberOf, scanMembers } from '../../json/scan.ts';
+import { isPlainlyNoJson } from './plainly-no-json.ts';
 import { findDuplicateKeys, integerId, readMiscasedId, readMistypedId } from './reply-id.ts';
 import { findRequestId } from './request-id.ts';
 import { excerptOf, type ServerLine } from './server-line.ts';
@@ -27,6 +28,7 @@ export function readLine(bytes: Uint8Array): ServerLine {
       ? { kind: 'noise', why: 'not UTF-8' }
       : { kind: 'malformed', id, why: 'the reply is not UTF-8' };
   }
+  if (isPlainlyNoJson(bytes)) return { kind: 'noise', why: 'not JSON' };
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   let value: unknown;
   try {

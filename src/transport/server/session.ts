@@ -4,7 +4,7 @@ import { RuntimeError } from '../../errors.ts';
 import { unansweredError } from '../oneshot.ts';
 import type { ProcessContext, WatchedProcess } from '../process.ts';
 import { noReplyHint, oneshotHint, withHint } from '../server-hints.ts';
-import { createLineSplitter } from '../stream-reader.ts';
+import { createLineSplitter, readInTurns } from '../stream-reader.ts';
 import type { Message, RpcReply } from '../transport.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
 import { encodeNotification, encodeRequest } from './json-rpc.ts';
@@ -62,7 +62,7 @@ export function openSession(binding: Binding, context: ProcessContext, start: Se
   let hasNoOutput = true;
   const isServerOnly = start.mayAnswerNotifications;
 
-  child.stdout.on('data', (chunk: Buffer) => {
+  readInTurns(child.stdout, (chunk) => {
     hasNoOutput = false;
     lines.push(chunk);
   });
