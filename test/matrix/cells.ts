@@ -30,26 +30,29 @@ export function roundOf(cells: readonly Cell[]): Cell[] {
 }
 
 /**
- * Some of the cells, always the same ones: each fault at least once, and each target at least once, going round.
+ * Some of the cells, always the same ones: each fault at least once, each kind of target, and each dialect over each of its transports and
+ * launchers.
  */
 export function sliceOf(cells: readonly Cell[]): Cell[] {
-  const byFault = Map.groupBy(cells, ({ fault }) => fault);
-  const left = new Set(cells.map(({ target }) => target));
+  const left = new Set(cells.flatMap(({ target }) => marksOf(target)));
   const slice: Cell[] = [];
-  const take = (cell: Cell) => {
+  const take = (own: readonly Cell[]) => {
+    const cell = own.toSorted((one, other) => newIn(other, left) - newIn(one, left))[0];
+    if (cell === undefined) return;
     slice.push(cell);
-    left.delete(cell.target);
+    for (const mark of marksOf(cell.target)) left.delete(mark);
   };
-  for (const own of byFault.values()) {
-    const cell = own.find(({ target }) => left.has(target)) ?? own[0];
-    if (cell !== undefined) take(cell);
-  }
-  const light = [...byFault.values()].filter(([first]) => first?.fault.isHeavy !== true);
-  for (let round = 0; left.size > 0 && light.length > 0; round++) {
-    const own = light[round % light.length] ?? [];
-    const cell = own.find(({ target }) => left.has(target));
-    if (cell !== undefined) take(cell);
-    else if (round > light.length * cells.length) break;
-  }
+  for (const own of Map.groupBy(cells, ({ fault }) => fault).values()) take(own);
+  const light = cells.filter(({ fault }) => fault.isHeavy !== true);
+  while (left.size > 0) take(light);
   return slice;
+}
+
+/** What a target stands for in the slice. */
+export function marksOf({ kind, dialect, transport, launcher }: Target): string[] {
+  return [kind, `${dialect} ${transport} ${launcher}`];
+}
+
+function newIn({ target }: Cell, left: ReadonlySet<string>): number {
+  return marksOf(target).filter((mark) => left.has(mark)).length;
 }

@@ -77,7 +77,7 @@ function entryOf(fault: Fault, target: Target, child: Child): object {
     ...(dialect !== 'promptkit' && { dialect }),
     env: [...variablesOf(target), ...(child.env ?? [])],
     // A foreign dialect would let live what a finished process leaves.
-    ...(transport !== 'server' && { leftovers: 'kill' }),
+    ...((transport !== 'server' || dialect === 'picoclaw') && { leftovers: 'kill' }),
     ...(transport === 'warm' && { warm: 1 }),
     ...(transport === 'fork' && { runtime: 'fork' }),
     ...(transport === 'server' && dialect !== 'picoclaw' && { runtime: 'server' }),

@@ -65,12 +65,20 @@ function showProgress(done: number, of: number): void {
   if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${of}${done === of ? '\n' : ''}`);
 }
 
+/** The cells that took longest, with their seconds. */
+function longest(): string[] {
+  const sorted = run.results.toSorted((one, other) => other.ms - one.ms);
+  const shown = sorted.slice(0, 3);
+  return shown.map(({ fault, target, ms }) => `${(ms / 1000).toFixed(1)} s ${fault.id} (${target.id})`);
+}
+
 function reportOf(): string {
   const rules = Object.entries(tally.open).map(([rule, count]) => `  ${rule}  ${count}`);
   return [
     tableOf(run),
     '',
     `${tally.faults} faults, ${tally.cells} cells of ${cells.length}, ${(run.ms / 1000).toFixed(1)} s`,
+    `the longest: ${longest().join('; ')}`,
     ...hosts.map(({ title, said, isExpected }) => `${isExpected ? '✓' : '✗'} ${title}: ${said}`),
     'open, by the rule of its dialect:',
     ...rules,

@@ -23,7 +23,7 @@ export interface CellResult extends Cell, Verdict {
  * The longest that a cell may take from the opening of its runtime to its end, in milliseconds: far beyond every limit and grace in
  * it, so that only what hangs reaches it.
  */
-const HUNG_MS = 45_000;
+const HUNG_MS = 60_000;
 
 /** Runs the cell in a runtime of its own, with its config in `folder`. Never rejects. */
 export async function runCell(cell: Cell, folder: string, hungMs = HUNG_MS): Promise<CellResult[]> {
