@@ -29,7 +29,7 @@ const limits = 'command: ./guard.sh, timeout_ms: 700, max_output_bytes: 65536';
 /** Every fault of a filter at every endpoint, before the model is asked and after it has answered. */
 export const hooksAtEndpoints: Group = {
   name: 'filters of the gateway',
-  every: 29,
+  every: 41,
   async *run(isChosen) {
     let at = 0;
     for (const { title, does, isDenial } of hookFaults)
@@ -53,7 +53,7 @@ export const hooksAtEndpoints: Group = {
 /** Every fault of an upstream at every endpoint, behind a filter that allows. */
 export const upstreamsAtEndpoints: Group = {
   name: 'upstreams of the gateway',
-  every: 19,
+  every: 37,
   async *run(isChosen) {
     let at = 0;
     await using served = await openServed(limits.replace('700', '20000'), always(`echo '{"allow": true}'`));

@@ -106,7 +106,7 @@ const works: readonly Work[] = [
 /** The clock of the day is set, by hours and years, while the program runs. */
 export const clockFaults: Group = {
   name: 'clocks that are set',
-  every: 13,
+  every: 20,
   missing: notBuilt,
   async *run(isChosen) {
     let at = 0;

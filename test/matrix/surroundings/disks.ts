@@ -52,7 +52,7 @@ const places: readonly Place[] = [
 /** Disks that take nothing, under each of the files that the program writes. */
 export const diskFaults: Group = {
   name: 'disks that take nothing',
-  every: 7,
+  every: 13,
   missing: notBuilt ?? (mayMount ? undefined : 'no file system can be mounted here'),
   async *run(isChosen) {
     let number = 0;

@@ -33,7 +33,7 @@ const streams: readonly Stream[] = [
 /** The streams of the runtime itself closed, full or broken, for every command that prints. */
 export const streamFaults: Group = {
   name: 'streams of the program itself',
-  every: 26,
+  every: 65,
   missing: notBuilt,
   async *run(isChosen) {
     let at = 0;
