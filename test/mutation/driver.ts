@@ -31,6 +31,7 @@ async function answer(asked: Asked, known: Map<string, ReplayedTest>): Promise<T
   if (asked.run === 'all') return runAll(known, asked);
   const chosen =
     asked.tests.length === 0 ? [...known.values()] : asked.tests.flatMap((id) => known.get(id) ?? []);
+  for (const each of chosen) each.ms = asked.timings[each.id] ?? each.ms;
   const began = performance.now();
   let ran = 0;
   for (const each of chosen.sort((one, other) => one.ms - other.ms)) {

@@ -13,6 +13,8 @@ export type Asked =
       /** Ids; empty: all. */
       readonly tests: readonly string[];
       readonly hitLimit?: number | undefined;
+      /** Milliseconds that these tests take without a mutant, by id. */
+      readonly timings: Readonly<Record<string, number>>;
       /** After which no further test is begun. */
       readonly budgetMs: number;
     };

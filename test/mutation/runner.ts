@@ -25,6 +25,7 @@ import { reasonToIgnore } from './messages-only.ts';
  */
 class WarmTestRunner implements TestRunner {
   #worker: Worker | undefined;
+  #timings: Record<string, number> | undefined;
 
   /** A mutant of what runs at import needs a process that has not imported it yet. */
   capabilities() {
@@ -55,6 +56,7 @@ class WarmTestRunner implements TestRunner {
       mutant: activeMutant.id,
       tests: testFilter,
       hitLimit,
+      timings: this.#timingsOf(testFilter),
       budgetMs: Number(process.env.MUTATION_BUDGET_MS ?? 1_000),
     };
     if (reloadEnvironment || isStatic) await this.dispose();
@@ -63,6 +65,14 @@ class WarmTestRunner implements TestRunner {
     if (!('spoiled' in first)) return toResult(first);
     await this.dispose();
     return toResult(await (await this.#open()).ask(asked));
+  }
+
+  /** A worker that is new has measured nothing itself. */
+  #timingsOf(ids: readonly string[]): Record<string, number> {
+    this.#timings ??= readTimings();
+    const known = Object.entries(this.#timings);
+    const asked = new Set(ids);
+    return Object.fromEntries(known.filter(([id]) => asked.has(id)));
   }
 
   async dispose(): Promise<void> {
