@@ -21,7 +21,7 @@ async function askOf(
   const { question, hears, ...rest } = more;
   const events: RuntimeEvent[] = [];
   const emit = Object.assign((event: RuntimeEvent) => void events.push(event), {
-    ...(hears !== undefined && { hears: () => hears }),
+    ...(hears !== undefined && { hears: (type: string) => (type === 'decision') === hears }),
   });
   const port = openBench().filter({ runs: ['answers'] });
   const exchange = async () => {
@@ -64,6 +64,8 @@ test.each([true, undefined])('the decision of a filter is told, also where hears
 test('nothing is told where nobody hears of decisions, and the answer is the same', async () => {
   const { answer, events } = await askOf(answers.deny('no'), { hears: false });
   expect({ answer, events }).toMatchObject({ answer: { verdict: 'deny', reason: 'no' }, events: [] });
+  const allowed = await askOf(answers.allow(), { hears: false });
+  expect(allowed).toEqual({ answer: answers.allow(), accepted: [answers.allow()], events: [] });
 });
 
 test.each(['PROCESS_TIMEOUT', 'ABORTED', 'SERVER_EXIT'] as const)(

@@ -16,7 +16,7 @@ function openTold(answer: Reply | RuntimeError, hears?: boolean) {
   const events: RuntimeEvent[] = [];
   const emit = Object.assign(
     (event: RuntimeEvent) => void events.push(event),
-    hears !== undefined && { hears: () => hears },
+    hears !== undefined && { hears: (type: string) => (type === 'call.started') === hears },
   );
   const exchange = async () => {
     if (answer instanceof RuntimeError) throw answer;

@@ -53,6 +53,12 @@ test('the first that stops the chain decides, and the texts of all are kept', ()
   expect(chain.decide()).toEqual({ ...plain, ...b, verdict: 'deny', reason: 'no', context: ['x', 'y', 'z'] });
 });
 
+test('a change of nothing is a change without members', () => {
+  const chain = new HookChain(beforeExecution);
+  chain.takeAnswer(a, answers.modify({}), undefined);
+  expect(chain.decide()).toEqual({ ...plain, ...a, verdict: 'modify', replace: new Json('{}') });
+});
+
 test('a change that the check refuses is no change', () => {
   const chain = new HookChain(beforeExecution);
   const change = () => chain.takeAnswer(a, answers.modify({ args: { city: 1 } }), () => 'too odd');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { answers, type NativeEvent } from '../../src/contract/hook.ts';
 import type { Point } from '../../src/dialects/foreign-dialect.ts';
 import { isFiltered, type Link, passGate } from '../../src/hooks/gate.ts';
-import { decisionOf } from '../../src/hooks/hook-chain.ts';
+import { allowed, decisionOf } from '../../src/hooks/hook-chain.ts';
 import { handles, isHeard, stepsAt } from '../../src/hooks/steps.ts';
 import { Json } from '../../src/json/json.ts';
 import { beforeExecution, openPlayed } from './played.ts';
@@ -15,6 +15,11 @@ const denied = { verdict: 'deny', hook: 'd', reason: 'no' };
 
 const pass = (links: readonly Link[], more: Partial<Parameters<typeof passGate>[2]> = {}) =>
   passGate(links, beforeExecution, { call: 'c', ...more });
+
+test('where nobody hears of an event, it passes as it is', async () => {
+  const nothing = { event: beforeExecution, respond: undefined, forcedBy: [] };
+  expect(await pass([])).toEqual({ decision: allowed, ...nothing });
+});
 
 test('the steps of a phase are planned once for each list of links', () => {
   const { filter, follower } = openPlayed();

@@ -38,11 +38,15 @@ export const areas: readonly Area[] = [
   {
     name: 'approvals',
     sources: [
-      'src/tool-call/{approval-rule,decider,hook-approval,read-decision,decided-call,pending-call}.ts',
-      'src/store/sqlite/pending-table.ts',
+      'src/tool-call/{approval-rule,decider,hook-approval,read-decision,pending-call}.ts',
       'src/store/store-rules.ts',
     ],
-    tests: ['test/tool-call/*.test.ts', 'test/store/{sqlite-store,damaged-records,pending-rows}.test.ts'],
+    tests: ['test/tool-call/{decision-rules,approval-rule}.test.ts'],
+  },
+  {
+    name: 'decided',
+    sources: ['src/tool-call/decided-call.ts', 'src/store/sqlite/pending-table.ts'],
+    tests: ['test/tool-call/*.test.ts', 'test/store/{sqlite-store,damaged-records}.test.ts'],
   },
   {
     name: 'groups',
