@@ -57,7 +57,7 @@ function openBatches(options: EvalBatchOptions, reply = ofProcess) {
 const until = (holds: () => boolean) => vi.waitFor(() => expect(holds()).toBe(true), { interval: 1 });
 
 test('a full batch is sent at once, what is left when no more cases come, each case with its own outcome', async () => {
-  const { score, sent, contents, events } = openBatches({ size: 2, slots: 2 });
+  const { score, sent, contents, events } = openBatches({ size: 2, slots: 3 });
   const all = [...'abc'].map((content) => score(content));
   expect(contents()).toEqual(['ab']);
   await until(() => sent.length === 2);
@@ -135,7 +135,10 @@ test('a case that is given up before it is sent goes nowhere', async () => {
   const giveUp = new AbortController();
   const lost = score('a', { signal: giveUp.signal });
   giveUp.abort();
-  expect(await lost).toMatchObject({ outcome: { status: 'unscored', error: { code: 'ABORTED' } } });
+  expect(await lost).toMatchObject({
+    outcome: { status: 'unscored', error: { code: 'ABORTED' } },
+    stderr: '',
+  });
   expect((await score('b', { signal: giveUp.signal })).outcome.status).toBe('unscored');
   const pair = [score('c'), score('d')];
   expect(contents()).toEqual(['cd']);

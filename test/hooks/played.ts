@@ -89,7 +89,7 @@ export function openPlayed() {
             heard.push(`${hook} at ${point}`);
             return { hook, answer };
           },
-          notify: async ({ point }) => void heard.push(`${hook} told at ${point}`),
+          notify: async ({ point, call }) => void heard.push(`${hook} told at ${point} of ${call}`),
           takeLateContext: () => [],
           restrict: () => {
             throw new Error('nobody does');

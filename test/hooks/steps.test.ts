@@ -125,7 +125,7 @@ test('a group is asked at its points that filter, and told at the others, until 
   const links = [group('g', answers.deny('foreign'), points), filter('a', allow), group('h', allow, points)];
   const { decision } = await pass(links);
   expect(decision).toMatchObject({ verdict: 'deny', hook: 'g', dialect: 'claude', reason: 'foreign' });
-  expect(heard.splice(0)).toEqual(['g at P', 'g told at Q', 'h told at Q']);
+  expect(heard.splice(0)).toEqual(['g at P', 'g told at Q of c', 'h told at Q of c']);
   await pass(links, { filtersOnly: true });
   expect(heard).toEqual(['g at P']);
 });

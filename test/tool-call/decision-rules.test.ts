@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import { answers } from '../../src/contract/hook.ts';
 import type { RunStatus } from '../../src/contract/run.ts';
+import { createHookContext } from '../../src/contract/turn.ts';
+import type { Point } from '../../src/dialects/foreign-dialect.ts';
 import type { CallPaused } from '../../src/hooks/call-result.ts';
 import { Json } from '../../src/json/json.ts';
 import {
@@ -13,10 +16,11 @@ import {
   unusableStoreError,
 } from '../../src/store/store-rules.ts';
 import type { CallableTool } from '../../src/tool-call/callable-tool.ts';
-import { requireDecider, requireDecision } from '../../src/tool-call/decider.ts';
+import { type DecisionInput, requireDecider, requireDecision } from '../../src/tool-call/decider.ts';
 import { isApproved, isSameJson } from '../../src/tool-call/hook-approval.ts';
-import { type PlannedCall, toPendingCall } from '../../src/tool-call/pending-call.ts';
+import { notifyPending, type PlannedCall, toPendingCall } from '../../src/tool-call/pending-call.ts';
 import { readPendingDecision } from '../../src/tool-call/read-decision.ts';
+import { openPlayed } from '../hooks/played.ts';
 import { newCall } from '../store/examples.ts';
 
 const asked = newCall('p1', 'r1');
@@ -78,6 +82,14 @@ test('a decision has a reason, and what else was given', () => {
   expect(requireDecision(more)).toStrictEqual({ by, result: 1, reason: '' });
   expect(requireDecision({ by, reason: 'fine' })).toStrictEqual({ by, reason: 'fine' });
 });
+
+test.each([undefined, null, 'mara', ['mara'], { by, reason: 7 }, { by, reason: null }, {}])(
+  '%j is no decision',
+  (given) => {
+    const decision: DecisionInput = JSON.parse(JSON.stringify([given]))[0];
+    expect(() => requireDecision(decision)).toThrow(expect.objectContaining({ code: 'USAGE' }));
+  },
+);
 
 test.each(['mara', 'Jürgen von der Au', 'محمد‌علی', ' o’neill '])('%s is somebody', (name) => {
   expect(requireDecider(name)).toBe(name);
@@ -141,6 +153,14 @@ test('a call that waits is kept as it is to be made, until it expires', () => {
   expect(expiresAt).toBe(createdAt + 1_000);
   const unlimited = { ...pause, outcome: { ...outcome, expiresMs: null } };
   expect(toPendingCall(planned(), unlimited).expiresAt).toBeNull();
+});
+
+test('the hooks of what waits are told of it', async () => {
+  const { group, heard } = openPlayed();
+  const told: Point = { order: 'serial', isFilter: false, composition: { verdict: 'first' } };
+  const call = { ...planned([group('g', answers.allow(), { P: told })]), toolUseId: 'use_1' };
+  await notifyPending(call, toPendingCall(call, pause), createHookContext('s1'));
+  expect(heard).toEqual(['g told at P of call_1']);
 });
 
 test('its id is the same each time, and another for another run, step or round', () => {
