@@ -54,7 +54,11 @@ export const agentao: Vocabulary = {
     const failed: readonly Outcome[] = [isClosed ? 'deny' : 'open'];
     const { reading, isGarbled } = read(bytes);
     // Python reads no mark of UTF-8 in front of JSON.
-    if (bytes[0] === 0xef && reading.kind === 'object') return ['deny', ...failed];
+    if (bytes[0] === 0xef && reading.kind === 'object') {
+      // Behind two marks it does not even begin as JSON, so that it is a text, which passes if it denies nothing.
+      const isText = bytes[3] === 0xef && !expectOf(point, new Members(reading.members), []).includes('deny');
+      return ['deny', ...failed, ...(isText ? (['pass'] as const) : [])];
+    }
     if (reading.kind === 'blank') return ['pass'];
     const text = reading.kind === 'text' ? reading.text : undefined;
     const members = reading.kind === 'object' ? new Members(reading.members) : objectOfPython(text ?? '');
