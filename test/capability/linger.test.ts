@@ -1,12 +1,13 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { newLinger } from '../../src/capability/linger.ts';
 
-/** A pause of 10 ms, of 35 ms at most, and how many there were. */
+/** A pause of 10 ms, of 40 ms at most, and how many there were. */
 function openLinger() {
   vi.useFakeTimers();
+  vi.advanceTimersByTime(1_000);
   onTestFinished(() => void vi.useRealTimers());
   const onPause = vi.fn();
-  const linger = newLinger(onPause, { pauseMs: 10, mostMs: 35 });
+  const linger = newLinger(onPause, { pauseMs: 10, mostMs: 40 });
   const after = (ms: number) => {
     vi.advanceTimersByTime(ms);
     return onPause.mock.calls.length;
