@@ -10,7 +10,7 @@ import { countLeft, settledDifferences } from '../count-left.ts';
 // run-counted.ts COMMAND [ARGUMENT…]: runs tests, and fails when they leave behind what was not there before.
 
 const [command = '', ...args] = process.argv.slice(2);
-const folder = mkdtempSync(join(tmpdir(), 'signalbox-run-'));
+const folder = mkdtempSync(join(tmpdir(), 'signalbox-tests-'));
 const before = await countLeft(folder);
 // Every process of the run has it, however closed its environment is.
 const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, TMPDIR: folder } });
