@@ -22,9 +22,6 @@ export function wordViolation(document: YamlDocument, violation: Violation): Wor
   const { path } = violation;
   if (isAt(path, 'apiVersion')) return strictViolation(`must be ${nativeVersion} or ${promptkitVersion}`);
   if (isAt(path, 'kind')) return strictViolation('must be RuntimeConfig');
-  if (violation.kind === 'key' && isAt(path, ...execKeyPatterns('limits'))) {
-    return strictViolation('`limits` is not supported by this version');
-  }
   if (violation.kind === 'key' && isAt(path, ...execKeyPatterns('batch'))) {
     return { ...violation, hint: 'Only an eval takes several cases in one request.', isStrict: false };
   }

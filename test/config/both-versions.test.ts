@@ -278,7 +278,7 @@ evals:
     ],
   },
   {
-    title: 'what this version lacks, and dialects where they have no place',
+    title: 'limits that there are not, and dialects where they have no place',
     spec: `
 imports: [./hooks.json]
 tools:
@@ -290,9 +290,8 @@ hooks:
     loads: false,
     problems: [
       'error 4:13 imports[0]: must be a mapping, not the string "./hooks.json"',
-      'error 6:29 tools[t].exec.limits: `limits` is not supported by this version',
+      'error 6:38 tools[t].exec.limits.memory: unknown key | did you mean `memory_mb`?',
       'error 8:34 evals[rude].dialect: must be one of: promptkit, promptkit-go (got: agentao)',
-      'error 8:43 evals[rude].limits: `limits` is not supported by this version',
       'error 10:5 hooks[guard].claude: is required | Name the event: claude: {event: PreToolUse}.',
       'error 10:32 hooks[guard].hook: has no place beside `dialect: claude` | `claude.event` says when the handler runs.',
     ],

@@ -69,6 +69,8 @@ describe('runtime.yaml.example', () => {
         dialect: 'promptkit',
         timeoutMs: 5000,
         maxOutputBytes: 1_048_576,
+        limits: { memoryMb: 512, cpuSeconds: 20, openFiles: 256, processes: 30, fileSizeMb: 100 },
+        nice: 5,
         graceMs: 500,
         leftovers: 'keep',
         sandbox: 'none',
