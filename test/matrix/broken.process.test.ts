@@ -46,7 +46,9 @@ test('a call that does not end within its time is told as hung', async () => {
 });
 
 test('a process that is left behind is told of, and ended', async () => {
-  const args = ['-c', 'setsid sleep 60 >/dev/null 2>&1 </dev/null & echo "$REPLY"'];
+  // It answers when the daemon is in a session of its own.
+  const daemon = `setsid sh -c 'echo > up; exec sleep 60' >/dev/null 2>&1 </dev/null &`;
+  const args = ['-c', `${daemon} while [ ! -e up ]; do sleep 0.05; done; echo "$REPLY"`];
   const leak: Fault = {
     id: 'leaves a daemon',
     area: 'self',

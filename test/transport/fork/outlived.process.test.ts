@@ -57,7 +57,7 @@ test.runIf(isLinux)(
     ];
     const reports: string[] = [];
     createInterface({ input: helper.stdout }).on('line', (line) => reports.push(line));
-    helper.stdin.write(`0 ${process.pid} ${standard.join(' ')}\n`);
+    helper.stdin.write(`0 ${process.pid} ${standard.join(' ')} - -\n`);
     const readPid = () => Number(readFileSync(join(said, 'stderr'), 'utf8'));
     await until(() => readPid() > 0, 'a child of the child');
     const pids = [Number(/^started 0 (\d+)$/m.exec(reports.join('\n'))?.[1]), readPid()];
