@@ -35,6 +35,9 @@ spec:
 `,
 };
 
+/** The first time that the second step is made, its process waits. */
+const hasSecondStep = (folder: string) => readdirSync(folder).includes('seen');
+
 let last = 0;
 
 /** A workspace whose processes carry a word of their own. */
@@ -57,11 +60,11 @@ evals:
 }
 
 /** Starts a command, lets it fail in that way once a process runs, and waits for its end. */
-async function crash(way: string, args: readonly string[], isReady = () => true) {
+async function crash(way: string, args: readonly string[], isReady = (_folder: string) => true) {
   const { cwd, marker } = desk();
   const env = { CRASH: way, DESK_KEY: 'sk-secret-4711', NODE_OPTIONS: `--import=${crashes}` };
   const { child, ran } = start(args, { cwd, env });
-  await until(() => processesWith(marker).some((pid) => pid !== child.pid) && isReady());
+  await until(() => processesWith(marker).some((pid) => pid !== child.pid) && isReady(cwd));
   child.kill('SIGUSR2');
   const { code, stdout, stderr } = await ran;
   await until(() => processesWith(marker).length === 0);
@@ -96,7 +99,7 @@ test.concurrent('a crash is no verdict: 2 where 1 is one [DS-CRASH-01]', async (
 });
 
 test.concurrent('a run that a crash cut off is resumed [DS-CRASH-02]', async ({ expect }) => {
-  const { cwd, code } = await crash('rejects', ['run', 'two.pipeline.yaml', '--json']);
+  const { cwd, code } = await crash('rejects', ['run', 'two.pipeline.yaml', '--json'], hasSecondStep);
   expect(code).toBe(1);
   const { document: listed } = await runJson(['runs', 'list'], { cwd, binary: true });
   const [{ run_id: id, status }] = (listed as { runs: [{ run_id: string; status: string }] }).runs;
@@ -118,7 +121,7 @@ test.concurrent('what a run without memory leaves is ended, and the run goes on 
     NODE_OPTIONS: `--import=${crashes} --max-old-space-size=64`,
   };
   const { child, ran } = start(['run', 'two.pipeline.yaml'], { cwd, env });
-  await until(() => readdirSync(cwd).includes('seen'));
+  await until(() => hasSecondStep(cwd));
   child.kill('SIGUSR2');
   await ran;
   expect(child.signalCode).toBe('SIGABRT');
