@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openRuntime, type Runtime, RuntimeError } from '../../src/index.ts';
 import { EFFECTS, openWorkshop, PENDINGS, type Workshop } from './workshop.ts';
 
-const KILLS = 200;
+const KILLS = Number(process.env['DURABILITY_KILLS'] ?? 200);
 /** Runs that are killed side by side. */
 const LANES = 2;
 
