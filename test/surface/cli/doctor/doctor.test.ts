@@ -97,9 +97,9 @@ test('what could not be started is told with its place and the next step [DS-DOC
   expect(shown.code).toBe(1);
   expect(shown.stdout).toContain('runtime.yaml:6:28');
   expect(shown.stdout).toMatch(/5 errors, \d+ warnings?, \d+ ok\n$/);
-  expect(shown.stdout.split('\n').filter((line) => line.length > 80 && line.includes(' '.repeat(3)))).toEqual(
-    [],
-  );
+  // A path is not broken, however long.
+  const wide = shown.stdout.split('\n').filter((line) => line.length > 80 && !line.includes(cwd));
+  expect(wide).toEqual([]);
 });
 
 test('a config with errors is told of, and the machine is checked all the same [DS-DOCTOR-04]', async () => {
