@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findKilledOwners } from '../src/transport/orphans/killed-owners.ts';
 import { findSurvivors } from './leaks.ts';
 
 /** What tests could leave behind, each thing by a name that it alone has. */
@@ -9,7 +8,7 @@ export interface Count {
   readonly processes: readonly string[];
   /** Open descriptors of these processes and of this one. */
   readonly descriptors: readonly string[];
-  /** Temporary files, and what killed Signalboxes have left elsewhere. */
+  /** Temporary files. */
   readonly files: readonly string[];
   /** Mounts and control groups. */
   readonly others: readonly string[];
@@ -27,13 +26,12 @@ function differences(before: Count, after: Count): string[] {
 }
 
 /** Counts what belongs to a run of tests whose TMPDIR is that folder. Nothing where there is no /proc. */
-export async function countLeft(folder: string): Promise<Count> {
-  const killed = [...(await findKilledOwners()).values()].flatMap(({ files }) => files);
+export function countLeft(folder: string): Count {
   const survivors = findSurvivors(folder);
   return {
     processes: survivors.map(({ pid, startTime, command }) => `${pid} (${startTime}) ${command}`),
     descriptors: ['self', ...survivors.map(({ pid }) => pid)].flatMap(openDescriptors),
-    files: [...entriesOf(folder).map((name) => join(folder, name)), ...killed],
+    files: entriesOf(folder).map((name) => join(folder, name)),
     others: [...mountsIn(folder), ...controlGroups()],
   };
 }
@@ -42,7 +40,7 @@ export async function countLeft(folder: string): Promise<Count> {
 export async function settledDifferences(before: Count, folder: string): Promise<string[]> {
   const deadline = performance.now() + SETTLE_MS;
   for (;;) {
-    const found = differences(before, await countLeft(folder));
+    const found = differences(before, countLeft(folder));
     if (found.length === 0 || performance.now() > deadline) return found;
     await sleep(100);
   }

@@ -1,19 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { GatewayConfig, RuntimeConfig } from '../../src/config/config.ts';
 import { type LoadOptions, loadConfig } from '../../src/config/load.ts';
 import type { Problem } from '../../src/yaml/problem.ts';
+import { makeSharedFolder } from '../shared-folder.ts';
 
 export const native = 'signalbox/v1';
 export const promptkit = 'promptkit.altairalabs.ai/v1alpha1';
 
-/**
- * The folder that `told` writes its files into. Several test files may share this process, and the folder that each
- * has for temporary files goes when it ends.
- */
-export const folder = mkdtempSync(join(dirname(tmpdir()), 'config-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+/** The folder that `told` writes its files into. */
+export const folder = makeSharedFolder('config-');
 export const searchPath = process.env.PATH ?? '';
 
 /** Writes a file into `folder` and returns its path. */

@@ -1,15 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { loadPipeline } from '../../src/pipeline/file/load.ts';
 import type { Pipeline } from '../../src/pipeline/file/pipeline.ts';
 import type { PipelineRuntime } from '../../src/pipeline/file/validate-names.ts';
 import { formatProblem } from '../../src/yaml/problem.ts';
+import { makeSharedFolder } from '../shared-folder.ts';
 
 export const header = 'apiVersion: signalbox/v1\nkind: Pipeline\n';
-/** Outside the folder for temporary files, which each of the test files that share this process has its own of. */
-export const folder = mkdtempSync(join(dirname(tmpdir()), 'pipelines-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+export const folder = makeSharedFolder('pipelines-');
 
 /** Writes a file into `folder` and returns its path. */
 export function write(name: string, text: string | Uint8Array): string {

@@ -11,7 +11,7 @@ import { countLeft, settledDifferences } from '../count-left.ts';
 
 const [command = '', ...args] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-tests-'));
-const before = await countLeft(folder);
+const before = countLeft(folder);
 // Every process of the run has it, however closed its environment is.
 const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, TMPDIR: folder } });
 // A terminal sends them to the whole group; whoever sends them to this one alone means the run.
@@ -22,10 +22,13 @@ const [code, signal]: [number | null, NodeJS.Signals | null] = await Promise.rac
     throw error;
   }),
 ]);
+// A sweep keeps no program alive.
+const alive = setInterval(() => {}, 1_000);
 // What the tests have killed is finished by the next start of Signalbox, which this is.
 await sweepOrphans({ watcherMs: 1_500, graceMs: 500 });
 await sweepTempFolders();
 const left = await settledDifferences(before, folder);
+clearInterval(alive);
 rmSync(folder, { recursive: true, force: true });
 const { processes, descriptors, files } = before;
 const counted = `${processes.length} processes, ${descriptors.length} descriptors, ${files.length} temporary files`;
