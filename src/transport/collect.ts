@@ -1,3 +1,4 @@
+import { concatBytes } from '../files/concat-bytes.ts';
 import type { CountedOutput, InFlightBytes } from './in-flight-bytes.ts';
 import type { Output } from './launch/launch.ts';
 
@@ -100,8 +101,4 @@ function release(room: InFlightBytes, output: CountedOutput): void {
   room.used -= output.bytes;
   if (output.isPaused) room.unrestrict(output);
   if (room.waiting.size > 0 || room.paused > 0) room.share();
-}
-
-function concatBytes(chunks: readonly Buffer[]): Uint8Array {
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }

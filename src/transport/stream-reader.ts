@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { concatBytes } from '../files/concat-bytes.ts';
 
 /** Settles when the stream has ended or was destroyed. Never rejects. */
 export function whenClosed(stream: Readable): Promise<void> {
@@ -110,7 +111,3 @@ const emptyBytes = Buffer.alloc(0);
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
-
-function concatBytes(chunks: readonly Buffer[]): Buffer {
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-}

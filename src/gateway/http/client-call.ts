@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { concatBytes } from '../../files/concat-bytes.ts';
 import type { ClientCall } from '../call/client-call.ts';
-import { joinChunks, readAll } from '../wire/read-all.ts';
+import { readAll } from '../wire/read-all.ts';
 import { RefusedCall } from '../wire/refusal.ts';
 
 /** What Node's server gives beside a request; absent where the request comes from somewhere else. */
@@ -54,7 +55,7 @@ function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint
       if (length > maxBytes) end(() => reject(tooLarge(maxBytes)));
       else chunks.push(chunk);
     };
-    const onEnd = () => end(() => resolve(joinChunks(chunks, length)));
+    const onEnd = () => end(() => resolve(concatBytes(chunks, length)));
     const onClose = () => end(() => reject(brokenOff()));
     const end = (settle: () => void) => {
       incoming.off('data', onData).off('end', onEnd).off('close', onClose);

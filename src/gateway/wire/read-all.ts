@@ -1,3 +1,4 @@
+import { concatBytes } from '../../files/concat-bytes.ts';
 import type { RefusedCall } from './refusal.ts';
 
 /** All bytes of a body. Throws what `tooLarge` gives as soon as there are more than `maxBytes`. */
@@ -13,11 +14,5 @@ export async function readAll(
     if (length > maxBytes) throw tooLarge();
     chunks.push(chunk);
   }
-  return joinChunks(chunks, length);
-}
-
-/** The chunks as one; a single one is not copied. */
-export function joinChunks(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const [only] = chunks;
-  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, length);
+  return concatBytes(chunks, length);
 }
