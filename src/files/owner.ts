@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { readStat } from './process-stat.ts';
 
 /** Who owns a file or a process. A thread is named as well, since a worker may be ended alone. */
 export interface Owner {
@@ -42,28 +43,6 @@ export async function isGone({ pid, thread, startedAt, hostId }: Owner): Promise
   } catch (error) {
     return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH');
   }
-}
-
-/** What /proc says of a process or a thread. */
-export interface ProcessStat {
-  readonly parent: number;
-  readonly group: number;
-  /** In clock ticks since the start of the system; 0 where there is no telling. */
-  readonly startedAt: number;
-  /** A zombie, which only its parent can take away. */
-  readonly isOver: boolean;
-}
-
-/** Reads a `stat` file. Source: proc_pid_stat(5). Behind the name, in which anything may stand, come state, parent and group. */
-export function readStat(stat: string): ProcessStat {
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const numberAt = (index: number) => Number(fields[index]) || 0;
-  return {
-    parent: numberAt(1),
-    group: numberAt(2),
-    startedAt: numberAt(19),
-    isOver: fields[0] === 'Z' || fields[0] === 'X',
-  };
 }
 
 let self: Owner | undefined;

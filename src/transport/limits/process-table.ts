@@ -1,57 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { type ProcessStat, readProcess } from '../../files/process-stat.ts';
 
 /** One process, as /proc shows it. */
-export interface ProcessRow {
+export interface ProcessRow extends ProcessStat {
   readonly pid: number;
-  readonly parent: number;
-  readonly group: number;
-  /** When it began, in clock ticks since the start of the system: with the number, it is nobody else's. */
-  readonly startedAt: number;
-  readonly isOver: boolean;
-  readonly threads: number;
-  /** Its computing and that of its children that have ended and were waited for. */
-  readonly cpuSeconds: number;
-  /** Pages in memory, also those that it shares. */
-  readonly residentPages: number;
 }
 
 /** All processes of this machine, by number. */
 export function readProcessTable(): ReadonlyMap<number, ProcessRow> {
   const rows = new Map<number, ProcessRow>();
   for (const name of readdirSync('/proc')) {
-    const row = /^\d/.test(name) ? readProcess(Number(name)) : undefined;
-    if (row !== undefined) rows.set(row.pid, row);
+    const pid = Number(name);
+    const stat = /^\d/.test(name) ? readProcess(pid) : undefined;
+    if (stat !== undefined) rows.set(pid, { pid, ...stat });
   }
   return rows;
 }
-
-/** One process; undefined when there is none of that number. */
-export function readProcess(pid: number): ProcessRow | undefined {
-  try {
-    return parseStat(pid, readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Source: proc_pid_stat(5); the name, in which anything may stand, ends with the last parenthesis. */
-function parseStat(pid: number, stat: string): ProcessRow {
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const at = (field: number) => Number(fields[field - 3]) || 0;
-  return {
-    pid,
-    parent: at(4),
-    group: at(5),
-    startedAt: at(22),
-    isOver: fields[0] === 'Z' || fields[0] === 'X',
-    threads: at(20),
-    cpuSeconds: (at(14) + at(15) + at(16) + at(17)) / TICKS_PER_SECOND,
-    residentPages: at(24),
-  };
-}
-
-/** Source: USER_HZ, which Linux shows to programs on every architecture that Node runs on. */
-const TICKS_PER_SECOND = 100;
 
 /** Bytes in memory of a process, in which what is shared counts in parts; undefined where that cannot be read. */
 export function readSharedOutBytes(pid: number): number | undefined {

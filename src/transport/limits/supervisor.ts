@@ -1,14 +1,9 @@
 import { availableParallelism } from 'node:os';
 import type { ProcessLimits } from '../../dialects/process-config.ts';
-import { signalGroup } from '../launch/process-groups.ts';
+import { readProcess } from '../../files/process-stat.ts';
+import { signalGroup, signalProcess } from '../launch/process-groups.ts';
 import { Family } from './family.ts';
-import {
-  type ProcessRow,
-  pageBytes,
-  readProcess,
-  readProcessTable,
-  readSharedOutBytes,
-} from './process-table.ts';
+import { type ProcessRow, pageBytes, readProcessTable, readSharedOutBytes } from './process-table.ts';
 import { type Reached, reachedOf } from './reached.ts';
 
 /** Looks after one process and all that it starts. */
@@ -127,11 +122,6 @@ function memoryOf(members: readonly ProcessRow[], enough: number): number {
 function killAll(leader: number, members: readonly ProcessRow[]): void {
   signalGroup(leader, 'SIGKILL');
   for (const { pid, group, startedAt } of members) {
-    if (group === leader || readProcess(pid)?.startedAt !== startedAt) continue;
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has ended meanwhile, or is another user's.
-    }
+    if (group !== leader && readProcess(pid)?.startedAt === startedAt) signalProcess(pid, 'SIGKILL');
   }
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
-import { ownerToText, type ProcessStat, readStat } from '../../files/owner.ts';
+import { ownerToText } from '../../files/owner.ts';
+import { type ProcessStat, readProcess } from '../../files/process-stat.ts';
 import { type OwnerMark, readOwnerMark } from '../launch/system/owner-mark.ts';
 import { stdoutMark } from '../launch/watcher.ts';
 import { findKilledOwners, type KilledOwner } from './killed-owners.ts';
@@ -59,8 +60,8 @@ async function readMarked(
     if (owner === undefined || owner.groups.size + owner.stdouts.size === 0) return undefined;
     // One that runs with the rights of another user belongs to that one.
     if ((await stat(`/proc/${pid}`)).uid !== process.getuid?.()) return undefined;
-    const read = readStat(await readFile(`/proc/${pid}/stat`, 'utf8'));
-    return read.isOver ? undefined : { pid, stat: read, mark, killed: owner };
+    const read = readProcess(pid);
+    return read === undefined || read.isOver ? undefined : { pid, stat: read, mark, killed: owner };
   } catch {
     return undefined;
   }

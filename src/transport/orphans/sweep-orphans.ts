@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
-import { readStat } from '../../files/owner.ts';
+import { readProcess } from '../../files/process-stat.ts';
+import { signalProcess } from '../launch/process-groups.ts';
 import { removeTable } from '../launch/system/group-table.ts';
 import { findOrphans, type Orphan } from './find-orphans.ts';
 import { findKilledOwners } from './killed-owners.ts';
@@ -62,19 +62,10 @@ async function pause(ms: number): Promise<void> {
 
 /** Only while the number is still that of the very process. */
 function signal(orphan: Orphan, name: NodeJS.Signals): void {
-  if (!isThere(orphan)) return;
-  try {
-    process.kill(orphan.pid, name);
-  } catch {
-    // It has just ended by itself.
-  }
+  if (isThere(orphan)) signalProcess(orphan.pid, name);
 }
 
 function isThere({ pid, startedAt }: Orphan): boolean {
-  try {
-    const stat = readStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-    return stat.startedAt === startedAt && !stat.isOver;
-  } catch {
-    return false;
-  }
+  const stat = readProcess(pid);
+  return stat?.startedAt === startedAt && !stat.isOver;
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProcessLimits } from '../../../dialects/process-config.ts';
+import { signalProcess } from '../../launch/process-groups.ts';
 import type { Controller, Hierarchy } from './hierarchy.ts';
 
 /** A folder in which control groups can be made. */
@@ -113,17 +114,9 @@ function killMembers(folder: string): void {
     const members = readFileSync(join(folder, 'cgroup.procs'), 'utf8')
       .split('\n')
       .filter((line) => line !== '');
-    for (const pid of members) killProcess(Number(pid));
+    for (const pid of members) signalProcess(Number(pid), 'SIGKILL');
   } catch {
     // The group is gone.
-  }
-}
-
-function killProcess(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has ended meanwhile.
   }
 }
 
