@@ -1,5 +1,6 @@
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
+import { holds } from '../../files/holds.ts';
 import { followLinks } from '../../files/real-path.ts';
 import { isObject } from '../../json/json.ts';
 import { type Path, parseDocument, type YamlDocument } from '../../yaml/document.ts';
@@ -96,8 +97,7 @@ function sourceOfPart(folder: string, displayName: string, part: string): HooksS
 /** Whether a path, links followed, is not below the folder. What is not there, and is named below it, does not. */
 function leadsOut(folder: string, part: string): boolean {
   const path = resolve(folder, part);
-  const isBelow = (root: string, one: string) => one === root || one.startsWith(`${root}${sep}`);
-  return !isBelow(resolve(folder), path) || !isBelow(followLinks(folder), followLinks(path));
+  return !holds(resolve(folder), path) || !holds(followLinks(folder), followLinks(path));
 }
 
 /** The project of the hooks in a file: the folder above the system’s own, else the config’s folder. */

@@ -1,9 +1,9 @@
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { HostEnv } from '../../binding/env.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { summarize } from '../../config/load.ts';
 import { RuntimeError } from '../../errors.ts';
+import { makeFolder } from '../../store/sqlite/folder.ts';
 import type { Launcher } from '../../transport/launch/launch.ts';
 import { findMissingBackends } from '../../transport/sandbox/backends.ts';
 
@@ -22,7 +22,7 @@ export async function requireSandboxes(
   const { stateStore } = config;
   if (stateStore.type !== 'sqlite') return;
   try {
-    mkdirSync(dirname(stateStore.file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(stateStore.file));
   } catch {
     // Whoever needs the store is told.
   }
