@@ -41,9 +41,10 @@ function planSteps(links: readonly Link[], phase: EventPhase): readonly Step[] {
       endBatch();
       steps.push(link);
     } else if (hasPhase(link, phase)) {
-      if (isFilter(link) && link.listener.port.modifies !== false) endBatch();
+      const isAlone = isFilter(link) && link.listener.port.modifies !== false;
+      if (isAlone) endBatch();
       if (isFilter(link) || isFollower(link)) batch.push(link);
-      if (isFilter(link) && link.listener.port.modifies !== false) endBatch();
+      if (isAlone) endBatch();
     }
   }
   endBatch();

@@ -3,7 +3,6 @@ import { RuntimeError } from '../errors.ts';
 import { once } from '../time/once.ts';
 import type { Runtime, RuntimeOptions } from './api.ts';
 import { lazyResults, lazyStore } from './lazy-store.ts';
-
 import { scrubbedStore } from './scrubbed-store.ts';
 import { openEvents } from './stages/events.ts';
 import { type LoadedRuntime, loadRuntime } from './stages/load.ts';

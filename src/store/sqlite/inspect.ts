@@ -2,7 +2,6 @@ import { existsSync, statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { defineChecksum } from './checksum.ts';
 import { checkOwner } from './layout.ts';
-
 import { loadSqlite } from './node-sqlite.ts';
 import { numberOf } from './row.ts';
 import { stateLayout } from './schema.ts';
