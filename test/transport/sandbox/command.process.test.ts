@@ -87,6 +87,8 @@ describe.each(clients)('by $title', ({ box }) => {
     goesOn.abort();
     await other;
     await runtime.close();
+    // A `sleep 0.1` of the loop may be ending still; a daemon sleeps for minutes.
+    await untilSoon(() => inside().length === 2 * kept, 'end of the rest').catch(() => {});
     const left = inside();
     for (const pid of left) process.kill(pid, 'SIGKILL');
     expect(left).toHaveLength(2 * kept);
