@@ -1,23 +1,51 @@
 import type { HostEnv } from '../../binding/env.ts';
 import { findExposure, isTooBroad, resolveSandbox } from '../../binding/resolve-sandbox.ts';
+import type { Sandbox } from '../../binding/sandbox.ts';
 import type { RuntimeConfig, SandboxConfig } from '../../config/config.ts';
 import type { Problem } from '../../yaml/problem.ts';
 import type { Launcher } from '../launch/launch.ts';
 import { probeBubblewrap } from './bubblewrap/probe.ts';
 
+/** A sandbox that an entry names. */
+export interface UsedSandbox {
+  readonly config: SandboxConfig;
+  /** Null where it is none: `mode: direct`. */
+  readonly sandbox: Sandbox | null;
+  /** Why this machine cannot make it. */
+  readonly fault?: SandboxFault | undefined;
+}
+
+interface SandboxFault {
+  readonly reason: string;
+  readonly hint: string;
+}
+
 /**
  * An error for each sandbox that an entry names and this machine cannot make, where it stands in the file: a filter in it could
- * only deny. Makes one of bubblewrap's, which shows nothing, to find out. Empty, without a look at anything, where none is named.
+ * only deny. Empty, without a look at anything, where none is named.
  */
 export async function findMissingBackends(
   config: RuntimeConfig,
   host: HostEnv,
   launch: Launcher,
 ): Promise<Problem[]> {
+  const used = await tryUsedSandboxes(config, host, launch);
+  return used.flatMap(({ config: { name, position }, fault }) => {
+    if (fault === undefined) return [];
+    const message = `sandboxes[${name}]: ${fault.reason}`;
+    return [{ ...position, severity: 'error', message, hint: fault.hint }];
+  });
+}
+
+/** Every sandbox that an entry names. Makes one of bubblewrap's, which shows nothing, to find out whether it can be had. */
+export async function tryUsedSandboxes(
+  config: RuntimeConfig,
+  host: HostEnv,
+  launch: Launcher,
+): Promise<UsedSandbox[]> {
   const used = new Set(namesIn(config));
   const declared = config.sandboxes.filter(({ name }) => used.has(name));
-  const problems = await Promise.all(declared.map((sandbox) => findFault(sandbox, { config, host, launch })));
-  return problems.flatMap((problem) => problem ?? []);
+  return await Promise.all(declared.map((each) => tryOne(each, { config, host, launch })));
 }
 
 /** The sandboxes that entries name. */
@@ -32,31 +60,34 @@ interface Surroundings {
   readonly launch: Launcher;
 }
 
-async function findFault(
-  { name, position, mode }: SandboxConfig,
-  { config, host, launch }: Surroundings,
-): Promise<Problem | undefined> {
-  if (mode !== 'bubblewrap' && mode !== 'command') return undefined;
-  const sandbox = resolveSandbox(name, { config, host, cwd: config.folder, env: [], variables: {} });
-  const fault = (what: string, hint: string): Problem => {
-    const message = `sandboxes[${name}]: ${what}`;
-    return { ...position, severity: 'error', message, hint };
-  };
-  if (sandbox?.mode === 'refused')
-    return fault(sandbox.reason, mode === 'bubblewrap' ? installHint : 'Install it, or correct its name.');
-  if (sandbox?.mode !== 'bubblewrap') return undefined;
-  if (isTooBroad(config.folder, host['HOME'])) {
-    const what = `it would show all of ${config.folder}, the folder of this file`;
-    return fault(what, 'Move the file and its scripts to a folder of their own.');
-  }
-  const exposure = findExposure(sandbox);
-  if (exposure !== undefined)
-    return fault(
-      exposure,
-      'Give the state store a folder of its own, as in `state_store: {path: .signalbox/state.db}`.',
-    );
-  const probe = await probeBubblewrap(sandbox, launch);
-  return probe.isolation === undefined ? fault(probe.reason, probe.hint) : undefined;
+async function tryOne(declared: SandboxConfig, surroundings: Surroundings): Promise<UsedSandbox> {
+  const { config, host } = surroundings;
+  const launched = { cwd: config.folder, env: [], variables: {} };
+  const sandbox = resolveSandbox(declared.name, { config, host, ...launched });
+  const fault = sandbox === null ? undefined : await findFault(sandbox, surroundings, declared);
+  return { config: declared, sandbox, fault };
 }
 
+async function findFault(
+  sandbox: Sandbox,
+  { config, host, launch }: Surroundings,
+  { mode }: SandboxConfig,
+): Promise<SandboxFault | undefined> {
+  if (sandbox.mode === 'refused') {
+    const hint = mode === 'bubblewrap' ? installHint : 'Install it, or correct its name.';
+    return { reason: sandbox.reason, hint };
+  }
+  if (sandbox.mode !== 'bubblewrap') return undefined;
+  if (isTooBroad(config.folder, host['HOME'])) {
+    const reason = `it would show all of ${config.folder}, the folder of this file`;
+    return { reason, hint: 'Move the file and its scripts to a folder of their own.' };
+  }
+  const exposure = findExposure(sandbox);
+  if (exposure !== undefined) return { reason: exposure, hint: ownFolderHint };
+  const probe = await probeBubblewrap(sandbox, launch);
+  return probe.isolation === undefined ? { reason: probe.reason, hint: probe.hint } : undefined;
+}
+
+const ownFolderHint =
+  'Give the state store a folder of its own, as in `state_store: {path: .signalbox/state.db}`.';
 const installHint = 'Install it: `apt-get install bubblewrap`, or `dnf install bubblewrap`.';

@@ -78,10 +78,11 @@ async function checkConfig(
       ...checkEndpoints(entries.foreign),
       ...config.imports.map(checkPluginFolder),
       ...(await checkSandboxes(
-        processes,
+        config,
+        env,
         async (...given) => await (await openLauncher(launcher))(...given),
       )),
-      ...checkLimitMeans(processes),
+      ...(await checkLimitMeans(processes)),
       ...(await checkProviders(config, env)),
       ...(await checkState(config.stateStore)),
       await checkListen(config),

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import type { StateStoreConfig } from '../../../config/config.ts';
 import { toRuntimeError } from '../../../errors.ts';
 import { type DatabaseState, inspectDatabase } from '../../../store/sqlite/inspect.ts';
-import { formatCount } from '../../../suite/report/numbers.ts';
+import { formatCount } from '../../../text/format-count.ts';
 import { type Check, found } from './check.ts';
 import { freeBytes, toMib } from './machine.ts';
 

@@ -7,6 +7,8 @@ import { findHierarchies, type Hierarchy } from './hierarchy.ts';
 
 /** Makes control groups, each with a name that tells its owner. */
 export interface GroupMaker {
+  /** Where they are made. */
+  readonly folders: readonly string[];
   make(limits: Parameters<typeof makeGroup>[2]): ControlGroup;
 }
 
@@ -30,7 +32,11 @@ export async function openGroupMaker(
       break;
     }
   }
-  return places.length === 0 ? undefined : { make: (limits) => makeGroup(places, nextName(), limits) };
+  if (places.length === 0) return undefined;
+  return {
+    folders: places.map(({ folder }) => folder),
+    make: (limits) => makeGroup(places, nextName(), limits),
+  };
 }
 
 const PREFIX = 'signalbox-limits-';

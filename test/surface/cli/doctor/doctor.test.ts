@@ -205,3 +205,60 @@ test('a state folder that cannot be made is an error [DS-DOCTOR-06]', async () =
     checks: expect.arrayContaining([expect.objectContaining({ check: 'state folder', status: 'error' })]),
   });
 });
+
+test('sandboxes that entries name are tried, as at load, and told where they are declared [DS-DOCTOR-09]', async () => {
+  const cwd = folderOf({
+    'runtime.yaml': config(`sandboxes:
+  handed: {mode: command, command: sh, args: ["./mark.sh"]}
+  absent: {mode: command, command: no-such-client}
+  unused: {mode: command, command: no-such-client}
+  open: {mode: direct}
+tools:
+  greet: {exec: {command: ./mark.sh, sandbox: handed}}
+  other: {exec: {command: ./mark.sh, sandbox: absent}}
+  plain: {exec: {command: ./mark.sh, sandbox: open}}
+`),
+    'mark.sh': marks,
+  });
+  const { code, checks } = await doctor(cwd);
+  expect(code).toBe(1);
+  expect(told(checks, 'sandbox')).toEqual([
+    expect.stringMatching(/^ok handed: hands its commands to \S*\/sh, which is not started here$/),
+    expect.stringMatching(/^error absent: .*no-such-client/),
+  ]);
+  const [, absent] = checks.filter(({ check }) => check === 'sandbox');
+  expect(absent).toMatchObject({ file: expect.stringMatching(/runtime\.yaml$/), hint: expect.any(String) });
+  expect(readdirSync(cwd)).not.toContain('MARK');
+});
+
+test.skipIf(process.platform !== 'linux')(
+  'a folder that a sandbox would show whole is an error before anything runs [DS-DOCTOR-09]',
+  async () => {
+    const cwd = folderOf({
+      'runtime.yaml': config(`state_store: {path: ./state.db}
+sandboxes: {box: {mode: bubblewrap}}
+tools: {greet: {exec: {command: ./mark.sh, sandbox: box}}}
+`),
+      'mark.sh': marks,
+    });
+    const [check] = told((await doctor(cwd)).checks, 'sandbox');
+    expect(check).toMatch(/^error box: (.* keeps its state$|.*bwrap|.*bubblewrap)/);
+  },
+);
+
+test.skipIf(process.platform !== 'linux')(
+  'by which means limits are held is told, and nothing stays of the trial [DS-DOCTOR-10]',
+  async () => {
+    const cwd = folderOf({
+      'runtime.yaml': config(
+        'tools: {greet: {exec: {command: ./mark.sh, limits: {memory_mb: 64, processes: 4}}}}',
+      ),
+      'mark.sh': marks,
+    });
+    const [check] = told((await doctor(cwd)).checks, 'limits');
+    const folders = /control groups in (\S+)(?: and (\S+))?$/.exec(check ?? '')?.slice(1) ?? [];
+    expect(check).toMatch(/^ok : held by rlimits(, and by control groups in \/| and by watching)/);
+    const own = folders.flatMap((folder) => (folder === undefined ? [] : readdirSync(folder)));
+    expect(own.filter((name) => name.startsWith(`signalbox-limits-${process.pid}`))).toEqual([]);
+  },
+);

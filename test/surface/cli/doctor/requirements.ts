@@ -55,4 +55,14 @@ export const checks = section('doctor.md', [
     'Providers are checked for address and key, which is not shown; the listen address for being free.',
   ],
   ['DS-DOCTOR-08', 'none', 'Many good checks of one kind are one line.'],
+  [
+    'DS-DOCTOR-09',
+    'none',
+    'Sandboxes that entries name are tried as at load, and told where they are declared.',
+  ],
+  [
+    'DS-DOCTOR-10',
+    'none',
+    'By which means limits are held is tried out and told; nothing stays of the trial.',
+  ],
 ]);
