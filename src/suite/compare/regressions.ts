@@ -1,4 +1,4 @@
-import { formatCount } from '../report/numbers.ts';
+import { formatCount } from '../../text/format-count.ts';
 import type { Comparison, Difference, EvalDifference } from './comparison.ts';
 
 /** `any`: a case that passed does not pass any more; `significant`: more of them than chance explains. */

@@ -1,6 +1,7 @@
 import { escapeShownLine as oneLine } from '../../text/escape-commands.ts';
+import { formatCount } from '../../text/format-count.ts';
 import { cut } from '../../text/width.ts';
-import { formatCount, formatDuration, formatPercent } from '../report/numbers.ts';
+import { formatDuration, formatPercent } from '../report/numbers.ts';
 import type { Change, Comparison, EvalDifference } from './comparison.ts';
 import type { Decisions } from './decisions.ts';
 import { formatP } from './regressions.ts';

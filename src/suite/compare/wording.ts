@@ -1,4 +1,5 @@
-import { formatCount, formatListed } from '../report/numbers.ts';
+import { formatCount } from '../../text/format-count.ts';
+import { formatListed } from '../report/numbers.ts';
 import { describeScore } from '../report/wording.ts';
 import type {
   Change,

@@ -1,7 +1,8 @@
 import { escapeInvisible } from '../../text/escape-invisible.ts';
+import { formatCount } from '../../text/format-count.ts';
 import type { Failure, RowProblem, RunHeader, SuiteReport } from '../run/record.ts';
 import { toLocalPath } from './location.ts';
-import { formatCount, formatPercent } from './numbers.ts';
+import { formatPercent } from './numbers.ts';
 import type { OpenReporter } from './reporter.ts';
 import { countProblems, describeFailure, describeRun, explainGate, nameGate } from './wording.ts';
 

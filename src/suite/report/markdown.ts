@@ -1,7 +1,8 @@
+import { formatCount } from '../../text/format-count.ts';
 import { cut } from '../../text/width.ts';
 import type { Classification, Failure, GateResult, RowProblem, Stats, SuiteReport } from '../run/record.ts';
 import { cutNote, renderTable, toCode } from './markdown-text.ts';
-import { formatCount, formatListed, formatMean, formatPercent } from './numbers.ts';
+import { formatListed, formatMean, formatPercent } from './numbers.ts';
 import type { OpenReporter } from './reporter.ts';
 import { isLabelled } from './terminal/stats-grid.ts';
 import {

@@ -1,4 +1,5 @@
 import { formatNumber } from '../../json/decimal.ts';
+import { formatCount } from '../../text/format-count.ts';
 /** A share as a percentage with two decimals; 0.00% and 100.00% only for exactly 0 and 1. */
 export function formatPercent(share: number | null): string {
   if (share === null) return '–';
@@ -31,11 +32,6 @@ export function formatDuration(ms: number): string {
 export function formatRate(count: number, ms: number): string {
   const rate = ms <= 0 ? 0 : (count / ms) * 1000;
   return rate < 10 ? rate.toFixed(1) : String(Math.round(rate));
-}
-
-/** `1 case`, `2 cases`. */
-export function formatCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** `3 failures`, `70 failures, the first 20` when only so many are listed. */

@@ -1,6 +1,6 @@
 import { escapeShownLine as oneLine } from '../../text/escape-commands.ts';
+import { formatCount } from '../../text/format-count.ts';
 import type { GateResult, RowProblem, SuiteReport } from '../run/record.ts';
-import { formatCount } from './numbers.ts';
 import { bailedSentence, countProblems, explainGate, nameGate } from './wording.ts';
 
 /**

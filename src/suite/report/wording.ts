@@ -1,6 +1,7 @@
 import { formatNumber } from '../../json/decimal.ts';
+import { formatCount } from '../../text/format-count.ts';
 import type { Failure, GateResult, Interval, RunSummary } from '../run/record.ts';
-import { formatCount, formatDuration, formatScore } from './numbers.ts';
+import { formatDuration, formatScore } from './numbers.ts';
 
 /** `case r1, exact: score 0.25: said 41`, on as many lines as the detail has. */
 export function describeFailure({ case: id, eval: evalId, ...result }: FailureWords): string {

@@ -1,6 +1,7 @@
+import { formatCount } from '../../../text/format-count.ts';
 import { cut } from '../../../text/width.ts';
 import type { SuiteProgress } from '../../file/model.ts';
-import { formatCount, formatDuration, formatPercent, formatRate } from '../numbers.ts';
+import { formatDuration, formatPercent, formatRate } from '../numbers.ts';
 
 export interface ProgressView {
   readonly elapsedMs: number;

@@ -1,9 +1,10 @@
 import { escapeInvisibleLine as oneLine } from '../../../text/escape-invisible.ts';
+import { formatCount } from '../../../text/format-count.ts';
+import { defaultColumns, eraseLine } from '../../../text/terminal.ts';
 import { cut, textWidth } from '../../../text/width.ts';
 import type { SuiteProgress } from '../../file/model.ts';
 import type { CaseRecord, RunHeader } from '../../run/record.ts';
 import { failuresOf, roleLookup } from '../case-failures.ts';
-import { formatCount } from '../numbers.ts';
 import { describeFailure } from '../wording.ts';
 import { isReadable } from './grid.ts';
 import { createPaint } from './paint.ts';
@@ -104,7 +105,7 @@ function openLive(stream: ProgressStream, { now, colour, failures }: DisplayOpti
   let drawn: { readonly at: number; readonly width: number } | undefined;
   let latest: SuiteProgress | undefined;
   // A line as wide as the terminal would wrap.
-  const room = (): number => (isReadable(stream.columns) ? stream.columns : 80) - 1;
+  const room = (): number => (isReadable(stream.columns) ? stream.columns : defaultColumns) - 1;
   const erase = (): string => {
     const rows = Math.max(1, Math.ceil((drawn?.width ?? 0) / (room() + 1)));
     return rows === 1 ? eraseLine : `\x1b[${rows - 1}A\r\x1b[J`;
@@ -138,7 +139,6 @@ function openLive(stream: ProgressStream, { now, colour, failures }: DisplayOpti
 }
 
 const redrawMs = 100;
-const eraseLine = '\r\x1b[2K';
 
 /** For logs: a line of its own every ten seconds, and one at the end. */
 function openPlain(stream: ProgressStream, { now, failures }: DisplayOptions): Progress {

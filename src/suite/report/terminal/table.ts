@@ -1,7 +1,8 @@
 import { escapeShownLine as oneLine } from '../../../text/escape-commands.ts';
+import { formatCount } from '../../../text/format-count.ts';
 import { cut } from '../../../text/width.ts';
 import type { Failure, RowProblem, RunSummary } from '../../run/record.ts';
-import { formatCount, formatListed, formatRate } from '../numbers.ts';
+import { formatListed, formatRate } from '../numbers.ts';
 import type { OpenReporter } from '../reporter.ts';
 import { bailedSentence, describeFailure, describeRun, explainGate, nameGate } from '../wording.ts';
 import { type GridView, toReadable } from './grid.ts';

@@ -1,17 +1,15 @@
 import type { ChaosCell, ChaosReport } from '../../../../runtime/runtime.ts';
 import { escapeInvisibleLine as oneLine } from '../../../../text/escape-invisible.ts';
+import { defaultColumns, eraseLine } from '../../../../text/terminal.ts';
 import { cut, padEnd } from '../../../../text/width.ts';
 import { wrapWords } from '../../../../text/wrap.ts';
 import type { Style, Terminal } from '../../terminal.ts';
 
 type Paint = Terminal['styleStdout'];
 
-/** What a terminal shows where there is none, or none with a width. */
-const WIDTH = 80;
-
 /** The table of hooks and faults, what is open and by which rule, and what was not tried. */
 export function renderChaos(report: ChaosReport, terminal: Terminal): string[] {
-  const columns = terminal.stdout.columns ?? WIDTH;
+  const columns = terminal.stdout.columns ?? defaultColumns;
   const paint = terminal.styleStdout;
   const lines = [
     ...tableOf(report, columns, paint),
@@ -34,10 +32,10 @@ export function openChaosProgress({ stderr }: Terminal): {
       const text = `${Math.floor((100 * done) / total)} % of ${total} cells`;
       if (text === shown) return;
       shown = text;
-      stderr.write(`\r\x1b[2K${text}`);
+      stderr.write(`${eraseLine}${text}`);
     },
     end: () => {
-      if (shown !== '') stderr.write('\r\x1b[2K');
+      if (shown !== '') stderr.write(eraseLine);
     },
   };
 }

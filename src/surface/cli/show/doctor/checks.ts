@@ -1,11 +1,11 @@
 import type { Check } from '../../../../runtime/runtime.ts';
 import { escapeInvisibleLine as oneLine } from '../../../../text/escape-invisible.ts';
+import { formatCount } from '../../../../text/format-count.ts';
+import { defaultColumns } from '../../../../text/terminal.ts';
 import { cut, padEnd, textWidth } from '../../../../text/width.ts';
 import { wrapWords } from '../../../../text/wrap.ts';
 import type { Style, Terminal } from '../../terminal.ts';
 
-/** What a terminal shows where there is none, or none with a width. */
-const WIDTH = 80;
 /** More good ones of a kind are counted. */
 const MOST_GOOD = 4;
 
@@ -18,12 +18,12 @@ const styles: Readonly<Partial<Record<Check['status'], Style>>> = {
 
 /** The checks, a line each, and of those that found something the place and the next step. */
 export function renderChecks(checks: readonly Check[], terminal: Terminal): string[] {
-  const columns = terminal.stdout.columns ?? WIDTH;
+  const columns = terminal.stdout.columns ?? defaultColumns;
   const shown = collapse(checks);
   const width = Math.max(0, ...shown.map(({ check }) => textWidth(check)));
   const lines = shown.flatMap((check) => linesOf(check, { columns, width, paint: terminal.styleStdout }));
   const count = (status: Check['status']) => checks.filter((check) => check.status === status).length;
-  const summary = `${plural(count('error'), 'error')}, ${plural(count('warning'), 'warning')}, ${count('ok')} ok`;
+  const summary = `${formatCount(count('error'), 'error')}, ${formatCount(count('warning'), 'warning')}, ${count('ok')} ok`;
   return [...lines, '', summary];
 }
 
@@ -66,7 +66,3 @@ function linesOf({ check, subject, status, message, hint, file, line, column }: 
 }
 
 const STATUS_WIDTH = 'warning'.length;
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
