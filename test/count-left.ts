@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findSurvivors } from './leaks.ts';
+import { entriesOf, findSurvivors, textOf } from './leaks.ts';
 
 /** What tests could leave behind, each thing by a name that it alone has. */
 export interface Count {
@@ -69,20 +69,4 @@ function controlGroups(): string[] {
   return entriesOf(root)
     .flatMap((name) => [name, ...entriesOf(join(root, name)).map((inner) => join(name, inner))])
     .filter((name) => name.includes('signalbox'));
-}
-
-function entriesOf(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }

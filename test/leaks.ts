@@ -95,8 +95,8 @@ function commandOf(pid: number): string {
   return textOf(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim();
 }
 
-/** Nothing when the process has just ended, or belongs to somebody else. */
-function textOf(path: string): string {
+/** What a file of /proc says; nothing when the process has just ended, or belongs to somebody else. */
+export function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -104,7 +104,8 @@ function textOf(path: string): string {
   }
 }
 
-function entriesOf(folder: string): string[] {
+/** Nothing when it is not there, or nobody may list it. */
+export function entriesOf(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {

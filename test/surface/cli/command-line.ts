@@ -1,20 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openRuntime } from '../../../src/index.ts';
+import { entriesOf, textOf } from '../../leaks.ts';
 import { enter, openStreams, type Place, type Streams, type TerminalStreams, within } from './in-process.ts';
 
 const main = fileURLToPath(new URL('../../../src/surface/cli/main.ts', import.meta.url));
@@ -100,7 +93,7 @@ export function start(
   });
   if (typeof stdin === 'string') child.stdin?.end(stdin);
   const ended = once(child, 'close');
-  const ran = Promise.all([textOf(child.stdout), textOf(child.stderr), ended]).then(
+  const ran = Promise.all([outputOf(child.stdout), outputOf(child.stderr), ended]).then(
     ([stdout, stderr, [code]]) => ({ code: typeof code === 'number' ? code : null, stdout, stderr }),
   );
   return { child, ran };
@@ -274,13 +267,15 @@ export function logLines(stderr: string): Readonly<Record<string, unknown>>[] {
 export function processesWith(marker: string): number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
-    .filter((pid) => ['cmdline', 'environ'].some((file) => read(`/proc/${pid}/${file}`).includes(marker)))
+    .filter((pid) => ['cmdline', 'environ'].some((file) => textOf(`/proc/${pid}/${file}`).includes(marker)))
     .map(Number);
 }
 
 /** Whether a Node process waits for its stdin: whether one of its epoll descriptors watches descriptor 0. */
 export function awaitsStdin(pid: number | undefined): boolean {
-  return entriesOf(`/proc/${pid}/fdinfo`).some((fd) => /^tfd:\s+0 /m.test(read(`/proc/${pid}/fdinfo/${fd}`)));
+  return entriesOf(`/proc/${pid}/fdinfo`).some((fd) =>
+    /^tfd:\s+0 /m.test(textOf(`/proc/${pid}/fdinfo/${fd}`)),
+  );
 }
 
 /** Waits until `condition` holds; gives up after half a minute. */
@@ -292,22 +287,6 @@ export async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-function entriesOf(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-async function textOf(stream: NodeJS.ReadableStream | null): Promise<string> {
+async function outputOf(stream: NodeJS.ReadableStream | null): Promise<string> {
   return stream === null ? '' : await text(stream);
 }
