@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll } from 'vitest';
+import { compileCache } from './built.ts';
 import { canary, canaryName, filesWithCanary } from './canary.ts';
 import { findSurvivors, openPipes, settle } from './leaks.ts';
 
@@ -12,6 +13,7 @@ const outer = process.env.TMPDIR;
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-'));
 process.env.TMPDIR = folder;
 process.env[canaryName] = canary;
+process.env.NODE_COMPILE_CACHE ??= compileCache;
 
 const complaints: string[] = [];
 const onWarning = (warning: Error) =>

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openRuntime } from '../../src/index.ts';
+import { builtProgram } from '../built.ts';
 import { settle } from '../leaks.ts';
 import { newProject, runtimeYaml } from './project.ts';
-
-const signalbox = join(import.meta.dirname, '../../src/surface/cli/main.ts');
 
 /** A project whose one hook, with the limit of 2 s, waits for the file `go` and then denies. */
 function project(timeoutMs: number): string {
@@ -24,7 +23,7 @@ function project(timeoutMs: number): string {
 /** `hook fire` in a process of its own, once its hook is asked. */
 async function fire(folder: string) {
   const about = ['--dialect', 'claude', '--point', 'UserPromptSubmit', '--event', '{"prompt": "hi"}'];
-  const child = spawn(process.execPath, [signalbox, 'hook', 'fire', '--json', ...about], {
+  const child = spawn(process.execPath, [builtProgram, 'hook', 'fire', '--json', ...about], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'ignore'],
   });

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Json } from '../../src/json/json.ts';
+import { builtProgram } from '../built.ts';
 import { openFake } from '../provider/wire/fake.ts';
 import { schemaOf, shPlugin } from './chibi/plugins.ts';
 import { entry, shHook } from './picoclaw/scripts.ts';
@@ -171,8 +172,7 @@ const asks = JSON.stringify({
     permissionDecisionReason: 'sure?',
   },
 });
-const signalbox = join(import.meta.dirname, '../../src/surface/cli/main.ts');
-const looks = `{ cat; echo; } >> told\n"$NODE" "${signalbox}" pending list --json --config runtime.yaml >> seen 2>/dev/null`;
+const looks = `{ cat; echo; } >> told\n"$NODE" "${builtProgram}" pending list --json --config runtime.yaml >> seen 2>/dev/null`;
 
 test('hooks are told that a call waits once it is kept, with its id', async () => {
   const hooks = [

@@ -119,8 +119,6 @@ interface Worked {
 async function workOn(workshop: Workshop, end: End | undefined): Promise<Worked> {
   const child = spawn(process.execPath, [worker, workshop.config, workshop.pipeline], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    // Most of a short life is compiling.
-    env: { ...process.env, NODE_COMPILE_CACHE: compiled },
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   const closed = once(child, 'close');
@@ -141,7 +139,6 @@ async function killSoon(child: ChildProcess, delayMs: number): Promise<void> {
 }
 
 const worker = new URL('./worker.ts', import.meta.url).pathname;
-const compiled = new URL('../../node_modules/.cache/signalbox', import.meta.url).pathname;
 
 /** Two people decide about every pending at once: one of them wins, the other is told so. */
 async function decideAll(desks: readonly Runtime[], tally: Tally): Promise<void> {

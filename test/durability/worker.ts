@@ -3,7 +3,9 @@
  * Usage: worker.ts RUNTIME.yaml PIPELINE.yaml. Prints `ready` before it begins, `event` whenever something
  * happens, and the run's document at the end.
  */
-import { openRuntime, stringifyJson } from '../../src/index.ts';
+import { builtLibrary } from '../built.ts';
+
+const { openRuntime, stringifyJson }: typeof import('../../src/index.ts') = await import(builtLibrary);
 
 const [config = '', pipeline = ''] = process.argv.slice(2);
 const onEvent = () => process.stdout.write('event\n');

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { builtProgram } from '../built.ts';
 import { findSurvivors, settle } from '../leaks.ts';
 import { fixture } from './entry.ts';
 
@@ -13,7 +14,6 @@ export interface HostResult {
   readonly isExpected: boolean;
 }
 
-const main = join(import.meta.dirname, '../../src/surface/cli/main.ts');
 const index = join(import.meta.dirname, '../../src/index.ts');
 
 /** Ends the runtime’s own process in the middle of a call, lets nobody read its stderr, and starts it on an older Node. */
@@ -38,7 +38,7 @@ function hostsIn(folder: string): (() => Promise<HostResult>)[] {
   const deaf = writeConfig(folder, 'hang-ignoring-term.sh');
   const ended = (['native', 'portable'] as const).flatMap((launcher) =>
     (['SIGKILL', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGINT'] as const).flatMap((signal) => {
-      const cli = [main, 'tool', 'call', 'it', '--log-level', 'info', '--config', deaf];
+      const cli = [builtProgram, 'tool', 'call', 'it', '--log-level', 'info', '--config', deaf];
       return [
         () => end(folder, { title: 'the command line', signal, launcher, argv: cli }),
         () =>
@@ -98,7 +98,7 @@ function libraryHost(config: string, launcher: string): string[] {
 
 /** Nobody reads the stderr of a host whose tool floods its own. */
 async function runUnread(folder: string, command: string): Promise<HostResult> {
-  const argv = [main, 'tool', 'call', 'it', '--json', '--config', writeConfig(folder, command)];
+  const argv = [builtProgram, 'tool', 'call', 'it', '--json', '--config', writeConfig(folder, command)];
   const env = { ...process.env, TMPDIR: folder };
   const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'pipe'], env });
   const [code] = await once(child, 'exit');
@@ -114,7 +114,7 @@ async function runUnread(folder: string, command: string): Promise<HostResult> {
 async function runOldNode(folder: string): Promise<HostResult> {
   const file = join(folder, 'old.cjs');
   writeFileSync(file, `Object.defineProperty(process.versions, 'node', { value: '20.1.0' });`);
-  const argv = ['--require', file, main, 'tool', 'list'];
+  const argv = ['--require', file, builtProgram, 'tool', 'list'];
   const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   for await (const chunk of child.stderr) said += chunk;

@@ -1,4 +1,6 @@
-import { openRuntime } from '../../src/index.ts';
+import { builtLibrary } from '../built.ts';
+
+const { openRuntime }: typeof import('../../src/index.ts') = await import(builtLibrary);
 
 // Runs a pipeline, or resumes a run, in a process that may be killed: node runner.ts CONFIG PIPELINE|RUN
 const [, , config = '', what = ''] = process.argv;

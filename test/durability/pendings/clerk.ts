@@ -6,11 +6,10 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PendingDocument } from '../../../src/index.ts';
+import { builtLibrary } from '../../built.ts';
 import type { Said } from './said.ts';
 
-// The built library starts five times as fast, and a process lives for seconds.
-const built = new URL('../../../dist/index.js', import.meta.url).href;
-const { openRuntime, RuntimeError }: typeof import('../../../src/index.ts') = await import(built);
+const { openRuntime, RuntimeError }: typeof import('../../../src/index.ts') = await import(builtLibrary);
 
 const [config = '', name = '', told = ''] = process.argv.slice(2);
 const runtime = await openRuntime(config, { log: false });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openRuntime } from '../../../src/index.ts';
+import { compileCache } from '../../built.ts';
 import { check, type Findings } from './check.ts';
 import { openOffice } from './office.ts';
 import type { Said } from './said.ts';
@@ -85,7 +86,7 @@ class Crew {
       [program, this.#config, `clerk${this.#hired}`, this.hasEnough ? 'enough' : ''],
       {
         stdio: ['pipe', 'pipe', 'inherit'],
-        env: { ...process.env, NODE_COMPILE_CACHE: compiled },
+        env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
       },
     );
     // It may be killed before it has read that it is enough.
@@ -132,4 +133,3 @@ class Crew {
 }
 
 const program = new URL('./clerk.ts', import.meta.url).pathname;
-const compiled = new URL('../../../node_modules/.cache/signalbox', import.meta.url).pathname;

@@ -7,13 +7,12 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openRuntime } from '../../../src/index.ts';
+import { builtProgram } from '../../built.ts';
 import { entriesOf, textOf } from '../../leaks.ts';
 import { enter, openStreams, type Place, type Streams, type TerminalStreams, within } from './in-process.ts';
 
-const main = fileURLToPath(new URL('../../../src/surface/cli/main.ts', import.meta.url));
-
-/** Node and the source that it runs: what stands where a user has `signalbox`. */
-export const signalbox = [process.execPath, main] as const;
+/** Node and the program that it runs: what stands where a user has `signalbox`. */
+export const signalbox = [process.execPath, builtProgram] as const;
 
 /** The path of a fixture executable. */
 export function fixture(name: string): string {
@@ -99,13 +98,10 @@ export function start(
   return { child, ran };
 }
 
-/** Where Node keeps compiled code from one run to the next; each test file has a TMPDIR of its own. */
-const compiled = fileURLToPath(new URL('../../../node_modules/.cache/signalbox', import.meta.url));
-
 /** The environment without what asks programs for colours or against them. */
 function quietEnv(): NodeJS.ProcessEnv {
   const { NO_COLOR, FORCE_COLOR, ...env } = process.env;
-  return { ...env, NODE_COMPILE_CACHE: compiled };
+  return env;
 }
 
 /** Runs a command to its end: a call of `main` in this process, or the program itself where `binary` is set. */
