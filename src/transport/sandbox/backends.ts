@@ -11,7 +11,7 @@ export interface UsedSandbox {
   readonly config: SandboxConfig;
   /** Null where it is none: `mode: direct`. */
   readonly sandbox: Sandbox | null;
-  /** Why this machine cannot make it. */
+  /** Why this machine cannot make it; absent for what is not known before it is asked. */
   readonly fault?: SandboxFault | undefined;
 }
 
@@ -64,7 +64,9 @@ async function tryOne(declared: SandboxConfig, surroundings: Surroundings): Prom
   const { config, host } = surroundings;
   const launched = { cwd: config.folder, env: [], variables: {} };
   const sandbox = resolveSandbox(declared.name, { config, host, ...launched });
-  const fault = sandbox === null ? undefined : await findFault(sandbox, surroundings, declared);
+  // The other modes are those of the native protocol, in which such an entry fails when it is asked.
+  const isTried = declared.mode === 'bubblewrap' || declared.mode === 'command';
+  const fault = sandbox === null || !isTried ? undefined : await findFault(sandbox, surroundings, declared);
   return { config: declared, sandbox, fault };
 }
 

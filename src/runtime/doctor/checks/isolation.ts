@@ -16,7 +16,8 @@ export async function checkSandboxes(
   return used.flatMap(({ config: { name, position: place }, sandbox, fault }) => {
     const about = { check: 'sandbox', subject: name, place };
     if (fault !== undefined) return [found('error', { ...about, message: fault.reason, hint: fault.hint })];
-    if (sandbox === null || sandbox.mode === 'refused') return [];
+    if (sandbox === null) return [];
+    if (sandbox.mode === 'refused') return [found('error', { ...about, message: sandbox.reason })];
     const message =
       sandbox.mode === 'bubblewrap'
         ? `bubblewrap, ${sandbox.program}`

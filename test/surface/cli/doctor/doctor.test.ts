@@ -211,11 +211,13 @@ test('sandboxes that entries name are tried, as at load, and told where they are
     'runtime.yaml': config(`sandboxes:
   handed: {mode: command, command: sh, args: ["./mark.sh"]}
   absent: {mode: command, command: no-such-client}
+  foreign: {mode: no_such_mode}
   unused: {mode: command, command: no-such-client}
   open: {mode: direct}
 tools:
   greet: {exec: {command: ./mark.sh, sandbox: handed}}
   other: {exec: {command: ./mark.sh, sandbox: absent}}
+  alien: {exec: {command: ./mark.sh, sandbox: foreign}}
   plain: {exec: {command: ./mark.sh, sandbox: open}}
 `),
     'mark.sh': marks,
@@ -225,6 +227,7 @@ tools:
   expect(told(checks, 'sandbox')).toEqual([
     expect.stringMatching(/^ok handed: hands its commands to \S*\/sh, which is not started here$/),
     expect.stringMatching(/^error absent: .*no-such-client/),
+    expect.stringMatching(/^error foreign: .*no_such_mode/),
   ]);
   const [, absent] = checks.filter(({ check }) => check === 'sandbox');
   expect(absent).toMatchObject({ file: expect.stringMatching(/runtime\.yaml$/), hint: expect.any(String) });
