@@ -85,8 +85,11 @@ export const areas: readonly Area[] = [
     ],
     tests: ['test/tool-call/*.test.ts'],
   },
-  foreign('picoclaw'),
-  foreign('chibi'),
-  foreign('claude'),
-  foreign('agentao'),
+  foreign('picoclaw', ['src/dialects/picoclaw/{failure,misplaced-denial}.ts']),
+  foreign('chibi', [
+    'src/dialects/chibi/{conclude,misplaced-denial,permission,read-object}.ts',
+    'src/dialects/chibi/request/change.ts',
+  ]),
+  foreign('claude', ['src/dialects/claude/{conclude,reply-object,reply-verdict}.ts']),
+  foreign('agentao', ['src/dialects/agentao/{conclude,failure,process-output,reply-fields,rule-result}.ts']),
 ];

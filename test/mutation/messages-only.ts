@@ -18,10 +18,12 @@ const makers = new Set([
   'malformed',
   'invalidPayload',
   'deny',
+  'denyFailure',
+  'refuse',
   'excerpt',
   'withHint',
 ]);
-const members = new Set(['hint', 'message', 'detail', 'why']);
+const members = new Set(['hint', 'message', 'detail', 'what', 'why']);
 
 /**
  * Why a mutant is left out: it changes only the words of a message or a hint, which no test asserts (tests assert codes).

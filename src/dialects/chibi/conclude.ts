@@ -62,10 +62,10 @@ function adjustReplace(
     case 'pre_agentic_loop':
     case 'post_tool_batch': {
       const fallback = memberOf(replace.text, scanMembers(replace.text), 'fallback');
-      // Without a limit there is no fuel to change.
-      const remaining = payload['fuel_remaining'];
+      const remaining = toInteger(Json.from(payload['fuel_remaining'] ?? null));
       return Json.from({
         ...(fallback && { fallback }),
+        // Without a limit there is no fuel to change.
         ...(remaining !== undefined && composeFuel(hookAnswers, remaining)),
       });
     }
@@ -81,14 +81,13 @@ interface FuelChange {
 }
 
 /**
- * Plugin by plugin, in each of them `fuel` before `fuel_delta`, never below 0. Without a known level differences
- * add up. Source: apply_hook_overrides in api/send.rs.
+ * Plugin by plugin, in each of them `fuel` before `fuel_delta`, never below 0. Source: apply_hook_overrides in
+ * api/send.rs.
  */
-function composeFuel(hookAnswers: readonly HookAnswer[], remaining: unknown): FuelChange {
-  const start = toInteger(remaining === undefined ? undefined : Json.from(remaining));
+function composeFuel(hookAnswers: readonly HookAnswer[], start: bigint): FuelChange {
   let level = start;
-  let sum: bigint | undefined;
   let isSet = false;
+  let isMoved = false;
   for (const { answer } of hookAnswers) {
     if (answer.verdict !== 'modify') continue;
     const { text } = answer.replace;
@@ -100,12 +99,11 @@ function composeFuel(hookAnswers: readonly HookAnswer[], remaining: unknown): Fu
       isSet = true;
     }
     if (delta === undefined) continue;
-    sum = (sum ?? 0n) + delta;
-    if (level !== undefined) level = clamp(level + delta);
+    level = clamp(level + delta);
+    isMoved = true;
   }
-  if (isSet && level !== undefined) return { fuel: level };
-  if (sum === undefined) return {};
-  return { fuel_delta: level === undefined || start === undefined ? sum : level - start };
+  if (isSet) return { fuel: level };
+  return isMoved ? { fuel_delta: level - start } : {};
 }
 
 function clamp(level: bigint): bigint {

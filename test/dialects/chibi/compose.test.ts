@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/errors.ts';
+import { Json } from '../../../src/json/json.ts';
 import { titled } from '../../cite.ts';
 import { ask, questionAt, sayComposed, scene } from './asking.ts';
 
@@ -94,6 +95,14 @@ const rows: readonly Row[] = [
     means: 'c: modify "" {"fallback":"call_user","fuel_delta":-25}',
   },
   {
+    title: 'fuel that nobody changes is left out',
+    cites: 'CH-7-13@oneshot',
+    at: 'pre_agentic_loop',
+    payload: fuel,
+    says: ['{"fallback": "call_agent"}'],
+    means: 'a: modify "" {"fallback":"call_agent"}',
+  },
+  {
     title: 'fuel is set before it changes',
     cites: 'CH-7-13@oneshot',
     at: 'pre_agentic_loop',
@@ -108,6 +117,14 @@ const rows: readonly Row[] = [
     payload: fuel,
     says: ['{"fuel": 10}', '{"fuel": 12}'],
     means: 'b: modify "" {"fuel":12}',
+  },
+  {
+    title: 'differences that cancel each other out are a change of nothing',
+    cites: 'CH-7-13@oneshot',
+    at: 'pre_agentic_loop',
+    payload: fuel,
+    says: ['{"fuel_delta": -3}', '{}', '{"fuel_delta": 3}'],
+    means: 'c: modify "" {"fuel_delta":0}',
   },
   {
     title: 'the smallest delta leaves nothing',
@@ -243,6 +260,15 @@ const rows: readonly Row[] = [
     means: 'b: respond "" {"delivered":true,"via":"b_tool"}',
   },
 ];
+
+test('a sub-agent that could not be guarded is denied with the fault [CH-5-02@oneshot]', () => {
+  const { answer } = ask(questionAt('pre_spawn_agent'), [spawn]);
+  expect(answer).toMatchObject({
+    verdict: 'deny',
+    error: { code: 'PROCESS_START' },
+    metadata: new Json('{}'),
+  });
+});
 
 test.each(titled(rows))('$title', ({ at, payload, says, means }) => {
   expect(sayComposed(ask(questionAt(at, payload, scene), says))).toBe(means);

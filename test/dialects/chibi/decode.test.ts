@@ -4,6 +4,7 @@ import { points } from '../../../src/dialects/chibi/points.ts';
 import { RuntimeError } from '../../../src/errors.ts';
 import type { ProcessReply } from '../../../src/transport/transport.ts';
 import { titled } from '../../cite.ts';
+import { answered } from '../verdicts.ts';
 import { printed, questionAt, readAt, say, seatOf } from './asking.ts';
 
 interface Row {
@@ -199,10 +200,9 @@ const faults = [
 
 test.each(faults)('$title ends the turn [CH-5-01@oneshot CH-5-05@oneshot DS-LIM-08]', ({ fault, text }) => {
   const expected = `abort ${JSON.stringify(text)} turn`;
-  expect([say(readAt('pre_tool', fault)), say(readAt('pre_tool', fault, 'deny'))]).toEqual([
-    expected,
-    expected,
-  ]);
+  const [open, closed] = [readAt('pre_tool', fault), readAt('pre_tool', fault, 'deny')];
+  expect([say(open), say(closed)]).toEqual([expected, expected]);
+  expect(open).toMatchObject({ error: { code: fault.code } });
 });
 
 const told = Object.entries(points).flatMap(([point, { isFilter }]) => (isFilter ? [] : [point]));
@@ -210,6 +210,20 @@ const told = Object.entries(points).flatMap(([point, { isFilter }]) => (isFilter
 test('17 points are told, never asked [CH-7-40@oneshot]', () => {
   expect(told).toHaveLength(17);
   expect(Object.keys(points)).toHaveLength(33);
+});
+
+const served = answered('{"block": true}');
+
+test('an answer of a server stops what can be stopped, and fails elsewhere', () => {
+  expect(say(readAt('pre_tool', served))).toBe('deny "REPLY_MALFORMED"');
+  const { output, notes } = chibi.decode(seatOf('g'), questionAt('post_tool'), served);
+  const message = 'post_tool told it, and it failed: answered like a server';
+  expect([say(output), notes]).toEqual(['allow ""', [{ level: 'warn', message }]]);
+});
+
+test('an observer that failed is warned of', () => {
+  const { notes } = chibi.decode(seatOf('g'), questionAt('post_tool'), printed('', { exitCode: 1 }));
+  expect(notes).toEqual([{ level: 'warn', message: 'post_tool told it, and it failed: exited with code 1' }]);
 });
 
 test.each(told)('%s passes whatever the plugin does [CH-5-03@oneshot CH-7-26@oneshot]', (point) => {

@@ -134,6 +134,21 @@ test('model, tools and options are taken [CH-7-12@oneshot]', () => {
   });
 });
 
+test('what a tool or a call leaves out is nothing [CH-7-12@oneshot]', () => {
+  expect(settled({ tools: null })).toEqual({ tools: [] });
+  expect(settled({ tools: [{ function: { name: 'n' } }] })).toEqual({
+    tools: [{ name: 'n', description: '', input_schema: { type: 'object' } }],
+  });
+  const called = (given: object) => {
+    const tool_calls = [{ id: 'c', function: { name: 'n', ...given } }];
+    return stringifyJson(
+      toNeutralRequest(Json.from({ messages: [{ role: 'assistant', tool_calls }] }), turn),
+    );
+  };
+  const read = [{}, { arguments: '' }, { arguments: ' \n' }, { arguments: ' {"a": 1} ' }].map(called);
+  expect(read.map((text) => text.match(/"args":(.*?)\}\]/)?.[1])).toEqual(['{}', '{}', '{}', '{"a": 1}']);
+});
+
 test.each([
   { change: '{"temperature": null}', options: { max_tokens: 10 } },
   { change: '{"max_tokens": null}', options: {} },
@@ -181,22 +196,40 @@ test('new messages are read [CH-7-12@oneshot]', () => {
   );
 });
 
+const inMessage = (members: string) => `{"messages": [{${members}}]}`;
+const inCall = (members: string) =>
+  inMessage(`"role": "assistant", "tool_calls": [{"id": "c", "function": {${members}}}]`);
+
 test.each([
-  '{"model": 5}',
-  '{"messages": {}}',
-  '{"messages": [5]}',
-  '{"messages": [{"role": "robot", "content": ""}]}',
-  '{"messages": [{"role": "user", "content": 5}]}',
-  '{"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}',
-  '{"messages": [{"role": "tool", "content": "x"}]}',
-  '{"messages": [{"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "n", "arguments": "{"}}]}]}',
-  '{"messages": [{"role": "assistant", "tool_calls": [{"id": "c"}]}]}',
-  '{"tools": [{"type": "function"}]}',
-  '{"tools": [{"function": {"name": "n", "parameters": 5}}]}',
-  '{"temperature": "hot"}',
-  '{"max_tokens": "9"}',
-])('the request_body %s denies [CH-7-12@oneshot]', (body) => {
-  expect(say(readAt('pre_api_request', printed(`{"request_body": ${body}}`)))).toBe('deny "REPLY_MALFORMED"');
+  ['{"model": 5}', 'model'],
+  ['{"messages": {}}', 'messages'],
+  ['{"messages": [5]}', 'messages'],
+  [inMessage(''), 'messages'],
+  [inMessage('"role": "robot", "content": ""'), 'messages'],
+  [inMessage('"role": "user", "content": 5'), 'content'],
+  [inMessage('"role": "user", "content": ["x"]'), 'content'],
+  [inMessage('"role": "user", "content": [{"type": "image_url"}]'), 'content'],
+  [inMessage('"role": "tool", "content": "x"'), 'tool_call_id'],
+  [inMessage('"role": "assistant", "tool_calls": {}'), 'tool_calls'],
+  [inMessage('"role": "assistant", "tool_calls": ["c"]'), 'tool_calls'],
+  [inMessage('"role": "assistant", "tool_calls": [{"id": "c"}]'), 'tool_calls'],
+  [inMessage('"role": "assistant", "tool_calls": [{"function": {"name": "n"}}]'), 'tool_calls'],
+  [inCall('"name": 5'), 'tool_calls'],
+  [inCall('"name": "n", "arguments": {}'), 'arguments'],
+  [inCall('"name": "n", "arguments": "{"'), 'arguments'],
+  [inCall('"name": "n", "arguments": "[]"'), 'arguments'],
+  ['{"tools": {}}', 'tools'],
+  ['{"tools": [5]}', 'tools'],
+  ['{"tools": [{"type": "function"}]}', 'tools'],
+  ['{"tools": [{"function": {}}]}', 'tools'],
+  ['{"tools": [{"function": {"name": "n", "description": 5}}]}', 'tools'],
+  ['{"tools": [{"function": {"name": "n", "parameters": 5}}]}', 'tools'],
+  ['{"temperature": "hot"}', 'temperature'],
+  ['{"max_tokens": "9"}', 'max_tokens'],
+])('the request_body %s denies, and names %s [CH-7-12@oneshot]', (body, member) => {
+  const answer = readAt('pre_api_request', printed(`{"request_body": ${body}}`));
+  const message = expect.stringContaining(`\`${member}\``);
+  expect(answer).toMatchObject({ verdict: 'deny', error: { code: 'REPLY_MALFORMED', message } });
 });
 
 test('a result of an unknown call has the wrong shape [CH-7-12@oneshot]', () => {

@@ -87,6 +87,13 @@ const rows: readonly Row[] = [
     sends: 'pre_file_write {"content":"{\\"a\\":1}","path":"/b","tool_name":"t"}',
   },
   {
+    title: 'content of null, and an operation that is no text',
+    cites: 'CH-6-07@oneshot',
+    category: 'fs_write',
+    args: { path: '/b', content: null, operation: 5 },
+    sends: 'pre_file_write {"content":null,"path":"/b","tool_name":"t"}',
+  },
+  {
     title: 'a command',
     cites: 'CH-6-08@oneshot CH-7-17@oneshot',
     category: 'shell',
@@ -106,6 +113,13 @@ const rows: readonly Row[] = [
     category: 'network',
     args: { side: 'buy', count: 10, url: '' },
     sends: 'pre_fetch_url {"safety":"no_url","summary":"buy 10 ","tool_name":"t"}',
+  },
+  {
+    title: 'a network tool with a url that is no text',
+    cites: 'CH-6-09@oneshot',
+    category: 'network',
+    args: { url: 5, list: [1], object: {}, nothing: null, sure: true },
+    sends: 'pre_fetch_url {"safety":"no_url","summary":"5 true","tool_name":"t"}',
   },
   {
     title: 'a sensitive url',

@@ -198,6 +198,13 @@ const verdicts: readonly Row[] = [
     means: 'modify "" {"summary":"s"}',
   },
   {
+    title: 'a cache without a word is as it was',
+    cites: 'CH-7-21@oneshot',
+    at: 'pre_cache_output',
+    says: '{"block": false}',
+    means: 'allow ""',
+  },
+  {
     title: 'a delivery names its way',
     cites: 'CH-7-23@oneshot',
     at: 'pre_send_message',
@@ -254,6 +261,31 @@ test('a denial in the word of another point keeps its reason, and is told of', (
   ]);
   const plain = chibi.decode(seatOf('guard'), questionAt('pre_tool'), printed('{"block": true}'));
   expect(plain.notes).toEqual([]);
+});
+
+test.each([
+  ['{"denied": true, "message": "no"}', 'pre_tool', 'no'],
+  ['{"denied": true, "message": 5}', 'pre_tool', 'Tool call blocked by hook'],
+  ['{"denied": true, "message": 5, "reason": "no"}', 'pre_tool', 'no'],
+  ['{"denied": true, "reason": "own", "block": true, "message": "other"}', 'pre_file_read', 'own'],
+])('%s at %s denies for the reason %s', (says, at, reason) => {
+  expect(readAt(at, printed(says))).toMatchObject({ verdict: 'deny', reason });
+});
+
+const notesOn = (at: string, says: string) =>
+  chibi.decode(seatOf('guard'), questionAt(at), printed(says)).notes;
+
+test('what a denial or a change gave beside is told of', () => {
+  expect(notesOn('pre_tool', '{"block": true, "message": 5}')).toEqual([
+    { level: 'warn', message: 'it gave `message` of the wrong type' },
+  ]);
+  expect(notesOn('pre_tool_output', '{"block": true, "message": 5, "output": 5, "x": 1}')).toMatchObject([
+    { level: 'debug' },
+    { level: 'warn', message: 'it gave `message` and `output` of the wrong type' },
+  ]);
+  expect(notesOn('pre_message', '{"block": true}')).toEqual([
+    { level: 'debug', message: `the reply's member "block" is unknown and ignored` },
+  ]);
 });
 
 test.each(['{"denied": false}', '{"approved": true}', '{"block": false}'])('%s denies nowhere', (says) => {

@@ -124,6 +124,13 @@ const verdicts = stages.flatMap((point) => [
     means: 'abort turn "enough"',
   },
   {
+    title: `${point} ends the session without a word`,
+    cites: 'PC-6-06',
+    point,
+    says: '{"action":"hard_abort"}',
+    means: 'abort session "hook "gate" ended the session"',
+  },
+  {
     title: `${point} ends the session`,
     cites: 'PC-6-06 PC-6-08',
     point,
@@ -148,6 +155,24 @@ test.each(
       title: 'its message',
       cites: 'PC-6-08',
       says: '{"action":"deny_tool","message":"m"}',
+      means: 'deny "m"',
+    },
+    {
+      title: 'its message beside an empty reason',
+      cites: 'PC-6-08',
+      says: '{"action":"deny_tool","reason":"","message":"m"}',
+      means: 'deny "m"',
+    },
+    {
+      title: 'its reason in other letters',
+      cites: 'PC-6-45',
+      says: '{"action":"deny_tool","Reason":"no"}',
+      means: 'deny "no"',
+    },
+    {
+      title: 'its message in other letters',
+      cites: 'PC-6-45',
+      says: '{"action":"deny_tool","MESSAGE":"m"}',
       means: 'deny "m"',
     },
     {
@@ -209,22 +234,31 @@ const faults: readonly Fault[] = [
   { title: 'an open circuit', cites: 'PC-3-08', code: 'SERVER_CIRCUIT_OPEN', means: 'deny' },
   { title: 'a full pipe', cites: 'PC-5-15', code: 'SERVER_BUSY', means: 'deny' },
   { title: 'a limit of ours', cites: 'DS-LIM-08', code: 'LIMIT_EXCEEDED', means: 'deny' },
-  ...(['SERVER_EXIT', 'REPLY_MALFORMED', 'PROCESS_TIMEOUT', 'OUTPUT_LIMIT'] as const).map((code) => ({
-    title: `${code} at the hello`,
-    cites: 'PC-3-08',
-    code,
-    details: { stage: 'hello', problem: 'no_result' },
-    means: 'deny',
-  })),
+  ...(['SERVER_EXIT', 'REPLY_MALFORMED', 'PROCESS_TIMEOUT', 'OUTPUT_LIMIT'] as const).flatMap((code) =>
+    ['start', 'hello'].map((stage) => ({
+      title: `${code} at the ${stage}`,
+      cites: 'PC-3-08',
+      code,
+      details: { stage, problem: 'no_result' },
+      means: 'deny',
+    })),
+  ),
+  {
+    title: 'a timeout at a stage of another name',
+    cites: 'PC-5-04',
+    code: 'PROCESS_TIMEOUT',
+    details: { stage: 'answer' },
+    means: 'allow by picoclaw.timeout',
+  },
 ];
 
 test.each(titled(faults))('$title', ({ code, details = {}, means }) => {
   const error = new RuntimeError(code, 'it failed', { details });
   for (const point of stages) {
     expect(withoutReason(say(answerTo(point, error)))).toBe(means);
-    expect(withoutReason(say(answerTo(point, error, { onFailure: 'deny' })))).toBe('deny');
+    expect(answerTo(point, error, { onFailure: 'deny' })).toMatchObject({ verdict: 'deny', error: { code } });
   }
-  expect(withoutReason(say(answerTo('approve_tool', error)))).toBe('deny');
+  expect(answerTo('approve_tool', error)).toMatchObject({ verdict: 'deny', error: { code } });
 });
 
 test('an error reply lets pass [PC-5-05 PC-4-05]', () => {
@@ -258,6 +292,7 @@ test('a half that only its pair turned on may be missing [PC-2-06]', () => {
 test.each([
   ['{"approved":true}', 'allow'],
   ['{"approved":true,"reason":"fine"}', 'allow "fine"'],
+  ['{"approved":true,"Message":"fine"}', 'allow "fine"'],
   ['{"approved":false,"reason":"no"}', 'deny "no"'],
   ['{"approved":false}', 'deny "hook "gate" did not approve the call"'],
 ])('the approval %s is %s [PC-5-13]', (says, means) => {

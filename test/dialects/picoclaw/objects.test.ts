@@ -68,6 +68,14 @@ const rows: readonly Row[] = [
     doc: 'modify {"content":"***"}',
     head: bad,
   },
+  {
+    title: 'a flat result in other letters',
+    cites: 'PC-6-45',
+    point: 'after_tool',
+    object: '"result":{"For_LLM":"***"}',
+    doc: 'modify {"content":"***"}',
+    head: bad,
+  },
   ...['{"is_error":true}', '{}', '{"for_llm":null}', '{"For_LLM":""}'].map((result) => ({
     title: `the result ${result} is empty`,
     cites: 'PC-6-43',
@@ -100,6 +108,22 @@ const rows: readonly Row[] = [
     doc: 'modify {"model":"n","messages":[{"Role":"user","Content":"***"}]}',
     head: 'modify {"model":"n","options":{}}',
   },
+  {
+    title: 'tools and options in other letters',
+    cites: 'PC-6-45',
+    point: 'before_llm',
+    object: '"request":{"Tools":[],"Options":{"temperature":1}}',
+    doc: 'modify {"tools":[],"options":{"max_tokens":5,"temperature":1}}',
+    head: 'deny',
+  },
+  ...['{}', '{"model":""}', '{"model":null,"messages":null}'].map((request) => ({
+    title: `the request ${request} changes nothing by the page`,
+    cites: 'PC-1-06',
+    point: 'before_llm',
+    object: `"request":${request}`,
+    doc: 'allow',
+    head: 'deny',
+  })),
   {
     title: 'cleared arguments',
     cites: 'PC-6-44',
@@ -195,6 +219,11 @@ const rows: readonly Row[] = [
     '{"model":1}',
     '{"tools":[{}]}',
     '{"options":{"max_tokens":"5"}}',
+    '{"options":{"max_tokens":0}}',
+    '{"options":{"max_tokens":-1}}',
+    '{"options":{"max_tokens":1.5}}',
+    '{"options":{"temperature":"hot"}}',
+    '{"options":[]}',
   ].map((request) => ({
     title: `the request ${request} fits no form`,
     cites: 'PC-6-15',
@@ -259,6 +288,12 @@ const responds = [
     means: 'respond "h"',
   },
   {
+    title: 'a hook_result in other letters',
+    cites: 'PC-6-07 PC-6-45',
+    says: '"call":{"Hook_Result":{"For_LLM":"h"}}',
+    means: 'respond "h"',
+  },
+  {
     title: 'both: the result',
     cites: 'PC-6-07',
     says: '"call":{"hook_result":{"for_llm":"h"}},"result":{"for_llm":"r"}',
@@ -277,7 +312,7 @@ const responds = [
 
 test.each(titled(responds))('respond with $title', ({ says, means }) => {
   const text = `{"action":"respond"${says === '' ? '' : `,${says}`}}`;
-  expect(sayReply('before_tool', text).replace(/^deny .*/, 'deny')).toBe(means);
+  expect(sayReply('before_tool', text).replace(/^deny "hook .*/, 'deny')).toBe(means);
 });
 
 test('a respond tells of all else that it has [PC-6-17 PC-6-18]', () => {
@@ -292,6 +327,23 @@ test('a respond tells of all else that it has [PC-6-17 PC-6-18]', () => {
     ),
     isError: true,
     handled: 'u',
+  });
+});
+
+test.each([
+  ['"for_user":"u"', undefined],
+  ['"for_user":"u","response_handled":false', undefined],
+  ['"for_user":5,"response_handled":true', ''],
+  ['"response_handled":true', ''],
+])('of {"for_llm":"r",%s} the person was told: %s [PC-6-18]', (more, handled) => {
+  const says = `{"action":"respond","result":{"for_llm":"r","x":1,${more}}}`;
+  const answer = answerTo('before_tool', answered(says));
+  expect(answer).toStrictEqual({
+    verdict: 'respond',
+    result: new Json('"r"'),
+    reason: '',
+    metadata: new Json(`{"picoclaw":{${more}}}`),
+    ...(handled !== undefined && { handled }),
   });
 });
 
@@ -334,6 +386,31 @@ test('the next hook sees what the last one made of it, and the rest as it is [PC
     messages: [{ role: 'user', content: 'a' }],
   });
   expect(next('before_tool', '{"action":"continue"}')).toEqual({});
+});
+
+test.each(['{}', '{"model":""}', '{"messages":[]}'])('at head %s leaves no model [PC-6-11]', (request) => {
+  const says = `{"action":"modify","request":${request}}`;
+  expect(sayReply('before_llm', says, { version: 'head' })).toBe('deny "hook "gate" left no model"');
+});
+
+test('what cannot be used denies with its fault [PC-6-15]', () => {
+  const says = answered('{"action":"modify","result":5}');
+  expect(answerTo('after_tool', says)).toMatchObject({ verdict: 'deny', error: { code: 'REPLY_MALFORMED' } });
+  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+  const nested = answered(`{"action":"modify","request":{"messages":${deep}}}`);
+  expect(answerTo('before_llm', nested, { version: 'head', onFailure: 'deny' })).toMatchObject({
+    verdict: 'deny',
+    error: { code: 'REPLY_MALFORMED' },
+  });
+});
+
+test('of a changed result what it says beside its text is recorded [PC-6-14]', () => {
+  const metadataOf = (result: string) =>
+    answerTo('after_tool', answered(`{"action":"modify","result":${result}}`)).metadata.text;
+  expect([metadataOf('{"for_llm":"r"}'), metadataOf('{"for_llm":"r","silent":true,"x":1}')]).toEqual([
+    '{}',
+    '{"picoclaw":{"result":{"silent":true}}}',
+  ]);
 });
 
 test('an empty list of messages denies by the page too [PC-1-04]', () => {
