@@ -80,13 +80,9 @@ export async function openHold(
 
 /** Throws what the system would say, which a shell says in other words. */
 function requireStartable({ command, cwd, env }: LaunchRequest): void {
-  let isMissing = !existsSync(cwd);
-  try {
-    isMissing ||= findInterpreterFault(command, { cwd, searchPath: env['PATH'] ?? '' }) !== undefined;
-  } catch {
-    // A file that can be executed but not read.
-  }
-  if (isMissing) throw new Error('ENOENT');
+  const isThere = existsSync(cwd);
+  if (!isThere || findInterpreterFault(command, { cwd, searchPath: env['PATH'] ?? '' }) !== undefined)
+    throw new Error('ENOENT');
 }
 
 async function makeGroup(limits: ProcessLimits, find: FindGroups): Promise<ControlGroup | undefined> {

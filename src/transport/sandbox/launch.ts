@@ -23,7 +23,7 @@ export async function launchInSandbox(
   sandbox: Sandbox,
   { launch, input, emit }: SandboxContext,
 ): Promise<LaunchedProcess> {
-  const { name, args, cwd, env } = binding;
+  const { name, args, cwd, env, leftovers } = binding;
   switch (sandbox.mode) {
     case 'refused':
       throw sandboxError(name, sandbox, sandbox.reason);
@@ -37,7 +37,7 @@ export async function launchInSandbox(
     case 'command': {
       const note = (message: string) => emit({ type: 'note', name, level: 'warn', message });
       const request = { command: binding.command, args, cwd, env, input };
-      return await launchHanded(name, sandbox, { request, launch, note });
+      return await launchHanded(name, sandbox, { request, launch, leftovers, note });
     }
   }
 }

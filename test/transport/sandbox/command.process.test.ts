@@ -157,3 +157,12 @@ test('what cannot end the command says so', async () => {
     expect.stringMatching(/what should end it where it runs failed: \S+false ended with 1/),
   ]);
 });
+
+test('the program that a command is handed to has the mark by which it is ended after its owner was killed', async () => {
+  const words = ['sh', '-c', 'tr "\\0" "\\n" < /proc/self/environ  >&2; echo \'{"result": 1}\''];
+  const { runtime, call, events } = await openIn('{mode: command, prefix: [env]}', words);
+  expect(await call()).toEqual({ status: 'ok', result: 1 });
+  await runtime.close();
+  const lines = events.flatMap((event) => (event.type === 'stderr' ? [event.line] : []));
+  expect(lines.filter((line) => /^SIGNALBOX_OWNER=.+\.kill$/.test(line))).toHaveLength(1);
+});

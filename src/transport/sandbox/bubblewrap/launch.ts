@@ -2,12 +2,11 @@ import { constants } from 'node:os';
 import type { BubblewrapSandbox } from '../../../binding/sandbox.ts';
 import type { RuntimeError } from '../../../errors.ts';
 import { findInterpreterFault } from '../../../files/interpreter.ts';
-import { lastLineOf } from '../../../text/last-line.ts';
 import type { ExitStatus, Inside, LaunchedProcess, Launcher, LaunchRequest } from '../../launch/launch.ts';
 import { launchListener, signalGroup, signalProcess } from '../../launch/process-groups.ts';
 import { sandboxError } from '../fault.ts';
 import { bubblewrapArguments, bubblewrapEnvironment } from './arguments.ts';
-import { probeBubblewrap } from './probe.ts';
+import { probeBubblewrap, wordsOf } from './probe.ts';
 import { openStatusFile, type StatusFile } from './status.ts';
 
 /**
@@ -96,18 +95,12 @@ interface Start {
 /** bwrap tells an exit code of what it has started only: without one, the command never ran. */
 function findStartFault(entry: string, sandbox: BubblewrapSandbox, start: Start): RuntimeError | undefined {
   if (start.status.exitCode() !== undefined) return undefined;
-  const words = lastLineOf(start.said).replace(/^bwrap: /, '') || 'bubblewrap failed without a word';
+  const words = wordsOf(start.said) || 'bubblewrap failed without a word';
   const { command, cwd, env } = start.request;
-  const fault = words.includes('execvp') ? tryInterpreter(command, cwd, env['PATH'] ?? '') : undefined;
+  const fault = words.includes('execvp')
+    ? findInterpreterFault(command, { cwd, searchPath: env['PATH'] ?? '' })
+    : undefined;
   if (fault !== undefined) return sandboxError(entry, sandbox, fault.reason, { hint: fault.hint });
   const hint = `A sandbox shows the system’s folders, the folder of the config file and the program; what else is needed stands in \`read\` of spec.sandboxes.${sandbox.name}.`;
   return sandboxError(entry, sandbox, `its sandbox "${sandbox.name}" could not start it: ${words}`, { hint });
-}
-
-function tryInterpreter(command: string, cwd: string, searchPath: string) {
-  try {
-    return findInterpreterFault(command, { cwd, searchPath });
-  } catch {
-    return undefined; // A file that can be executed but not read.
-  }
 }

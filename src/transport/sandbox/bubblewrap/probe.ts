@@ -61,7 +61,7 @@ async function runTrue(
     const said = Buffer.from(words.bytes() ?? '').toString();
     for (const stream of [stdin, stdout, stderr]) stream?.destroy();
     if (!isOver) return `it did not end within ${PROBE_MS} ms`;
-    return status.exitCode() === 0 ? undefined : withoutName(lastLineOf(said)) || 'it failed without a word';
+    return status.exitCode() === 0 ? undefined : wordsOf(said) || 'it failed without a word';
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   } finally {
@@ -72,8 +72,9 @@ async function runTrue(
 const MAX_WORDS = 64 * 1024;
 const PROBE_MS = 10_000;
 
-function withoutName(line: string): string {
-  return line.replace(/^bwrap: /, '');
+/** What bwrap says last on stderr, without its name. */
+export function wordsOf(stderr: string): string {
+  return lastLineOf(stderr).replace(/^bwrap: /, '');
 }
 
 const hints: readonly (readonly [RegExp, string])[] = [

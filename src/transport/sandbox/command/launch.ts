@@ -3,6 +3,7 @@ import type { CommandSandbox } from '../../../binding/sandbox.ts';
 import { waitForSettled } from '../../../time/deadline.ts';
 import type { Inside, LaunchedProcess, Launcher, LaunchRequest } from '../../launch/launch.ts';
 import { launchListener, releaseGroup, signalGroup } from '../../launch/process-groups.ts';
+import { type Leftovers, withOwnerMark } from '../../launch/system/owner-mark.ts';
 import { startError } from '../../start-error.ts';
 import { fill, handOver } from './handed.ts';
 
@@ -13,28 +14,31 @@ type Note = (message: string) => void;
 export interface HandingOver {
   readonly request: LaunchRequest;
   readonly launch: Launcher;
+  /** Of the entry: whether what it leaves running is to live on. */
+  readonly leftovers: Leftovers;
   readonly note: Note;
 }
 
-/** Starts the program that the request is handed to. Throws PROCESS_START. */
+/** Starts the program that the request is handed to, with the mark of whom it belongs to. Throws PROCESS_START. */
 export async function launchHanded(
   entry: string,
   sandbox: CommandSandbox,
-  { request, launch, note }: HandingOver,
+  { request, launch, leftovers, note }: HandingOver,
 ): Promise<LaunchedProcess> {
   const id = randomUUID();
-  const handed = handOver(sandbox, request, id);
-  const launched = await launch(handed.request, launchListener).catch((cause: unknown) => {
+  const { prelude, request: unmarked } = handOver(sandbox, request, id);
+  const handed = { ...unmarked, env: withOwnerMark(unmarked.env, leftovers) };
+  const launched = await launch(handed, launchListener).catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw startError(entry, `${sandbox.program}, which its sandbox "${sandbox.name}" starts: ${reason}`, {
       cause,
     });
   });
-  if (request.input === null && handed.prelude !== '') launched.stdin?.write(handed.prelude);
+  if (request.input === null && prelude !== '') launched.stdin?.write(prelude);
   if (sandbox.kill === null) return launched;
   const kill = sandbox.kill.map((word) => fill(word, id));
   return withEnd(launched, (isNeeded) =>
-    runKill(kill, { ...{ request: handed.request, launch }, note: isNeeded ? note : () => {} }),
+    runKill(kill, { request: handed, launch, note: isNeeded ? note : () => {} }),
   );
 }
 
@@ -73,7 +77,7 @@ function withEnd(launched: LaunchedProcess, run: (isNeeded: boolean) => Promise<
 
 async function runKill(
   [command = '', ...args]: readonly string[],
-  { request, launch, note }: HandingOver,
+  { request, launch, note }: Pick<HandingOver, 'request' | 'launch' | 'note'>,
 ): Promise<void> {
   try {
     const { cwd, env } = request;
