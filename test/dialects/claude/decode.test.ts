@@ -351,10 +351,10 @@ test('where nothing can be denied nothing is closed [CC-9-02]', () => {
 
 test('an interpreter without its script blocks, and the trap is named [CC-9-06]', () => {
   const { output, notes } = readAt('PreToolUse', exit2('', "python3: can't open file 'gone.py'"));
-  expect([say(output), notes.map(({ message }) => message.includes('script is missing'))]).toEqual([
-    "deny \"python3: can't open file 'gone.py' (a file cannot be opened)\"",
-    [true],
-  ]);
+  expect([
+    say(output),
+    notes.map(({ level, message }) => [level, message.includes('script is missing')]),
+  ]).toEqual(["deny \"python3: can't open file 'gone.py' (a file cannot be opened)\"", [['warn', true]]]);
 });
 
 test('a message of exit 2 where it stops nothing is for the log [CC-5-01]', () => {

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
+import { answers } from '../../../src/contract/hook.ts';
+import { claude } from '../../../src/dialects/claude/dialect.ts';
 import { RuntimeError } from '../../../src/errors.ts';
+import { Json } from '../../../src/json/json.ts';
 import { answered } from '../verdicts.ts';
-import { left, posted, readAt, type SeatChoice, sayAt, specific, together } from './handler.ts';
+import { left, posted, questionAt, readAt, type SeatChoice, sayAt, specific, together } from './handler.ts';
 
 const open = (cause: string) => `#{"failed_open":{"hook":"guard","cause":"claude.${cause}"}}`;
 const pre = (members: object, top: object = {}) => specific('PreToolUse', { ...members }, top);
@@ -112,6 +115,21 @@ test('a model switch that could not be asked about is denied with its fault [CC-
   expect(readAt('PreToolUse', late, closed).output).toMatchObject({ error: { code: 'PROCESS_TIMEOUT' } });
 });
 
+test('a rejection that interrupts ends the turn, also beside an approval [CC-7-13 CC-7-09]', () => {
+  const rejection = left(asked({ behavior: 'deny', message: 'no', interrupt: true }));
+  const approval = left(asked({ behavior: 'allow' }));
+  const alone = readAt('PermissionRequest', rejection).output;
+  expect(alone).toMatchObject({ verdict: 'abort', scope: 'turn', reason: 'no' });
+  expect(together('PermissionRequest', [approval, rejection])).toMatchObject({ hook: 'h2', answer: alone });
+});
+
+test('the warnings of all handlers are kept, each once', () => {
+  const warned = (...warnings: string[]) => answers.allow({ metadata: Json.from({ warnings }) });
+  const told = [warned('a', 'b'), warned('b'), answers.allow()].map((answer) => ({ hook: 'h', answer }));
+  const concluded = claude.conclude?.(questionAt('Stop'), told, { hook: null, answer: answers.allow() });
+  expect(concluded?.answer.metadata.value).toEqual({ warnings: ['a', 'b'] });
+});
+
 test.each(['Stop', 'SubagentStop'])('at %s context alone makes the turn go on [CC-8-01]', (point) => {
   const more = left(specific(point, { additionalContext: 'more' }, { systemMessage: 'm' }));
   const { hook, answer } = together(point, [left(), more]);
@@ -129,6 +147,11 @@ test.each([
   ['PreToolUse', [asks, { updatedInput: { b: 2 } }], 'the arguments; "h2"'],
   ['PreToolUse', [{ updatedInput: { b: 2 } }, {}, asks], 'the arguments; "h3"'],
   ['PostToolUse', [{ updatedToolOutput: 'a' }, { updatedToolOutput: 'b' }], 'the result; "h2"'],
+  [
+    'PostToolUse',
+    [{ updatedToolOutput: 'a' }, { updatedToolOutput: 'b' }, { updatedToolOutput: 'c' }],
+    'the result; "h3"',
+  ],
 ])(
   'at %s of several rewrites the last in the file wins, and a warning says so: %j [CC-7-07]',
   (point, members, what) => {

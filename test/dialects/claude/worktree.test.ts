@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/errors.ts';
-import { left, posted, sayAt, specific } from './handler.ts';
+import { left, posted, readAt, sayAt, specific } from './handler.ts';
 
 test.each([
   ['/w/a.b', 'respond {"path":"/w/a.b"}'],
   ['/w/..b/a..', 'respond {"path":"/w/..b/a.."}'],
   ['  /w/a \n \n', 'respond {"path":"/w/a"}'],
   ['/w/a\n\u001b[0m\n', 'respond {"path":"/w/a"}'],
+  ['made:\n  /w/a  \n', 'respond {"path":"/w/a"}'],
+  ['/w/a\n \u001b[0m', 'respond {"path":"/w/a"}'],
   ['../a', 'respond {"path":"../a"}'],
   ['/w/./a', 'deny "its path has \\".\\" or \\"..\\": /w/./a"'],
   ['/w/..', 'deny "its path has \\".\\" or \\"..\\": /w/.."'],
@@ -20,6 +22,11 @@ test.each([
   [specific('WorktreeCreate', { worktreePath: '/w/a' }), 'respond {"path":"/w/a"}'],
 ])('of a worktree the handler says %j: %s [CC-7-15]', (says, means) => {
   expect(sayAt('WorktreeCreate', left(says))).toBe(means);
+});
+
+test('a worktree that ends the turn ends no session [CC-7-15]', () => {
+  const { output } = readAt('WorktreeCreate', left('{"continue":false}'));
+  expect(output).toMatchObject({ verdict: 'abort', scope: 'turn' });
 });
 
 test.each([
