@@ -19,6 +19,8 @@ export interface GatewayLimits {
   readonly requestMs: number;
   /** Until an upstream begins to answer. */
   readonly upstreamMs: number;
+  /** For the rest of an answer once it has begun, however slowly it comes. */
+  readonly answerMs: number;
   /** Between two parts of a streamed answer, read or written. */
   readonly idleMs: number;
   readonly connections: number;

@@ -59,6 +59,7 @@ export const usualGateway: GatewayConfig = {
     headersMs: 15_000,
     requestMs: 60_000,
     upstreamMs: 300_000,
+    answerMs: 3_600_000,
     idleMs: 120_000,
     connections: 8192,
     heldBytes: 16_777_216,

@@ -77,6 +77,7 @@ function readLimits(document: YamlDocument): GatewayLimits {
     headersMs: time('headers_ms', 15_000),
     requestMs: time('request_ms', 60_000),
     upstreamMs: time('upstream_ms', 300_000),
+    answerMs: time('answer_ms', 3_600_000),
     idleMs: time('idle_ms', 120_000),
     connections: limit('connections', 8192),
     heldBytes: limit('held_bytes', 16 * MiB),

@@ -21,6 +21,11 @@ const limitsSchema = {
     headers_ms: { ...count, description: 'Time for the headers of a request. Default: 15000.' },
     request_ms: { ...count, description: 'Time for a whole request. Default: 60000.' },
     upstream_ms: { ...count, description: 'Time until an upstream begins to answer. Default: 300000.' },
+    answer_ms: {
+      ...count,
+      description:
+        'Time for the rest of an answer once it has begun, streamed or not. Default: 3600000 (1 h).',
+    },
     idle_ms: {
       ...count,
       description: 'Longest silence of an upstream, and of a client that does not read. Default: 120000.',

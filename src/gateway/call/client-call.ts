@@ -11,6 +11,8 @@ export interface ClientCall {
   readBody(maxBytes: number): Promise<Uint8Array>;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
+  /** Cuts the client's connection; absent where there is none of ours. */
+  readonly cut?: (() => void) | undefined;
 }
 
 /** What a client gets. */

@@ -23,8 +23,9 @@ export async function judgeStream(
     note(call, opened.report);
     return await toDenialReply(call, opened.refusal);
   }
-  const { account } = call;
+  const { account, client } = call;
   const body = toBody(opened.chunks, {
+    client,
     record: account.startRecord(),
     end: async (answer) => {
       const report = await opened.report;

@@ -1,6 +1,7 @@
 import { returnedHeaders } from '../upstream/headers.ts';
 import type { UpstreamAnswer } from '../upstream/upstream.ts';
 import type { ClientReply } from './client-call.ts';
+import { breakOff } from './reply-stream.ts';
 import type { CallOfCaller } from './stages.ts';
 import { streamHeaders } from './stream-headers.ts';
 import { watchStream } from './stream-watch.ts';
@@ -34,8 +35,7 @@ export function relayStream(
         } catch (thrown) {
           await pieces.return?.().catch(() => {});
           await end(client.signal.aborted ? 'aborted' : 'failed').catch(services.report);
-          // Cuts the connection: the client must not take a part for the whole.
-          controller.error(thrown);
+          breakOff(controller, client, thrown);
         }
       },
       cancel: async () => {

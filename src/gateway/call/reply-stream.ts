@@ -1,6 +1,8 @@
 import type { AnswerRecord, RecordedAnswer } from './answer-record.ts';
+import type { ClientCall } from './client-call.ts';
 
 interface BodyOptions {
+  readonly client: Pick<ClientCall, 'cut'>;
   /** What records the body; undefined: nothing does. */
   readonly record: AnswerRecord | undefined;
   /**
@@ -15,7 +17,7 @@ interface BodyOptions {
 /** The bytes of a streamed answer. */
 export function toBody(
   chunks: AsyncIterableIterator<string>,
-  { record, end, report }: BodyOptions,
+  { client, record, end, report }: BodyOptions,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let last: string | undefined;
@@ -43,7 +45,7 @@ export function toBody(
         } catch (thrown) {
           await chunks.return?.();
           await endOnce().catch(report);
-          controller.error(thrown);
+          breakOff(controller, client, thrown);
         }
       },
       cancel: async () => {
@@ -58,4 +60,18 @@ export function toBody(
 /** Whether a chunk may hold the end of an answer, which must not go out before its row is kept. */
 function isLast(chunk: string): boolean {
   return /\[DONE\]|message_stop|response\.(?:completed|incomplete|failed)/.test(chunk);
+}
+
+/** Ends a body that cannot be finished, so that the client does not take a part for the whole. */
+export function breakOff(
+  controller: ReadableStreamDefaultController<Uint8Array>,
+  { cut }: Pick<ClientCall, 'cut'>,
+  thrown: unknown,
+): void {
+  if (cut === undefined) controller.error(thrown);
+  else {
+    // A body with an error would make the HTTP layer print it; who calls was told already what there is to tell.
+    cut();
+    controller.close();
+  }
 }

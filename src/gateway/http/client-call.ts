@@ -24,7 +24,8 @@ export function toClientCall(
       ? await readAll(request.body ?? [], maxBytes, () => tooLarge(maxBytes))
       : await readIncoming(incoming, maxBytes);
   };
-  return { ...about, headers, readBody: read, signal: request.signal };
+  const cut = incoming === undefined ? undefined : () => void incoming.socket.destroy();
+  return { ...about, headers, readBody: read, signal: request.signal, cut };
 }
 
 function requireIdentity(encoding: string | string[] | undefined): void {

@@ -1,9 +1,11 @@
+import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import type { HostEnv } from '../../binding/env.ts';
 import type { GatewayLimits, ProviderConfig } from '../../config/config.ts';
 import { toRuntimeError } from '../../errors.ts';
 import { type HttpAccess, readAccess } from '../../provider/open/http-model.ts';
 import { providerKinds } from '../../provider/open/provider-kinds.ts';
+import { startTimer } from '../../time/deadline.ts';
 import { once } from '../../time/once.ts';
 import { endpointPaths } from '../wire/endpoints.ts';
 import { RefusedCall } from '../wire/refusal.ts';
@@ -16,7 +18,7 @@ export interface HttpUpstreamContext {
   readonly env: HostEnv;
   /** The config file's folder. */
   readonly folder: string;
-  readonly limits: Pick<GatewayLimits, 'upstreamMs' | 'idleMs'>;
+  readonly limits: Pick<GatewayLimits, 'upstreamMs' | 'idleMs' | 'answerMs'>;
   /** Whether clients bring their own credentials, so that the provider needs none. */
   readonly passesThrough: boolean;
   /** Told of the API's key, which no log may show. */
@@ -37,6 +39,8 @@ interface Target {
   readonly basePath: string;
   /** Of the provider: its credential, and what its entry adds. */
   readonly headers: HeaderMap;
+  /** For the rest of an answer. */
+  readonly answerMs: number;
 }
 
 async function openTarget(config: ProviderConfig, context: HttpUpstreamContext): Promise<Target> {
@@ -52,7 +56,8 @@ async function openTarget(config: ProviderConfig, context: HttpUpstreamContext):
     connect: { timeout: 10_000 },
     keepAliveTimeout: 30_000,
   });
-  return { pool, basePath: url.pathname.replace(/\/$/, ''), headers: headersOf(config, access) };
+  const basePath = url.pathname.replace(/\/$/, '');
+  return { pool, basePath, headers: headersOf(config, access), answerMs: limits.answerMs };
 }
 
 async function openOrRefuse(open: () => Promise<Target>, id: string): Promise<Target> {
@@ -93,7 +98,7 @@ async function send(id: string, target: Target, request: UpstreamRequest): Promi
       body,
       signal,
     });
-    stream.on('error', () => {});
+    endInTime(stream, target.answerMs);
     return {
       status: statusCode,
       headers: flatten(answered),
@@ -104,6 +109,15 @@ async function send(id: string, target: Target, request: UpstreamRequest): Promi
     signal.throwIfAborted();
     throw toUpstreamRefusal(thrown, id);
   }
+}
+
+/** A stream that never ends, however often it says something, must not hold its client for ever. */
+function endInTime(stream: Readable, timeoutMs: number): void {
+  const timer = startTimer({ timeoutMs }, () => {
+    const error = new Error(`the answer was not whole within ${timeoutMs} ms`);
+    stream.destroy(Object.assign(error, { code: 'ETIMEDOUT' }));
+  });
+  stream.on('error', () => {}).once('close', () => timer.clear());
 }
 
 const fixedHeaders: HeaderMap = {

@@ -36,7 +36,7 @@ references: [previous_response_id]
 embeddings: {redact: true}
 tools: {hooks: true, pending: hold, hold_ms: 5000}
 pass_through: [x-api-key, authorization]
-limits: {body_bytes: 1000, answer_bytes: 2, depth: 10, headers_ms: 1, request_ms: 2, upstream_ms: 3, idle_ms: 4, connections: 5, held_bytes: 6, total_held_bytes: 7}
+limits: {body_bytes: 1000, answer_bytes: 2, depth: 10, headers_ms: 1, request_ms: 2, upstream_ms: 3, answer_ms: 8, idle_ms: 4, connections: 5, held_bytes: 6, total_held_bytes: 7}
 keys: {required: false}
 audit: {required: false, content: true, key_env: AUDIT_KEY, keep: 7d, head: {file: heads.jsonl, stdout: true, every: 10s}}
 drain_ms: 100`);
@@ -63,7 +63,7 @@ drain_ms: 100`);
       passThrough: ['authorization', 'x-api-key'],
       limits: {
         ...{ bodyBytes: 1000, answerBytes: 2, depth: 10, headersMs: 1, requestMs: 2, upstreamMs: 3 },
-        ...{ idleMs: 4, connections: 5, heldBytes: 6, totalHeldBytes: 7 },
+        ...{ answerMs: 8, idleMs: 4, connections: 5, heldBytes: 6, totalHeldBytes: 7 },
       },
       requiresKeys: false,
       audit: {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openaiProvider } from '../open-gateway.ts';
 import { answerJson, chatAnswer, startUpstream, type UpstreamServer } from '../upstream-server.ts';
 import { serveTestGateway } from './serve-gateway.ts';
@@ -178,15 +178,52 @@ test.each([
     answer: () => {},
     told: [504, 'upstream_timeout'],
   },
+  {
+    title: 'never ends its answer',
+    answer: (_request: unknown, response: import('node:http').ServerResponse) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const dribble = setInterval(() => response.write(' '), 50);
+      response.once('close', () => clearInterval(dribble));
+    },
+    told: [504, 'upstream_timeout'],
+  },
 ])('an upstream that $title is told as such, with hooks and without', async ({ answer, told }) => {
   await using upstream = await startUpstream(answer);
   for (const more of ['', hooked]) {
     await using server = await serveTestGateway(
-      spec(upstream, `${more}\ngateway: {limits: {upstream_ms: 1000}}`),
+      spec(upstream, `${more}\ngateway: {limits: {upstream_ms: 1000, answer_ms: 1000}}`),
       allow,
     );
     expect(await codeOf(await post(server.url, ask))).toEqual(told);
   }
+});
+
+test('a stream that says something for ever ends in time, its upstream with it, and nothing is printed', async () => {
+  const printed = [vi.spyOn(console, 'error'), vi.spyOn(console, 'info')];
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  let count = 0;
+  await using upstream = await startUpstream((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const delta = { index: 0, delta: { role: 'assistant', content: 'still here ' } };
+    const line = `data: ${JSON.stringify({ ...chunk, choices: [delta] })}\n\n: ping\n\n`;
+    const dribble = setInterval(() => response.write(line), 50);
+    response.once('close', () => {
+      clearInterval(dribble);
+      count += 1;
+      if (count === 2) resolve();
+    });
+  });
+  for (const more of ['', hooked]) {
+    const limits = '\ngateway: {limits: {answer_ms: 1000, idle_ms: 60000}}';
+    await using server = await serveTestGateway(spec(upstream, more + limits), allow);
+    const response = await post(server.url, askStream);
+    // What is given on as it comes is broken off, as by an upstream that breaks off itself.
+    const told = await response.text().catch(() => 'broken off');
+    expect(told).toMatch(more === '' ? /^broken off$/ : /upstream_timeout/);
+    expect(told).not.toContain('[DONE]');
+  }
+  await closed;
+  for (const spy of printed) expect(spy).not.toHaveBeenCalled();
 });
 
 test('an upstream that is not there is told as such', async () => {
