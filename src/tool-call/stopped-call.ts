@@ -1,12 +1,12 @@
 import { isCancelled } from '../capability/cancellation.ts';
-import type { Decision, Respond, ToolHookResponse } from '../contract/hook.ts';
+import type { Decision, Respond } from '../contract/hook.ts';
 import { failed, ok } from '../contract/tool.ts';
 import { RuntimeError, toFault } from '../errors.ts';
 import { type CallResult, deniedResult } from '../hooks/call-result.ts';
 import { passGate } from '../hooks/gate.ts';
 import { isHeard } from '../hooks/steps.ts';
 import { notifyFinished, notifyHooks, passAfterHooks } from './after-execution.ts';
-import { type Call, type FilteredCall, namesOf, requestOf } from './callable-tool.ts';
+import { type FilteredCall, namesOf, requestOf } from './callable-tool.ts';
 
 /**
  * The result of a call that a hook answered in the tool's place: no approval is asked, no process runs, and
@@ -17,8 +17,7 @@ export async function takeHookResponse(
   { respond, dialect }: { readonly respond: Respond; readonly dialect: string | null },
 ): Promise<CallResult> {
   const { call, args } = before;
-  if (isHeard(call.tool.links, 'started'))
-    await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
+  await notifyHooks(call, { hook: 'tool', phase: 'started', request: requestOf(call, args) });
   const { result, isError = false, handled } = respond;
   const text = typeof result.value === 'string' ? result.value : result.text;
   const outcome = isError ? failed(toFault(new RuntimeError('TOOL_ERROR', text))) : ok(result);
@@ -43,18 +42,15 @@ export async function blockCall(
   // A hook that was cancelled has not denied the call.
   if (isCancelled(decision.error) || !isHeard(tool.links, 'blocked')) return result;
   const request = requestOf(call, args);
-  const response = { ...emptyToolResponse(call), content: result.content, error: result.content };
+  const text = result.content;
+  const response = { name: tool.name, call_id: callId, content: text, error: text, latency_ms: 0 };
   const { event } = await passGate(
     tool.links,
     { hook: 'tool', phase: 'blocked', request, response, reason: decision.reason, stage },
     { call: callId, signal, hookContext },
   );
-  const content = event.phase === 'blocked' ? event.response.content : result.content;
+  const content = event.phase === 'blocked' ? event.response.content : text;
   const blocked = { ...result, content };
   await notifyFinished(before, blocked, { response, stage });
   return blocked;
-}
-
-function emptyToolResponse({ tool, callId }: Call): ToolHookResponse {
-  return { name: tool.name, call_id: callId, content: '', error: '', latency_ms: 0 };
 }

@@ -16,6 +16,7 @@ const makers = new Set([
   'RuntimeError',
   'Error',
   'malformed',
+  'invalid',
   'invalidPayload',
   'deny',
   'denyFailure',

@@ -125,6 +125,21 @@ export function pendingContract(open: Open): void {
     expect(await store.listPendings({ open: false }, 1)).toEqual([expired]);
   });
 
+  test('a run goes on after an expiry when nothing else of it waits, until it has ended', async () => {
+    const store = await openWith(
+      newCall('p1', 'r1', { expiresAt: 5_000 }),
+      newCall('p2', 'r1'),
+      newCall('p3', 'r2', { expiresAt: 6_000 }),
+    );
+    expect(await store.listExpired(4_999)).toEqual([]);
+    expect(await store.listExpired(5_000)).toEqual([]);
+    await store.decide('p2', approved, 5_500);
+    expect(await store.listExpired(5_999)).toEqual(['r1']);
+    expect(await store.listExpired(6_000)).toEqual(['r1', 'r2']);
+    await store.setRunStatus('r1', { status: 'failed', at: 7_000 });
+    expect(await store.listExpired(7_000)).toEqual(['r2']);
+  });
+
   test('calls are listed in the order in which they were kept, whatever the clock says', async () => {
     const store = await openWith(
       newCall('p3', 'r1', { createdAt: 9 }),

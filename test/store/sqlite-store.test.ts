@@ -1,13 +1,28 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { storeContract } from './contract.ts';
-import { newFile } from './processes.ts';
+import { newCall, newRun } from './examples.ts';
+import { newFile, openAt } from './processes.ts';
 
 storeContract('sqlite', () =>
   openStore({ type: 'sqlite', file: join(mkdtempSync(join(tmpdir(), 'state-')), '.signalbox/state.db') }),
 );
 
 storeContract('sqlite, written by a thread of its own', () => openSqliteStore(newFile(), { writer: 'own' }));
+
+test('who looks at calls that wait waits for nobody who writes, unless one of them has expired', async () => {
+  const file = newFile();
+  const store = await openAt(file, { waitMs: 50 });
+  await store.createRun(newRun('r1'));
+  await store.addPending(newCall('p1', 'r1', { expiresAt: 5_000 }));
+  const other = new DatabaseSync(file);
+  onTestFinished(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  expect(await store.listPendings({}, 4_999)).toHaveLength(1);
+  await expect(store.listPendings({}, 5_000)).rejects.toMatchObject({ code: 'STORE_FAILED' });
+});

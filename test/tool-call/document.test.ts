@@ -37,6 +37,12 @@ const calls = [
     text: `{"status":"ok","result":null,"metadata":${exact}}`,
   },
   {
+    title: 'ok, with texts for the model',
+    result: { ...called(ok(new Json('null'))), context: ['so'] },
+    document: { status: 'ok', result: null, context: ['so'] },
+    text: '{"status":"ok","result":null,"context":["so"]}',
+  },
+  {
     title: 'failed',
     result: called(failed(fault)),
     document: { status: 'failed', error: plainFault },
@@ -47,6 +53,12 @@ const calls = [
     result: called({ status: 'denied', hook: 'h', reason: 'no' }, exact),
     document: { status: 'denied', hook: 'h', reason: 'no', metadata: rounded },
     text: `{"status":"denied","hook":"h","reason":"no","metadata":${exact}}`,
+  },
+  {
+    title: 'denied with all that follows',
+    result: called({ status: 'denied', hook: 'h', reason: 'no', abort: 'session' }),
+    document: { status: 'denied', hook: 'h', reason: 'no', metadata: {}, abort: 'session' },
+    text: '{"status":"denied","hook":"h","reason":"no","metadata":{},"abort":"session"}',
   },
   {
     title: 'denied by a fault',
@@ -211,4 +223,7 @@ test('hooks are listed in the order in which they run, with what they are asked 
   ]);
   const closed = toHookInfos({ hooks: [], foreign: [{ ...rule, fileIndex: 0, onFailure: 'deny' }] });
   expect(closed).toStrictEqual([{ ...strange, on_failure: 'deny' }]);
+  // What it is asked at stands in its own files, or nowhere.
+  const silent = { ...rule, dialect: 'chibi', settings: { points: [] }, fileIndex: 0 } as const;
+  expect(toHookInfos({ hooks: [], foreign: [silent] })).toMatchObject([{ points: [] }]);
 });
