@@ -27,7 +27,11 @@ test('approvers are asked of the call as the filters left it, with the real path
   await call(pathed);
   expect(heard.splice(0)).toEqual(['a before_execution', 'p approval', 'w runs']);
   expect(at('approval')).toMatchObject({ call: 'c1', context: { session_id: 'c1', realPath: '/real' } });
-  expect(at('approval')?.event).toMatchObject({ hook: 'tool', asked: null, request: { args: json('{"n":2}') } });
+  expect(at('approval')?.event).toMatchObject({
+    hook: 'tool',
+    asked: null,
+    request: { args: json('{"n":2}') },
+  });
   await call(pathed, { hookContext: createHookContext('s1') });
   expect(at('approval')?.context).toMatchObject({ session_id: 's1', realPath: '/real' });
   await call(plain, { hookContext: createHookContext('s1') });
