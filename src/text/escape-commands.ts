@@ -9,9 +9,9 @@ export function escapeCommands(text: string): string {
   return text.replaceAll(/^([^\S\n]*):(?=:[^\n]*::)/gm, '$1\\u003a').replaceAll('##[', '#\\u0023[');
 }
 
-/** A text on one line, of which neither a terminal nor, at the start of a line of a log, GitHub Actions obeys anything. */
+/** A text on one line, of which neither a terminal nor, at the start of a line of a log and before more colons, GitHub Actions obeys anything. */
 export function escapeShownLine(text: string): string {
   return escapeInvisibleLine(text)
-    .replace(/^:(?=:)/, '\\u003a')
+    .replace(/^:(?=:|$)/, '\\u003a')
     .replaceAll('##[', '#\\u0023[');
 }

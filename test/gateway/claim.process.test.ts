@@ -32,9 +32,9 @@ afterAll(async () => {
 test('nothing that a filter has not allowed passes, and what it allows passes byte for byte', {
   timeout: 240_000,
 }, async () => {
-  const { ran, broken } = await runCases(calm, { seed: 1, count: 2000, actions: calmActions, atOnce: 16 });
+  const { ran, broken } = await runCases(calm, { seed: 1, count: 1000, actions: calmActions, atOnce: 16 });
   expect(broken).toEqual([]);
-  expect(ran).toBe(2000);
+  expect(ran).toBe(1000);
 });
 
 test('nothing passes of what a filter dies of, hangs at or babbles about', { timeout: 240_000 }, async () => {

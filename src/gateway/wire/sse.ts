@@ -8,7 +8,12 @@ export interface SseEvent {
   readonly data: string | undefined;
 }
 
-/** The text of an event of our own; `data` is one line, as JSON without line feeds is. */
-export function formatEvent(data: string, event?: string): string {
+/** The text of an event of our own; JSON of an upstream that has line ends between its tokens is several `data:` lines. */
+export function formatEvent(json: string, event?: string): string {
+  const data = lineEnd.test(json) ? json.replaceAll(lineEnds, '\ndata: ') : json;
   return event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
 }
+
+/** Source: "Parsing an event stream" of https://html.spec.whatwg.org/multipage/server-sent-events.html. */
+const lineEnds = /\r\n?|\n/g;
+const lineEnd = /[\r\n]/;

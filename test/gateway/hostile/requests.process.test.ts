@@ -66,7 +66,8 @@ describe.each([
       status: 404,
     },
     { title: 'a compressed body', body: question('Hi'), headers: ['content-encoding: gzip'], status: 415 },
-    { title: '60 MB', body: Buffer.alloc(60_000_000, ' '), status: 413 },
+    // More is thrown away for half a second only, after which a slow sender finds the connection cut.
+    { title: '40 MB', body: Buffer.alloc(40_000_000, ' '), status: 413 },
   ])('refuses $title', async ({ body, status, headers }) => {
     const before = upstream.seen.length;
     const answer = await sendRaw(served.port, [post(chat, body, headers)]);

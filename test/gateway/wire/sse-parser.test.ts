@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SseEvent } from '../../../src/gateway/wire/sse.ts';
+import { formatEvent, type SseEvent } from '../../../src/gateway/wire/sse.ts';
 import { SseParser } from '../../../src/gateway/wire/sse-parser.ts';
 
 const encoder = new TextEncoder();
@@ -125,4 +125,15 @@ describe('a text/event-stream', () => {
     for (let count = 0; count < 9; count += 1) parser.push(encoder.encode(': left out\n'));
     expect(() => parser.push(encoder.encode(': left out\n'))).toThrow('too many comments');
   });
+
+  it.each(['\n', '\r', '\r\n', '\n\n\r'])(
+    'JSON with the line end %j between its tokens goes out as one event',
+    (end) => {
+      const json = `{"a":${end}[1,${end}2]}`;
+      for (const name of [undefined, 'x']) {
+        const [event, ...more] = parseText(formatEvent(json, name));
+        expect([event?.event, JSON.parse(event?.data ?? ''), more]).toEqual([name, { a: [1, 2] }, []]);
+      }
+    },
+  );
 });

@@ -20,7 +20,6 @@ export async function openGroupMaker(
   hierarchies: readonly Hierarchy[] = findHierarchies(),
 ): Promise<GroupMaker | undefined> {
   const owner = ownerToText(thisOwner());
-  let count = 0;
   const nextName = () => `${PREFIX}${owner}-${count++}`;
   const places: Place[] = [];
   for (const hierarchy of hierarchies) {
@@ -40,6 +39,9 @@ export async function openGroupMaker(
 }
 
 const PREFIX = 'signalbox-limits-';
+
+/** Groups of this thread so far: no two makers of it use one name. */
+let count = 0;
 
 /** What groups in that folder can bound. Source: "Enabling and Disabling" of the kernel's Control Group v2. */
 function controllersIn(folder: string, { version, controllers }: Hierarchy): Place['controllers'] {
