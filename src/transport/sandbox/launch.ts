@@ -5,6 +5,7 @@ import type { Emit } from '../../contract/event.ts';
 import { RuntimeError } from '../../errors.ts';
 import { findExecutable } from '../../files/executable.ts';
 import type { LaunchedProcess, Launcher } from '../launch/launch.ts';
+import { withOwnerMark } from '../launch/system/owner-mark.ts';
 import { describeLaunchError, startError } from '../start-error.ts';
 import { launchBubblewrapped } from './bubblewrap/launch.ts';
 import { launchHanded } from './command/launch.ts';
@@ -28,7 +29,9 @@ export async function launchInSandbox(
     case 'refused':
       throw sandboxError(name, sandbox, sandbox.reason);
     case 'bubblewrap': {
-      const request = { command: requireCommand(binding), args, cwd, env, input };
+      // bwrap ends what it has started with itself, but for the moment in which it sets up.
+      const marked = withOwnerMark(env, leftovers);
+      const request = { command: requireCommand(binding), args, cwd, env: marked, input };
       return await launchBubblewrapped(name, sandbox, { request, launch }).catch((error: unknown) => {
         if (error instanceof RuntimeError) throw error;
         throw startError(name, describeLaunchError(error, cwd, sandbox.program), { cause: error });

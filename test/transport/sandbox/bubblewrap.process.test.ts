@@ -40,6 +40,11 @@ describe.skipIf(noSandbox !== undefined)('in a sandbox of bubblewrap', () => {
       expect(reply).toMatchObject({ exitCode: null, signal: 'SIGSEGV' });
     });
 
+    test('what runs inside has the mark by which it is ended after its owner was killed', async () => {
+      const { call } = await run('echo "$SIGNALBOX_OWNER"');
+      expect(await call()).toMatch(/^\d+\..+\.kill\n$/);
+    });
+
     test('60 MB go in and out', async () => {
       const binding = { maxOutputBytes: 100_000_000, timeoutMs: 50_000 };
       const { call } = await run('exec cat', { binding });
