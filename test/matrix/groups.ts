@@ -1,4 +1,5 @@
 import { contents } from './content/groups.ts';
+import { clientsAtEndpoints } from './gateway/clients.ts';
 import { hooksAtEndpoints, upstreamsAtEndpoints } from './gateway/groups.ts';
 import type { Group } from './group.ts';
 import { clockFaults } from './surroundings/clocks.ts';
@@ -16,4 +17,5 @@ export const allGroups: readonly Group[] = [
   clockFaults,
   hooksAtEndpoints,
   upstreamsAtEndpoints,
+  clientsAtEndpoints,
 ];

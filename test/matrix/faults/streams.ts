@@ -1,12 +1,13 @@
 import { type Ending, harmless, processClass } from '../ending.ts';
-import type { Fault } from '../fault.ts';
+import type { Fault, FaultClass } from '../fault.ts';
 import type { Target } from '../targets.ts';
 import { misbehaving } from './misbehaving.ts';
 
 const isServer = ({ transport }: Target) => transport === 'server';
 const isNoServer = (target: Target) => !isServer(target);
 const noise = processClass({ by: 'noise' });
-const eightMiB = `${8 * 1024 * 1024}`;
+const mebi = 1024 * 1024;
+const eightMiB = `${8 * mebi}`;
 
 const large = { text: 'x'.repeat(60_000_000), isHeavy: true } as const;
 const isLarge = (target: Target) => isNoServer(target) && target.dialect === 'promptkit';
@@ -39,6 +40,18 @@ export const streams: readonly Fault[] = [
   stream('closes all its streams, and hangs', ['asked', 'close-all']),
   bad('closes its stdout, and exits', ['asked', 'close-stdout-exit'], { by: 'quiet' }),
   bad('floods stdout with one line', ['asked', 'flood'], { by: 'flood' }),
+  bad(
+    'prints a line of 100 MiB, beyond its limit',
+    ['asked', 'long-line', `${100 * mebi}`],
+    { by: 'flood' },
+    { isHeavy: true },
+  ),
+  within(
+    'prints a line of 100 MiB that is no answer, within its limit',
+    ['asked', 'long-line', `${100 * mebi}`],
+    processClass({ by: 'quiet', printed: 'half' }),
+  ),
+  within('answers with 60 MB, within its limit', ['asked', 'long-reply', '60000000'], harmless),
   misbehaving('stream', 'floods stdout with lines', {
     deed: ['asked', 'flood-lines'],
     class: noise,
@@ -61,6 +74,13 @@ function well(id: string, deed: readonly string[], more: More = {}): Fault {
 
 function bad(id: string, deed: readonly string[], ending: Ending, more: More = {}): Fault {
   return misbehaving('stream', id, { deed, class: processClass(ending), ...more });
+}
+
+/** What an entry that may print much prints. */
+function within(id: string, deed: readonly string[], faultClass: FaultClass): Fault {
+  const made = misbehaving('stream', id, { deed, class: faultClass, isHeavy: true });
+  const settings = { max_output_bytes: 128 * mebi, timeout_ms: 50_000 };
+  return { ...made, child: (scene) => ({ ...made.child(scene), settings }) };
 }
 
 /** A process that closes its stdout hangs; a server that does so is at its end, long before its limit. */

@@ -1,10 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
 import { openTestGateway } from '../../gateway/open-gateway.ts';
 import type { Call } from './endpoints.ts';
-
-/** What an upstream does with a connection once a request has come. */
-export type Talk = (socket: Socket, call: Call) => void | Promise<void>;
+import { startUpstream, type Talk } from './upstream.ts';
 
 /** What a client is told. */
 export interface Told {
@@ -28,15 +24,7 @@ export async function openServed(hook: string, script: string): Promise<Served> 
   const upstream = await startUpstream();
   const spec = [
     'state_store: {type: memory}',
-    'providers:',
-    ...[
-      'chat, type: openai-compatible',
-      'responses, type: openai, additional_config: {api_mode: responses}',
-      'messages, type: claude',
-    ].map(
-      (head) =>
-        `  - {id: ${head}, model: m-${head.split(',')[0]}, base_url: "${upstream.url}/v1", credential: {api_key: sk-upstream-1234}}`,
-    ),
+    ...providersAt(upstream.url),
     'defaults: {grace_ms: 100}',
     `hooks: {guard: {hook: provider, ${hook}}}`,
     'gateway: {limits: {upstream_ms: 1000, idle_ms: 1000, answer_bytes: 1000000, held_bytes: 1000000}}',
@@ -44,17 +32,28 @@ export async function openServed(hook: string, script: string): Promise<Served> 
   const gateway = await openTestGateway(spec, { 'guard.sh': script });
   return {
     call: async (call, talk) => {
-      const before = upstream.asked();
-      upstream.talkWith(talk, call);
+      upstream.talkWith(talk);
       const response = await within(gateway.post(call.path, call.body));
       const text = `${JSON.stringify([...response.headers])}\n${await within(bodyOf(response))}`;
-      return { status: response.status, text, wasAsked: upstream.asked() > before };
+      return { status: response.status, text, wasAsked: upstream.asked().length > 0 };
     },
     [Symbol.asyncDispose]: async () => {
       await gateway[Symbol.asyncDispose]();
       upstream.close();
     },
   };
+}
+
+/** The lines of a config with a provider of each kind at that address. */
+export function providersAt(url: string): readonly string[] {
+  const heads = [
+    'chat, type: openai-compatible',
+    'responses, type: openai, additional_config: {api_mode: responses}',
+    'messages, type: claude',
+  ];
+  const rest = `base_url: "${url}/v1", credential: {api_key: sk-upstream-1234}`;
+  const lines = heads.map((head) => `  - {id: ${head}, model: m-${head.split(',')[0]}, ${rest}}`);
+  return ['providers:', ...lines];
 }
 
 async function bodyOf(response: Response): Promise<string> {
@@ -71,34 +70,4 @@ async function within<Value>(work: Promise<Value>): Promise<Value> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error('it hangs')), LIMIT_MS);
   return await Promise.race([work, promise]).finally(() => clearTimeout(timer));
-}
-
-async function startUpstream() {
-  let current: { readonly talk: Talk | 'refuses'; readonly call: Call } | undefined;
-  let asked = 0;
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-    if (current === undefined || current.talk === 'refuses') return void socket.resetAndDestroy();
-    const { talk, call } = current;
-    socket.once('data', () => {
-      asked += 1;
-      void talk(socket, call);
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
-    asked: () => asked,
-    talkWith: (talk: Talk | 'refuses', call: Call) => {
-      current = { talk, call };
-    },
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    },
-  };
 }

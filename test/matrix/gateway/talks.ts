@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Call } from './endpoints.ts';
 import { secret } from './endpoints.ts';
-import type { Talk } from './served.ts';
+import type { Talk } from './upstream.ts';
 
 const head = (status: string, ...headers: readonly string[]) =>
   `HTTP/1.1 ${status}\r\n${headers.map((each) => `${each}\r\n`).join('')}connection: close\r\n\r\n`;
@@ -17,12 +17,13 @@ const says =
     void socket.end(text(call));
 
 /** The beginning, and then nothing more. */
-const stops =
+export const stops =
   (text: (call: Call) => string): Talk =>
   (socket, call) =>
     void socket.write(text(call));
 
-const well = (call: Call) => head('200 OK', typeOf(call));
+/** The head of an answer that is well. */
+export const well = (call: Call) => head('200 OK', typeOf(call));
 
 /** One piece again and again, as long as somebody reads. */
 const endlessly =

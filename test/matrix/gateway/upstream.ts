@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { type Call, calls } from './endpoints.ts';
+
+/** What an upstream does with a connection once a request has come. */
+export type Talk = (socket: Socket, call: Call) => void | Promise<void>;
+
+/** An upstream that speaks as it is told, badly where it has to. */
+export interface Upstream {
+  readonly url: string;
+  /** The calls that have come since it was told how to speak, by their titles. */
+  asked(): readonly string[];
+  /** How many connections are open: those on which a call is under way, and the others. */
+  open(): { readonly calls: number; readonly idle: number };
+  talkWith(talk: Talk | 'refuses'): void;
+  close(): void;
+}
+
+/** Starts it on loopback. */
+export async function startUpstream(): Promise<Upstream> {
+  let talk: Talk | 'refuses' = 'refuses';
+  let asked: string[] = [];
+  const sockets = new Set<Socket>();
+  const busy = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket) && busy.delete(socket));
+    if (talk === 'refuses') return void socket.resetAndDestroy();
+    let heard = '';
+    const listen = (chunk: Buffer) => {
+      heard += chunk.toString('latin1');
+      const call = isWhole(heard) ? callOf(heard) : undefined;
+      if (call === undefined) return;
+      socket.off('data', listen).resume();
+      busy.add(socket);
+      asked.push(call.title);
+      if (talk !== 'refuses') void talk(socket, call);
+    };
+    socket.on('data', listen);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+    asked: () => asked,
+    open: () => ({ calls: busy.size, idle: sockets.size - busy.size }),
+    talkWith: (next) => {
+      talk = next;
+      asked = [];
+    },
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+function isWhole(request: string): boolean {
+  const [head = '', body] = request.split('\r\n\r\n', 2);
+  if (body === undefined) return false;
+  const length = /content-length: *(\d+)/i.exec(head)?.[1];
+  return length === undefined ? request.endsWith('0\r\n\r\n') : body.length >= Number(length);
+}
+
+function callOf(request: string): Call | undefined {
+  const isStream = request.includes('"stream":true');
+  return calls.find((call) => request.startsWith(`POST ${call.path} `) && call.isStream === isStream);
+}
