@@ -186,7 +186,7 @@ test('a defect that ends the process tells nothing of the calls that were under 
   await using served = await serve(
     `providers: [${openaiProvider(upstream.url).replace('credential_env: DESK_KEY', `api_key: ${upstreamKey}`)}]\ngateway: {audit: {}}\nhooks: {guard: {command: ./guard.sh, hook: provider}}`,
     { 'guard.sh': scripts.allow },
-    { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(crash)}` },
+    { env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(crash)}` } },
   );
   const calls = callAll(served).catch(() => {});
   await expect.poll(() => upstream.seen.length, { timeout: 30_000 }).toBeGreaterThan(0);

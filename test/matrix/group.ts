@@ -29,20 +29,37 @@ export interface GroupTally {
   readonly missing: readonly string[];
 }
 
-/** Runs groups one after another: all of their cells, or those of the slice. */
-export async function runGroups(groups: readonly Group[], isSlice: boolean): Promise<GroupTally> {
+/** Which cells of groups run. */
+interface GroupsOptions {
+  /** One of so many; without it each group's own slice. */
+  readonly every?: number | undefined;
+  /** No cell is begun any more after that time. */
+  readonly stopAfterMs?: number | undefined;
+  /** Told of each group when it has ended, with the cells and problems so far. */
+  readonly onGroup?: ((name: string, cells: number, problems: readonly string[]) => void) | undefined;
+}
+
+/** Runs groups one after another. */
+export async function runGroups(
+  groups: readonly Group[],
+  { every, stopAfterMs = Number.POSITIVE_INFINITY, onGroup }: GroupsOptions = {},
+): Promise<GroupTally> {
   const rows: Record<string, Record<string, number>> = {};
   const problems: string[] = [];
   let cells = 0;
-  for (const { run, every, missing } of groups) {
+  const stopAt = performance.now() + stopAfterMs;
+  for (const { name, run, every: own, missing } of groups) {
     if (missing !== undefined) continue;
-    for await (const { row, word, problem } of run((at) => !isSlice || at % every === 0)) {
+    for await (const { row, word, problem } of run(
+      (at) => at % (every ?? own) === 0 && performance.now() < stopAt,
+    )) {
       cells += 1;
       rows[row] ??= {};
       const counts = rows[row];
       counts[word] = (counts[word] ?? 0) + 1;
       if (problem !== undefined) problems.push(`${row} | ${problem}`);
     }
+    onGroup?.(name, cells, problems);
   }
   const left = groups.flatMap(({ name, missing }) => (missing === undefined ? [] : [`${name}: ${missing}`]));
   return { cells, rows, problems, missing: left };

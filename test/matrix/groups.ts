@@ -1,4 +1,5 @@
 import { contents } from './content/groups.ts';
+import { auditsAtEndpoints } from './gateway/audits.ts';
 import { clientsAtEndpoints } from './gateway/clients.ts';
 import { hooksAtEndpoints, upstreamsAtEndpoints } from './gateway/groups.ts';
 import type { Group } from './group.ts';
@@ -18,4 +19,5 @@ export const allGroups: readonly Group[] = [
   hooksAtEndpoints,
   upstreamsAtEndpoints,
   clientsAtEndpoints,
+  auditsAtEndpoints,
 ];

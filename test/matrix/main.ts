@@ -13,7 +13,8 @@ import { tableOf, tallyOf } from './tally.ts';
  * `npm run faults`: every way to misbehave, on everything that can meet it, and what comes of it. `-- --only WORDS` runs the cells
  * whose fault or target holds the words, `--all` every cell there is, `--slice` those of CI, `--minutes N` as many as begin in time,
  * `--json` prints the tally as JSON.
- * Behind them come the groups: contents, surroundings and gateways, a slice of them unless `--all`; `--groups` runs those alone.
+ * Behind them come the groups: contents, surroundings and gateways, a slice of them unless `--all`, or one of N cells with
+ * `--every N`; `--groups` runs those alone.
  * Ends with 1 when something is not as its rule says.
  */
 const { values } = parseArgs({
@@ -25,8 +26,10 @@ const { values } = parseArgs({
     groups: { type: 'boolean' },
     width: { type: 'string' },
     minutes: { type: 'string' },
+    every: { type: 'string' },
   },
 });
+const limitMs = values.minutes === undefined ? undefined : Number(values.minutes) * 60_000;
 const every = listCells(allFaults);
 const round = values.slice ? sliceOf(every) : values.all ? every : roundOf(every);
 const chosen = values.groups ? [] : round;
@@ -35,7 +38,7 @@ const cells = chosen.filter(({ fault, target }) =>
 );
 const run = await runMatrix(values.minutes === undefined ? cells : spread(cells), {
   width: Number(values.width ?? 24),
-  ...(values.minutes !== undefined && { stopAfterMs: Number(values.minutes) * 60_000 }),
+  stopAfterMs: limitMs,
   onResult: showProgress,
 });
 const tally = tallyOf(run);
@@ -44,7 +47,12 @@ const isPart = values.slice || values.groups || values.only !== undefined;
 const hosts = isPart ? [] : await runHosts();
 const groups = await runGroups(
   allGroups.filter(({ name }) => name.includes(values.only ?? '')),
-  values.all !== true,
+  {
+    every: values.all ? 1 : values.every === undefined ? undefined : Number(values.every),
+    stopAfterMs: limitMs,
+    onGroup: (name, count, problems) =>
+      void process.stderr.write(`${name}: ${count} cells so far, ${problems.length} not as they should be\n`),
+  },
 );
 const lost = hosts.filter(({ isExpected }) => !isExpected);
 process.stdout.write(

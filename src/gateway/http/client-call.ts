@@ -7,6 +7,8 @@ import { RefusedCall } from '../wire/refusal.ts';
 /** What Node's server gives beside a request; absent where the request comes from somewhere else. */
 export interface NodeBindings {
   readonly incoming?: IncomingMessage | undefined;
+  /** Ends the connection at once, in the middle of its answer. */
+  readonly cut?: (() => void) | undefined;
 }
 
 /** A call of what came in. Its body is read from the socket, without a stream of the web in between. */

@@ -66,10 +66,12 @@ const KEEP_ALIVE_MS = 65_000;
 
 /** Takes requests of Node's server to a handler of web requests. */
 export function toListener(fetch: FetchHandler): Listener {
-  return getRequestListener((request, { incoming }) => fetch(request, { incoming: asIncoming(incoming) }), {
+  return getRequestListener(
+    (request, { incoming, outgoing }) =>
+      fetch(request, { incoming: asIncoming(incoming), cut: () => void outgoing.destroy() }),
     // A request of HTTP/1.0 may have no address.
-    hostname: 'localhost',
-  });
+    { hostname: 'localhost' },
+  );
 }
 
 /** There is no HTTP/2 here. */

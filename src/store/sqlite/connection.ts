@@ -184,7 +184,8 @@ function requireSameFile(file: string, identity: string): void {
 
 function identityOf(file: string): string {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return stat === undefined ? 'none' : `${stat.dev}:${stat.ino}`;
+  // A file that was cut to nothing is as good as removed.
+  return stat === undefined || stat.size === 0n ? 'none' : `${stat.dev}:${stat.ino}`;
 }
 
 /** Runs work and ignores what it throws. */

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import { start } from '../../surface/cli/command-line.ts';
+import { signalbox, start } from '../../surface/cli/command-line.ts';
 import { writeConfig } from '../open-gateway.ts';
 
 /** `signalbox serve` as a process of its own. */
@@ -20,15 +21,23 @@ export interface Serving extends AsyncDisposable {
   stop(): Promise<number | null>;
 }
 
+interface Surroundings {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Words before the program, such as those that give its folder a disk of its own. */
+  readonly prefix?: (folder: string) => readonly string[];
+}
+
 /** Serves a config of that `spec`, with everything logged. */
 export async function serve(
   spec: string,
   files: Readonly<Record<string, string>> = {},
-  env: Readonly<Record<string, string>> = {},
+  { env = {}, prefix = () => [] }: Surroundings = {},
 ): Promise<Serving> {
   const config = writeConfig(spec, files);
+  const folder = dirname(config);
+  const [program, ...leading] = [...prefix(folder), ...signalbox];
   const args = ['serve', '--config', config, '--listen', '127.0.0.1:0', '--json', '--log-level', 'trace'];
-  const { child, ran } = start(args, { env });
+  const { child, ran } = start(args, { env }, [program ?? '', ...leading]);
   const printed: string[] = [];
   child.stdout?.on('data', (chunk: Buffer) => void printed.push(chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => void printed.push(chunk.toString()));

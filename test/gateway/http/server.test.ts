@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { openaiProvider } from '../open-gateway.ts';
 import { answerJson, chatAnswer, startUpstream, type UpstreamServer } from '../upstream-server.ts';
 import { serveTestGateway } from './serve-gateway.ts';
@@ -252,4 +252,26 @@ test('an error of the upstream passes with its status and its rate limits', asyn
       header('x-secret'),
     ]).toEqual([429, body, '7', '0', null]);
   }
+});
+
+test('a stream that breaks off cuts its client, which is told no text of ours, and nothing is printed', async () => {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+  onTestFinished(() => printed.mockRestore());
+  await using upstream = await startUpstream((_seen, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('data: {"choices":[]}\n\n', () => setTimeout(() => response.destroy(), 50));
+  });
+  await using server = await serveTestGateway(spec(upstream));
+  const socket = connect(server.port, '127.0.0.1');
+  let heard = '';
+  socket.on('data', (chunk) => {
+    heard += chunk;
+  });
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${askStream.length}\r\n\r\n${askStream}`,
+  );
+  await once(socket, 'close');
+  expect(heard).toMatch(/^HTTP\/1\.1 200 /);
+  expect(heard).toMatch(/data: \{"choices":\[\]\}\n\n\r\n$/);
+  expect(printed).not.toHaveBeenCalled();
 });

@@ -5,7 +5,7 @@ import { loadSqlite } from '../../../src/store/sqlite/node-sqlite.ts';
 import { type Serving, serve, statusesIn } from '../../gateway/hostile/serving.ts';
 import type { Group, GroupResult } from '../group.ts';
 import { bodyLimit, type ClientFault, clientFaults } from './client-faults.ts';
-import { type Call, calls, secret } from './endpoints.ts';
+import { type Call, calls, endOf, secret } from './endpoints.ts';
 import { providersAt } from './served.ts';
 import { sound } from './talks.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
@@ -128,12 +128,6 @@ function problemOf(fault: ClientFault, call: Call, { isClosed, statuses, heard, 
   if (fault.isGone && heard.includes(endOf(call))) return `it was told all of the answer | ${said}`;
   const isRight = statuses.every((status) => fault.statuses.includes(status)) && statuses.length <= 2;
   return isRight ? undefined : `it should be ${fault.statuses.join(' or ') || 'cut off'} | ${said}`;
-}
-
-/** What stands only at the end of its answer. */
-function endOf({ isStream, answer }: Call): string {
-  const last = answer.trimEnd().split('\n\n').at(-1) ?? '';
-  return isStream ? (last.split('\n')[0] ?? '') : last.slice(-15);
 }
 
 /** The server has no connection, process or call left over, has written down who went away, and works. */

@@ -118,6 +118,12 @@ export const calls: readonly Call[] = [
   },
 ];
 
+/** What stands only at the end of its answer. */
+export function endOf({ isStream, answer }: Call): string {
+  const last = answer.trimEnd().split('\n\n').at(-1) ?? '';
+  return isStream ? (last.split('\n')[0] ?? '') : last.slice(-15);
+}
+
 function responseEvents(): string {
   const part = output.content[0];
   const at = { item_id: 'msg_1', output_index: 0, content_index: 0 };
