@@ -33,34 +33,39 @@ export interface GroupTally {
 interface GroupsOptions {
   /** One of so many; without it each group's own slice. */
   readonly every?: number | undefined;
+  /** Groups at once. Default: one. */
+  readonly width?: number | undefined;
   /** No cell is begun any more after that time. */
   readonly stopAfterMs?: number | undefined;
   /** Told of each group when it has ended, with the cells and problems so far. */
   readonly onGroup?: ((name: string, cells: number, problems: readonly string[]) => void) | undefined;
 }
 
-/** Runs groups one after another. */
+/** Runs groups, each of them one cell after another. */
 export async function runGroups(
   groups: readonly Group[],
-  { every, stopAfterMs = Number.POSITIVE_INFINITY, onGroup }: GroupsOptions = {},
+  { every, width = 1, stopAfterMs = Number.POSITIVE_INFINITY, onGroup }: GroupsOptions = {},
 ): Promise<GroupTally> {
   const rows: Record<string, Record<string, number>> = {};
   const problems: string[] = [];
   let cells = 0;
   const stopAt = performance.now() + stopAfterMs;
-  for (const { name, run, every: own, missing } of groups) {
-    if (missing !== undefined) continue;
-    for await (const { row, word, problem } of run(
-      (at) => at % (every ?? own) === 0 && performance.now() < stopAt,
-    )) {
-      cells += 1;
-      rows[row] ??= {};
-      const counts = rows[row];
-      counts[word] = (counts[word] ?? 0) + 1;
-      if (problem !== undefined) problems.push(`${row} | ${problem}`);
+  const waiting = groups.filter(({ missing }) => missing === undefined).values();
+  const work = async () => {
+    for (const { name, run, every: own } of waiting) {
+      for await (const { row, word, problem } of run(
+        (at) => at % (every ?? own) === 0 && performance.now() < stopAt,
+      )) {
+        cells += 1;
+        rows[row] ??= {};
+        const counts = rows[row];
+        counts[word] = (counts[word] ?? 0) + 1;
+        if (problem !== undefined) problems.push(`${row} | ${problem}`);
+      }
+      onGroup?.(name, cells, problems);
     }
-    onGroup?.(name, cells, problems);
-  }
+  };
+  await Promise.all(Array.from({ length: width }, work));
   const left = groups.flatMap(({ name, missing }) => (missing === undefined ? [] : [`${name}: ${missing}`]));
   return { cells, rows, problems, missing: left };
 }

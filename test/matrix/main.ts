@@ -49,6 +49,7 @@ const groups = await runGroups(
   allGroups.filter(({ name }) => name.includes(values.only ?? '')),
   {
     every: values.all ? 1 : values.every === undefined ? undefined : Number(values.every),
+    width: values.groups ? Number(values.width ?? 1) : 1,
     stopAfterMs: limitMs,
     onGroup: (name, count, problems) =>
       void process.stderr.write(`${name}: ${count} cells so far, ${problems.length} not as they should be\n`),
