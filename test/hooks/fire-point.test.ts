@@ -24,7 +24,10 @@ function openHost(plan: Readonly<Record<string, Answer | null>>, more: Partial<F
       restrict: () => group,
       ask: async (call) => {
         calls.push([name, 'asked', call]);
-        return answer === null ? { hook: null, answer: answers.allow() } : { hook: name, answer };
+        return {
+          hook: name === 'nobody' || answer === null ? null : name,
+          answer: answer ?? answers.allow(),
+        };
       },
       notify: async (call) => void calls.push([name, 'told', call]),
     };
@@ -149,4 +152,6 @@ test('of groups that all let it pass the last that changed it is named, or nobod
   expect(await silent.fire({})).toMatchObject({ verdict: 'allow', hook: null });
   const nameless = openHost({ a: null, b: null });
   expect((await nameless.fire({})).hook).toBeNull();
+  const broken = openHost({ a: allow, nobody: answers.deny('broken') });
+  expect(await broken.fire({})).toMatchObject({ verdict: 'deny', hook: null, reason: 'broken' });
 });

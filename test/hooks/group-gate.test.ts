@@ -98,7 +98,7 @@ test('what a group allows or changes in somebody’s name is an approval, in nob
   const said = await pass([openGroup('a', { P: answers.allow({ context: ['so'] }) })]);
   expect(said.decision).toMatchObject({ verdict: 'allow', hook: "a's", dialect: 'a', context: ['so'] });
   const nobody = await pass([openGroup('a', { P: null })]);
-  expect(nobody.decision).toMatchObject({ verdict: 'allow', hook: null });
+  expect(nobody.decision).toMatchObject({ verdict: 'allow', hook: null, dialect: null });
   const changed = await pass([openGroup('a', { P: answers.modify({ args: { city: 'Rome' } }) })]);
   expect(changed.decision).toMatchObject({ verdict: 'modify', hook: "a's" });
   expect(changed.event).toMatchObject({ request: { args: new Json('{"city":"Rome"}') } });
@@ -168,6 +168,20 @@ test('the first of two denials stands, and later points are told alone', async (
   const { decision } = await pass([a, b]);
   expect(decision).toMatchObject({ verdict: 'deny', reason: 'first' });
   expect([a.calls.map((call) => call.point), b.calls]).toEqual([['P', 'O'], []]);
+});
+
+test('what one dialect allows another may still deny', async () => {
+  const { decision } = await pass([openGroup('a', { P: allow }), openGroup('b', { P: answers.deny('no') })]);
+  expect(decision).toMatchObject({ verdict: 'deny', hook: "b's", reason: 'no' });
+});
+
+test('a denial is no question that somebody could answer', async () => {
+  const onAsk = async () => decisionOf({ hook: 'desk', dialect: 'd' }, allow);
+  const { decision } = await pass([openGroup('a', { P: answers.deny('no') })], {
+    onAsk,
+    isApproved: () => true,
+  });
+  expect(decision).toMatchObject({ verdict: 'deny', hook: "a's", reason: 'no' });
 });
 
 test('a question with other arguments is put about those', async () => {

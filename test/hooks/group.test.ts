@@ -157,12 +157,13 @@ test.each([
 ])('what unsubscribes where $title: asked again is $again', async ({ lives, again }) => {
   const { member, dialect, context, said } = openPlayedGroup({ P: point });
   const a = member('a', unsubscribing);
-  const startCount = () => lives?.shift() ?? 2;
+  const left = [...(lives ?? [])];
+  const startCount = () => left.shift() ?? 2;
   const transport = a.transport && { ...a.transport, ...(lives && { startCount }) };
   const group = openGroup(dialect, [{ ...a, transport }], context);
   await group.ask(hookCall());
   // Whatever it is now: the life in which it said so.
-  if (lives !== undefined) lives.splice(0, lives.length, 1, 1, 1);
+  left.splice(0, left.length, 1, 1, 1);
   await group.ask(hookCall());
   expect(said).toHaveLength(again ? 2 : 1);
 });
@@ -227,7 +228,7 @@ test('answers that cannot be composed deny in the name of the last hook, or of n
       names.map((name) => member(name, allow)),
       context,
     ).ask(hookCall());
-  expect(await ask('a', 'b')).toMatchObject({ hook: 'b', answer: denied });
+  expect(await ask('a', 'b', 'c')).toMatchObject({ hook: 'c', answer: denied });
   expect(await ask()).toMatchObject({ hook: null, answer: denied });
 });
 
@@ -254,6 +255,13 @@ test('a dialect may report what came of a point, however its hooks heard of it',
     { type: 'plugin_hook_fired', hook_name: 'P', data: { at: 'P', selected: 3, verdict: 'deny' } },
     { type: 'plugin_hook_fired', hook_name: 'O', data: { at: 'O', selected: 3, verdict: 'allow' } },
   ]);
+});
+
+test('a hook without a process has its answer nevertheless', async () => {
+  const staticAnswer = () => answers.deny('static');
+  const { member, dialect, context } = openPlayedGroup({ P: point }, { staticAnswer });
+  const group = openGroup(dialect, [member('a', allow, { transport: undefined })], context);
+  expect(await group.ask(hookCall())).toMatchObject({ hook: 'a', answer: { reason: 'static' } });
 });
 
 test('a group of some of the hooks asks them alone', async () => {

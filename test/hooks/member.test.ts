@@ -65,10 +65,10 @@ test('what the dialect notes about a reply is told in the name of the hook', asy
 });
 
 test('a hook that needs no process is not asked', async () => {
-  const { answer, said } = await ask(answers.allow(), {
+  const { answer, said, events } = await ask(answers.allow(), {
     dialect: { staticAnswer: () => answers.deny('static') },
   });
-  expect([answer.reason, said]).toEqual(['static', []]);
+  expect([answer.reason, said, events.length]).toEqual(['static', [], 1]);
 });
 
 test('a hook that needs a process and has none denies', async () => {
@@ -86,7 +86,8 @@ test('a fault of the process is for the dialect to judge', async () => {
 });
 
 test('what makes no sense denies, and says which hook it was', async () => {
-  const { answer, decisions } = await ask(undefined);
+  const { answer, decisions, events } = await ask(undefined);
+  expect(events).toHaveLength(1);
   expect(answer).toMatchObject({
     verdict: 'deny',
     reason: expect.stringContaining('"a"'),

@@ -29,8 +29,9 @@ export function hookCall(more: Partial<HookCall> = {}): HookCall {
 export function openPlayedGroup(points: Readonly<Record<string, Point>>, more: Partial<ForeignDialect> = {}) {
   const said: string[] = [];
   const events: RuntimeEvent[] = [];
+  const { conclude: _conclude, report: _report, ...base } = claude;
   const dialect: ForeignDialect = {
-    ...claude,
+    ...base,
     ...{ name: 'played', points, pointsAt: () => Object.keys(points), describe: () => ({ n: 0 }) },
     ...{
       complete: (_, payload) => payload,

@@ -67,7 +67,10 @@ export const areas: readonly Area[] = [
       'src/hooks/{background-hooks,call-result,drop-report,event-input,event-queues,event-schema}.ts',
       'src/hooks/{message,observer-queue,reconcile-messages,replace,replace-turn,shape}.ts',
     ],
-    tests: ['test/hooks/*.test.ts', 'test/hooks/model/*.test.ts', 'test/dialects/*.test.ts'],
+    tests: [
+      'test/hooks/{background-hooks,background-queue,call-result,drop-report,event-input}.test.ts',
+      'test/hooks/{event-queues,group,hook-chain,message,reconcile-messages,replace}.test.ts',
+    ],
   },
   {
     name: 'scores',
