@@ -1,7 +1,7 @@
 import { answers, type Decision } from '../contract/hook.ts';
 import { createHookContext, type HookContext } from '../contract/turn.ts';
-import { type Composed, compose, type HookAnswer } from '../dialects/compose.ts';
-import type { ForeignDialect, Payload } from '../dialects/foreign-dialect.ts';
+import { type Composed, type Composition, compose, type HookAnswer } from '../dialects/compose.ts';
+import type { ForeignDialect, Payload, Point } from '../dialects/foreign-dialect.ts';
 import { invalidPayload } from '../dialects/payload-table.ts';
 import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
@@ -37,8 +37,8 @@ export interface FirePointOptions {
  */
 export async function firePoint(event: PointEvent, options: FirePointOptions): Promise<Decision> {
   const dialect = requireDialect(event.dialect, options);
-  requirePoint(dialect, event.point);
   const { point } = event;
+  const { isFilter, composition } = requirePoint(dialect, point);
   const given = requirePayload(event);
   const { session_id: session } = given;
   const now = new Date().toISOString();
@@ -49,18 +49,19 @@ export async function firePoint(event: PointEvent, options: FirePointOptions): P
   };
   const payload = dialect.complete(point, given, hookContext);
   const groups = options.groups.filter((group) => group.dialect.name === dialect.name);
-  if (dialect.points[point]?.isFilter === true) {
-    const { hook, answer } = await askGroups(groups, { dialect, point, payload, hookContext }, options);
+  const fired = { dialect, point, composition, payload, hookContext };
+  if (isFilter) {
+    const { hook, answer } = await askGroups(groups, fired, options);
     return decisionOf({ hook, dialect: dialect.name }, answer);
   }
-  for (const group of groups)
-    await group.notify(hookCallOf({ dialect, point, payload, hookContext }, options));
+  for (const group of groups) await group.notify(hookCallOf(fired, options));
   return decisionOf({ hook: null, dialect: dialect.name }, answers.allow());
 }
 
 interface FiredPoint {
   readonly dialect: ForeignDialect;
   readonly point: string;
+  readonly composition: Composition;
   readonly payload: Payload;
   readonly hookContext: HookContext;
 }
@@ -75,7 +76,7 @@ async function askGroups(
   fired: FiredPoint,
   firing: FirePointOptions,
 ): Promise<Composed> {
-  const { dialect, point, hookContext } = fired;
+  const { dialect, point, composition, hookContext } = fired;
   const [only] = groups;
   if (groups.length === 1 && only !== undefined) return await only.ask(hookCallOf(fired, firing));
   const hookAnswers: HookAnswer[] = [];
@@ -86,7 +87,7 @@ async function askGroups(
     if (answer.verdict !== 'allow' && answer.verdict !== 'modify') break;
     payload = dialect.nextPayload({ point, payload, hookContext }, answer);
   }
-  const composed = compose(hookAnswers, dialect.points[point]?.composition ?? { verdict: 'first' });
+  const composed = compose(hookAnswers, composition);
   return { ...composed, hook: composed.hook === '' ? null : composed.hook };
 }
 
@@ -98,8 +99,9 @@ function requireDialect(name: string, { find, dialects }: FirePointOptions): For
   });
 }
 
-function requirePoint({ name, points }: ForeignDialect, point: string): void {
-  if (Object.hasOwn(points, point)) return;
+function requirePoint({ name, points }: ForeignDialect, point: string): Point {
+  const found = Object.hasOwn(points, point) ? points[point] : undefined;
+  if (found !== undefined) return found;
   const known = Object.keys(points);
   const meant = findNearest(point, known);
   const hint = meant === undefined ? `It has ${known.join(', ')}.` : `Did you mean ${meant}?`;

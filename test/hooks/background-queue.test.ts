@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { answers } from '../../src/contract/hook.ts';
 import { createHookContext } from '../../src/contract/turn.ts';
@@ -159,6 +159,21 @@ test('at the end what waits is dropped, and nobody waits for it any longer', asy
   ).toEqual(['a 2 events were still waiting when the runtime closed']);
 });
 
+test('at the end nobody waits for a hook that does not hear of it', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const deaf = async () => {
+    await promise;
+    return allow;
+  };
+  const { hooks, first, stop, decisions } = openQueues({ a: deaf });
+  const told = hooks.enqueue(first, hookCall(), question());
+  stop.abort();
+  await told;
+  expect(decisions()).toEqual([]);
+  resolve();
+  await hooks.close();
+});
+
 test('whoever closes waits twice as long as the slowest hook may take, for what is underway', async () => {
   const a = slow();
   const { hooks, first, said, decisions } = openQueues({ a: a.does, b: allow }, {}, { timeoutMs: 5 });
@@ -180,4 +195,17 @@ test('a question that fails in an unknown way holds up nobody', async () => {
   await broken.close();
   await hooks.close();
   expect(said).toHaveLength(2);
+});
+
+test('after a second it is said which hooks a close still waits for, and how long at most', async () => {
+  const a = slow();
+  const { hooks, members, events } = openQueues({ a: a.does, b: allow, c: allow }, {}, { timeoutMs: 4_000 });
+  const done = members.flatMap((member) => [0, 1].map((n) => hooks.enqueue(member, hookCall(), question(n))));
+  const closing = hooks.close();
+  const notes = () => events.filter(({ type }) => type === 'note');
+  while (notes().length === 0) await sleep(20);
+  a.let();
+  await Promise.all([closing, ...done]);
+  const message = 'the runtime is still waiting for a before it closes, for 8 s at most';
+  expect(notes()).toEqual([{ type: 'note', name: 'played', level: 'warn', message }]);
 });

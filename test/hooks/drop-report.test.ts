@@ -42,3 +42,9 @@ test('hooks are counted apart, and a queue that had room again begins anew', () 
   report.add('one', 'a');
   expect(said().slice(16)).toEqual([`b: ${behind}`, `a: ${behind}`]);
 });
+
+test('between two doublings nothing is said', () => {
+  const { report, said } = openReport();
+  for (let count = 1; count <= 100; count++) report.add('audit', 'scored');
+  expect(said().slice(16)).toEqual([`32 events so far: ${behind}`, `64 events so far: ${behind}`]);
+});

@@ -268,3 +268,16 @@ test('at the end what waits is dropped, and what is underway is ended, its first
     ]);
   }
 });
+
+test('an observer that was told before is idle again: its next event is told at the end as well', async () => {
+  const stop = new AbortController();
+  const { port, heard } = openPort(async () => told);
+  const observer = openObserver(port, stop.signal);
+  observer.enqueue(session(0), 'c');
+  while (heard.length === 0) await nextTurn();
+  await nextTurn();
+  for (const turn of [1, 2]) observer.enqueue(session(turn), 'c');
+  stop.abort();
+  await observer.close();
+  expect(heard).toEqual([0, 1]);
+});

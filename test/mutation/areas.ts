@@ -63,14 +63,16 @@ export const areas: readonly Area[] = [
   },
   {
     name: 'events',
+    sources: ['src/hooks/{background-hooks,drop-report,event-queues,observer-queue}.ts'],
+    tests: ['test/hooks/{background-hooks,background-queue,drop-report,event-queues}.test.ts'],
+  },
+  {
+    name: 'contents',
     sources: [
-      'src/hooks/{background-hooks,call-result,drop-report,event-input,event-queues,event-schema}.ts',
-      'src/hooks/{message,observer-queue,reconcile-messages,replace,replace-turn,shape}.ts',
+      'src/hooks/{call-result,event-input,event-schema,message,reconcile-messages}.ts',
+      'src/hooks/{replace,replace-turn,shape}.ts',
     ],
-    tests: [
-      'test/hooks/{background-hooks,background-queue,call-result,drop-report,event-input}.test.ts',
-      'test/hooks/{event-queues,group,hook-chain,message,reconcile-messages,replace}.test.ts',
-    ],
+    tests: ['test/hooks/{call-result,event-input,message,reconcile-messages,replace}.test.ts'],
   },
   {
     name: 'scores',
