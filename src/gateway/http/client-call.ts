@@ -14,7 +14,7 @@ export interface NodeBindings {
 /** A call of what came in. Its body is read from the socket, without a stream of the web in between. */
 export function toClientCall(
   request: Request,
-  { incoming }: NodeBindings = {},
+  { incoming, cut }: NodeBindings = {},
   about: Pick<ClientCall, 'endpoint' | 'query'>,
 ): ClientCall {
   const headers = incoming?.headers ?? Object.fromEntries(request.headers);
@@ -26,7 +26,6 @@ export function toClientCall(
       ? await readAll(request.body ?? [], maxBytes, () => tooLarge(maxBytes))
       : await readIncoming(incoming, maxBytes);
   };
-  const cut = incoming === undefined ? undefined : () => void incoming.socket.destroy();
   return { ...about, headers, readBody: read, signal: request.signal, cut };
 }
 

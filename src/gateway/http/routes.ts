@@ -36,7 +36,7 @@ export function createRoutes({ services, isReady }: RouteContext): Hono<Env> {
         if (!isReady()) return toResponse(toRefusalReply(codec, leaving));
         const client = toClientCall(raw, context.env, { endpoint, query: queryOf(raw.url, endpoint) });
         requireTrustedOrigin(client.headers, services);
-        return toResponse(await answerCall(client, services), context.env?.cut);
+        return toResponse(await answerCall(client, services));
       } catch (thrown) {
         return toResponse(toRefusalReply(codec, toRefusal(thrown)));
       }
