@@ -42,6 +42,21 @@ async function open(spec: string, options: RuntimeOptions = {}) {
 const prompt = { dialect: 'claude', point: 'UserPromptSubmit', payload: { prompt: 'Hello.' } } as const;
 
 describe.skipIf(noSandbox !== undefined)('entries in a sandbox of bubblewrap', () => {
+  test.each([
+    { limit: 'memory_mb', value: 64, line: 'head -c 600000000 /dev/zero | tail -n 1 > /dev/null' },
+    { limit: 'file_size_mb', value: 1, line: 'head -c 5000000 /dev/zero > /tmp/x' },
+    { limit: 'cpu_seconds', value: 1, line: 'while :; do :; done' },
+  ])('the limit $limit holds in it as without it', async ({ limit, value, line }) => {
+    const { runtime } = await open(
+      `sandboxes: {box: {mode: bubblewrap}}\ntools: {t: {exec: {${sh(`${line}; exit $?`)}, limits: {${limit}: ${value}}}}}`,
+    );
+    const document = await runtime.tools.call('t');
+    expect(document).toMatchObject({
+      status: 'failed',
+      error: { code: 'LIMIT_EXCEEDED', details: { limit, value } },
+    });
+  });
+
   test.each(launchers)(
     'tools, evals and hooks run in it by the %s launcher [DS-BOX-03@oneshot]',
     async (launcher) => {
