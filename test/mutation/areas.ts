@@ -98,7 +98,11 @@ export const areas: readonly Area[] = [
   foreign('chibi', [
     'src/dialects/chibi/{conclude,misplaced-denial,permission,read-object}.ts',
     'src/dialects/chibi/request/change.ts',
+    // What passes by a rule of a foreign system, in all of them.
+    'src/dialects/failed-open.ts',
   ]),
-  foreign('claude', ['src/dialects/claude/{conclude,reply-object,reply-verdict}.ts']),
+  foreign('claude', [
+    'src/dialects/claude/{conclude,hook-question,reply-object,reply-schema,reply-verdict}.ts',
+  ]),
   foreign('agentao', ['src/dialects/agentao/{conclude,failure,process-output,reply-fields,rule-result}.ts']),
 ];

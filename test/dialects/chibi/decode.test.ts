@@ -169,6 +169,10 @@ test('a guard that crashed and is closed has its stderr in the error [CH-4-12@on
   });
 });
 
+test('a guard that printed nothing and is closed has no fault [CH-4-13@oneshot]', () => {
+  expect(readAt('pre_tool', printed(''), 'deny')).not.toHaveProperty('error');
+});
+
 const timeout = new RuntimeError('PROCESS_TIMEOUT', 'late', { details: { timeout_ms: 1500 } });
 const faults = [
   {
