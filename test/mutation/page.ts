@@ -50,6 +50,8 @@ test/mutation/areas.ts. \`node test/mutation/record.ts\` writes the record, test
 
 - Every test of an area is loaded once, into one process, and the tests that meet a mutant run again there, the fastest first, until one fails. A test that
   fails with a mutant must pass without it right after, else the process is replaced and the mutant is tried again.
+- \`MUTATION_BUDGET_MS\` is how long tests may look at one mutant. \`MUTATION_SLOWEST_MS\` leaves out tests that took longer in the run before: the
+  decoders of foreign dialects were tried with 250 and 150, so that hardly a test which starts a process has a part in their scores.
 - Not mutated: words of messages and hints (test/mutation/messages-only.ts says which), and what runs only when a module is loaded.
 - A mutant that changes a verdict, a code or an effect gets a test. What is left is listed here with its reason.
 

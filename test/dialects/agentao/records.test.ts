@@ -24,75 +24,90 @@ const stopped = (payload: object) => ['hook_stopped_continuation', payload];
 const blocked = ['hook_blocking_error', { error: 'no' }];
 const own = { additionalContext: 'a' };
 
-test.each([
-  { says: left(''), leaves: { messages: [success({})] } },
-  { says: left('text'), leaves: { additional_contexts: ['text'], messages: [context('text')] } },
-  { says: json({}), leaves: { additional_contexts: [], messages: [success({})] } },
-  { says: json({ x: 1 }), leaves: { additional_contexts: [], messages: [success({ x: 1 })] } },
-  { says: json(own), leaves: { additional_contexts: ['a'], messages: [context('a')] } },
-  {
-    says: json({ additionalContext: ['a', 'b'] }),
-    leaves: { additional_contexts: ['a', 'b'], messages: [context(['a', 'b'])] },
-  },
-  {
-    says: json({ ...own, blockingError: 'no' }),
-    leaves: { additional_contexts: ['a'], blocking_error: 'no', messages: [blocked] },
-  },
-  {
-    says: json({ ...own, continue: false, stopReason: 'enough' }),
-    leaves: {
-      additional_contexts: ['a'],
-      prevent_continuation: true,
-      stop_reason: 'enough',
-      messages: [stopped({ reason: 'enough' })],
+interface Row {
+  readonly says: Reply;
+  readonly leaves: unknown;
+}
+
+/** The rows with what the rule printed, for their titles. */
+function named(rows: readonly Row[]) {
+  const textOf = (reply: Reply) => (reply.via === 'process' ? Buffer.from(reply.stdout).toString() : '');
+  return rows.map((row) => ({ ...row, printed: textOf(row.says) }));
+}
+
+test.each(
+  named([
+    { says: left(''), leaves: { messages: [success({})] } },
+    { says: left('text'), leaves: { additional_contexts: ['text'], messages: [context('text')] } },
+    { says: json({}), leaves: { additional_contexts: [], messages: [success({})] } },
+    { says: json({ x: 1 }), leaves: { additional_contexts: [], messages: [success({ x: 1 })] } },
+    { says: json(own), leaves: { additional_contexts: ['a'], messages: [context('a')] } },
+    {
+      says: json({ additionalContext: ['a', 'b'] }),
+      leaves: { additional_contexts: ['a', 'b'], messages: [context(['a', 'b'])] },
     },
-  },
-  {
-    says: left('{"decision": "bl'),
-    leaves: { additional_contexts: ['{"decision": "bl'], messages: [context('{"decision": "bl')] },
-  },
-])('a rule of a prompt leaves on record what it did: $says.stdout [AO-8-01 AO-8-04]', ({ says, leaves }) => {
+    {
+      says: json({ ...own, blockingError: 'no' }),
+      leaves: { additional_contexts: ['a'], blocking_error: 'no', messages: [blocked] },
+    },
+    {
+      says: json({ ...own, continue: false, stopReason: 'enough' }),
+      leaves: {
+        additional_contexts: ['a'],
+        prevent_continuation: true,
+        stop_reason: 'enough',
+        messages: [stopped({ reason: 'enough' })],
+      },
+    },
+    {
+      says: left('{"decision": "bl'),
+      leaves: { additional_contexts: ['{"decision": "bl'], messages: [context('{"decision": "bl')] },
+    },
+  ]),
+)('a rule of a prompt leaves on record what it did: $printed [AO-8-01 AO-8-04]', ({ says, leaves }) => {
   expect(recordOf('UserPromptSubmit', says)).toEqual(leaves);
 });
 
 const answer = (members: object) => ({ hookSpecificOutput: members });
 
-test.each([
-  { says: left(''), leaves: { messages: [success({})] } },
-  { says: left('text'), leaves: { additional_contexts: ['text'], messages: [context('text')] } },
-  {
-    says: left('text', { exit: 1, stderr: 'oops' }),
-    leaves: {
-      additional_contexts: ['text'],
-      messages: [context('text'), success({ warning: 'Hook exited with code 1', stderr: 'oops' })],
+test.each(
+  named([
+    { says: left(''), leaves: { messages: [success({})] } },
+    { says: left('text'), leaves: { additional_contexts: ['text'], messages: [context('text')] } },
+    {
+      says: left('text', { exit: 1, stderr: 'oops' }),
+      leaves: {
+        additional_contexts: ['text'],
+        messages: [context('text'), success({ warning: 'Hook exited with code 1', stderr: 'oops' })],
+      },
     },
-  },
-  {
-    says: json({ x: 1 }, 1),
-    leaves: { messages: [success({ warning: 'Hook exited with code 1' })] },
-  },
-  { says: json(own), leaves: { additional_contexts: ['a'], messages: [success(own)] } },
-  {
-    says: json({ ...own, blockingError: 'no' }),
-    leaves: { additional_contexts: ['a'], blocking_error: 'no', messages: [blocked] },
-  },
-  {
-    says: json({ ...own, continue: false }),
-    leaves: {
-      additional_contexts: ['a'],
-      messages: [success({ ...own, continue: false })],
-      stop_reason: 'Hook prevented continuation',
+    {
+      says: json({ x: 1 }, 1),
+      leaves: { messages: [success({ warning: 'Hook exited with code 1' })] },
     },
-  },
-  {
-    says: json(answer({ permissionDecision: 'defer' })),
-    leaves: {
-      additional_contexts: [],
-      messages: [success(answer({ permissionDecision: 'defer' }))],
+    { says: json(own), leaves: { additional_contexts: ['a'], messages: [success(own)] } },
+    {
+      says: json({ ...own, blockingError: 'no' }),
+      leaves: { additional_contexts: ['a'], blocking_error: 'no', messages: [blocked] },
     },
-  },
-  { says: left('{"a'), leaves: { additional_contexts: ['{"a'], messages: [context('{"a')] } },
-])('a rule of a tool leaves on record what it did: $says.stdout [AO-8-03 AO-8-04]', ({ says, leaves }) => {
+    {
+      says: json({ ...own, continue: false }),
+      leaves: {
+        additional_contexts: ['a'],
+        messages: [success({ ...own, continue: false })],
+        stop_reason: 'Hook prevented continuation',
+      },
+    },
+    {
+      says: json(answer({ permissionDecision: 'defer' })),
+      leaves: {
+        additional_contexts: [],
+        messages: [success(answer({ permissionDecision: 'defer' }))],
+      },
+    },
+    { says: left('{"a'), leaves: { additional_contexts: ['{"a'], messages: [context('{"a')] } },
+  ]),
+)('a rule of a tool leaves on record what it did: $printed [AO-8-03 AO-8-04]', ({ says, leaves }) => {
   expect(recordOf('PreToolUse', says)).toEqual(leaves);
 });
 
@@ -103,49 +118,51 @@ const forced = (reason: string, more: object = {}) => ({
   messages: [stopped({ reason, ...more })],
 });
 
-test.each([
-  { says: left(''), leaves: { messages: [success({})] } },
-  { says: left('', { exit: 2, stderr: 'more' }), leaves: forced('more', { via: 'exit2' }) },
-  {
-    says: json({ decision: 'block', reason: 'more', systemMessage: 's', suppressOutput: true }),
-    leaves: {
-      ...forced('more'),
-      additional_contexts: ['s'],
-      system_message: 's',
-      suppress_output: true,
+test.each(
+  named([
+    { says: left(''), leaves: { messages: [success({})] } },
+    { says: left('', { exit: 2, stderr: 'more' }), leaves: forced('more', { via: 'exit2' }) },
+    {
+      says: json({ decision: 'block', reason: 'more', systemMessage: 's', suppressOutput: true }),
+      leaves: {
+        ...forced('more'),
+        additional_contexts: ['s'],
+        system_message: 's',
+        suppress_output: true,
+      },
     },
-  },
-  {
-    says: json({ ...own, system_message: 's' }),
-    leaves: { additional_contexts: ['s', 'a'], system_message: 's', messages: [context(['s', 'a'])] },
-  },
-  {
-    says: json({ ...own, blockingError: 'no', stopReason: 'r' }),
-    leaves: {
-      additional_contexts: ['a'],
-      stop_reason: 'r',
-      blocking_error: 'no',
-      messages: [blocked],
+    {
+      says: json({ ...own, system_message: 's' }),
+      leaves: { additional_contexts: ['s', 'a'], system_message: 's', messages: [context(['s', 'a'])] },
     },
-  },
-  {
-    says: json({ continue: false, decision: 'block', reason: 'more' }),
-    leaves: {
-      additional_contexts: [],
-      stop_reason: 'more',
-      messages: [success({ continue: false, decision: 'block', reason: 'more' })],
+    {
+      says: json({ ...own, blockingError: 'no', stopReason: 'r' }),
+      leaves: {
+        additional_contexts: ['a'],
+        stop_reason: 'r',
+        blocking_error: 'no',
+        messages: [blocked],
+      },
     },
-  },
-  {
-    says: json({ continue: false, decision: 'block', reason: 'more', stopReason: 'r' }),
-    leaves: {
-      additional_contexts: [],
-      stop_reason: 'r',
-      messages: [success({ continue: false, decision: 'block', reason: 'more', stopReason: 'r' })],
+    {
+      says: json({ continue: false, decision: 'block', reason: 'more' }),
+      leaves: {
+        additional_contexts: [],
+        stop_reason: 'more',
+        messages: [success({ continue: false, decision: 'block', reason: 'more' })],
+      },
     },
-  },
-  { says: left('{"a'), leaves: { additional_contexts: ['{"a'], messages: [context('{"a')] } },
-])('a rule of a stop leaves on record what it did: $says.stdout [AO-8-02 AO-8-04]', ({ says, leaves }) => {
+    {
+      says: json({ continue: false, decision: 'block', reason: 'more', stopReason: 'r' }),
+      leaves: {
+        additional_contexts: [],
+        stop_reason: 'r',
+        messages: [success({ continue: false, decision: 'block', reason: 'more', stopReason: 'r' })],
+      },
+    },
+    { says: left('{"a'), leaves: { additional_contexts: ['{"a'], messages: [context('{"a')] } },
+  ]),
+)('a rule of a stop leaves on record what it did: $printed [AO-8-02 AO-8-04]', ({ says, leaves }) => {
   expect(recordOf('Stop', says)).toEqual(leaves);
 });
 

@@ -396,7 +396,7 @@ test.each(['{}', '{"model":""}', '{"messages":[]}'])('at head %s leaves no model
 test('what cannot be used denies with its fault [PC-6-15]', () => {
   const says = answered('{"action":"modify","result":5}');
   expect(answerTo('after_tool', says)).toMatchObject({ verdict: 'deny', error: { code: 'REPLY_MALFORMED' } });
-  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+  const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
   const nested = answered(`{"action":"modify","request":{"messages":${deep}}}`);
   expect(answerTo('before_llm', nested, { version: 'head', onFailure: 'deny' })).toMatchObject({
     verdict: 'deny',
