@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { phasesOf } from '../../src/contract/hook.ts';
 import { type EventInput, readEvent } from '../../src/hooks/event-input.ts';
+import { evalShape } from '../../src/hooks/event-schema.ts';
 import { Json } from '../../src/json/json.ts';
 import { titled } from '../cite.ts';
 
@@ -245,6 +246,29 @@ test.each(refused)('an event with $title is refused', ({ given, says }) => {
   const error = thrownBy(() => readEvent(given as EventInput));
   expect(error).toMatchObject({ name: 'RuntimeError', code: 'EVENT_INVALID' });
   expect(says.filter((words) => !String(error).includes(words))).toEqual([]);
+});
+
+test.each([null, undefined, 7, 'text'])('%j is no event', (given) => {
+  const error = thrownBy(() => readEvent(given as unknown as EventInput));
+  expect(error).toMatchObject({ code: 'EVENT_INVALID' });
+});
+
+test('an event that is nested too deeply, or holds itself, is refused', () => {
+  const deep = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
+  const reading = (args: object) => () =>
+    readEvent({ hook: 'tool', phase: 'before_execution', request: { name: 'w', args } });
+  expect(reading(deep(999))).not.toThrow();
+  expect(reading(deep(1_000))).toThrow(expect.objectContaining({ code: 'EVENT_INVALID' }));
+  const itself: Record<string, unknown> = {};
+  itself['itself'] = itself;
+  expect(reading(itself)).toThrow(expect.objectContaining({ code: 'EVENT_INVALID' }));
+});
+
+test('what is wrong is said by the name of the member', () => {
+  const check = (context: object) => evalShape('request', { content: 'x', context });
+  expect(check({ variables: {} })).toEqual([]);
+  expect(check({ colour: 1 })).toEqual(['request.context must NOT have additional properties (colour)']);
+  expect(check({ turn_index: '1' })).toEqual(['request.context.turn_index must be integer']);
 });
 
 function thrownBy(action: () => unknown): unknown {

@@ -184,6 +184,15 @@ test.each(denied)('where $title, the filter denies [PK-6-11@oneshot]', async ({ 
   });
 });
 
+test.each(changed)('copies are brought together where $title', ({ sent, back, becomes }) => {
+  expect(reconcileMessages(sent, back)).toEqual(becomes);
+  expect(reconcileMessages(becomes, becomes)).toEqual(becomes);
+});
+
+test.each(denied)('copies cannot be brought together where $title', ({ sent, back }) => {
+  expect(() => reconcileMessages(sent, back)).toThrow();
+});
+
 /** A filter that gives `back` for the messages that were sent. */
 function pass(sent: readonly ChatMessage[], back: readonly ChatMessage[]) {
   const says = JSON.stringify({ allow: true, replace: { messages: back } });
@@ -240,12 +249,15 @@ test.each([
 ])(
   'a message that had no parts of its own has none when a filter changed $title [PK-6-10@oneshot]',
   async ({ back }) => {
+    const settled = [user('[x]'), user('b')];
+    expect(reconcileMessages([user('4111'), user('b')], [back, user('b', 'b')])).toEqual(settled);
     const { decision } = await pass([user('4111'), user('b')], [back, user('b', 'b')]);
     expect(decision.replace?.value).toEqual({ messages: [user('[x]'), user('b')] });
   },
 );
 
 test('a message that had no parts of its own denies when both were changed, differently [PK-6-11@oneshot]', async () => {
+  expect(() => reconcileMessages([user('4111')], [user('[a]', '[b]')])).toThrow();
   const { decision } = await pass([user('4111')], [user('[a]', '[b]')]);
   expect(decision).toMatchObject({ verdict: 'deny', error: { code: 'REPLY_MALFORMED' } });
 });
@@ -254,16 +266,72 @@ test('a result that had no parts of its own has none, whichever copy was changed
   const parts = (text: string) => ({ parts: [{ type: 'text', text }] });
   const sent = [toolResult('4111'), toolResult('b'), toolResult('c')];
   const back = [toolResult('4111', parts('[x]')), toolResult('[y]', parts('b')), toolResult('c', parts('c'))];
+  const settled = [toolResult('[x]'), toolResult('[y]'), toolResult('c')];
+  expect(reconcileMessages(sent, back)).toEqual(settled);
   const { decision } = await pass(sent, back);
-  expect(decision.replace?.value).toEqual({
-    messages: [toolResult('[x]'), toolResult('[y]'), toolResult('c')],
-  });
+  expect(decision.replace?.value).toEqual({ messages: settled });
 });
 
 test('a filter may put a file beside a text that had none', async () => {
   const back = { ...user('a'), parts: [{ type: 'text', text: 'a' }, image] };
+  expect(reconcileMessages([user('a')], [back])).toEqual([back]);
   const { decision } = await pass([user('a')], [back]);
   expect(decision.replace?.value).toEqual({ messages: [back] });
+});
+
+test.each([
+  {
+    title: 'a message without parts was added to some that have none',
+    ...{ sent: [user('a')], back: [user('new'), user('a')], becomes: [user('new'), user('a')] },
+  },
+  {
+    title: 'a new message has parts where no other had',
+    ...{ sent: [user('a'), user('b')], back: [user('x', 'x')], becomes: [user('x')] },
+  },
+  {
+    title: 'a new message has parts where others had',
+    ...{ sent: [user('a', 'a'), user('b', 'b')], back: [user('x', 'x')], becomes: [user('x', 'x')] },
+  },
+  {
+    title: 'a new message has a picture alone beside its text',
+    ...{
+      sent: [user('a', 'a')],
+      back: [user('a', 'a'), pictured('x')],
+      becomes: [user('a', 'a'), pictured('x')],
+    },
+  },
+  {
+    title: 'the parts are joined by line ends',
+    ...{ sent: [user('a\nb', 'a', 'b')], back: [user('a\nb', 'a', 'b')], becomes: [user('a\nb', 'a', 'b')] },
+  },
+  {
+    title: 'one part of those joined by line ends was changed alike in the content',
+    ...{ sent: [user('a\nb', 'a', 'b')], back: [user('a\nx', 'a', 'x')], becomes: [user('a\nx', 'a', 'x')] },
+  },
+  {
+    title: 'of one message twice the second was changed',
+    ...{
+      sent: [user('a', 'a'), user('a', 'a')],
+      back: [user('a', 'a'), user('[x]', 'a')],
+      becomes: [user('a', 'a'), user('[x]', '[x]')],
+    },
+  },
+  {
+    title: 'of one message twice one is left, changed',
+    ...{ sent: [user('a', 'a'), user('a', 'a')], back: [user('[x]', 'a')], becomes: [user('[x]', '[x]')] },
+  },
+])('copies stand as they do where $title', ({ sent, back, becomes }) => {
+  expect(reconcileMessages(sent, back)).toEqual(becomes);
+});
+
+test('to have no content in common is to have nothing in common', () => {
+  expect(() => reconcileMessages([user('', 'a')], [user('', '[x]')])).toThrow();
+});
+
+test('a message that nobody changed is the same message', () => {
+  const sent = [user('a'), user('b', 'b')];
+  const settled = reconcileMessages(sent, sent);
+  expect([settled[0] === sent[0], settled[1] === sent[1]]).toEqual([true, true]);
 });
 
 test.each(['promptkit', 'promptkit-go'])(
