@@ -279,6 +279,9 @@ test('a filter may put a file beside a text that had none', async () => {
   expect(decision.replace?.value).toEqual({ messages: [back] });
 });
 
+const told = (text: string) => ({ tool_result: { id: '1', name: 'w', parts: [{ type: 'text', text }] } });
+const thrice = (text: string): ChatMessage => ({ ...result(text, text), parts: [{ type: 'text', text }] });
+
 test.each([
   {
     title: 'a message without parts was added to some that have none',
@@ -320,8 +323,41 @@ test.each([
     title: 'of one message twice one is left, changed',
     ...{ sent: [user('a', 'a'), user('a', 'a')], back: [user('[x]', 'a')], becomes: [user('[x]', '[x]')] },
   },
+  {
+    title: 'a new message has parts where the second had none',
+    ...{ sent: [user('a', 'a'), user('b')], back: [user('x', 'x')], becomes: [user('x')] },
+  },
+  {
+    title: 'of one text the first message had no parts',
+    ...{ sent: [user('a'), user('a', 'a')], back: [user('[x]', 'a')], becomes: [user('[x]')] },
+  },
+  {
+    title: 'content and parts changed, and the tool result did not',
+    ...{ sent: [thrice('4111')], back: [{ ...thrice('[x]'), ...told('4111') }], becomes: [thrice('[x]')] },
+  },
+  {
+    title: 'one of two messages of the same content has the parts of the other',
+    ...{ sent: [user('a', 'p'), user('a', 'q')], back: [user('a', 'p'), user('a', 'p')] },
+    becomes: [user('a', 'p'), user('p', 'p')],
+  },
+  {
+    title: 'one of two messages of the same content is left as it was',
+    ...{ sent: [user('a', 'a'), user('a', 'b'), user('c', 'c')], back: [user('a', 'a')] },
+    becomes: [user('a', 'a')],
+  },
+  {
+    title: 'a place without text was put beside what changed',
+    ...{ sent: [user('a', 'a')], back: [{ ...user('[x]', 'a'), tool_result: { parts: [] } }] },
+    becomes: [{ ...user('[x]', '[x]'), tool_result: { parts: [] } }],
+  },
 ])('copies stand as they do where $title', ({ sent, back, becomes }) => {
   expect(reconcileMessages(sent, back)).toEqual(becomes);
+});
+
+test('a new message says one thing in all places', () => {
+  const two = { ...thrice('x'), ...told('y') };
+  expect(() => reconcileMessages([user('a', 'a')], [user('a', 'a'), two])).toThrow();
+  expect(reconcileMessages([user('a', 'a')], [user('a', 'a'), thrice('x')])).toHaveLength(2);
 });
 
 test('to have no content in common is to have nothing in common', () => {
