@@ -132,6 +132,7 @@ function hiddenPaths({ folder, stateStore, providers }: SandboxContext['config']
 }
 
 function stateFolders(store: RuntimeConfig['stateStore']): string[] {
+  if (store.type === 'postgres') return [store.folder];
   return store.type === 'sqlite' ? [dirname(store.file)] : [];
 }
 

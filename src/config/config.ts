@@ -81,6 +81,8 @@ export type StateStoreConfig =
   | { readonly type: 'memory' }
   /** Absolute path of the database. */
   | { readonly type: 'sqlite'; readonly file: string }
+  /** A Postgres database, whose address an environment variable has; `folder` is for what is this machine's own. */
+  | { readonly type: 'postgres'; readonly urlEnv: string; readonly folder: string }
   /** A declared store that is not supported: whatever needs the store fails with this reason. */
   | { readonly type: 'refused'; readonly reason: string };
 

@@ -102,8 +102,9 @@ export async function removeTexts(
   }
 }
 
-/** The folder for long texts beside a SQLite store; undefined for other stores. */
+/** The folder for long texts of stored runs: beside a SQLite store, and for Postgres on this machine alone; undefined for other stores. */
 export function textsFolderOf(store: StateStoreConfig): string | undefined {
+  if (store.type === 'postgres') return join(store.folder, 'runs.texts');
   return store.type === 'sqlite' ? `${store.file}.texts` : undefined;
 }
 

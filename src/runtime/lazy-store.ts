@@ -1,3 +1,4 @@
+import { type HostEnv, hostEnv } from '../binding/env.ts';
 import type { StateStoreConfig } from '../config/config.ts';
 import type { ResultStore } from '../store/result-store.ts';
 import type { Store } from '../store/store.ts';
@@ -11,11 +12,15 @@ export interface Lazy<Opened> extends Once<Opened> {
 
 export type LazyStore = Lazy<Store>;
 
-/** The state store, as `wrap` gives it. */
-export function lazyStore(config: StateStoreConfig, wrap = (store: Store): Store => store): LazyStore {
+/** The state store, as `wrap` gives it; `env` has the address of one in Postgres. */
+export function lazyStore(
+  config: StateStoreConfig,
+  wrap = (store: Store): Store => store,
+  env: HostEnv = hostEnv(),
+): LazyStore {
   return lazy(async () => {
     const { openStore } = await import('../store/open-store.ts');
-    return wrap(await openStore(config));
+    return wrap(await openStore(config, env));
   });
 }
 

@@ -31,7 +31,7 @@ export async function composeRuntime(
   const removeScrubber = addScrubber(scrubber);
   scrubber.add(entries.all.flatMap(({ binding }) => binding.secrets));
   const results = lazyResults(config.stateStore);
-  const store = lazyStore(config.stateStore, (opened) => scrubbedStore(opened, scrubber));
+  const store = lazyStore(config.stateStore, (opened) => scrubbedStore(opened, scrubber), loaded.host);
   const events = await openEvents(loaded, results.open, options);
   const { emit } = events;
   const closing = new AbortController();

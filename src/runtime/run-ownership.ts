@@ -18,6 +18,7 @@ export function requireOwnRun({ id, config: theirs }: RunRecord, config: Runtime
 function sharesStore(file: string, { stateStore: ours }: RuntimeConfig): boolean {
   try {
     const theirs = loadConfig(file, '').config?.stateStore;
+    if (ours.type === 'postgres') return theirs?.type === 'postgres' && theirs.urlEnv === ours.urlEnv;
     return ours.type === 'sqlite' && theirs?.type === 'sqlite' && theirs.file === ours.file;
   } catch {
     // There is no such file any more.

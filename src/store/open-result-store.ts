@@ -3,7 +3,7 @@ import type { StateStoreConfig } from '../config/config.ts';
 import type { ResultStore } from './result-store.ts';
 import { memoryFile } from './sqlite/connection.ts';
 import { openSqliteResults } from './sqlite-result-store.ts';
-import { unusableStoreError } from './store-rules.ts';
+import { notInPostgresError, unusableStoreError } from './store-rules.ts';
 
 /** The results of suites that belong to a state store: in `evals.db` beside it. Throws STORE_FAILED. */
 export async function openResultStore(config: StateStoreConfig): Promise<ResultStore> {
@@ -12,6 +12,8 @@ export async function openResultStore(config: StateStoreConfig): Promise<ResultS
       return await openSqliteResults(memoryFile);
     case 'sqlite':
       return await openSqliteResults(join(dirname(config.file), 'evals.db'));
+    case 'postgres':
+      throw notInPostgresError('results of suites and of hooks in shadow mode');
     case 'refused':
       throw unusableStoreError(config.reason);
   }

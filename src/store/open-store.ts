@@ -1,16 +1,23 @@
+import { type HostEnv, hostEnv } from '../binding/env.ts';
 import type { StateStoreConfig } from '../config/config.ts';
 import { memoryFile } from './sqlite/connection.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 import type { Store } from './store.ts';
 import { unusableStoreError } from './store-rules.ts';
 
-/** The store that a config declares, ready to be written. Throws STORE_FAILED. */
-export async function openStore(config: StateStoreConfig): Promise<Store> {
+/** The store that a config declares, ready to be written; `env` has the address of one in Postgres. Throws STORE_FAILED. */
+export async function openStore(config: StateStoreConfig, env: HostEnv = hostEnv()): Promise<Store> {
   switch (config.type) {
     case 'memory':
       return await openSqliteStore(memoryFile);
     case 'sqlite':
       return await openSqliteStore(config.file);
+    case 'postgres': {
+      // Nothing of it is loaded for other stores.
+      const { readAddress } = await import('./postgres/address.ts');
+      const { openPostgresStore } = await import('./postgres-store.ts');
+      return await openPostgresStore(readAddress(config.urlEnv, env));
+    }
     case 'refused':
       throw unusableStoreError(config.reason);
   }

@@ -287,9 +287,9 @@ state_store: {type: redis, redis: {address: localhost:6379}}`,
     title: 'a store that nobody knows',
     spec: `
 state_store: {type: etcd}`,
-    native: ['error 4:23 state_store.type: must be one of: sqlite, memory, file (got: etcd)'],
+    native: ['error 4:23 state_store.type: must be one of: sqlite, postgres, memory, file (got: etcd)'],
     promptkit: [
-      'warning 4:23 state_store.type: must be one of: sqlite, memory, file (got: etcd); whatever needs the store fails',
+      'warning 4:23 state_store.type: must be one of: sqlite, postgres, memory, file (got: etcd); whatever needs the store fails',
     ],
   },
   {

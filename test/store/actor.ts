@@ -34,9 +34,15 @@ async function withStore(work: (store: Store) => Promise<unknown>): Promise<void
   const store =
     process.env['STORE_WRITER'] === 'own'
       ? await openSqliteStore(file, { writer: 'own' })
-      : await openStore({ type: 'sqlite', file });
+      : await openPlace(file);
   await work(store);
   await store.close();
+}
+
+/** The store in a file, or at the address of a Postgres database. */
+async function openPlace(place: string): Promise<Store> {
+  if (!place.startsWith('postgres:')) return await openStore({ type: 'sqlite', file: place });
+  return await openStore({ type: 'postgres', urlEnv: 'PLACE', folder: '/nowhere' }, { PLACE: place });
 }
 
 const roles: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -101,9 +107,26 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
       await new Promise(() => setInterval(() => {}, 60_000));
     }),
 
+  /** hold-run PLACE RUN: claims, and writes until it is refused, which it says. */
+  'hold-run': async () => {
+    const store = await openPlace(file);
+    await store.claimRun(rest[0] ?? '');
+    say('claimed');
+    try {
+      for (let index = 0; ; index++) {
+        await store.beginStep(rest[0] ?? '', `s${index}`, index);
+        await sleep(50);
+      }
+    } catch (error) {
+      if (!(error instanceof RuntimeError)) throw error;
+      say({ failed: error.code, message: error.message });
+    }
+    await store.close();
+  },
+
   /** forget FILE RUN: claims, keeps nothing of it, and lets the garbage be collected. */
   forget: async () => {
-    await openStore({ type: 'sqlite', file }).then((store) => store.claimRun(rest[0] ?? ''));
+    await openPlace(file).then((store) => store.claimRun(rest[0] ?? ''));
     setFlagsFromString('--expose-gc');
     const collect: unknown = runInNewContext('gc');
     for (let round = 0; round < 5 && typeof collect === 'function'; round++) {
@@ -117,8 +140,8 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
   /** contend FILE RUN TIMES: has the run so often, tidies up while others have it, and tells when two had it at once. */
   contend: () =>
     withStore(async (store) => {
-      const [run = '', times = ''] = rest;
-      const proof = new DatabaseSync(`${file}.proof`);
+      const [run = '', times = '', proofFile = `${file}.proof`] = rest;
+      const proof = new DatabaseSync(proofFile);
       proof.exec('PRAGMA busy_timeout = 10000');
       const change = proof.prepare('UPDATE inside SET count = count + ? RETURNING count');
       await waitForGo();

@@ -14,6 +14,10 @@ export function readStateStore(document: YamlDocument, folder: string): StateSto
   if (known === undefined)
     return { type: 'refused', reason: `state_store.type is ${type}, which is not supported` };
   if (known === 'memory') return { type: 'memory' };
+  if (known === 'postgres') {
+    const urlEnv = nonEmptyTextAt(document, urlPath) ?? '';
+    return { type: 'postgres', urlEnv, folder: resolve(folder, '.signalbox') };
+  }
   if (known === 'sqlite') {
     const path = nonEmptyTextAt(document, [...section, 'path']) ?? '.signalbox/state.db';
     return { type: 'sqlite', file: resolve(folder, path) };
@@ -23,6 +27,7 @@ export function readStateStore(document: YamlDocument, folder: string): StateSto
 }
 
 const rootPath = [...section, 'file', 'root'];
+const urlPath = [...section, 'url_env'];
 
 /** What no schema can see about the store: settings that its type needs, and those that it passes over. */
 export function checkStateStore(document: YamlDocument): Finding[] {
@@ -38,11 +43,12 @@ export function checkStateStore(document: YamlDocument): Finding[] {
     .map((key): Finding => {
       return { severity: 'warning', path: [...section, 'file', key], message: unusedWords, atKey: true };
     });
-  return [...needsRoot(document, type), ...idle, ...unused];
+  return [...needsRoot(document, type), ...needsUrl(document, type), ...idle, ...unused];
 }
 
 const keysOfType = [
   ['path', 'sqlite'],
+  ['url_env', 'postgres'],
   ['file', 'file'],
   ['redis', 'redis'],
 ] as const;
@@ -54,5 +60,13 @@ function needsRoot(document: YamlDocument, type: string): Finding[] {
   const hint = 'Name the folder, or use `type: sqlite`.';
   return [
     { severity: 'error', path: rootPath, message: 'is required where type is file', hint, atKey: true },
+  ];
+}
+
+function needsUrl(document: YamlDocument, type: string): Finding[] {
+  if (type !== 'postgres' || nonEmptyTextAt(document, urlPath) !== undefined) return [];
+  const hint = 'Name the environment variable that holds the address, as in `url_env: DATABASE_URL`.';
+  return [
+    { severity: 'error', path: urlPath, message: 'is required where type is postgres', hint, atKey: true },
   ];
 }

@@ -1,5 +1,5 @@
 /** The stores that this version can use; `file` is PromptKit’s word for a folder of its own. */
-export const storeTypes = ['sqlite', 'memory', 'file'] as const;
+export const storeTypes = ['sqlite', 'postgres', 'memory', 'file'] as const;
 
 export const stateStoreSchema = {
   type: ['object', 'null'],
@@ -11,13 +11,19 @@ export const stateStoreSchema = {
       type: 'string',
       enum: storeTypes,
       description:
-        'sqlite (default): a file that outlives the process. memory: gone with the process. file: PromptKit’s; a SQLite file in the folder file.root.',
+        'sqlite (default): a file that outlives the process. postgres: a database that many machines may share. memory: gone with the process. file: PromptKit’s; a SQLite file in the folder file.root.',
     },
     path: {
       type: 'string',
       minLength: 1,
       description:
         'The SQLite file of type sqlite, relative to this file’s folder. Default: .signalbox/state.db.',
+    },
+    url_env: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'The environment variable that holds the address of type postgres, as in postgres://user:password@host:5432/database.',
     },
     file: {
       type: ['object', 'null'],

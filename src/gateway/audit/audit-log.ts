@@ -4,7 +4,7 @@ import type { Scrubber } from '../../contract/scrub.ts';
 import { type RuntimeError, toRuntimeError } from '../../errors.ts';
 import { memoryFile } from '../../store/sqlite/connection.ts';
 import { toStoreError } from '../../store/sqlite/store-error.ts';
-import { unusableStoreError } from '../../store/store-rules.ts';
+import { notInPostgresError, unusableStoreError } from '../../store/store-rules.ts';
 import type { AuditLog, AuditRecord } from '../call/ports.ts';
 import { RefusedCall } from '../wire/refusal.ts';
 import { createGroupCommit } from './group-commit.ts';
@@ -75,6 +75,8 @@ function fileOf(store: StateStoreConfig): string {
       return memoryFile;
     case 'sqlite':
       return join(dirname(store.file), auditFile);
+    case 'postgres':
+      throw notInPostgresError('rows of an audit');
     case 'refused':
       throw unusableStoreError(store.reason);
   }

@@ -3,7 +3,7 @@ import type { StateStoreConfig } from '../../config/config.ts';
 import { type Connection, ignoreErrors, memoryFile, openConnection } from '../../store/sqlite/connection.ts';
 import { createStatement } from '../../store/sqlite/statement.ts';
 import { toStoreError } from '../../store/sqlite/store-error.ts';
-import { unusableStoreError } from '../../store/store-rules.ts';
+import { notInPostgresError, unusableStoreError } from '../../store/store-rules.ts';
 import { createKeptAnswers, type KeptAnswers } from './kept-answers.ts';
 import { createMarks, type MarkLimits, type Marks } from './marks.ts';
 import { createMemoKey, type MemoKey, openMemoKey } from './memo-key.ts';
@@ -21,6 +21,8 @@ export interface Memo {
 /** The memo that belongs to a state store: `memo.db` and `memo.key` beside it, or in memory. Throws STORE_FAILED. */
 export async function openMemo(config: StateStoreConfig, limits: MarkLimits = defaultLimits): Promise<Memo> {
   if (config.type === 'refused') throw unusableStoreError(config.reason);
+  if (config.type === 'postgres')
+    throw notInPostgresError('what a gateway remembers of earlier calls, its marks,');
   const folder = config.type === 'memory' ? undefined : dirname(config.file);
   const file = folder === undefined ? memoryFile : join(folder, 'memo.db');
   try {

@@ -11,7 +11,7 @@ import { keyedDigest, openKeptRows } from '../../gateway/audit/kept-rows.ts';
 import { keyFiles, readPublicKeys } from '../../gateway/audit/keys.ts';
 import { pruneAudit } from '../../gateway/audit/prune.ts';
 import { verifyAudit } from '../../gateway/audit/verify/verify.ts';
-import { unusableStoreError } from '../../store/store-rules.ts';
+import { notInPostgresError, unusableStoreError } from '../../store/store-rules.ts';
 
 export type { KeptCall } from '../../gateway/audit/kept-rows.ts';
 export type { AuditReport } from '../../gateway/audit/verify/report.ts';
@@ -37,6 +37,7 @@ export function locateAudit(config: string, env: Env): LocatedAudit {
   const searchPath = env['PATH'] ?? '';
   const { stateStore, gateway } = loadConfig(config, searchPath).config ?? requireConfig(config, searchPath);
   if (stateStore.type === 'refused') throw unusableStoreError(stateStore.reason);
+  if (stateStore.type === 'postgres') throw notInPostgresError('rows of an audit');
   if (stateStore.type === 'memory')
     throw new RuntimeError('USAGE', `the audit of ${config} is in memory, and ends with its server`);
   return {

@@ -21,6 +21,7 @@ export function secretsOf(config: RuntimeConfig, host: HostEnv): string[] {
     ...all.flatMap(literalOf),
     ...config.providers.flatMap((provider) => secretsOfProvider(provider, host)),
     ...secretOfAudit(config, host),
+    ...secretsOfStore(config, host),
   ];
 }
 
@@ -33,6 +34,22 @@ function literalOf(entry: string): string[] {
 function secretOfAudit({ gateway }: RuntimeConfig, host: HostEnv): string[] {
   const name = gateway.audit?.keyEnv;
   return [(name === undefined ? undefined : host[name]) ?? ''].filter(({ length }) => length >= SHORTEST);
+}
+
+/** The address of a state store, and the password in it. */
+function secretsOfStore({ stateStore }: RuntimeConfig, host: HostEnv): string[] {
+  if (stateStore.type !== 'postgres' || !Object.hasOwn(host, stateStore.urlEnv)) return [];
+  const address = host[stateStore.urlEnv] ?? '';
+  const password = URL.parse(address)?.password ?? '';
+  return [address, password, decodeLeniently(password)].filter(({ length }) => length >= SHORTEST);
+}
+
+function decodeLeniently(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function secretsOfProvider({ credential, headers }: ProviderConfig, host: HostEnv): string[] {

@@ -20,9 +20,9 @@ export async function requireSandboxes(
   if (problems.length > 0)
     throw new RuntimeError('CONFIG_INVALID', summarize(config.file, problems), { details: { problems } });
   const { stateStore } = config;
-  if (stateStore.type !== 'sqlite') return;
+  if (stateStore.type !== 'sqlite' && stateStore.type !== 'postgres') return;
   try {
-    makeFolder(dirname(stateStore.file));
+    makeFolder(stateStore.type === 'sqlite' ? dirname(stateStore.file) : stateStore.folder);
   } catch {
     // Whoever needs the store is told.
   }

@@ -101,7 +101,8 @@ export function recordFromRow(row: Row): PendingRecord {
   };
 }
 
-function decisionToRow(decision: PendingDecision) {
+/** The columns of a decision. */
+export function decisionToRow(decision: PendingDecision) {
   const by = 'by' in decision ? decision.by : null;
   const reason = 'reason' in decision ? decision.reason : null;
   const args = decision.kind === 'approved' ? (decision.args?.text ?? null) : null;

@@ -44,7 +44,7 @@ export function createRunTable({ prepare }: Preparing) {
     },
     statusOf: (id: string): RunStatus | undefined => {
       const row = status.get({ id });
-      return row && enumOf(row, 'status', statuses);
+      return row && statusFromRow(row);
     },
     list: (filter: RunFilter, outputOf: OutputReader): RunRecord[] => {
       const limit = filter.limit ?? -1;
@@ -65,6 +65,11 @@ const ended = endedStatuses.map((status) => `'${status}'`).join();
 const statuses: readonly RunStatus[] = ['running', 'pending', ...endedStatuses];
 const runKinds: readonly NewRun['kind'][] = ['pipeline', 'tool'];
 
+/** The status of a run. Throws Damaged. */
+export function statusFromRow(row: Row): RunStatus {
+  return enumOf(row, 'status', statuses);
+}
+
 /** The columns of a new run. */
 export function runToRow({ id, kind, name, file, source, config, input, createdAt }: NewRun) {
   return { id, kind, name, file, source, config, input: input.text, created_at: createdAt };
@@ -82,7 +87,8 @@ export function changeToRow({ status, output, error, at }: RunChange, outputText
   };
 }
 
-function summaryFromRow(row: Row): RunSummary {
+/** What a list shows of a run. Throws Damaged. */
+export function summaryFromRow(row: Row): RunSummary {
   return {
     id: textOf(row, 'id'),
     kind: enumOf(row, 'kind', runKinds),
@@ -98,7 +104,8 @@ function summaryFromRow(row: Row): RunSummary {
 /** Undefined: it is kept whole. */
 type OutputReader = (runId: string, kept: string) => Json | undefined;
 
-function runFromRow(row: Row, outputOf: OutputReader): RunRecord {
+/** A run. Throws Damaged. */
+export function runFromRow(row: Row, outputOf: OutputReader): RunRecord {
   const output = textOrNull(row, 'output');
   return {
     id: textOf(row, 'id'),

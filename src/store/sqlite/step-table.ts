@@ -58,7 +58,12 @@ interface TextSource {
   load(runId: string): (step: string, number: number) => string;
 }
 
-function stepFromRow(row: Row, refs: ReadonlyMap<string, string>, texts: TextSource): StepRecord {
+/** A step, with the references of the run's records by step. Throws Damaged. */
+export function stepFromRow(
+  row: Row,
+  refs: ReadonlyMap<string, string>,
+  texts: Pick<TextSource, 'load'>,
+): StepRecord {
   verifyChecksum(row, 'step');
   const runId = textOf(row, 'run_id');
   const own = refs.get(textOf(row, 'step'));
@@ -75,7 +80,8 @@ function stepFromRow(row: Row, refs: ReadonlyMap<string, string>, texts: TextSou
   };
 }
 
-function entryFromRow(row: Row): RunHistoryEntry {
+/** An entry of the history. Throws Damaged. */
+export function entryFromRow(row: Row): RunHistoryEntry {
   return { what: enumOf(row, 'what', entryKinds), subject: textOf(row, 'subject') };
 }
 

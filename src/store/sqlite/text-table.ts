@@ -68,7 +68,8 @@ export function createTextTable({ prepare }: Preparing) {
   };
 }
 
-function checked(row: Readonly<Record<string, unknown>>, step: string, column: string): string {
+/** The text in a column whose checksum is that of `sum`. Throws Damaged. */
+export function checked(row: Readonly<Record<string, unknown>>, step: string, column: string): string {
   if (numberOf(row, 'sum') !== numberOf(row, 'actual'))
     throw new DamagedError(`what is kept of ${step} does not have its checksum`);
   return textOf(row, column);

@@ -12,6 +12,7 @@ import { addProviderCommands } from './commands/provider.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addRunsCommands } from './commands/runs.ts';
 import { addServeCommand } from './commands/serve.ts';
+import { addStoreCommands } from './commands/store.ts';
 import { addToolCommands } from './commands/tool.ts';
 import { addValidateCommand } from './commands/validate.ts';
 import type { ExitCode } from './exit-code.ts';
@@ -85,6 +86,7 @@ const groups: readonly CommandGroup[] = [
   { names: ['runs'], add: addRunsCommands },
   { names: ['keys'], add: addKeysCommands },
   { names: ['audit'], add: addAuditCommands },
+  { names: ['store'], add: addStoreCommands },
 ];
 
 /**

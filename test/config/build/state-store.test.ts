@@ -29,6 +29,28 @@ describe.each([native, promptkit])('in %s', (apiVersion) => {
       problems: [],
     },
     {
+      title: 'postgres',
+      section: 'state_store: {type: postgres, url_env: DATABASE_URL}',
+      store: { type: 'postgres', urlEnv: 'DATABASE_URL', folder: join(folder, '.signalbox') },
+      problems: [],
+    },
+    {
+      title: 'postgres without the name of its variable',
+      section: 'state_store: {type: postgres}',
+      store: undefined,
+      problems: [
+        'error 5:3 state_store.url_env: is required where type is postgres | Name the environment variable that holds the address, as in `url_env: DATABASE_URL`.',
+      ],
+    },
+    {
+      title: 'the variable of another type',
+      section: 'state_store: {type: sqlite, url_env: DATABASE_URL}',
+      store: standard,
+      problems: [
+        'warning 5:31 state_store.url_env: is not used: it belongs to type postgres, and the type is sqlite',
+      ],
+    },
+    {
       title: 'PromptKit’s folder',
       section: 'state_store: {type: file, file: {root: state, fsync: off, ttl_days: 3}}',
       store: { type: 'sqlite', file: join(folder, 'state/state.db') },

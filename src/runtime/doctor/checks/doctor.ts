@@ -84,7 +84,7 @@ async function checkConfig(
       )),
       ...(await checkLimitMeans(processes)),
       ...(await checkProviders(config, env)),
-      ...(await checkState(config.stateStore)),
+      ...(await checkState(config.stateStore, env)),
       await checkListen(config),
     ];
   } finally {

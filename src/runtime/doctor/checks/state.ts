@@ -1,5 +1,6 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { type HostEnv, hostEnv } from '../../../binding/env.ts';
 import type { StateStoreConfig } from '../../../config/config.ts';
 import { toRuntimeError } from '../../../errors.ts';
 import { type DatabaseState, inspectDatabase } from '../../../store/sqlite/inspect.ts';
@@ -11,10 +12,14 @@ const STORE = 'state store';
 const FOLDER = 'state folder';
 
 /** Whether the state store can be used, is private and whole, and what waits in it. Makes and changes nothing. */
-export async function checkState(store: StateStoreConfig): Promise<Check[]> {
+export async function checkState(store: StateStoreConfig, env: HostEnv = hostEnv()): Promise<Check[]> {
   switch (store.type) {
     case 'memory':
       return [found('not applicable', { check: STORE, message: 'is in memory, and ends with each command' })];
+    case 'postgres': {
+      const { checkPostgres } = await import('./postgres.ts');
+      return [checkFolder(store.folder), ...(await checkPostgres(store.urlEnv, env))];
+    }
     case 'refused':
       return [found('error', { check: STORE, message: store.reason })];
     case 'sqlite': {

@@ -1,0 +1,56 @@
+import type { HostEnv } from '../../../binding/env.ts';
+import { toRuntimeError } from '../../../errors.ts';
+import { readAddress } from '../../../store/postgres/address.ts';
+import { inspectPostgres, type PostgresState } from '../../../store/postgres/inspect.ts';
+import { formatCount } from '../../../text/format-count.ts';
+import { type Check, found } from './check.ts';
+
+/** Whether the Postgres store that the environment variable names can be used, and what waits in it. Makes and changes nothing. */
+export async function checkPostgres(variable: string, env: HostEnv): Promise<Check[]> {
+  try {
+    const address = readAddress(variable, env);
+    return describe(await inspectPostgres(address), address.location);
+  } catch (thrown) {
+    const { message, hint } = toRuntimeError(thrown);
+    return [found('error', { check: STORE, subject: variable, message, hint })];
+  }
+}
+
+const STORE = 'state store';
+
+function describe({ version, knownVersion, waiting, aheadMs }: PostgresState, location: string): Check[] {
+  const about = { check: STORE, subject: location };
+  if (version === 0) {
+    const message = 'has no tables; they are made with the first run, or by `signalbox store migrate`';
+    return [found('ok', { ...about, message }), checkClock(aheadMs, location)];
+  }
+  const message = `has tables of version ${version}, and this Signalbox needs ${knownVersion}`;
+  if (version > knownVersion) {
+    return [found('error', { ...about, message, hint: 'Use the Signalbox that made them, or a newer one.' })];
+  }
+  if (version < knownVersion) {
+    return [found('error', { ...about, message, hint: 'Run `signalbox store migrate`.' })];
+  }
+  const { calls, runs } = waiting;
+  return [
+    found('ok', { ...about, message: `can be used, version ${version} of ${knownVersion}` }),
+    found('ok', {
+      ...{ check: 'waiting', subject: location },
+      message: `${formatCount(calls, 'call')} for a person, ${formatCount(runs, 'run')} not ended`,
+    }),
+    checkClock(aheadMs, location),
+  ];
+}
+
+/** Calls expire by the clock of whoever looks. */
+function checkClock(aheadMs: number, subject: string): Check {
+  const about = { check: 'clock', subject };
+  const off = Math.abs(aheadMs);
+  if (off <= TOLERATED_MS) return found('ok', { ...about, message: 'agrees with that of the server' });
+  const message = `is ${Math.round(off / 1000)} s ${aheadMs > 0 ? 'behind' : 'before'} that of the server`;
+  const hint =
+    'Set the clock, as with NTP: approvals expire by the clocks of all machines that share the store.';
+  return found('warning', { ...about, message, hint });
+}
+
+const TOLERATED_MS = 2_000;

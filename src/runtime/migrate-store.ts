@@ -1,0 +1,28 @@
+import { resolve } from 'node:path';
+import type { HostEnv } from '../binding/env.ts';
+import { requireConfig } from '../config/load.ts';
+import { RuntimeError } from '../errors.ts';
+
+/** A store whose tables are of version `to` now, and were of version `from`; 0: there were none. */
+export interface MigratedStore {
+  readonly store: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Brings the tables of the Postgres store of a RuntimeConfig file to the version of this Signalbox. Throws CONFIG_INVALID,
+ * FILE_UNREADABLE, STORE_FAILED, and USAGE for another kind of store.
+ */
+export async function migrateStore(file: string, env: HostEnv): Promise<MigratedStore> {
+  const { stateStore } = requireConfig(resolve(file), env['PATH'] ?? '');
+  if (stateStore.type !== 'postgres') {
+    throw new RuntimeError('USAGE', `the state store of ${file} is not in Postgres`, {
+      hint: 'A SQLite store is brought up to date when it is opened.',
+    });
+  }
+  const { readAddress } = await import('../store/postgres/address.ts');
+  const { migratePostgres } = await import('../store/postgres/migrate-postgres.ts');
+  const address = readAddress(stateStore.urlEnv, env);
+  return { store: address.location, ...(await migratePostgres(address)) };
+}

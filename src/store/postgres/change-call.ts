@@ -1,0 +1,94 @@
+import type { RecordParts } from '../sqlite/text-table.ts';
+import type { Change, PendingRow, StatusChange, StepEnd } from '../sqlite/write/change.ts';
+import { checksumOf, toKept } from './rows.ts';
+
+/** A call of a function of the database: its name, and the values of its parameters. */
+export interface FunctionCall {
+  readonly name: string;
+  readonly values: readonly unknown[];
+}
+
+/** As whom a change is made: null where the run is not claimed here. */
+export interface ChangeOwner {
+  readonly epoch: number | null;
+  readonly pid: number;
+  /** Tells this change from any other. */
+  readonly token: string;
+}
+
+/** The call that makes a change. */
+export function toCall(change: Change, { epoch, pid, token }: ChangeOwner): FunctionCall {
+  const { what, runId } = change;
+  return { name: what, values: [runId, epoch, pid, token, ...valuesOf(change)].map(keep) };
+}
+
+/** The statement that makes all of these calls in their order, and answers with a column for each. */
+export function toStatement(calls: readonly FunctionCall[]): {
+  readonly text: string;
+  readonly values: readonly unknown[];
+  readonly name?: string;
+} {
+  const values: unknown[] = [];
+  // The columns of a list are computed one after another; the contract of stores would show it if they were not.
+  const columns = calls.map(
+    (call, index) =>
+      `signalbox.${call.name}(${call.values.map((value) => `$${values.push(value)}`).join()}) AS a${index}`,
+  );
+  const text = `SELECT ${columns.join()}`;
+  // The few shapes that come again and again.
+  return calls.length <= 2 ? { text, values, name: calls.map(({ name }) => name).join() } : { text, values };
+}
+
+function keep(value: unknown): unknown {
+  return typeof value === 'string' ? toKept(value) : value;
+}
+
+function valuesOf(change: Change): readonly unknown[] {
+  switch (change.what) {
+    case 'create_run': {
+      const { kind, name, file, source, config, input, created_at } = change.run;
+      return [kind, name, file, source, config, input, created_at];
+    }
+    case 'begin_step': {
+      const { step, at, unlessCancelled } = change.step;
+      return [step, at, unlessCancelled];
+    }
+    case 'end_step':
+      return endValues(change.step);
+    case 'add_pending':
+      return callValues(change.call);
+    case 'set_status':
+      return statusValues(change.change);
+  }
+}
+
+function endValues({ step, outcome, at }: StepEnd): readonly unknown[] {
+  const sum = checksumOf(toKept(step), toKept(outcome.text));
+  return [step, at, outcome.text, sum, ...partValues(step, outcome.parts)];
+}
+
+function callValues({ row }: PendingRow): readonly unknown[] {
+  const { id, step, call_id, tool, args, origin, hook, reason, message, members, previous } = row;
+  const words = [id, step, call_id, tool, args, origin, hook, reason, message, members, previous];
+  return [...words, row['created_at'], row['expires_at']];
+}
+
+function statusValues({ status, at, row, outputParts }: StatusChange): readonly unknown[] {
+  const { keep_output, output, keep_error, error } = row;
+  const kept = [status, at, keep_output === 1, output, keep_error === 1, error];
+  return [...kept, outputParts === undefined, ...partValues('/output', outputParts ?? null)];
+}
+
+function partValues(step: string, parts: RecordParts | null): readonly unknown[] {
+  if (parts === null) return [null, null, null, null, null];
+  const key = toKept(step);
+  const texts = parts.texts.map(({ text }) => toKept(text));
+  const numbers = parts.texts.map(({ number }) => number);
+  return [
+    parts.refs,
+    checksumOf(key, toKept(parts.refs)),
+    numbers,
+    texts.map((text) => checksumOf(key, text)),
+    texts,
+  ];
+}

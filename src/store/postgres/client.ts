@@ -1,0 +1,194 @@
+import { isIP, Socket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import type { Client } from 'pg';
+import { RuntimeError } from '../../errors.ts';
+import type { Row } from '../sqlite/row.ts';
+import type { Address, Tls } from './address.ts';
+import { loadPg } from './load-pg.ts';
+import { requireOwnSession } from './pooler.ts';
+
+/** A statement, and the values of $1, $2, …; one with a name is prepared once in a session. */
+export interface Statement {
+  readonly text: string;
+  readonly values?: readonly unknown[];
+  readonly name?: string;
+}
+
+/** A connection, which is one session of the server. */
+export interface Link {
+  /** The process of the server that serves it, and when that began: together they name the session. */
+  readonly pid: number;
+  readonly backendStart: string;
+  /** Rows of a statement. Rejects with what Postgres or the network says, also when no answer comes in time. */
+  query(statement: Statement): Promise<Row[]>;
+  /** Whether it is gone. */
+  isLost(): boolean;
+  onLost(tell: () => void): void;
+  onNotification(tell: () => void): void;
+  /** Never rejects. */
+  end(): Promise<void>;
+}
+
+/** Connects, and sees to it that the server is one that a store can use. Rejects with what Postgres or the network says, and STORE_FAILED. */
+export async function connect(address: Address): Promise<Link> {
+  const link = await open(address);
+  try {
+    const { client } = link;
+    await link.query({ text: settings });
+    const [row] = await link.query({ text: aboutServer });
+    requireServer(row ?? {}, address);
+    const pid = Number(row?.['pid']);
+    await requireOwnSession(link, { told: processOf(client), pid }, address, () => open(address));
+    return { ...link, pid, backendStart: String(row?.['started']) };
+  } catch (error) {
+    await link.end();
+    throw error;
+  }
+}
+
+/** A connection of which nothing is known yet. */
+export type BareLink = Omit<Link, 'pid' | 'backendStart'>;
+
+async function open(address: Address): Promise<BareLink & { readonly client: Client }> {
+  const pg = await loadPg();
+  const { host, port, user, password, database, tls } = address;
+  const socket = new Socket();
+  const client = new pg.Client({
+    ...{ host, port, user, database, ssl: tls === null ? false : toTlsOptions(tls, host) },
+    // As a function it is asked for here alone, and not in files and other variables.
+    password: () => password,
+    stream: () => socket,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: ANSWER_MS,
+    application_name: 'signalbox',
+    types: {
+      getTypeParser: (oid: number) =>
+        oid === INT8 || oid === INT4 ? Number : oid === BOOL ? isTrue : String,
+    },
+  });
+  const watchers = new Set<() => void>();
+  const state = { isLost: false, waiting: 0 };
+  const lose = () => {
+    if (state.isLost) return;
+    state.isLost = true;
+    socket.destroy();
+    for (const tell of watchers) tell();
+  };
+  client.on('error', lose).on('end', lose);
+  try {
+    await client.connect();
+  } catch (error) {
+    lose();
+    throw error;
+  }
+  socket.unref();
+  const query = async ({ text, values = [], name }: Statement): Promise<Row[]> => {
+    // An idle connection does not keep the process alive.
+    if (++state.waiting === 1) socket.ref();
+    try {
+      // Without values, several statements may stand in one text.
+      const asked =
+        values.length === 0 && name === undefined
+          ? text
+          : { text, values: [...values], ...(name !== undefined && { name }) };
+      const { rows } = await client.query(asked);
+      return rows ?? [];
+    } catch (error) {
+      // What comes late would be taken for the answer to something else.
+      if (error instanceof Error && error.message === 'Query read timeout') lose();
+      throw error;
+    } finally {
+      if (--state.waiting === 0) socket.unref();
+    }
+  };
+  return {
+    ...{ client, query },
+    isLost: () => state.isLost,
+    onLost: (tell) => void watchers.add(tell),
+    onNotification: (tell) => void client.on('notification', tell),
+    end: async () => {
+      watchers.clear();
+      if (state.isLost) return;
+      // Whoever waits for the end is not to end before it.
+      socket.ref();
+      await client.end().catch(() => {});
+      lose();
+    },
+  };
+}
+
+function toTlsOptions({ checks, ca, cert, key }: Tls, host: string): ConnectionOptions {
+  return {
+    servername: isIP(host) === 0 ? host : '',
+    rejectUnauthorized: checks !== 'nothing',
+    ...(checks === 'all but the name' && { checkServerIdentity: () => undefined }),
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  };
+}
+
+/** What the server said the process is, as a client needs to know for cancelling; a pooler says something of its own. */
+function processOf(client: Client): number {
+  return 'processID' in client && typeof client.processID === 'number' ? client.processID : 0;
+}
+
+const INT8 = 20;
+const INT4 = 23;
+const BOOL = 16;
+const isTrue = (text: string) => text === 't';
+
+/** With the three settings below the server gives up a client that is gone after at most ten seconds. */
+const KEEP_ALIVE_MS = 3_000;
+const CONNECT_MS = 10_000;
+/** Longer than any lock is waited for. */
+const ANSWER_MS = 30_000;
+
+const settings = `
+SET search_path = pg_catalog;
+SET lock_timeout = '20s';
+SET statement_timeout = '28s';
+SET idle_in_transaction_session_timeout = '60s';
+SET default_transaction_isolation = 'read committed';
+SET tcp_keepalives_idle = 3;
+SET tcp_keepalives_interval = 2;
+SET tcp_keepalives_count = 3;
+SET tcp_user_timeout = 9000;
+SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+`;
+
+const aboutServer = `
+SELECT pg_backend_pid() AS pid, current_setting('server_version_num')::integer AS version,
+  current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS is_standby,
+  (SELECT backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started`;
+
+const OLDEST_VERSION = 130_000;
+
+/** Throws STORE_FAILED. */
+function requireServer(row: Row, { location, variable, database }: Address): void {
+  const { version, encoding } = row;
+  if (typeof version === 'number' && version < OLDEST_VERSION) {
+    const message = `the state store ${location} is Postgres ${Math.trunc(version / 10_000)}, and 13 is the oldest that serves`;
+    throw new RuntimeError('STORE_FAILED', message, { hint: 'Upgrade the server.' });
+  }
+  if (encoding !== 'UTF8') {
+    throw new RuntimeError(
+      'STORE_FAILED',
+      `the state store ${location} has the encoding ${String(encoding)}`,
+      {
+        hint: `Make a database that keeps every character: createdb --encoding UTF8 --template template0 ${database}.`,
+      },
+    );
+  }
+  if (row['is_standby'] === true) {
+    throw new RuntimeError(
+      'STORE_FAILED',
+      `the state store ${location} is a standby, which may only be read`,
+      {
+        hint: `Let ${variable} name the primary server.`,
+      },
+    );
+  }
+}

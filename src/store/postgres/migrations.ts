@@ -1,0 +1,62 @@
+import { RuntimeError } from '../../errors.ts';
+import { numberOf } from '../sqlite/row.ts';
+import type { Link } from './client.ts';
+import { changes, claims, decisions } from './functions.ts';
+import { transact } from './session.ts';
+import { tables, triggers } from './tables.ts';
+
+/** The statements that make each version of the tables from the one before; the first makes them from nothing. */
+export const migrations: readonly string[] = [tables + triggers + changes + decisions + claims];
+
+/** The version of the tables in the database; 0: there are none. Rejects with what Postgres says. */
+export async function findVersion(link: Link): Promise<number> {
+  const [there] = await link.query({ text: "SELECT to_regclass('signalbox.layout') IS NOT NULL AS there" });
+  if (there?.['there'] !== true) return 0;
+  const [row] = await link.query({ text: 'SELECT version FROM signalbox.layout' });
+  return numberOf(row ?? { version: null }, 'version');
+}
+
+/**
+ * Makes the tables where there are none. Rejects with STORE_FAILED, and changes nothing, for tables of another version: programs
+ * that know only the older ones may be at work with them.
+ */
+export async function requireTables(link: Link, location: string, all = migrations): Promise<void> {
+  const known = all.length;
+  const found = (await findVersion(link)) || (await migrate(link, location, all)).to;
+  if (found === known) return;
+  if (found > known) throw newerError(location, found, known);
+  throw new RuntimeError(
+    'STORE_FAILED',
+    `the state store ${location} is of version ${found}, and this Signalbox needs version ${known}`,
+    { hint: 'End what an older Signalbox runs on it, and run `signalbox store migrate`.' },
+  );
+}
+
+/** Brings the tables to the version that this Signalbox knows, all of the way or not at all. Rejects with STORE_FAILED for a newer one. */
+export async function migrate(
+  link: Link,
+  location: string,
+  all = migrations,
+): Promise<{ readonly from: number; readonly to: number }> {
+  return await transact(link, async () => {
+    // A large table takes its time.
+    await link.query({ text: 'SET LOCAL statement_timeout = 0' });
+    await link.query({ text: `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})` });
+    const from = await findVersion(link);
+    if (from > all.length) throw newerError(location, from, all.length);
+    for (const statements of all.slice(from)) await link.query({ text: statements });
+    if (from < all.length) await link.query({ text: `UPDATE signalbox.layout SET version = ${all.length}` });
+    return { from, to: all.length };
+  });
+}
+
+/** "SGBX", as in a SQLite store. */
+const MIGRATION_LOCK = 0x53474258;
+
+function newerError(location: string, found: number, known: number): RuntimeError {
+  return new RuntimeError(
+    'STORE_FAILED',
+    `the state store ${location} is of version ${found}, and this Signalbox knows version ${known}`,
+    { hint: 'A newer Signalbox has written it: use that one, or another database.' },
+  );
+}

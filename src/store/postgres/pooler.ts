@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { RuntimeError } from '../../errors.ts';
+import type { Address } from './address.ts';
+import type { BareLink } from './client.ts';
+
+interface Processes {
+  /** As whom the server introduced itself. */
+  readonly told: number;
+  /** Which one answers. */
+  readonly pid: number;
+}
+
+/**
+ * Throws STORE_FAILED for a pooler that gives each transaction to another session: the lock of a run would be anybody's. One that
+ * keeps the session for its client passes.
+ */
+export async function requireOwnSession(
+  link: BareLink,
+  { told, pid }: Processes,
+  address: Address,
+  openAnother: () => Promise<BareLink>,
+): Promise<void> {
+  // Nobody stands between.
+  if (told === pid) return;
+  const mark = randomUUID();
+  await link.query({ text: "SELECT set_config('signalbox.session', $1, false)", values: [mark] });
+  const another = await openAnother();
+  try {
+    // Takes the session that is free, which is ours if it is given to others.
+    await another.query({ text: 'BEGIN' });
+    const [row] = await Promise.race([link.query({ text: look }), tooLate()]);
+    const [taken] = await another.query({ text: look });
+    if (row?.['mark'] === mark && taken?.['mark'] !== mark) return;
+  } finally {
+    await another.end();
+  }
+  throw poolerError(address);
+}
+
+const look = "SELECT current_setting('signalbox.session', true) AS mark";
+
+/** A pooler whose only session is taken does not answer. */
+async function tooLate(): Promise<[]> {
+  return await new Promise((resolve) => setTimeout(resolve, WAIT_MS, []));
+}
+
+const WAIT_MS = 3_000;
+
+/** STORE_FAILED: what stands between gives out sessions by transaction. */
+export function poolerError({ location, variable }: Pick<Address, 'location' | 'variable'>): RuntimeError {
+  return new RuntimeError(
+    'STORE_FAILED',
+    `between Signalbox and the state store ${location} is a pooler in transaction mode, and the lock of a run belongs to a session`,
+    { hint: `Let ${variable} name the server itself, or a pool of the pooler with pool_mode = session.` },
+  );
+}

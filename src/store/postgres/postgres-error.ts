@@ -1,0 +1,131 @@
+import { RuntimeError } from '../../errors.ts';
+import { DamagedError } from '../sqlite/row.ts';
+import type { Address } from './address.ts';
+
+/** Postgres's five characters for what went wrong, or Node's name of an error of the network. */
+export function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
+    ? thrown.code
+    : undefined;
+}
+
+/** Whether the connection is gone, or cannot be had at this moment, so that another one may do better. */
+export function isLostConnection(thrown: unknown): boolean {
+  const code = codeOf(thrown) ?? '';
+  if (thrown instanceof RuntimeError || thrown instanceof DamagedError) return false;
+  if (/^(08|57P0[1-4]|53300|25P03)/.test(code)) return true;
+  if (/^E[A-Z_]{3,}$/.test(code)) return true;
+  // What `pg` itself says has no code.
+  return thrown instanceof Error && code === '' && /connection|timeout/i.test(thrown.message);
+}
+
+/** Whether another transaction was in the way, so that the same one succeeds when it is made again. */
+export function isCollision(thrown: unknown): boolean {
+  return ['40001', '40P01'].includes(codeOf(thrown) ?? '');
+}
+
+/**
+ * Turns what Postgres, its client or the network said into STORE_FAILED; what already is a RuntimeError passes unchanged. Shows
+ * neither the password nor the address that holds it: the original goes no further.
+ */
+export function toPostgresError(thrown: unknown, address: Address): RuntimeError {
+  if (thrown instanceof RuntimeError) return thrown;
+  const { location, password } = address;
+  const code = codeOf(thrown);
+  const said = reasonOf(thrown);
+  const reason =
+    password === '' ? said : said.replaceAll(password, '…').replaceAll(encodeURIComponent(password), '…');
+  const isDamage = thrown instanceof DamagedError;
+  const { what, hint } = isDamage
+    ? damaged
+    : (failures.find(([pattern]) => pattern.test(code ?? ''))?.[1] ?? failed);
+  const because = code === undefined ? reason : `${code}: ${reason}`;
+  return new RuntimeError('STORE_FAILED', `the state store ${location} ${what} (${because})`, {
+    hint: hint(address),
+    details: code === undefined ? {} : { postgres_code: code },
+  });
+}
+
+/** An address with several IP addresses fails with an error for each. */
+function reasonOf(thrown: unknown): string {
+  if (thrown instanceof AggregateError && thrown.message === '')
+    return thrown.errors.map((each) => reasonOf(each)).join('; ');
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+interface Failure {
+  readonly what: string;
+  readonly hint: (address: Address) => string;
+}
+
+const restore = 'Restore a backup; what Signalbox finds damaged it does not write.';
+
+const damaged: Failure = { what: 'is damaged', hint: () => restore };
+const failed: Failure = { what: 'failed', hint: () => 'Postgres says more about it in its log.' };
+const unreachable: Failure = {
+  what: 'cannot be reached',
+  hint: ({ variable }) => `Check that Postgres runs there, and the address in ${variable}.`,
+};
+
+/** By Postgres's code, or Node's. Source: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const failures: readonly (readonly [RegExp, Failure])[] = [
+  [
+    /^28/,
+    {
+      what: 'refuses this user',
+      hint: ({ variable }) => `Check user and password in ${variable}, and pg_hba.conf of the server.`,
+    },
+  ],
+  [
+    /^3D000$/,
+    {
+      what: 'is not there',
+      hint: ({ database }) => `Make the database: createdb ${database}.`,
+    },
+  ],
+  [
+    /^42501$/,
+    {
+      what: 'may not be used',
+      hint: ({ user, database }) =>
+        `Let ${user} use the schema "signalbox" and, for the first start, make it: GRANT CREATE ON DATABASE ${database}.`,
+    },
+  ],
+  [
+    /^(53100|58030)$/,
+    {
+      what: 'has no room left',
+      hint: () => 'Make room on the disk of the server; nothing of this call was kept.',
+    },
+  ],
+  [
+    /^53300$/,
+    {
+      what: 'has no connection left',
+      hint: () => 'Raise max_connections of the server; each process uses up to three connections.',
+    },
+  ],
+  [
+    /^25006$/,
+    {
+      what: 'may only be read',
+      hint: ({ variable }) => `Let ${variable} name the primary server, no standby.`,
+    },
+  ],
+  [
+    /^(55P03|57014)$/,
+    {
+      what: 'was kept busy by another transaction for too long',
+      hint: () => 'pg_stat_activity shows which session holds the lock; end it, and call again.',
+    },
+  ],
+  [/^(42P01|42703|42883|3F000|23502|23503|23514)$/, damaged],
+  [
+    /^54000$/,
+    {
+      what: 'takes no name that is so long',
+      hint: () => 'Names of steps and ids of calls have up to 2,600 bytes in Postgres.',
+    },
+  ],
+  [/^(08|57P0|E[A-Z_]{3,}$)/, unreachable],
+];

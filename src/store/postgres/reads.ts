@@ -1,0 +1,100 @@
+import type { RunStatus } from '../../contract/run.ts';
+import { fromKeptRecord } from '../sqlite/record-parts.ts';
+import { textOf } from '../sqlite/row.ts';
+import { runFromRow, statusFromRow, summaryFromRow } from '../sqlite/run-table.ts';
+import { entryFromRow, stepFromRow } from '../sqlite/step-table.ts';
+import { checked } from '../sqlite/text-table.ts';
+import type { RunFilter, RunHistoryEntry, RunRecord, RunSummary, StepRecord } from '../store.ts';
+import type { Link } from './client.ts';
+import { fromKept, toKept, withChecksum } from './rows.ts';
+
+/** Reads a long text of a run. Throws STORE_FAILED. */
+export type TextLoader = (runId: string) => (step: string, number: number) => string;
+
+/** The run of that id. Rejects with what Postgres says, and Damaged, as all of these. */
+export async function findRun(link: Link, id: string, load: TextLoader): Promise<RunRecord | undefined> {
+  const found = await readRuns(
+    link,
+    { text: 'SELECT * FROM signalbox.runs WHERE id = $1', values: [id] },
+    load,
+  );
+  return found[0];
+}
+
+export async function findStatus(link: Link, id: string): Promise<RunStatus | undefined> {
+  const text = 'SELECT status FROM signalbox.runs WHERE id = $1';
+  const [row] = await link.query({ name: 'status', text, values: [toKept(id)] });
+  return row && statusFromRow(row);
+}
+
+export async function listRuns(link: Link, filter: RunFilter, load: TextLoader): Promise<RunRecord[]> {
+  return await readRuns(
+    link,
+    { text: `SELECT * FROM signalbox.runs ${newest}`, values: valuesOf(filter) },
+    load,
+  );
+}
+
+/** Without what may be long in them. */
+export async function summarizeRuns(link: Link, filter: RunFilter): Promise<RunSummary[]> {
+  const rows = await link.query({ text: `${summaries} ${newest}`, values: valuesOf(filter) });
+  return rows.map((row) => summaryFromRow(fromKept(row)));
+}
+
+const summaries = `SELECT id, kind, name, file, status, created_at, updated_at,
+    (SELECT count(*) FROM signalbox.pendings WHERE run_id = runs.id AND ruling IS NULL) AS open
+  FROM signalbox.runs AS runs`;
+const newest = 'WHERE ($1::text IS NULL OR status = $1) ORDER BY seq DESC LIMIT $2';
+
+function valuesOf({ status, limit }: RunFilter): readonly unknown[] {
+  return [status ?? null, limit ?? null];
+}
+
+async function readRuns(
+  link: Link,
+  statement: { readonly text: string; readonly values: readonly unknown[] },
+  load: TextLoader,
+): Promise<RunRecord[]> {
+  const rows = (await link.query(statement)).map(fromKept);
+  const ids = rows.filter((row) => row['output'] !== null).map((row) => textOf(row, 'id'));
+  const refs = await outputRefs(link, ids);
+  return rows.map((row) =>
+    runFromRow(row, (runId, kept) => {
+      const own = refs.get(runId);
+      return own === undefined ? undefined : fromKeptRecord(kept, own, { runId, load: load(runId) });
+    }),
+  );
+}
+
+/** The references of the outputs of these runs. */
+async function outputRefs(link: Link, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const text =
+    "SELECT run_id, step, refs, sum FROM signalbox.parts WHERE step = '/output' AND run_id = ANY ($1)";
+  const rows = await link.query({ text, values: [ids] });
+  return new Map(rows.map((row) => [textOf(row, 'run_id'), refsOf(row)]));
+}
+
+export async function listSteps(link: Link, runId: string, load: TextLoader): Promise<StepRecord[]> {
+  const values = [toKept(runId)];
+  const text = 'SELECT * FROM signalbox.steps WHERE run_id = $1 ORDER BY seq';
+  const rows = await link.query({ text, values });
+  if (rows.length === 0) return [];
+  const parts = await link.query({
+    text: 'SELECT step, refs, sum FROM signalbox.parts WHERE run_id = $1',
+    values,
+  });
+  const refs = new Map(parts.map((row) => [textOf(fromKept(row), 'step'), refsOf(row)]));
+  return rows.map((row) => stepFromRow(fromKept(withChecksum(row, 'outcome')), refs, { load }));
+}
+
+function refsOf(row: Readonly<Record<string, unknown>>): string {
+  const full = fromKept(withChecksum(row, 'refs'));
+  return checked(full, textOf(full, 'step'), 'refs');
+}
+
+/** In the order in which it was kept. */
+export async function listHistory(link: Link, runId: string): Promise<RunHistoryEntry[]> {
+  const text = 'SELECT what, subject FROM signalbox.moments WHERE run_id = $1 ORDER BY seq';
+  return (await link.query({ text, values: [toKept(runId)] })).map((row) => entryFromRow(fromKept(row)));
+}

@@ -1,0 +1,117 @@
+import { extname } from 'node:path';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
+import { RuntimeError } from '../../errors.ts';
+import type { TextPlace } from '../kept-text.ts';
+import { DamagedError } from '../sqlite/row.ts';
+import { checked } from '../sqlite/text-table.ts';
+import { closedStoreError } from '../store-rules.ts';
+import type { Address } from './address.ts';
+import { toPostgresError } from './postgres-error.ts';
+import { fromKept, withChecksum } from './rows.ts';
+import type { TextReply, TextRequest, TextThreadData } from './text-message.ts';
+
+/**
+ * Long texts of runs. They are looked at in the middle of the evaluation of an expression, which waits for nothing; so those that
+ * were met last are held, and any other is read by a thread while this one stands still.
+ */
+export interface TextReader {
+  /** Throws STORE_FAILED. */
+  read(place: TextPlace): string;
+  /** Holds a text that is kept, for as long as there is room. */
+  hold(place: TextPlace, text: string): void;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+export function createTextReader(address: Address): TextReader {
+  const recent = new LRUCache<string, string>({
+    maxSize: MOST_CHARACTERS,
+    sizeCalculation: (text) => text.length + 1,
+  });
+  const keyOf = ({ runId, step, number }: TextPlace) => JSON.stringify([runId, step, number]);
+  let thread: TextThread | undefined;
+  let isClosed = false;
+  const load = (place: TextPlace): string => {
+    if (isClosed) throw closedStoreError(address.location);
+    thread ??= startThread(address);
+    const reply = thread.ask(place);
+    if (reply === undefined) {
+      void thread.end();
+      thread = undefined;
+      throw new RuntimeError('STORE_FAILED', `the state store ${address.location} did not answer in time`, {
+        hint: `Check that Postgres runs there, and the address in ${address.variable}.`,
+      });
+    }
+    return textOfReply(reply, place, address);
+  };
+  return {
+    read: (place) => {
+      const key = keyOf(place);
+      const known = recent.get(key);
+      if (known !== undefined) return known;
+      const text = load(place);
+      recent.set(key, text);
+      return text;
+    },
+    hold: (place, text) => void recent.set(keyOf(place), text),
+    close: async () => {
+      isClosed = true;
+      recent.clear();
+      await thread?.end();
+    },
+  };
+}
+
+/** Of all texts that are held for a store. */
+const MOST_CHARACTERS = 32_000_000;
+const ANSWER_MS = 20_000;
+
+function textOfReply(reply: TextReply, { step }: TextPlace, address: Address): string {
+  if ('fault' in reply) {
+    const { code, message, hint, details } = reply.fault;
+    throw new RuntimeError(code, message, { hint, ...(details && { details }) });
+  }
+  try {
+    if (reply.row === undefined) throw new DamagedError(`a text of ${step} is gone`);
+    return checked(fromKept(withChecksum(reply.row, 'text')), step, 'text');
+  } catch (error) {
+    throw toPostgresError(error, address);
+  }
+}
+
+interface TextThread {
+  /** Stands still until the answer is there; undefined when that takes too long. */
+  ask(place: TextPlace): TextReply | undefined;
+  end(): Promise<void>;
+}
+
+function startThread(address: Address): TextThread {
+  const { port1: own, port2: port } = new MessageChannel();
+  const count = new Int32Array(new SharedArrayBuffer(4));
+  const data: TextThreadData = { address, port, count };
+  const file = new URL(`./text-thread${extname(import.meta.url)}`, import.meta.url);
+  const options = { name: 'signalbox-texts', env: {}, execArgv: [], workerData: data, transferList: [port] };
+  const worker = new Worker(file, options);
+  // What goes wrong with it shows as an answer that does not come.
+  worker.on('error', () => {});
+  worker.unref();
+  let number = 0;
+  return {
+    ask: (place) => {
+      number += 1;
+      const request: TextRequest = { number, place };
+      own.postMessage(request);
+      const waited = Atomics.wait(count, 0, number - 1, ANSWER_MS);
+      return waited === 'timed-out' ? undefined : receive(own);
+    },
+    end: async () => {
+      own.close();
+      await worker.terminate();
+    },
+  };
+}
+
+function receive(port: MessagePort): TextReply | undefined {
+  return receiveMessageOnPort(port)?.message;
+}

@@ -1,0 +1,44 @@
+import { workerData } from 'node:worker_threads';
+import { toFault } from '../../errors.ts';
+import type { TextPlace } from '../kept-text.ts';
+import type { Row } from '../sqlite/row.ts';
+import { connect, type Link } from './client.ts';
+import { isLostConnection, toPostgresError } from './postgres-error.ts';
+import { toKept } from './rows.ts';
+import type { TextReply, TextRequest, TextThreadData } from './text-message.ts';
+
+// The thread that `text-reader.ts` starts: places of texts come in, and each is answered by its row.
+
+const { address, port, count }: TextThreadData = workerData;
+let link: Link | undefined;
+
+async function read({ runId, step, number }: TextPlace): Promise<Row | undefined> {
+  if (link?.isLost()) link = undefined;
+  link ??= await connect(address);
+  const [row] = await link.query({
+    name: 'text',
+    text: 'SELECT step, text, sum FROM signalbox.texts WHERE run_id = $1 AND step = $2 AND number = $3',
+    values: [runId, toKept(step), number],
+  });
+  return row;
+}
+
+async function answer({ number, place }: TextRequest): Promise<TextReply> {
+  try {
+    // A connection may have been lost while nothing was to be read.
+    const row = await read(place).catch((error: unknown) => {
+      if (!isLostConnection(error)) throw error;
+      link = undefined;
+      return read(place);
+    });
+    return { number, row };
+  } catch (error) {
+    return { number, fault: toFault(toPostgresError(error, address)) };
+  }
+}
+
+port.on('message', async (request: TextRequest) => {
+  port.postMessage(await answer(request));
+  Atomics.add(count, 0, 1);
+  Atomics.notify(count, 0);
+});

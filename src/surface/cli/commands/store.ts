@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import type { RunCommand } from '../command.ts';
+
+/** `store migrate`. */
+export function addStoreCommands(program: Command, runCommand: RunCommand): void {
+  program
+    .command('store')
+    .description('look after a state store that machines share')
+    .command('migrate')
+    .description('bring the tables of a Postgres store to the version that this Signalbox needs')
+    .addHelpText('after', examples)
+    .action(async (_flags: unknown, command: Command) => {
+      await runCommand(command, async ({ options, invocation, terminal }) => {
+        const { migrateStore } = await import('../../../runtime/migrate-store.ts');
+        const { store, from, to } = await migrateStore(options.config, invocation.env);
+        if (options.json) terminal.printJson({ store, from, to });
+        else if (from === to) terminal.print(`${store} is of version ${to} already`);
+        else
+          terminal.print(
+            `${store} is of version ${to} now, and was ${from === 0 ? 'empty' : `of version ${from}`}`,
+          );
+        return 0;
+      });
+    });
+}
+
+const examples = `
+An empty database gets its tables with the first run too; tables of an earlier version are changed by this command alone,
+all of the way or not at all. End what an older Signalbox runs on them first. A SQLite store is brought up when it is opened.
+
+Examples:
+  signalbox store migrate
+  signalbox store migrate --config agents/runtime.yaml --json
+
+Exit codes: 0 the tables are of this version; 2 the config or the store is not such that it could be done.`;

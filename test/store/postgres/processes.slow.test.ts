@@ -1,0 +1,123 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openPostgresStore, type PostgresOptions } from '../../../src/store/postgres-store.ts';
+import { loadSqlite } from '../../../src/store/sqlite/node-sqlite.ts';
+import { expectOrphan } from '../../leaks.ts';
+import { newCall, newRun } from '../examples.ts';
+import { newFile, race, start } from '../processes.ts';
+import { addressOf, hasPostgres, startServer, type TestServer, unlessMissing } from './server.ts';
+
+// Not by import: Node 22 would announce it.
+const { DatabaseSync } = loadSqlite();
+
+describe.runIf(hasPostgres)(`processes that share a Postgres store${unlessMissing}`, () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server?.remove());
+
+  const openAt = async (url: string, options?: PostgresOptions) => {
+    const store = await openPostgresStore(addressOf(url), options);
+    onTestFinished(() => store.close());
+    return store;
+  };
+
+  test('of twenty processes that approve one call at once, one wins, and the others are told who', async () => {
+    const url = await server.newUrl();
+    const store = await openAt(url);
+    await store.createRun(newRun('r1'));
+    await store.addPending(newCall('p1', 'r1'));
+    const said = await race(
+      Array.from({ length: 20 }, (_, index) => ['decide', url, 'p1', `person ${index}`]),
+    );
+    const answers = said.map((lines) => JSON.parse(lines.join()));
+    const kept = await store.findPending('p1', 4_000);
+    expect(answers.filter(({ won }) => won).map(({ by, ruling }) => ({ by, ruling }))).toEqual([
+      { by: answers.find(({ won }) => won)?.by, ruling: kept?.ruling },
+    ]);
+    expect(answers.map(({ ruling }) => ruling)).toEqual(answers.map(() => kept?.ruling));
+  });
+
+  test('twelve processes may open a new store at once', async () => {
+    const url = await server.newUrl();
+    const ids = Array.from({ length: 12 }, (_, index) => `r${index}`);
+    expect(await race(ids.map((id) => ['begin', url, id]))).toEqual(ids.map(() => ['done']));
+    const runs = await (await openAt(url)).listRuns();
+    expect(runs.map(({ id }) => id).sort()).toEqual(ids.toSorted());
+  });
+
+  test('what a process was told is kept is there after a SIGKILL at any moment', async () => {
+    const url = await server.newUrl();
+    const store = await openAt(url);
+    await store.createRun(newRun('r1'));
+    const said: string[] = [];
+    for (let round = 0; round < 4; round++) {
+      const writers = [start(['storm', url, `${round}a`]), start(['storm', url, `${round}b`])];
+      for (const writer of writers) said.push((await writer.next()) ?? 'nothing');
+      await sleep(Math.random() * 150);
+      said.push(...(await Promise.all(writers.map((writer) => writer.kill()))).flat());
+    }
+    const steps = new Map((await store.listSteps('r1')).map((step) => [step.step, step]));
+    const pendings = new Set((await store.listPendings({ runId: 'r1' }, 0)).map(({ id }) => id));
+    const lost = said.filter((line) => {
+      const [what, id = ''] = line.split(' ');
+      return what === 'step' ? steps.get(id)?.outcome?.value !== id.repeat(20) : !pendings.has(id);
+    });
+    expect(lost).toEqual([]);
+    expect(said.length).toBeGreaterThan(16);
+  });
+
+  test('a claim falls back when its holder gets SIGKILL, though its child lives on', async () => {
+    const url = await server.newUrl();
+    const store = await openAt(url);
+    await store.createRun(newRun('r1'));
+    const holder = start(['claim', url, 'r1']);
+    const { claimed, sleeper } = JSON.parse((await holder.next()) ?? '');
+    expect(claimed).toBe(true);
+    expect(await store.claimRun('r1')).toBeUndefined();
+    await holder.kill();
+    // The server learns of it from the network, in a moment.
+    await expect.poll(async () => (await store.claimRun('r1')) !== undefined).toBe(true);
+    const lives = process.kill(sleeper, 0);
+    expectOrphan(sleeper);
+    process.kill(sleeper, 'SIGKILL');
+    expect(lives).toBe(true);
+  });
+
+  test('processes that claim, release and prune without end never have a run twice', async () => {
+    const url = await server.newUrl();
+    const store = await openAt(url);
+    await store.createRun(newRun('r1'));
+    const proofFile = newFile();
+    mkdirSync(dirname(proofFile), { recursive: true });
+    const proof = new DatabaseSync(proofFile);
+    proof.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; CREATE TABLE inside (count); INSERT INTO inside VALUES (0)',
+    );
+    proof.close();
+    const said = await race(Array.from({ length: 4 }, () => ['contend', url, 'r1', '40', proofFile]));
+    expect(said).toEqual(said.map(() => ['done']));
+  });
+
+  test('a process that is stopped is ended as a holder, and what it writes when it goes on is refused', async () => {
+    const url = await server.newUrl();
+    const store = await openAt(url, { hungMs: 1_500 });
+    await store.createRun(newRun('r1'));
+    const holder = start(['hold-run', url, 'r1']);
+    expect(await holder.next()).toBe('claimed');
+    holder.child.kill('SIGSTOP');
+    expect(await store.claimRun('r1')).toBeUndefined();
+    await expect.poll(async () => (await store.claimRun('r1')) !== undefined).toBe(true);
+    holder.child.kill('SIGCONT');
+    expect(JSON.parse((await holder.next()) ?? '')).toMatchObject({
+      failed: 'STORE_FAILED',
+      message: expect.stringContaining('run r1 is claimed here no more'),
+    });
+    await store.beginStep('r1', 'of the new holder', 1);
+    const steps = (await store.listSteps('r1')).map(({ step }) => step);
+    expect(steps.filter((step) => step !== 'of the new holder')).toEqual(steps.slice(0, -1));
+  });
+});

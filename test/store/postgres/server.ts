@@ -1,0 +1,148 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { type Address, readAddress } from '../../../src/store/postgres/address.ts';
+
+const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
+const binaries = versions
+  .map((version) => `/usr/lib/postgresql/${version}/bin`)
+  .findLast((folder) => existsSync(join(folder, 'initdb')));
+
+/** Whether this machine has Debian's Postgres; the name of a group of tests that says so. */
+export const hasPostgres = binaries !== undefined;
+export const unlessMissing = hasPostgres ? '' : ' (skipped: there is no /usr/lib/postgresql/*/bin/initdb)';
+
+/** A server of the tests' own, on a Unix socket and on loopback. */
+export interface TestServer {
+  readonly port: number;
+  /** The address of a new database without tables: over the socket, or with a password over TCP. */
+  newUrl(by?: 'socket' | 'tcp'): Promise<string>;
+  /** The address, over the socket, of the database that `name` names, in which there is nothing. */
+  emptyUrl(name: string): Promise<string>;
+  /** Rows of a statement in a database, by the one who may do anything. */
+  ask(sql: string, database?: string): Promise<Record<string, unknown>[]>;
+  start(): Promise<void>;
+  /** At once, as after a loss of power, or when all clients are gone. */
+  stop(how?: 'immediate' | 'fast'): Promise<void>;
+  /** Stops it, and removes all it has written. */
+  remove(): Promise<void>;
+}
+
+export const password = 'p@ss/wörd-of-the-tests';
+
+/** Makes and starts a server, which forgets what it is told when the machine fails: no test lets it. */
+export async function startServer(): Promise<TestServer> {
+  // Postgres does not run as root, and nobody else may look into the folder for temporary files.
+  const isRoot = process.getuid?.() === 0;
+  const owner = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  const folder = mkdtempSync(existsSync('/dev/shm') ? '/dev/shm/signalbox-pg-' : '/tmp/signalbox-pg-');
+  const [data, log, secret] = [join(folder, 'data'), join(folder, 'log'), join(folder, 'secret')];
+  writeFileSync(secret, password);
+  if (isRoot) for (const path of [folder, secret]) chownSync(path, NOBODY, NOBODY);
+  const program = (name: string) => join(binaries ?? '', name);
+  const made = ['-D', data, '-U', 'tester', '--locale=C', '-E', 'UTF8', '-N', '--no-instructions'];
+  const auth = ['--auth-local=trust', '--auth-host=scram-sha-256', `--pwfile=${secret}`];
+  const env = { PATH: process.env['PATH'] ?? '', TZ: 'UTC' };
+  execFileSync(program('initdb'), [...made, ...auth], { ...owner, env, stdio: 'ignore', cwd: '/' });
+  const port = await freePort();
+  let child: ChildProcess | undefined;
+  let count = 0;
+  const ask = async (sql: string, database = 'postgres') => {
+    const client = new Client({ host: folder, port, user: 'tester', database });
+    await client.connect();
+    try {
+      return (await client.query(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  const start = async () => {
+    const options = { listen_addresses: '127.0.0.1', unix_socket_directories: folder, ...settings };
+    const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const output = openSync(log, 'a');
+    child = spawn(program('postgres'), ['-D', data, '-p', `${port}`, ...flags], {
+      ...{ ...owner, env, cwd: '/', stdio: ['ignore', output, output] },
+    });
+    for (let tries = 0; tries < 400; tries++) {
+      try {
+        return void (await ask('SELECT 1'));
+      } catch {
+        await sleep(50);
+      }
+    }
+    throw new Error(`Postgres does not start: ${readFileSync(log, 'utf8').slice(-2_000)}`);
+  };
+  const stop = async (how: 'immediate' | 'fast' = 'immediate') => {
+    const running = child;
+    child = undefined;
+    if (running === undefined || running.exitCode !== null) return;
+    running.kill(how === 'immediate' ? 'SIGQUIT' : 'SIGINT');
+    await once(running, 'exit');
+  };
+  await start();
+  const urlOf = (name: string) =>
+    `postgres:///${name}?host=${encodeURIComponent(folder)}&port=${port}&user=tester`;
+  const known = new Set<string>();
+  return {
+    ...{ port, ask, start, stop },
+    // A database takes half a second to make.
+    emptyUrl: async (name) => {
+      if (known.has(name)) await ask(removeAll, name);
+      else await ask(`CREATE DATABASE ${name}`);
+      known.add(name);
+      return urlOf(name);
+    },
+    newUrl: async (by = 'socket') => {
+      count += 1;
+      const name = `t${count}`;
+      await ask(`CREATE DATABASE ${name}`);
+      return by === 'socket'
+        ? urlOf(name)
+        : `postgres://tester:${encodeURIComponent(password)}@127.0.0.1:${port}/${name}`;
+    },
+    remove: async () => {
+      await stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const NOBODY = 65_534;
+
+const removeAll = 'DELETE FROM signalbox.runs; DELETE FROM signalbox.claims; DELETE FROM signalbox.holders';
+
+const settings = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  shared_buffers: '16MB',
+  max_connections: 60,
+  autovacuum: 'off',
+  log_min_messages: 'fatal',
+};
+
+/** The address that a variable of that value has. */
+export function addressOf(url: string): Address {
+  return readAddress('DATABASE_URL', { DATABASE_URL: url });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new Error('no port is free');
+  return address.port;
+}
