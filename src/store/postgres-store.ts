@@ -5,20 +5,14 @@ import { connect, type Link } from './postgres/client.ts';
 import { createListener } from './postgres/database-watch.ts';
 import { makeChanges } from './postgres/make-changes.ts';
 import { requireTables } from './postgres/migrations.ts';
-import * as pendings from './postgres/pendings.ts';
 import { toPostgresError } from './postgres/postgres-error.ts';
-import * as reads from './postgres/reads.ts';
 import { createSession, type Session } from './postgres/session.ts';
+import { pendingMethods, runMethods, type StoreParts, stepMethods } from './postgres/store-methods.ts';
 import { createTextReader, type TextReader } from './postgres/text-reader.ts';
-import { callToRow, recordFromRow } from './sqlite/pending-table.ts';
-import { toKeptRecord } from './sqlite/record-parts.ts';
-import { numberOf, type Row } from './sqlite/row.ts';
-import { changeToRow, runToRow } from './sqlite/run-table.ts';
-import { OUTPUT } from './sqlite/text-table.ts';
 import type { Change } from './sqlite/write/change.ts';
 import { createWriteQueue } from './sqlite/write/write-queue.ts';
 import type { Store } from './store.ts';
-import { checkRunId, closedStoreError, duplicateRunError } from './store-rules.ts';
+import { checkRunId, closedStoreError } from './store-rules.ts';
 
 export interface PostgresOptions {
   /** How long a lost connection is tried to be had again, in ms. */
@@ -74,15 +68,9 @@ async function openLink(address: Address): Promise<Link> {
   }
 }
 
-interface Parts {
-  readonly address: Address;
+/** What the methods need, and what ends them. */
+interface Parts extends StoreParts {
   readonly session: Session;
-  readonly claims: Claims;
-  readonly texts: TextReader;
-  /** Work on the connection, after everything that was asked for before. Rejects with STORE_FAILED. */
-  run<Result>(work: (link: Link) => Promise<Result>): Promise<Result>;
-  /** Resolves when the change is made and on the server's disk. Rejects with STORE_FAILED and what refuses the change. */
-  change(change: Change): Promise<Row>;
   idle(): Promise<void>;
 }
 
@@ -126,110 +114,5 @@ function guardedBy(parts: Parts, isClosed: () => boolean): GuardedParts {
     open,
     run: (work) => open(() => parts.run(work)),
     change: (change) => open(() => parts.change(change)),
-  };
-}
-
-function runMethods({
-  address,
-  claims,
-  texts,
-  run: inTurn,
-  change,
-}: GuardedParts): Pick<
-  Store,
-  'createRun' | 'findRun' | 'findRunStatus' | 'listRuns' | 'setRunStatus' | 'prune'
-> {
-  const load = loaderOf(texts);
-  return {
-    createRun: async (run) => {
-      checkRunId(run.id);
-      const made = await change({ what: 'create_run', runId: run.id, run: runToRow(run) });
-      if (numberOf(made, 'is_new') === 0) throw duplicateRunError(run.id, address.location);
-    },
-    findRun: (id) => inTurn((link) => reads.findRun(link, id, load)),
-    findRunStatus: (id) => inTurn((link) => reads.findStatus(link, id)),
-    listRuns: (filter = {}) => inTurn((link) => reads.listRuns(link, filter, load)),
-    setRunStatus: async (id, wanted) => {
-      const { status, at } = wanted;
-      const output = wanted.output
-        ? toKeptRecord(wanted.output, { runId: id, step: OUTPUT }).record
-        : wanted.output;
-      const row = changeToRow(wanted, output?.text);
-      const outputParts = output === undefined ? undefined : (output?.parts ?? null);
-      const made = await change({ what: 'set_status', runId: id, change: { status, at, row, outputParts } });
-      return numberOf(made, 'stands') === 1;
-    },
-    prune: async (before) => {
-      let removed = 0;
-      for (let behind = 0; ; ) {
-        const row = await inTurn((link) => pruneSome(link, before, behind, claims.held()));
-        removed += numberOf(row, 'removed');
-        if (numberOf(row, 'seen') === 0) return removed;
-        behind = numberOf(row, 'last');
-      }
-    },
-  };
-}
-
-async function pruneSome(link: Link, before: number, behind: number, own: readonly string[]): Promise<Row> {
-  const text = 'SELECT * FROM signalbox.prune($1, $2, $3)';
-  const [row] = await link.query({ text, values: [before, behind, own] });
-  return row ?? {};
-}
-
-function stepMethods({
-  texts,
-  run: inTurn,
-  change,
-}: GuardedParts): Pick<Store, 'beginStep' | 'endStep' | 'listSteps' | 'readText' | 'listHistory'> {
-  return {
-    beginStep: async (runId, step, at, { unlessCancelled = false } = {}) => {
-      const made = await change({ what: 'begin_step', runId, step: { step, at, unlessCancelled } });
-      return { attempt: numberOf(made, 'attempts') };
-    },
-    endStep: async (runId, step, outcome, at) => {
-      const { record, fresh } = toKeptRecord(outcome, { runId, step });
-      await change({ what: 'end_step', runId, step: { step, outcome: record, at } });
-      for (const text of fresh) {
-        texts.hold(text.place, text.read());
-        text.release();
-      }
-    },
-    listSteps: (runId) => inTurn((link) => reads.listSteps(link, runId, loaderOf(texts))),
-    readText: (place) => texts.read(place),
-    listHistory: (runId) => inTurn((link) => reads.listHistory(link, runId)),
-  };
-}
-
-function loaderOf(texts: TextReader): reads.TextLoader {
-  return (runId) => (step, number) => texts.read({ runId, step, number });
-}
-
-function pendingMethods({
-  run: inTurn,
-  change,
-}: GuardedParts): Pick<
-  Store,
-  'summarizeRuns' | 'addPending' | 'decide' | 'findPending' | 'listPendings' | 'listExpired'
-> {
-  const afterExpiry = <Result>(at: number, work: (link: Link) => Promise<Result>): Promise<Result> =>
-    inTurn(async (link) => {
-      await pendings.expireDue(link, at);
-      return await work(link);
-    });
-  return {
-    addPending: async (call) => {
-      const { id, runId, createdAt: at } = call;
-      const added = await change({ what: 'add_pending', runId, call: { id, at, row: callToRow(call) } });
-      return recordFromRow(added);
-    },
-    decide: (id, ruling, at) => {
-      const token = randomUUID();
-      return inTurn((link) => pendings.decide(link, { id, ruling, at, token }));
-    },
-    findPending: (id, at) => afterExpiry(at, (link) => pendings.findPending(link, id)),
-    summarizeRuns: (filter, at) => afterExpiry(at, (link) => reads.summarizeRuns(link, filter)),
-    listPendings: (filter, at) => afterExpiry(at, (link) => pendings.listPendings(link, filter)),
-    listExpired: (at) => afterExpiry(at, (link) => pendings.runsExpired(link)),
   };
 }

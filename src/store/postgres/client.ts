@@ -47,7 +47,7 @@ export async function connect(address: Address): Promise<Link> {
 }
 
 /** A connection of which nothing is known yet. */
-export type BareLink = Omit<Link, 'pid' | 'backendStart'>;
+type BareLink = Omit<Link, 'pid' | 'backendStart'>;
 
 async function open(address: Address): Promise<BareLink & { readonly client: Client }> {
   const pg = await loadPg();

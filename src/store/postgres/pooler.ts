@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { RuntimeError } from '../../errors.ts';
+import type { Row } from '../sqlite/row.ts';
 import type { Address } from './address.ts';
-import type { BareLink } from './client.ts';
+
+interface Asking {
+  query(statement: { readonly text: string; readonly values?: readonly unknown[] }): Promise<Row[]>;
+  end(): Promise<void>;
+}
 
 interface Processes {
   /** As whom the server introduced itself. */
@@ -15,10 +20,10 @@ interface Processes {
  * keeps the session for its client passes.
  */
 export async function requireOwnSession(
-  link: BareLink,
+  link: Asking,
   { told, pid }: Processes,
   address: Address,
-  openAnother: () => Promise<BareLink>,
+  openAnother: () => Promise<Asking>,
 ): Promise<void> {
   // Nobody stands between.
   if (told === pid) return;
