@@ -48,5 +48,8 @@ export const loadAudit = async () => await import('./gateway/audit.ts');
 /** Imports the module that checks a config and its machine, on first use. */
 export const loadDoctor = async () => await import('./doctor/checks/doctor.ts');
 
+/** Imports the module that brings a store of machines to the version of this Signalbox, on first use. */
+export const loadMigration = async () => await import('../project/migrate-store.ts');
+
 /** Imports the module that makes every filter of a config fail, on first use. */
 export const loadChaos = async () => await import('./doctor/chaos/results.ts');

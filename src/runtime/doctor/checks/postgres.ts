@@ -44,7 +44,7 @@ function describe({ version, knownVersion, waiting, aheadMs }: PostgresState, lo
 
 /** Calls expire by the clock of whoever looks. */
 function checkClock(aheadMs: number, subject: string): Check {
-  const about = { check: 'clock', subject };
+  const about = { check: 'server clock', subject };
   const off = Math.abs(aheadMs);
   if (off <= TOLERATED_MS) return found('ok', { ...about, message: 'agrees with that of the server' });
   const message = `is ${Math.round(off / 1000)} s ${aheadMs > 0 ? 'behind' : 'before'} that of the server`;

@@ -11,7 +11,8 @@ export function addStoreCommands(program: Command, runCommand: RunCommand): void
     .addHelpText('after', examples)
     .action(async (_flags: unknown, command: Command) => {
       await runCommand(command, async ({ options, invocation, terminal }) => {
-        const { migrateStore } = await import('../../../runtime/migrate-store.ts');
+        const { loadMigration } = await import('../../../runtime/runtime.ts');
+        const { migrateStore } = await loadMigration();
         const { store, from, to } = await migrateStore(options.config, invocation.env);
         if (options.json) terminal.printJson({ store, from, to });
         else if (from === to) terminal.print(`${store} is of version ${to} already`);
