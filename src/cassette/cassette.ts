@@ -42,6 +42,8 @@ export interface Cassette {
   readonly onMiss: () => void;
   /** How many requests were not found in the replayed cassette. */
   misses(): number;
+  /** Resolves when what was recorded so far is in the file, to why it is not: FILE_UNREADABLE. Never rejects. */
+  findRecordingFault(): Promise<Error | undefined>;
   /** Writes pending lines and closes the files. Never rejects. */
   close(): Promise<void>;
 }
@@ -77,6 +79,7 @@ export async function openCassette(options: CassetteOptions, context: CassetteCo
     redact,
     onMiss,
     misses: () => misses,
+    findRecordingFault: async () => await recorder?.findFault(),
     close: async () => {
       await Promise.all([recorder?.close(), index?.close()]);
     },

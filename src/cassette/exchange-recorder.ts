@@ -16,6 +16,8 @@ export interface ExchangeRecorder {
    * not be written, nothing is sent any more and exchanges reject with FILE_UNREADABLE.
    */
   wrap(binding: Entry, transport: Transport): Transport;
+  /** Resolves when all exchanges so far are in the file, to why they are not: FILE_UNREADABLE. Never rejects. */
+  findFault(): Promise<Error | undefined>;
   /** Writes pending lines and closes the file. Never rejects. */
   close(): Promise<void>;
 }
@@ -81,6 +83,7 @@ export async function openExchangeRecorder(
       exchange: (message, signal, clock) =>
         recordExchange({ binding, message, clock }, (watch) => transport.exchange(message, signal, watch)),
     }),
+    findFault: () => writer.findFault(),
     close: () => writer.close(),
   };
 }

@@ -17,6 +17,8 @@ export interface RecordingWriter {
   write(lines: readonly string[]): Promise<void>;
   /** Resolves when the file is open. Rejects with FILE_UNREADABLE when it cannot be opened. */
   ready(): Promise<void>;
+  /** Resolves when all lines so far are in the file, to why they are not: FILE_UNREADABLE. Never rejects. */
+  findFault(): Promise<Error | undefined>;
   /** Writes pending lines and closes the file. Never rejects. */
   close(): Promise<void>;
 }
@@ -87,6 +89,11 @@ export function openRecordingWriter(
     ready: async () => {
       await opening;
     },
+    findFault: async () => {
+      await last;
+      const isGone = await opening.then(isRemoved).catch(() => false);
+      return failure ?? (isGone ? unwritableError(file, new Error('it was removed meanwhile')) : undefined);
+    },
     close: async () => {
       await last;
       await opening.then((handle) => handle.close()).catch(() => {});
@@ -116,6 +123,11 @@ async function openToAppend(
     await handle?.close();
     throw unwritableError(file, thrown);
   }
+}
+
+async function isRemoved(handle: FileHandle): Promise<boolean> {
+  const found = await handle.stat();
+  return found.isFile() && found.nlink === 0;
 }
 
 async function endLastLine(handle: FileHandle): Promise<void> {

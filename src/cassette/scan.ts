@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { RuntimeError, toRuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
@@ -15,7 +16,8 @@ export interface CassetteListener {
 /** Opens a cassette to read it. Throws FILE_UNREADABLE unless it is a regular file. */
 export async function openToRead(file: string): Promise<FileHandle> {
   try {
-    const handle = await open(file, 'r');
+    // A pipe that nobody writes to would not even open.
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     if ((await handle.stat()).isFile()) return handle;
     await handle.close();
   } catch (thrown) {

@@ -46,6 +46,8 @@ export interface SuitesContext {
   readonly scrubber: Scrubber;
   /** How many requests a recording did not have, since the runtime was opened. */
   readonly misses: () => number;
+  /** Why the recording lacks exchanges; undefined: it has all of them, or there is none. Never rejects. */
+  readonly findRecordingFault: () => Promise<Error | undefined>;
   /** Processes at once. */
   readonly concurrency: number;
   /** How many cases an eval takes in one request at most. */
@@ -103,8 +105,10 @@ export function openSuites(context: SuitesContext): Suites {
               return await services.score({ ...evaluation, signal: within, batch });
             }),
           fire,
-          findFault: () =>
-            tags.findFault(options.select?.tags ?? []) ?? cassetteMissFault(context.misses() - missesBefore),
+          findFault: async () =>
+            tags.findFault(options.select?.tags ?? []) ??
+            cassetteMissFault(context.misses() - missesBefore) ??
+            recordingFault(await context.findRecordingFault()),
         });
       };
       if (options.keep === false) {
@@ -147,6 +151,11 @@ function cassetteMissFault(count: number) {
     message: `${requests} not in the cassette`,
     hint: 'Record it again with --record FILE, or run what has changed with --live NAME.',
   };
+}
+
+/** The fault of a recording that lacks exchanges: who replays it would find out. */
+function recordingFault(error: Error | undefined) {
+  return error && { message: error.message, hint: 'Make room for it, and record again.' };
 }
 
 /** The default signal, which is never aborted. */

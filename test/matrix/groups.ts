@@ -3,8 +3,10 @@ import { auditsAtEndpoints } from './gateway/audits.ts';
 import { clientsAtEndpoints } from './gateway/clients.ts';
 import { hooksAtEndpoints, upstreamsAtEndpoints } from './gateway/groups.ts';
 import type { Group } from './group.ts';
+import { cassetteFaults } from './surroundings/cassettes.ts';
 import { clockFaults } from './surroundings/clocks.ts';
 import { diskFaults } from './surroundings/disks.ts';
+import { removedState } from './surroundings/removed.ts';
 import { fewDescriptors, fewProcesses } from './surroundings/starved.ts';
 import { streamFaults } from './surroundings/streams.ts';
 
@@ -16,6 +18,8 @@ export const allGroups: readonly Group[] = [
   fewProcesses,
   diskFaults,
   clockFaults,
+  removedState,
+  cassetteFaults,
   hooksAtEndpoints,
   upstreamsAtEndpoints,
   clientsAtEndpoints,

@@ -52,6 +52,7 @@ export function serveRuntime(
     return (await import('../suites-api.ts')).openSuites({
       ...{ config, links, check: wired.checkArgs, services, env: host, replay: wired.replay, scrubber },
       ...{ results: results.open, isRecording: wired.isRecording, misses: () => cassette?.misses() ?? 0 },
+      findRecordingFault: async () => await cassette?.findRecordingFault(),
       ...{ concurrency, batchSizeOf: wired.batchSizeOf, requireOpen },
     });
   });

@@ -29,7 +29,7 @@ export interface SuiteOptions extends EpochTools {
   /** Rows that cannot be used do not fail the run. */
   readonly keepGoing?: boolean | undefined;
   /** Called at the end: why the whole run is void; undefined when it is not. */
-  readonly findFault?: (() => RowFault | undefined) | undefined;
+  readonly findFault?: (() => Promise<RowFault | undefined>) | undefined;
   /** Removes secrets from a record before it is stored or reported. */
   readonly scrub?: ((record: EpochRecord) => EpochRecord) | undefined;
   /** Finds epochs that an earlier process judged, and stores those that are judged now. */
@@ -96,7 +96,7 @@ export async function runSuite(suite: Suite, options: SuiteOptions): Promise<Sui
   const report = accumulator.report({
     durationMs: performance.now() - started,
     rows: read,
-    fault: options.findFault?.(),
+    fault: await options.findFault?.(),
   });
   options.journal?.end(report);
   await reporter?.end(report);

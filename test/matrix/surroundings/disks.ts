@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { mayMount, withDisk } from '../../store/processes.ts';
 import type { Group } from '../group.ts';
-import { commands, type Ended, errorCodeIn, judge, newDesk, notBuilt, runProgram } from './program.ts';
+import { commands, type Ended, errorCodeIn, json, judge, newDesk, notBuilt, runProgram } from './program.ts';
 
 const disks = [
   {
@@ -23,7 +23,6 @@ interface Place {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const json = (...args: readonly string[]) => [...args, '--json', '--log-level', 'silent'];
 const [call, ask, evaluate, grade, fire, , run] = commands.map(({ args }) => json(...args));
 const at = (
   title: string,

@@ -59,6 +59,11 @@ export async function runProgram(
   return { code, signal, stdout, stderr, isHung };
 }
 
+/** The words of a command that prints one document, and no log. */
+export function json(...args: readonly string[]): readonly string[] {
+  return [...args, '--json', '--log-level', 'silent'];
+}
+
 /** A shell that does `commands` and becomes the program. */
 export function inShell(commands: string): readonly string[] {
   return ['sh', '-c', `${commands} exec "$@"`, 'sh'];

@@ -7,6 +7,7 @@ import {
   type Ended,
   errorCodeIn,
   inShell,
+  json,
   judge,
   newDesk,
   notBuilt,
@@ -26,7 +27,7 @@ export const fewDescriptors: Group = {
     for (const count of descriptors)
       for (const { args, code } of commands) {
         if (!isChosen(at++)) continue;
-        const all = [...args, '--json', '--log-level', 'silent'];
+        const all = json(...args);
         const ended = await runProgram(all, { cwd: newDesk(), prefix: inShell(`ulimit -n ${count};`) });
         yield judge(`starved: ${count} descriptors`, args.slice(0, 3).join(' '), ended, (it) =>
           problemOf(it, code),
@@ -61,7 +62,7 @@ export const fewProcesses: Group = {
         const cwd = newDesk();
         for (const name of ['.', ...readdirSync(cwd)]) chmodSync(join(cwd, name), 0o777);
         const prefix = [...asNobody, 'prlimit', `--nproc=${count}`];
-        const all = [...args, '--json', '--log-level', 'silent'];
+        const all = json(...args);
         const ended = await runProgram(all, { cwd, prefix, env: { HOME: cwd, TMPDIR: cwd } });
         yield judge(`starved: ${count} processes and threads`, args.slice(0, 3).join(' '), ended, (it) =>
           problemOf(it, code),

@@ -116,6 +116,7 @@ export function consentingNeighbours(consents: ReadonlyMap<string, string>): Cas
     isLive: () => true,
     redact: (text) => text,
     onMiss: () => {},
+    findRecordingFault: async () => undefined,
     misses: () => 0,
     close: async () => {},
   };
