@@ -14,6 +14,8 @@ export function fixture(name: string): string {
 /** Milliseconds of a limit that is to be reached, and of one that never is, however busy the machine. */
 const SHORT_MS = 300;
 const LONG_MS = 25_000;
+/** Of a limit that megabytes must not reach either. */
+const HEAVY_MS = 240_000;
 
 /** A cell whose config stands. */
 export interface Staged {
@@ -84,8 +86,9 @@ function entryOf(fault: Fault, target: Target, child: Child): object {
   };
 }
 
-function limitOf({ isTimed = false }: Fault, target: Target): number {
-  return (typeof isTimed === 'function' ? isTimed(target) : isTimed) ? SHORT_MS : LONG_MS;
+function limitOf({ isTimed = false, isHeavy = false }: Fault, target: Target): number {
+  const isShort = typeof isTimed === 'function' ? isTimed(target) : isTimed;
+  return isShort ? SHORT_MS : isHeavy ? HEAVY_MS : LONG_MS;
 }
 
 /** An Agentao rule is a line for the shell; what is forked is a Python script, which becomes the program. */

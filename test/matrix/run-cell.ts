@@ -24,9 +24,14 @@ export interface CellResult extends Cell, Verdict {
  * it, so that only what hangs reaches it.
  */
 const HUNG_MS = 60_000;
+const HEAVY_MS = 300_000;
 
 /** Runs the cell in a runtime of its own, with its config in `folder`. Never rejects. */
-export async function runCell(cell: Cell, folder: string, hungMs = HUNG_MS): Promise<CellResult[]> {
+export async function runCell(
+  cell: Cell,
+  folder: string,
+  hungMs = cell.fault.isHeavy ? HEAVY_MS : HUNG_MS,
+): Promise<CellResult[]> {
   const start = performance.now();
   const classes = [cell.fault.class].flat();
   const seen = await within(hungMs, runCalls(cell, folder, classes.length));

@@ -79,7 +79,7 @@ function bad(id: string, deed: readonly string[], ending: Ending, more: More = {
 /** What an entry that may print much prints. */
 function within(id: string, deed: readonly string[], faultClass: FaultClass): Fault {
   const made = misbehaving('stream', id, { deed, class: faultClass, isHeavy: true });
-  const settings = { max_output_bytes: 128 * mebi, timeout_ms: 50_000 };
+  const settings = { max_output_bytes: 128 * mebi };
   return { ...made, child: (scene) => ({ ...made.child(scene), settings }) };
 }
 
