@@ -1,4 +1,5 @@
-import { appendFileSync, linkSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, linkSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openCassette } from '../../src/cassette/cassette.ts';
@@ -173,6 +174,21 @@ test('once nothing can be written, that is said and nothing is asked any more', 
   expect(events).toMatchObject([{ type: 'note', name: 'cassette', level: 'warn' }]);
   expect(await faultOf(wrapped.exchange(ask({ x: 2 })))).toMatchObject({ code: 'FILE_UNREADABLE' });
   expect(asked).toBe(1);
+  expect(await cassette.findRecordingFault()).toMatchObject({ code: 'FILE_UNREADABLE' });
+});
+
+test('a recording that was removed meanwhile is told to be lacking, and one that is there is not', async () => {
+  const file = newFile();
+  const cassette = await openTape({ record: file });
+  expect(await cassette.findRecordingFault()).toBeUndefined();
+  rmSync(file);
+  expect(await cassette.findRecordingFault()).toMatchObject({ code: 'FILE_UNREADABLE' });
+});
+
+test('a pipe that nobody writes to is no cassette to replay', async () => {
+  const file = newFile();
+  execFileSync('mkfifo', [file]);
+  expect(await faultOf(openTape({ replay: file }))).toMatchObject({ code: 'FILE_UNREADABLE' });
 });
 
 test('long lines of two writers of one file stay whole', async () => {
