@@ -59,7 +59,7 @@ export const areas: readonly Area[] = [
   {
     name: 'groups',
     sources: ['src/hooks/{fire-point,group-gate,group,member,hook-set}.ts'],
-    tests: ['test/hooks/{fire-point,group,group-gate,hook-set,member,steps}.test.ts'],
+    tests: ['test/hooks/{fire-point,group,group-gate,group-told,hook-set,member,steps}.test.ts'],
   },
   {
     name: 'events',
