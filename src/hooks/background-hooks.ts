@@ -75,13 +75,21 @@ export function openBackgroundHooks(
   };
 }
 
-/** Texts for the model that came after their moment, by session. */
+/**
+ * Texts for the model that came after their moment, by session. A session may never come back: of so many texts the latest
+ * are kept, and of so many sessions those that were heard of last.
+ */
 function createLateContext({ wrapLateContext }: ForeignDialect) {
   const late = new Map<string, string[]>();
   return {
     add: (session: string, texts: readonly string[]) => {
       const wrapped = texts.map((text) => wrapLateContext?.(text) ?? text);
-      if (wrapped.length > 0) late.set(session, [...(late.get(session) ?? []), ...wrapped]);
+      if (wrapped.length === 0) return;
+      const kept = [...(late.get(session) ?? []), ...wrapped].slice(-MOST_LATE_TEXTS);
+      late.delete(session);
+      late.set(session, kept);
+      const [oldest] = late.keys();
+      if (late.size > MOST_LATE_SESSIONS && oldest !== undefined) late.delete(oldest);
     },
     take: (session: string): readonly string[] => {
       const texts = late.get(session) ?? [];
@@ -90,3 +98,6 @@ function createLateContext({ wrapLateContext }: ForeignDialect) {
     },
   };
 }
+
+const MOST_LATE_TEXTS = 64;
+const MOST_LATE_SESSIONS = 256;

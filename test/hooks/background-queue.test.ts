@@ -89,6 +89,23 @@ test('texts that come late are kept for their session, wrapped as the dialect wa
   expect(silent.hooks.takeLateContext('s1')).toEqual([]);
 });
 
+test('texts of sessions that never come back are bounded: the latest of them, of the sessions heard of last', async () => {
+  const { hooks, first } = openQueues(
+    { a: answers.allow({ context: ['x', 'y'] }) },
+    { wrapLateContext: (text) => text },
+  );
+  const hear = async (session: string) =>
+    await hooks.enqueue(first, hookCall({ hookContext: createHookContext(session) }), question());
+  await hear('first');
+  await hear('second');
+  await hear('first');
+  for (let count = 0; count < 255; count += 1) await hear(`s${count}`);
+  expect(hooks.takeLateContext('second')).toEqual([]);
+  expect(hooks.takeLateContext('first')).toEqual(['x', 'y', 'x', 'y']);
+  for (let count = 0; count < 100; count += 1) await hear('long');
+  expect(hooks.takeLateContext('long')).toEqual(Array.from({ length: 32 }, () => ['x', 'y']).flat());
+});
+
 test('a server is notified where nobody reads its answer, all servers in the order of the events', async () => {
   const { hooks, members, said } = openQueues({ a: allow, b: allow });
   const notified = members.map((member): Member => {
