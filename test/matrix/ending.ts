@@ -89,6 +89,8 @@ const foreignMeanings = { picoclaw, chibi, claude, agentao } satisfies Record<
 
 /** A start or a hello that fails denies, and so does every failure of an approver. */
 function picoclaw(ending: Ending, { point }: Hooked): Meaning {
+  // Which of two limits is over first, that of the greeting or that of the call, is up to the machine.
+  if (ending.by === 'hang' && ending.isUnread) return failure('PROCESS_TIMEOUT', 'PROCESS_START');
   const meaning = ofServer(ending);
   const [code] = meaning.kind === 'failure' ? meaning.codes : [];
   if (code === undefined || code === 'PROCESS_START' || ending.isUnread || point.name === 'approve_tool')

