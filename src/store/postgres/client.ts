@@ -8,7 +8,7 @@ import { loadPg } from './load-pg.ts';
 import { requireOwnSession } from './pooler.ts';
 
 /** A statement, and the values of $1, $2, …; one with a name is prepared once in a session. */
-export interface Statement {
+interface Statement {
   readonly text: string;
   readonly values?: readonly unknown[];
   readonly name?: string;

@@ -3,7 +3,7 @@ import { DamagedError } from '../sqlite/row.ts';
 import type { Address } from './address.ts';
 
 /** Postgres's five characters for what went wrong, or Node's name of an error of the network. */
-export function codeOf(thrown: unknown): string | undefined {
+function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
     ? thrown.code
     : undefined;

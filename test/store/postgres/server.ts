@@ -32,6 +32,8 @@ export interface TestServer {
   newUrl(by?: 'socket' | 'tcp'): Promise<string>;
   /** The address, over the socket, of the database that `name` names, in which there is nothing. */
   emptyUrl(name: string): Promise<string>;
+  /** The address of a database over the socket. */
+  socketUrl(name: string): string;
   /** Rows of a statement in a database, by the one who may do anything. */
   ask(sql: string, database?: string): Promise<Record<string, unknown>[]>;
   start(): Promise<void>;
@@ -43,8 +45,13 @@ export interface TestServer {
 
 export const password = 'p@ss/wörd-of-the-tests';
 
+export interface ServerOptions {
+  /** A program, with its arguments, that starts the server as root and makes it nobody. */
+  readonly prefix?: readonly string[];
+}
+
 /** Makes and starts a server, which forgets what it is told when the machine fails: no test lets it. */
-export async function startServer(): Promise<TestServer> {
+export async function startServer({ prefix = [] }: ServerOptions = {}): Promise<TestServer> {
   // Postgres does not run as root, and nobody else may look into the folder for temporary files.
   const isRoot = process.getuid?.() === 0;
   const owner = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
@@ -73,9 +80,9 @@ export async function startServer(): Promise<TestServer> {
     const options = { listen_addresses: '127.0.0.1', unix_socket_directories: folder, ...settings };
     const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const output = openSync(log, 'a');
-    child = spawn(program('postgres'), ['-D', data, '-p', `${port}`, ...flags], {
-      ...{ ...owner, env, cwd: '/', stdio: ['ignore', output, output] },
-    });
+    const [command = '', ...args] = [...prefix, program('postgres'), '-D', data, '-p', `${port}`, ...flags];
+    const user = prefix.length === 0 ? owner : {};
+    child = spawn(command, args, { ...user, env, cwd: '/', stdio: ['ignore', output, output] });
     for (let tries = 0; tries < 400; tries++) {
       try {
         return void (await ask('SELECT 1'));
@@ -97,7 +104,7 @@ export async function startServer(): Promise<TestServer> {
     `postgres:///${name}?host=${encodeURIComponent(folder)}&port=${port}&user=tester`;
   const known = new Set<string>();
   return {
-    ...{ port, ask, start, stop },
+    ...{ port, ask, start, stop, socketUrl: urlOf },
     // A database takes half a second to make.
     emptyUrl: async (name) => {
       if (known.has(name)) await ask(removeAll, name);
