@@ -98,6 +98,18 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect(await other.beginStep('r1', 'a', 1)).toEqual({ attempt: 1 });
   });
 
+  test('a call that comes at the moment in which its run ends is never left open', async () => {
+    const url = await server.newUrl();
+    const [one, other] = [await openAt(url), await openAt(url)];
+    for (let round = 0; round < 60; round++) {
+      const id = `r${round}`;
+      await one.createRun(newRun(id));
+      const adding = [0, 1, 2].map((call) => one.addPending(newCall(`${id}-${call}`, id)));
+      await Promise.all([...adding, other.setRunStatus(id, { status: 'completed', at: 3_000 })]);
+    }
+    expect(await one.listPendings({ open: true }, 4_000)).toEqual([]);
+  });
+
   test('the server is told to give up a client that is gone within ten seconds', async () => {
     const url = await server.newUrl('tcp');
     const { connect } = await import('../../../src/store/postgres/client.ts');
