@@ -10,11 +10,16 @@ export const migrations: readonly string[] = [tables + triggers + changes + deci
 
 /** The version of the tables in the database; 0: there are none. Rejects with what Postgres says. */
 export async function findVersion(link: Link): Promise<number> {
-  const [there] = await link.query({ text: "SELECT to_regclass('signalbox.layout') IS NOT NULL AS there" });
+  const [there] = await link.query({ text: look });
   if (there?.['there'] !== true) return 0;
   const [row] = await link.query({ text: 'SELECT version FROM signalbox.layout' });
   return numberOf(row ?? { version: null }, 'version');
 }
+
+/** As the tables of the system have it: to_regclass() would tell what the session knew before it waited for another to make them. */
+const look = `SELECT EXISTS (
+  SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE n.nspname = 'signalbox' AND c.relname = 'layout') AS there`;
 
 /**
  * Makes the tables where there are none. Rejects with STORE_FAILED, and changes nothing, for tables of another version: programs
