@@ -10,6 +10,7 @@ import * as hooks from './hooks/requirements.ts';
 import * as pipeline from './pipeline/requirements.ts';
 import type { Requirement } from './requirements/requirement.ts';
 import * as runtime from './runtime/requirements.ts';
+import * as store from './store/requirements.ts';
 import * as suite from './suite/requirements.ts';
 import * as doctor from './surface/cli/doctor/requirements.ts';
 import * as commandLine from './surface/cli/requirements.ts';
@@ -28,6 +29,7 @@ export const requirements: readonly Requirement[] = [
   toolCall,
   hooks,
   checks,
+  store,
   suite,
   config,
   pipeline,

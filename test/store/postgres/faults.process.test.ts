@@ -26,7 +26,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     return store;
   };
 
-  test('a change whose answer is lost with the connection is made once', async () => {
+  test('a change whose answer is lost with the connection is made once [DS-POSTGRES-04]', async () => {
     const proxy = await startProxy(server.port);
     const url = (await server.newUrl('tcp')).replace(`:${server.port}/`, `:${proxy.port}/`);
     const store = await openAt(url);
@@ -46,7 +46,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect((await store.listHistory('r1')).map(({ what }) => what)).toEqual(['pending', 'began', 'decided']);
   });
 
-  test('a server that is stopped at once and comes back has what was told, and claims go on', async () => {
+  test('a server that is stopped at once and comes back has what was told, and claims go on [DS-POSTGRES-05]', async () => {
     const store = await openAt(await server.newUrl());
     await store.createRun(newRun('r1'));
     expect(await store.claimRun('r1')).toBeDefined();
@@ -74,7 +74,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect(codes).toEqual(['STORE_FAILED', 'STORE_FAILED', 'STORE_FAILED']);
   });
 
-  test('a claim that somebody else has taken is lost: nothing more is written, and other runs are not concerned', async () => {
+  test('a claim that somebody else has taken is lost: nothing more is written, and other runs are not concerned [DS-POSTGRES-06]', async () => {
     const url = await server.newUrl();
     const [one, other] = [await openAt(url), await openAt(url)];
     for (const id of ['r1', 'r2']) await one.createRun(newRun(id));
@@ -110,7 +110,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect(await one.listPendings({ open: true }, 4_000)).toEqual([]);
   });
 
-  test('the server is told to give up a client that is gone within ten seconds', async () => {
+  test('the server is told to give up a client that is gone within ten seconds [DS-POSTGRES-07]', async () => {
     const url = await server.newUrl('tcp');
     const { connect } = await import('../../../src/store/postgres/client.ts');
     const link = await connect(addressOf(url));
@@ -184,7 +184,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect([code, message]).toEqual(['STORE_FAILED', expect.stringContaining('is damaged')]);
   });
 
-  test('whatever is wrong with the address, the error names the next step and no password', async () => {
+  test('whatever is wrong with the address, the error names the next step and no password [DS-POSTGRES-02]', async () => {
     const url = await server.newUrl('tcp');
     const secret = encodeURIComponent(password);
     const wrong: Readonly<Record<string, string>> = {
@@ -215,7 +215,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     }
   });
 
-  test('tables of a newer version are left alone, and those of an earlier one wait for their migration', async () => {
+  test('tables of a newer version are left alone, and those of an earlier one wait for their migration [DS-POSTGRES-10]', async () => {
     const address = addressOf(await server.newUrl());
     expect(await inspectPostgres(address)).toMatchObject({ version: 0, knownVersion: 1 });
     expect(await migratePostgres(address)).toEqual({ from: 0, to: 1 });
@@ -230,7 +230,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     );
   });
 
-  test('a pooler that gives each transaction another session is refused', async () => {
+  test('a pooler that gives each transaction another session is refused [DS-POSTGRES-09]', async () => {
     const pooler = await startProxy(server.port, { poolsTransactions: true });
     const url = (await server.newUrl('tcp')).replace(`:${server.port}/`, `:${pooler.port}/`);
     const { code, message } = await faultOf(openPostgresStore(addressOf(url)));

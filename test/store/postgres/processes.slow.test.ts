@@ -107,7 +107,7 @@ describe.runIf(hasPostgres)(`processes that share a Postgres store${unlessMissin
     expect(said).toEqual(said.map(() => ['done']));
   });
 
-  test('a process that is stopped is ended as a holder, and what it writes when it goes on is refused', async () => {
+  test('a process that is stopped is ended as a holder, and what it writes when it goes on is refused [DS-POSTGRES-08]', async () => {
     const url = await server.newUrl();
     const store = await openAt(url, { hungMs: 1_500 });
     await store.createRun(newRun('r1'));

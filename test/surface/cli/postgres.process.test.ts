@@ -17,7 +17,7 @@ tools:
   pay: {exec: {command: ${fixture('print-stdin')}}, approval: required}
 `;
 
-test('without its variable a store is none, says what to set, and no other one takes its place', async () => {
+test('without its variable a store is none, says what to set, and no other one takes its place [DS-POSTGRES-01]', async () => {
   const cwd = workspace(spec);
   const ran = await run(['tool', 'call', 'pay'], { cwd });
   expect(ran.code).not.toBe(0);
@@ -66,7 +66,7 @@ describe.runIf(hasPostgres)(`commands over a Postgres store${unlessMissing}`, ()
     expect(gone.stdout).not.toContain('pw-of-nobody');
   });
 
-  test('a call that waits is decided in another folder, as on another machine, and goes on there', async () => {
+  test('a call that waits is decided in another folder, as on another machine, and goes on there [DS-POSTGRES-11]', async () => {
     const [here, there] = [workspace(spec), workspace(spec)];
     const { code } = await run(['tool', 'call', 'pay', '--args', '{"amount": 5}'], { cwd: here, env });
     expect(code).toBe(3);
@@ -83,7 +83,7 @@ describe.runIf(hasPostgres)(`commands over a Postgres store${unlessMissing}`, ()
     expect(shown.document).toMatchObject({ status: 'completed' });
   });
 
-  test('what is kept in files as yet is refused, and kept nowhere', async () => {
+  test('what is kept in files as yet is refused, and kept nowhere [DS-POSTGRES-03]', async () => {
     const cwd = workspace(spec);
     for (const command of [
       ['eval', 'list'],

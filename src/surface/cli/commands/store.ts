@@ -33,4 +33,4 @@ Examples:
   signalbox store migrate
   signalbox store migrate --config agents/runtime.yaml --json
 
-Exit codes: 0 the tables are of this version; 2 the config or the store is not such that it could be done.`;
+Exit codes: 0 the tables are of this version; 1 the store failed; 2 the config is wrong, or its store is not in Postgres.`;

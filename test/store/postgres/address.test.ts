@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import type { RuntimeConfig } from '../../../src/config/config.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { secretsOf } from '../../../src/runtime/stages/config-secrets.ts';
+import { readAddress } from '../../../src/store/postgres/address.ts';
+import { workspace } from '../../surface/cli/command-line.ts';
+
+const read = (url: string) => readAddress('DB', { DB: url, PGHOST: 'elsewhere', PGPASSWORD: 'another' });
+
+test('every part of an address is read, and nothing else of the environment', () => {
+  expect(read('postgresql://me:p%40ss@db.internal:6432/runs%20here?sslmode=verify-full')).toEqual({
+    ...{ host: 'db.internal', port: 6432, user: 'me', password: 'p@ss', database: 'runs here' },
+    tls: { checks: 'all', ca: undefined, cert: undefined, key: undefined },
+    ...{ location: 'postgres://db.internal:6432/runs here', variable: 'DB' },
+  });
+  expect(read('postgres:///runs?host=/run/postgresql&user=me')).toMatchObject({
+    ...{ host: '/run/postgresql', port: 5432, user: 'me', password: '', database: 'runs', tls: null },
+  });
+  expect(read('postgres://me@[::1]/runs')).toMatchObject({ host: '::1', location: 'postgres://[::1]/runs' });
+});
+
+test.each([
+  ['sslmode=prefer', /sslmode that is none of/],
+  ['sslmode=verify-ca&sslrootcert=/no/such/file', /\/no\/such\/file/],
+  ['options=-c', /parameter "options"/],
+])('%s is refused', (parameters, why) => {
+  expect(() => read(`postgres://me:hidden-part@h/d?${parameters}`)).toThrow(why);
+});
+
+test('the address and its password are hidden wherever Signalbox hides secrets', () => {
+  const folder = workspace('state_store: {type: postgres, url_env: DB}');
+  const config: RuntimeConfig | undefined = loadConfig(`${folder}/runtime.yaml`, '').config;
+  const address = 'postgres://me:p%40ss-word@h/d';
+  expect(config && secretsOf(config, { DB: address })).toEqual([address, 'p%40ss-word', 'p@ss-word']);
+});
