@@ -53,9 +53,9 @@ function parse(text: string): Json | undefined {
   }
 }
 
-/** Whether stdout begins as a JSON object, perhaps behind a byte order mark or in UTF-16 without one, and is none. */
+/** Whether stdout begins as a JSON object, perhaps behind byte order marks or in UTF-16 without one, and is none. */
 export function isTruncatedObject({ text, json }: ProcessOutput): boolean {
-  return json === undefined && ['{', '\ufeff{', '\0{'].some((start) => text.startsWith(start));
+  return json === undefined && /^(?:\ufeff*|\0)\{/.test(text);
 }
 
 /** A warning when stdout is read as text although one of its lines begins as a JSON object. */

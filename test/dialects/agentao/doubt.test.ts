@@ -89,6 +89,13 @@ const rows: readonly Row[] = [
     'allow "" ["\ufeff{\\"additionalContext\\": \\"a\\"}"] agentao.bad_json',
   ),
   row(
+    'AO-7-43@oneshot AO-7-48@oneshot',
+    'UserPromptSubmit: behind two byte order marks there is no JSON',
+    'UserPromptSubmit',
+    left('\ufeff\ufeff{"additionalContext": "a"}'),
+    'allow "" ["\ufeff\ufeff{\\"additionalContext\\": \\"a\\"}"] agentao.bad_json',
+  ),
+  row(
     'AO-7-43@oneshot AO-7-41@oneshot',
     'PreToolUse: a denial behind a byte order mark is one',
     'PreToolUse',

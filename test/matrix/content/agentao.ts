@@ -54,15 +54,14 @@ export const agentao: Vocabulary = {
     const failed: readonly Outcome[] = [isClosed ? 'deny' : 'open'];
     const { reading, isGarbled } = read(bytes);
     // Python reads no mark of UTF-8 in front of JSON.
-    if (bytes[0] === 0xef && reading.kind === 'object') {
-      // Behind two marks it does not even begin as JSON, so that it is a text, which passes if it denies nothing.
-      const isText = bytes[3] === 0xef && !expectOf(point, new Members(reading.members), []).includes('deny');
-      return ['deny', ...failed, ...(isText ? (['pass'] as const) : [])];
-    }
+    if (bytes[0] === 0xef && reading.kind === 'object')
+      return ['deny', ...failed, ...changesAt(point, new Members(reading.members))];
     if (reading.kind === 'blank') return ['pass'];
     const text = reading.kind === 'text' ? reading.text : undefined;
+    // A number that Python's floats do not hold is none that arguments could be changed to.
+    const overflown: readonly Outcome[] = new TextDecoder().decode(bytes).includes('1e999') ? ['deny'] : [];
     const members = reading.kind === 'object' ? new Members(reading.members) : objectOfPython(text ?? '');
-    if (members !== undefined) return expectOf(point, members, isGarbled ? failed : []);
+    if (members !== undefined) return [...expectOf(point, members, isGarbled ? failed : []), ...overflown];
     return textMayBe(point, text ?? '', failed);
   },
 };
@@ -80,7 +79,13 @@ function textMayBe(point: string, text: string, failed: readonly Outcome[]): rea
   // An object on a line of its own counts when it denies; the pages do not say where a line ends within JSON.
   if (objects.some((members) => expectOf(point, members, []).includes('deny')))
     return ['deny', 'change', 'pass', 'open'];
-  return text.startsWith('{') ? failed : ['pass', ...failed];
+  const changes = objects.flatMap((members) => changesAt(point, members));
+  return text.startsWith('{') ? [...failed, ...changes] : ['pass', ...failed, ...changes];
+}
+
+/** At the end of a turn a word for going on, or for ending, is found in spite of what stands around it. */
+function changesAt(point: string, members: Members): readonly Outcome[] {
+  return point === 'Stop' ? expectOf(point, members, []).filter((each) => each === 'change') : [];
 }
 
 function expectOf(point: string, members: Members, garbled: readonly Outcome[]): readonly Outcome[] {

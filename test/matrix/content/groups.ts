@@ -9,7 +9,7 @@ import type { Outcome, Place, Vocabulary } from './outcome.ts';
 import { picoclaw } from './picoclaw.ts';
 import type { Content } from './printed.ts';
 import { promptkit, promptkitEval, promptkitTool } from './promptkit.ts';
-import { read } from './reading.ts';
+import { hasTwins, jsonIn, read } from './reading.ts';
 import { asReplies, expectReply } from './server.ts';
 
 /** Answers nested more deeply may be refused whatever they say: every reader has a bound. */
@@ -81,13 +81,21 @@ async function resultOf(
     ? expectReply(vocabulary, place.point, { bytes, isClosed })
     : vocabulary.expect(place.point, bytes, isClosed);
   const outcome = await asked.ask(place, bytes);
-  const isRefusal = outcome === 'deny' && read(bytes).depth > DEEP;
+  const isRefusal = outcome === 'deny' && isRefusable(bytes);
   const isRight = expected.includes(outcome) || isRefusal;
   return {
     row,
     word: wordOf(outcome),
     problem: isRight ? undefined : describe(title, { bytes, expected, outcome }),
   };
+}
+
+/** Whoever reads the first of two members and whoever reads the last do not agree what was said: no answer need be taken. */
+function isRefusable(bytes: Uint8Array): boolean {
+  if (read(bytes).depth > DEEP) return true;
+  // In the replies of servers the id stands open.
+  const text = new TextDecoder().decode(bytes).replaceAll('@ID@', '1').trim();
+  return jsonIn(text) !== undefined && hasTwins(text);
 }
 
 interface Wrong {

@@ -88,9 +88,14 @@ function expectOf(point: string, members: Members, failed: readonly Outcome[]): 
   const action = members.get('action');
   if (denying.includes(action))
     return action === 'deny_tool' && point !== 'before_tool' ? ['deny', ...failed] : ['deny'];
-  if (action === undefined) return deniesOtherwise(members) ? ['deny'] : failed;
   const key = objects[point] ?? '';
-  if (action === 'respond' && point === 'before_tool') return responds(members) ? ['change'] : ['deny'];
+  if (action === undefined) {
+    if (deniesOtherwise(members)) return ['deny'];
+    // An answer or a result of a tool that is given without an action was to be changed.
+    return members.has(key) && point.startsWith('after_') ? ['deny', ...failed] : failed;
+  }
+  if (action === 'respond' && point === 'before_tool')
+    return responds(members) ? ['change'] : ['deny', ...(mayRespond(members) ? (['change'] as const) : [])];
   if (action !== 'continue' && action !== 'modify')
     return deniesOtherwise(members) ? ['deny', ...failed] : failed;
   if (!members.has(key) || members.get(key) === null)
@@ -123,6 +128,12 @@ function deniesOtherwise(members: Members): boolean {
         return false;
     }
   });
+}
+
+/** Members of what a hook gives in the place of a call are read in any letters, as a Go program reads them. */
+function mayRespond({ all }: Members): boolean {
+  const result = jsonIn(all.findLast(({ key }) => key.toLowerCase() === 'result')?.text ?? '');
+  return isRecord(result) && Object.keys(result).some((key) => key.toLowerCase() === 'for_llm');
 }
 
 function responds(members: Members): boolean {

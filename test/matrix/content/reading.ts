@@ -66,6 +66,15 @@ export function membersOf(text: string): Member[] {
   return members;
 }
 
+/** Whether a member stands twice in one of the objects of a JSON text, in whatever letters. */
+export function hasTwins(text: string): boolean {
+  if (text.startsWith('[')) return partsOf(text).some((part) => hasTwins(part.trim()));
+  if (!text.startsWith('{')) return false;
+  const members = membersOf(text);
+  const keys = new Set(members.map(({ key }) => key.toLowerCase()));
+  return keys.size < members.length || members.some((member) => hasTwins(member.text));
+}
+
 /** The texts between the outermost commas of a list or an object. */
 export function partsOf(text: string): string[] {
   const parts: string[] = [];
