@@ -1,3 +1,4 @@
+import { isLoopbackName } from '../../text/loopback-name.ts';
 import type { GatewayServices } from '../call/services.ts';
 import type { ClientHeaders } from '../upstream/headers.ts';
 import { RefusedCall } from '../wire/refusal.ts';
@@ -16,12 +17,6 @@ export function requireTrustedOrigin(
   const { host } = headers;
   if (typeof host === 'string' && !isLoopbackName(host))
     throw untrusted('A gateway without keys is called by the address of this machine only.');
-}
-
-/** Whether `HOST[:PORT]` names this machine. */
-export function isLoopbackName(host: string): boolean {
-  const name = host.replace(/:\d*$/, '').toLowerCase();
-  return /^(?:localhost|(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\]|::1)$/.test(name);
 }
 
 function untrusted(message: string): RefusedCall {

@@ -10,7 +10,6 @@ import type { GatewayServices } from '../../gateway/call/services.ts';
 import { createGuardedFetch, type Fetch } from '../../gateway/http/guarded-fetch.ts';
 import { createRoutes, pathOf } from '../../gateway/http/routes.ts';
 import type { FetchHandler } from '../../gateway/http/server.ts';
-import { isLoopbackName } from '../../gateway/http/trusted-origin.ts';
 import { openAdmission } from '../../gateway/keys/admission.ts';
 import { HeldBytes } from '../../gateway/stream/held-bytes.ts';
 import { findModel } from '../../gateway/upstream/find-model.ts';
@@ -18,6 +17,7 @@ import { type Offer, offerModels } from '../../gateway/upstream/offered-models.t
 import { codecs } from '../../gateway/wire/codecs.ts';
 import type { Link } from '../../hooks/gate.ts';
 import { createHookSet, type HookSet, namesOf, selectHooks } from '../../hooks/hook-set.ts';
+import { isLoopbackName } from '../../text/loopback-name.ts';
 import type { CallableTool } from '../../tool-call/callable-tool.ts';
 import type { LazyStore } from '../lazy-store.ts';
 import { signingKeyOf } from './audit.ts';

@@ -1,7 +1,7 @@
 import { parseListen } from '../../config/listen.ts';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import { type GatewayServer, listen, toListener } from '../../gateway/http/server.ts';
-import { isLoopbackName } from '../../gateway/http/trusted-origin.ts';
+import { isLoopbackName } from '../../text/loopback-name.ts';
 import type { Runtime } from '../api.ts';
 import type { Gateway, GatewayDocument } from './document.ts';
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { RuntimeError } from '../../errors.ts';
 import { whyUnreadable } from '../../files/file-error.ts';
+import { isLoopbackName } from '../../text/loopback-name.ts';
 
 /** Where a Postgres store is, and as whom it is used. */
 export interface Address {
@@ -54,7 +55,7 @@ export function readAddress(variable: string, env: Env): Address {
     if (value === '') throw badAddress(`${variable} names no ${what}`, variable);
   return {
     ...{ host, port, user, database, variable, password: parameter('password') ?? decode(url.password) },
-    tls: readTls(parameter, variable),
+    tls: readTls(parameter, host, variable),
     location: `postgres://${url.host === '' ? host : url.host}/${database}`,
   };
 }
@@ -63,8 +64,13 @@ const DEFAULT_PORT = 5432;
 
 const parameters = ['host', 'port', 'user', 'password', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
 
-function readTls(parameter: (name: string) => string | undefined, variable: string): Tls | null {
-  const mode = parameter('sslmode') ?? 'disable';
+/** In plain text to another machine only where the address says so. */
+function readTls(
+  parameter: (name: string) => string | undefined,
+  host: string,
+  variable: string,
+): Tls | null {
+  const mode = parameter('sslmode') ?? (isOnThisMachine(host) ? 'disable' : 'require');
   if (mode === 'disable') return null;
   const checks = tlsModes.get(mode);
   if (checks === undefined) {
@@ -76,6 +82,10 @@ function readTls(parameter: (name: string) => string | undefined, variable: stri
     return path === undefined ? undefined : readPem(path, variable);
   };
   return { checks, ca: file('sslrootcert'), cert: file('sslcert'), key: file('sslkey') };
+}
+
+function isOnThisMachine(host: string): boolean {
+  return host.startsWith('/') || isLoopbackName(host.includes(':') ? `[${host}]` : host);
 }
 
 /** `require` checks as `verify-full` does: whoever wants less says so. */

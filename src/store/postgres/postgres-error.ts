@@ -38,7 +38,9 @@ export function toPostgresError(thrown: unknown, address: Address): RuntimeError
   const isDamage = thrown instanceof DamagedError;
   const { what, hint } = isDamage
     ? damaged
-    : (failures.find(([pattern]) => pattern.test(code ?? ''))?.[1] ?? failed);
+    : /does not support SSL/.test(said)
+      ? unencrypted
+      : (failures.find(([pattern]) => pattern.test(code ?? ''))?.[1] ?? failed);
   const because = code === undefined ? reason : `${code}: ${reason}`;
   return new RuntimeError('STORE_FAILED', `the state store ${location} ${what} (${because})`, {
     hint: hint(address),
@@ -62,6 +64,11 @@ const restore = 'Restore a backup; what Signalbox finds damaged it does not writ
 
 const damaged: Failure = { what: 'is damaged', hint: () => restore };
 const failed: Failure = { what: 'failed', hint: () => 'Postgres says more about it in its log.' };
+const unencrypted: Failure = {
+  what: 'offers no encryption',
+  hint: ({ variable }) =>
+    `Turn on \`ssl\` of the server, or end the address in ${variable} with ?sslmode=disable to go without.`,
+};
 const unreachable: Failure = {
   what: 'cannot be reached',
   hint: ({ variable }) => `Check that Postgres runs there, and the address in ${variable}.`,

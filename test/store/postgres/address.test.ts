@@ -20,6 +20,21 @@ test('every part of an address is read, and nothing else of the environment', ()
 });
 
 test.each([
+  ['localhost', null],
+  ['127.0.0.1', null],
+  ['[::1]', null],
+  ['db.internal', 'all'],
+  ['10.0.0.7', 'all'],
+  ['localhost.example.org', 'all'],
+])(
+  'without a word about it, a connection to %s is encrypted unless it stays on this machine',
+  (host, checks) => {
+    expect(read(`postgres://me@${host}/runs`).tls?.checks ?? null).toBe(checks);
+    expect(read(`postgres://me@${host}/runs?sslmode=disable`).tls).toBeNull();
+  },
+);
+
+test.each([
   ['sslmode=prefer', /sslmode that is none of/],
   ['sslmode=verify-ca&sslrootcert=/no/such/file', /\/no\/such\/file/],
   ['options=-c', /parameter "options"/],

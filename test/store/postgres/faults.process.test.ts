@@ -211,6 +211,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
       ].join();
       expect([what, error.code]).toEqual([what, 'STORE_FAILED']);
       expect(error.hint).not.toBe('');
+      if (what === 'tls') expect(error.hint).toMatch(/sslmode=disable/);
       for (const hidden of [password, secret, 'another-s3cret']) expect(shown).not.toContain(hidden);
     }
   });
