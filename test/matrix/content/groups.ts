@@ -39,7 +39,7 @@ function groupOf(vocabulary: Vocabulary, choice: Choice): Group {
   const how = `${choice.isServer ? ', server' : ''}${choice.isClosed ? ', on_failure: deny' : ''}`;
   return {
     name: `contents of ${dialect}${how}`,
-    every: 997,
+    every: 1999,
     async *run(isChosen) {
       let at = 0;
       await using asked = await openAsked(vocabulary, choice);

@@ -19,7 +19,7 @@ interface Plan {
 /** Every fault of the audit while a server uses it, at every endpoint, where calls need their rows and where they do not. */
 export const auditsAtEndpoints: Group = {
   name: 'audits of the gateway',
-  every: 101,
+  every: 151,
   async *run(isChosen) {
     let at = 0;
     const chosen = () => calls.filter(() => isChosen(at++));

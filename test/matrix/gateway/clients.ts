@@ -23,7 +23,7 @@ const LIMIT_MS = 60_000;
 /** Every fault of a client, at every endpoint of a server; after each of them the server has let go of everything, and works. */
 export const clientsAtEndpoints: Group = {
   name: 'clients of the gateway',
-  every: 23,
+  every: 41,
   async *run(isChosen) {
     let at = 0;
     const chosen = clientFaults.map((fault) => ({ fault, own: calls.filter(() => isChosen(at++)) }));

@@ -81,7 +81,7 @@ const grade = (flag: string, file: string) => json('eval', 'run', 's.suite.yaml'
 /** Recordings that are damaged, missing or cannot be written. */
 export const cassetteFaults: Group = {
   name: 'recordings',
-  every: 7,
+  every: 11,
   missing: notBuilt,
   async *run(isChosen) {
     let at = 0;

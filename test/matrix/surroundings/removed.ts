@@ -70,7 +70,7 @@ echo '${answer}'
 /** The state folder goes, or what is in it, while a command uses it. */
 export const removedState: Group = {
   name: 'state folders that go',
-  every: 11,
+  every: 17,
   missing: notBuilt,
   async *run(isChosen) {
     let at = 0;

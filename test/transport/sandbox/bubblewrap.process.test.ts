@@ -146,19 +146,16 @@ for line in sys.stdin:
     const inside = join(folder, 'inside');
     mkdirSync(inside);
     const outside = join(folder, 'outside');
+    // A name of its own: whatever else this machine has in /tmp is not from here.
+    const shared = `/tmp/file-${process.pid}`;
     const lines = `echo a > ${inside}/file && echo written
 echo a > ${outside} || echo refused
 echo a > /usr/file || echo refused
 echo a > /file || echo refused
-echo a > /tmp/file && echo private`;
+echo a > ${shared} && echo private`;
     expect(await say(lines, { write: [inside] })).toBe('written\nrefused\nrefused\nrefused\nprivate\n');
     expect(readFileSync(join(inside, 'file'), 'utf8')).toBe('a\n');
-    expect([outside, '/usr/file', '/file', '/tmp/file'].map(existsSync)).toEqual([
-      false,
-      false,
-      false,
-      false,
-    ]);
+    expect([outside, '/usr/file', '/file', shared].map(existsSync)).toEqual([false, false, false, false]);
   });
 
   test('nothing is shown but the system, the folder and what is named; what is hidden stays so [DS-BOX-03@oneshot]', async () => {
