@@ -85,7 +85,8 @@ function companionsFit(members: Members): boolean {
 }
 
 function asks(point: string, members: Members): boolean {
-  return point === 'tool before_execution' && members.get('ask') === true && members.times('ask') === 1;
+  const isAsked = members.get('ask') === true && members.times('ask') === 1;
+  return point === 'tool before_execution' && isAsked && members.get('enforced') !== true;
 }
 
 /** A replacement that is there changes, or denies: what it was to take the place of never passes. */
