@@ -157,6 +157,10 @@ export const catalogue = {
     summary: 'The run has ended, so it can be neither resumed nor cancelled.',
     hint: 'Start a new run.',
   },
+  WORKER_FAILED: {
+    summary: 'Workers could not judge a part of the dataset of a suite.',
+    hint: 'Give all workers the same files and programs, and go on with --resume.',
+  },
   KEY_UNKNOWN: {
     summary: 'There is no gateway key of that name or id.',
     hint: 'Run `signalbox keys list`; --config chooses the store.',

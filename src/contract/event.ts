@@ -129,7 +129,7 @@ export interface StderrLine {
 export interface NoteTaken {
   readonly type: 'note';
   readonly name: string;
-  readonly level: 'debug' | 'warn';
+  readonly level: 'debug' | 'info' | 'warn';
   readonly message: string;
 }
 

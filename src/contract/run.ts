@@ -1,8 +1,8 @@
 import type { Fault } from '../errors.ts';
 import type { PendingNotice } from './approval.ts';
 
-/** A run whose process was killed stays `running` until it is resumed. */
-export type RunStatus = 'running' | 'pending' | 'completed' | 'failed' | 'denied' | 'cancelled';
+/** A run whose process was killed stays `running` until it is resumed; one that is `queued` waits for a worker to begin it. */
+export type RunStatus = 'queued' | 'running' | 'pending' | 'completed' | 'failed' | 'denied' | 'cancelled';
 
 /** The result of one step in a run document. */
 export interface StepDocument {
@@ -43,6 +43,8 @@ export interface RunInfo {
   readonly updated_at: string;
   /** Open pendings. */
   readonly pending: number;
+  /** It is to be worked on, and no worker that is there has its pipeline, config and scripts. */
+  readonly lacks_worker?: true;
 }
 
 /** One line of a run's timeline. Times are ISO 8601. */

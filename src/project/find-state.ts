@@ -100,7 +100,12 @@ async function statesOf(store: Store): Promise<FoundState[]> {
   return [...ids].map(([recorded, known]) => {
     const besideStore = join(dirname(dirname(store.location)), basename(recorded));
     const config = [recorded, besideStore].find((each) => worksWith(each, store.location));
-    return { store: store.location, config: config ?? recorded, isUsable: config !== undefined, ids: known };
+    return {
+      store: store.location,
+      config: config ?? recorded.replaceAll('\n', ' with '),
+      isUsable: config !== undefined,
+      ids: known,
+    };
   });
 }
 
@@ -111,10 +116,10 @@ async function readResults(file: string): Promise<FoundState[]> {
     const state = join(dirname(file), 'state.db');
     const configs = configsIn(dirname(dirname(file)));
     const config = configs.find((each) => worksWith(each, state));
-    const ids = results.listRuns().map(({ id }) => id);
+    const ids = (await results.listRuns()).map(({ id }) => id);
     return [{ store: file, config: config ?? configs[0], isUsable: config !== undefined, ids }];
   } finally {
-    results.close();
+    await results.close();
   }
 }
 
@@ -126,7 +131,7 @@ function configsIn(folder: string): readonly [string, ...string[]] {
   const others = readdirSync(folder)
     .filter((name) => /(?<!\.(suite|pipeline))\.ya?ml$/.test(name) && name !== DEFAULT_CONFIG)
     .map((name) => join(folder, name))
-    .filter((file) => loadConfig(file, '').config !== undefined)
+    .filter((file) => loadConfig(file, '', { env: hostEnv() }).config !== undefined)
     .toSorted();
   return [join(folder, DEFAULT_CONFIG), ...others];
 }
@@ -135,7 +140,7 @@ const DEFAULT_CONFIG = 'runtime.yaml';
 
 function worksWith(config: string, store: string): boolean {
   if (!existsSync(config)) return false;
-  const { stateStore } = loadConfig(config, hostEnv()['PATH'] ?? '').config ?? {};
+  const { stateStore } = loadConfig(config, hostEnv()['PATH'] ?? '', { env: hostEnv() }).config ?? {};
   // A config with problems counts as usable: they are reported when it is opened.
   return stateStore === undefined || (stateStore.type === 'sqlite' && stateStore.file === store);
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { HostEnv } from '../binding/env.ts';
+import { environmentOf, type HostEnv } from '../binding/env.ts';
 import { requireConfig } from '../config/load.ts';
 import { RuntimeError } from '../errors.ts';
 
@@ -14,15 +14,20 @@ export interface MigratedStore {
  * Brings the tables of the Postgres store of a RuntimeConfig file to the version of this Signalbox. Throws CONFIG_INVALID,
  * FILE_UNREADABLE, STORE_FAILED, and USAGE for another kind of store.
  */
-export async function migrateStore(file: string, env: HostEnv): Promise<MigratedStore> {
-  const { stateStore } = requireConfig(resolve(file), env['PATH'] ?? '');
+export async function migrateStore(
+  file: string,
+  env: HostEnv,
+  overlays: readonly string[] = [],
+): Promise<MigratedStore> {
+  const config = requireConfig(resolve(file), env['PATH'] ?? '', { env, overlays });
+  const { stateStore } = config;
   if (stateStore.type !== 'postgres') {
     throw new RuntimeError('USAGE', `the state store of ${file} is not in Postgres`, {
       hint: 'A SQLite store is brought up to date when it is opened.',
     });
   }
-  const { readAddress } = await import('../store/postgres/address.ts');
-  const { migratePostgres } = await import('../store/postgres/migrate-postgres.ts');
-  const address = readAddress(stateStore.urlEnv, env);
+  const { readAddress } = await import('../store/postgres/connection/address.ts');
+  const { migratePostgres } = await import('../store/postgres/layout/migrate-postgres.ts');
+  const address = readAddress(stateStore.urlEnv, environmentOf(config, env));
   return { store: address.location, ...(await migratePostgres(address)) };
 }

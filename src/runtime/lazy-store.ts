@@ -24,11 +24,11 @@ export function lazyStore(
   });
 }
 
-/** The result store of suites, beside the state store. */
-export function lazyResults(config: StateStoreConfig): Lazy<ResultStore> {
+/** The result store of suites, with the state store; `env` has the address of one in Postgres. */
+export function lazyResults(config: StateStoreConfig, env: HostEnv = hostEnv()): Lazy<ResultStore> {
   return lazy(async () => {
     const { openResultStore } = await import('../store/open-result-store.ts');
-    return await openResultStore(config);
+    return await openResultStore(config, env);
   });
 }
 

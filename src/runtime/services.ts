@@ -18,6 +18,7 @@ import { toScoredEvent } from '../pipeline/run/eval-request.ts';
 import type { OfferedTool, Services } from '../pipeline/state/run-context.ts';
 import { once } from '../time/once.ts';
 import { openJudge } from './model-judge.ts';
+import type { Rates } from './stages/rates.ts';
 
 /** What the services of a runtime are built from. */
 export interface ServicesContext {
@@ -33,6 +34,7 @@ export interface ServicesContext {
   readonly replay: string | undefined;
   readonly cassette?: Cassette | undefined;
   readonly scrubber?: Scrubber | undefined;
+  readonly rates: Rates;
   /** Throws RUNTIME_CLOSED. */
   readonly requireOpen: () => void;
 }
@@ -49,10 +51,10 @@ export function openServices(context: ServicesContext): RuntimeServices {
   const { config, evals, links, emit, requireOpen } = context;
   const fire = openFire(links);
   const foreignLinks = links.filter((link) => 'group' in link);
-  const { env, record, replay, cassette, scrubber } = context;
+  const { env, record, replay, cassette, scrubber, rates } = context;
   const models = once(async () => {
     const { openModels } = await import('./models.ts');
-    return openModels({ config, env, record, replay, cassette, scrubber, fire });
+    return openModels({ config, env, record, replay, cassette, scrubber, rates, fire });
   });
   const model = models.method((opened) => opened.model);
   const judge = openJudge(config, model);

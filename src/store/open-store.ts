@@ -14,7 +14,7 @@ export async function openStore(config: StateStoreConfig, env: HostEnv = hostEnv
       return await openSqliteStore(config.file);
     case 'postgres': {
       // Nothing of it is loaded for other stores.
-      const { readAddress } = await import('./postgres/address.ts');
+      const { readAddress } = await import('./postgres/connection/address.ts');
       const { openPostgresStore } = await import('./postgres-store.ts');
       return await openPostgresStore(readAddress(config.urlEnv, env));
     }

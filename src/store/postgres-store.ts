@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { Address } from './postgres/address.ts';
+import { changeMethods } from './change-methods.ts';
 import { type Claims, createClaims } from './postgres/claims.ts';
-import { connect, type Link } from './postgres/client.ts';
+import type { Address } from './postgres/connection/address.ts';
+import type { Link } from './postgres/connection/client.ts';
+import { createSession, type Session } from './postgres/connection/session.ts';
 import { createListener } from './postgres/database-watch.ts';
+import { openLink } from './postgres/layout/open-link.ts';
 import { makeChanges } from './postgres/make-changes.ts';
-import { requireTables } from './postgres/migrations.ts';
-import { toPostgresError } from './postgres/postgres-error.ts';
-import { createSession, type Session } from './postgres/session.ts';
 import { pendingMethods, runMethods, type StoreParts, stepMethods } from './postgres/store-methods.ts';
-import { createTextReader, type TextReader } from './postgres/text-reader.ts';
+import { createTextReader, type TextReader } from './postgres/texts/text-reader.ts';
+import { workMethods } from './postgres/work/work-methods.ts';
 import type { Change } from './sqlite/write/change.ts';
 import { createWriteQueue } from './sqlite/write/write-queue.ts';
 import type { Store } from './store.ts';
@@ -35,8 +36,14 @@ export async function openPostgresStore(address: Address, options: PostgresOptio
     await Promise.all([parts.session.close(), listener.close(), texts.close()]);
   };
   const guarded = guardedBy(parts, () => closing !== undefined);
+  const shared = workMethods(guarded);
+  const single = changeMethods({ location: address.location, change: guarded.change });
   return {
     location: address.location,
+    ...single,
+    ...{ work: shared.work, decide: shared.decide },
+    createRun: async (run) =>
+      await (run.isDispatched === true ? shared.createQueued(run) : single.createRun(run)),
     ...runMethods(guarded),
     ...stepMethods(guarded),
     ...pendingMethods(guarded),
@@ -50,22 +57,6 @@ export async function openPostgresStore(address: Address, options: PostgresOptio
       return closing;
     },
   };
-}
-
-/** A connection to a database with the tables of this version, made where there are none. Throws STORE_FAILED. */
-async function openLink(address: Address): Promise<Link> {
-  try {
-    const link = await connect(address);
-    try {
-      await requireTables(link, address.location);
-      return link;
-    } catch (error) {
-      await link.end();
-      throw error;
-    }
-  } catch (error) {
-    throw toPostgresError(error, address);
-  }
 }
 
 /** What the methods need, and what ends them. */
@@ -101,7 +92,7 @@ function createParts(
   const attempt = async (work: (link: Link) => Promise<unknown>) =>
     await queue.run(() => session.attempt(work));
   const claims: Claims = createClaims({ holder, run, attempt, beatMs, hungMs });
-  return { address, session, claims, texts, run, change: queue.change, idle: queue.onIdle };
+  return { address, hungMs, session, claims, texts, run, change: queue.change, idle: queue.onIdle };
 }
 
 function guardedBy(parts: Parts, isClosed: () => boolean): GuardedParts {

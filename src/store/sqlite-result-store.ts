@@ -1,4 +1,5 @@
-import type { ResultStore, StoredResult } from './result-store.ts';
+import type { StoredResult } from './new-result.ts';
+import type { ResultStore } from './result-store.ts';
 import { type AnswerTable, createAnswerTable } from './sqlite/answer-table.ts';
 import { type Connection, ignoreErrors, openConnection, transact } from './sqlite/connection.ts';
 import { guardWork } from './sqlite/guard-work.ts';
@@ -66,9 +67,9 @@ function createStore(opened: OpenedStore): ResultStore {
     location,
     ...runMethods(parts),
     ...resultMethods(parts),
-    findAnswer: (key) => access.read(() => parts.answers.find(key)),
-    keepAnswer: (key, text) => access.read(() => parts.answers.store(key, text)),
-    close: () => {
+    findAnswer: async (key) => access.read(() => parts.answers.find(key)),
+    keepAnswer: async (key, text) => access.read(() => parts.answers.store(key, text)),
+    close: async () => {
       // Its work is done by the time that the call returns.
       void parts.locks.releaseAll();
       access.close();
@@ -120,17 +121,17 @@ interface StoreParts extends StoreAccess {
 
 function runMethods({ read, write, checkpoint, runs, answers, locks, location }: StoreParts) {
   return {
-    createRun: (run) => {
+    createRun: async (run) => {
       checkRunId(run.id);
       if (!read(() => runs.insert(run))) throw duplicateRunError(run.id, location);
     },
-    findRun: (id) => read(() => runs.find(id)),
-    listRuns: (filter) => read(() => runs.list(filter)),
-    setRunEnd: (id, end) => {
+    findRun: async (id) => read(() => runs.find(id)),
+    listRuns: async (filter) => read(() => runs.list(filter)),
+    setRunEnd: async (id, end) => {
       if (!read(() => runs.setEnd(id, end))) throw missingRunError(id, location);
     },
     claimRun: (id) => locks.claim(id),
-    prune: (before) => {
+    prune: async (before) => {
       const pruned = write(() => {
         const heldRuns = locks.sweep();
         const old = runs.begunBefore(before).filter((id) => !heldRuns.has(id));
@@ -146,17 +147,17 @@ function runMethods({ read, write, checkpoint, runs, answers, locks, location }:
 
 function resultMethods({ read, write, results, location }: StoreParts) {
   return {
-    put: (record) => {
+    put: async (record) => {
       if (!read(() => results.put(record))) throw missingRunError(record.runId, location);
     },
-    putAll: (records) =>
+    putAll: async (records) =>
       write(() => {
         for (const record of records) if (!results.put(record)) throw missingRunError(record.runId, location);
       }),
-    append: (record) => read(() => results.append(record)),
-    get: (runId, number, epoch) => read(() => results.get(runId, number, epoch)),
-    countRecords: (runId) => read(() => results.count(runId)),
-    records: function* (runId, { caseId } = {}): Iterable<StoredResult> {
+    append: async (record) => read(() => results.append(record)),
+    get: async (runId, number, epoch) => read(() => results.get(runId, number, epoch)),
+    countRecords: async (runId) => read(() => results.count(runId)),
+    records: async function* (runId, { caseId } = {}): AsyncIterable<StoredResult> {
       // No statement stays open between two records, so whoever reads slowly is in nobody's way.
       for (let after = { runId, number: 0, epoch: 0 }; ; ) {
         const page = read(() => results.page(after, caseId));

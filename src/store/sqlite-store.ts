@@ -1,14 +1,11 @@
+import { changeMethods } from './change-methods.ts';
 import { type Database, openDatabase } from './sqlite/database.ts';
-import { callToRow, recordFromRow } from './sqlite/pending-table.ts';
 import { fromKeptRecord, toKeptRecord } from './sqlite/record-parts.ts';
-import { numberOf } from './sqlite/row.ts';
 import { createRunLocks, type RunLocks } from './sqlite/run-locks.ts';
-import { changeToRow, runToRow } from './sqlite/run-table.ts';
 import { toStoreError } from './sqlite/store-error.ts';
 import { OUTPUT } from './sqlite/text-table.ts';
 import type { WriterChoice } from './sqlite/write/writer.ts';
 import type { Store } from './store.ts';
-import { checkRunId, duplicateRunError } from './store-rules.ts';
 
 export interface SqliteOptions {
   /** How long a call waits while other processes write. */
@@ -35,6 +32,7 @@ function createStore(database: Database): Store {
   const parts: StoreParts = { database, locks: createRunLocks(database) };
   return {
     location: database.location,
+    ...changeMethods(database),
     ...runMethods(parts),
     ...stepMethods(parts),
     ...pendingMethods(parts),
@@ -52,10 +50,7 @@ interface StoreParts {
 function runMethods({
   database,
   locks,
-}: StoreParts): Pick<
-  Store,
-  'createRun' | 'findRun' | 'findRunStatus' | 'listRuns' | 'setRunStatus' | 'prune'
-> {
+}: StoreParts): Pick<Store, 'findRun' | 'findRunStatus' | 'listRuns' | 'prune'> {
   const { runs, texts } = database.tables;
   const outputOf = (runId: string, kept: string) => {
     const refs = texts.refsOf(runId, OUTPUT);
@@ -64,25 +59,9 @@ function runMethods({
       : fromKeptRecord(kept, refs, { runId, load: textLoader(database, runId) });
   };
   return {
-    createRun: async (run) => {
-      checkRunId(run.id);
-      const made = await database.change({ what: 'create_run', runId: run.id, run: runToRow(run) });
-      if (numberOf(made, 'is_new') === 0) throw duplicateRunError(run.id, database.location);
-    },
     findRun: (id) => database.read(() => runs.find(id, outputOf)),
     findRunStatus: (id) => database.read(() => runs.statusOf(id)),
     listRuns: (filter = {}) => database.read(() => runs.list(filter, outputOf)),
-    setRunStatus: async (id, wanted) => {
-      const { status, at } = wanted;
-      const output = wanted.output
-        ? toKeptRecord(wanted.output, { runId: id, step: OUTPUT }).record
-        : wanted.output;
-      const row = changeToRow(wanted, output?.text);
-      const outputParts = output === undefined ? undefined : (output?.parts ?? null);
-      const change = { status, at, row, outputParts };
-      const made = await database.change({ what: 'set_status', runId: id, change });
-      return numberOf(made, 'stands') === 1;
-    },
     prune: async (before) => {
       const pruned = await database.write(() => {
         const heldRuns = locks.sweep();
@@ -98,14 +77,10 @@ function runMethods({
 
 function stepMethods({
   database,
-}: StoreParts): Pick<Store, 'beginStep' | 'endStep' | 'listSteps' | 'readText' | 'listHistory'> {
+}: StoreParts): Pick<Store, 'endStep' | 'listSteps' | 'readText' | 'listHistory'> {
   const { steps, texts } = database.tables;
   const source = { allRefs: texts.allRefs, load: (runId: string) => textLoader(database, runId) };
   return {
-    beginStep: async (runId, step, at, { unlessCancelled = false } = {}) => {
-      const made = await database.change({ what: 'begin_step', runId, step: { step, at, unlessCancelled } });
-      return { attempt: numberOf(made, 'attempts') };
-    },
     endStep: async (runId, step, outcome, at) => {
       const { record, fresh } = toKeptRecord(outcome, { runId, step });
       await database.change({ what: 'end_step', runId, step: { step, outcome: record, at } });
@@ -125,10 +100,7 @@ function textLoader(database: Database, runId: string) {
 
 function pendingMethods({
   database,
-}: StoreParts): Pick<
-  Store,
-  'summarizeRuns' | 'addPending' | 'decide' | 'findPending' | 'listPendings' | 'listExpired'
-> {
+}: StoreParts): Pick<Store, 'summarizeRuns' | 'decide' | 'findPending' | 'listPendings' | 'listExpired'> {
   const { pendings } = database.tables;
   /** Reads; writes expiries first only when some are due, so that plain reads take no write lock. */
   const readWithExpiry = async <Result>(at: number, work: () => Result): Promise<Result> => {
@@ -140,15 +112,6 @@ function pendingMethods({
     });
   };
   return {
-    addPending: async (call) => {
-      const { id, runId, createdAt: at } = call;
-      const row = await database.change({
-        what: 'add_pending',
-        runId,
-        call: { id, at, row: callToRow(call) },
-      });
-      return recordFromRow(row);
-    },
     decide: (id, decision, at) =>
       database.write(() => {
         pendings.expireDue(at);

@@ -51,13 +51,6 @@ export function missingRunError(id: string, location: string): RuntimeError {
   );
 }
 
-/** STORE_FAILED: `what`, in the plural, is kept in SQLite files only. */
-export function notInPostgresError(what: string): RuntimeError {
-  return new RuntimeError('STORE_FAILED', `${what} are not kept in a Postgres state store yet`, {
-    hint: 'Use a config with `state_store: {type: sqlite}` for them.',
-  });
-}
-
 export function unusableStoreError(reason: string): RuntimeError {
   return new RuntimeError('STORE_FAILED', reason, {
     hint: 'Correct spec.state_store; `type: sqlite`, `type: postgres` and `type: memory` can be used.',

@@ -3,6 +3,7 @@ import type { RunStatus } from '../contract/run.ts';
 import type { Fault } from '../errors.ts';
 import type { Json } from '../json/json.ts';
 import type { TextPlace } from './kept-text.ts';
+import type { SharedWork } from './shared-work.ts';
 
 /**
  * What must outlive the process: runs, the outcomes of their steps, and the calls that wait for a person. A
@@ -13,9 +14,11 @@ import type { TextPlace } from './kept-text.ts';
 export interface Store {
   /** The file or place of the store, for error messages. */
   readonly location: string;
+  /** Absent: it is a store of one machine, which knows no workers. */
+  readonly work?: SharedWork;
 
   /**
-   * Keeps a run, which is `running` from now on. Throws USAGE when its id is not up to 128 letters, digits, points,
+   * Keeps a run, which is `running` from now on, or `queued` where it is dispatched, which a store without `work` does not keep. Throws USAGE when its id is not up to 128 letters, digits, points,
    * dashes and underscores, with a letter or digit first; STORE_FAILED when there is a run of this id.
    */
   createRun(run: NewRun): Promise<void>;
@@ -133,6 +136,10 @@ export interface NewRun {
   readonly input: Json;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
+  /** Which workers may go on with it: those with the same pipeline, config and scripts. Kept where there are workers. */
+  readonly build?: string | undefined;
+  /** It waits for a worker, instead of being executed by whoever makes it. */
+  readonly isDispatched?: true | undefined;
 }
 
 export interface RunFilter {
@@ -145,9 +152,11 @@ export interface RunSummary
   extends Pick<RunRecord, 'id' | 'kind' | 'name' | 'file' | 'status' | 'createdAt' | 'updatedAt'> {
   /** How many of its calls wait for a person. */
   readonly open: number;
+  /** It waits for a worker, and none that is there has its build. */
+  readonly lacksWorker?: true;
 }
 
-export interface RunRecord extends NewRun {
+export interface RunRecord extends Omit<NewRun, 'isDispatched'> {
   readonly status: RunStatus;
   readonly output: Json | null;
   readonly error: Fault | null;

@@ -1,3 +1,5 @@
+import { decodePercent } from './decode-percent.ts';
+
 /** One spelling of a secret: a sequence of UTF-16 units, each matched plain or escaped. */
 export interface SecretForm {
   readonly units: readonly SecretUnit[];
@@ -32,16 +34,18 @@ export function formsOf(secrets: Iterable<string>): SecretForm[] {
   ];
 }
 
-/** The password of an address such as `postgres://user:password@host`, as it stands there and decoded. */
+/** The passwords of an address such as `postgres://user:password@host/name?password=…`, as they stand there and decoded. */
 function passwordIn(secret: string): string[] {
-  const written = /^[a-z][\w+.-]*:\/\/[^\s/?#]*?:([^\s/?#]+)@[^\s@]+$/i.exec(secret)?.[1] ?? '';
-  if (written.length < SHORTEST_PIECE) return [];
-  try {
-    return [written, decodeURIComponent(written)];
-  } catch {
-    return [written];
-  }
+  const written = passwordPlaces.map((place) => place.exec(secret)?.[1] ?? '');
+  return written
+    .filter(({ length }) => length >= SHORTEST_PIECE)
+    .flatMap((password) => [password, decodePercent(password)]);
 }
+
+const passwordPlaces = [
+  /^[a-z][\w+.-]*:\/\/[^\s/?#]*?:([^\s/?#]+)@[^\s@]+$/i,
+  /^[a-z][\w+.-]*:\/\/[^\s?#]*\?(?:[^\s#]*&)?password=([^\s&#]+)/i,
+];
 
 function linesOf(text: string): string[] {
   const lines = text.split(/\r?\n/).filter(({ length }) => length >= SHORTEST_PIECE);

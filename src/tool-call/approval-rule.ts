@@ -15,6 +15,8 @@ export interface ApprovalCheck {
   (args: Json): RequiredApproval | undefined;
   /** How long a decision about this tool may take; null: no limit. */
   readonly expiresMs: number | null;
+  /** Who may decide about calls of this tool; undefined: whoever has a name. */
+  readonly by?: readonly string[] | undefined;
 }
 
 /** The rule of one tool, its expressions compiled. Throws ExpressionError. */
@@ -34,7 +36,7 @@ export function compileApproval(tool: string, rule: ApprovalRule): ApprovalCheck
     }
     return { reason, message: messageOf(tool, () => text.evaluate(scope)), expiresMs };
   };
-  return Object.assign(ask, { expiresMs });
+  return Object.assign(ask, { expiresMs, by: rule.by });
 }
 
 function messageOf(tool: string, evaluate: () => unknown): string {

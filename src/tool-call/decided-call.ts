@@ -6,7 +6,14 @@ import { Json } from '../json/json.ts';
 import { checkResult, executeCall, passAfterHooks } from './after-execution.ts';
 import { findRequiredApproval, passBeforeHooks } from './before-execution.ts';
 import { type PreparedCall, stoppedCall, unfilteredCall } from './call.ts';
-import { type Call, type CallContext, type FilteredCall, namesOf } from './callable-tool.ts';
+import {
+  type Call,
+  type CallableTool,
+  type CallContext,
+  type FilteredCall,
+  namesOf,
+} from './callable-tool.ts';
+import { whyNoApprover } from './decider.ts';
 import { type HookApproval, isSameJson } from './hook-approval.ts';
 import type { DecidedRecord, PlannedCall } from './pending-call.ts';
 import { readCheckedArgs } from './tool-args.ts';
@@ -39,8 +46,11 @@ export async function prepareDecidedCall(
       const { editedArgs, approvals } = decided;
       return await prepareApproved(call, { pending, decision, asked: editedArgs ?? args, approvals });
     }
-    case 'responded':
+    case 'responded': {
+      const stopped = refuseDecider(call, pending, decision.by);
+      if (stopped !== undefined) return stoppedCall(stopped);
       return { finish: async () => await takePersonResult(call, pending.args, decision.result) };
+    }
     case 'rejected':
     case 'cancelled': {
       const by = decision.by === '' ? '' : ` by ${decision.by}`;
@@ -85,7 +95,26 @@ export async function filterApproved(call: Call, approved: ApprovedCall): Promis
   const { pending, decision } = approved;
   // The tool itself has asked, or was about to run: these arguments have passed all filters.
   const isPassed = decision.args === null && (pending.origin === 'tool' || pending.origin === 'approval');
-  return isPassed ? unfilteredCall(call, pending.args) : await passHooksAgain(call, approved);
+  const before = isPassed ? unfilteredCall(call, pending.args) : await passHooksAgain(call, approved);
+  const stopped = refuseDecider(call, pending, decision.by, before.call.tool);
+  return stopped === undefined ? before : { ...before, stopped };
+}
+
+/**
+ * The failed result of a call whose decision is that of somebody whom the config does not let decide, of what was planned, what
+ * waited, or what hooks made of it. It may have been kept before the config said so, or by a program that does not ask it.
+ */
+export function refuseDecider(
+  call: Call,
+  { tool: waited }: Pick<PendingCall, 'tool'>,
+  by: string,
+  made: CallableTool = call.tool,
+): CallResult | undefined {
+  const tools = [call.tool, call.find?.(waited) ?? call.tool, made];
+  const refusal = tools.map((tool) => whyNoApprover(tool, by)).find((error) => error !== undefined);
+  if (refusal === undefined) return undefined;
+  const error = new RuntimeError('REJECTED', refusal.message, { hint: refusal.hint });
+  return rejectedResult(namesOf(call), toFault(error), '');
 }
 
 /** Asks all filters again, with the original or edited arguments, so that no change is applied twice. */

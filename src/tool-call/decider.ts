@@ -1,6 +1,7 @@
 import { RuntimeError } from '../errors.ts';
 import { isObject } from '../json/json.ts';
 import { escapeInvisible } from '../text/escape-invisible.ts';
+import type { CallableTool } from './callable-tool.ts';
 
 /** Who takes a decision about a pending call or a run, and why. */
 export interface DecisionInput {
@@ -30,6 +31,19 @@ export function requireDecider(by: unknown): string {
     throw unusable('`by` has control characters, line breaks or marks that nobody can see');
   }
   return by;
+}
+
+/** Why this person may not decide about calls of the tool; undefined where they may. */
+export function whyNoApprover(
+  { name, approval }: Pick<CallableTool, 'name' | 'approval'>,
+  by: string,
+): RuntimeError | undefined {
+  const { by: approvers } = approval ?? {};
+  if (approvers === undefined || approvers.includes(by)) return undefined;
+  const message = `"${by}" may not decide about tool "${name}"`;
+  return new RuntimeError('USAGE', message, {
+    hint: `Its approval names ${approvers.join(', ')}: use --by.`,
+  });
 }
 
 function unusable(message: string): RuntimeError {

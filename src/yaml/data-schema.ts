@@ -1,7 +1,8 @@
-import type { Ajv, ValidateFunction } from 'ajv';
+import type { Ajv, Options, ValidateFunction } from 'ajv';
 import { isObject } from '../json/json.ts';
 import { compileSafe } from '../text/safe-pattern.ts';
 import { type Draft, draftOf, openAjv } from './ajv.ts';
+import { isSchema202012 } from './meta-schema.ts';
 import { makeUniqueItemsLinear } from './unique-items.ts';
 
 type DataSchema = Readonly<Record<string, unknown>> | boolean;
@@ -39,19 +40,34 @@ function compilersFor(declared: unknown, compilers: Drafts): readonly Compile[] 
 /** `unicodeRegExp` is what the standard asks for; patterns such as `^\-$` compile only without it. */
 function withOptions(allErrors: boolean, draft: Draft): readonly Compile[] {
   return [true, false].map((unicodeRegExp) => {
-    const open = (): Ajv => {
-      const compiler = openAjv(draft, { ...lenient, allErrors, unicodeRegExp });
+    const open = (more: Options = {}): Ajv => {
+      const compiler = openAjv(draft, { ...lenient, allErrors, unicodeRegExp, ...more });
       makeUniqueItemsLinear(compiler);
       return compiler;
     };
     let shared: Ajv | undefined;
+    let quick: Ajv | undefined;
     return (schema) => {
       // Opening a compiler takes longer than compiling; but ids would meet in it, those of other tools too.
       if (hasId(schema)) return compileWith(open(), schema);
+      if (draft === '2020-12' && isSchema202012(schema)) {
+        quick ??= open({ meta: false, validateSchema: false });
+        const validate = orNothing(quick, schema);
+        if (validate !== undefined) return validate;
+      }
       shared ??= open();
       return compileWith(shared, schema);
     };
   });
+}
+
+/** Undefined for what cannot be used, and for what refers to the meta-schema, which a quick compiler lacks. */
+function orNothing(compiler: Ajv, schema: DataSchema): ValidateFunction | undefined {
+  try {
+    return compileWith(compiler, schema);
+  } catch {
+    return undefined;
+  }
 }
 
 function hasId(schema: DataSchema): boolean {

@@ -26,6 +26,18 @@ export function knownKeys(path: readonly (string | number)[], schema: object): s
   return [...new Set(candidates.flatMap((candidate) => Object.keys(propertiesOf(candidate))))];
 }
 
+/** The JSON types that the schema takes at `path`; none where it names none. */
+export function typesAt(path: readonly (string | number)[], schema: object): ReadonlySet<string> {
+  let candidates = expand([schema], schema);
+  for (const segment of path) candidates = stepInto(candidates, segment, schema);
+  return new Set(
+    candidates.flatMap(({ type, enum: words, const: word }) => {
+      if (type !== undefined) return [type].flat().map(String);
+      return [words ?? [], word ?? []].flat().map((each) => typeof each);
+    }),
+  );
+}
+
 function isKnown(candidates: readonly Subschema[], key: string): boolean {
   return candidates.some((candidate) => Object.hasOwn(propertiesOf(candidate), key));
 }

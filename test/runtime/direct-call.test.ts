@@ -26,7 +26,7 @@ function openAlone(store: LazyStore = lazyStore({ type: 'memory' })): Alone {
     told.push(event);
   };
   onTestFinished(() => store.close());
-  const place = { store, config: '/etc/desk/runtime.yaml', emit, isDurable: false };
+  const place = { store, config: '/etc/desk/runtime.yaml', emit, buildOf: () => '', isDurable: false };
   return { store, told, call: (tool, args, options = {}) => callDirectly({ tool, ...place }, args, options) };
 }
 

@@ -30,3 +30,25 @@ test('a run does not go on with the tools of another config that shares its stor
   await expect(stranger?.pending.approve(id, { by: 'mara' })).rejects.toMatchObject(refusal);
   await expect(desk?.pending.approve(id, { by: 'mara' })).resolves.toMatchObject({ status: 'approved' });
 });
+
+test('a run that began with an overlay does not go on without it, whatever the overlay needs', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'overlaid-'));
+  const [file, over] = ['runtime.yaml', 'over.yaml'].map((name) => join(folder, name));
+  writeFileSync(String(file), runtime('/bin/true').replace('approval: required, ', ''));
+  const overlay = 'spec: {tools: {pay: {approval: {by: [mara]}, description: "${env:DESK}"}}}\n';
+  writeFileSync(String(over), overlay);
+  const env = { ...process.env, DESK: 'one' };
+  const whole = await openRuntime(String(file), { log: false, overlays: [String(over)], env });
+  const part = await openRuntime(String(file), { log: false });
+  onTestFinished(async () => {
+    await whole.close();
+    await part.close();
+  });
+  expect(await whole.tools.call('pay', {})).toMatchObject({ status: 'pending' });
+  const [{ id = '', run_id = '' } = {}] = await whole.pending.list();
+  const refusal = { code: 'USAGE', hint: `Add --config ${file} --config ${over}.` };
+  await expect(part.pending.approve(id, { by: 'eve' })).rejects.toMatchObject(refusal);
+  await expect(part.pending.approve(id, { by: 'mara' })).rejects.toMatchObject(refusal);
+  await expect(part.runs.resume(run_id)).rejects.toMatchObject(refusal);
+  await expect(whole.pending.approve(id, { by: 'mara' })).resolves.toMatchObject({ status: 'approved' });
+});

@@ -37,4 +37,4 @@ for (let index = 0; index < Number(count); index++) {
   await new Promise((resolve) => setImmediate(resolve));
 }
 await book.close();
-store.close();
+await store.close();

@@ -176,9 +176,9 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
   /** results FILE: keeps results without end, and says which were kept. */
   results: async () => {
     const results = await openResultStore({ type: 'sqlite', file });
-    results.createRun(newResultRun('r1'));
+    await results.createRun(newResultRun('r1'));
     for (let number = 1; ; number++) {
-      results.put(newResult('r1', { number, text: JSON.stringify(`${number} `.repeat(100)) }));
+      await results.put(newResult('r1', { number, text: JSON.stringify(`${number} `.repeat(100)) }));
       say(number);
     }
   },
@@ -186,18 +186,18 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
   /** fill-results FILE: keeps results until it fails, and says how many were kept, how it failed, and what can be read. */
   'fill-results': async () => {
     const results = await openResultStore({ type: 'sqlite', file });
-    results.createRun(newResultRun('r1'));
+    await results.createRun(newResultRun('r1'));
     let kept = 0;
     try {
       for (;;) {
-        results.put(newResult('r1', { number: kept + 1, text: JSON.stringify('x'.repeat(3_000)) }));
+        await results.put(newResult('r1', { number: kept + 1, text: JSON.stringify('x'.repeat(3_000)) }));
         kept += 1;
       }
     } catch (error) {
       if (!(error instanceof RuntimeError)) throw error;
       say({ kept, failed: error.code, message: error.message });
     }
-    say({ readable: [...results.records('r1')].length });
+    say({ readable: (await Array.fromAsync(results.records('r1'))).length });
   },
 
   /** claim-results FILE RUN: claims a run of a suite, and waits. */

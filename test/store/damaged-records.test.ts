@@ -44,11 +44,11 @@ function storedTexts(): Texts {
 /** Keeps a run of these texts and reads it back. */
 async function keepAndRead(store: ResultStore, id: string, { header, report, record }: Texts): Promise<void> {
   const about = { name: 'desk', file: '/srv/desk/desk.suite.yaml', fingerprint: 'f', createdAt: 1 };
-  store.createRun({ id, kind: 'suite', ...about, header });
+  await store.createRun({ id, kind: 'suite', ...about, header });
   for (const epoch of [1, 2])
-    store.put({ runId: id, number: 1, epoch, caseId: 'one', digest: 'd', text: record });
-  store.setRunEnd(id, { status: 'failed', report });
-  const run = store.findRun(id);
+    await store.put({ runId: id, number: 1, epoch, caseId: 'one', digest: 'd', text: record });
+  await store.setRunEnd(id, { status: 'failed', report });
+  const run = await store.findRun(id);
   if (run === undefined) throw new Error('the run is not there');
   for await (const read of openStoredRun(store, run).cases()) JSON.stringify(read);
 }
@@ -64,7 +64,7 @@ test.each(['header', 'report', 'record'] as const)(
       const outcome = await outcomeOf(() => keepAndRead(store, `r${index}`, { ...texts, [at]: text }));
       outcomes.add(outcome.startsWith('crashed') ? `${title} ${outcome}` : outcome);
     }
-    store.close();
+    await store.close();
     expect([...outcomes].toSorted()).toEqual(['STORE_FAILED', 'read']);
   },
 );
@@ -78,20 +78,16 @@ test('the error names the part that does not fit', async () => {
   );
 });
 
-test('an answer that is damaged is made anew', () => {
+test('an answer that is damaged is made anew', async () => {
   const adapter: SubjectAdapter = {
     identify: () => 'subject',
     prepare: () => ({ key: 'question', send: () => Promise.reject(new Error('nobody asks')) }),
   };
-  const found = [...damagesOf(stored('answers', 'text')), { title: 'cut', text: '{"text": "a' }].map(
-    ({ text }) => {
-      const entry = openCache({ findAnswer: () => text, keepAnswer: () => {} }, adapter, undefined).entryFor(
-        adapter.prepare({}),
-        1,
-      );
-      const answer = entry.find();
-      return answer === undefined ? 'anew' : `${typeof answer.text} ${Array.isArray(answer.messages)}`;
-    },
-  );
+  const found: string[] = [];
+  for (const { text } of [...damagesOf(stored('answers', 'text')), { title: 'cut', text: '{"text": "a' }]) {
+    const answers = { findAnswer: async () => text, keepAnswer: async () => {} };
+    const answer = await openCache(answers, adapter, undefined).entryFor(adapter.prepare({}), 1).find();
+    found.push(answer === undefined ? 'anew' : `${typeof answer.text} ${Array.isArray(answer.messages)}`);
+  }
   expect(new Set(found)).toEqual(new Set(['anew', 'string true']));
 });

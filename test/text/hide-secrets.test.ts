@@ -105,9 +105,15 @@ test('a text without a secret stays, in one piece and in many', () => {
   );
 });
 
-test('the password in an address is a secret by itself', () => {
-  const hider = createSecretHider(['postgres://desk:tr0ub4dor%263@db/orders']);
+test.each([
+  'postgres://desk:tr0ub4dor%263@db/orders',
+  'postgres://desk:tr0ub4dor%263@db/orders?sslmode=require',
+  'postgres://db/orders?password=tr0ub4dor%263',
+  'postgres:///orders?host=/run/pg&user=desk&password=tr0ub4dor%263&sslmode=disable',
+])('the password in the address %s is a secret by itself', (address) => {
+  const hider = createSecretHider([address]);
   expect(hider.text('pg: tr0ub4dor&3, tr0ub4dor%263')).toBe('pg: [redacted], [redacted]');
+  expect(hider.text('orders of the desk')).toBe('orders of the desk');
 });
 
 test('secrets that are added later are hidden too', () => {

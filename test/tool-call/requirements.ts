@@ -72,3 +72,13 @@ export const consent = section('people.md', [
     'With `idempotent: false` a call that was cut off waits for a person; otherwise it is made again.',
   ],
 ]);
+
+/** Who decides about calls that wait. */
+export const approvers = section('people.md', [
+  [
+    'DS-APPROVER-01',
+    'none',
+    'A decision of somebody whom the approval of a tool does not name has no effect.',
+  ],
+  ['DS-APPROVER-02', 'none', 'Such a decision is refused, and the call waits on.'],
+]);

@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts';
 import { checkResult } from '../../tool-call/after-execution.ts';
 import { unknownTool } from '../../tool-call/before-execution.ts';
 import type { CallableTool } from '../../tool-call/callable-tool.ts';
-import { type DecisionInput, requireDecision } from '../../tool-call/decider.ts';
+import { type DecisionInput, requireDecision, whyNoApprover } from '../../tool-call/decider.ts';
 import { readCheckedArgs, readGivenArgs } from '../../tool-call/tool-args.ts';
 import { toPendingDocument } from './document.ts';
 
@@ -28,7 +28,7 @@ export async function approve(
   decision: DecisionInput & { readonly args?: unknown },
 ): Promise<PendingDocument> {
   const { by, reason, args } = requireDecision(decision);
-  const record = await requirePending(context.store, id);
+  const record = await requireDecidable(context, id, by);
   const editedArgs = args === undefined ? null : readEdited(requireTool(context, record), args);
   return await decide(context.store, record, { kind: 'approved', args: editedArgs, by, reason });
 }
@@ -39,12 +39,16 @@ function readEdited(tool: CallableTool, args: unknown): Json {
 
 /** Rejects a pending call: it fails with REJECTED. Throws as `approve` does. */
 export async function reject(
-  { store }: DecisionContext,
+  context: DecisionContext,
   id: string,
   decision: DecisionInput,
 ): Promise<PendingDocument> {
   const { by, reason } = requireDecision(decision);
-  return await decide(store, await requirePending(store, id), { kind: 'rejected', by, reason });
+  return await decide(context.store, await requireDecidable(context, id, by), {
+    kind: 'rejected',
+    by,
+    reason,
+  });
 }
 
 /**
@@ -57,7 +61,7 @@ export async function respond(
   decision: DecisionInput & { readonly result: unknown },
 ): Promise<PendingDocument> {
   const { by, reason, result } = requireDecision(decision);
-  const record = await requirePending(context.store, id);
+  const record = await requireDecidable(context, id, by);
   if (result === undefined) throw new RuntimeError('USAGE', 'the answer has no `result`');
   const json = Json.from(result);
   const checked = checkResult(requireTool(context, record), ok(json));
@@ -66,6 +70,19 @@ export async function respond(
     throw new RuntimeError('RESULT_INVALID', message, { hint });
   }
   return await decide(context.store, record, { kind: 'responded', result: json, by, reason });
+}
+
+/** The record of a pending call about which this person may decide. Throws as `requirePending` does, and USAGE. */
+async function requireDecidable(
+  { store, tools }: DecisionContext,
+  id: string,
+  by: string,
+): Promise<PendingRecord> {
+  const record = await requirePending(store, id);
+  const tool = tools.get(record.tool);
+  const refusal = tool && whyNoApprover(tool, by);
+  if (refusal !== undefined) throw refusal;
+  return record;
 }
 
 /** The record of a pending call. Throws RUN_UNKNOWN, STORE_FAILED. */

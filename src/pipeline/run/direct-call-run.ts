@@ -24,11 +24,15 @@ export interface PendingDirectCall {
  * is written last, so that nobody can decide before the run is complete. Throws STORE_FAILED.
  */
 export async function storePendingCall(
-  { store, config }: { readonly store: Store; readonly config: string },
+  {
+    store,
+    config,
+    build,
+  }: { readonly store: Store; readonly config: string; readonly build: string | undefined },
   tool: CallableTool,
   { args, result, outcome }: PendingDirectCall,
 ): Promise<PendingCall> {
-  const run = newRun({ kind: 'tool', name: tool.name, file: null, source: '', config, input: args });
+  const run = newRun({ kind: 'tool', name: tool.name, file: null, source: '', config, input: args, build });
   const call = { name: directCallName, tool, args: outcome.args, callId: result.callId };
   const pending = toPendingCall(call, { runId: run.id, outcome, round: 1, previous: null });
   await store.createRun(run);

@@ -14,7 +14,7 @@ export function toRunDocument(
   steps: readonly StepRecord[],
   pendings: readonly PendingRecord[],
 ): RunDocument {
-  const status = run.status === 'running' ? 'pending' : run.status;
+  const status = run.status === 'running' || run.status === 'queued' ? 'pending' : run.status;
   const open = pendings.filter(({ ruling }) => ruling === null);
   return toDocument<RunDocument>({
     run_id: run.id,
@@ -104,6 +104,7 @@ export function toRunInfo(run: RunSummary): RunInfo {
     created_at: iso(run.createdAt),
     updated_at: iso(run.updatedAt),
     pending: run.open,
+    ...(run.lacksWorker === true && { lacks_worker: true }),
   };
 }
 

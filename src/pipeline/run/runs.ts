@@ -19,6 +19,8 @@ export interface RunsContext {
   readonly services: Services;
   /** The RuntimeConfig file, absolute. */
   readonly config: string;
+  /** What workers are to have that go on with a run of a pipeline's text; absent where the store knows no workers. */
+  readonly buildOf?: ((source: string) => string) | undefined;
   /** false: the run is not stored, and its pending calls cannot be decided later. */
   readonly isKept?: boolean;
 }
@@ -38,10 +40,33 @@ export async function startRun(
   { input, ...options }: RunOptions & { readonly input: Json },
 ): Promise<RunDocument> {
   requireInput(pipeline, input);
-  const { name, file, source } = pipeline;
-  const run = newRun({ kind: 'pipeline', name, file, source, config: context.config, input });
+  const run = newPipelineRun(context, pipeline, input);
   await context.store.createRun(run);
   return await workOn(context, { pipeline, id: run.id, isResumed: false }, options);
+}
+
+/** Keeps a run that waits for a worker; resolves to its id. Throws INPUT_INVALID, STORE_FAILED, and USAGE for a store that knows no workers. */
+export async function queueRun(context: RunsContext, pipeline: Pipeline, input: Json): Promise<string> {
+  requireInput(pipeline, input);
+  if (context.store.work === undefined) throw noWorkersError(context.config);
+  const run = newPipelineRun(context, pipeline, input);
+  await context.store.createRun({ ...run, isDispatched: true });
+  return run.id;
+}
+
+/** USAGE: the store of a config is one of a single machine. */
+export function noWorkersError(config: string): RuntimeError {
+  return new RuntimeError('USAGE', `the state store of ${config} knows no workers`, {
+    hint: 'Set spec.state_store to {type: postgres, url_env: DATABASE_URL}: docs/workers.md.',
+  });
+}
+
+function newPipelineRun(
+  { config, buildOf }: Pick<RunsContext, 'config' | 'buildOf'>,
+  { name, file, source }: Pipeline,
+  input: Json,
+): NewRun {
+  return newRun({ kind: 'pipeline', name, file, source, config, input, build: buildOf?.(source) });
 }
 
 /** The record of a new run, with a new id. */
@@ -60,7 +85,11 @@ export async function resumeRun(
 ): Promise<RunDocument> {
   const run = await requireRun(context.store, id);
   if (hasEnded(run)) return await describe(context.store, id);
-  return await workOn(context, { pipeline: toPipeline(run), id, isResumed: true }, options);
+  return await workOn(
+    context,
+    { pipeline: toPipeline(run), id, isResumed: run.status !== 'queued' },
+    options,
+  );
 }
 
 /**
@@ -147,7 +176,8 @@ async function execute(
   const links = record.kind === 'tool' ? [] : services.links;
   const run: RunContext = { ...services, name, notifySession, links, isKept, journal, signal, session };
   const about = { run: id, name };
-  if (isResumed) await store.setRunStatus(id, { status: 'running', at: Date.now() });
+  if (isResumed || record.status === 'queued')
+    await store.setRunStatus(id, { status: 'running', at: Date.now() });
   emit({ type: 'run.started', ...about, isResumed });
   try {
     const end = await runPipeline(run, pipeline, { input: record.input, isResumed });
@@ -172,7 +202,7 @@ async function describe(store: Store, id: string): Promise<RunDocument> {
 }
 
 function hasEnded({ status }: RunRecord): boolean {
-  return status !== 'running' && status !== 'pending';
+  return status !== 'queued' && status !== 'running' && status !== 'pending';
 }
 
 /**

@@ -24,7 +24,7 @@ export function toTimeline(run: RunRecord, { steps, pendings, moments }: History
   return [
     started,
     ...between.map(({ key: _, at, ...entry }) => ({ at: iso(at), ...entry })),
-    ...(run.status === 'running' || run.status === 'pending' ? [] : [ended]),
+    ...(['queued', 'running', 'pending'].includes(run.status) ? [] : [ended]),
   ];
 }
 

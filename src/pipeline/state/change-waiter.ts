@@ -26,16 +26,18 @@ export function openChangeWaiter(
     hasChanged = true;
     sleeper.wake('change');
   });
+  const untilSoonest = () => lastReadAt + POLL_INTERVAL_MS - performance.now();
   const onAbort = () => sleeper.wake('abort');
   signal.addEventListener('abort', onAbort);
   return {
     next: async (due = Number.POSITIVE_INFINITY) => {
       const idle = watch.isLive() ? idleMs : POLL_INTERVAL_MS;
-      if (!hasChanged && !signal.aborted)
-        await sleeper.take(Math.min(idle, due - Date.now() + 1), ['change', 'abort']);
+      const untilDue = due - Date.now() + 1;
+      // What is due by this clock is not always due by that of the store.
+      const pause = untilDue > 0 ? Math.min(idle, untilDue) : untilSoonest();
+      if (!hasChanged && !signal.aborted) await sleeper.take(pause, ['change', 'abort']);
       // A store that others write to all the time is not read as often.
-      const soonest = lastReadAt + POLL_INTERVAL_MS - performance.now();
-      if (hasChanged && !signal.aborted) await sleeper.take(soonest, ['abort']);
+      if (hasChanged && !signal.aborted) await sleeper.take(untilSoonest(), ['abort']);
       if (signal.aborted) throw new RuntimeError('ABORTED', 'the wait for a decision was given up');
       hasChanged = false;
       lastReadAt = performance.now();

@@ -26,7 +26,8 @@ export interface KeyTable {
   endSecret(hash: string, at: number): void;
 }
 
-interface HookSetUse {
+/** A hook set that keys have. */
+export interface HookSetUse {
   readonly hooks: string;
   readonly count: number;
   readonly name: string;
@@ -43,12 +44,12 @@ export function createKeyTable({ prepare }: Preparing): KeyTable {
     `SELECT hooks, COUNT(*) AS count, MIN(name) AS name FROM keys
     WHERE revoked_at IS NULL AND hooks IS NOT NULL GROUP BY hooks ORDER BY hooks`,
   );
-  const insert = prepare(`INSERT INTO keys (${columns}) VALUES (${columns.replaceAll(/\w+/g, ':$&')})`);
-  const byId = prepare(`SELECT ${columns} FROM keys WHERE id = :id`);
+  const insert = prepare(`INSERT INTO keys (${keyColumns}) VALUES (${keyColumns.replaceAll(/\w+/g, ':$&')})`);
+  const byId = prepare(`SELECT ${keyColumns} FROM keys WHERE id = :id`);
   const byName = prepare(
-    `SELECT ${columns} FROM keys WHERE name = :name ORDER BY revoked_at IS NULL DESC, seq DESC LIMIT 1`,
+    `SELECT ${keyColumns} FROM keys WHERE name = :name ORDER BY revoked_at IS NULL DESC, seq DESC LIMIT 1`,
   );
-  const all = prepare(`SELECT ${columns} FROM keys ORDER BY seq`);
+  const all = prepare(`SELECT ${keyColumns} FROM keys ORDER BY seq`);
   const revoke = prepare('UPDATE keys SET revoked_at = :at WHERE id = :id AND revoked_at IS NULL');
   const insertSecret = prepare(
     `INSERT INTO secrets (${secretColumns}, prefix) VALUES (:key, :hash, :hint, :created_at, :expires_at, :prefix)`,
@@ -92,10 +93,11 @@ const limitColumns = {
   budgetTotal: 'budget_total',
 } as const;
 
-const columns = `id, name, models, hooks, ${Object.values(limitColumns).join(', ')}, created_at, expires_at, revoked_at`;
-const secretColumns = 'key, hash, hint, created_at, expires_at';
+export const keyColumns = `id, name, models, hooks, ${Object.values(limitColumns).join(', ')}, created_at, expires_at, revoked_at`;
+export const secretColumns = 'key, hash, hint, created_at, expires_at';
 
-function rowOfKey({ id, name, models, hooks, limits, createdAt, expiresAt, revokedAt }: KeyRecord) {
+/** A key as its row. */
+export function rowOfKey({ id, name, models, hooks, limits, createdAt, expiresAt, revokedAt }: KeyRecord) {
   return {
     ...{ id, name, hooks, created_at: createdAt, expires_at: expiresAt, revoked_at: revokedAt },
     models: models === null ? null : JSON.stringify(models),
@@ -108,7 +110,8 @@ function rowOfKey({ id, name, models, hooks, limits, createdAt, expiresAt, revok
   };
 }
 
-function keyOfRow(row: Row): KeyRecord {
+/** Throws Damaged, as `secretOfRow`. */
+export function keyOfRow(row: Row): KeyRecord {
   return {
     id: textOf(row, 'id'),
     name: textOf(row, 'name'),
@@ -144,7 +147,7 @@ function parse(text: string): unknown {
   }
 }
 
-function secretOfRow(row: Row): SecretRecord {
+export function secretOfRow(row: Row): SecretRecord {
   return {
     keyId: textOf(row, 'key'),
     hash: textOf(row, 'hash'),

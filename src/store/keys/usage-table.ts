@@ -46,7 +46,7 @@ export function createUsageTable({ prepare }: Preparing): UsageTable {
     },
     find: (key, period) => {
       const row = one.get({ key, period });
-      return row === undefined ? { period, ...nothing } : usageOfRow(row);
+      return row === undefined ? { period, ...noUsage } : usageOfRow(row);
     },
   };
 }
@@ -58,9 +58,11 @@ function sumOf(column: string): string {
   return `${column} = MIN(${MAX_AMOUNT}, ${column} + excluded.${column})`;
 }
 
-const nothing = { calls: 0, inputTokens: 0, outputTokens: 0, cost: 0, estimated: 0 };
+/** Of a period in which nothing was used. */
+export const noUsage = { calls: 0, inputTokens: 0, outputTokens: 0, cost: 0, estimated: 0 };
 
-function usageOfRow(row: Row): UsageRecord {
+/** Throws Damaged. */
+export function usageOfRow(row: Row): UsageRecord {
   return {
     period: textOf(row, 'period'),
     calls: numberOf(row, 'calls'),

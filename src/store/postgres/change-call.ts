@@ -47,7 +47,7 @@ function valuesOf(change: Change): readonly unknown[] {
   switch (change.what) {
     case 'create_run': {
       const { kind, name, file, source, config, input, created_at } = change.run;
-      return [kind, name, file, source, config, input, created_at];
+      return [kind, name, file, source, config, input, created_at, change.build, change.isDispatched];
     }
     case 'begin_step': {
       const { step, at, unlessCancelled } = change.step;

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { numberOf } from '../sqlite/row.ts';
 import type { Claim } from '../store.ts';
 import { checkRunId } from '../store-rules.ts';
-import type { Link } from './client.ts';
+import type { Link } from './connection/client.ts';
+import { endSession } from './connection/session.ts';
 
 /** The runs that are claimed here. */
 export interface Claims {
@@ -89,7 +90,7 @@ export function createClaims({ holder, run, attempt, beatMs, hungMs }: ClaimsOpt
     epochOf: (runId) => held.get(runId)?.epoch ?? null,
     held: () => [...held.keys()],
     restore: async (link, lost) => {
-      await link.query({ text: endSession, values: [lost.pid, lost.backendStart] });
+      await endSession(link, lost);
       if (held.size === 0) return;
       await introduce(link, holder);
       for (const [runId, claim] of held)
@@ -105,9 +106,6 @@ export function createClaims({ holder, run, attempt, beatMs, hungMs }: ClaimsOpt
     },
   };
 }
-
-const endSession =
-  'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2::timestamptz';
 
 const leave = `WITH gone AS (DELETE FROM signalbox.claims WHERE holder = $1), left_by AS (DELETE FROM signalbox.holders WHERE id = $1)
 SELECT pg_advisory_unlock_all()`;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreWatch } from '../store.ts';
-import type { Address } from './address.ts';
-import { connect, type Link } from './client.ts';
+import type { Address } from './connection/address.ts';
+import { connect, type Link } from './connection/client.ts';
 
 /** Tells of decisions that any process makes, over a connection of its own, which is made for the first who wants to know. */
 export interface Listener {

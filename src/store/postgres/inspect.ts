@@ -1,8 +1,8 @@
 import { numberOf } from '../sqlite/row.ts';
-import type { Address } from './address.ts';
-import { connect, type Link } from './client.ts';
-import { findVersion, migrations } from './migrations.ts';
-import { toPostgresError } from './postgres-error.ts';
+import type { Address } from './connection/address.ts';
+import { connect, type Link } from './connection/client.ts';
+import { toPostgresError } from './connection/postgres-error.ts';
+import { findVersion, migrations } from './layout/migrations.ts';
 
 /** What a Postgres store is found to be, looked at from outside. */
 export interface PostgresState {
@@ -34,7 +34,7 @@ export async function inspectPostgres(address: Address): Promise<PostgresState> 
 async function countWaiting(link: Link): Promise<PostgresState['waiting']> {
   const [row = {}] = await link.query({
     text: `SELECT (SELECT count(*) FROM signalbox.pendings WHERE ruling IS NULL) AS calls,
-      (SELECT count(*) FROM signalbox.runs WHERE status IN ('running', 'pending')) AS runs`,
+      (SELECT count(*) FROM signalbox.runs WHERE status IN ('queued', 'running', 'pending')) AS runs`,
   });
   return { calls: numberOf(row, 'calls'), runs: numberOf(row, 'runs') };
 }

@@ -2,13 +2,13 @@ import { RuntimeError, toFault } from '../../errors.ts';
 import { DamagedError } from '../sqlite/row.ts';
 import type { Answer, Change } from '../sqlite/write/change.ts';
 import { unknownRunError } from '../store-rules.ts';
-import type { Address } from './address.ts';
 import { type FunctionCall, toCall, toStatement } from './change-call.ts';
-import type { Link } from './client.ts';
+import type { Address } from './connection/address.ts';
+import type { Link } from './connection/client.ts';
+import { poolerError } from './connection/pooler.ts';
+import { transact } from './connection/session.ts';
 import { lostClaimError } from './lost-claim.ts';
-import { poolerError } from './pooler.ts';
 import { fromKept, readAnswer } from './rows.ts';
-import { transact } from './session.ts';
 
 export interface ChangeMaker {
   readonly address: Address;

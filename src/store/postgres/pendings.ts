@@ -2,7 +2,7 @@ import type { PendingDecision, PendingRecord } from '../../contract/approval.ts'
 import { decisionToRow, recordFromRow } from '../sqlite/pending-table.ts';
 import { DamagedError, textOf } from '../sqlite/row.ts';
 import type { Store } from '../store.ts';
-import type { Link } from './client.ts';
+import type { Link } from './connection/client.ts';
 import { fromKept, readAnswer, toKept, toKeptOrNull } from './rows.ts';
 
 /** A decision, and what tells it from any other. */

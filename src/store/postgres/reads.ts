@@ -5,7 +5,8 @@ import { runFromRow, statusFromRow, summaryFromRow } from '../sqlite/run-table.t
 import { entryFromRow, stepFromRow } from '../sqlite/step-table.ts';
 import { checked } from '../sqlite/text-table.ts';
 import type { RunFilter, RunHistoryEntry, RunRecord, RunSummary, StepRecord } from '../store.ts';
-import type { Link } from './client.ts';
+import type { Link } from './connection/client.ts';
+import { isDue } from './layout/work.ts';
 import { fromKept, toKept, withChecksum } from './rows.ts';
 
 /** Reads a long text of a run. Throws STORE_FAILED. */
@@ -36,13 +37,15 @@ export async function listRuns(link: Link, filter: RunFilter, load: TextLoader):
 }
 
 /** Without what may be long in them. */
-export async function summarizeRuns(link: Link, filter: RunFilter): Promise<RunSummary[]> {
-  const rows = await link.query({ text: `${summaries} ${newest}`, values: valuesOf(filter) });
+export async function summarizeRuns(link: Link, filter: RunFilter, hungMs: number): Promise<RunSummary[]> {
+  const rows = await link.query({ text: `${summaries} ${newest}`, values: [...valuesOf(filter), hungMs] });
   return rows.map((row) => summaryFromRow(fromKept(row)));
 }
 
 const summaries = `SELECT id, kind, name, file, status, created_at, updated_at,
-    (SELECT count(*) FROM signalbox.pendings WHERE run_id = runs.id AND ruling IS NULL) AS open
+    (SELECT count(*) FROM signalbox.pendings WHERE run_id = runs.id AND ruling IS NULL) AS open,
+    ${isDue} AND NOT EXISTS (SELECT 1 FROM signalbox.workers AS w WHERE runs.build = ANY (w.builds)
+      AND w.seen_at > clock_timestamp() - $3::bigint * interval '1 millisecond') AS lacks_worker
   FROM signalbox.runs AS runs`;
 const newest = 'WHERE ($1::text IS NULL OR status = $1) ORDER BY seq DESC LIMIT $2';
 

@@ -1,24 +1,21 @@
-import { randomUUID } from 'node:crypto';
-import { callToRow, recordFromRow } from '../sqlite/pending-table.ts';
 import { toKeptRecord } from '../sqlite/record-parts.ts';
 import { numberOf, type Row } from '../sqlite/row.ts';
-import { changeToRow, runToRow } from '../sqlite/run-table.ts';
-import { OUTPUT } from '../sqlite/text-table.ts';
 import type { Change } from '../sqlite/write/change.ts';
 import type { Store } from '../store.ts';
-import { checkRunId, duplicateRunError } from '../store-rules.ts';
-import type { Address } from './address.ts';
 import type { Claims } from './claims.ts';
-import type { Link } from './client.ts';
+import type { Address } from './connection/address.ts';
+import type { Link } from './connection/client.ts';
 import * as pendings from './pendings.ts';
 import * as reads from './reads.ts';
-import type { TextReader } from './text-reader.ts';
+import type { TextReader } from './texts/text-reader.ts';
 
 /** What the methods of a store are made of. */
 export interface StoreParts {
   readonly address: Address;
   readonly claims: Claims;
   readonly texts: TextReader;
+  /** After how long without a sign of life a process is taken for gone, in ms. */
+  readonly hungMs: number;
   /** Work on the connection, after everything that was asked for before. Rejects with STORE_FAILED. */
   run<Result>(work: (link: Link) => Promise<Result>): Promise<Result>;
   /** Resolves when the change is made and on the server's disk. Rejects with STORE_FAILED and what refuses the change. */
@@ -27,35 +24,15 @@ export interface StoreParts {
 
 /** The methods over runs. */
 export function runMethods({
-  address,
   claims,
   texts,
   run: inTurn,
-  change,
-}: StoreParts): Pick<
-  Store,
-  'createRun' | 'findRun' | 'findRunStatus' | 'listRuns' | 'setRunStatus' | 'prune'
-> {
+}: StoreParts): Pick<Store, 'findRun' | 'findRunStatus' | 'listRuns' | 'prune'> {
   const load = loaderOf(texts);
   return {
-    createRun: async (run) => {
-      checkRunId(run.id);
-      const made = await change({ what: 'create_run', runId: run.id, run: runToRow(run) });
-      if (numberOf(made, 'is_new') === 0) throw duplicateRunError(run.id, address.location);
-    },
     findRun: (id) => inTurn((link) => reads.findRun(link, id, load)),
     findRunStatus: (id) => inTurn((link) => reads.findStatus(link, id)),
     listRuns: (filter = {}) => inTurn((link) => reads.listRuns(link, filter, load)),
-    setRunStatus: async (id, wanted) => {
-      const { status, at } = wanted;
-      const output = wanted.output
-        ? toKeptRecord(wanted.output, { runId: id, step: OUTPUT }).record
-        : wanted.output;
-      const row = changeToRow(wanted, output?.text);
-      const outputParts = output === undefined ? undefined : (output?.parts ?? null);
-      const made = await change({ what: 'set_status', runId: id, change: { status, at, row, outputParts } });
-      return numberOf(made, 'stands') === 1;
-    },
     prune: async (before) => {
       let removed = 0;
       for (let behind = 0; ; ) {
@@ -79,12 +56,8 @@ export function stepMethods({
   texts,
   run: inTurn,
   change,
-}: StoreParts): Pick<Store, 'beginStep' | 'endStep' | 'listSteps' | 'readText' | 'listHistory'> {
+}: StoreParts): Pick<Store, 'endStep' | 'listSteps' | 'readText' | 'listHistory'> {
   return {
-    beginStep: async (runId, step, at, { unlessCancelled = false } = {}) => {
-      const made = await change({ what: 'begin_step', runId, step: { step, at, unlessCancelled } });
-      return { attempt: numberOf(made, 'attempts') };
-    },
     endStep: async (runId, step, outcome, at) => {
       const { record, fresh } = toKeptRecord(outcome, { runId, step });
       await change({ what: 'end_step', runId, step: { step, outcome: record, at } });
@@ -106,28 +79,16 @@ function loaderOf(texts: TextReader): reads.TextLoader {
 /** The methods over calls that wait for a person. */
 export function pendingMethods({
   run: inTurn,
-  change,
-}: StoreParts): Pick<
-  Store,
-  'summarizeRuns' | 'addPending' | 'decide' | 'findPending' | 'listPendings' | 'listExpired'
-> {
+  hungMs,
+}: StoreParts): Pick<Store, 'summarizeRuns' | 'findPending' | 'listPendings' | 'listExpired'> {
   const afterExpiry = <Result>(at: number, work: (link: Link) => Promise<Result>): Promise<Result> =>
     inTurn(async (link) => {
       await pendings.expireDue(link, at);
       return await work(link);
     });
   return {
-    addPending: async (call) => {
-      const { id, runId, createdAt: at } = call;
-      const added = await change({ what: 'add_pending', runId, call: { id, at, row: callToRow(call) } });
-      return recordFromRow(added);
-    },
-    decide: (id, ruling, at) => {
-      const token = randomUUID();
-      return inTurn((link) => pendings.decide(link, { id, ruling, at, token }));
-    },
     findPending: (id, at) => afterExpiry(at, (link) => pendings.findPending(link, id)),
-    summarizeRuns: (filter, at) => afterExpiry(at, (link) => reads.summarizeRuns(link, filter)),
+    summarizeRuns: (filter, at) => afterExpiry(at, (link) => reads.summarizeRuns(link, filter, hungMs)),
     listPendings: (filter, at) => afterExpiry(at, (link) => pendings.listPendings(link, filter)),
     listExpired: (at) => afterExpiry(at, (link) => pendings.runsExpired(link)),
   };

@@ -39,7 +39,8 @@ export function createResultRunTable(prepare: (sql: string) => Statement) {
 const kinds: readonly ResultKind[] = ['suite', 'shadow'];
 const ends: readonly RunEnd[] = ['running', 'passed', 'failed', 'error', 'interrupted'];
 
-function runFromRow(row: Row): ResultRun {
+/** Throws Damaged. */
+export function runFromRow(row: Row): ResultRun {
   return {
     id: textOf(row, 'id'),
     kind: enumOf(row, 'kind', kinds),

@@ -1,4 +1,4 @@
-import type { NewResult, StoredResult } from '../result-store.ts';
+import type { NewResult, StoredResult } from '../new-result.ts';
 import { numberOf, type Row, textOf, verifyChecksum } from './row.ts';
 import type { Statement } from './statement.ts';
 
@@ -52,7 +52,8 @@ const pageOf = `${select} WHERE ${ofRun} AND (number, epoch) > (:number, :epoch)
 // Few, because a result may be large: what this saves is a transaction for each row.
 const inOrder = 'ORDER BY number, epoch LIMIT 32';
 
-function resultFromRow(row: Row): StoredResult {
+/** The row, with the checksum that its text has now as `actual`. Throws Damaged. */
+export function resultFromRow(row: Row): StoredResult {
   verifyChecksum(row, 'case_id');
   return {
     number: numberOf(row, 'number'),

@@ -62,7 +62,7 @@ export function createRunTable({ prepare }: Preparing) {
 }
 
 const ended = endedStatuses.map((status) => `'${status}'`).join();
-const statuses: readonly RunStatus[] = ['running', 'pending', ...endedStatuses];
+const statuses: readonly RunStatus[] = ['queued', 'running', 'pending', ...endedStatuses];
 const runKinds: readonly NewRun['kind'][] = ['pipeline', 'tool'];
 
 /** The status of a run. Throws Damaged. */
@@ -98,6 +98,7 @@ export function summaryFromRow(row: Row): RunSummary {
     createdAt: numberOf(row, 'created_at'),
     updatedAt: numberOf(row, 'updated_at'),
     open: numberOf(row, 'open'),
+    ...(row['lacks_worker'] === true && { lacksWorker: true }),
   };
 }
 
@@ -120,5 +121,6 @@ export function runFromRow(row: Row, outputOf: OutputReader): RunRecord {
     output: (output === null ? undefined : outputOf(textOf(row, 'id'), output)) ?? jsonOrNull(row, 'output'),
     error: faultOrNull(row, 'error'),
     updatedAt: numberOf(row, 'updated_at'),
+    ...(typeof row['build'] === 'string' && { build: row['build'] }),
   };
 }

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import type { RuntimeConfig } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { secretsOf } from '../../../src/runtime/stages/config-secrets.ts';
-import { readAddress } from '../../../src/store/postgres/address.ts';
+import { readAddress } from '../../../src/store/postgres/connection/address.ts';
+import { createSecretHider } from '../../../src/text/hide-secrets.ts';
 import { workspace } from '../../surface/cli/command-line.ts';
 
 const read = (url: string) => readAddress('DB', { DB: url, PGHOST: 'elsewhere', PGPASSWORD: 'another' });
@@ -42,9 +43,12 @@ test.each([
   expect(() => read(`postgres://me:hidden-part@h/d?${parameters}`)).toThrow(why);
 });
 
-test('the address and its password are hidden wherever Signalbox hides secrets', () => {
-  const folder = workspace('state_store: {type: postgres, url_env: DB}');
-  const config: RuntimeConfig | undefined = loadConfig(`${folder}/runtime.yaml`, '').config;
-  const address = 'postgres://me:p%40ss-word@h/d';
-  expect(config && secretsOf(config, { DB: address })).toEqual([address, 'p%40ss-word', 'p@ss-word']);
-});
+test.each(['postgres://me:p%40ss-word@h/d', 'postgres://h/d?user=me&password=p%40ss-word'])(
+  'the address %s and its password are hidden wherever Signalbox hides secrets',
+  (address) => {
+    const folder = workspace('state_store: {type: postgres, url_env: DB}');
+    const config: RuntimeConfig | undefined = loadConfig(`${folder}/runtime.yaml`, '').config;
+    const hider = createSecretHider(config ? secretsOf(config, { DB: address }) : []);
+    expect(hider.text(`${address} p%40ss-word p@ss-word`)).toBe('[redacted] [redacted] [redacted]');
+  },
+);

@@ -1,33 +1,19 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openPostgresStore } from '../../../src/store/postgres-store.ts';
 import { newRun } from '../examples.ts';
 import { start } from '../processes.ts';
-import { addressOf, hasPostgres, startServer, type TestServer } from './server.ts';
-
-const mayCut =
-  hasPostgres &&
-  process.platform === 'linux' &&
-  spawnSync('unshare', ['--net', 'sh', '-c', 'ip link set lo up && nsenter --version && setpriv --version'])
-    .status === 0;
+import { mayCut, openNetwork } from './network.ts';
+import { addressOf, type TestServer } from './server.ts';
 
 describe.runIf(mayCut)('a machine whose network is gone (needs root, iproute2 and Postgres)', () => {
-  /** A network of its own, as long as this process lives. */
-  const network = spawn('unshare', ['--net', 'sleep', '120'], { stdio: 'ignore' });
-  const inside = ['nsenter', '-t', `${network.pid}`, '-n'];
-  const setNetwork = (state: 'up' | 'down') =>
-    spawnSync(inside[0] ?? '', [...inside.slice(1), 'ip', 'link', 'set', 'lo', state]);
+  const network = openNetwork();
   let server: TestServer;
   beforeAll(async () => {
-    setNetwork('up');
-    const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
-    server = await startServer({ prefix: [...inside, ...nobody] });
+    server = await network.startServer();
   });
   afterAll(async () => {
     await server?.remove();
-    network.kill('SIGKILL');
-    await once(network, 'exit');
+    await network.remove();
   });
 
   test('its run is claimed by another in seconds, without anybody having to end its session', async () => {
@@ -36,12 +22,11 @@ describe.runIf(mayCut)('a machine whose network is gone (needs root, iproute2 an
     const store = await openPostgresStore(addressOf(server.socketUrl(database)), { hungMs: 600_000 });
     onTestFinished(() => store.close());
     await store.createRun(newRun('r1'));
-    const holder = start(['claim', tcp, 'r1'], inside);
+    const holder = start(['claim', tcp, 'r1'], network.inside);
     const { claimed, sleeper } = JSON.parse((await holder.next()) ?? '');
     onTestFinished(() => void process.kill(sleeper, 'SIGKILL'));
     expect([claimed, await store.claimRun('r1')]).toEqual([true, undefined]);
-    // Nothing is said to anybody: no FIN, no RST.
-    setNetwork('down');
+    network.cut();
     const cutAt = performance.now();
     await expect
       .poll(async () => (await store.claimRun('r1')) !== undefined, { timeout: 60_000, interval: 200 })

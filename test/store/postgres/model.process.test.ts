@@ -18,7 +18,7 @@ describe.runIf(hasPostgres)(`in Postgres${unlessMissing}`, () => {
   });
 
   test('however several connections add, decide, look, end and reopen at once, a call has one decision, and all are told which', async () => {
-    const address = addressOf(await server.newUrl());
+    const address = addressOf(await server.newUrl('socket', 'caller'));
     const openAnother = async () => {
       const store = await openPostgresStore(address);
       onTestFinished(() => store.close());

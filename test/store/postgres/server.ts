@@ -14,23 +14,36 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { type Address, readAddress } from '../../../src/store/postgres/address.ts';
+import { type Address, readAddress } from '../../../src/store/postgres/connection/address.ts';
 
 const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
-const binaries = versions
-  .map((version) => `/usr/lib/postgresql/${version}/bin`)
-  .findLast((folder) => existsSync(join(folder, 'initdb')));
+const debian = versions.map((version) => `/usr/lib/postgresql/${version}/bin`);
+/** Another version than Debian's, where its folder is named. */
+const chosen = process.env['POSTGRES_BIN'];
+const binaries = (chosen === undefined ? debian : [chosen]).findLast((folder) =>
+  existsSync(join(folder, 'initdb')),
+);
 
 /** Whether this machine has Debian's Postgres; the name of a group of tests that says so. */
 export const hasPostgres = binaries !== undefined;
 export const unlessMissing = hasPostgres ? '' : ' (skipped: there is no /usr/lib/postgresql/*/bin/initdb)';
 
+/** The path of a program of that Postgres. */
+export function programOf(name: string): string {
+  return join(binaries ?? '', name);
+}
+
+/** Whose clock calls expire by: that of the server, or, for tests that give times, that of the caller. */
+type Clock = 'server' | 'caller';
+
 /** A server of the tests' own, on a Unix socket and on loopback. */
 export interface TestServer {
   readonly port: number;
+  /** Of its socket. */
+  readonly folder: string;
   /** The address of a new database without tables: over the socket, or with a password over TCP. */
-  newUrl(by?: 'socket' | 'tcp'): Promise<string>;
-  /** The address, over the socket, of the database that `name` names, in which there is nothing. */
+  newUrl(by?: 'socket' | 'tcp', clock?: Clock): Promise<string>;
+  /** The address, over the socket, of the database that `name` names, in which there is nothing; with the clock of the caller. */
   emptyUrl(name: string): Promise<string>;
   /** The address of a database over the socket. */
   socketUrl(name: string): string;
@@ -48,22 +61,31 @@ export const password = 'p@ss/wörd-of-the-tests';
 export interface ServerOptions {
   /** A program, with its arguments, that starts the server as root and makes it nobody. */
   readonly prefix?: readonly string[];
+  /** Settings of the server, beside those that make it quick and forgetful. */
+  readonly settings?: Readonly<Record<string, string | number>>;
+  /** Where its folder is made; in memory where there is a place for that. */
+  readonly parent?: string;
 }
 
+const inMemory = existsSync('/dev/shm') ? '/dev/shm' : '/tmp';
+
 /** Makes and starts a server, which forgets what it is told when the machine fails: no test lets it. */
-export async function startServer({ prefix = [] }: ServerOptions = {}): Promise<TestServer> {
+export async function startServer({
+  prefix = [],
+  settings = {},
+  parent = inMemory,
+}: ServerOptions = {}): Promise<TestServer> {
   // Postgres does not run as root, and nobody else may look into the folder for temporary files.
   const isRoot = process.getuid?.() === 0;
   const owner = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
-  const folder = mkdtempSync(existsSync('/dev/shm') ? '/dev/shm/signalbox-pg-' : '/tmp/signalbox-pg-');
+  const folder = mkdtempSync(join(parent, 'signalbox-pg-'));
   const [data, log, secret] = [join(folder, 'data'), join(folder, 'log'), join(folder, 'secret')];
   writeFileSync(secret, password);
   if (isRoot) for (const path of [folder, secret]) chownSync(path, NOBODY, NOBODY);
-  const program = (name: string) => join(binaries ?? '', name);
-  const made = ['-D', data, '-U', 'tester', '--locale=C', '-E', 'UTF8', '-N', '--no-instructions'];
+  const made = ['-D', data, '-U', 'tester', '--locale=C', '-E', 'UTF8', '-N'];
   const auth = ['--auth-local=trust', '--auth-host=scram-sha-256', `--pwfile=${secret}`];
   const env = { PATH: process.env['PATH'] ?? '', TZ: 'UTC' };
-  execFileSync(program('initdb'), [...made, ...auth], { ...owner, env, stdio: 'ignore', cwd: '/' });
+  execFileSync(programOf('initdb'), [...made, ...auth], { ...owner, env, stdio: 'ignore', cwd: '/' });
   const port = await freePort();
   let child: ChildProcess | undefined;
   let count = 0;
@@ -77,10 +99,15 @@ export async function startServer({ prefix = [] }: ServerOptions = {}): Promise<
     }
   };
   const start = async () => {
-    const options = { listen_addresses: '127.0.0.1', unix_socket_directories: folder, ...settings };
+    const options = {
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: folder,
+      ...forgetful,
+      ...settings,
+    };
     const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const output = openSync(log, 'a');
-    const [command = '', ...args] = [...prefix, program('postgres'), '-D', data, '-p', `${port}`, ...flags];
+    const [command = '', ...args] = [...prefix, programOf('postgres'), '-D', data, '-p', `${port}`, ...flags];
     const user = prefix.length === 0 ? owner : {};
     child = spawn(command, args, { ...user, env, cwd: '/', stdio: ['ignore', output, output] });
     for (let tries = 0; tries < 400; tries++) {
@@ -103,19 +130,23 @@ export async function startServer({ prefix = [] }: ServerOptions = {}): Promise<
   const urlOf = (name: string) =>
     `postgres:///${name}?host=${encodeURIComponent(folder)}&port=${port}&user=tester`;
   const known = new Set<string>();
+  const create = async (name: string, clock: Clock) => {
+    await ask(`CREATE DATABASE ${name}`);
+    if (clock === 'caller') await ask(`ALTER DATABASE ${name} SET signalbox.clock = 'caller'`);
+  };
   return {
-    ...{ port, ask, start, stop, socketUrl: urlOf },
+    ...{ port, folder, ask, start, stop, socketUrl: urlOf },
     // A database takes half a second to make.
     emptyUrl: async (name) => {
       if (known.has(name)) await ask(removeAll, name);
-      else await ask(`CREATE DATABASE ${name}`);
+      else await create(name, 'caller');
       known.add(name);
       return urlOf(name);
     },
-    newUrl: async (by = 'socket') => {
+    newUrl: async (by = 'socket', clock = 'server') => {
       count += 1;
       const name = `t${count}`;
-      await ask(`CREATE DATABASE ${name}`);
+      await create(name, clock);
       return by === 'socket'
         ? urlOf(name)
         : `postgres://tester:${encodeURIComponent(password)}@127.0.0.1:${port}/${name}`;
@@ -127,11 +158,23 @@ export async function startServer({ prefix = [] }: ServerOptions = {}): Promise<
   };
 }
 
-const NOBODY = 65_534;
+/** The user that has nothing. */
+export const NOBODY = 65_534;
 
-const removeAll = 'DELETE FROM signalbox.runs; DELETE FROM signalbox.claims; DELETE FROM signalbox.holders';
+const removeAll = [
+  'runs',
+  'claims',
+  'holders',
+  'gateway_keys',
+  'gateway_usage',
+  'gateway_rates',
+  'gateway_leases',
+  'gateway_replicas',
+]
+  .map((table) => `DELETE FROM signalbox.${table}`)
+  .join('; ');
 
-const settings = {
+const forgetful = {
   fsync: 'off',
   full_page_writes: 'off',
   shared_buffers: '16MB',
@@ -145,7 +188,8 @@ export function addressOf(url: string): Address {
   return readAddress('DATABASE_URL', { DATABASE_URL: url });
 }
 
-async function freePort(): Promise<number> {
+/** A port of loopback that nobody has just now. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

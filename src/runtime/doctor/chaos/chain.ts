@@ -38,12 +38,12 @@ export function chainAround(
 ): Chain {
   const consents = new Map<string, string>();
   const hooks = entries.hooks.flatMap((entry) => {
-    if (entry === subject.native) return [withBinding(entry, replacement)];
+    if (entry === subject.native) return [heard(withBinding(entry, replacement))];
     const { name, mode, hook, phases } = entry.config;
     const isAsked = hook === moment.native?.hook && phases.some((phase) => phase === moment.native?.phase);
     if (mode !== 'filter' || !isAsked || name === subject.name) return [];
     consents.set(name, nativeConsent);
-    return [entry];
+    return [heard(entry)];
   });
   const foreign = entries.foreign.flatMap((entry) => {
     if (entry === subject.foreign) return [atPoint(entry, { point: moment.name, replacement, trials })];
@@ -68,6 +68,12 @@ function withBinding(entry: Entries['hooks'][number], { binding }: Replacement):
   return binding === undefined
     ? entry
     : { ...entry, resolved: { ...resolved, binding: binding(resolved.binding) } };
+}
+
+/** The hook as one that hears of every event, whatever its `match` says. */
+function heard(entry: Entries['hooks'][number]): Entries['hooks'][number] {
+  const { match: _match, ...config } = entry.config;
+  return { ...entry, config };
 }
 
 interface Placing {

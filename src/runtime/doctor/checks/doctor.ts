@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { hostEnv } from '../../../binding/env.ts';
+import { environmentOf, hostEnv } from '../../../binding/env.ts';
 import type { RuntimeConfig } from '../../../config/config.ts';
 import { type LoadedConfig, loadConfig } from '../../../config/load.ts';
 import { toRuntimeError } from '../../../errors.ts';
@@ -14,7 +14,7 @@ import { checkMachine } from './machine.ts';
 import { checkEndpoints, checkListen, checkProviders } from './services.ts';
 import { checkState } from './state.ts';
 
-export interface DoctorOptions extends Pick<RuntimeOptions, 'env' | 'launcher'> {
+export interface DoctorOptions extends Pick<RuntimeOptions, 'env' | 'launcher' | 'overlays'> {
   /** Of this Signalbox. */
   readonly version: string;
   /** Whether somebody has named the file, which must be there then. */
@@ -28,7 +28,8 @@ export interface DoctorOptions extends Pick<RuntimeOptions, 'env' | 'launcher'> 
  */
 export async function runDoctor(file: string, options: DoctorOptions): Promise<readonly Check[]> {
   const env = options.env ?? hostEnv();
-  const loaded = options.isNamed || existsSync(file) ? loadConfig(file, env['PATH'] ?? '') : undefined;
+  const read = { env, overlays: options.overlays ?? [] };
+  const loaded = options.isNamed || existsSync(file) ? loadConfig(file, env['PATH'] ?? '', read) : undefined;
   const machine = await checkMachine(options.version, env);
   if (loaded === undefined) {
     const hint = 'Name one, or make one with `signalbox init`.';
@@ -37,7 +38,10 @@ export async function runDoctor(file: string, options: DoctorOptions): Promise<r
       ...machine,
     ];
   }
-  const ofConfig = loaded.config === undefined ? [] : await checkConfig(loaded.config, options, env);
+  const ofConfig =
+    loaded.config === undefined
+      ? []
+      : await checkConfig(loaded.config, options, environmentOf(loaded.config, env));
   return [...problemsOf(file, loaded, ofConfig), ...ofConfig, ...machine];
 }
 

@@ -1,6 +1,6 @@
 import type { HostEnv } from '../../../binding/env.ts';
 import { toRuntimeError } from '../../../errors.ts';
-import { readAddress } from '../../../store/postgres/address.ts';
+import { readAddress } from '../../../store/postgres/connection/address.ts';
 import { inspectPostgres, type PostgresState } from '../../../store/postgres/inspect.ts';
 import { formatCount } from '../../../text/format-count.ts';
 import { type Check, found } from './check.ts';

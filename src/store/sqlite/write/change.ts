@@ -7,7 +7,14 @@ import type { RecordParts } from '../text-table.ts';
 
 /** What is written while a run goes on, as plain data, so that another thread can write it. */
 export type Change =
-  | { readonly what: 'create_run'; readonly runId: string; readonly run: Values }
+  | {
+      readonly what: 'create_run';
+      readonly runId: string;
+      readonly run: Values;
+      /** What a store of many machines keeps beside. */
+      readonly build: string | null;
+      readonly isDispatched: boolean;
+    }
   | { readonly what: 'begin_step'; readonly runId: string; readonly step: StepBegin }
   | { readonly what: 'end_step'; readonly runId: string; readonly step: StepEnd }
   | { readonly what: 'add_pending'; readonly runId: string; readonly call: PendingRow }

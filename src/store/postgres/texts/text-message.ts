@@ -1,8 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { Fault } from '../../errors.ts';
-import type { TextPlace } from '../kept-text.ts';
-import type { Row } from '../sqlite/row.ts';
-import type { Address } from './address.ts';
+import type { Fault } from '../../../errors.ts';
+import type { TextPlace } from '../../kept-text.ts';
+import type { Row } from '../../sqlite/row.ts';
+import type { Address } from '../connection/address.ts';
 
 /** What the thread that reads texts is started with. */
 export interface TextThreadData {

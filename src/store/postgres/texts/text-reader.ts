@@ -1,14 +1,14 @@
 import { extname } from 'node:path';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-import { RuntimeError } from '../../errors.ts';
-import type { TextPlace } from '../kept-text.ts';
-import { DamagedError } from '../sqlite/row.ts';
-import { checked } from '../sqlite/text-table.ts';
-import { closedStoreError } from '../store-rules.ts';
-import type { Address } from './address.ts';
-import { toPostgresError } from './postgres-error.ts';
-import { fromKept, withChecksum } from './rows.ts';
+import { RuntimeError } from '../../../errors.ts';
+import type { TextPlace } from '../../kept-text.ts';
+import { DamagedError } from '../../sqlite/row.ts';
+import { checked } from '../../sqlite/text-table.ts';
+import { closedStoreError } from '../../store-rules.ts';
+import type { Address } from '../connection/address.ts';
+import { toPostgresError } from '../connection/postgres-error.ts';
+import { fromKept, withChecksum } from '../rows.ts';
 import type { TextReply, TextRequest, TextThreadData } from './text-message.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { RuntimeError } from '../../errors.ts';
-import { DamagedError } from '../sqlite/row.ts';
+import { RuntimeError } from '../../../errors.ts';
+import { DamagedError } from '../../sqlite/row.ts';
 import type { Address } from './address.ts';
 
 /** Postgres's five characters for what went wrong, or Node's name of an error of the network. */
@@ -14,7 +14,7 @@ export function isLostConnection(thrown: unknown): boolean {
   const code = codeOf(thrown) ?? '';
   if (thrown instanceof RuntimeError || thrown instanceof DamagedError) return false;
   if (/^(08|57P0[1-4]|53300|25P03)/.test(code)) return true;
-  if (/^E[A-Z_]{3,}$/.test(code)) return true;
+  if (/^E[A-Z_]{3,}$/.test(code) && !untrusted.test(code)) return true;
   // What `pg` itself says has no code.
   return thrown instanceof Error && code === '' && /connection|timeout/i.test(thrown.message);
 }
@@ -74,8 +74,19 @@ const unreachable: Failure = {
   hint: ({ variable }) => `Check that Postgres runs there, and the address in ${variable}.`,
 };
 
+/** Source: https://nodejs.org/api/tls.html#x509-certificate-error-codes */
+const untrusted = /^ERR_(TLS|SSL|OSSL)|CERT|CRL|_SIGNATURE$/;
+
 /** By Postgres's code, or Node's. Source: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const failures: readonly (readonly [RegExp, Failure])[] = [
+  [
+    untrusted,
+    {
+      what: 'has no certificate that can be trusted',
+      hint: ({ variable }) =>
+        `Name the file of its authority with sslrootcert= in ${variable}, and the host as the certificate does; sslmode=verify-ca takes any host.`,
+    },
+  ],
   [
     /^28/,
     {
@@ -109,7 +120,7 @@ const failures: readonly (readonly [RegExp, Failure])[] = [
     /^53300$/,
     {
       what: 'has no connection left',
-      hint: () => 'Raise max_connections of the server; each process uses up to three connections.',
+      hint: () => 'Raise max_connections of the server; each process uses up to six connections.',
     },
   ],
   [

@@ -1,7 +1,7 @@
-import type { Address } from './address.ts';
-import { connect } from './client.ts';
+import type { Address } from '../connection/address.ts';
+import { connect } from '../connection/client.ts';
+import { toPostgresError } from '../connection/postgres-error.ts';
 import { migrate, migrations } from './migrations.ts';
-import { toPostgresError } from './postgres-error.ts';
 
 /** Brings the tables to the version of this Signalbox, and says from which to which. Throws STORE_FAILED. */
 export async function migratePostgres(

@@ -1,10 +1,10 @@
 import { workerData } from 'node:worker_threads';
-import { toFault } from '../../errors.ts';
-import type { TextPlace } from '../kept-text.ts';
-import type { Row } from '../sqlite/row.ts';
-import { connect, type Link } from './client.ts';
-import { isLostConnection, toPostgresError } from './postgres-error.ts';
-import { toKept } from './rows.ts';
+import { toFault } from '../../../errors.ts';
+import type { TextPlace } from '../../kept-text.ts';
+import type { Row } from '../../sqlite/row.ts';
+import { connect, type Link } from '../connection/client.ts';
+import { isLostConnection, toPostgresError } from '../connection/postgres-error.ts';
+import { toKept } from '../rows.ts';
 import type { TextReply, TextRequest, TextThreadData } from './text-message.ts';
 
 // The thread that `text-reader.ts` starts: places of texts come in, and each is answered by its row.

@@ -1,4 +1,4 @@
-import { endedStatuses } from '../store-rules.ts';
+import { endedStatuses } from '../../store-rules.ts';
 
 const ended = endedStatuses.map((status) => `'${status}'`).join(', ');
 
@@ -85,9 +85,17 @@ END $$;
 
 /** The changes that concern calls which wait for a person. */
 export const decisions = `
-CREATE FUNCTION signalbox.expire_due(the_at bigint) RETURNS void LANGUAGE sql AS $$
-  UPDATE signalbox.pendings SET ruling = 'expired', decided_at = expires_at WHERE ruling IS NULL AND expires_at <= the_at;
+-- Calls expire by the clock that all machines share, whatever theirs say; \`caller\` is for tests, which set the time.
+CREATE FUNCTION signalbox.now_ms(of_caller bigint) RETURNS bigint LANGUAGE sql AS $$
+  SELECT CASE WHEN current_setting('signalbox.clock', true) = 'caller' THEN of_caller
+    ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END;
 $$;
+
+CREATE FUNCTION signalbox.expire_due(the_at bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE now_is bigint := signalbox.now_ms(the_at);
+BEGIN
+  UPDATE signalbox.pendings SET ruling = 'expired', decided_at = expires_at WHERE ruling IS NULL AND expires_at <= now_is;
+END $$;
 
 CREATE FUNCTION signalbox.add_pending(
   the_run text, the_epoch bigint, the_pid integer, the_token text, the_id text, the_step text, the_call text, the_tool text,
@@ -108,7 +116,7 @@ BEGIN
   INSERT INTO signalbox.pendings (id, run_id, step, call_id, tool, args, origin, hook, reason, message, members, previous,
       created_at, expires_at)
     VALUES (the_id, the_run, the_step, the_call, the_tool, the_args, the_origin, the_hook, the_reason, the_message,
-      the_members, the_previous, the_at, the_expiry)
+      the_members, the_previous, the_at, the_expiry - the_at + signalbox.now_ms(the_at))
     ON CONFLICT (id) DO NOTHING;
   IF FOUND AND now_is IN (${ended}) THEN
     UPDATE signalbox.pendings SET ruling = 'cancelled', ruled_by = 'signalbox', ruling_reason = 'the run is ' || now_is,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { RuntimeError } from '../../errors.ts';
-import type { Row } from '../sqlite/row.ts';
+import { RuntimeError } from '../../../errors.ts';
+import type { Row } from '../../sqlite/row.ts';
 import type { Address } from './address.ts';
 
 interface Asking {
@@ -36,10 +36,18 @@ export async function requireOwnSession(
     const [row] = await Promise.race([link.query({ text: look }), tooLate()]);
     const [taken] = await another.query({ text: look });
     if (row?.['mark'] === mark && taken?.['mark'] !== mark) return;
+  } catch (error) {
+    // What a pooler in statement mode says of BEGIN.
+    if (!isViolation(error)) throw error;
   } finally {
     await another.end();
   }
   throw poolerError(address);
+}
+
+/** Source: https://www.postgresql.org/docs/current/errcodes-appendix.html (protocol_violation) */
+function isViolation(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '08P01';
 }
 
 const look = "SELECT current_setting('signalbox.session', true) AS mark";
@@ -55,7 +63,7 @@ const WAIT_MS = 3_000;
 export function poolerError({ location, variable }: Pick<Address, 'location' | 'variable'>): RuntimeError {
   return new RuntimeError(
     'STORE_FAILED',
-    `between Signalbox and the state store ${location} is a pooler in transaction mode, and the lock of a run belongs to a session`,
+    `between Signalbox and the state store ${location} is a pooler in transaction or statement mode, and the lock of a run belongs to a session`,
     { hint: `Let ${variable} name the server itself, or a pool of the pooler with pool_mode = session.` },
   );
 }

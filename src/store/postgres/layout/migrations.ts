@@ -1,12 +1,28 @@
-import { RuntimeError } from '../../errors.ts';
-import { numberOf } from '../sqlite/row.ts';
-import type { Link } from './client.ts';
+import { RuntimeError } from '../../../errors.ts';
+import { numberOf } from '../../sqlite/row.ts';
+import type { Link } from '../connection/client.ts';
+import { transact } from '../connection/session.ts';
 import { changes, claims, decisions } from './functions.ts';
-import { transact } from './session.ts';
+import { gatewayAudit } from './gateway-audit.ts';
+import { gatewayKeys } from './gateway-keys.ts';
+import { gatewayMemo } from './gateway-memo.ts';
+import { rates } from './rates.ts';
+import { results } from './results.ts';
+import { suiteChunks } from './suite-chunks.ts';
 import { tables, triggers } from './tables.ts';
+import { work } from './work.ts';
 
 /** The statements that make each version of the tables from the one before; the first makes them from nothing. */
-export const migrations: readonly string[] = [tables + triggers + changes + decisions + claims];
+export const migrations: readonly string[] = [
+  tables + triggers + changes + decisions + claims,
+  gatewayKeys,
+  gatewayMemo,
+  work,
+  results,
+  gatewayAudit,
+  rates,
+  suiteChunks,
+];
 
 /** The version of the tables in the database; 0: there are none. Rejects with what Postgres says. */
 export async function findVersion(link: Link): Promise<number> {

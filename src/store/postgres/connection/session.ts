@@ -12,7 +12,7 @@ export interface Session {
   run<Result>(work: (link: Link) => Promise<Result>): Promise<Result>;
   /** The same once, and only if there is a connection. Never rejects. */
   attempt(work: (link: Link) => Promise<unknown>): Promise<void>;
-  /** Never rejects. */
+  /** What is under way is not done again. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -29,6 +29,7 @@ export function createSession(first: Link, { address, retryMs, onReconnect }: Se
   let last = first;
   let live: Link | undefined = first;
   let lostAt: number | undefined;
+  let isClosed = false;
   const reconnect = async (): Promise<Link> => {
     const link = await connect(address);
     try {
@@ -64,7 +65,7 @@ export function createSession(first: Link, { address, retryMs, onReconnect }: Se
           const mayHelp = isLost
             ? isLostConnection(error)
             : isCollision(error) && ++collisions <= MOST_COLLISIONS;
-          if (!mayHelp || isOver) throw toPostgresError(error, address);
+          if (!mayHelp || isOver || isClosed) throw toPostgresError(error, address);
         }
         await sleep(pauseMs * (0.5 + Math.random()));
       }
@@ -74,6 +75,7 @@ export function createSession(first: Link, { address, retryMs, onReconnect }: Se
       await work(live).catch(() => {});
     },
     close: async () => {
+      isClosed = true;
       await live?.end();
       live = undefined;
     },
@@ -94,4 +96,12 @@ export async function transact<Result>(link: Link, work: () => Promise<Result>):
     await link.query({ text: 'ROLLBACK' }).catch(() => {});
     throw error;
   }
+}
+
+/** Ends the session of a connection that was lost, so that nothing of it is done later. Rejects with what Postgres says. */
+export async function endSession(link: Link, lost: Link): Promise<void> {
+  await link.query({
+    text: 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2::timestamptz',
+    values: [lost.pid, lost.backendStart],
+  });
 }

@@ -6,8 +6,8 @@ import { PartedJson } from '../../../src/json/parted.ts';
 import { createRunTexts } from '../../../src/pipeline/state/run-texts.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { inspectPostgres } from '../../../src/store/postgres/inspect.ts';
-import { migratePostgres } from '../../../src/store/postgres/migrate-postgres.ts';
-import { migrations } from '../../../src/store/postgres/migrations.ts';
+import { migratePostgres } from '../../../src/store/postgres/layout/migrate-postgres.ts';
+import { migrations } from '../../../src/store/postgres/layout/migrations.ts';
 import { openPostgresStore, type PostgresOptions } from '../../../src/store/postgres-store.ts';
 import { faultOf, newCall, newRun } from '../examples.ts';
 import { startProxy } from './proxy.ts';
@@ -112,7 +112,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
 
   test('the server is told to give up a client that is gone within ten seconds [DS-POSTGRES-07]', async () => {
     const url = await server.newUrl('tcp');
-    const { connect } = await import('../../../src/store/postgres/client.ts');
+    const { connect } = await import('../../../src/store/postgres/connection/client.ts');
     const link = await connect(addressOf(url));
     onTestFinished(() => link.end());
     const names = [
@@ -130,6 +130,44 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     expect(idle + interval * count).toBeLessThan(10);
     expect(Math.min(...settings)).toBeGreaterThan(0);
     expect(unacknowledgedMs).toBeLessThan(10_000);
+  });
+
+  test.each([
+    ['an hour behind', -3_600_000],
+    ['an hour ahead', 3_600_000],
+  ])(
+    'a call of a machine whose clock is %s expires when its time is over by the clock of the server [DS-POSTGRES-15]',
+    async (_, skew) => {
+      const url = await server.newUrl();
+      const [wrong, right] = [await openAt(url), await openAt(url)];
+      await wrong.createRun(newRun('r1'));
+      const now = Date.now() + skew;
+      const { expiresAt } = await wrong.addPending(
+        newCall('p1', 'r1', { createdAt: now, expiresAt: now + 1_500 }),
+      );
+      expect(Math.abs((expiresAt ?? 0) - Date.now() - 1_500)).toBeLessThan(1_400);
+      // Neither too early, whoever looks, …
+      expect([
+        (await wrong.findPending('p1', now))?.ruling,
+        (await right.listExpired(Date.now())).length,
+      ]).toEqual([null, 0]);
+      await sleep(1_600);
+      // … nor too late.
+      const late = await wrong.decide('p1', { kind: 'rejected', by: 'ann', reason: '' }, Date.now() + skew);
+      expect([late?.isAccepted, late?.record.ruling?.kind]).toEqual([false, 'expired']);
+    },
+  );
+
+  test('a holder that lives keeps its run, however long it has nothing to write [DS-POSTGRES-08]', async () => {
+    const url = await server.newUrl();
+    const holder = await openAt(url, { beatMs: 100 });
+    const other = await openAt(url, { hungMs: 800 });
+    expect(await holder.claimRun('r1')).toBeDefined();
+    const until = performance.now() + 2_500;
+    while (performance.now() < until) {
+      expect(await other.claimRun('r1')).toBeUndefined();
+      await sleep(100);
+    }
   });
 
   test('word of a decision reaches whoever waits for it, also after the connection was lost', async () => {
@@ -217,17 +255,18 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
   });
 
   test('tables of a newer version are left alone, and those of an earlier one wait for their migration [DS-POSTGRES-10]', async () => {
+    const known = migrations.length;
     const address = addressOf(await server.newUrl());
-    expect(await inspectPostgres(address)).toMatchObject({ version: 0, knownVersion: 1 });
-    expect(await migratePostgres(address)).toEqual({ from: 0, to: 1 });
-    expect(await migratePostgres(address)).toEqual({ from: 1, to: 1 });
-    const next = [...migrations, 'ALTER TABLE signalbox.runs ADD COLUMN build text'];
+    expect(await inspectPostgres(address)).toMatchObject({ version: 0, knownVersion: known });
+    expect(await migratePostgres(address)).toEqual({ from: 0, to: known });
+    expect(await migratePostgres(address)).toEqual({ from: known, to: known });
+    const next = [...migrations, 'ALTER TABLE signalbox.runs ADD COLUMN colour text'];
     const broken = migratePostgres(address, [...next, 'ALTER TABLE signalbox.nothing ADD COLUMN x text']);
     expect((await faultOf(broken)).code).toBe('STORE_FAILED');
-    expect(await inspectPostgres(address)).toMatchObject({ version: 1 });
-    expect(await migratePostgres(address, next)).toEqual({ from: 1, to: 2 });
+    expect(await inspectPostgres(address)).toMatchObject({ version: known });
+    expect(await migratePostgres(address, next)).toEqual({ from: known, to: known + 1 });
     expect((await faultOf(openPostgresStore(address))).message).toMatch(
-      /is of version 2, and this Signalbox knows version 1/,
+      new RegExp(`is of version ${known + 1}, and this Signalbox knows version ${known}`),
     );
   });
 
@@ -237,7 +276,7 @@ describe.runIf(hasPostgres)(`a Postgres store in trouble${unlessMissing}`, () =>
     const { code, message } = await faultOf(openPostgresStore(addressOf(url)));
     expect([code, message]).toEqual([
       'STORE_FAILED',
-      expect.stringContaining('is a pooler in transaction mode'),
+      expect.stringContaining('is a pooler in transaction or statement mode'),
     ]);
   });
 });

@@ -1,8 +1,8 @@
 import { isIP, Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import type { Client } from 'pg';
-import { RuntimeError } from '../../errors.ts';
-import type { Row } from '../sqlite/row.ts';
+import type { Client, QueryResult } from 'pg';
+import { RuntimeError } from '../../../errors.ts';
+import type { Row } from '../../sqlite/row.ts';
 import type { Address, Tls } from './address.ts';
 import { loadPg } from './load-pg.ts';
 import { requireOwnSession } from './pooler.ts';
@@ -24,7 +24,8 @@ export interface Link {
   /** Whether it is gone. */
   isLost(): boolean;
   onLost(tell: () => void): void;
-  onNotification(tell: () => void): void;
+  /** With what was told. */
+  onNotification(tell: (payload: string) => void): void;
   /** Never rejects. */
   end(): Promise<void>;
 }
@@ -93,8 +94,9 @@ async function open(address: Address): Promise<BareLink & { readonly client: Cli
         values.length === 0 && name === undefined
           ? text
           : { text, values: [...values], ...(name !== undefined && { name }) };
-      const { rows } = await client.query(asked);
-      return rows ?? [];
+      const answer: QueryResult | QueryResult[] = await client.query(asked);
+      // Several statements in one text have an answer each.
+      return [answer].flat().flatMap(({ rows }) => rows ?? []);
     } catch (error) {
       // What comes late would be taken for the answer to something else.
       if (error instanceof Error && error.message === 'Query read timeout') lose();
@@ -107,7 +109,7 @@ async function open(address: Address): Promise<BareLink & { readonly client: Cli
     ...{ client, query },
     isLost: () => state.isLost,
     onLost: (tell) => void watchers.add(tell),
-    onNotification: (tell) => void client.on('notification', tell),
+    onNotification: (tell) => void client.on('notification', ({ payload }) => tell(payload ?? '')),
     end: async () => {
       watchers.clear();
       if (state.isLost) return;

@@ -1,0 +1,50 @@
+import { callToRow, recordFromRow } from './sqlite/pending-table.ts';
+import { toKeptRecord } from './sqlite/record-parts.ts';
+import { numberOf, type Row } from './sqlite/row.ts';
+import { changeToRow, runToRow } from './sqlite/run-table.ts';
+import { OUTPUT } from './sqlite/text-table.ts';
+import type { Change } from './sqlite/write/change.ts';
+import type { Store } from './store.ts';
+import { checkRunId, duplicateRunError } from './store-rules.ts';
+
+/** Who makes changes, and where. */
+export interface ChangeMaker {
+  /** The file or place of the store, for error messages. */
+  readonly location: string;
+  /** Resolves when the change is made and on the disk. Rejects with STORE_FAILED and what refuses the change. */
+  change(change: Change): Promise<Row>;
+}
+
+/** The methods of a store that are one change each, in whichever database. */
+export function changeMethods({
+  location,
+  change,
+}: ChangeMaker): Pick<Store, 'createRun' | 'setRunStatus' | 'beginStep' | 'addPending'> {
+  return {
+    createRun: async (run) => {
+      checkRunId(run.id);
+      const beside = { build: run.build ?? null, isDispatched: false };
+      const made = await change({ what: 'create_run', runId: run.id, run: runToRow(run), ...beside });
+      if (numberOf(made, 'is_new') === 0) throw duplicateRunError(run.id, location);
+    },
+    setRunStatus: async (id, wanted) => {
+      const { status, at } = wanted;
+      const output = wanted.output
+        ? toKeptRecord(wanted.output, { runId: id, step: OUTPUT }).record
+        : wanted.output;
+      const row = changeToRow(wanted, output?.text);
+      const outputParts = output === undefined ? undefined : (output?.parts ?? null);
+      const made = await change({ what: 'set_status', runId: id, change: { status, at, row, outputParts } });
+      return numberOf(made, 'stands') === 1;
+    },
+    beginStep: async (runId, step, at, { unlessCancelled = false } = {}) => {
+      const made = await change({ what: 'begin_step', runId, step: { step, at, unlessCancelled } });
+      return { attempt: numberOf(made, 'attempts') };
+    },
+    addPending: async (call) => {
+      const { id, runId, createdAt: at } = call;
+      const made = await change({ what: 'add_pending', runId, call: { id, at, row: callToRow(call) } });
+      return recordFromRow(made);
+    },
+  };
+}

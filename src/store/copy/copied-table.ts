@@ -1,0 +1,79 @@
+/** A value of a column, as it is kept: texts with the escapes that both kinds of store have. */
+export type Cell = string | number | null;
+
+/** The values of a row, in the order of its table's columns. */
+export type CopiedRow = readonly Cell[];
+
+/** A table that both kinds of store have. */
+export interface CopiedTable {
+  /** In a SQLite file, and in the schema `signalbox` of Postgres. */
+  readonly sqlite: string;
+  readonly postgres: string;
+  readonly columns: readonly string[];
+  /** Columns whose values tell rows apart, and by which they are read. */
+  readonly order: readonly string[];
+  /** Whether rows name in Postgres who made them, which a SQLite file does not know. */
+  readonly hasToken: boolean;
+  /** Which rows count in Postgres, where others may be on their way out. */
+  readonly only: string;
+}
+
+/** Tables that are copied together, all of them or none; those that others refer to come first. */
+export interface CopiedPart {
+  readonly name: 'state' | 'results';
+  readonly tables: readonly CopiedTable[];
+}
+
+const tableOf = (
+  name: string,
+  columns: string,
+  more: Partial<Omit<CopiedTable, 'sqlite' | 'columns'>> = {},
+): CopiedTable => ({
+  ...{ sqlite: name, postgres: name, columns: columns.split(/\s+/) },
+  ...{ order: ['seq'], hasToken: false, only: 'true', ...more },
+});
+
+/** Runs and all that belongs to them. */
+export const stateTables: CopiedPart = {
+  name: 'state',
+  tables: [
+    tableOf('runs', 'seq id kind name file source config input created_at status output error updated_at', {
+      hasToken: true,
+    }),
+    tableOf('steps', 'seq run_id step attempts outcome sum began_at ended_at', { hasToken: true }),
+    tableOf(
+      'pendings',
+      `seq id run_id step call_id tool args origin hook reason message members previous created_at expires_at
+        ruling ruled_by ruling_reason edited_args result decided_at`,
+    ),
+    tableOf('texts', 'run_id step number sum text', { order: ['run_id', 'step', 'number'] }),
+    tableOf('parts', 'run_id step sum refs', { order: ['run_id', 'step'] }),
+    tableOf('moments', 'seq run_id what subject'),
+  ],
+};
+
+/** Results of suites, and answers that may be used again. */
+export const resultTables: CopiedPart = {
+  name: 'results',
+  tables: [
+    tableOf('runs', 'seq id kind name file fingerprint created_at status header report', {
+      ...{ postgres: 'result_runs', hasToken: true },
+    }),
+    tableOf('results', 'run number epoch case_id digest text sum', {
+      order: ['run', 'number', 'epoch'],
+      only: 'run IN (SELECT seq FROM signalbox.result_runs)',
+    }),
+    tableOf('answers', 'key kept_at text', { order: ['key'] }),
+  ],
+};
+
+const numbers: ReadonlySet<string> = new Set(
+  `seq run number epoch attempts sum created_at updated_at began_at ended_at expires_at decided_at kept_at`.split(
+    ' ',
+  ),
+);
+
+/** Whether a column of any of these tables holds whole numbers; all others hold texts. */
+export function isNumeric(column: string): boolean {
+  return numbers.has(column);
+}

@@ -1,0 +1,102 @@
+import { createHash, type Hash } from 'node:crypto';
+import { RuntimeError } from '../../errors.ts';
+import type { CopiedPart, CopiedRow, CopiedTable } from './copied-table.ts';
+import type { CopyEnd, CopyTarget } from './copy-end.ts';
+
+/** What was copied of a table; the same digest at both ends. */
+export interface TableCopy {
+  readonly table: string;
+  readonly rows: number;
+  /** Of every value of every row in order, in hex. */
+  readonly sha256: string;
+}
+
+export interface PartCopy {
+  /** `kept`: the very same rows were there already. */
+  readonly outcome: 'copied' | 'kept';
+  readonly tables: readonly TableCopy[];
+}
+
+export interface CopyPartOptions {
+  readonly part: CopiedPart;
+  readonly source: CopyEnd;
+  readonly target: CopyTarget;
+  /** Rows that are done, and all of them: each is read, written, and read again. */
+  readonly onProgress: (done: number, of: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Copies all rows of the tables, or none, and reads them again from the target. Rejects with STORE_FAILED, for a target that has
+ * other rows too; ABORTED.
+ */
+export async function copyPart(options: CopyPartOptions): Promise<PartCopy> {
+  const { part, source, target } = options;
+  const rows = await countRows(source, part);
+  const there = await countRows(target, part);
+  const walk = openWalk(options, 2 * rows);
+  if (there > 0) {
+    const kept = await walk(source, async () => {});
+    if (there === rows && sameDigests(kept, await walk(target, async () => {})))
+      return { outcome: 'kept', tables: kept };
+    throw new RuntimeError(
+      'STORE_FAILED',
+      `${target.location} is not empty: it has ${there} rows of its own`,
+      {
+        hint: 'Copy to a new file or an empty database. What is there was left as it is.',
+      },
+    );
+  }
+  const tables = await walk(source, (table, batch) => target.insert(table, batch));
+  if (!sameDigests(tables, await walk(target, async () => {}))) {
+    throw new RuntimeError(
+      'STORE_FAILED',
+      `${target.location} gave back other rows than it was told to keep`,
+      {
+        hint: 'Nothing of the copy was kept. Check the disk and the version of the database.',
+      },
+    );
+  }
+  await target.commit();
+  return { outcome: 'copied', tables };
+}
+
+async function countRows(end: CopyEnd, { tables }: CopiedPart): Promise<number> {
+  let count = 0;
+  for (const table of tables) count += await end.count(table);
+  return count;
+}
+
+type Visit = (table: CopiedTable, batch: readonly CopiedRow[]) => Promise<void>;
+
+/** Goes through all rows of an end. */
+function openWalk({ part, onProgress, signal }: CopyPartOptions, of: number) {
+  let done = 0;
+  return async (end: CopyEnd, visit: Visit): Promise<TableCopy[]> => {
+    const copies: TableCopy[] = [];
+    for (const table of part.tables) {
+      const hash = createHash('sha256');
+      let rows = 0;
+      for await (const batch of end.rows(table)) {
+        if (signal.aborted)
+          throw new RuntimeError('ABORTED', 'the copy was interrupted, and nothing of it was kept');
+        await visit(table, batch);
+        for (const row of batch) addRow(hash, row);
+        rows += batch.length;
+        done += batch.length;
+        onProgress(done, of);
+      }
+      copies.push({ table: table.postgres, rows, sha256: hash.digest('hex') });
+    }
+    return copies;
+  };
+}
+
+/** JSON tells where each value ends, and a number from a text. */
+function addRow(hash: Hash, row: CopiedRow): void {
+  for (const cell of row) hash.update(JSON.stringify(cell)).update('\n');
+}
+
+function sameDigests(some: readonly TableCopy[], others: readonly TableCopy[]): boolean {
+  return some.every(({ sha256 }, place) => sha256 === others[place]?.sha256);
+}

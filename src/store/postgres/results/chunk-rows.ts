@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import type { NewResult } from '../../new-result.ts';
+import type { Job, Transaction } from '../../shared-work.ts';
+import { numberOf, numberOrNull, textOf, textOrNull } from '../../sqlite/row.ts';
+import type { ChunkProgress, NewChunk } from '../../suite-chunks.ts';
+import type { Link } from '../connection/client.ts';
+import { transact } from '../connection/session.ts';
+import { fromKept, toKept } from '../rows.ts';
+import { putWithin } from './record-rows.ts';
+
+/** All of these reject with what Postgres says, and Damaged. */
+
+/** The name of the claim of a chunk, which no run has. */
+export function claimOf(runId: string, number: number): string {
+  const name = `chunk..${runId}..${number}`;
+  return name.length <= 128 ? name : `chunk..${createHash('sha256').update(name).digest('hex')}`;
+}
+
+/** False when there is no such run. */
+export async function share(
+  link: Link,
+  runId: string,
+  { build, work }: { readonly build: string; readonly work: string },
+): Promise<boolean> {
+  const rows = await link.query({
+    text: `INSERT INTO signalbox.shared_suites (run, build, work)
+      SELECT id, $2, $3 FROM signalbox.result_runs WHERE id = $1
+      ON CONFLICT (run) DO UPDATE SET build = excluded.build, work = excluded.work RETURNING run`,
+    values: [toKept(runId), build, toKept(work)],
+  });
+  return rows.length > 0;
+}
+
+/** The jobs of those that were not there yet. */
+export async function add(
+  transaction: Transaction,
+  runId: string,
+  chunks: readonly NewChunk[],
+): Promise<Job[]> {
+  const rows = await transaction.query({
+    text: `WITH made AS (
+        INSERT INTO signalbox.suite_chunks (run, number, claim, rows, place)
+          SELECT $1, n, c, r, p FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[]) AS each (n, c, r, p)
+          ON CONFLICT (run, number) DO NOTHING RETURNING number)
+      SELECT made.number, build FROM made CROSS JOIN signalbox.shared_suites WHERE run = $1 ORDER BY number`,
+    values: [
+      toKept(runId),
+      chunks.map(({ number }) => number),
+      chunks.map(({ number }) => claimOf(runId, number)),
+      chunks.map(({ rows: count }) => count),
+      chunks.map(({ place }) => toKept(place)),
+    ],
+  });
+  return rows.map((row) => toJob(runId, numberOf(row, 'number'), textOf(row, 'build')));
+}
+
+function toJob(runId: string, number: number, queue: string): Job {
+  return { kind: 'chunk', id: `${runId}/${number}`, queue };
+}
+
+export async function progress(link: Link, runId: string): Promise<ChunkProgress> {
+  const [row] = await link.query({
+    name: 'chunk_progress',
+    text: `SELECT count(*) AS chunks, count(tally) AS done, coalesce(sum(rows), 0)::bigint AS rows,
+        coalesce(sum(rows) FILTER (WHERE tally IS NOT NULL), 0)::bigint AS done_rows
+      FROM signalbox.suite_chunks WHERE run = $1`,
+    values: [toKept(runId)],
+  });
+  const [worst] = await link.query({
+    name: 'chunk_worst',
+    text: `SELECT number, failures, failure FROM signalbox.suite_chunks
+      WHERE run = $1 AND tally IS NULL AND failures > 0 ORDER BY failures DESC, number LIMIT 1`,
+    values: [toKept(runId)],
+  });
+  const of = (name: string) => numberOf(row ?? {}, name);
+  return {
+    ...{ chunks: of('chunks'), done: of('done'), rows: of('rows'), doneRows: of('done_rows') },
+    worst: worst && {
+      ...{ number: numberOf(worst, 'number'), failures: numberOf(worst, 'failures') },
+      failure: textOf(fromKept(worst), 'failure'),
+    },
+  };
+}
+
+/** Chunks that nobody works on, of which nobody was told lately. */
+export async function takeIdle(transaction: Transaction, runId: string, afterMs: number): Promise<Job[]> {
+  const rows = await transaction.query({ text: idle, values: [toKept(runId), afterMs, MOST_JOBS] });
+  return rows.map((row) => toJob(runId, numberOf(row, 'number'), textOf(row, 'build')));
+}
+
+const MOST_JOBS = 1_000;
+
+const idle = `
+WITH live AS (
+  SELECT c.run_id FROM signalbox.claims AS c JOIN signalbox.holders AS h ON h.id = c.holder
+    JOIN pg_stat_activity AS a ON a.pid = h.pid AND a.backend_start = h.backend_start
+), told AS (
+  UPDATE signalbox.suite_chunks SET announced_at = clock_timestamp() WHERE run = $1 AND number IN (
+    SELECT number FROM signalbox.suite_chunks WHERE run = $1 AND tally IS NULL
+      AND announced_at < now() - $2::bigint * interval '1 millisecond'
+      AND claim NOT IN (SELECT run_id FROM live) ORDER BY announced_at LIMIT $3)
+  RETURNING number)
+SELECT number, build FROM told CROSS JOIN signalbox.shared_suites WHERE run = $1 ORDER BY number`;
+
+/** The tallies of the next few chunks behind a number. */
+export async function pageOfTallies(
+  link: Link,
+  runId: string,
+  behind: number,
+): Promise<{ readonly number: number; readonly tally: string }[]> {
+  const rows = await link.query({
+    text: `SELECT number, tally FROM signalbox.suite_chunks WHERE run = $1 AND number > $2 AND tally IS NOT NULL
+      ORDER BY number LIMIT 16`,
+    values: [toKept(runId), behind],
+  });
+  return rows.map(fromKept).map((row) => ({ number: numberOf(row, 'number'), tally: textOf(row, 'tally') }));
+}
+
+/** Where an open chunk of a run that goes on is, and what it is judged with. */
+export async function findOpen(
+  link: Link,
+  runId: string,
+  number: number,
+): Promise<{ readonly place: string; readonly work: string } | undefined> {
+  const [row] = await link.query({
+    text: `SELECT c.place, s.work FROM signalbox.suite_chunks AS c JOIN signalbox.shared_suites AS s USING (run)
+      JOIN signalbox.result_runs AS r ON r.id = c.run
+      WHERE c.run = $1 AND c.number = $2 AND c.tally IS NULL AND r.status = 'running'`,
+    values: [toKept(runId), number],
+  });
+  if (row === undefined) return undefined;
+  const kept = fromKept(row);
+  return { place: textOf(kept, 'place'), work: textOf(kept, 'work') };
+}
+
+export interface ChunkEnd {
+  readonly runId: string;
+  readonly number: number;
+  /** With which the chunk was claimed. */
+  readonly epoch: number;
+  readonly records: readonly NewResult[];
+  readonly tally: string;
+}
+
+/** All of it in one transaction. False, and nothing is kept, when the claim is lost; true also when it is kept already. */
+export async function endChunk(
+  link: Link,
+  { runId, number, epoch, records, tally }: ChunkEnd,
+): Promise<boolean> {
+  try {
+    return await transact(link, async () => {
+      // Locked: whoever else believes to have it waits, and finds that it is done.
+      const [row] = await link.query({
+        text: `SELECT tally, claim, (SELECT epoch FROM signalbox.claims WHERE run_id = claim) AS epoch
+          FROM signalbox.suite_chunks WHERE run = $1 AND number = $2 FOR UPDATE`,
+        values: [toKept(runId), number],
+      });
+      if (row === undefined || numberOrNull(row, 'epoch') !== epoch) throw new NotKept(false);
+      if (textOrNull(row, 'tally') !== null) throw new NotKept(true);
+      if ((await putWithin(link, records)) !== undefined) throw new NotKept(false);
+      await link.query({
+        text: 'UPDATE signalbox.suite_chunks SET tally = $3 WHERE run = $1 AND number = $2',
+        values: [toKept(runId), number, toKept(tally)],
+      });
+      return true;
+    });
+  } catch (error) {
+    if (error instanceof NotKept) return error.isThere;
+    throw error;
+  }
+}
+
+/** Ends the transaction without a trace. */
+class NotKept extends Error {
+  readonly isThere: boolean;
+
+  constructor(isThere: boolean) {
+    super('nothing was kept');
+    this.isThere = isThere;
+  }
+}
+
+export async function countFailure(
+  link: Link,
+  runId: string,
+  number: number,
+  failure: string,
+): Promise<void> {
+  await link.query({
+    text: `UPDATE signalbox.suite_chunks SET failures = failures + 1, failure = $3
+      WHERE run = $1 AND number = $2 AND tally IS NULL`,
+    values: [toKept(runId), number, toKept(failure)],
+  });
+}

@@ -1,0 +1,25 @@
+/** The lines of a byte stream without their ends; undefined for one that is not UTF-8. */
+export async function* readLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<string | undefined> {
+  let pieces: Uint8Array[] = [];
+  for await (const chunk of input) {
+    let from = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
+      pieces.push(chunk.subarray(from, end));
+      yield decode(pieces);
+      pieces = [];
+      from = end + 1;
+    }
+    if (from < chunk.length) pieces.push(chunk.subarray(from));
+  }
+  if (pieces.length > 0) yield decode(pieces);
+}
+
+const newline = 0x0a;
+
+function decode(pieces: readonly Uint8Array[]): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces));
+  } catch {
+    return undefined;
+  }
+}

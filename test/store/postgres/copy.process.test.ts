@@ -1,0 +1,280 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Json } from '../../../src/json/json.ts';
+import { copyStore } from '../../../src/project/copy-store.ts';
+import { openPostgresResults } from '../../../src/store/postgres-result-store.ts';
+import { openPostgresStore } from '../../../src/store/postgres-store.ts';
+import { openSqliteResults } from '../../../src/store/sqlite-result-store.ts';
+import { openSqliteStore } from '../../../src/store/sqlite-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { exactText, faultOf, hardStrings, newCall, newResult, newResultRun, newRun } from '../examples.ts';
+import { addressOf, hasPostgres, startServer, type TestServer, unlessMissing } from './server.ts';
+
+describe.runIf(hasPostgres)(`stores that are copied${unlessMissing}`, () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server?.remove());
+
+  test('whatever is kept comes back byte for byte, and both stores answer alike [DS-POSTGRES-16]', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyRun, { maxLength: 6 }), async (runs) => {
+        const [here, back] = [newFolder(), newFolder()];
+        const url = await server.newUrl('socket', 'caller');
+        await fill(here.state, runs);
+        await copy(here.config, url);
+        await copy(here.toPostgres, back.state, url);
+        expect(dump(back.state)).toEqual(dump(here.state));
+        expect(dump(back.results)).toEqual(dump(here.results));
+        const [file, database] = [await openSqliteStore(here.state), await openPostgresStore(addressOf(url))];
+        try {
+          expect(await answersOf(database)).toEqual(await answersOf(file));
+        } finally {
+          await Promise.all([file.close(), database.close()]);
+          for (const { folder } of [here, back]) rmSync(folder, { recursive: true });
+        }
+      }),
+      { numRuns: Number(process.env['COPY_RUNS'] ?? 12) },
+    );
+  });
+
+  test('what is kept after a copy stands behind what was copied, and history goes on [DS-POSTGRES-16]', async () => {
+    const { state, config } = newFolder();
+    const url = await server.newUrl();
+    await fill(state, [oneRun, oneRun]);
+    await copy(config, url);
+    const store = await openPostgresStore(addressOf(url));
+    onTestFinished(() => store.close());
+    await store.createRun(newRun('new'));
+    await store.beginStep('new', 'first', 1);
+    expect((await store.listRuns()).map(({ id }) => id)).toEqual(['new', 'r1', 'r0']);
+    expect(await store.listHistory('new')).toEqual([{ what: 'began', subject: 'first' }]);
+    const results = await openPostgresResults(addressOf(url));
+    onTestFinished(() => results.close());
+    await results.createRun(newResultRun('later'));
+    expect(await results.countRecords('suite')).toBe(2);
+  });
+
+  test('the same copy again changes nothing, and a target with anything else is left alone [DS-POSTGRES-17]', async () => {
+    const { state, config } = newFolder();
+    const url = await server.newUrl();
+    await fill(state, [oneRun]);
+    expect((await copy(config, url)).wasThere).toBe(false);
+    expect((await copy(config, url)).wasThere).toBe(true);
+    const store = await openSqliteStore(state);
+    await store.createRun(newRun('more'));
+    await store.close();
+    expect(await faultOf(copy(config, url))).toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringContaining('is not empty'),
+    });
+    const target = await openPostgresStore(addressOf(url));
+    onTestFinished(() => target.close());
+    expect(await target.findRun('more')).toBeUndefined();
+  });
+
+  test('two copies at once come to one [DS-POSTGRES-17]', async () => {
+    const { state, config } = newFolder();
+    const url = await server.newUrl();
+    await fill(state, [oneRun, oneRun]);
+    const copies = await Promise.all([copy(config, url), copy(config, url)]);
+    expect(copies.map(({ wasThere }) => wasThere).toSorted()).toEqual([false, true]);
+  });
+
+  test('a store with a run under way is not copied, from a file or from a database [DS-POSTGRES-17]', async () => {
+    const { state, config, toPostgres, folder } = newFolder();
+    const url = await server.newUrl();
+    await fill(state, [oneRun]);
+    const file = await openSqliteStore(state);
+    const claim = await file.claimRun('r0');
+    expect(await faultOf(copy(config, url))).toMatchObject({ code: 'RUN_BUSY' });
+    await claim?.release();
+    await file.close();
+    await copy(config, url);
+    const database = await openPostgresStore(addressOf(url));
+    onTestFinished(() => database.close());
+    await database.claimRun('r0');
+    const back = join(folder, 'back.db');
+    expect(await faultOf(copy(toPostgres, back, url))).toMatchObject({ code: 'RUN_BUSY' });
+  });
+
+  test('a target that keeps other rows than it is told is found out, and keeps nothing [DS-POSTGRES-16]', async () => {
+    const { state, config } = newFolder();
+    const url = await server.newUrl();
+    await fill(state, [oneRun]);
+    const store = await openPostgresStore(addressOf(url));
+    onTestFinished(() => store.close());
+    const name = new URL(url).pathname.slice(1);
+    // A trigger that is turned on again as soon as somebody turns it off.
+    await server.ask(
+      `CREATE FUNCTION signalbox.spoil() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.name := upper(NEW.name); RETURN NEW; END';
+       CREATE TRIGGER spoil BEFORE INSERT ON signalbox.runs FOR EACH ROW EXECUTE FUNCTION signalbox.spoil();
+       CREATE FUNCTION signalbox.keep_on() RETURNS event_trigger LANGUAGE plpgsql AS
+         'BEGIN IF pg_trigger_depth() = 0 AND EXISTS (SELECT 1 FROM pg_trigger WHERE tgname = ''spoil'' AND tgenabled = ''D'') THEN
+           EXECUTE ''ALTER TABLE signalbox.runs ENABLE ALWAYS TRIGGER spoil''; END IF; END';
+       CREATE EVENT TRIGGER keep_on ON ddl_command_end WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION signalbox.keep_on()`,
+      name,
+    );
+    expect(await faultOf(copy(config, url))).toMatchObject({
+      message: expect.stringContaining('gave back other rows'),
+    });
+    expect(await store.listRuns()).toEqual([]);
+  });
+
+  test('an empty store is copied, one that is not there is not, and neither is a database to another', async () => {
+    const { state, config, toPostgres } = newFolder();
+    const url = await server.newUrl();
+    expect(await faultOf(copy(config, url))).toMatchObject({ code: 'STORE_FAILED' });
+    await (await openSqliteStore(state)).close();
+    expect((await copy(config, url)).tables.map(({ rows }) => rows)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(await faultOf(copy(toPostgres, url, url))).toMatchObject({ code: 'USAGE' });
+  });
+
+  test('runs that wait for workers are not copied to a file, which has none', async () => {
+    const { toPostgres, folder } = newFolder();
+    const url = await server.newUrl();
+    const store = await openPostgresStore(addressOf(url));
+    onTestFinished(() => store.close());
+    await store.createRun(newRun('queued', { build: 'b', isDispatched: true }));
+    expect(await faultOf(copy(toPostgres, join(folder, 'back.db'), url))).toMatchObject({
+      code: 'RUN_BUSY',
+      message: expect.stringContaining('wait for workers'),
+    });
+  });
+
+  test('a text of many megabytes is copied there and back [DS-POSTGRES-16]', async () => {
+    const megabytes = Number(process.env['COPY_TEXT_MB'] ?? 6);
+    const { state, config, toPostgres, folder } = newFolder();
+    const url = await server.newUrl();
+    const text = 'é"0123456789 '.repeat(megabytes * 72_000);
+    await fill(state, [{ ...oneRun, outcomes: [{ text, isLong: false }] }]);
+    await copy(config, url);
+    const back = join(folder, 'back', 'state.db');
+    await copy(toPostgres, back, url);
+    expect(dump(back)).toEqual(dump(state));
+  }, 180_000);
+});
+
+interface SomeRun {
+  readonly source: string;
+  readonly outcomes: readonly { readonly text: string; readonly isLong: boolean }[];
+  readonly call: string | null;
+  readonly ruling: string;
+  readonly end: 'completed' | 'failed' | 'pending' | 'running';
+}
+
+const oneRun: SomeRun = {
+  ...{
+    source: 'kind: Pipeline',
+    outcomes: [{ text: 'x', isLong: true }],
+    call: 'a',
+    ruling: '',
+    end: 'pending',
+  },
+};
+
+const hard = fc.oneof(fc.constantFrom(...hardStrings), fc.string({ unit: 'binary' }));
+const anyRun: fc.Arbitrary<SomeRun> = fc.record({
+  source: hard,
+  outcomes: fc.array(fc.record({ text: hard, isLong: fc.boolean() }), { maxLength: 4 }),
+  call: fc.option(hard),
+  ruling: fc.constantFrom('', 'approved', 'rejected', 'responded', 'cancelled'),
+  end: fc.constantFrom('completed', 'failed', 'pending', 'running'),
+});
+
+/** Keeps the runs in a new store of that file, and results beside it. */
+async function fill(state: string, runs: readonly SomeRun[]): Promise<void> {
+  const store = await openSqliteStore(state);
+  for (const [number, run] of runs.entries()) await addRun(store, `r${number}`, run);
+  await store.close();
+  const results = await openSqliteResults(join(dirname(state), 'evals.db'));
+  await results.createRun(newResultRun('suite'));
+  await results.put(newResult('suite'));
+  await results.put(newResult('suite', { number: 2, caseId: 'a\0b' }));
+  await results.close();
+}
+
+async function addRun(store: Store, id: string, run: SomeRun): Promise<void> {
+  await store.createRun(newRun(id, { source: run.source, input: new Json(exactText) }));
+  for (const [number, { text, isLong }] of run.outcomes.entries()) {
+    const step = `step-${number}`;
+    await store.beginStep(id, step, number);
+    const long = isLong ? text + 'long '.repeat(2_000) : text;
+    if (number !== 3) await store.endStep(id, step, new Json(JSON.stringify({ value: long })), number + 1);
+  }
+  if (run.call !== null) {
+    await store.addPending(newCall(`${id}-call`, id, { message: run.call }));
+    const args = { by: 'ann', reason: run.call };
+    if (run.ruling === 'rejected') await store.decide(`${id}-call`, { kind: 'rejected', ...args }, 5);
+    if (run.ruling === 'approved')
+      await store.decide(`${id}-call`, { kind: 'approved', args: new Json('{"b": 1.0}'), ...args }, 5);
+  }
+  await store.setRunStatus(id, { status: run.end, output: new Json(exactText), at: 9 });
+}
+
+/** All that a store tells. */
+async function answersOf(store: Store): Promise<unknown> {
+  const runs = await store.listRuns();
+  const told = await Promise.all(
+    runs.map(async ({ id, build: _, ...run }) => [
+      ...[id, plain(run), plain(await store.listSteps(id)), await store.listHistory(id)],
+      plain(await store.listPendings({ runId: id }, 0)),
+    ]),
+  );
+  return told;
+}
+
+/** JSON by its text. */
+function plain(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (_key, part: unknown) => (part instanceof Json ? { json: part.text } : part)),
+  );
+}
+
+/** All rows of a file, but for numbers of rows that nobody sees. */
+function dump(file: string): unknown {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const tables = database
+    .prepare("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite%' ORDER BY name")
+    .all();
+  const rows = tables
+    .filter(({ sql }) => String(sql).startsWith('CREATE TABLE'))
+    .map(({ name }) => {
+      const seen = database.prepare(`SELECT * FROM ${String(name)}`).all();
+      const hasPlace = !['texts', 'results', 'answers'].includes(String(name));
+      return seen.map(({ seq, ...row }) => JSON.stringify(hasPlace ? { seq, ...row } : row)).toSorted();
+    });
+  database.close();
+  return { tables, rows };
+}
+
+function newFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'copy-'));
+  const [state, results] = [join(folder, 'state.db'), join(folder, 'evals.db')];
+  const write = (name: string, store: string) => {
+    const file = join(folder, name);
+    writeFileSync(
+      file,
+      `apiVersion: signalbox/v1\nkind: RuntimeConfig\nmetadata: {name: x}\nspec:\n  state_store: ${store}\n`,
+    );
+    return file;
+  };
+  const config = write('runtime.yaml', '{type: sqlite, path: state.db}');
+  const toPostgres = write('postgres.yaml', '{type: postgres, url_env: DATABASE_URL}');
+  return { folder, state, results, config, toPostgres };
+}
+
+async function copy(file: string, to: string, url = '') {
+  return await copyStore({
+    file,
+    to: { name: 'TARGET', text: to },
+    env: { DATABASE_URL: url, PATH: process.env['PATH'] ?? '' },
+    onProgress: () => {},
+    signal: new AbortController().signal,
+  });
+}
