@@ -2,11 +2,14 @@ import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4GenerateResult,
+  LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider';
 import pRetry from 'p-retry';
 import { RuntimeError } from '../../errors.ts';
 import { sleep } from '../../time/deadline.ts';
+import { estimateTokens, tokensOf } from '../rate/call-tokens.ts';
+import type { RateQueue, Turn } from '../rate/rate-queue.ts';
 import { wrapModel } from '../wrapped-model.ts';
 import { type CallDeadline, startCallDeadline } from './call-deadline.ts';
 import { openCheckedStream, requireFinished } from './checked-stream.ts';
@@ -26,10 +29,16 @@ export interface Limits {
  * Puts a deadline and retries around a model. Whatever goes wrong ends as PROVIDER_FAILED, PROVIDER_TIMEOUT or
  * ABORTED: thrown, or as the last part of a stream that had begun. A stream that has delivered is never retried.
  */
-export function withLimits(model: LanguageModelV4, limits: Limits, peer: Peer): LanguageModelV4 {
+export function withLimits(
+  model: LanguageModelV4,
+  limits: Limits,
+  peer: Peer,
+  rate?: RateQueue,
+): LanguageModelV4 {
+  const call = { model, limits, peer, rate };
   return wrapModel(model, {
-    wrapGenerate: ({ params }) => generate({ model, limits, peer }, params),
-    wrapStream: ({ params }) => stream({ model, limits, peer }, params),
+    wrapGenerate: ({ params }) => generate(call, params),
+    wrapStream: ({ params }) => stream(call, params),
   });
 }
 
@@ -37,6 +46,8 @@ interface LimitedCall {
   readonly model: LanguageModelV4;
   readonly limits: Limits;
   readonly peer: Peer;
+  /** What each attempt waits for. */
+  readonly rate: RateQueue | undefined;
 }
 
 async function generate(
@@ -45,8 +56,9 @@ async function generate(
 ): Promise<LanguageModelV4GenerateResult> {
   const deadline = startCallDeadline(call.peer.id, call.limits.timeoutMs, options.abortSignal);
   try {
-    return await retry(call, deadline, async () => {
+    return await retry(call, deadline, options, async (turn) => {
       const result = await call.model.doGenerate({ ...options, abortSignal: deadline.signal });
+      turn?.settle(tokensOf(result.usage));
       requireFinished(result.finishReason, call.peer.id);
       return result;
     });
@@ -61,10 +73,11 @@ async function stream(
 ): Promise<LanguageModelV4StreamResult> {
   const deadline = startCallDeadline(call.peer.id, call.limits.timeoutMs, options.abortSignal);
   try {
-    return await retry(call, deadline, async () => {
+    return await retry(call, deadline, options, async (turn) => {
       const result = await call.model.doStream({ ...options, abortSignal: deadline.signal });
-      const settled = await openCheckedStream(result.stream, { deadline, peer: call.peer });
-      return { ...result, stream: settled };
+      const counted = turn === undefined ? result.stream : countTokens(result.stream, turn);
+      const checked = await openCheckedStream(counted, { deadline, peer: call.peer });
+      return { ...result, stream: checked };
     });
   } catch (thrown) {
     deadline.end();
@@ -73,15 +86,19 @@ async function stream(
 }
 
 async function retry<T>(
-  { limits, peer }: LimitedCall,
+  { limits, peer, rate }: LimitedCall,
   deadline: CallDeadline,
-  attempt: () => Promise<T>,
+  options: LanguageModelV4CallOptions,
+  attempt: (turn: Turn | undefined) => Promise<T>,
 ): Promise<T> {
   const tryOnce = async () => {
+    const turn = await rate?.take(estimateTokens(options), deadline.signal);
     try {
-      return await deadline.race(attempt());
+      return await deadline.race(attempt(turn));
     } catch (thrown) {
-      throw deadline.signal.aborted ? deadline.signal.reason : toProviderError(thrown, peer);
+      const error = deadline.signal.aborted ? deadline.signal.reason : toProviderError(thrown, peer);
+      if (turn !== undefined) settleFailed(turn, error);
+      throw error;
     }
   };
   return await pRetry(tryOnce, {
@@ -94,6 +111,28 @@ async function retry<T>(
     shouldRetry: ({ error, retryDelay, attemptNumber: attempt }) =>
       waitToRetry(deadline, error, { delayMs: retryDelay, attempt, maxRetries: limits.retries }),
   });
+}
+
+/** An API that refuses a call has read no tokens of it, and may ask everybody to wait. */
+function settleFailed(turn: Turn, error: unknown): void {
+  const { status, retry_after_ms: waitMs } = error instanceof RuntimeError ? error.details : {};
+  turn.settle(status === 429 ? 0 : undefined);
+  if (status === 429 && typeof waitMs === 'number') turn.hold(waitMs);
+}
+
+/** The stream, whose last part tells what the call has used. */
+function countTokens(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  turn: Turn,
+): ReadableStream<LanguageModelV4StreamPart> {
+  return stream.pipeThrough(
+    new TransformStream({
+      transform: (part, controller) => {
+        if (part.type === 'finish') turn.settle(tokensOf(part.usage));
+        controller.enqueue(part);
+      },
+    }),
+  );
 }
 
 /** With a longer `retry-after` than this, the call fails instead. */

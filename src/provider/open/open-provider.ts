@@ -6,6 +6,7 @@ import { providerTypes } from '../../config/provider-types.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import type { Provider } from '../provider.ts';
+import type { RateQueue } from '../rate/rate-queue.ts';
 import type { CallRecorder } from '../recording/call-recorder.ts';
 import { openRecording, type RecordingContext } from '../recording/call-replay.ts';
 import { type Limits, withLimits } from './call-limits.ts';
@@ -29,6 +30,8 @@ export interface ProviderContext {
   readonly replayContext?: RecordingContext | undefined;
   /** Receives API keys, and takes secrets out of error messages. */
   readonly scrubber?: Scrubber | undefined;
+  /** What keeps its calls to the limits of its entry. */
+  readonly rate?: RateQueue | undefined;
   /** Ends every call that is under way. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -70,7 +73,8 @@ async function openModelSource(config: ProviderConfig, context: ProviderContext)
       peer,
     };
   }
-  if (type === 'mock') return { model: withLimits(openMockModel(config), readLimits(config, 0), peer), peer };
+  if (type === 'mock')
+    return { model: withLimits(openMockModel(config), readLimits(config, 0), peer, context.rate), peer };
   if (type === 'replay') return { model: await openReplayModel(config, context.folder), peer };
   const kind = providerKinds.get(type);
   if (kind === undefined) {
@@ -82,7 +86,7 @@ async function openModelSource(config: ProviderConfig, context: ProviderContext)
   const { scrubber } = context;
   scrubber?.add(opened.peer.secrets);
   const called: Peer = { ...opened.peer, scrub: scrubber?.text };
-  return { model: withLimits(opened.model, limits, called), peer: called };
+  return { model: withLimits(opened.model, limits, called, context.rate), peer: called };
 }
 
 async function openReplayModel({ id, model, additionalConfig }: ProviderConfig, folder: string) {

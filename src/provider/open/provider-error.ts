@@ -2,6 +2,7 @@ import { RuntimeError } from '../../errors.ts';
 import { isObject } from '../../json/json.ts';
 import { createSecretHider, type SecretHider } from '../../text/hide-secrets.ts';
 import { shorten } from '../../text/shorten.ts';
+import { readRetryAfter } from '../rate/retry-after.ts';
 
 /** A failure of the API or the network. */
 export interface ApiFailure {
@@ -55,7 +56,7 @@ export function toProviderError(thrown: unknown, peer: Peer): RuntimeError {
     return createProviderError(id, {
       message: scrub(hideSecrets(messageOf(thrown), secrets)),
       status: findNumber(thrown, 'statusCode'),
-      retryAfterMs: readRetryAfter(thrown),
+      retryAfterMs: retryAfterOf(thrown),
     });
   }
   if (timeoutCodes.has(system.code)) {
@@ -121,16 +122,9 @@ function findNumber(thrown: unknown, key: string): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** `retry-after-ms`, or `retry-after` in seconds or as a date (RFC 9110, 10.2.3). */
-function readRetryAfter(thrown: unknown): number | undefined {
+function retryAfterOf(thrown: unknown): number | undefined {
   const headers = isObject(thrown) ? thrown['responseHeaders'] : undefined;
-  if (!isObject(headers)) return undefined;
-  const exact = Number.parseFloat(String(headers['retry-after-ms']));
-  if (exact >= 0) return Math.round(exact);
-  const text = String(headers['retry-after'] ?? '').trim();
-  if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1_000);
-  const date = Date.parse(text);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+  return isObject(headers) ? readRetryAfter(headers) : undefined;
 }
 
 /** The text without these secrets, in any encoding: an API may repeat the key that it refuses. */

@@ -1,0 +1,48 @@
+export interface WorkerOptions {
+  /** Runs at once. Default: the number of cores. */
+  readonly concurrency?: number | undefined;
+  /** A glob pattern of pipeline files, as seen from the config's folder. Default: `**\/*.pipeline.yaml`. */
+  readonly pipelines?: string | undefined;
+  /** The same of suite files. Default: `**\/*.suite.yaml`. */
+  readonly suites?: string | undefined;
+  /** `HOST:PORT` on which GET /healthz and /readyz are answered; port 0 is any free one. Default: nowhere. */
+  readonly health?: string | undefined;
+  /** Of the program that works, for `workers list`. */
+  readonly version?: string | undefined;
+}
+
+/** A process that goes on with runs. */
+export interface Worker {
+  readonly id: string;
+  readonly concurrency: number;
+  /** The pipeline and suite files, absolute, and the digests of each with the config and its scripts; one more is for tool calls. */
+  readonly pipelines: readonly string[];
+  readonly suites: readonly string[];
+  readonly builds: readonly string[];
+  /** Where its health is served. */
+  readonly health: string | null;
+  /** Takes no further runs, lets those under way go on for so long (default: 30 s), and gives the rest back to other workers. Never rejects. */
+  drain(ms?: number): Promise<void>;
+}
+
+/** A worker as `workers list --json` prints it. Times are ISO 8601. */
+export interface WorkerInfo {
+  readonly id: string;
+  readonly machine: string;
+  readonly pid: number;
+  /** Of its Signalbox. */
+  readonly version: string;
+  readonly status: 'working' | 'draining' | 'silent';
+  /** Runs that it executes at once, and now. */
+  readonly concurrency: number;
+  readonly busy: number;
+  readonly builds: readonly string[];
+  readonly started_at: string;
+  readonly seen_at: string;
+}
+
+/** A run that waits for a worker. */
+export interface QueuedRun {
+  readonly run_id: string;
+  readonly status: 'queued';
+}

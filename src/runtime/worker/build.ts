@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import type { Binding } from '../../binding/binding.ts';
+import { RuntimeError } from '../../errors.ts';
+import { whyUnreadable } from '../../files/file-error.ts';
+
+/**
+ * Tells what a run is executed with from anything else: a digest of the text of its pipeline (empty for a tool call), of the
+ * config, and of the scripts below the config's folder that its entries start. The folder itself may be anywhere. Throws
+ * FILE_UNREADABLE for a config that cannot be read.
+ */
+export type BuildOf = (source: string) => string;
+
+/** The builds of a config and its entries. Files are read with the first build, and not again. */
+export function createBuildOf(
+  file: string,
+  bindings: readonly Binding[],
+  overlays: readonly string[] = [],
+): BuildOf {
+  let base: string | undefined;
+  return (source) => {
+    base ??= digestConfig(
+      [file, ...overlays].map((each) => resolve(each)),
+      bindings,
+    );
+    return createHash('sha256').update(`${base}\n${source}`).digest('hex').slice(0, BUILD_LENGTH);
+  };
+}
+
+/** Hexadecimal digits: 128 bits. */
+const BUILD_LENGTH = 32;
+
+function digestConfig(files: readonly string[], bindings: readonly Binding[]): string {
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(readConfig(file));
+  for (const [name, path] of scriptsOf(dirname(files[0] ?? ''), bindings)) {
+    hash.update(`\n${JSON.stringify(name)} ${digestOf(path)}`);
+  }
+  return hash.digest('hex');
+}
+
+function readConfig(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}`, { cause });
+  }
+}
+
+/** The files below the folder that command lines name, by their paths in it, in the order of these. */
+function scriptsOf(folder: string, bindings: readonly Binding[]): readonly (readonly [string, string])[] {
+  const words = bindings.flatMap(({ command, args, cwd }) =>
+    [command, ...args].map((word) => resolve(cwd, word)),
+  );
+  return [...new Set(words)]
+    .map((path) => [relative(folder, path), path] as const)
+    .filter(([name, path]) => !name.startsWith('..') && name !== '' && isFile(path))
+    .toSorted(([one], [other]) => (one < other ? -1 : 1));
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  } catch {
+    // The word is not a possible path, or a folder on it cannot be read.
+    return false;
+  }
+}
+
+/** `unreadable` where the file cannot be read, which its use will report. */
+function digestOf(path: string): string {
+  try {
+    return createHash('sha256').update(readFileSync(path)).digest('hex');
+  } catch {
+    return 'unreadable';
+  }
+}

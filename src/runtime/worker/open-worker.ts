@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto';
+import { availableParallelism, hostname } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import type { RuntimeConfig } from '../../config/config.ts';
+import { parseListen } from '../../config/listen.ts';
+import type { Emit } from '../../contract/event.ts';
+import type { RunDocument } from '../../contract/run.ts';
+import type { Dispatcher, Handled, Working, WorkOptions } from '../../dispatch/dispatcher.ts';
+import { RuntimeError } from '../../errors.ts';
+import type { Job, SharedWork, Transaction, WorkerRecord } from '../../store/shared-work.ts';
+import type { Worker, WorkerOptions } from './api.ts';
+import type { BuildOf } from './build.ts';
+import { continueRun } from './continue-run.ts';
+import { findPipelines } from './find-pipelines.ts';
+import { type Health, serveHealth } from './health.ts';
+import { startRounds } from './rounds.ts';
+
+export interface WorkerContext {
+  readonly config: RuntimeConfig;
+  readonly work: SharedWork;
+  readonly dispatcher: Dispatcher;
+  readonly buildOf: BuildOf;
+  /** Executes a run until it ends or waits. */
+  readonly resume: (id: string, signal: AbortSignal) => Promise<RunDocument>;
+  readonly suites: SuiteWork;
+  readonly emit: Emit;
+}
+
+/** What a worker does for runs of suites. */
+export interface SuiteWork {
+  /** The builds of suites whose files match a pattern, as seen from an absolute folder, by their files. */
+  findBuilds(folder: string, pattern: string): Promise<ReadonlyMap<string, string>>;
+  /** Judges a part of a dataset, by the id of its job. Rejects with STORE_FAILED. */
+  judge(jobId: string, signal: AbortSignal): Promise<Handled>;
+}
+
+/** Takes runs from now on, of the pipelines that are there now. Throws USAGE, LISTEN_FAILED, STORE_FAILED. */
+export async function openWorker(context: WorkerContext, options: WorkerOptions): Promise<Worker> {
+  const { work, emit } = context;
+  const { concurrency = availableParallelism() } = options;
+  requireConcurrency(concurrency);
+  const listen = readListen(options.health);
+  const { builds, pipelines, suites } = await findBuilds(context, options);
+  const id = randomUUID();
+  const state: WorkerState = { working: undefined, isDraining: false, heardAt: performance.now() };
+  const report = (message: string) => emit({ type: 'note', name: 'worker', level: 'warn', message });
+  const about = { id, concurrency, builds, version: options.version ?? 'unknown' };
+  const beat = async () => {
+    await work.beat(recordOf(about, state));
+    state.heardAt = performance.now();
+  };
+  const sweep = async () => {
+    await work.sweep();
+    state.heardAt = performance.now();
+  };
+  const health = listen && (await serveHealth(listen, () => healthOf(state)));
+  try {
+    state.working = await takeJobs(context, { queues: builds, concurrency, report });
+    await beat();
+  } catch (error) {
+    await state.working?.close();
+    await health?.close();
+    throw error;
+  }
+  const rounds = [startRounds(BEAT_MS, beat, report), startRounds(SWEEP_MS, sweep, report)];
+  const message = `ready: ${concurrency} runs at once, ${pipelines.length} pipelines, ${suites.length} suites, worker ${id}`;
+  emit({ type: 'note', name: 'worker', level: 'info', message });
+  const drain = once(async (drainMs: number) => {
+    await endJobs(state, { drainMs, tell: beat });
+    await Promise.all([...rounds.map((each) => each.stop()), health?.close()]);
+    await state.working?.close();
+    await work.leave(id).catch(() => {});
+  });
+  return { id, concurrency, builds, pipelines, suites, health: health?.url ?? null, drain };
+}
+
+interface WorkerState {
+  working: Working | undefined;
+  isDraining: boolean;
+  /** When the database was last heard of, as `performance.now()` has it. */
+  heardAt: number;
+}
+
+/** The first call decides for all. */
+function once(end: (drainMs: number) => Promise<void>): Worker['drain'] {
+  let ending: Promise<void> | undefined;
+  return (drainMs = DRAIN_MS) => {
+    ending ??= end(drainMs);
+    return ending;
+  };
+}
+
+interface FoundBuilds {
+  readonly builds: readonly string[];
+  readonly pipelines: readonly string[];
+  readonly suites: readonly string[];
+}
+
+async function findBuilds(
+  { config, buildOf, suites }: Pick<WorkerContext, 'config' | 'buildOf' | 'suites'>,
+  options: Pick<WorkerOptions, 'pipelines' | 'suites'>,
+): Promise<FoundBuilds> {
+  const folder = dirname(resolve(config.file));
+  const found = await findPipelines(folder, options.pipelines ?? DEFAULT_PIPELINES);
+  const judged = await suites.findBuilds(folder, options.suites ?? DEFAULT_SUITES);
+  return {
+    // The empty text is that of tool calls.
+    builds: [...new Set([...['', ...found.values()].map(buildOf), ...judged.values()])],
+    pipelines: [...found.keys()],
+    suites: [...judged.keys()],
+  };
+}
+
+async function takeJobs(
+  { work, dispatcher, resume, suites, emit }: WorkerContext,
+  options: Pick<WorkOptions, 'queues' | 'concurrency' | 'report'>,
+): Promise<Working> {
+  const note = (level: 'info' | 'warn', message: string) =>
+    emit({ type: 'note', name: 'worker', level, message });
+  const kinds: Readonly<Record<Job['kind'], KindOfJob>> = {
+    run: { take: work.adopt, handle: (id, signal) => continueRun({ work, note, resume }, id, signal) },
+    // Whether it is still to be done is found out with its claim.
+    chunk: { take: async (ids) => ids, handle: (id, signal) => suites.judge(id, signal) },
+  };
+  return await dispatcher.work(({ kind, id }, signal) => kinds[kind].handle(id, signal), {
+    ...options,
+    take: (jobs, transaction) => takeByKind(kinds, jobs, transaction),
+  });
+}
+
+/** Takes no further jobs, lets those under way go on for so long, and waits for the end of the rest. */
+async function endJobs(
+  state: WorkerState,
+  { drainMs, tell }: { readonly drainMs: number; readonly tell: () => Promise<void> },
+): Promise<void> {
+  const { working } = state;
+  state.isDraining = true;
+  working?.stop();
+  await tell().catch(() => {});
+  if (working === undefined) return;
+  await within(drainMs, working.idle());
+  working.abort();
+  await working.idle();
+}
+
+function recordOf(
+  about: Pick<WorkerRecord, 'id' | 'concurrency' | 'builds' | 'version'>,
+  { working, isDraining }: WorkerState,
+): WorkerRecord {
+  return { ...about, machine: hostname(), pid: process.pid, busy: working?.busy() ?? 0, isDraining };
+}
+
+function healthOf({ working, isDraining, heardAt }: WorkerState): Health {
+  const isAlive = performance.now() - heardAt < SILENT_MS;
+  return { isAlive, isReady: working !== undefined && !isDraining, busy: working?.busy() ?? 0 };
+}
+
+/** What a worker does with jobs of a kind. */
+interface KindOfJob {
+  /** Which of these are still to be done; in that transaction, or one of its own. */
+  readonly take: (ids: readonly string[], transaction?: Transaction) => Promise<readonly string[]>;
+  readonly handle: (id: string, signal: AbortSignal) => Promise<Handled>;
+}
+
+async function takeByKind(
+  kinds: Readonly<Record<Job['kind'], KindOfJob>>,
+  jobs: readonly Job[],
+  transaction: Transaction | undefined,
+): Promise<readonly Job[]> {
+  const taken: Job[] = [];
+  for (const [kind, each] of Map.groupBy(jobs, (job) => job.kind)) {
+    const ids = await kinds[kind].take(
+      each.map(({ id }) => id),
+      transaction,
+    );
+    taken.push(...each.filter(({ id }) => ids.includes(id)));
+  }
+  return taken;
+}
+
+const DEFAULT_PIPELINES = '**/*.pipeline.yaml';
+const DEFAULT_SUITES = '**/*.suite.yaml';
+const BEAT_MS = 5_000;
+const SWEEP_MS = 1_000;
+/** The database is taken for gone when nothing has been heard of it for so long. */
+const SILENT_MS = 15_000;
+const DRAIN_MS = 30_000;
+
+function requireConcurrency(concurrency: number): void {
+  if (Number.isSafeInteger(concurrency) && concurrency >= 1 && concurrency <= MOST_RUNS) return;
+  throw new RuntimeError('USAGE', `a worker does 1 to ${MOST_RUNS} runs at once, not ${concurrency}`);
+}
+
+const MOST_RUNS = 10_000;
+
+function readListen(text: string | undefined) {
+  if (text === undefined) return undefined;
+  const address = parseListen(text);
+  if (address !== undefined) return address;
+  throw new RuntimeError('USAGE', `"${text}" is no address to listen on`, {
+    hint: 'Write HOST:PORT, as in 127.0.0.1:8080; port 0 is any free one.',
+  });
+}
+
+/** Resolves with the work, or after so long. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  const { promise, resolve: giveUp } = Promise.withResolvers<void>();
+  const timer = setTimeout(giveUp, ms);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,15 @@
+import { section } from '../requirements/requirement.ts';
+
+/** Calls of models keep to limits. */
+export const rates = section('providers.md', [
+  ['DS-RATE-01', 'none', 'Calls begin at once up to ten seconds of a limit, and then at its rate'],
+  ['DS-RATE-02', 'none', 'A call that is given up while it waits takes nothing, and names the limit'],
+  ['DS-RATE-03', 'none', 'Tokens are settled by what a call has used'],
+  ['DS-RATE-04', 'none', 'An API that asks to wait holds all calls of its provider back'],
+  ['DS-RATE-05', 'none', 'Processes that share a store in Postgres keep to one limit together'],
+  [
+    'DS-RATE-06',
+    'none',
+    'One statement serves many calls; what is taken ahead is given back, or fills up again',
+  ],
+]);
