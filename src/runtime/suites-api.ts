@@ -7,6 +7,7 @@ import type { Scrubber } from '../contract/scrub.ts';
 import type { Link } from '../hooks/gate.ts';
 import type { Services } from '../pipeline/state/run-context.ts';
 import type { ResultRun, ResultStore } from '../store/result-store.ts';
+import type { Announce } from '../store/shared-work.ts';
 import { countRows } from '../suite/dataset/count.ts';
 import { requireSuite } from '../suite/file/load.ts';
 import type { Suite } from '../suite/file/model.ts';
@@ -25,6 +26,9 @@ import { watchTags } from '../suite/select/tag-watch.ts';
 import { openSubject } from '../suite/subject/open-subject.ts';
 import type { Runtime, SuiteRunInfo, SuiteRunOptions } from './api.ts';
 import { applyOptions, namedOptions, usage } from './suite-options.ts';
+import type { Judging } from './suites-shared/judging.ts';
+import { openSharedSuites, type SharedSuites } from './suites-shared/shared-suites.ts';
+import type { BuildOf } from './worker/build.ts';
 
 export interface SuitesContext {
   readonly config: RuntimeConfig;
@@ -52,11 +56,16 @@ export interface SuitesContext {
   readonly concurrency: number;
   /** How many cases an eval takes in one request at most. */
   readonly batchSizeOf: (type: string) => number;
+  /** Tells workers of chunks. */
+  readonly announce: Announce;
+  readonly buildOf: BuildOf;
   /** Throws RUNTIME_CLOSED. */
   readonly requireOpen: () => void;
 }
 
-export type Suites = Pick<Runtime['evals'], 'run' | 'runs'>;
+export interface Suites extends Pick<Runtime['evals'], 'run' | 'runs'> {
+  readonly shared: Pick<SharedSuites, 'findBuilds' | 'judge'>;
+}
 
 /** The suites API of a runtime: runs suites and stores their results. */
 export function openSuites(context: SuitesContext): Suites {
@@ -77,11 +86,32 @@ export function openSuites(context: SuitesContext): Suites {
       cache: isCached && !isRecording ? await results() : undefined,
     });
   };
+  /** What the cases of a suite are judged with, wherever they come from. */
+  const judgingOf = async (suite: Suite, options: SuiteRunOptions): Promise<Judging> => {
+    const window = windowOf(suite, context);
+    return {
+      ...{ keepGoing: options.keepGoing, window: window.cases, epochConcurrency: window.epochs, fire },
+      scrub: (record) => scrubEpoch(record, context.scrubber),
+      subject: await subjectOf(suite, options),
+      score: async (evaluation, within) =>
+        await retryFaults(suite.retries, within, async (attempt) => {
+          // What failed together is asked again one by one, lest one case keep failing the others.
+          const batch = attempt === 1 ? 'together' : 'alone';
+          return await services.score({ ...evaluation, signal: within, batch });
+        }),
+    };
+  };
+  const shared = openSharedSuites({
+    ...{ config, results, judgingOf, announce: context.announce, buildOf: context.buildOf },
+    ...{ emit: services.emit, concurrency: context.concurrency },
+    usesRecording: context.isRecording || context.replay !== undefined,
+  });
   return {
+    shared,
     run: async (file, options = {}) => {
       requireOpen();
       const suite = applyOptions(requireSuite(toPath(file), config), options);
-      const window = windowOf(suite, context);
+      if (options.workers === true) return await shared.run(suite, options);
       const tags = watchTags();
       const select = options.select && compileSelection(options.select, tags);
       const noteRepeats = watchRepeatedIds((id) => services.emit(duplicateIdNote(suite, id)));
@@ -90,21 +120,11 @@ export function openSuites(context: SuitesContext): Suites {
       const work = async (header: RunHeader, journal: EpochJournal | undefined) => {
         options.onStart?.(header);
         const missesBefore = context.misses();
-        const { signal = neverAborted, bail, keepGoing, reporter, onProgress } = options;
+        const { signal = neverAborted, bail, reporter, onProgress } = options;
         return await runSuite(suite, {
-          ...{ header, journal, signal, bail, keepGoing, reporter, onProgress },
-          scrub: (record) => scrubEpoch(record, context.scrubber),
+          ...(await judgingOf(suite, options)),
+          ...{ header, journal, signal, bail, reporter, onProgress },
           select: (candidates) => noteRepeats(select === undefined ? candidates : select(candidates)),
-          window: window.cases,
-          epochConcurrency: window.epochs,
-          subject: await subjectOf(suite, options),
-          score: async (evaluation, within) =>
-            await retryFaults(suite.retries, within, async (attempt) => {
-              // What failed together is asked again one by one, lest one case keep failing the others.
-              const batch = attempt === 1 ? 'together' : 'alone';
-              return await services.score({ ...evaluation, signal: within, batch });
-            }),
-          fire,
           findFault: async () =>
             tags.findFault(options.select?.tags ?? []) ??
             cassetteMissFault(context.misses() - missesBefore) ??
@@ -126,13 +146,15 @@ export function openSuites(context: SuitesContext): Suites {
     runs: {
       list: async ({ limit } = {}) => {
         const store = await results();
-        return store.listRuns({ limit }).map((run) => toInfo(store, run));
+        const infos: SuiteRunInfo[] = [];
+        for (const run of await store.listRuns({ limit })) infos.push(await toInfo(store, run));
+        return infos;
       },
       open: async (id) => {
         const store = await results();
-        return openStoredRun(store, requireRun(store, id));
+        return openStoredRun(store, await requireRun(store, id));
       },
-      prune: async ({ olderThanMs }) => (await results()).prune(Date.now() - olderThanMs),
+      prune: async ({ olderThanMs }) => await (await results()).prune(Date.now() - olderThanMs),
     },
   };
 }
@@ -165,7 +187,7 @@ function toPath(file: string | URL): string {
   return file instanceof URL ? fileURLToPath(file) : file;
 }
 
-function toInfo(store: ResultStore, run: ResultRun): SuiteRunInfo {
+async function toInfo(store: ResultStore, run: ResultRun): Promise<SuiteRunInfo> {
   const header = readHeader(run);
   return {
     id: run.id,
@@ -173,7 +195,7 @@ function toInfo(store: ResultStore, run: ResultRun): SuiteRunInfo {
     suite: run.name,
     status: run.status,
     started_at: header.started_at,
-    cases: Math.floor(store.countRecords(run.id) / header.epochs),
+    cases: Math.floor((await store.countRecords(run.id)) / header.epochs),
     pass_rate: openStoredRun(store, run).report?.overall.pass_rate ?? null,
   };
 }

@@ -3,7 +3,7 @@ import { cut } from '../../text/width.ts';
 import { findNearest } from '../../yaml/suggest.ts';
 import type { Row } from '../dataset/row.ts';
 import type { Suite } from '../file/model.ts';
-import type { RowFault } from '../run/run-accumulator.ts';
+import type { RowFault } from '../run/row-fault.ts';
 import type { Candidate } from '../select/select.ts';
 import { identifyCase, SuiteFileError } from './case-identity.ts';
 

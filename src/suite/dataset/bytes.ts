@@ -3,21 +3,23 @@ import { addAbortSignal } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { RuntimeError } from '../../errors.ts';
 import { whyUnreadable } from '../../files/file-error.ts';
-import { DecompressionError, decompress } from './decompress.ts';
+import { DecompressionError, decompress, decompressPacked } from './decompress.ts';
+import { isRemote, remoteName } from './remote/address.ts';
 
 /** The bytes of one file, decompressed and without a byte order mark. */
 export interface OpenBytes {
   /**
-   * Throws FILE_UNREADABLE, DecompressionError for damaged gzip, and an AbortError when the signal is
-   * aborted.
+   * Throws FILE_UNREADABLE, DATASET_INVALID for what is changed behind an address while it is read, DecompressionError for damaged
+   * gzip, and when the signal is aborted.
    */
   readonly chunks: AsyncIterable<Buffer>;
-  /** How many bytes of the file, as it lies on the disk, have been read. */
+  /** How many bytes of the file, as it lies on the disk or is sent, have been read. */
   bytesRead(): number;
 }
 
-/** Opens a file, and decompresses it when its name ends in `.gz`; `-` is stdin. */
+/** Opens a file, and decompresses it when its name ends in `.gz`; `-` is stdin, and what an address gives may be packed. */
 export function openBytes(path: string, signal: AbortSignal): OpenBytes {
+  if (isRemote(path)) return openRemoteBytes(path, signal);
   if (path === '-') {
     return { chunks: readAll(addAbortSignal(signal, process.stdin), stdinName), bytesRead: () => 0 };
   }
@@ -26,6 +28,18 @@ export function openBytes(path: string, signal: AbortSignal): OpenBytes {
     chunks: readAll(isCompressed(path) ? decompress(file) : file, path),
     bytesRead: () => file.bytesRead,
   };
+}
+
+function openRemoteBytes(path: string, signal: AbortSignal): OpenBytes {
+  let bytesRead = 0;
+  const sent = async function* (): AsyncGenerator<Buffer> {
+    const { readRemote } = await import('./remote/remote-bytes.ts');
+    for await (const part of readRemote(path, { start: 0 }, signal)) {
+      bytesRead += part.length;
+      yield part;
+    }
+  };
+  return { chunks: readAll(decompressPacked(sent()), remoteName(path)), bytesRead: () => bytesRead };
 }
 
 /** How messages call stdin. */
@@ -39,8 +53,8 @@ async function* readAll(source: AsyncIterable<Buffer>, file: string): AsyncGener
   try {
     yield* withoutByteOrderMark(source);
   } catch (cause) {
-    if (cause instanceof DecompressionError || (cause instanceof Error && cause.name === 'AbortError'))
-      throw cause;
+    if (cause instanceof DecompressionError || cause instanceof RuntimeError) throw cause;
+    if (cause instanceof Error && cause.name === 'AbortError') throw cause;
     throw new RuntimeError('FILE_UNREADABLE', `${file} ${whyUnreadable(cause)}`, { cause });
   }
 }

@@ -1,13 +1,15 @@
 import { stat } from 'node:fs/promises';
 import type { Dataset } from '../file/model.ts';
 import { findFiles } from './files.ts';
+import { isRemote } from './remote/address.ts';
 import { openRows } from './rows.ts';
 
 /**
- * The number of rows of a small dataset; null for more than 8 MiB, for gzip, stdin and what cannot be read.
+ * The number of rows of a small dataset; null for more than 8 MiB, for gzip, stdin, addresses and what cannot be read.
  */
 export async function countRows(dataset: Dataset, signal: AbortSignal): Promise<number | null> {
   if (dataset.kind === 'inline') return dataset.rows.length;
+  if (isRemote(dataset.path)) return null;
   try {
     const files = await findFiles(dataset.path);
     const found = await Promise.all(files.map((file) => stat(file)));

@@ -29,6 +29,28 @@ export async function* decompress(source: AsyncIterable<Buffer>): AsyncGenerator
   }
 }
 
+/** Decompresses what begins as gzip does, whatever its name is: who sends it may have unpacked it. */
+export async function* decompressPacked(source: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  let head = Buffer.alloc(0);
+  while (head.length < gzipMark.length) {
+    const next = await source.next();
+    if (next.done === true) break;
+    head = Buffer.concat([head, next.value]);
+  }
+  const all = async function* (): AsyncGenerator<Buffer> {
+    if (head.length > 0) yield head;
+    yield* source;
+  };
+  yield* isPacked(head) ? decompress(all()) : all();
+}
+
+/** Whether bytes begin as gzip does. Source: RFC 1952, 2.3.1. */
+export function isPacked(head: Buffer): boolean {
+  return head.subarray(0, gzipMark.length).equals(gzipMark);
+}
+
+const gzipMark = Buffer.from([0x1f, 0x8b]);
+
 /** Small, since compressed bytes may grow a thousandfold. */
 const stepBytes = 16 * 1024;
 

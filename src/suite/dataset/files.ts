@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { glob } from 'tinyglobby';
 import { RuntimeError } from '../../errors.ts';
+import { isRemote } from './remote/address.ts';
 
 /** Whether a path may be meant as a glob pattern. */
 export function isPattern(path: string): boolean {
@@ -9,11 +10,11 @@ export function isPattern(path: string): boolean {
 }
 
 /**
- * The files that a path means: itself, or, when there is no such file, those that match it as a glob pattern, sorted.
+ * The files that a path means: itself, or, when there is no such file and it is no address, those that match it as a glob pattern, sorted.
  * Throws FILE_UNREADABLE when none does.
  */
 export async function findFiles(path: string): Promise<readonly string[]> {
-  if (path === '-' || !isPattern(path) || existsSync(path)) return [path];
+  if (path === '-' || isRemote(path) || !isPattern(path) || existsSync(path)) return [path];
   const { folder, pattern } = splitPattern(path);
   const found = await glob(pattern, { cwd: resolve(folder), expandDirectories: false });
   if (found.length > 0) return found.map((file) => join(folder, file)).toSorted();

@@ -1,8 +1,9 @@
 import type { DatasetFormat } from '../file/model.ts';
+import { nameOf } from './remote/address.ts';
 
 /** The format by the extension of a file, before any `.gz`; JSON Lines for an unknown one. */
 export function formatOf(file: string): DatasetFormat {
-  const extension = /\.([^./]*)(?:\.gz)?$/i.exec(file)?.[1]?.toLowerCase() ?? '';
+  const extension = /\.([^./]*)(?:\.gz)?$/i.exec(nameOf(file))?.[1]?.toLowerCase() ?? '';
   return byExtension.get(extension) ?? 'jsonl';
 }
 

@@ -6,6 +6,7 @@ import { formatOf } from './format.ts';
 import { countLines } from './lines.ts';
 import { newReadProgress, type ReadProgress } from './read-progress.ts';
 import { readers } from './readers.ts';
+import { nameOf } from './remote/address.ts';
 import { type FileRow, type Row, unusable } from './row.ts';
 
 /** The rows of a dataset, and how much of it has been read. */
@@ -38,13 +39,13 @@ async function* fileRows(
   progress: ReadProgress,
 ): AsyncGenerator<Row> {
   const files = await findFiles(dataset.path);
-  await progress.measure(files);
+  await progress.measure(files, signal);
   let number = 0;
   try {
     for (const path of files) {
       const { chunks, bytesRead } = openBytes(path, signal);
       progress.startFile(bytesRead);
-      const file = path === '-' ? stdinName : path;
+      const file = path === '-' ? stdinName : nameOf(path);
       const format = dataset.format ?? formatOf(path);
       for await (const { line, content } of readFile(chunks, { file, format })) {
         number += 1;

@@ -15,6 +15,7 @@ import {
   textAt,
   valueAt,
 } from '../../yaml/read.ts';
+import { isRemote } from '../dataset/remote/address.ts';
 import { suiteSchema } from '../schema/suite-schema.ts';
 import { readSubject } from '../subject/read-subject.ts';
 import type { SuiteRuntime } from '../validate/suite-runtime.ts';
@@ -76,7 +77,7 @@ function toDataset(document: YamlDocument): Dataset {
   if (path !== undefined) {
     return {
       kind: 'file',
-      path: path === '-' ? path : besideFile(document.file, path),
+      path: path === '-' || isRemote(path) ? path : besideFile(document.file, path),
       ...omitUndefined({ format: choiceAt(document, ['spec', 'dataset', 'format'], datasetFormats) }),
     };
   }

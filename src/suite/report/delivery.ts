@@ -55,6 +55,7 @@ export async function openDelivery(
     if (failed?.status === 'rejected') throw failed.reason;
   };
   const reporter: Reporter = {
+    readsCases: open.some((each) => each.reporter.readsCases !== false),
     begin: (header) => forEachReporter((each) => each.begin(header)),
     onCase: (record) => forEachReporter((each) => each.onCase(record)),
     onProblem: (problem) => forEachReporter((each) => each.onProblem(problem)),

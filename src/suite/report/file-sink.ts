@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../../errors.ts';
 import { systemCode } from '../../files/file-error.ts';
@@ -67,7 +68,10 @@ function writeWhole(file: number, text: string): void {
 }
 
 async function openInPlace(file: string, path: string, size: number): Promise<FileSink> {
-  const handle = await open(path, 'w');
+  const handle = await openOrNothing(path);
+  const own = handle === undefined ? ownDescriptor(path) : undefined;
+  if (own !== undefined) return openSocket(file, own);
+  if (handle === undefined) throw new RuntimeError('FILE_UNREADABLE', `${file} is a socket`);
   const buffer = newBuffer(handle, size);
   return {
     ...noTerminal,
@@ -76,6 +80,41 @@ async function openInPlace(file: string, path: string, size: number): Promise<Fi
     publish: () => withFileErrors(file, () => buffer.flush().finally(() => handle.close())),
     discard: () => handle.close(),
   };
+}
+
+/** Undefined for a socket, which cannot be opened by a name. */
+async function openOrNothing(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'w');
+  } catch (thrown) {
+    if (systemCode(thrown) !== 'ENXIO') throw thrown;
+    return undefined;
+  }
+}
+
+/** Which of this process's descriptors a path names, as `/dev/stderr` does. */
+function ownDescriptor(path: string): number | undefined {
+  const named = ['/dev/stdin', '/dev/stdout', '/dev/stderr'].indexOf(path);
+  if (named !== -1) return named;
+  const [, number] = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
+/** Programs that are started by Node have sockets for stdout and stderr. It stays open: it is not only ours. */
+function openSocket(file: string, descriptor: number): FileSink {
+  const socket = new Socket({ fd: descriptor, readable: false });
+  socket.unref();
+  socket.on('error', () => {});
+  const write = (text: string) =>
+    withFileErrors(
+      file,
+      () =>
+        new Promise<void>((resolve, reject) =>
+          socket.write(text, (error) => (error ? reject(error) : resolve())),
+        ),
+    );
+  const nothing = async () => {};
+  return { ...noTerminal, write, flush: nothing, publish: nothing, discard: nothing };
 }
 
 async function openTemporary(file: string, path: string): Promise<FileSink> {

@@ -16,6 +16,7 @@ export const openGithub: OpenReporter = (sink) => {
     async begin(header: RunHeader) {
       file = header.file;
     },
+    readsCases: false,
     async onCase() {},
     async onProblem() {},
     async end(report) {

@@ -5,6 +5,7 @@ import type { OpenReporter } from './reporter.ts';
 /** The document of `eval run --json`, on one line. */
 export const openJson: OpenReporter = (sink) => ({
   async begin() {},
+  readsCases: false,
   async onCase() {},
   async onProblem() {},
   async end(report) {

@@ -18,6 +18,7 @@ import {
 /** A summary for the comment of a pull request, or for the summary of a GitHub job. */
 export const openMarkdown: OpenReporter = (sink) => ({
   async begin() {},
+  readsCases: false,
   async onCase() {},
   async onProblem() {},
   async end(report) {

@@ -6,6 +6,8 @@ import type { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../run/reco
  * sink cannot be written.
  */
 export interface Reporter {
+  /** false: `onCase` does nothing, so that cases need not be read for it. */
+  readonly readsCases?: boolean | undefined;
   begin(header: RunHeader): Promise<void>;
   /** Cases in the order of the dataset. */
   onCase(record: CaseRecord): Promise<void>;

@@ -2,14 +2,15 @@ import { setImmediate } from 'node:timers/promises';
 import { RuntimeError } from '../../errors.ts';
 import { parseLossless, stringifyJson } from '../../json/json.ts';
 import { readShape, type Shape } from '../../json/shape.ts';
-import type { NewResult, ResultRun, ResultStore, RunEnd, StoredResult } from '../../store/result-store.ts';
+import type { NewResult, StoredResult } from '../../store/new-result.ts';
+import type { ResultRun, ResultStore, RunEnd } from '../../store/result-store.ts';
 import { type EvalWeighting, toCaseRecord } from '../case/case-record.ts';
 import { readReduction } from '../file/reduction.ts';
 import { digestOfCase } from './fingerprint.ts';
-import type { CaseRecord, RunHeader, RunSource } from './record.ts';
+import type { CaseRecord, EpochRecord, RunHeader, RunSource } from './record.ts';
 import { header as headerShape, type StoredEpoch, storedEpoch } from './record-shapes.ts';
 import { report as reportShape } from './report-shape.ts';
-import type { EpochJournal } from './suite-run.ts';
+import type { EpochJournal, EpochKey } from './suite-run.ts';
 
 /**
  * The journal of a run in the result store; `find` looks up earlier epochs only when the run is resumed.
@@ -17,32 +18,42 @@ import type { EpochJournal } from './suite-run.ts';
 export function openJournal(store: ResultStore, runId: string, isResumed: boolean): EpochJournal {
   const putBatched = batchPuts(store);
   return {
-    find: (place) => {
-      if (!isResumed) return undefined;
-      const stored = store.get(runId, place.row.number, place.epoch);
-      return stored?.digest === digestOfCase(place) ? readEpoch(stored).record : undefined;
-    },
-    keep: async (place, record) => {
-      const { row, identity, epoch } = place;
-      const { file, line, number } = row;
-      const stored: StoredEpoch = { file, line, tags: identity.tags, record };
-      const text = stringifyJson(stored);
-      await putBatched({ runId, number, epoch, caseId: identity.id, digest: digestOfCase(place), text });
-    },
-    end: (report) => store.setRunEnd(runId, { status: report.status, report: stringifyJson(report) }),
+    ...(isResumed && {
+      find: async (place) => {
+        const stored = await store.get(runId, place.row.number, place.epoch);
+        return stored?.digest === digestOfCase(place) ? readEpoch(stored).record : undefined;
+      },
+    }),
+    keep: async (place, record) => await putBatched(toResult(runId, place, record)),
+    end: async (report) =>
+      await store.setRunEnd(runId, { status: report.status, report: stringifyJson(report) }),
   };
 }
 
-/** Stores all records of one turn of the event loop in one transaction, which is faster. */
+/** An epoch as it is stored. */
+export function toResult(runId: string, place: EpochKey, record: EpochRecord): NewResult {
+  const { row, identity, epoch } = place;
+  const { file, line, number } = row;
+  const stored: StoredEpoch = { file, line, tags: identity.tags, record };
+  const text = stringifyJson(stored);
+  return { runId, number, epoch, caseId: identity.id, digest: digestOfCase(place), text };
+}
+
+/** Stores in one transaction, which is faster, all records of one turn of the event loop, and of the time in which those before are being stored. */
 function batchPuts(store: ResultStore): (record: NewResult) => Promise<void> {
   let gathered: { readonly records: NewResult[]; readonly kept: Promise<void> } | undefined;
+  let last = Promise.resolve();
   const gather = () => {
     const records: NewResult[] = [];
-    const kept = setImmediate().then(() => {
+    const keepAll = async (before: Promise<void>) => {
+      await setImmediate();
+      // Whoever waits for those is told if they fail.
+      await before.catch(() => {});
       gathered = undefined;
-      store.putAll(records);
-    });
-    return { records, kept };
+      await store.putAll(records);
+    };
+    last = keepAll(last);
+    return { records, kept: last };
   };
   return async (record) => {
     gathered ??= gather();
@@ -64,7 +75,7 @@ export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
       const most = report?.cases ?? Number.POSITIVE_INFINITY;
       const filter = report?.bailed === true ? {} : { caseId };
       let given = 0;
-      for (const record of casesOf(store.records(run.id, filter), header)) {
+      for await (const record of casesOf(store.records(run.id, filter), header)) {
         if (given === most) return;
         given += 1;
         if (caseId === undefined || record.id === caseId) yield record;
@@ -83,10 +94,10 @@ export function isCutOff(status: RunEnd): status is 'running' | 'interrupted' {
   return status === 'running' || status === 'interrupted';
 }
 
-function* casesOf(records: Iterable<StoredResult>, header: RunHeader): Generator<CaseRecord> {
+async function* casesOf(records: AsyncIterable<StoredResult>, header: RunHeader): AsyncGenerator<CaseRecord> {
   const weightings = header.evals.map(toWeighting);
   let group: StoredResult[] = [];
-  for (const record of records) {
+  for await (const record of records) {
     if (group[0] !== undefined && group[0].number !== record.number) group = [];
     group.push(record);
     if (group.length === header.epochs) yield toCase(group, weightings);

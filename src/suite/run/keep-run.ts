@@ -35,7 +35,7 @@ export async function keepRun(
   work: (header: RunHeader, journal: EpochJournal) => Promise<SuiteReport>,
 ): Promise<SuiteReport> {
   const fingerprint = fingerprintOfRun(options);
-  const resumed = options.resume && findToResume(store, options, fingerprint);
+  const resumed = options.resume && (await findToResume(store, options, fingerprint));
   const header = resumed
     ? readHeader(resumed)
     : toHeader(options.suite, randomUUID(), new Date(), options.total);
@@ -44,10 +44,10 @@ export async function keepRun(
   if (claim === undefined) throw new RuntimeError('RUN_BUSY', `another process works on run ${id}`);
   try {
     // Another process may have finished the run before it was claimed.
-    if (resumed) requireCutOff(requireRun(store, id));
-    else store.createRun(newRun(options.suite, header, fingerprint));
+    if (resumed) requireCutOff(await requireRun(store, id));
+    else await store.createRun(newRun(options.suite, header, fingerprint));
     return await runOrInterrupt(store, id, async () => {
-      if (resumed) store.setRunEnd(id, { status: 'running', report: null });
+      if (resumed) await store.setRunEnd(id, { status: 'running', report: null });
       return await work(header, openJournal(store, id, resumed !== undefined));
     });
   } finally {
@@ -64,7 +64,7 @@ async function runOrInterrupt<Result>(
   try {
     return await work();
   } catch (error) {
-    endEarly(store, id);
+    await endEarly(store, id);
     throw error;
   }
 }
@@ -82,9 +82,9 @@ function newRun(suite: Suite, header: RunHeader, fingerprint: string) {
 }
 
 /** Marks a run as interrupted; a store that fails here is ignored, since `work` has thrown already. */
-function endEarly(store: ResultStore, id: string): void {
+async function endEarly(store: ResultStore, id: string): Promise<void> {
   try {
-    store.setRunEnd(id, { status: 'interrupted', report: null });
+    await store.setRunEnd(id, { status: 'interrupted', report: null });
   } catch {
     // The run counts as cut off anyway.
   }
@@ -95,7 +95,9 @@ function fingerprintOfRun({ suite, config, wanted }: KeepOptions): string {
   const { subject, epochs, evals, retries, timeoutMs } = suite;
   return fingerprintOf({
     [suiteFile]: readFileSync(suite.file, 'utf8'),
-    'the config': readFileSync(config.file, 'utf8'),
+    'the config': [config.file, ...(config.overlays ?? [])]
+      .map((file) => readFileSync(file, 'utf8'))
+      .join('\n'),
     ...(subject?.kind === 'pipeline' ? { 'the pipeline': readFileSync(subject.file, 'utf8') } : {}),
     '--repeat': epochs,
     '--retries': retries,
@@ -120,11 +122,11 @@ function describeChanges({ id, fingerprint }: ResultRun, now: string): string {
   return `run ${id} was begun otherwise: ${words.join(', ')}`;
 }
 
-function findToResume(
+async function findToResume(
   store: ResultStore,
   { suite, config, resume }: KeepOptions,
   fingerprint: string,
-): ResultRun {
+): Promise<ResultRun> {
   if (config.stateStore.type === 'memory') {
     const hint = 'Set `state_store: {type: sqlite}` in the config to have runs that can be resumed.';
     throw new RuntimeError(
@@ -133,10 +135,10 @@ function findToResume(
       { hint },
     );
   }
-  const runs = store.listRuns({ name: suite.name, kind: 'suite' });
+  const runs = await store.listRuns({ name: suite.name, kind: 'suite' });
   const own = runs.filter(({ file, status }) => file === resolve(suite.file) && isCutOff(status));
   const newest = own.find((run) => run.fingerprint === fingerprint) ?? own[0];
-  const found = typeof resume === 'string' ? requireRun(store, resume) : newest;
+  const found = typeof resume === 'string' ? await requireRun(store, resume) : newest;
   if (found === undefined) {
     const hint = '`signalbox eval list` shows the runs that there are; run the suite without --resume.';
     throw new RuntimeError('RUN_UNKNOWN', `no run of suite "${suite.name}" waits to be resumed`, { hint });
@@ -155,8 +157,8 @@ function requireCutOff({ id, status }: ResultRun): void {
 }
 
 /** A run by its id. Throws RUN_UNKNOWN. */
-export function requireRun(store: ResultStore, id: string): ResultRun {
-  const run = store.findRun(id);
+export async function requireRun(store: ResultStore, id: string): Promise<ResultRun> {
+  const run = await store.findRun(id);
   if (run !== undefined) return run;
   const hint = '`signalbox eval list` shows the runs that there are.';
   throw new RuntimeError('RUN_UNKNOWN', `${store.location} keeps no suite run ${id}`, { hint });

@@ -68,6 +68,25 @@ const evalStats = members<record.EvalStats>({
   tags: recordOf(members<record.EvalStats['tags'][string]>({ ...stats, classification })),
 });
 
+export const problem = members<record.RowProblem>({
+  scope: optional(oneOf('run')),
+  file: text,
+  line: number,
+  column: number,
+  message: text,
+  hint: optional(text),
+});
+
+export const failure = members<record.Failure>({
+  case: text,
+  file: text,
+  line: number,
+  eval: text,
+  score: nullOr(number),
+  detail: text,
+  hint: optional(text),
+});
+
 export const report = members<record.SuiteReport>({
   run_id: text,
   suite: text,
@@ -89,27 +108,8 @@ export const report = members<record.SuiteReport>({
     }),
   ),
   duration_ms: number,
-  problems: listOf(
-    members<record.RowProblem>({
-      scope: optional(oneOf('run')),
-      file: text,
-      line: number,
-      column: number,
-      message: text,
-      hint: optional(text),
-    }),
-  ),
+  problems: listOf(problem),
   problem_count: number,
-  failures: listOf(
-    members<record.Failure>({
-      case: text,
-      file: text,
-      line: number,
-      eval: text,
-      score: nullOr(number),
-      detail: text,
-      hint: optional(text),
-    }),
-  ),
+  failures: listOf(failure),
   failure_count: number,
 });

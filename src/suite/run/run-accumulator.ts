@@ -1,16 +1,19 @@
-import type { SourceLocation } from '../../yaml/problem.ts';
 import type { Row } from '../dataset/row.ts';
 import type { Suite, SuiteProgress } from '../file/model.ts';
 import { failuresOf, roleLookup } from '../report/case-failures.ts';
-import { newStatsAccumulator } from '../stats/stats-accumulator.ts';
+import { maxTags, newStatsAccumulator } from '../stats/stats-accumulator.ts';
 import { newBoundedList } from './bounded-list.ts';
 import { judgeGates } from './gates.ts';
 import type { CaseRecord, Failure, RowProblem, RunHeader, SuiteReport } from './record.ts';
+import type { RowFault } from './row-fault.ts';
+import { newRowProblems } from './row-problems.ts';
+import { type RunTally, readRunTally, tallyVersion } from './run-tally.ts';
 
-/** Adds up the cases of a run while it goes on, in bounded memory, and makes its report. */
+/**
+ * Adds up the cases of a run while it goes on, in bounded memory, and makes its report: the same one of the same rows
+ * in any order, and of tallies of any parts of them.
+ */
 export interface RunAccumulator {
-  /** The problem of a case whose tags would make too many different ones; undefined when they fit. */
-  findTagProblem(tags: readonly string[]): RowFault | undefined;
   /** Counts a row that cannot be used. Undefined when the same line of the suite was reported before. */
   addProblem(row: Row, problem: RowFault): RowProblem | undefined;
   /** Counts a case; false when the run has as many failures as `bail` allows. */
@@ -18,6 +21,10 @@ export interface RunAccumulator {
   /** `fraction`: how much of the dataset has been read. */
   progress(fraction: number | null): SuiteProgress;
   report(end: RunTotals): SuiteReport;
+  /** What has been added so far, as plain JSON. */
+  state(): RunTally;
+  /** Adds a `state()`, as it is read from JSON. Throws STORE_FAILED for one of another version, suite or shape. */
+  merge(state: unknown): void;
 }
 
 interface RunTotals {
@@ -26,14 +33,6 @@ interface RunTotals {
   readonly rows: number;
   /** Set when the whole run is void, whatever its cases came to. */
   readonly fault?: RowFault | undefined;
-}
-
-/** What is wrong with a row. */
-export interface RowFault {
-  /** The line of the suite that is wrong, rather than the row; reported once. */
-  readonly location?: Pick<SourceLocation, 'file' | 'line'>;
-  readonly message: string;
-  readonly hint?: string;
 }
 
 export interface RunAccumulatorOptions {
@@ -47,37 +46,21 @@ export function newRunAccumulator(
   { header, bail, keepGoing }: RunAccumulatorOptions,
 ): RunAccumulator {
   const statsAccumulator = newStatsAccumulator(header.evals, suite.epochs);
-  const problems = newBoundedList<RowProblem>(maxListed);
+  const problems = newRowProblems(maxListed);
   const failures = newBoundedList<Failure>(maxListed);
   const roleOf = roleLookup(header);
-  const tagsSeen = new Set<string>();
-  /** The lines of the suite that were reported, and how many more rows failed because of them. */
-  const reported = new Set<string>();
-  let repeats = 0;
   let [cases, evals, unscored, passed] = [0, 0, 0, 0];
   const isBailed = () => bail !== undefined && cases - passed >= bail;
   return {
-    findTagProblem(tags) {
-      const unseen = tags.filter((tag) => !tagsSeen.has(tag));
-      return unseen.length > 0 && tagsSeen.size + unseen.length > maxTags ? tooManyTags : undefined;
-    },
-    addProblem({ number, file, line }, { location, ...problem }) {
-      const located = { ...(location ?? { file, line }), column: 1, ...problem };
-      const isReported = location !== undefined && reported.has(`${location.file}:${location.line}`);
-      if (location !== undefined) reported.add(`${location.file}:${location.line}`);
-      if (isReported) repeats += 1;
-      else problems.add(number, located);
-      return isReported ? undefined : located;
-    },
+    addProblem: problems.add,
     addCase(record) {
-      for (const tag of record.tags) tagsSeen.add(tag);
       cases += 1;
       if (record.passed) passed += 1;
       evals += record.results.length;
       unscored += record.results.filter(({ score }) => score === null).length;
       statsAccumulator.add(record);
       for (const [index, failure] of failuresOf(record, roleOf).entries()) {
-        failures.add(record.number * (suite.evals.length + 1) + index, failure);
+        failures.add(placeOfFailure(record, header, index), failure);
       }
       return !isBailed();
     },
@@ -86,7 +69,7 @@ export function newRunAccumulator(
       const failed = failures.count();
       return {
         cases,
-        problems: problems.count() + repeats,
+        problems: problems.count(),
         evals,
         failed,
         unscored,
@@ -96,15 +79,18 @@ export function newRunAccumulator(
       };
     },
     report({ durationMs, rows, fault }) {
-      if (fault !== undefined)
-        problems.add(0, { scope: 'run', file: suite.file, line: 1, column: 1, ...fault });
-      if (cases + problems.count() === 0) problems.add(-1, nothingToJudge(suite, rows));
+      const voids = [fault, statsAccumulator.hasTooManyTags() ? tooManyTags : undefined]
+        .filter((each) => each !== undefined)
+        .map((each): RowProblem => ({ scope: 'run', file: suite.file, line: 1, column: 1, ...each }));
+      const none = cases + problems.count() + voids.length === 0 ? [nothingToJudge(suite, rows)] : [];
+      const ofRun = [...none, ...voids];
+      const problemCount = ofRun.length + problems.count();
       const stats = statsAccumulator.stats();
       const overall = statsAccumulator.overall();
       const gates = judgeGates(suite.gates, overall, stats);
       const hasPassed = gates.length > 0 ? gates.every((gate) => gate.passed) : passed === cases;
       const isVoid = cases === 0 || fault !== undefined;
-      const isUnusable = isVoid || (problems.count() > 0 && keepGoing !== true);
+      const isUnusable = isVoid || (problemCount > 0 && keepGoing !== true);
       return {
         run_id: header.run_id,
         suite: suite.name,
@@ -116,20 +102,43 @@ export function newRunAccumulator(
         evals: stats,
         gates,
         duration_ms: Math.round(durationMs),
-        problems: problems.items(),
-        problem_count: problems.count() + repeats,
+        problems: [...ofRun, ...problems.items()].slice(0, maxListed),
+        problem_count: problemCount,
         failures: failures.items(),
         failure_count: failures.count(),
       };
     },
+    state: () => ({
+      version: tallyVersion,
+      ...{ cases, evals, unscored, passed },
+      stats: statsAccumulator.state(),
+      ...problems.state(),
+      failures: failures.state(),
+    }),
+    merge(state) {
+      const tally = readRunTally(state, header);
+      cases += tally.cases;
+      evals += tally.evals;
+      unscored += tally.unscored;
+      passed += tally.passed;
+      statsAccumulator.merge(tally.stats);
+      problems.merge(tally);
+      failures.merge(tally.failures);
+    },
   };
+}
+
+/** Where a failure stands among all of a run: behind those of the rows before, whatever was judged first. */
+export function placeOfFailure(
+  { number }: Pick<CaseRecord, 'number'>,
+  { evals }: Pick<RunHeader, 'evals'>,
+  index: number,
+): number {
+  return number * (evals.length + 1) + index;
 }
 
 /** How many problems and failures the report lists. */
 const maxListed = 20;
-/** A tag names a group of cases; one per case would make memory grow with the dataset. */
-const maxTags = 10_000;
-
 const tooManyTags: RowFault = {
   message: `tags: there are more than ${maxTags} different tags`,
   hint: 'A tag names a group of cases; what is different in every case belongs into `id`.',

@@ -4,14 +4,15 @@ import { toCandidates, toRowFault } from '../case/candidates.ts';
 import type { CaseIdentity } from '../case/case-identity.ts';
 import { toCaseRecord } from '../case/case-record.ts';
 import type { Row } from '../dataset/row.ts';
-import { openRows } from '../dataset/rows.ts';
+import { openRows, type Rows } from '../dataset/rows.ts';
 import type { Suite, SuiteProgress } from '../file/model.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { type EpochTools, runEpoch } from '../score/epoch.ts';
 import type { Candidate } from '../select/select.ts';
 import { workInOrder } from './in-order.ts';
 import type { CaseRecord, EpochRecord, RunHeader, SuiteReport } from './record.ts';
-import { newRunAccumulator, type RowFault, type RunAccumulator } from './run-accumulator.ts';
+import type { RowFault } from './row-fault.ts';
+import { newRunAccumulator, type RunAccumulator } from './run-accumulator.ts';
 
 export interface SuiteOptions extends EpochTools {
   readonly header: RunHeader;
@@ -39,14 +40,14 @@ export interface SuiteOptions extends EpochTools {
   readonly onProgress?: ((progress: SuiteProgress, record: CaseRecord | undefined) => void) | undefined;
 }
 
-/** Stores the epochs of a run. All methods throw STORE_FAILED. */
+/** Stores the epochs of a run. All methods reject with STORE_FAILED. */
 export interface EpochJournal {
-  /** The record of an epoch that was judged before with the same row; undefined when there is none. */
-  find(at: EpochKey): EpochRecord | undefined;
+  /** The record of an epoch that was judged before with the same row; undefined when there is none. Left out where there are none at all. */
+  readonly find?: ((at: EpochKey) => Promise<EpochRecord | undefined>) | undefined;
   /** Resolves once the record is stored; reporters get it after that. */
   keep(at: EpochKey, record: EpochRecord): Promise<void>;
   /** Stores the report of the run; reporters get it after that. */
-  end(report: SuiteReport): void;
+  end(report: SuiteReport): Promise<void>;
 }
 
 export interface EpochKey {
@@ -61,28 +62,56 @@ export interface EpochKey {
  * dataset. Throws ABORTED once what was in flight has ended; FILE_UNREADABLE; and what its tools throw.
  */
 export async function runSuite(suite: Suite, options: SuiteOptions): Promise<SuiteReport> {
-  const { window, signal, reporter, header } = options;
+  const { reporter, header } = options;
+  const started = performance.now();
+  const { accumulator, rows } = await judgeRows(suite, options, (signal) => openRows(suite.dataset, signal), {
+    begin: async () => await reporter?.begin(header),
+  });
+  const report = accumulator.report({
+    durationMs: performance.now() - started,
+    rows,
+    fault: await options.findFault?.(),
+  });
+  await options.journal?.end(report);
+  await reporter?.end(report);
+  return report;
+}
+
+/** What the rows of a suite, or some of them, came to. */
+export interface JudgedRows {
+  readonly accumulator: RunAccumulator;
+  /** How many there were, selected or not. */
+  readonly rows: number;
+}
+
+/** Judges rows and reports each, but not their end. Throws as `runSuite` does. */
+export async function judgeRows(
+  suite: Suite,
+  options: SuiteOptions,
+  open: (signal: AbortSignal) => Rows,
+  { begin }: { readonly begin?: () => Promise<void> } = {},
+): Promise<JudgedRows> {
+  const { window, signal } = options;
   if (!Number.isSafeInteger(window) || window < 1) {
     throw new RuntimeError('USAGE', `the window of a suite run must be a whole number from 1, not ${window}`);
   }
-  const started = performance.now();
   const accumulator = newRunAccumulator(suite, options);
   const reading = new AbortController();
   const either = AbortSignal.any([signal, reading.signal]);
-  const rows = openRows(suite.dataset, either);
+  const source = open(either);
   const epochQueue = newEpochQueue(suite, options);
-  let read = 0;
+  let rows = 0;
   const count = () => {
-    read += 1;
+    rows += 1;
   };
-  await reporter?.begin(header);
+  await begin?.();
   try {
     await workInOrder<Candidate, CaseOutcome>({
-      source: () => (options.select ?? selectAll)(toCandidates(suite, countEach(rows.rows, count))),
+      source: () => (options.select ?? selectAll)(toCandidates(suite, countEach(source.rows, count))),
       work: async (candidate, stopped) =>
         await runCase(suite, candidate, { options, epochQueue, signal: stopped }),
       deliver: async (outcome) =>
-        await reportOutcome(outcome, { accumulator, options, fraction: rows.fraction }),
+        await reportOutcome(outcome, { accumulator, options, fraction: source.fraction }),
       window,
       signal: either,
     });
@@ -93,14 +122,7 @@ export async function runSuite(suite: Suite, options: SuiteOptions): Promise<Sui
     reading.abort();
   }
   if (signal.aborted) throw new RuntimeError('ABORTED', `the run of suite "${suite.name}" was given up`);
-  const report = accumulator.report({
-    durationMs: performance.now() - started,
-    rows: read,
-    fault: await options.findFault?.(),
-  });
-  options.journal?.end(report);
-  await reporter?.end(report);
-  return report;
+  return { accumulator, rows };
 }
 
 /** Undefined where the number of epochs at once is not limited. */
@@ -158,7 +180,7 @@ async function findOrRunEpoch(
   { options, epochQueue, signal }: CaseRun,
 ): Promise<EpochRecord> {
   const { journal } = options;
-  const known = journal?.find(key);
+  const known = journal?.find === undefined ? undefined : await journal.find(key);
   if (known !== undefined) return known;
   const task = { row: key.value, epoch: key.epoch, signal };
   const work = async () => await runEpoch(suite, task, options);
@@ -181,9 +203,7 @@ interface OutcomeContext {
 async function reportOutcome(outcome: CaseOutcome, outcomeContext: OutcomeContext): Promise<boolean> {
   const { accumulator, options, fraction } = outcomeContext;
   if ('problem' in outcome) return await reportProblem(outcome.row, outcome.problem, outcomeContext);
-  const { row, record } = outcome;
-  const problem = accumulator.findTagProblem(record.tags);
-  if (problem !== undefined) return await reportProblem(row, problem, outcomeContext);
+  const { record } = outcome;
   const goesOn = accumulator.addCase(record);
   await options.reporter?.onCase(record);
   options.onProgress?.(accumulator.progress(fraction()), record);

@@ -20,12 +20,25 @@ export interface Window {
  * these. A suite that calls models keeps to the first: they are called as the cases come, and no slot holds them back.
  */
 export function windowOf(suite: Suite, { concurrency, batchSizeOf }: WindowOptions): Window {
-  const types = suite.evals.flatMap(({ check }) => (check.kind === 'guard' ? [] : typesOf(check)));
-  const callsModels =
-    suite.subject !== undefined || types.some((type) => findCheck(type)?.family === 'judge');
-  if (callsModels) return { cases: 4 * concurrency, epochs: concurrency };
+  const types = typesOfSuite(suite);
+  if (callsModels(suite)) return { cases: 4 * concurrency, epochs: concurrency };
   const epochs = concurrency * Math.max(1, ...types.map(batchSizeOf));
   return { cases: Math.max(32, 4 * concurrency, Math.min(4 * epochs, mostCases)), epochs };
+}
+
+/** How many rows a worker judges at a time: what it takes is long against what it costs to hand them out, and lost when a worker is. */
+export function chunkSizeOf(suite: Suite, { concurrency }: Pick<WindowOptions, 'concurrency'>): number {
+  return callsModels(suite) ? Math.max(16, 4 * concurrency) : 2_000;
+}
+
+function callsModels(suite: Suite): boolean {
+  return (
+    suite.subject !== undefined || typesOfSuite(suite).some((type) => findCheck(type)?.family === 'judge')
+  );
+}
+
+function typesOfSuite({ evals }: Suite): readonly string[] {
+  return evals.flatMap(({ check }) => (check.kind === 'guard' ? [] : typesOf(check)));
 }
 
 /** Holds the memory of a run down where batches are large. */

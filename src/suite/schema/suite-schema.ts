@@ -13,7 +13,8 @@ const datasetSchema = {
     path: {
       type: 'string',
       minLength: 1,
-      description: 'A file or a glob pattern, relative to this file; `-` for stdin.',
+      description:
+        'A file or a glob pattern, relative to this file, or an address, as in https://… and s3://BUCKET/KEY; `-` for stdin.',
     },
     format: {
       type: 'string',

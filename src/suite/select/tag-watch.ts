@@ -1,5 +1,5 @@
 import { suggest } from '../../yaml/suggest.ts';
-import type { RowFault } from '../run/run-accumulator.ts';
+import type { RowFault } from '../run/row-fault.ts';
 
 /** Collects the tags of the cases of a run, to report a selected tag that no case has. */
 export interface TagWatch {

@@ -1,7 +1,9 @@
+import { flag, members, type Shape } from '../../json/shape.ts';
 import { midpoint } from './averages.ts';
+import { addCounts, type Counts, counts, type Mergeable, sumCounts, toCounts } from './mergeable.ts';
 
 /** The distribution of scores of 0..1, in bounded memory and with the same result in any order. */
-export interface Distribution {
+export interface Distribution extends Mergeable<DistributionState> {
   add(score: number): void;
   /** Null when there is no score, as for p10. */
   median(): number | null;
@@ -10,6 +12,17 @@ export interface Distribution {
   /** All scores are the same. */
   isConstant(): boolean;
 }
+
+export interface DistributionState {
+  readonly is_exact: boolean;
+  /** Of scores where it is exact, else of the numbers of bins. */
+  readonly levels: Counts;
+}
+
+export const distributionState: Shape<DistributionState> = members<DistributionState>({
+  is_exact: flag,
+  levels: counts,
+});
 
 /** How exact a distribution is. */
 export interface Precision {
@@ -32,6 +45,12 @@ export function newDistribution({ maxDistinct, binsPerUnit }: Precision = fine):
     const bin = Math.round(score * binsPerUnit);
     bins[bin] = (bins[bin] ?? 0) + times;
   };
+  const toBins = (): void => {
+    if (exact === undefined) return;
+    bins = new Float64Array(binsPerUnit + 1);
+    for (const [known, times] of exact) addToBin(known, times);
+    exact = undefined;
+  };
   const levels = (): Iterable<readonly [score: number, times: number]> =>
     exact === undefined ? binLevels(bins, binsPerUnit) : [...exact].sort(([a], [b]) => a - b);
   return {
@@ -42,10 +61,7 @@ export function newDistribution({ maxDistinct, binsPerUnit }: Precision = fine):
         return;
       }
       exact.set(score, (exact.get(score) ?? 0) + 1);
-      if (exact.size <= maxDistinct) return;
-      bins = new Float64Array(binsPerUnit + 1);
-      for (const [known, times] of exact) addToBin(known, times);
-      exact = undefined;
+      if (exact.size > maxDistinct) toBins();
     },
     median() {
       const [lower, upper] = atRanks(levels(), [Math.ceil(count / 2), Math.floor(count / 2) + 1]);
@@ -53,6 +69,23 @@ export function newDistribution({ maxDistinct, binsPerUnit }: Precision = fine):
     },
     p10: () => atRanks(levels(), [Math.ceil(count / 10)])[0] ?? null,
     isConstant: () => exact !== undefined && exact.size <= 1,
+    state: () =>
+      exact === undefined
+        ? { is_exact: false, levels: [...bins.entries()].filter(([, times]) => times > 0).flat() }
+        : { is_exact: true, levels: toCounts(exact) },
+    merge({ is_exact: isExact, levels: others }) {
+      count += sumCounts(others);
+      if (!isExact) toBins();
+      if (exact !== undefined) {
+        addCounts(exact, others);
+        if (exact.size > maxDistinct) toBins();
+        return;
+      }
+      for (let at = 0; at < others.length; at += 2) {
+        const score = isExact ? (others[at] ?? 0) : (others[at] ?? 0) / binsPerUnit;
+        addToBin(score, others[at + 1] ?? 0);
+      }
+    },
   };
 }
 

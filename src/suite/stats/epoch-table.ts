@@ -1,8 +1,10 @@
+import type { Shape } from '../../json/shape.ts';
+import { groupsOf, type Mergeable } from './mergeable.ts';
 import { type EpochCounts, estimatePassAt, estimatePassHat } from './pass-k.ts';
 import { weightedMean } from './weighted-score.ts';
 
 /** Counts cases by their epochs and passed epochs, which is all that pass@k and pass^k depend on. */
-export interface EpochTable {
+export interface EpochTable extends Mergeable<readonly number[]> {
   add(epochs: number, passed: number): void;
   /** Cases of which some epochs passed and others did not. */
   flaky(): number;
@@ -14,6 +16,9 @@ export interface EpochTable {
   /** pass^k, the mean chance that all k epochs pass, likewise. */
   passHat(maxK: number): Record<string, number>;
 }
+
+/** For each number of epochs and of passed ones that there is: both, and how many cases have them. */
+export const epochTableState: Shape<readonly number[]> = groupsOf(3);
 
 export function newEpochTable(): EpochTable {
   const cells = new Map<string, { readonly n: number; readonly c: number; cases: number }>();
@@ -27,19 +32,25 @@ export function newEpochTable(): EpochTable {
         return mean === null ? [] : [[String(k), mean] as const];
       }),
     );
+  const add = (n: number, c: number, cases: number): void => {
+    const key = `${n} ${c}`;
+    const cell = cells.get(key) ?? { n, c, cases: 0 };
+    cells.set(key, cell);
+    cell.cases += cases;
+  };
   return {
-    add(epochs, passed) {
-      const key = `${epochs} ${passed}`;
-      const cell = cells.get(key) ?? { n: epochs, c: passed, cases: 0 };
-      cells.set(key, cell);
-      cell.cases += 1;
-    },
+    add: (epochs, passed) => add(epochs, passed, 1),
     flaky() {
       const mixed = [...cells.values()].filter(({ n, c }) => isFlaky(n, c));
       return mixed.reduce((sum, { cases }) => sum + cases, 0);
     },
     passAt: (maxK) => chances(maxK, estimatePassAt),
     passHat: (maxK) => chances(maxK, estimatePassHat),
+    state: () => [...cells.values()].flatMap(({ n, c, cases }) => [n, c, cases]),
+    merge(other) {
+      for (let at = 0; at < other.length; at += 3)
+        add(other[at] ?? 0, other[at + 1] ?? 0, other[at + 2] ?? 0);
+    },
   };
 }
 

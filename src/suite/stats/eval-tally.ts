@@ -1,16 +1,34 @@
+import { members, type Shape } from '../../json/shape.ts';
 import type { Classification, EvalResult, EvalStats, Stats } from '../run/record.ts';
-import { newClassificationTally } from './classification.ts';
+import { type ClassificationState, classificationState, newClassificationTally } from './classification.ts';
 import type { Precision } from './distribution.ts';
 import { newLatencySketch } from './latency.ts';
-import { newTally, type TallyInput } from './tally.ts';
+import { type Counts, counts, groupsOf, type Mergeable } from './mergeable.ts';
+import { newTally, type TallyInput, type TallyState, tallyState } from './tally.ts';
 
 /** The statistics of one eval, over all cases or those of a tag. */
-export interface EvalTally {
+export interface EvalTally extends Mergeable<EvalTallyState> {
   /** `asked`: the results of the eval in each epoch. */
   add(result: TallyInput, asked: readonly EvalResult[]): void;
   evalStats(): Omit<EvalStats, 'tags'>;
   tagStats(): Stats & { readonly classification?: Classification };
 }
+
+export interface EvalTallyState {
+  readonly results: TallyState;
+  readonly histogram: readonly number[];
+  readonly latencies: Counts;
+  readonly waits: Counts;
+  readonly decisions: ClassificationState;
+}
+
+export const evalTallyState: Shape<EvalTallyState> = members<EvalTallyState>({
+  results: tallyState,
+  histogram: groupsOf(10),
+  latencies: counts,
+  waits: counts,
+  decisions: classificationState,
+});
 
 export function newEvalTally(epochs: number, precision: Precision): EvalTally {
   const tally = newTally(epochs, precision);
@@ -43,6 +61,21 @@ export function newEvalTally(epochs: number, precision: Precision): EvalTally {
       ...withClassification(),
     }),
     tagStats: () => ({ ...tally.stats(), ...withClassification() }),
+    state: () => ({
+      results: tally.state(),
+      histogram: [...histogram],
+      latencies: latencies.state(),
+      waits: waits.state(),
+      decisions: decisions.state(),
+    }),
+    merge(other) {
+      tally.merge(other.results);
+      for (const [tenth, cases] of other.histogram.entries())
+        histogram[tenth] = (histogram[tenth] ?? 0) + cases;
+      latencies.merge(other.latencies);
+      waits.merge(other.waits);
+      decisions.merge(other.decisions);
+    },
   };
 }
 

@@ -1,5 +1,7 @@
-/** A running sum of finite numbers. */
-export interface ExactSum {
+import type { Mergeable } from './mergeable.ts';
+
+/** A running sum of finite numbers; its state is numbers whose sum it is, some forty at most. */
+export interface ExactSum extends Mergeable<readonly number[]> {
   add(number: number): void;
   /** The true sum, rounded once: the same in whatever order the numbers came. */
   value(): number;
@@ -11,24 +13,27 @@ export interface ExactSum {
  */
 export function newExactSum(): ExactSum {
   const parts: number[] = [];
-  return {
-    // In place, because it is called for every score of every group.
-    add(number) {
-      let kept = 0;
-      let carry = number;
-      for (const part of parts) {
-        const sum = carry + part;
-        const rest = Math.abs(carry) < Math.abs(part) ? carry - (sum - part) : part - (sum - carry);
-        if (rest !== 0) {
-          parts[kept] = rest;
-          kept += 1;
-        }
-        carry = sum;
+  // In place, because it is called for every score of every group.
+  const add = (number: number): void => {
+    let kept = 0;
+    let carry = number;
+    for (const part of parts) {
+      const sum = carry + part;
+      const rest = Math.abs(carry) < Math.abs(part) ? carry - (sum - part) : part - (sum - carry);
+      if (rest !== 0) {
+        parts[kept] = rest;
+        kept += 1;
       }
-      parts[kept] = carry;
-      parts.length = kept + 1;
-    },
+      carry = sum;
+    }
+    parts[kept] = carry;
+    parts.length = kept + 1;
+  };
+  return {
+    add,
     value: () => roundOnce(parts),
+    state: () => [...parts],
+    merge: (other) => other.forEach(add),
   };
 }
 

@@ -1,8 +1,9 @@
 import type { Latency } from '../run/record.ts';
 import { atRanks } from './distribution.ts';
+import { addCounts, type Counts, type Mergeable, sumCounts, toCounts } from './mergeable.ts';
 
 /** Quantiles of durations in bounded memory, within 1 % and the same in whatever order they come. */
-export interface LatencySketch {
+export interface LatencySketch extends Mergeable<Counts> {
   /** In milliseconds. */
   add(durationMs: number): void;
   /** Null when there is no duration. */
@@ -25,6 +26,11 @@ export function newLatencySketch(): LatencySketch {
       return p50 === undefined || p99 === undefined
         ? null
         : { p50: millisecondsOf(p50), p99: millisecondsOf(p99) };
+    },
+    state: () => toCounts(bins),
+    merge(other) {
+      addCounts(bins, other);
+      count += sumCounts(other);
     },
   };
 }

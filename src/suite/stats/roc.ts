@@ -1,4 +1,6 @@
+import { nullOr, type Shape } from '../../json/shape.ts';
 import type { Classification } from '../run/record.ts';
+import { groupsOf, type Mergeable } from './mergeable.ts';
 
 /** Decisions at one level of confidence: how many should have been flagged, and how many should not. */
 export interface ConfidenceLevel {
@@ -8,31 +10,51 @@ export interface ConfidenceLevel {
 }
 
 /** Collects the confidences of decisions, rounded to four decimals. */
-export interface RocCurve {
+export interface RocCurve extends Mergeable<RocState> {
   add(expected: boolean, confidence: number | null): void;
   /** By falling confidence; undefined unless every decision came with one. */
   levels(): readonly ConfidenceLevel[] | undefined;
 }
 
+/** The bin of each confidence with its positives and negatives; null once a decision came without one. */
+type RocState = readonly number[] | null;
+
+export const rocState: Shape<RocState> = nullOr(groupsOf(3));
+
 export function newRocCurve(): RocCurve {
   const bins = new Map<number, { positives: number; negatives: number }>();
   let isComplete = true;
+  const levelOf = (bin: number) => {
+    const level = bins.get(bin) ?? { positives: 0, negatives: 0 };
+    bins.set(bin, level);
+    return level;
+  };
+  const giveUp = (): void => {
+    isComplete = false;
+    bins.clear();
+  };
   return {
     add(expected, confidence) {
-      if (confidence === null) {
-        isComplete = false;
-        bins.clear();
-      }
+      if (confidence === null) giveUp();
       if (confidence === null || !isComplete) return;
-      const bin = Math.round(confidence * levelsPerUnit);
-      const level = bins.get(bin) ?? { positives: 0, negatives: 0 };
-      bins.set(bin, level);
+      const level = levelOf(Math.round(confidence * levelsPerUnit));
       level[expected ? 'positives' : 'negatives'] += 1;
     },
     levels() {
       if (!isComplete) return undefined;
       const sorted = [...bins].sort(([a], [b]) => b - a);
       return sorted.map(([bin, level]) => ({ confidence: bin / levelsPerUnit, ...level }));
+    },
+    state: () =>
+      isComplete ? [...bins].flatMap(([bin, { positives, negatives }]) => [bin, positives, negatives]) : null,
+    merge(other) {
+      if (other === null) giveUp();
+      if (other === null || !isComplete) return;
+      for (let at = 0; at < other.length; at += 3) {
+        const level = levelOf(other[at] ?? 0);
+        level.positives += other[at + 1] ?? 0;
+        level.negatives += other[at + 2] ?? 0;
+      }
     },
   };
 }

@@ -1,65 +1,85 @@
+import { flag, listOf, members, type Shape, text } from '../../json/shape.ts';
 import type { CaseRecord, CaseResult, CaseStats, EvalHeader, EvalStats } from '../run/record.ts';
-import { coarse, fine, type Precision } from './distribution.ts';
 import { resultsOf } from './epoch-reduction.ts';
-import { type EvalTally, newEvalTally } from './eval-tally.ts';
-import { newTally, type Tally } from './tally.ts';
+import { type EvalTally, type EvalTallyState, evalTallyState, newEvalTally } from './eval-tally.ts';
+import type { Mergeable } from './mergeable.ts';
+import { newTaggedTallies, type TaggedState, taggedState } from './tagged.ts';
+import { newTally, type Tally, type TallyState, tallyState } from './tally.ts';
 import { isEpochPassed } from './weighted-score.ts';
 
 /** Computes the statistics of a run by eval and by tag, in bounded memory and in any order of cases. */
-export interface StatsAccumulator {
+export interface StatsAccumulator extends Mergeable<StatsState> {
   add(record: CaseRecord): void;
+  /** There were more than `maxTags` different tags: no statistics by tag are kept. */
+  hasTooManyTags(): boolean;
   /** The statistics of whole cases, rather than of one eval. */
   overall(): CaseStats;
   /** By the id of the eval, in the order of the suite; tags in alphabetical order. */
   stats(): Record<string, EvalStats>;
 }
 
+/** A tag names a group of cases; one per case would make memory grow with the dataset. */
+export const maxTags = 10_000;
+
+export interface StatsState {
+  readonly has_too_many_tags: boolean;
+  readonly cases: TaggedState<TallyState>;
+  readonly evals: readonly { readonly id: string; readonly tallies: TaggedState<EvalTallyState> }[];
+}
+
+export const statsState: Shape<StatsState> = members<StatsState>({
+  has_too_many_tags: flag,
+  cases: taggedState(tallyState),
+  evals: listOf(members({ id: text, tallies: taggedState(evalTallyState) })),
+});
+
 export function newStatsAccumulator(evals: readonly EvalHeader[], epochs: number): StatsAccumulator {
   const headers = new Map(evals.map((header) => [header.id, header]));
   const groups = new Map(
-    evals.map(({ id }) => [id, newGroups((precision) => newEvalTally(epochs, precision))]),
+    evals.map(({ id }) => [
+      id,
+      newTaggedTallies<EvalTallyState, EvalTally>((precision) => newEvalTally(epochs, precision)),
+    ]),
   );
-  const caseGroups = newGroups((precision) => newTally(epochs, precision));
+  const caseGroups = newTaggedTallies<TallyState, Tally>((precision) => newTally(epochs, precision));
+  let hasTooManyTags = false;
+  const limitTags = (isOver: boolean): void => {
+    if (!isOver || hasTooManyTags) return;
+    hasTooManyTags = true;
+    for (const group of [caseGroups, ...groups.values()]) group.dropTags();
+  };
   return {
     add(record) {
       const whole = tallyCase(record, headers);
       for (const tally of caseGroups.of(record.tags)) tally.add(whole);
+      limitTags(caseGroups.tagCount() > maxTags);
       for (const result of record.results) {
         const epochResults = resultsOf(record, result.eval);
         const tallied = tallyResult(result, epochResults.length);
         for (const tally of groups.get(result.eval)?.of(record.tags) ?? []) tally.add(tallied, epochResults);
       }
     },
-    overall: () => ({
-      ...caseGroups.all.stats(),
-      tags: mapSorted(caseGroups.byTag, (tally: Tally) => tally.stats()),
-    }),
+    hasTooManyTags: () => hasTooManyTags,
+    overall: () => ({ ...caseGroups.all.stats(), tags: caseGroups.byTag((tally) => tally.stats()) }),
     stats: () =>
       Object.fromEntries(
-        [...groups].map(([id, { all, byTag }]) => [
+        [...groups].map(([id, group]) => [
           id,
-          { ...all.evalStats(), tags: mapSorted(byTag, (tally: EvalTally) => tally.tagStats()) },
+          { ...group.all.evalStats(), tags: group.byTag((tally) => tally.tagStats()) },
         ]),
       ),
+    state: () => ({
+      has_too_many_tags: hasTooManyTags,
+      cases: caseGroups.state(),
+      evals: [...groups].map(([id, group]) => ({ id, tallies: group.state() })),
+    }),
+    merge(other) {
+      limitTags(other.has_too_many_tags);
+      caseGroups.merge(other.cases);
+      limitTags(caseGroups.tagCount() > maxTags);
+      for (const { id, tallies } of other.evals) groups.get(id)?.merge(tallies);
+    },
   };
-}
-
-interface Groups<T> {
-  readonly all: T;
-  readonly byTag: ReadonlyMap<string, T>;
-  /** The group of all, and those of the tags. */
-  of(tags: readonly string[]): readonly T[];
-}
-
-function newGroups<T>(open: (precision: Precision) => T): Groups<T> {
-  const all = open(fine);
-  const byTag = new Map<string, T>();
-  const tagged = (tag: string): T => {
-    const tally = byTag.get(tag) ?? open(coarse);
-    byTag.set(tag, tally);
-    return tally;
-  };
-  return { all, byTag, of: (tags) => [all, ...tags.map(tagged)] };
 }
 
 function tallyResult({ score, passed, passed_epochs: passedEpochs }: CaseResult, epochs: number) {
@@ -70,9 +90,4 @@ function tallyCase(record: CaseRecord, headers: ReadonlyMap<string, EvalHeader>)
   const { score, passed, epochs } = record;
   const passedEpochs = epochs.filter((epoch) => isEpochPassed(epoch, headers));
   return { score, passed, epochs: epochs.length, passedEpochs: passedEpochs.length };
-}
-
-function mapSorted<T, Out>(byTag: ReadonlyMap<string, T>, map: (tally: T) => Out): Record<string, Out> {
-  const sorted = [...byTag].sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(sorted.map(([tag, tally]) => [tag, map(tally)]));
 }

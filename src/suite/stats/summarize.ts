@@ -1,6 +1,7 @@
 import { failuresOf, roleLookup } from '../report/case-failures.ts';
 import { newBoundedList } from '../run/bounded-list.ts';
 import type { Failure, RunSource, RunSummary } from '../run/record.ts';
+import { placeOfFailure } from '../run/run-accumulator.ts';
 import { newStatsAccumulator } from './stats-accumulator.ts';
 
 /**
@@ -17,7 +18,9 @@ export async function summarize(source: RunSource): Promise<RunSummary> {
   for await (const record of source.cases()) {
     cases += 1;
     statsAccumulator.add(record);
-    for (const failure of failuresOf(record, roleOf)) failures.add(failures.count(), failure);
+    for (const [index, failure] of failuresOf(record, roleOf).entries()) {
+      failures.add(placeOfFailure(record, header, index), failure);
+    }
   }
   const { run_id, suite, epochs, kind } = header;
   const status = kind === 'shadow' ? 'running' : (source.status ?? 'interrupted');

@@ -1,8 +1,16 @@
+import { members, number, type Shape } from '../../json/shape.ts';
 import type { Stats } from '../run/record.ts';
-import { fine, newDistribution, type Precision } from './distribution.ts';
-import { type EpochTable, newEpochTable } from './epoch-table.ts';
+import {
+  type DistributionState,
+  distributionState,
+  fine,
+  newDistribution,
+  type Precision,
+} from './distribution.ts';
+import { type EpochTable, epochTableState, newEpochTable } from './epoch-table.ts';
 import { newExactSum } from './exact-sum.ts';
 import { meanInterval, wilsonInterval } from './intervals.ts';
+import { groupsOf, type Mergeable } from './mergeable.ts';
 
 /** What a tally needs to know of a case. */
 export interface TallyInput {
@@ -15,10 +23,30 @@ export interface TallyInput {
 }
 
 /** Statistics of cases in bounded memory: the same to the last digit in any order. */
-export interface Tally {
+export interface Tally extends Mergeable<TallyState> {
   add(result: TallyInput): void;
   stats(): Stats;
 }
+
+export interface TallyState {
+  readonly count: number;
+  readonly scored: number;
+  readonly passed: number;
+  readonly sum: readonly number[];
+  readonly squares: readonly number[];
+  readonly scores: DistributionState;
+  readonly epochs: readonly number[];
+}
+
+export const tallyState: Shape<TallyState> = members<TallyState>({
+  count: number,
+  scored: number,
+  passed: number,
+  sum: groupsOf(1),
+  squares: groupsOf(1),
+  scores: distributionState,
+  epochs: epochTableState,
+});
 
 /**
  * `epochs` is how often each case is run; pass@k and pass^k are part of the statistics only with more than
@@ -61,6 +89,22 @@ export function newTally(epochs: number, precision: Precision = fine): Tally {
         flaky: table.flaky(),
         ...chances(table, epochs),
       };
+    },
+    state: () => ({
+      ...{ count, scored, passed },
+      sum: sum.state(),
+      squares: squares.state(),
+      scores: distribution.state(),
+      epochs: table.state(),
+    }),
+    merge(other) {
+      count += other.count;
+      scored += other.scored;
+      passed += other.passed;
+      sum.merge(other.sum);
+      squares.merge(other.squares);
+      distribution.merge(other.scores);
+      table.merge(other.epochs);
     },
   };
 }

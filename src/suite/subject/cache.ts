@@ -15,10 +15,10 @@ export interface AnswerCache {
     question: SubjectRequest,
     epoch: number,
   ): {
-    /** Throws STORE_FAILED. */
-    find(): SubjectOutput | undefined;
-    /** Throws STORE_FAILED. */
-    keep(answer: SubjectOutput): void;
+    /** Rejects with STORE_FAILED. */
+    find(): Promise<SubjectOutput | undefined>;
+    /** Rejects with STORE_FAILED. */
+    keep(answer: SubjectOutput): Promise<void>;
   };
 }
 
@@ -38,12 +38,12 @@ export function openCache(
     entryFor: ({ key }, epoch) => {
       const entryKey = digest([identity, key, epoch]);
       return {
-        find: () => {
-          const text = store.findAnswer(entryKey);
+        find: async () => {
+          const text = await store.findAnswer(entryKey);
           return text === undefined ? undefined : readAnswer(text);
         },
-        keep: ({ text, result, messages, tool_calls, metadata }) =>
-          store.keepAnswer(entryKey, stringifyJson({ text, result, messages, tool_calls, metadata })),
+        keep: async ({ text, result, messages, tool_calls, metadata }) =>
+          await store.keepAnswer(entryKey, stringifyJson({ text, result, messages, tool_calls, metadata })),
       };
     },
   };

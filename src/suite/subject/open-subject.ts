@@ -21,10 +21,10 @@ export function openSubject(subject: Subject, context: SubjectContext): SubjectR
       const request = prepare(adapter, scope);
       if ('error' in request) return { ...unattempted, ...request };
       const entry = cache?.entryFor(request, epoch);
-      const stored = entry?.find();
+      const stored = await entry?.find();
       if (stored !== undefined) return { ...unattempted, ...stored, cached: true };
       const answer = await sendWithRetries(request, { retries: context.retries, signal });
-      if (answer.error === undefined) entry?.keep(answer);
+      if (answer.error === undefined) await entry?.keep(answer);
       return answer;
     },
   };

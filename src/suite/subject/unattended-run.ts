@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { identityOf } from '../../config/overlay/identity.ts';
 import type { RunDocument } from '../../contract/run.ts';
 import { RuntimeError, toFault, toRuntimeError } from '../../errors.ts';
 import type { Json } from '../../json/json.ts';
@@ -25,7 +25,7 @@ export async function runUnattended(
   const runs: RunsContext = {
     store,
     services: { ...services, emit },
-    config: resolve(config.file),
+    config: identityOf(config),
     isKept: false,
   };
   try {

@@ -5,6 +5,7 @@ import { type Finding, findCrossedBounds, findInfiniteNumbers, locateFinding } f
 import type { Problem } from '../../yaml/problem.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
 import { isPattern } from '../dataset/files.ts';
+import { isRemote, remoteName, whyUnusable } from '../dataset/remote/address.ts';
 import { besideFile } from '../file/paths.ts';
 import { suiteSchema } from '../schema/suite-schema.ts';
 import { findSubjectProblems, subjectFieldsOf } from '../subject/validate-subject.ts';
@@ -63,10 +64,19 @@ function findMissingFiles(document: YamlDocument): Finding[] {
   ];
   return paths.flatMap((path) => {
     const named = valueAt(document, path);
-    if (typeof named !== 'string' || named === '' || named === '-' || isPattern(named)) return [];
+    if (typeof named !== 'string' || named === '' || named === '-') return [];
+    if (isRemote(named)) return findUnusable(path, named);
+    if (isPattern(named)) return [];
     const file = besideFile(document.file, named);
     return existsSync(file)
       ? []
       : [{ path, message: `${file} does not exist`, severity: 'warning' as const }];
   });
+}
+
+/** Nothing is asked for over the network. */
+function findUnusable(path: Path, address: string): Finding[] {
+  const isDataset = path.at(-1) === 'path';
+  const reason = isDataset ? whyUnusable(address) : 'is an address; a runtime is a file';
+  return reason === undefined ? [] : [{ path, message: `${remoteName(address)} ${reason}` }];
 }

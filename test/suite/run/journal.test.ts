@@ -22,26 +22,27 @@ async function openStore(): Promise<{ readonly store: ResultStore; readonly batc
     fingerprint: 'f',
     createdAt: 0,
   };
-  store.createRun({ id: 'r1', ...run, header: '{}' });
+  await store.createRun({ id: 'r1', ...run, header: '{}' });
   const batches: number[] = [];
-  const putAll: ResultStore['putAll'] = (records) => {
+  const putAll: ResultStore['putAll'] = async (records) => {
     batches.push(records.length);
-    store.putAll(records);
+    await store.putAll(records);
   };
   return { store: { ...store, putAll }, batches };
 }
 
 test('a case is in the store before anybody is told of it', async () => {
   const { store } = await openStore();
-  const kept: boolean[] = [];
+  const kept: Promise<boolean>[] = [];
   await run(loadSpec(spec, toLines(rows)), {
     window: 4,
     journal: openJournal(store, 'r1', false),
     onProgress: (_, record) => {
-      kept.push(store.get('r1', record?.number ?? 0, 1)?.caseId === record?.id);
+      const found = store.get('r1', record?.number ?? 0, 1);
+      kept.push(found.then((one) => one?.caseId === record?.id));
     },
   });
-  expect(kept).toEqual(rows.map(() => true));
+  expect(await Promise.all(kept)).toEqual(rows.map(() => true));
 });
 
 test('what is judged in one turn of the event loop is kept together', async () => {
@@ -53,7 +54,7 @@ test('what is judged in one turn of the event loop is kept together', async () =
 
 test('a store that fails ends the run', async () => {
   const { store } = await openStore();
-  const putAll = () => {
+  const putAll = async () => {
     throw new RuntimeError('STORE_FAILED', 'no room');
   };
   const running = run(loadSpec(spec, toLines(rows)), {

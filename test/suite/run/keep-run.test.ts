@@ -20,19 +20,19 @@ test('a run that comes to its end while somebody else is about to resume it stay
     throw new Error('cut off');
   });
   await expect(failing).rejects.toThrow('cut off');
-  const [cutOff] = store.listRuns();
+  const [cutOff] = await store.listRuns();
   expect(cutOff).toMatchObject({ status: 'interrupted', report: null });
 
   const overtaken = {
     ...store,
     claimRun: async (id: string) => {
-      store.setRunEnd(id, { status: 'passed', report: '{}' });
+      await store.setRunEnd(id, { status: 'passed', report: '{}' });
       return await store.claimRun(id);
     },
   };
   const late = keepRun(overtaken, { ...keeping, resume: true, total: null }, async () => await run(suite));
   await expect(late).rejects.toMatchObject({ code: 'RUN_ENDED' });
-  expect(store.listRuns()).toMatchObject([{ id: cutOff?.id, status: 'passed', report: '{}' }]);
+  expect(await store.listRuns()).toMatchObject([{ id: cutOff?.id, status: 'passed', report: '{}' }]);
   // Nobody holds it any longer.
   expect(await store.claimRun(cutOff?.id ?? '')).toBeDefined();
 });

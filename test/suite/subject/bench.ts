@@ -52,7 +52,16 @@ export async function openAt(file: string): Promise<Bench> {
   const entries = resolveEntries(config, env);
   const links = workshop.links(entries, await openForeignLinks(entries.foreign, workshop.foreignWiring));
   const equipment = openServices({
-    ...{ config, links, emit, env, record: undefined, replay: undefined, requireOpen: () => {} },
+    ...{
+      config,
+      links,
+      emit,
+      env,
+      record: undefined,
+      replay: undefined,
+      rates: { of: () => undefined, close: async () => {} },
+      requireOpen: () => {},
+    },
     tools: new Map(
       entries.tools.map((tool) => [
         tool.config.name,

@@ -12,6 +12,7 @@ import { renderEpochs, renderGuards, renderHooks, renderStats } from './stats-gr
 /** The summary of a run for people, once it is over. */
 export const openTable: OpenReporter = (sink) => ({
   async begin() {},
+  readsCases: false,
   async onCase() {},
   async onProblem() {},
   async end(report) {

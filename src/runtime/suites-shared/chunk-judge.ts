@@ -1,0 +1,66 @@
+import { dirname, resolve } from 'node:path';
+import type { RuntimeConfig } from '../../config/config.ts';
+import type { ChunkClaim } from '../../store/suite-chunks.ts';
+import { requireSuite } from '../../suite/file/load.ts';
+import type { Suite } from '../../suite/file/model.ts';
+import type { RunHeader } from '../../suite/run/record.ts';
+import { folderOf, fromShared, readChunkWork } from '../../suite/shared/chunk-work.ts';
+import { judgeChunk, readPlace } from '../../suite/shared/judge-chunk.ts';
+import type { SuiteRunOptions } from '../api.ts';
+import { applyOptions } from '../suite-options.ts';
+import type { Judging } from './judging.ts';
+
+export interface ChunkJudgeContext {
+  readonly config: RuntimeConfig;
+  judgingOf(suite: Suite, options: SuiteRunOptions): Promise<Judging>;
+}
+
+/** Judges chunks that were claimed. False: another worker has it meanwhile, and nothing was kept. */
+export type JudgeClaimed = (claim: ChunkClaim, runId: string, signal: AbortSignal) => Promise<boolean>;
+
+/** Loads what the chunks of a run are judged with, once for those that follow one another. */
+export function createChunkJudge(context: ChunkJudgeContext): JudgeClaimed {
+  const load = createLoader(context);
+  return async (claim, runId, signal) => {
+    const { suite, header, judging, folder } = await load(claim.work);
+    const { records, tally } = await judgeChunk(suite, readPlace(claim.place), {
+      ...{ ...judging, header, signal, runId, folder },
+    });
+    return await claim.end(records, tally);
+  };
+}
+
+interface Loaded {
+  readonly suite: Suite;
+  readonly header: RunHeader;
+  readonly judging: Judging;
+  readonly folder: string;
+}
+
+function createLoader({ config, judgingOf }: ChunkJudgeContext): (work: string) => Promise<Loaded> {
+  let last: { readonly work: string; readonly loading: Promise<Loaded> } | undefined;
+  const load = async (text: string): Promise<Loaded> => {
+    const work = readChunkWork(text);
+    const file = fromShared(dirname(resolve(config.file)), work.suite);
+    const { epochs, reducer, retries, timeoutMs, keepGoing, cache, header } = work;
+    const folder = folderOf({ file });
+    const dataset = work.dataset === undefined ? undefined : fromShared(folder, work.dataset);
+    const options = { epochs, reducer, retries, timeoutMs, keepGoing, cache, dataset };
+    const suite = applyOptions(requireSuite(file, config), options);
+    // Messages name files as the one who began the run does.
+    return {
+      suite: { ...suite, file: header.file },
+      header,
+      judging: await judgingOf(suite, options),
+      folder,
+    };
+  };
+  return (work) => {
+    if (last?.work !== work) last = { work, loading: load(work) };
+    const { loading } = last;
+    loading.catch(() => {
+      last = undefined;
+    });
+    return loading;
+  };
+}
