@@ -11,10 +11,13 @@ export function makeAuditFolder(): string {
   return mkdtempSync(join(tmpdir(), 'audit-'));
 }
 
-/** Opens the audit of a folder, with what the options change. */
-export async function openAudit(folder: string, options: Partial<AuditLogOptions> = {}): Promise<AuditLog> {
+/** Opens the audit of a folder, or of the database at an address, with what the options change. */
+export async function openAudit(place: string, options: Partial<AuditLogOptions> = {}): Promise<AuditLog> {
   return await openAuditLog({
-    store: { type: 'sqlite', file: join(folder, 'state.db') },
+    store: place.startsWith('postgres:')
+      ? { type: 'postgres', urlEnv: 'URL', folder: '/nowhere' }
+      : { type: 'sqlite', file: join(place, 'state.db') },
+    env: { URL: place },
     isRequired: true,
     keepsContent: false,
     keepMs: undefined,

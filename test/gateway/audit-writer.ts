@@ -1,8 +1,8 @@
 // Writes calls until it is killed or they are enough, and says the id of each that was kept, and what could not be.
 import { openAudit, recordOf } from './audit-log.ts';
 
-const [folder = '', name = '', count = 'Infinity', size = '0'] = process.argv.slice(2);
-const log = await openAudit(folder, { keepsContent: size !== '0', warn: () => {} });
+const [place = '', name = '', count = 'Infinity', size = '0'] = process.argv.slice(2);
+const log = await openAudit(place, { keepsContent: size !== '0', warn: () => {} });
 const content = { request: 'x'.repeat(Number(size)), answer: '' };
 
 async function writeOn(writer: number): Promise<void> {

@@ -1,22 +1,26 @@
 import { dirname, join } from 'node:path';
+import type { HostEnv } from '../../binding/env.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
 import type { Scrubber } from '../../contract/scrub.ts';
 import { type RuntimeError, toRuntimeError } from '../../errors.ts';
 import { memoryFile } from '../../store/sqlite/connection.ts';
 import { toStoreError } from '../../store/sqlite/store-error.ts';
-import { notInPostgresError, unusableStoreError } from '../../store/store-rules.ts';
+import { unusableStoreError } from '../../store/store-rules.ts';
 import type { AuditLog, AuditRecord } from '../call/ports.ts';
 import { RefusedCall } from '../wire/refusal.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createHeadOutput, type HeadOptions } from './head-output.ts';
 import { type AuditKeys, loadKeys, makeKeys } from './keys.ts';
 import { type NewCall, toNewCall } from './row.ts';
+import type { SharedWriterOptions } from './shared/writer.ts';
 import { type AuditWriter, openAuditWriter } from './writer.ts';
 import type { AuditDone, AuditWork } from './writer-message.ts';
 
 export interface AuditLogOptions {
-  /** The audit is `audit.db` in the folder of this store; in memory where that is. */
+  /** The audit is in the same database, or `audit.db` in the folder of this store; in memory where that is. */
   readonly store: StateStoreConfig;
+  /** Has the address of a database. */
+  readonly env: HostEnv;
   /** Whether calls are refused while rows cannot be kept; otherwise that is only told. */
   readonly isRequired: boolean;
   /** Whether the bodies that records have are kept. */
@@ -30,6 +34,8 @@ export interface AuditLogOptions {
   readonly scrubber: Scrubber;
   /** How long other processes may be in the way. Default: three seconds. */
   readonly waitMs?: number;
+  /** Of a database that replicas share. */
+  readonly replica?: Omit<SharedWriterOptions, 'signingKey'>;
   /** Told why rows or heads could not be kept. */
   readonly warn: (error: RuntimeError) => void;
 }
@@ -39,8 +45,7 @@ export const auditFile = 'audit.db';
 
 /** Opens the audit of a gateway, or begins it. Throws STORE_FAILED. */
 export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> {
-  const file = fileOf(options.store);
-  const writer = await openAuditWriter(file, keysFor(file, options.signingKey), options.waitMs ?? BUSY_MS);
+  const writer = await openWriter(options);
   const state = trackState(writer, options);
   const calls = createGroupCommit<NewCall>(
     (group) => state.work({ what: 'append', calls: group }),
@@ -69,14 +74,24 @@ export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> 
   };
 }
 
-function fileOf(store: StateStoreConfig): string {
+async function openWriter(options: AuditLogOptions): Promise<AuditWriter> {
+  const { store, env, signingKey, waitMs = BUSY_MS, replica } = options;
+  if (store.type === 'postgres') {
+    // Nothing of it is loaded for other stores.
+    const { readAddress } = await import('../../store/postgres/connection/address.ts');
+    const { openSharedWriter } = await import('./shared/writer.ts');
+    return await openSharedWriter(readAddress(store.urlEnv, env), { signingKey, ...replica });
+  }
+  const file = fileOf(store);
+  return await openAuditWriter(file, keysFor(file, signingKey), waitMs);
+}
+
+function fileOf(store: Exclude<StateStoreConfig, { type: 'postgres' }>): string {
   switch (store.type) {
     case 'memory':
       return memoryFile;
     case 'sqlite':
       return join(dirname(store.file), auditFile);
-    case 'postgres':
-      throw notInPostgresError('rows of an audit');
     case 'refused':
       throw unusableStoreError(store.reason);
   }

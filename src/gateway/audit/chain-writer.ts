@@ -1,11 +1,12 @@
-import { createHmac, type KeyObject } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type Connection, transact } from '../../store/sqlite/connection.ts';
 import { DamagedError, numberOf, type Row, textOf } from '../../store/sqlite/row.ts';
-import { digestOf, hashLink, noHash } from './chain.ts';
-import { fingerprintOf, type Head, signTip, type Tip } from './head.ts';
-import { type AuditKeys, readSigningKey } from './keys.ts';
-import type { AuditRow, CallRow, NewCall } from './row.ts';
+import { noHash } from './chain.ts';
+import type { Head, Tip } from './head.ts';
+import type { AuditKeys } from './keys.ts';
+import { findOld, MOST_PRUNED } from './old-rows.ts';
+import type { AuditRow, NewCall } from './row.ts';
+import { createRowMaker } from './row-maker.ts';
 
 /** Makes rows of a chain. Each method is one transaction, and what it did is durable when it returns. All throw what SQLite says. */
 export interface ChainWriter {
@@ -40,23 +41,18 @@ export function openChain(connection: Connection, keys: AuditKeys, chainId: () =
 
 /** The steps of a transaction over the rows. */
 function createChain(database: DatabaseSync, keys: AuditKeys) {
-  const privateKey: KeyObject = readSigningKey(keys.signing, 'the key of the audit');
-  const key = fingerprintOf(privateKey);
+  const maker = createRowMaker(keys);
   const statements = prepareStatements(database);
   const commit = (tip: Tip): Head => {
-    const head = signTip({ ...tip, at: Date.now() }, privateKey, key);
+    const head = maker.sign(tip);
     statements.setHead.run({ ...head });
     return head;
   };
   const add = (tip: Tip, row: AuditRow): Tip => {
-    const body = JSON.stringify(row);
-    const seq = tip.seq + 1;
-    const hash = hashLink({ chain: tip.chain, seq, previous: tip.hash, body });
-    statements.insert.run({ seq, body, hash });
-    return { ...tip, seq, hash };
+    const made = maker.link(tip, row);
+    statements.insert.run({ seq: made.tip.seq, body: made.body, hash: made.tip.hash });
+    return made.tip;
   };
-  const keyDigest = (digest: string) =>
-    createHmac('sha256', Buffer.from(keys.digest, 'hex')).update(digest).digest('hex');
   return {
     commit,
     tip: (): Tip => readTip(statements.head) ?? throwMissing(),
@@ -64,23 +60,20 @@ function createChain(database: DatabaseSync, keys: AuditKeys) {
       const at = Date.now();
       const head = statements.head.get();
       const tip = head === undefined ? { chain: chainId(), seq: 0, hash: noHash, at } : toTip(head);
-      const isKnown = head !== undefined && textOf(head, 'key') === key;
-      if (!isKnown)
-        commit(add(tip, { kind: head === undefined ? 'begin' : 'key', at, public_key: keys.public }));
+      const isKnown = head !== undefined && textOf(head, 'key') === maker.key;
+      if (!isKnown) commit(add(tip, maker.introduction(tip)));
     },
-    addCall: (tip: Tip, { row, content }: NewCall): Tip => {
-      const keyed: CallRow = {
-        ...row,
-        request_digest: keyDigest(row.request_digest),
-        answer_digest: row.answer_digest === null ? null : keyDigest(row.answer_digest),
-        content: content === undefined ? null : digestOf(content),
-      };
-      const next = add(tip, keyed);
-      if (content !== undefined) statements.insertContent.run({ seq: next.seq, text: content });
+    addCall: (tip: Tip, call: NewCall): Tip => {
+      const next = add(tip, maker.callRow(call));
+      if (call.content !== undefined) statements.insertContent.run({ seq: next.seq, text: call.content });
       return next;
     },
     prune: (tip: Tip, before: number): Pruned => {
-      const { through, hash, removed, isPartial } = findOld(statements, tip, before);
+      const { through, hash, removed, isPartial } = findOld(
+        statements.oldest.iterate({ most: MOST_PRUNED }),
+        tip,
+        before,
+      );
       if (removed === 0) return { head: commit(tip), removed, isPartial: false };
       const next = add(tip, { kind: 'prune', at: Date.now(), through, hash, removed });
       statements.remove.run({ through });
@@ -105,37 +98,6 @@ function prepareStatements(database: DatabaseSync) {
     remove: database.prepare('DELETE FROM rows WHERE seq <= :through'),
   };
 }
-
-interface OldRows {
-  readonly through: number;
-  readonly hash: string;
-  readonly removed: number;
-  readonly isPartial: boolean;
-}
-
-/**
- * The first rows, up to a call that is older. What is no call goes with the calls behind it, and so does one of a time to
- * come, which a wrong clock has written.
- */
-function findOld(statements: { readonly oldest: StatementSync }, tip: Tip, before: number): OldRows {
-  let old: OldRows = { through: 0, hash: noHash, removed: 0, isPartial: false };
-  const now = Date.now();
-  let count = 0;
-  for (const row of statements.oldest.iterate({ most: MOST_PRUNED })) {
-    const seq = numberOf(row, 'seq');
-    const at = numberOf(row, 'at');
-    const isPassedOver = textOf(row, 'kind') !== 'call' || at > now;
-    // The last row stays, so that there is one to go on from.
-    if (seq === tip.seq || (!isPassedOver && at >= before)) break;
-    count += 1;
-    if (isPassedOver) continue;
-    old = { through: seq, hash: textOf(row, 'hash'), removed: count, isPartial: count === MOST_PRUNED };
-  }
-  return old;
-}
-
-/** Rows that one transaction removes, so that calls need not wait long for it. */
-const MOST_PRUNED = 10_000;
 
 function readTip(statement: StatementSync): Tip | undefined {
   const row = statement.get();

@@ -10,12 +10,14 @@ import { readTip } from './verify/verify.ts';
 
 /** A call as it is kept. */
 export interface KeptCall extends CallRow {
+  /** Of the row; absent where there is one chain. */
+  readonly chain?: string;
   readonly seq: number;
   readonly hash: string;
 }
 
 /** Which calls; all of what is given has to fit. */
-interface CallFilter {
+export interface CallFilter {
   /** The id of a key, or the caller's name. */
   readonly key?: string | undefined;
   readonly model?: string | undefined;
@@ -27,23 +29,28 @@ interface CallFilter {
   readonly limit: number;
 }
 
-/** Reads the calls of an audit. All methods throw STORE_FAILED. */
+/** Reads the calls of an audit. All methods reject with STORE_FAILED. */
 export interface KeptRows {
   /** The newest first. */
-  list(filter: CallFilter): KeptCall[];
+  list(filter: CallFilter): Promise<KeptCall[]>;
   /** Those whose id begins so, at most `most`; of one that is the id itself no others. */
-  find(id: string, most: number): KeptCall[];
+  find(id: string, most: number): Promise<KeptCall[]>;
   /** The bodies of a call, where they are kept. */
-  contentOf(seq: number): { readonly request: string; readonly answer: string } | undefined;
-  /** The signed head, as a line of JSON; undefined where it is gone. */
-  head(): string | undefined;
-  close(): void;
+  contentOf(call: Pick<KeptCall, 'chain' | 'seq'>): Promise<KeptContent | undefined>;
+  /** The signed head of each chain, as a line of JSON, unless it is gone. */
+  heads(): Promise<string[]>;
+  close(): Promise<void>;
 }
 
-/** Opens an audit to read it. Throws FILE_UNREADABLE where there is none, and STORE_FAILED. */
+interface KeptContent {
+  readonly request: string;
+  readonly answer: string;
+}
+
+/** Opens an audit in a file to read it. Throws FILE_UNREADABLE where there is none, and STORE_FAILED. */
 export function openKeptRows(file: string): KeptRows {
   const database = openKept(file);
-  const read = <Result>(work: () => Result): Result => {
+  const read = async <Result>(work: () => Result): Promise<Result> => {
     try {
       return work();
     } catch (error) {
@@ -53,13 +60,16 @@ export function openKeptRows(file: string): KeptRows {
   return {
     list: (filter) => read(() => listCalls(database, filter)),
     find: (id, most) => read(() => findCalls(database, id, most)),
-    contentOf: (seq) => read(() => readContent(database, seq)),
-    head: () =>
+    contentOf: ({ seq }) =>
+      read(() =>
+        readContent(database.prepare('SELECT text FROM contents WHERE seq = :seq').get({ seq })?.['text']),
+      ),
+    heads: () =>
       read(() => {
         const tip = readTip(database);
-        return tip && formatHead(tip);
+        return tip === undefined ? [] : [formatHead(tip)];
       }),
-    close: () => database.close(),
+    close: async () => database.close(),
   };
 }
 
@@ -96,8 +106,8 @@ function findCalls(database: DatabaseSync, id: string, most: number): KeptCall[]
   return (found.length > 0 ? found : begins.all({ id, most })).flatMap((row) => toCall(row) ?? []);
 }
 
-function readContent(database: DatabaseSync, seq: number) {
-  const text = database.prepare('SELECT text FROM contents WHERE seq = :seq').get({ seq })?.['text'];
+/** The bodies in a text of `contents`. */
+export function readContent(text: unknown): KeptContent | undefined {
   const value = typeof text === 'string' ? parse(text) : undefined;
   if (!isObject(value)) return undefined;
   const { request, answer } = value;
@@ -105,9 +115,10 @@ function readContent(database: DatabaseSync, seq: number) {
 }
 
 /** Undefined for what is no call. Whether it is what was written is for `verify` to say. */
-function toCall({ seq, body, hash }: Readonly<Record<string, unknown>>): KeptCall | undefined {
+export function toCall({ chain, seq, body, hash }: Readonly<Record<string, unknown>>): KeptCall | undefined {
   const row = typeof body === 'string' ? readCallRow(parse(body)) : undefined;
-  return row && { seq: Number(seq), ...row, hash: String(hash) };
+  const place = typeof chain === 'string' ? { chain } : {};
+  return row && { ...place, seq: Number(seq), ...row, hash: String(hash) };
 }
 
 function parse(text: string): unknown {

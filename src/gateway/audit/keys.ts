@@ -31,7 +31,7 @@ export interface AuditKeys {
 export function loadKeys(folder: string, given: string | undefined): AuditKeys {
   makeFolder(folder);
   const digest = readOrMake(join(folder, keyFiles.digest), 0o600, makeDigestKey).trim();
-  if (!/^[0-9a-f]{64}$/.test(digest)) throw unusable(join(folder, keyFiles.digest), 'is not 32 bytes in hex');
+  if (!isDigestKey(digest)) throw unusable(join(folder, keyFiles.digest), 'is not 32 bytes in hex');
   const signingFile = join(folder, keyFiles.signing);
   const signing = given ?? readOrMake(signingFile, 0o600, makeSigningKey);
   const publicKey = publicPem(
@@ -43,12 +43,17 @@ export function loadKeys(folder: string, given: string | undefined): AuditKeys {
 
 /** Keys that end with the process. */
 export function makeKeys(given: string | undefined): AuditKeys {
-  const signing = given ?? makeSigningKey();
-  return {
-    signing,
-    public: publicPem(readSigningKey(signing, 'the key of the audit')),
-    digest: makeDigestKey().trim(),
-  };
+  return keysFrom(given ?? makeSigningKey(), makeDigestKey().trim());
+}
+
+/** Keys of a private key in PEM and of a key for digests. Throws STORE_FAILED. */
+export function keysFrom(signing: string, digest: string): AuditKeys {
+  return { signing, public: publicPem(readSigningKey(signing, 'the key of the audit')), digest };
+}
+
+/** Whether a text is 32 bytes in hex. */
+export function isDigestKey(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
 }
 
 /** The private key of a PEM text. Throws STORE_FAILED unless it is one for Ed25519. */
@@ -71,11 +76,11 @@ function publicPem(key: KeyObject): string {
   return createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString();
 }
 
-function makeSigningKey(): string {
+export function makeSigningKey(): string {
   return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-function makeDigestKey(): string {
+export function makeDigestKey(): string {
   return `${randomBytes(32).toString('hex')}\n`;
 }
 

@@ -1,4 +1,5 @@
 import { isAnthropicEndpoint } from '../wire/endpoints.ts';
+import { RefusedCall } from '../wire/refusal.ts';
 import { CallAccount } from './call-account.ts';
 import type { ClientCall, ClientReply } from './client-call.ts';
 import { presentedKey } from './credential.ts';
@@ -39,7 +40,8 @@ async function refuse({ client, services, account }: IncomingCall, thrown: unkno
   const refusal = toRefusal(thrown);
   // Whoever runs the gateway learns why; the client does not.
   if (refusal.status === 500) services.report(thrown);
-  else if (refusal.code === 'store_failed') services.report(Object(thrown).cause);
+  else if (refusal.code === 'store_failed')
+    services.report(thrown instanceof RefusedCall ? thrown.cause : thrown);
   const reply = toRefusalReply(codec, refusal);
   const outcome = client.signal.aborted ? 'aborted' : refusal.status >= 500 ? 'failed' : 'refused';
   try {

@@ -19,17 +19,13 @@ export async function enterCall(
   account.isStream = asked.isStream;
   const offered = services.modelOf(client.endpoint, asked.model);
   account.offered = offered;
-  const lease = await services.admission.enter(caller, asked.model);
-  account.hold(lease);
-  if (caller.keyId !== null) {
-    const { pricing, defaults } = offered.provider;
-    await lease.reserve(
-      estimateCall({
-        ...{ endpoint: client.endpoint, request: asked, text: asked.text },
-        ...{ price: pricing, defaultMaxTokens: defaults.maxTokens },
-      }),
-    );
-  }
+  const { pricing, defaults } = offered.provider;
+  const estimate = () =>
+    estimateCall({
+      ...{ endpoint: client.endpoint, request: asked, text: asked.text },
+      ...{ price: pricing, defaultMaxTokens: defaults.maxTokens },
+    });
+  account.hold(await services.admission.enter(caller, asked.model, estimate));
   client.signal.throwIfAborted();
   return offered;
 }

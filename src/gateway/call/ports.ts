@@ -32,8 +32,6 @@ export interface Used {
 
 /** The place that a call takes among those of its key, until `end`. */
 export interface Lease {
-  /** Sets tokens and money aside. Throws RefusedCall (429, 403 for a model without a price, 503). */
-  reserve(estimate: Estimate): Promise<void>;
   /**
    * Gives the place back, and counts what was really used; undefined: the upstream was not asked. Once; never rejects.
    */
@@ -44,8 +42,11 @@ export interface Lease {
 export interface Admission {
   /** The caller of a presented key. Throws RefusedCall (401, 403, 503). */
   authenticate(key: string | undefined): Promise<Caller>;
-  /** Counts the call against rates and concurrency. Throws RefusedCall (403 for a model, 429, 503). */
-  enter(caller: Caller, model: string): Promise<Lease>;
+  /**
+   * Counts the call against rates and concurrency, and sets tokens and money aside. Throws RefusedCall (403 for a model, also one
+   * without a price, 429, 503). `estimate` is asked only for a caller with a key.
+   */
+  enter(caller: Caller, model: string, estimate: () => Estimate): Promise<Lease>;
   close(): Promise<void>;
 }
 

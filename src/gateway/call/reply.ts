@@ -1,3 +1,5 @@
+import { RuntimeError } from '../../errors.ts';
+import { uncountable } from '../keys/refusals.ts';
 import type { EndpointCodec } from '../wire/codec.ts';
 import { type Refusal, RefusedCall } from '../wire/refusal.ts';
 import type { ClientReply } from './client-call.ts';
@@ -42,5 +44,6 @@ function headerText(text: string): string {
 /** Whatever went wrong as what a client is told; of a fault of our own nothing but that. */
 export function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof RefusedCall) return thrown.refusal;
+  if (thrown instanceof RuntimeError && thrown.code === 'STORE_FAILED') return uncountable(thrown).refusal;
   return { status: 500, code: 'internal_error', message: 'The gateway has failed.', isRetryable: false };
 }

@@ -1,23 +1,29 @@
+import type { HostEnv } from '../../binding/env.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
-import { type KeysDatabase, openKeysDatabase } from '../../store/keys/keys-database.ts';
-import type { Admission, Caller } from '../call/ports.ts';
+import type { HookSetUse } from '../../store/keys/key-table.ts';
+import type { Admission, Caller, Estimate, Lease } from '../call/ports.ts';
 import { anonymous, freeLease } from './anonymous.ts';
-import { createKeyRing, type KeyRing } from './key-ring.ts';
 import { isKeyText } from './key-text.ts';
 import { keysFileOf } from './keys-file.ts';
-import { createLeases, type Leases } from './leases.ts';
+import type { KeyLedger, PresentedKey } from './ledger.ts';
+import { openLocalLedger } from './local-ledger.ts';
 import { orRefuse } from './or-refuse.ts';
 import { expiredKey, forbiddenModel, invalidKey, unguardedKey } from './refusals.ts';
+import type { SharedLedgerOptions } from './shared-ledger.ts';
 
 export interface AdmissionOptions {
-  /** `spec.state_store`: the keys stand in `keys.db` beside the state. */
+  /** `spec.state_store`: the keys stand in the same database, or in `keys.db` beside the file of the state. */
   readonly store: StateStoreConfig;
+  /** Has the address of a database. */
+  readonly env: HostEnv;
   /** `spec.gateway.hooks`: the names of hooks by that of their set. */
   readonly hookSets: ReadonlyMap<string, readonly string[]>;
   /** Whether every call needs a key; undefined: as soon as there is one. */
   readonly isKeyRequired: boolean | undefined;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
+  /** Of a database that replicas share. */
+  readonly replica?: Omit<SharedLedgerOptions, 'now'>;
 }
 
 /** Keys that are open for calls. */
@@ -28,67 +34,80 @@ export interface OpenAdmission extends Admission {
   hasKeys(): Promise<boolean>;
 }
 
-/** Opens the keys beside a state store. Throws STORE_FAILED. */
+/** Opens the keys that belong to a state store. Throws STORE_FAILED. */
 export async function openAdmission(options: AdmissionOptions): Promise<OpenAdmission> {
   const { hookSets, isKeyRequired, now = Date.now } = options;
-  const database = await openKeysDatabase(keysFileOf(options.store), { commitWaitsFor: 'nothing' });
+  const ledger = await openLedger(options);
+  const presented = new WeakMap<Caller, PresentedKey>();
+  const parts = { ledger, now, hookSets, isKeyRequired, presented };
   try {
-    const ring = createKeyRing(database.tables.keys);
-    const warnings = await database.read(() => findUnguarded(database, hookSets));
-    const leases = await createLeases(database, ring, now);
-    const parts = { database, ring, leases, now, hookSets, isKeyRequired };
     return {
-      warnings,
-      hasKeys: () => database.read(ring.hasKeys),
+      warnings: findUnguarded(await ledger.hookSets(), hookSets),
+      hasKeys: ledger.hasKeys,
       authenticate: (text) => orRefuse(() => authenticate(parts, text)),
-      enter: (caller, model) => orRefuse(() => enter(parts, caller, model)),
-      close: async () => {
-        await leases.close();
-        await database.close();
-      },
+      enter: (caller, model, estimate) => orRefuse(() => enter(parts, { caller, model, estimate })),
+      close: ledger.close,
     };
   } catch (error) {
-    await database.close();
+    await ledger.close();
     throw error;
   }
 }
 
+async function openLedger({ store, env, now, replica }: AdmissionOptions): Promise<KeyLedger> {
+  if (store.type !== 'postgres') return await openLocalLedger(keysFileOf(store), now ?? Date.now);
+  // Nothing of it is loaded for other stores.
+  const { readAddress } = await import('../../store/postgres/connection/address.ts');
+  const { openSharedLedger } = await import('./shared-ledger.ts');
+  return await openSharedLedger(readAddress(store.urlEnv, env), { ...replica, now });
+}
+
 interface Parts {
-  readonly database: KeysDatabase;
-  readonly ring: KeyRing;
-  readonly leases: Leases;
+  readonly ledger: KeyLedger;
   readonly now: () => number;
   readonly hookSets: ReadonlyMap<string, readonly string[]>;
   readonly isKeyRequired: boolean | undefined;
+  /** The key of each caller. */
+  readonly presented: WeakMap<Caller, PresentedKey>;
 }
 
 async function authenticate(parts: Parts, text: string | undefined): Promise<Caller> {
-  const { database, ring, now, hookSets } = parts;
+  const { ledger, now, hookSets } = parts;
   // Clients want some text for a key, also where none is asked for.
   if (text === undefined || !text.startsWith('sbx_')) {
-    const isRequired = parts.isKeyRequired ?? (await database.read(ring.hasKeys));
+    const isRequired = parts.isKeyRequired ?? (await ledger.hasKeys());
     if (isRequired) throw invalidKey(text === undefined || text === '');
     return anonymous;
   }
   if (!isKeyText(text)) throw invalidKey(false);
-  const presented = await database.read(() => ring.find(text));
+  const presented = await ledger.find(text);
   if (presented === undefined || presented.key.revokedAt !== null) throw invalidKey(false);
   const { key, expiresAt } = presented;
   if (expiresAt !== null && now() >= expiresAt) throw expiredKey();
   const hooks = key.hooks === null ? undefined : hookSets.get(key.hooks);
   if (key.hooks !== null && hooks === undefined) throw unguardedKey();
-  return { keyId: key.id, name: key.name, models: key.models ?? undefined, hooks };
+  const caller: Caller = { keyId: key.id, name: key.name, models: key.models ?? undefined, hooks };
+  parts.presented.set(caller, presented);
+  return caller;
 }
 
-async function enter({ leases }: Parts, caller: Caller, model: string) {
+interface Entering {
+  readonly caller: Caller;
+  readonly model: string;
+  readonly estimate: () => Estimate;
+}
+
+async function enter(parts: Parts, { caller, model, estimate }: Entering): Promise<Lease> {
   if (caller.models !== undefined && !caller.models.includes(model)) throw forbiddenModel();
-  return caller.keyId === null ? freeLease : await leases.enter(caller.keyId);
+  if (caller.keyId === null) return freeLease;
+  const presented = parts.presented.get(caller);
+  if (presented === undefined) throw invalidKey(false);
+  return await parts.ledger.enter(presented, estimate());
 }
 
 /** Bounded by the number of sets, however many keys there are. */
-function findUnguarded({ tables }: KeysDatabase, hookSets: AdmissionOptions['hookSets']): string[] {
-  return tables.keys
-    .hookSets()
+function findUnguarded(used: readonly HookSetUse[], hookSets: AdmissionOptions['hookSets']): string[] {
+  return used
     .filter(({ hooks }) => !hookSets.has(hooks))
     .map(({ hooks, count, name }) => {
       const whose = count === 1 ? `the key "${name}" is` : `${count} keys, such as "${name}", are`;

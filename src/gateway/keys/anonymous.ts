@@ -4,7 +4,7 @@ import type { Admission, Caller, Lease } from '../call/ports.ts';
 export const anonymous: Caller = { keyId: null, name: 'anonymous', models: undefined, hooks: undefined };
 
 /** The place of a call that nothing limits. */
-export const freeLease: Lease = { reserve: async () => {}, end: async () => {} };
+export const freeLease: Lease = { end: async () => {} };
 
 /** Admits everybody; for a gateway without keys. */
 export function admitEverybody(): Admission {

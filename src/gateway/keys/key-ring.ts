@@ -1,14 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { KeyRecord } from '../../store/keys/key.ts';
+import type { KeyRecord, SecretRecord } from '../../store/keys/key.ts';
 import { type KeyTable, PREFIX_LENGTH } from '../../store/keys/key-table.ts';
 import { digestOf } from './key-text.ts';
-
-/** A key and when the text that presented it ends. */
-interface PresentedKey {
-  readonly key: KeyRecord;
-  /** Milliseconds since 1970; null: never. */
-  readonly expiresAt: number | null;
-}
+import type { PresentedKey } from './ledger.ts';
 
 /** Keys as they are kept, with those that were asked for lately at hand. */
 export interface KeyRing {
@@ -22,7 +16,7 @@ export interface KeyRing {
 /** Each look first asks whether any process has changed a key, so that a revocation counts at once. */
 export function createKeyRing(table: KeyTable): KeyRing {
   let generation = -1;
-  let byPrefix = new Map<string, readonly Candidate[]>();
+  let byPrefix = new Map<string, readonly PresentedKey[]>();
   let byId = new Map<string, KeyRecord | undefined>();
   let hasKeys: boolean | undefined;
   const refresh = () => {
@@ -49,10 +43,7 @@ export function createKeyRing(table: KeyTable): KeyRing {
     find: (text) => {
       refresh();
       const digest = digestOf(text);
-      const presented = Buffer.from(digest);
-      return candidatesOf(digest.slice(0, PREFIX_LENGTH)).find(({ hash }) =>
-        timingSafeEqual(hash, presented),
-      );
+      return findPresented(candidatesOf(digest.slice(0, PREFIX_LENGTH)), digest);
     },
     findById: (id) => {
       refresh();
@@ -68,21 +59,29 @@ export function createKeyRing(table: KeyTable): KeyRing {
 
 const MAX_KEPT = 20_000;
 
-interface Candidate extends PresentedKey {
-  readonly hash: Buffer;
+/** The one with this digest, compared in constant time. */
+export function findPresented<Key extends PresentedKey>(
+  candidates: readonly Key[],
+  digest: string,
+): Key | undefined {
+  const presented = Buffer.from(digest);
+  return candidates.find(({ hash }) => timingSafeEqual(Buffer.from(hash), presented));
 }
 
 function readCandidates(
   table: KeyTable,
   prefix: string,
   keyOf: (id: string) => KeyRecord | undefined,
-): Candidate[] {
-  return table.secretsByPrefix(prefix).flatMap(({ keyId, hash, expiresAt }) => {
-    const key = keyOf(keyId);
-    return key === undefined
-      ? []
-      : [{ key, expiresAt: earlier(key.expiresAt, expiresAt), hash: Buffer.from(hash) }];
+): PresentedKey[] {
+  return table.secretsByPrefix(prefix).flatMap((secret) => {
+    const key = keyOf(secret.keyId);
+    return key === undefined ? [] : [presentedKeyOf(key, secret)];
   });
+}
+
+/** A key, as that text presents it. */
+export function presentedKeyOf(key: KeyRecord, { hash, expiresAt }: SecretRecord): PresentedKey {
+  return { key, hash, expiresAt: earlier(key.expiresAt, expiresAt) };
 }
 
 function earlier(one: number | null, other: number | null): number | null {

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { type HostEnv, hostEnv } from '../../binding/env.ts';
 import type { StateStoreConfig } from '../../config/config.ts';
 import { RuntimeError } from '../../errors.ts';
-import type { KeyLimits, KeyRecord } from '../../store/keys/key.ts';
-import { type KeysDatabase, openKeysDatabase } from '../../store/keys/keys-database.ts';
+import type { KeyLimits, KeyRecord, SecretRecord } from '../../store/keys/key.ts';
+import type { KeyBook, KeyChanges, KeyEntry } from '../../store/keys/key-book.ts';
+import { openLocalKeyBook } from '../../store/keys/local-key-book.ts';
 import { documentOf, type KeyDocument, type UsageDocument, usageDocumentOf } from './document.ts';
 import { createKeyText, digestOf, hintOf } from './key-text.ts';
 import { keysFileOf } from './keys-file.ts';
@@ -37,39 +39,64 @@ export interface KeyManager {
   close(): Promise<void>;
 }
 
-/** Opens the keys beside a state store. Throws STORE_FAILED. */
+/** Opens the keys that belong to a state store, in a database that `env` has the address of. Throws STORE_FAILED. */
 export async function openKeyManager(
   store: StateStoreConfig,
-  now: () => number = Date.now,
+  { env = hostEnv(), now = Date.now }: { readonly env?: HostEnv; readonly now?: () => number } = {},
 ): Promise<KeyManager> {
-  const database = await openKeysDatabase(keysFileOf(store), { commitWaitsFor: 'disk' });
-  const { keys } = database.tables;
-  const documentNow = (key: KeyRecord) => documentOf(key, keys.secretsOf(key.id), now());
+  const book = await openKeyBook(store, env);
+  const find = async (which: string) => requireKey(await book.find(which), which, book);
+  const documentNow = ({ key, secrets }: KeyEntry) => documentOf(key, secrets, now());
+  const withText = async (which: string, plan: (found: KeyEntry | undefined, text: string) => KeyChanges) => {
+    const key = createKeyText();
+    const entry = await book.change(which, (found) => plan(found, key));
+    return { ...documentNow(entry), key };
+  };
   return {
-    create: (wanted) => database.change(() => create(database, wanted, now())),
-    list: () => database.read(() => keys.list().map(documentNow)),
-    show: (which) =>
-      database.read(() => ({
-        ...documentNow(find(database, which)),
-        ...usageOf(database, find(database, which), now()),
-      })),
-    revoke: (which) =>
-      database.change(() => {
-        const { id } = find(database, which);
-        keys.revoke(id, now());
-        return documentNow(find(database, id));
-      }),
+    create: async (wanted) => {
+      const at = now();
+      checkNewKey(wanted, at);
+      return await withText(wanted.name, (found, text) => planCreation(wanted, found, { text, at }));
+    },
+    list: async () => (await book.list()).map(documentNow),
+    show: async (which) => {
+      const entry = await find(which);
+      const day = dayOf(now());
+      const { calls, usage } = await book.usageOf(entry.key.id, [day, day.slice(0, 7), 'total']);
+      return { ...documentNow(entry), under_way: calls, usage: usage.map(usageDocumentOf) };
+    },
+    revoke: async (which) => {
+      const revoke = (found: KeyEntry | undefined) => {
+        requireKey(found, which, book);
+        return { revokedAt: now() };
+      };
+      return documentNow(await book.change(which, revoke));
+    },
     rotate: (which, graceMs) =>
-      database.change(() => rotate(database, find(database, which), { graceMs, at: now() })),
-    close: () => database.close(),
+      withText(which, (found, text) =>
+        planRotation(requireKey(found, which, book), { text, graceMs, at: now() }),
+      ),
+    close: book.close,
   };
 }
 
-function create(database: KeysDatabase, wanted: NewKey, at: number): CreatedKey {
-  const { keys } = database.tables;
+async function openKeyBook(store: StateStoreConfig, env: HostEnv): Promise<KeyBook> {
+  if (store.type !== 'postgres') return await openLocalKeyBook(keysFileOf(store));
+  // Nothing of it is loaded for other stores.
+  const { readAddress } = await import('../../store/postgres/connection/address.ts');
+  const { openSharedKeyBook } = await import('../../store/postgres/keys/shared-key-book.ts');
+  return await openSharedKeyBook(readAddress(store.urlEnv, env));
+}
+
+/** A text that presents a key, and when it was made. */
+interface NewText {
+  readonly text: string;
+  readonly at: number;
+}
+
+function planCreation(wanted: NewKey, found: KeyEntry | undefined, { text, at }: NewText): KeyChanges {
   const { name } = wanted;
-  checkNewKey(wanted, at);
-  if (keys.findByName(name)?.revokedAt === null) {
+  if (found !== undefined && found.key.revokedAt === null) {
     throw new RuntimeError('USAGE', `there is a key "${name}" already`, {
       hint: 'Choose another name, or give it a new text with `signalbox keys rotate`.',
     });
@@ -80,8 +107,7 @@ function create(database: KeysDatabase, wanted: NewKey, at: number): CreatedKey 
     limits: limitsOf(wanted),
     ...{ createdAt: at, expiresAt: wanted.expiresAt ?? null, revokedAt: null },
   };
-  keys.insert(key);
-  return addSecret(database, key, at);
+  return { key, secret: secretOf(key.id, { text, at }) };
 }
 
 function limitsOf({ requestsPerMinute, tokensPerMinute, concurrent, budget = {} }: NewKey): KeyLimits {
@@ -99,47 +125,29 @@ function nanosOrNull(dollars: number | undefined): number | null {
   return dollars === undefined ? null : nanosOf(dollars);
 }
 
-function rotate(
-  database: KeysDatabase,
-  key: KeyRecord,
-  { graceMs, at }: { readonly graceMs: number; readonly at: number },
-): CreatedKey {
-  const { keys } = database.tables;
+function planRotation(
+  { key, secrets }: KeyEntry,
+  { text, graceMs, at }: NewText & { readonly graceMs: number },
+): KeyChanges {
   if (key.revokedAt !== null) {
     throw new RuntimeError('USAGE', `the key "${key.name}" was revoked`, { hint: 'Create a new one.' });
   }
-  const alive = keys.secretsOf(key.id).filter(({ expiresAt }) => expiresAt === null || expiresAt > at);
-  for (const { hash } of alive.slice(0, -1)) keys.endSecret(hash, at);
-  for (const { hash } of alive.slice(-1)) keys.endSecret(hash, at + graceMs);
-  return addSecret(database, key, at);
+  const alive = secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > at);
+  const ended = alive.map(({ hash }, index) => ({
+    hash,
+    at: index === alive.length - 1 ? at + graceMs : at,
+  }));
+  return { ended, secret: secretOf(key.id, { text, at }) };
 }
 
-function addSecret({ tables: { keys } }: KeysDatabase, key: KeyRecord, at: number): CreatedKey {
-  const text = createKeyText();
-  keys.insertSecret({
-    ...{ keyId: key.id, hash: digestOf(text), hint: hintOf(text), createdAt: at, expiresAt: null },
-  });
-  return { ...documentOf(key, keys.secretsOf(key.id), at), key: text };
+function secretOf(keyId: string, { text, at }: NewText): SecretRecord {
+  return { keyId, hash: digestOf(text), hint: hintOf(text), createdAt: at, expiresAt: null };
 }
 
 /** Throws KEY_UNKNOWN. */
-function find({ tables: { keys }, location }: KeysDatabase, which: string): KeyRecord {
-  const key = keys.find(which) ?? keys.findByName(which);
-  if (key !== undefined) return key;
+function requireKey(found: KeyEntry | undefined, which: string, { location }: KeyBook): KeyEntry {
+  if (found !== undefined) return found;
   // Somebody may have given the key itself, which is to be seen nowhere.
   const named = which.startsWith('sbx_') ? 'which begins like that text' : `"${which}"`;
   throw new RuntimeError('KEY_UNKNOWN', `there is no key ${named} in ${location}`);
-}
-
-function usageOf(
-  { tables: { usage, leases } }: KeysDatabase,
-  { id }: KeyRecord,
-  at: number,
-): Pick<KeyDetails, 'under_way' | 'usage'> {
-  const day = dayOf(at);
-  const periods = [day, day.slice(0, 7), 'total'];
-  return {
-    under_way: leases.heldBy(id).calls,
-    usage: periods.map((period) => usageDocumentOf(usage.find(id, period))),
-  };
 }

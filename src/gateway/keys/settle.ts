@@ -12,17 +12,10 @@ export type Reservation = Pick<
   'second' | 'day' | 'isReserved' | 'inputTokens' | 'outputTokens' | 'cost'
 >;
 
-/** Nothing set aside yet. */
-export function emptyReservation(at: number): Reservation {
-  const second = Math.floor(at / 1000);
-  return { second, day: dayOf(at), isReserved: false, inputTokens: 0, outputTokens: 0, cost: 0 };
-}
-
 /** What an estimate sets aside. */
 export function reservationOf({ inputTokens, outputTokens, cost }: Estimate, at: number): Reservation {
   return {
-    ...emptyReservation(at),
-    isReserved: true,
+    ...{ second: Math.floor(at / 1000), day: dayOf(at), isReserved: true },
     inputTokens: amountOf(inputTokens),
     outputTokens: amountOf(outputTokens),
     cost: cost === null ? 0 : amountOf(nanosOf(cost)),
@@ -49,14 +42,24 @@ export function settle({ usage, rates }: KeysTables, { key, reservation, used, a
   if (more > 0) rates.add(key.id, 'tokens', Math.floor(at / 1000), more);
 }
 
-function usageOf({ usage, cost }: Used, reservation: Reservation): CallUsage {
+function usageOf(used: Used, reservation: Reservation): CallUsage {
+  const { inputTokens, outputTokens, cost } = amountsOf(used);
+  return {
+    inputTokens: inputTokens ?? reservation.inputTokens,
+    outputTokens: outputTokens ?? reservation.outputTokens,
+    cost: cost ?? reservation.cost,
+    isEstimated: inputTokens === null,
+  };
+}
+
+/** What a call has used, in whole tokens and billionths of a US dollar; nulls where nobody told. */
+export function amountsOf({ usage, cost }: Used) {
   const { input, output } = usage ?? {};
   const isKnown = isAmount(input) && isAmount(output);
   return {
-    inputTokens: isKnown ? amountOf(input) : reservation.inputTokens,
-    outputTokens: isKnown ? amountOf(output) : reservation.outputTokens,
-    cost: isAmount(cost) ? amountOf(nanosOf(cost)) : reservation.cost,
-    isEstimated: !isKnown,
+    inputTokens: isKnown ? amountOf(input) : null,
+    outputTokens: isKnown ? amountOf(output) : null,
+    cost: isAmount(cost) ? amountOf(nanosOf(cost)) : null,
   };
 }
 

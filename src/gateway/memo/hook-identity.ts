@@ -10,10 +10,17 @@ export interface HookIdentities {
   of(binding: Binding): string;
 }
 
-/** Reads a file again only when it has become another one. */
-export function createHookIdentities(): HookIdentities {
+/**
+ * Reads a file again only when it has become another one. With `isShared` the same files are the same on every machine, however
+ * large they are.
+ */
+export function createHookIdentities({
+  isShared = false,
+}: {
+  readonly isShared?: boolean;
+} = {}): HookIdentities {
   const find = createExecutableFinder();
-  const digestOf = createFileDigests();
+  const digestOf = createFileDigests(isShared ? LARGEST_SHARED_READ : LARGEST_READ);
   return {
     of: (binding) => {
       const { name, dialect, mode, command, args, cwd, env } = binding;
@@ -25,14 +32,14 @@ export function createHookIdentities(): HookIdentities {
 }
 
 /** Tells a regular file from another one; null for what is none, or cannot be read. */
-function createFileDigests(): (file: string) => string | null {
+function createFileDigests(largest: bigint): (file: string) => string | null {
   const known = new Map<string, { readonly signature: string; readonly digest: string }>();
   return (file) => {
     try {
       const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
       if (stat === undefined || !stat.isFile()) return null;
       const signature = [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(':');
-      if (stat.size > LARGEST_READ) return signature;
+      if (stat.size > largest) return signature;
       const last = known.get(file);
       if (last?.signature === signature) return last.digest;
       const digest = createHash('sha256').update(readFileSync(file)).digest('base64url');
@@ -47,4 +54,6 @@ function createFileDigests(): (file: string) => string | null {
 
 /** Bytes. A larger file, such as an interpreter, is told by its size and times. */
 const LARGEST_READ = 4n * 1024n * 1024n;
+/** Bytes. An interpreter is read once, which takes a fraction of a second. */
+const LARGEST_SHARED_READ = 256n * 1024n * 1024n;
 const MAX_KNOWN = 1_000;

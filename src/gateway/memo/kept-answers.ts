@@ -12,15 +12,16 @@ export interface KeptAnswer {
   readonly endedAt: number | null;
 }
 
-/** All methods throw what SQLite says. */
+/** All methods reject with STORE_FAILED, or with what SQLite says. */
 export interface KeptAnswers {
-  find(name: string): KeptAnswer | undefined;
-  hasAny(): boolean;
-  /** Keeps an answer unless one is kept under this name, on the disk when it returns; returns the one that is kept. */
-  keep(name: string, answer: Pick<KeptAnswer, 'runId' | 'sealed'>): KeptAnswer;
+  find(name: string): Promise<KeptAnswer | undefined>;
+  /** Whether there may be any. */
+  mayHaveAny(): Promise<boolean>;
+  /** Keeps an answer unless one is kept under this name, on the disk when it resolves; resolves to the one that is kept. */
+  keep(name: string, answer: Pick<KeptAnswer, 'runId' | 'sealed'>): Promise<KeptAnswer>;
   /** Notes that it was given. The first time counts. */
-  end(name: string): void;
-  remove(name: string): void;
+  end(name: string): Promise<void>;
+  remove(name: string): Promise<void>;
 }
 
 /** The table of answers that wait for people. */
@@ -47,9 +48,9 @@ export function createKeptAnswers(
     );
   };
   return {
-    find,
-    hasAny: () => any.get() !== undefined,
-    keep: (name, { runId, sealed }) => {
+    find: async (name) => find(name),
+    mayHaveAny: async () => any.get() !== undefined,
+    keep: async (name, { runId, sealed }) => {
       const at = Date.now();
       // Unlike marks, which may be lost, this has to be on the disk before anybody is told.
       database.exec('PRAGMA synchronous = FULL');
@@ -65,8 +66,8 @@ export function createKeptAnswers(
         database.exec('PRAGMA synchronous = NORMAL');
       }
     },
-    end: (name) => void end.run({ name, at: Date.now() }),
-    remove: (name) => void remove.run({ name }),
+    end: async (name) => void end.run({ name, at: Date.now() }),
+    remove: async (name) => void remove.run({ name }),
   };
 }
 
@@ -74,4 +75,4 @@ export function createKeptAnswers(
 export const GIVEN_FOR_MS = 24 * 3_600_000;
 
 /** How long an answer is kept whose client does not come back. */
-const KEPT_FOR_MS = 90 * 24 * 3_600_000;
+export const KEPT_FOR_MS = 90 * 24 * 3_600_000;

@@ -5,9 +5,11 @@ import type { Statement } from '../../store/sqlite/statement.ts';
 
 /** Values under names, of which the least recently used are forgotten. */
 export interface Marks {
-  /** Undefined: there is none, or it cannot be read. Never throws. */
+  /** Brings those that are kept elsewhere to hand; absent: all are at hand. Never rejects. */
+  load?: ((names: readonly string[]) => Promise<void>) | undefined;
+  /** Undefined: there is none at hand, or it cannot be read. Never throws. */
   find(name: string): string | undefined;
-  /** In one transaction. Never throws: what cannot be kept is judged again. */
+  /** In one transaction, which may end later. Never throws: what cannot be kept is judged again. */
   keep(marks: readonly (readonly [name: string, value: string])[]): void;
 }
 
@@ -74,6 +76,8 @@ export function createMarks(
   };
 }
 
-const RECENT = 20_000;
-const TOUCH_AFTER_MS = 3_600_000;
-const SWEEP_AFTER = 1_000;
+/** How many marks are at hand. */
+export const RECENT = 20_000;
+export const TOUCH_AFTER_MS = 3_600_000;
+/** After so many new ones it is looked for old ones. */
+export const SWEEP_AFTER = 1_000;

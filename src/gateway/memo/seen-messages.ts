@@ -1,3 +1,4 @@
+import type { ProviderRequest } from '../../contract/provider.ts';
 import type { FilterLink, Link } from '../../hooks/link.ts';
 import { isFilter } from '../../hooks/steps.ts';
 import type { SeenMessages } from '../call/ports.ts';
@@ -8,14 +9,14 @@ import { namesOfPrefixes } from './message-chain.ts';
 import { type Shortening, shortenLink } from './shortened-link.ts';
 
 export interface SeenMessagesOptions {
-  readonly memo: Pick<Memo, 'key' | 'marks'>;
+  readonly memo: Pick<Memo, 'isShared' | 'key' | 'marks'>;
   /** By the name of a hook; one that is not there judges all messages. */
   readonly judge: ReadonlyMap<string, 'all' | 'new'>;
 }
 
 /** Remembers what hooks of `judge: new` have let pass, for each caller and each version of a hook. */
 export function openSeenMessages({ memo, judge }: SeenMessagesOptions): SeenMessages {
-  const identities = createHookIdentities();
+  const identities = createHookIdentities(memo);
   const judgesNew = (link: Link): link is FilterLink =>
     isFilter(link) &&
     link.kind === 'provider' &&
@@ -25,16 +26,20 @@ export function openSeenMessages({ memo, judge }: SeenMessagesOptions): SeenMess
     watch: (caller, links) => {
       if (judge.size === 0 || !links.some(judgesNew)) return { links, remember: () => {} };
       const verdicts = new Map<string, PartVerdict>();
-      const shorteningOf = ({ name, listener }: FilterLink): Shortening => ({
-        shorten: (request) => {
+      const shorteningOf = ({ name, listener }: FilterLink): Shortening => {
+        const namesOf = (request: ProviderRequest) => {
           const judgeName = `${name}\n${identities.of(listener.port.binding)}`;
-          const owner = { keyId: caller.keyId ?? '', judge: judgeName };
-          return findUnjudgedPart(request, namesOfPrefixes(memo.key, owner, request), memo.marks);
-        },
-        note: (noted) => {
-          for (const [prefix, verdict] of noted) verdicts.set(prefix, verdict);
-        },
-      });
+          return namesOfPrefixes(memo.key, { keyId: caller.keyId ?? '', judge: judgeName }, request);
+        };
+        const { load } = memo.marks;
+        return {
+          ...(load && { prepare: async (request) => await load(namesOf(request)) }),
+          shorten: (request) => findUnjudgedPart(request, namesOf(request), memo.marks),
+          note: (noted) => {
+            for (const [prefix, verdict] of noted) verdicts.set(prefix, verdict);
+          },
+        };
+      };
       return {
         links: links.map((link) => (judgesNew(link) ? shortenLink(link, shorteningOf(link)) : link)),
         remember: () => memo.marks.keep([...verdicts]),

@@ -24,8 +24,8 @@ export interface WaitingOptions extends PendingRunOptions {
 /** The waiting calls of one answer. */
 export interface AnswerWaiting {
   readonly runId: string;
-  /** Keeps the answer itself, before any of its calls is. Returns the run that has the calls of the answer that is kept. */
-  readonly keep: () => string;
+  /** Keeps the answer itself, before any of its calls is. Resolves to the run that has the calls of the answer that is kept. */
+  readonly keep: () => Promise<string>;
   readonly isRecalled: boolean;
 }
 
@@ -44,7 +44,7 @@ export async function openCallWaiting(
     records: known,
     decide: async (calls, tell) => {
       if (!isKept) {
-        const keptAs = keep();
+        const keptAs = await keep();
         isKept = true;
         // An equal request was faster: its answer is the one that counts.
         if (keptAs !== runId) throw pendingRefusal(await openPendingRun(keptAs, options).list());

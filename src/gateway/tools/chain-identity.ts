@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { Link } from '../../hooks/gate.ts';
 import { isFilter } from '../../hooks/steps.ts';
 import { createHookIdentities } from '../memo/hook-identity.ts';
+import type { Memo } from '../memo/memo.ts';
 
 /**
  * Tells the filters that judge results from others, and from themselves after a change. What a hook of another system
  * starts is known to that system's settings alone, so that with such hooks nothing is remembered beyond this process.
  */
-export function createChainIdentity(): (links: readonly Link[]) => string {
-  const identities = createHookIdentities();
+export function createChainIdentity(memo: Pick<Memo, 'isShared'>): (links: readonly Link[]) => string {
+  const identities = createHookIdentities(memo);
   const process = randomUUID();
   return (links) =>
     JSON.stringify(

@@ -7,7 +7,7 @@ import { rejectedResult, resultOf } from '../../hooks/call-result.ts';
 import { findRequiredApproval, hasHooksBefore, passBeforeHooks } from '../../tool-call/before-execution.ts';
 import { unfilteredCall } from '../../tool-call/call.ts';
 import { type Call, type FilteredCall, namesOf } from '../../tool-call/callable-tool.ts';
-import { filterApproved } from '../../tool-call/decided-call.ts';
+import { filterApproved, refuseDecider } from '../../tool-call/decided-call.ts';
 import type { DecidedRecord } from '../../tool-call/pending-call.ts';
 import type { AgentTools } from './agent-tool.ts';
 import { argsForHooks, checkedArgsForHooks } from './call-args.ts';
@@ -76,8 +76,11 @@ async function filterDecided(
           approvals,
         },
       });
-    case 'responded':
-      return { ...unfiltered, stopped: resultOf(namesOf(call), ok(ruling.result)) };
+    case 'responded': {
+      const refused = refuseDecider(call, pending, ruling.by);
+      const stopped = refused ?? resultOf(namesOf(call), ok(ruling.result));
+      return { ...unfiltered, stopped };
+    }
     case 'rejected':
     case 'cancelled': {
       const error = new RuntimeError('REJECTED', `tool "${call.tool.name}" was rejected`);

@@ -66,6 +66,7 @@ async function recallOrJudge(
     content,
   ];
   const name = memo.key.nameOf('result', ...parts);
+  await memo.marks.load?.([name]);
   const known = memo.marks.find(name);
   const recalled = known === SAME ? content : known && memo.key.open(known, ...parts);
   if (recalled !== undefined) return recalled;

@@ -19,13 +19,16 @@ export interface RecalledAnswer {
   readonly body: string;
 }
 
-/** The answer that is kept for a request, unless it was given too long ago. Throws what SQLite says. */
-export function recallAnswer({ key, answers }: Memo, name: string): RecalledAnswer | undefined {
-  const kept = answers.find(name);
+/** The answer that is kept for a request, unless it was given too long ago. Throws STORE_FAILED, or what SQLite says. */
+export async function recallAnswer(
+  { key, answers }: Memo,
+  name: string,
+): Promise<RecalledAnswer | undefined> {
+  const kept = await answers.find(name);
   if (kept === undefined) return undefined;
   const body = isOver(kept) ? undefined : key.open(kept.sealed, name);
   if (body !== undefined) return { name, runId: kept.runId, body };
-  answers.remove(name);
+  await answers.remove(name);
   return undefined;
 }
 

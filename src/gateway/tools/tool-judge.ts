@@ -26,7 +26,7 @@ export interface ToolJudgeOptions extends WaitingOptions {
 /** Judges the calls and results of tools that clients run, with the tool hooks and approval rules of a config. */
 export function openToolJudge(options: ToolJudgeOptions): ToolJudge {
   const { memo, linksOf, tools, isDurable } = options;
-  const identityOf = createChainIdentity();
+  const identityOf = createChainIdentity(memo);
   const recalled = new WeakMap<JudgeContext['request'], RecalledAnswer>();
   return {
     judgeResults: async (context) => {
@@ -38,8 +38,8 @@ export function openToolJudge(options: ToolJudgeOptions): ToolJudge {
       });
     },
     recall: async (context) => {
-      if (!memo.answers.hasAny()) return undefined;
-      const answer = recallAnswer(memo, nameOfRequest(memo, context));
+      if (!(await memo.answers.mayHaveAny())) return undefined;
+      const answer = await recallAnswer(memo, nameOfRequest(memo, context));
       if (answer !== undefined) recalled.set(context.request, answer);
       return answer?.body;
     },
@@ -65,13 +65,14 @@ export function openToolJudge(options: ToolJudgeOptions): ToolJudge {
     },
   };
 
-  function keepAnswer(body: string, runId: string, context: JudgeContext): string {
+  async function keepAnswer(body: string, runId: string, context: JudgeContext): Promise<string> {
     const name = nameOfRequest(memo, context);
-    return memo.answers.keep(name, { runId, sealed: memo.key.seal(body, name) }).runId;
+    const kept = await memo.answers.keep(name, { runId, sealed: memo.key.seal(body, name) });
+    return kept.runId;
   }
 
   async function endAnswer({ name, runId }: RecalledAnswer): Promise<void> {
-    memo.answers.end(name);
+    await memo.answers.end(name);
     const store = await options.openStore();
     await store.setRunStatus(runId, { status: 'completed', at: Date.now() });
   }

@@ -1,8 +1,10 @@
 import type { HostEnv } from '../../binding/env.ts';
 import type { GatewayConfig, ProviderConfig } from '../../config/config.ts';
 import { replaceMock } from '../../provider/open/mock-replacement.ts';
+import type { RateQueue } from '../../provider/rate/rate-queue.ts';
 import type { EndpointCodec, EndpointName } from '../wire/codec.ts';
 import { openHttpUpstream } from './http-upstream.ts';
+import { limitUpstream } from './limited-upstream.ts';
 import { openMockUpstream } from './mock/mock-upstream.ts';
 import { isAnthropic } from './provider-types.ts';
 import type { OfferedModel, Upstream } from './upstream.ts';
@@ -14,6 +16,8 @@ export interface OfferContext {
   readonly config: GatewayConfig;
   readonly codecs: Readonly<Record<EndpointName, EndpointCodec>>;
   readonly addSecrets: (secrets: readonly string[]) => void;
+  /** What keeps calls to the limit of a provider, if it has one. */
+  readonly rateOf: (provider: ProviderConfig) => RateQueue | undefined;
 }
 
 /** What a gateway offers, and what it cannot. */
@@ -37,7 +41,7 @@ export function offerModels(providers: readonly ProviderConfig[], context: Offer
     if (why !== undefined) left.push({ provider: provider.id, why });
     else {
       usable.set(provider.id, provider);
-      upstreams.set(provider.id, openUpstream(provider, context));
+      upstreams.set(provider.id, openLimited(provider, context));
     }
   }
   const named =
@@ -52,6 +56,16 @@ export function offerModels(providers: readonly ProviderConfig[], context: Offer
     await Promise.all([...upstreams.values()].map((upstream) => upstream.close()));
   };
   return { models, left, close };
+}
+
+function openLimited(provider: ProviderConfig, context: OfferContext): Upstream {
+  const upstream = openUpstream(provider, context);
+  const rate = context.rateOf(provider);
+  if (rate === undefined) return upstream;
+  return limitUpstream(upstream, {
+    ...{ provider: provider.id, rate, maxTokens: provider.defaults.maxTokens },
+    waitMs: provider.requestTimeoutMs ?? context.config.limits.upstreamMs,
+  });
 }
 
 function openUpstream(

@@ -2,48 +2,95 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { environmentOf } from '../../binding/env.ts';
 import { loadConfig, requireConfig } from '../../config/load.ts';
 import { RuntimeError } from '../../errors.ts';
 import { whyUnreadable } from '../../files/file-error.ts';
 import { auditFile } from '../../gateway/audit/audit-log.ts';
 import { type Head, readHead } from '../../gateway/audit/head.ts';
-import { keyedDigest, openKeptRows } from '../../gateway/audit/kept-rows.ts';
+import { type KeptRows, keyedDigest, openKeptRows } from '../../gateway/audit/kept-rows.ts';
 import { keyFiles, readPublicKeys } from '../../gateway/audit/keys.ts';
-import { pruneAudit } from '../../gateway/audit/prune.ts';
-import { verifyAudit } from '../../gateway/audit/verify/verify.ts';
-import { notInPostgresError, unusableStoreError } from '../../store/store-rules.ts';
+import { pruneAudit as pruneFile } from '../../gateway/audit/prune.ts';
+import type { AuditReport } from '../../gateway/audit/verify/report.ts';
+import { type VerifyOptions, verifyAudit as verifyFile } from '../../gateway/audit/verify/verify.ts';
+import type { Address } from '../../store/postgres/connection/address.ts';
+import { unusableStoreError } from '../../store/store-rules.ts';
 
 export type { KeptCall } from '../../gateway/audit/kept-rows.ts';
 export type { AuditReport } from '../../gateway/audit/verify/report.ts';
-export { openKeptRows, pruneAudit, readPublicKeys, verifyAudit };
+export { readPublicKeys };
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** The audit that a config keeps, and the key that signs it, if the config names one. */
 export interface LocatedAudit {
+  /** The file, or the server and database, for people. */
   readonly file: string;
+  /** Of a database that replicas share; undefined: it is in the file. */
+  readonly address: Address | undefined;
   readonly signingKey: string | undefined;
+}
+
+/** The audit in a file, such as a copy of one. */
+export function auditIn(file: string): LocatedAudit {
+  return { file, address: undefined, signingKey: undefined };
 }
 
 /**
  * The audit of a config file; without such a file that of the usual state store beside it. Throws CONFIG_INVALID, USAGE for a
  * store in memory, STORE_FAILED.
  */
-export function locateAudit(config: string, env: Env): LocatedAudit {
+export async function locateAudit(
+  config: string,
+  env: Env,
+  overlays: readonly string[] = [],
+): Promise<LocatedAudit> {
   if (!existsSync(config)) {
     const file = join(dirname(resolve(config)), '.signalbox', auditFile);
-    if (existsSync(file)) return { file, signingKey: undefined };
+    if (existsSync(file)) return auditIn(file);
   }
   const searchPath = env['PATH'] ?? '';
-  const { stateStore, gateway } = loadConfig(config, searchPath).config ?? requireConfig(config, searchPath);
+  const read = { env, overlays };
+  const loaded = loadConfig(config, searchPath, read).config ?? requireConfig(config, searchPath, read);
+  const { stateStore, gateway } = loaded;
+  const host = environmentOf(loaded, env);
   if (stateStore.type === 'refused') throw unusableStoreError(stateStore.reason);
-  if (stateStore.type === 'postgres') throw notInPostgresError('rows of an audit');
   if (stateStore.type === 'memory')
     throw new RuntimeError('USAGE', `the audit of ${config} is in memory, and ends with its server`);
-  return {
-    file: join(dirname(stateStore.file), auditFile),
-    signingKey: signingKeyOf(gateway.audit?.keyEnv, env),
-  };
+  const signingKey = signingKeyOf(gateway.audit?.keyEnv, host);
+  if (stateStore.type === 'sqlite')
+    return { ...auditIn(join(dirname(stateStore.file), auditFile)), signingKey };
+  // Nothing of it is loaded for other stores.
+  const { readAddress } = await import('../../store/postgres/connection/address.ts');
+  const address = readAddress(stateStore.urlEnv, host);
+  return { file: address.location, address, signingKey };
+}
+
+/** Opens an audit to read it. Throws FILE_UNREADABLE where there is none, and STORE_FAILED. */
+export async function openAuditRows({ file, address }: LocatedAudit): Promise<KeptRows> {
+  if (address === undefined) return openKeptRows(file);
+  const { openSharedRows } = await import('../../gateway/audit/shared/kept-rows.ts');
+  return await openSharedRows(address);
+}
+
+/** Reads the whole audit as it is at this moment. Throws STORE_FAILED, FILE_UNREADABLE and ABORTED. */
+export async function verifyAudit(
+  { file, address }: LocatedAudit,
+  options: Omit<VerifyOptions, 'file'>,
+): Promise<AuditReport> {
+  if (address === undefined) return await verifyFile({ file, ...options });
+  const { verifyChains } = await import('../../gateway/audit/shared/verify.ts');
+  return await verifyChains(address, options);
+}
+
+/** Removes the first rows of an audit as far as they are older (ms since 1970), and tells how many. Throws FILE_UNREADABLE and STORE_FAILED. */
+export async function pruneAudit(
+  { file, address, signingKey }: LocatedAudit,
+  before: number,
+): Promise<number> {
+  if (address === undefined) return await pruneFile({ file, signingKey, before });
+  const { pruneShared } = await import('../../gateway/audit/shared/prune.ts');
+  return await pruneShared(address, { signingKey, before });
 }
 
 /** The value of the variable that a config names. Throws STORE_FAILED where it has none. */
@@ -56,15 +103,22 @@ export function signingKeyOf(name: string | undefined, env: Env): string | undef
   });
 }
 
-/** The text of the public key in a file, by default of the one beside the audit. Throws USAGE and FILE_UNREADABLE. */
-export function readPublicKeyFile(audit: string, file: string | undefined): string {
-  const beside = join(dirname(audit), keyFiles.public);
-  if (file === undefined && !existsSync(beside)) {
-    throw new RuntimeError('USAGE', `there is no public key beside ${audit}`, {
-      hint: 'Give the one that belongs to the key of the audit: --public-key FILE.',
-    });
-  }
-  return readText(file ?? beside);
+/** The text of the public key in a file, by default of the one beside the audit. Throws USAGE, FILE_UNREADABLE and STORE_FAILED. */
+export async function readPublicKeyOf(audit: LocatedAudit, file: string | undefined): Promise<string> {
+  if (file !== undefined) return readText(file);
+  const beside = join(dirname(audit.file), keyFiles.public);
+  const kept =
+    audit.address === undefined ? existsSync(beside) : await findSharedKey(audit.address, 'public');
+  if (typeof kept === 'string') return kept;
+  if (kept === true) return readText(beside);
+  throw new RuntimeError('USAGE', `there is no public key beside ${audit.file}`, {
+    hint: 'Give the one that belongs to the key of the audit: --public-key FILE.',
+  });
+}
+
+async function findSharedKey(address: Address, kind: 'public' | 'digest'): Promise<string | undefined> {
+  const shared = await import('../../gateway/audit/shared/keys.ts');
+  return await shared.findSharedKey(address, kind);
 }
 
 /** The heads in a file, one a line. Throws USAGE for a line that is none, and FILE_UNREADABLE. */
@@ -78,8 +132,11 @@ export function readHeadFile(file: string): Head[] {
 }
 
 /** The digest of a file's bytes, as the rows of an audit have it. Throws FILE_UNREADABLE, and STORE_FAILED without its key. */
-export async function digestOfFile(audit: string, file: string): Promise<string> {
-  const key = readText(join(dirname(audit), keyFiles.digest)).trim();
+export async function digestOfFile(audit: LocatedAudit, file: string): Promise<string> {
+  const key =
+    audit.address === undefined
+      ? readText(join(dirname(audit.file), keyFiles.digest)).trim()
+      : ((await findSharedKey(audit.address, 'digest')) ?? '').trim();
   const hash = createHash('sha256');
   try {
     await pipeline(createReadStream(file), hash);

@@ -1,8 +1,9 @@
-import { resolve } from 'node:path';
+import type { HostEnv } from '../../binding/env.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
+import { identityOf } from '../../config/overlay/identity.ts';
 import type { Emit } from '../../contract/event.ts';
 import type { Caller, SeenMessages, ToolJudge } from '../../gateway/call/ports.ts';
-import { openMemo } from '../../gateway/memo/memo.ts';
+import { openMemo } from '../../gateway/memo/open-memo.ts';
 import { openSeenMessages } from '../../gateway/memo/seen-messages.ts';
 import { openToolJudge } from '../../gateway/tools/tool-judge.ts';
 import type { Link } from '../../hooks/gate.ts';
@@ -13,6 +14,7 @@ import type { LazyStore } from '../lazy-store.ts';
 export interface JudgesContext {
   readonly config: RuntimeConfig;
   readonly emit: Emit;
+  readonly env: HostEnv;
   readonly store: LazyStore;
   readonly tools: ReadonlyMap<string, CallableTool>;
   readonly linksOf: (caller: Caller) => readonly Link[];
@@ -28,15 +30,15 @@ export interface Judges {
 
 /** Opens the tool hooks of agents that run elsewhere, and the memory of `judge: new`. Throws STORE_FAILED. */
 export async function openJudges(context: JudgesContext): Promise<Judges> {
-  const { config, emit, store, tools, linksOf } = context;
+  const { config, emit, env, store, tools, linksOf } = context;
   const { gateway, stateStore } = config;
   const judgesNew = [...gateway.judge.values()].includes('new');
   if (!gateway.tools.hooks && !judgesNew) return { tools: undefined, seen: undefined, close: async () => {} };
-  const memo = await openMemo(stateStore);
+  const memo = await openMemo(stateStore, env);
   const { pending, holdMs } = gateway.tools;
   const judge = () =>
     openToolJudge({
-      ...{ memo, tools, linksOf, emit, config: resolve(config.file) },
+      ...{ memo, tools, linksOf, emit, config: identityOf(config) },
       isDurable: stateStore.type !== 'memory',
       holdMs: pending === 'hold' ? holdMs : 0,
       openStore: store.open,
@@ -45,6 +47,6 @@ export async function openJudges(context: JudgesContext): Promise<Judges> {
   return {
     tools: gateway.tools.hooks ? judge() : undefined,
     seen: judgesNew ? openSeenMessages({ memo, judge: gateway.judge }) : undefined,
-    close: async () => memo.close(),
+    close: memo.close,
   };
 }

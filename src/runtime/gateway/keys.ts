@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { hostEnv } from '../../binding/env.ts';
+import { environmentOf, hostEnv } from '../../binding/env.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { requireConfig } from '../../config/load.ts';
 import { RuntimeError } from '../../errors.ts';
@@ -15,14 +15,15 @@ export type { NewKey } from '../../gateway/keys/new-key.ts';
  * Opens the keys of a RuntimeConfig file; a new one may name only models and hook sets that the config has. Throws CONFIG_INVALID,
  * FILE_UNREADABLE, STORE_FAILED, and USAGE where keys would end with this process.
  */
-export async function openKeys(file: string): Promise<KeyManager> {
-  const config = requireConfig(resolve(file), hostEnv()['PATH'] ?? '');
+export async function openKeys(file: string, overlays: readonly string[] = []): Promise<KeyManager> {
+  const env = hostEnv();
+  const config = requireConfig(resolve(file), env['PATH'] ?? '', { env, overlays });
   if (config.stateStore.type === 'memory') {
     throw new RuntimeError('USAGE', 'keys need a state store that lasts, and this config has one in memory', {
-      hint: 'Give spec.state_store a `type: sqlite`, or leave it out.',
+      hint: 'Give spec.state_store a `type: sqlite` or `type: postgres`, or leave it out.',
     });
   }
-  const manager = await openKeyManager(config.stateStore);
+  const manager = await openKeyManager(config.stateStore, { env: environmentOf(config, env) });
   return {
     ...manager,
     create: async (wanted) => {

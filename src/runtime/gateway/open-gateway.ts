@@ -20,6 +20,7 @@ import { createHookSet, type HookSet, namesOf, selectHooks } from '../../hooks/h
 import { isLoopbackName } from '../../text/loopback-name.ts';
 import type { CallableTool } from '../../tool-call/callable-tool.ts';
 import type { LazyStore } from '../lazy-store.ts';
+import type { Rates } from '../stages/rates.ts';
 import { signingKeyOf } from './audit.ts';
 import type { GatewayDocument } from './document.ts';
 import { openJudges } from './judges.ts';
@@ -31,6 +32,7 @@ export interface GatewayContext {
   readonly store: LazyStore;
   readonly env: HostEnv;
   readonly scrubber: Scrubber;
+  readonly rates: Rates;
   readonly emit: Emit;
   /** Writes a line to stdout. */
   readonly print?: ((line: string) => void) | undefined;
@@ -59,6 +61,7 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
   const requiresKeys = gateway.requiresKeys ?? !isLoopbackName(context.address.host);
   const admission = await openAdmission({
     store: config.stateStore,
+    env,
     hookSets: gateway.hooks,
     isKeyRequired: requiresKeys ? true : gateway.requiresKeys,
   });
@@ -71,6 +74,7 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
     config: gateway,
     codecs,
     addSecrets,
+    rateOf: context.rates.of,
   });
   for (const { provider, why } of offer.left) warn(`provider "${provider}" is not offered: ${why}`);
   const sets = openHookSets(links);
@@ -138,7 +142,7 @@ async function openAudit(
   if (audit === undefined) return undefined;
   const { required, content, keepMs, head, keyEnv } = audit;
   return await openAuditLog({
-    ...{ store: stateStore, isRequired: required, keepsContent: content, keepMs },
+    ...{ store: stateStore, env, isRequired: required, keepsContent: content, keepMs },
     signingKey: signingKeyOf(keyEnv, env),
     head: head && { file: head.file, everyMs: head.everyMs, print: head.stdout ? print : undefined },
     ...{ scrubber, warn },

@@ -4,9 +4,9 @@ import type { Lease } from '../../../src/gateway/call/ports.ts';
 import { openAdmission } from '../../../src/gateway/keys/admission.ts';
 import { RefusedCall } from '../../../src/gateway/wire/refusal.ts';
 
-// A process of its own that admits calls: `node actor.ts ROLE FILE KEY …`. What it says is there the moment that it says it.
+// A process of its own that admits calls: `node actor.ts ROLE STORE KEY …`, the store a file or an address. What it says is there the moment that it says it.
 
-const [role = '', file = '', key = '', ...rest] = process.argv.slice(2);
+const [role = '', store = '', key = '', ...rest] = process.argv.slice(2);
 
 function say(word: unknown): void {
   writeSync(1, `${JSON.stringify(word)}\n`);
@@ -18,21 +18,20 @@ async function waitForGo(): Promise<void> {
   process.stdin.pause();
 }
 
+const isAddress = store.startsWith('postgres:');
 const admission = await openAdmission({
-  store: { type: 'sqlite', file },
+  store: isAddress
+    ? { type: 'postgres', urlEnv: 'URL', folder: '/nowhere' }
+    : { type: 'sqlite', file: store },
+  env: { URL: store },
+  replica: { beatMs: 200, hungMs: 2_000 },
   hookSets: new Map(),
   isKeyRequired: true,
 });
 
 async function begin(cost: number): Promise<Lease> {
-  const lease = await admission.enter(await admission.authenticate(key), 'small');
-  try {
-    await lease.reserve({ inputTokens: 5, outputTokens: 5, cost });
-    return lease;
-  } catch (error) {
-    await lease.end(undefined);
-    throw error;
-  }
+  const estimate = () => ({ inputTokens: 5, outputTokens: 5, cost });
+  return await admission.enter(await admission.authenticate(key), 'small', estimate);
 }
 
 function codeOf(error: unknown): string {
@@ -40,7 +39,7 @@ function codeOf(error: unknown): string {
 }
 
 const roles: Readonly<Record<string, () => Promise<unknown>>> = {
-  /** spend FILE KEY LANES: calls that each set a cent aside and use half of it, until the budget is spent; says when each begins and ends. */
+  /** spend STORE KEY LANES: calls that each set a cent aside and use half of it, until the budget is spent; says when each begins and ends. */
   spend: async () => {
     const lanes = Number(rest[0]);
     await waitForGo();
@@ -62,7 +61,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
     await Promise.all(Array.from({ length: lanes }, lane));
   },
 
-  /** hold FILE KEY CALLS: begins calls, and never ends them. */
+  /** hold STORE KEY CALLS: begins calls, and never ends them. */
   hold: async () => {
     const held: Lease[] = [];
     for (let count = 0; count < Number(rest[0]); count += 1) held.push(await begin(0.01));
@@ -71,7 +70,7 @@ const roles: Readonly<Record<string, () => Promise<unknown>>> = {
     say(held.length);
   },
 
-  /** fill FILE KEY: calls one after another until one is refused, and then ten more. */
+  /** fill STORE KEY: calls one after another until one is refused, and then ten more. */
   fill: async () => {
     await waitForGo();
     const told = new Set<string>();

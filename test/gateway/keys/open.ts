@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { StateStoreConfig } from '../../../src/config/config.ts';
-import type { Lease } from '../../../src/gateway/call/ports.ts';
+import type { Estimate, Lease } from '../../../src/gateway/call/ports.ts';
 import {
   type AdmissionOptions,
   type OpenAdmission,
@@ -17,9 +17,12 @@ export function newStore(): Extract<StateStoreConfig, { type: 'sqlite' }> {
   return { type: 'sqlite', file: join(mkdtempSync(join(tmpdir(), 'keys-')), '.signalbox/state.db') };
 }
 
+/** The addresses of databases, by the variables that stores name. */
+export const testEnv: Record<string, string> = {};
+
 /** Keys that are closed after the test. */
 export async function manage(store: StateStoreConfig, now?: () => number): Promise<KeyManager> {
-  const keys = await openKeyManager(store, now);
+  const keys = await openKeyManager(store, { env: testEnv, ...(now && { now }) });
   onTestFinished(() => keys.close());
   return keys;
 }
@@ -29,14 +32,26 @@ export async function admit(
   store: StateStoreConfig,
   options: Partial<AdmissionOptions> = {},
 ): Promise<OpenAdmission> {
-  const admission = await openAdmission({ store, hookSets: new Map(), isKeyRequired: true, ...options });
+  const admission = await openAdmission({
+    ...{ store, env: testEnv, hookSets: new Map(), isKeyRequired: true },
+    ...options,
+  });
   onTestFinished(() => admission.close());
   return admission;
 }
 
 /** Authenticates and enters. */
-export async function enter(admission: OpenAdmission, key: string, model = 'small'): Promise<Lease> {
-  return await admission.enter(await admission.authenticate(key), model);
+export async function enter(
+  admission: OpenAdmission,
+  key: string,
+  { model = 'small', estimate = cents(0) }: { readonly model?: string; readonly estimate?: Estimate } = {},
+): Promise<Lease> {
+  return await admission.enter(await admission.authenticate(key), model, () => estimate);
+}
+
+/** Few tokens, and that many cents. */
+export function cents(cost: number): Estimate {
+  return { inputTokens: 10, outputTokens: 10, cost: cost / 100 };
 }
 
 /** What a refused call is told; throws when it is not refused. */

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { run, workspace } from '../../surface/cli/command-line.ts';
 import { serve } from '../../surface/cli/serve.ts';
-import { chatAnswer, startUpstream } from '../upstream-server.ts';
+import { startSlowUpstream } from '../replicas/slow-upstream.ts';
 
 const body = JSON.stringify({ model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] });
 
@@ -11,29 +10,6 @@ async function ask(url: string, key: string): Promise<number> {
   const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body });
   await response.text();
   return response.status;
-}
-
-/** An upstream that holds every answer until it may go, and counts how many it holds at once. */
-async function startSlowUpstream() {
-  let [now, most] = [0, 0];
-  let open = Promise.withResolvers<void>();
-  const server = await startUpstream(async (_request, response) => {
-    now += 1;
-    most = Math.max(most, now);
-    await Promise.race([open.promise, new Promise((resolve) => response.once('close', resolve))]);
-    await sleep(5);
-    now -= 1;
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(chatAnswer('hi')));
-  });
-  return {
-    server,
-    held: () => now,
-    most: () => most,
-    release: () => open.resolve(),
-    hold: () => {
-      open = Promise.withResolvers();
-    },
-  };
 }
 
 test('two servers on one folder keep one key’s places; one that is killed gives its own back; a revocation reaches both', async () => {

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { Decision } from '../../../src/contract/hook.ts';
 import type { ChatMessage } from '../../../src/contract/provider.ts';
 import type { JudgeContext } from '../../../src/gateway/call/ports.ts';
-import { openMemo } from '../../../src/gateway/memo/memo.ts';
+import { openMemo } from '../../../src/gateway/memo/open-memo.ts';
 import { openToolJudge } from '../../../src/gateway/tools/tool-judge.ts';
 import type { EndpointName } from '../../../src/gateway/wire/codec.ts';
 import { codecs } from '../../../src/gateway/wire/codecs.ts';
@@ -14,6 +14,7 @@ import type { Link } from '../../../src/hooks/gate.ts';
 import { openChangeWaiter } from '../../../src/pipeline/state/change-waiter.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { CallableTool } from '../../../src/tool-call/callable-tool.ts';
+import { place } from '../memo/place.ts';
 
 const rules = { opaque: new Set<string>(), references: new Set<string>(), redactsEmbeddings: false };
 
@@ -27,12 +28,12 @@ export interface JudgeBenchOptions {
 /** A tool judge over a real store and memo, for chat completions. */
 export async function openJudgeBench(options: JudgeBenchOptions = {}) {
   const { links = [], tools = [], holdMs = 0, folder = mkdtempSync(join(tmpdir(), 'judge-')) } = options;
-  const config = { type: 'sqlite', file: join(folder, 'state.db') } as const;
-  const store = await openStore(config);
-  const memo = await openMemo(config);
+  const { config, env } = await place.of(folder);
+  const store = await openStore(config, env);
+  const memo = await openMemo(config, env);
   let isOpen = true;
   const close = async () => {
-    if (isOpen) memo.close();
+    if (isOpen) await memo.close();
     if (isOpen) await store.close();
     isOpen = false;
   };

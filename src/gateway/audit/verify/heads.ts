@@ -49,6 +49,16 @@ function checkHead(head: Head, chain: string, publicKeys: readonly KeyObject[], 
     problems.add(`${named(head)} is that of another audit: this is not the chain that it was`);
 }
 
+/** Finds heads of chains that are not there. */
+export function strangeHeads(
+  heads: readonly Head[],
+  chains: ReadonlySet<string>,
+  publicKeys: readonly KeyObject[],
+  problems: Problems,
+): void {
+  for (const head of heads) if (!chains.has(head.chain)) checkHead(head, '', publicKeys, problems);
+}
+
 /** Checks that the database's own head is that of its last row, and signed. */
 export function checkTip(
   tip: Head,

@@ -21,15 +21,20 @@ export interface AuditReport {
   readonly heads: { readonly compared: number; readonly pruned: number };
   /** The first ones; empty where the audit is good. */
   readonly problems: readonly AuditProblem[];
+  /** Of an audit that has a chain for each replica: what was found of each. `chain`, `first` and `last` are null then. */
+  readonly chains?: readonly ChainReport[];
 }
 
-/** Collects problems, of which the first few are kept. */
-export function createProblems() {
+/** What a verification has found of one chain among several. */
+export type ChainReport = Omit<AuditReport, 'status' | 'chains'>;
+
+/** Collects problems, of which the first few are kept, in the words that `tell` gives them. */
+export function createProblems(tell = (message: string) => message) {
   const kept: AuditProblem[] = [];
   return {
     kept,
     add: (message: string, seq: number | null = null, id: string | null = null): void => {
-      if (kept.length < MOST_KEPT) kept.push({ seq, id, message });
+      if (kept.length < MOST_KEPT) kept.push({ seq, id, message: tell(message) });
     },
   };
 }

@@ -15,7 +15,7 @@ export function addKeysCommands(program: Command, runCommand: RunCommand): void 
   const runWithKeys: RunWithKeys = async (command, work) =>
     await runCommand(command, async (context) => {
       const { openKeys } = await import('../../../runtime/gateway/keys.ts');
-      const keys = await openKeys(context.options.config);
+      const keys = await openKeys(context.options.config, context.options.overlays);
       try {
         return await work(keys, context);
       } finally {
@@ -133,7 +133,8 @@ Examples:
   signalbox keys list
   signalbox keys revoke team-a
 
-A key is named by its name or its id. Keys stand in keys.db beside the state store of --config.`;
+A key is named by its name or its id. Keys stand in keys.db beside the state store of --config,
+or in its database.`;
 
 const createExamples = `
 Examples:

@@ -108,3 +108,26 @@ test('a changed answer is what the SDK reads, and nothing of the old one is left
     runs,
   );
 });
+
+test('of a block that begins whole, the end is what a client lacks', async () => {
+  const content = [
+    { type: 'redacted_thinking', data: '//4AAAA=' },
+    { type: 'text', text: 'Hello', citations: null },
+  ];
+  const message = {
+    ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm' },
+    content,
+    stop_reason: 'end_turn',
+  };
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const whole = { ...message, stop_sequence: null, usage };
+  const events = eventsOf(tellMessage(whole, { cut: (text) => [text], newline: '\n', hasPings: false }));
+  const { answer } = read(events);
+  // Behind the blocks come two events that end the message.
+  for (let count = 0; count <= events.length - 2; count += 1) {
+    const writer = openWriter();
+    const sent = events.slice(0, count).map((event) => writer.verbatim(event));
+    const told = await accumulate([...sent, writer.finish(answer.body)].join(''));
+    expect(told).toEqual(JSON.parse(answer.body));
+  }
+});

@@ -49,7 +49,10 @@ class RestOfBlocks {
   }
 
   /** What an open block of the client lacks. */
-  *goOn(index: number, { type, text }: AssembledBlock): Generator<string> {
+  *goOn(index: number, open: AssembledBlock): Generator<string> {
+    const { type, text } = open;
+    // A block that begins whole, such as one of thinking that only the model can read, lacks its end alone.
+    if (type !== 'text' && type !== 'thinking' && this.#isSame(open)) return this.#next();
     if (type === 'text') this.#takeText(text);
     else if (type === 'thinking' && typeOf(this.#block) === type) this.#takeOwn(text);
     else throw contradicted();

@@ -33,18 +33,18 @@ export function addAuditList(group: Command, runCommand: RunCommand): void {
         const { options, terminal } = context;
         const limit = readWhole('--limit', flags.limit) ?? 50;
         const since = flags.since === undefined ? undefined : await readSince(flags.since);
-        const { audit, file } = await findAudit(context, flags.database);
-        const digest = flags.body === undefined ? undefined : await audit.digestOfFile(file, flags.body);
-        const rows = audit.openKeptRows(file);
+        const { audit, located } = await findAudit(context, flags.database);
+        const digest = flags.body === undefined ? undefined : await audit.digestOfFile(located, flags.body);
+        const rows = await audit.openAuditRows(located);
         try {
           const { key, model, outcome } = flags;
-          const calls = rows.list({ key, model, outcome, since, digest, limit });
+          const calls = await rows.list({ key, model, outcome, since, digest, limit });
           if (options.json) terminal.printJson({ calls: calls.map(toDocument) });
           else if (calls.length === 0) terminal.printStderr('there are no such calls');
           else terminal.printColumns(calls.map(toColumns));
           return 0;
         } finally {
-          rows.close();
+          await rows.close();
         }
       });
     });

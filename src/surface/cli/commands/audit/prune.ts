@@ -14,8 +14,8 @@ export function addAuditPrune(group: Command, runCommand: RunCommand): void {
         const age = await readAge('--older-than', flags.olderThan);
         const { loadAudit } = await import('../../../../runtime/runtime.ts');
         const { locateAudit, pruneAudit } = await loadAudit();
-        const audit = locateAudit(options.config, invocation.env);
-        const pruned = await pruneAudit({ ...audit, before: Date.now() - age });
+        const audit = await locateAudit(options.config, invocation.env, options.overlays);
+        const pruned = await pruneAudit(audit, Date.now() - age);
         if (options.json) terminal.printJson({ pruned });
         else terminal.print(`removed ${pruned} ${pruned === 1 ? 'row' : 'rows'}`);
         return 0;

@@ -14,11 +14,11 @@ export function addAuditShow(group: Command, runCommand: RunCommand): void {
     .action(async (id: string, flags: { readonly database?: string }, command: Command) => {
       await runCommand(command, async (context) => {
         const { options, terminal } = context;
-        const { audit, file } = await findAudit(context, flags.database);
-        const rows = audit.openKeptRows(file);
+        const { audit, located } = await findAudit(context, flags.database);
+        const rows = await audit.openAuditRows(located);
         try {
-          const call = oneOf(id, rows.find(id, 6), file);
-          const content = rows.contentOf(call.seq);
+          const call = oneOf(id, await rows.find(id, 6), located.file);
+          const content = await rows.contentOf(call);
           if (options.json) terminal.printJson({ ...toDocument(call), content: content ?? null });
           else {
             terminal.print(formatFields(toFields(call)));
@@ -28,7 +28,7 @@ export function addAuditShow(group: Command, runCommand: RunCommand): void {
           }
           return 0;
         } finally {
-          rows.close();
+          await rows.close();
         }
       });
     });
@@ -52,7 +52,7 @@ function toFields(call: KeptCall): [string, string][] {
   const cached = usage?.cached_input ? ` (${usage.cached_input} of the input cached)` : '';
   return [
     ['id', line(call.id)],
-    ['row', String(call.seq)],
+    ['row', call.chain === undefined ? String(call.seq) : `${call.seq} of chain ${line(call.chain)}`],
     ['time', timeOf(call.at)],
     ['outcome', `${line(call.outcome)} (HTTP ${call.status})`],
     ['caller', line(call.key_id === null ? call.caller : `${call.caller} (${call.key_id})`)],

@@ -3,6 +3,7 @@ import { RuntimeError } from '../../../../errors.ts';
 import type { AuditReport } from '../../../../runtime/gateway/audit.ts';
 import { escapeInvisibleLine } from '../../../../text/escape-invisible.ts';
 import type { RunCommand } from '../../command.ts';
+import { openRowProgress } from '../../show/row-progress.ts';
 import type { Terminal } from '../../terminal.ts';
 import { addDatabaseOption, findAudit } from './database.ts';
 
@@ -21,13 +22,12 @@ export function addAuditVerify(group: Command, runCommand: RunCommand): void {
     .action(async (flags: VerifyFlags, command: Command) => {
       await runCommand(command, async (context) => {
         const { options, terminal, signal } = context;
-        const { audit, file } = await findAudit(context, flags.database);
-        const pem = audit.readPublicKeyFile(file, flags.publicKey);
+        const { audit, located } = await findAudit(context, flags.database);
+        const pem = await audit.readPublicKeyOf(located, flags.publicKey);
         const publicKeys = audit.readPublicKeys(pem, flags.publicKey ?? 'audit.pub');
         const heads = flags.head === undefined ? [] : audit.readHeadFile(flags.head);
-        const progress = openProgress(terminal);
-        const report = await audit.verifyAudit({
-          file,
+        const progress = openRowProgress(terminal);
+        const report = await audit.verifyAudit(located, {
           publicKeys,
           heads,
           signal,
@@ -41,31 +41,13 @@ export function addAuditVerify(group: Command, runCommand: RunCommand): void {
     });
 }
 
-/** One line on a terminal that is written again and again. */
-function openProgress({ stderr }: Pick<Terminal, 'stderr'>) {
-  let shownAt = -Infinity;
-  let isShown = false;
-  return {
-    show: (rows: number, of: number): void => {
-      if (!stderr.isTTY || performance.now() - shownAt < PROGRESS_EVERY_MS) return;
-      shownAt = performance.now();
-      isShown = true;
-      stderr.write(`\r\x1b[K${rows.toLocaleString('en')} of ${of.toLocaleString('en')} rows`);
-    },
-    end: (): void => {
-      if (isShown) stderr.write('\r\x1b[K');
-    },
-  };
-}
-
-const PROGRESS_EVERY_MS = 200;
-
 function printReport(report: AuditReport, { print }: Pick<Terminal, 'print'>): void {
-  const { problems, rows, first, last, pruned, heads } = report;
+  const { problems, rows, first, last, pruned, heads, chains } = report;
   for (const { message, id } of problems)
     print(`${escapeInvisibleLine(message)}${id === null ? '' : ` (${escapeInvisibleLine(id)})`}`);
   const removed = pruned === 0 ? '' : `, ${pruned} before them removed by age`;
-  const span = first === null ? 'no rows' : `${rows} rows, ${first} to ${last}${removed}`;
+  const place = chains === undefined ? `${first} to ${last}` : `in ${chains.length} chains`;
+  const span = rows === 0 ? 'no rows' : `${rows} rows, ${place}${removed}`;
   const kept =
     heads.compared === 0 ? '' : `, ${heads.compared} ${heads.compared === 1 ? 'head' : 'heads'} compared`;
   const old = heads.pruned === 0 ? '' : ` (${heads.pruned} of rows removed since)`;
@@ -74,19 +56,22 @@ function printReport(report: AuditReport, { print }: Pick<Terminal, 'print'>): v
 
 /** `audit head`. */
 export function addAuditHead(group: Command, runCommand: RunCommand): void {
-  addDatabaseOption(group.command('head').description('print the signed head, to be kept elsewhere'))
+  addDatabaseOption(
+    group.command('head').description('print the signed head of each chain, to be kept elsewhere'),
+  )
     .addHelpText('after', headExamples)
     .action(async (flags: { readonly database?: string }, command: Command) => {
       await runCommand(command, async (context) => {
-        const { audit, file } = await findAudit(context, flags.database);
-        const rows = audit.openKeptRows(file);
+        const { audit, located } = await findAudit(context, flags.database);
+        const rows = await audit.openAuditRows(located);
         try {
-          const head = rows.head();
-          if (head === undefined) throw new RuntimeError('STORE_FAILED', `the head of ${file} is gone`);
-          context.terminal.print(head);
+          const heads = await rows.heads();
+          if (heads.length === 0)
+            throw new RuntimeError('STORE_FAILED', `the head of ${located.file} is gone`);
+          for (const head of heads) context.terminal.print(head);
           return 0;
         } finally {
-          rows.close();
+          await rows.close();
         }
       });
     });

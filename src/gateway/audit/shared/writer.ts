@@ -1,0 +1,156 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { RuntimeError } from '../../../errors.ts';
+import type { Address } from '../../../store/postgres/connection/address.ts';
+import { toPostgresError } from '../../../store/postgres/connection/postgres-error.ts';
+import { openFunctionCaller } from '../../../store/postgres/function-caller.ts';
+import type { Head, Tip } from '../head.ts';
+import type { NewCall } from '../row.ts';
+import { createRowMaker, type RowMaker } from '../row-maker.ts';
+import type { AuditWriter } from '../writer.ts';
+import type { AuditDone, AuditWork } from '../writer-message.ts';
+import { type Addition, type ChainEnd, type Chains, nothingBehind, openChains } from './chains.ts';
+import { loadSharedKeys } from './keys.ts';
+import { pruneChains } from './prune.ts';
+import { addRows } from './rows.ts';
+
+export interface SharedWriterOptions {
+  /** The private key that signs; undefined: one that is made once for all replicas. */
+  readonly signingKey: string | undefined;
+  /** How often a writer says that it is there, and after how long without that others take its chain, in ms. */
+  readonly beatMs?: number | undefined;
+  readonly hungMs?: number | undefined;
+  readonly retryMs?: number | undefined;
+}
+
+/**
+ * Writes to a chain of its own in a database that replicas share: one that nobody writes to any more, or a new one. Throws
+ * STORE_FAILED.
+ */
+export async function openSharedWriter(
+  address: Address,
+  { signingKey, beatMs = 5_000, hungMs = 30_000, retryMs }: SharedWriterOptions,
+): Promise<AuditWriter> {
+  const caller = await openFunctionCaller(address, { retryMs });
+  try {
+    const maker = createRowMaker(await loadSharedKeys(caller, signingKey));
+    const chains = openChains(caller, hungMs);
+    const writer = randomUUID();
+    const chain = createOwnChain(chains, maker, writer);
+    await chain.put(nothingBehind);
+    const beat = setInterval(() => void chains.see(writer).catch(() => {}), beatMs).unref();
+    let last: Promise<unknown> = Promise.resolve();
+    return {
+      work: async (work) => {
+        const done = last.then(async () => await doWork(work, { chain, chains, maker, writer }));
+        last = done.catch(() => {});
+        return await done.catch((error: unknown) => {
+          throw toPostgresError(error, address);
+        });
+      },
+      close: async () => {
+        clearInterval(beat);
+        await last;
+        const left = chains.leave(writer).catch(() => {});
+        await caller.close();
+        await left;
+      },
+    };
+  } catch (error) {
+    await caller.close();
+    throw toPostgresError(error, address);
+  }
+}
+
+interface WorkContext {
+  readonly chain: OwnChain;
+  readonly chains: Chains;
+  readonly maker: RowMaker;
+  readonly writer: string;
+}
+
+async function doWork(work: AuditWork, { chain, chains, maker, writer }: WorkContext): Promise<AuditDone> {
+  switch (work.what) {
+    case 'append': {
+      let head: Head | undefined;
+      for (const calls of inPieces(work.calls)) head = await chain.put((tip) => addCalls(tip, calls, maker));
+      return { head: head ?? (await chain.put(nothingBehind)), isPartial: false, removed: 0 };
+    }
+    case 'prune': {
+      const pruned = await pruneChains(chains, maker, { before: work.before, writer });
+      chain.forget();
+      return { ...pruned, head: await chain.put(nothingBehind) };
+    }
+    case 'touch':
+      return { head: await chain.put(nothingBehind), isPartial: false, removed: 0 };
+  }
+}
+
+/** The chain of this replica. */
+interface OwnChain {
+  /** Puts what is made behind the last row. Rejects with STORE_FAILED. */
+  put(make: (tip: Tip) => Addition): Promise<Head>;
+  /** Where it ends is to be looked up again. */
+  forget(): void;
+}
+
+function createOwnChain(chains: Chains, maker: RowMaker, writer: string): OwnChain {
+  let end: ChainEnd | undefined;
+  const append = async ({ tip }: ChainEnd, addition: Addition): Promise<Head | undefined> => {
+    const head = maker.sign(addition.tip);
+    // Unless this succeeds, nobody knows here where the chain ends.
+    end = undefined;
+    if (!(await chains.append(tip, addition, head))) return undefined;
+    end = { tip: addition.tip, key: maker.key };
+    return head;
+  };
+  return {
+    put: async (make) => {
+      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+        const at = end ?? (await chains.claim(writer, randomBytes(16).toString('hex')));
+        // Whoever signs from here on says so first.
+        if (at.key === maker.key) {
+          const head = await append(at, make(at.tip));
+          if (head !== undefined) return head;
+        } else await append(at, introduce(at.tip, maker));
+      }
+      throw new RuntimeError(
+        'STORE_FAILED',
+        'the audit could not be written, since others wrote to its chain',
+      );
+    },
+    forget: () => {
+      end = undefined;
+    },
+  };
+}
+
+/** Somebody else may have put a row behind the tip, or have taken the chain. */
+const MOST_TRIES = 10;
+
+/** The row that says who signs. */
+function introduce(tip: Tip, maker: RowMaker): Addition {
+  return addRows(tip, [{ row: maker.introduction(tip), content: undefined }], maker);
+}
+
+function addCalls(tip: Tip, calls: readonly NewCall[], maker: RowMaker): Addition {
+  const rows = calls.map((call) => ({ row: maker.callRow(call), content: call.content }));
+  return addRows(tip, rows, maker);
+}
+
+/** So that no statement is larger than a server takes. */
+function* inPieces(calls: readonly NewCall[]): Generator<readonly NewCall[]> {
+  let piece: NewCall[] = [];
+  let size = 0;
+  for (const call of calls) {
+    const length = call.content?.length ?? 0;
+    if (piece.length > 0 && size + length > MOST_CHARACTERS) {
+      yield piece;
+      [piece, size] = [[], 0];
+    }
+    piece.push(call);
+    size += length;
+  }
+  if (piece.length > 0) yield piece;
+}
+
+const MOST_CHARACTERS = 16_000_000;

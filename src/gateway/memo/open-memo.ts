@@ -1,0 +1,62 @@
+import { dirname, join } from 'node:path';
+import type { HostEnv } from '../../binding/env.ts';
+import type { StateStoreConfig } from '../../config/config.ts';
+import { type Connection, ignoreErrors, memoryFile, openConnection } from '../../store/sqlite/connection.ts';
+import { createStatement } from '../../store/sqlite/statement.ts';
+import { toStoreError } from '../../store/sqlite/store-error.ts';
+import { unusableStoreError } from '../../store/store-rules.ts';
+import { createKeptAnswers } from './kept-answers.ts';
+import { createMarks, type MarkLimits } from './marks.ts';
+import type { Memo } from './memo.ts';
+import { createMemoKey, type MemoKey, openMemoKey } from './memo-key.ts';
+import { memoLayout } from './memo-layout.ts';
+
+/**
+ * The memo that belongs to a state store: in the same database, whose address `env` has; or `memo.db` and `memo.key` beside the
+ * file, or in memory. Throws STORE_FAILED.
+ */
+export async function openMemo(
+  config: StateStoreConfig,
+  env: HostEnv,
+  limits: MarkLimits = defaultLimits,
+): Promise<Memo> {
+  if (config.type === 'refused') throw unusableStoreError(config.reason);
+  if (config.type === 'postgres') {
+    // Nothing of it is loaded for other stores.
+    const { readAddress } = await import('../../store/postgres/connection/address.ts');
+    const { openSharedMemo } = await import('./shared-memo.ts');
+    return await openSharedMemo(readAddress(config.urlEnv, env), limits);
+  }
+  const folder = config.type === 'memory' ? undefined : dirname(config.file);
+  const file = folder === undefined ? memoryFile : join(folder, 'memo.db');
+  try {
+    const key = folder === undefined ? createMemoKey() : openMemoKey(join(folder, 'memo.key'));
+    const options = { file, layout: memoLayout, commitWaitsFor: 'nothing', waitMs: WAIT_MS } as const;
+    return createMemo(await openConnection(options), key, limits);
+  } catch (error) {
+    throw toStoreError(error, file);
+  }
+}
+
+const WAIT_MS = 30_000;
+
+/** 200,000 messages and results, each for 30 days after it was last met. */
+const defaultLimits: MarkLimits = { maxRows: 200_000, idleMs: 30 * 86_400_000 };
+
+function createMemo(connection: Connection, key: MemoKey, limits: MarkLimits): Memo {
+  const { database } = connection;
+  // No transaction of another process takes long.
+  database.exec('PRAGMA busy_timeout = 5000');
+  const prepare = (sql: string) => createStatement(database.prepare(sql));
+  let isOpen = true;
+  return {
+    isShared: false,
+    key,
+    marks: createMarks(connection, prepare, limits),
+    answers: createKeptAnswers(connection, prepare),
+    close: async () => {
+      if (isOpen) ignoreErrors(() => database.close());
+      isOpen = false;
+    },
+  };
+}

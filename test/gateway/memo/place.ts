@@ -1,0 +1,22 @@
+import { join } from 'node:path';
+import type { HostEnv } from '../../../src/binding/env.ts';
+import type { StateStoreConfig } from '../../../src/config/config.ts';
+import type { TestServer } from '../../store/postgres/server.ts';
+
+/** Where the tests of a file keep what a gateway remembers: in a folder, unless the file says otherwise. */
+export const place = {
+  of: async (folder: string): Promise<{ readonly config: StateStoreConfig; readonly env: HostEnv }> => ({
+    config: { type: 'sqlite', file: join(folder, 'state.db') },
+    env: {},
+  }),
+};
+
+/** From now on in a database of its own for each folder. */
+export function keepInPostgres(server: () => TestServer): void {
+  const urls = new Map<string, Promise<string>>();
+  place.of = async (folder) => {
+    const url = urls.get(folder) ?? server().newUrl();
+    urls.set(folder, url);
+    return { config: { type: 'postgres', urlEnv: 'URL', folder }, env: { URL: await url } };
+  };
+}
