@@ -13,13 +13,7 @@ import {
   type Pseudonyms,
 } from './pseudonyms.ts';
 import { isPseudonymising, type PiiSettings } from './settings.ts';
-
-/**
- * Where a text comes from and goes. `original`: real values, on the way to a model. `echo`: a model's text,
- * which has pseudonyms. `restored`: a model's text on the way to people or tools, where pseudonyms become
- * values again.
- */
-export type TextSource = 'original' | 'echo' | 'restored';
+import type { TextChanger, TextSource } from './text-changer.ts';
 
 export interface AnonymizerOptions {
   readonly settings: PiiSettings;
@@ -30,7 +24,7 @@ export interface AnonymizerOptions {
 }
 
 /** Changes the texts of one payload and counts what was changed, blocked and restored. */
-export class Anonymizer {
+export class Anonymizer implements TextChanger {
   readonly #options: AnonymizerOptions;
   /** How many findings of each entity were changed. */
   readonly changed: Counts = {};
@@ -77,14 +71,15 @@ export class Anonymizer {
     return [{ entity: 'SECRET', start: prefix.length, end, isConfirmed: true }];
   }
 
-  /** Counts a finding as one that must not pass. */
-  block(entity: Entity): void {
-    count(this.blocked, entity);
+  blockAll(text: string, source: TextSource, prefix: string): boolean {
+    const found = this.findings(text, source, prefix);
+    for (const { entity } of found) count(this.blocked, entity);
+    return found.length > 0;
   }
 
   #change({ entity, start, end }: Finding, text: string): Edit[] {
     if (this.#options.settings.actions[entity] === 'block') {
-      this.block(entity);
+      count(this.blocked, entity);
       return [];
     }
     count(this.changed, entity);

@@ -1,5 +1,5 @@
 import { isObject } from '../json/json.ts';
-import type { Anonymizer, TextSource } from './anonymizer.ts';
+import type { Anonymizer } from './anonymizer.ts';
 import { applyEdits } from './edit.ts';
 import { markKey } from './message-members.ts';
 import { type MessageRewriteOptions, rewriteMessage } from './message-rewrite.ts';
@@ -7,6 +7,7 @@ import { type JsonObject, requireList, requireObject, requireText } from './payl
 import type { PseudonymMemory } from './pseudonym-memory.ts';
 import type { PseudonymResolver, Pseudonyms } from './pseudonyms.ts';
 import type { PiiSettings } from './settings.ts';
+import type { TextSource } from './text-changer.ts';
 import { editText, rewriteTree } from './text-rewrite.ts';
 
 /** The members of a provider request that had to be changed. */
@@ -26,7 +27,11 @@ export function rewriteRequest(
   anonymizer: Anonymizer,
   { restore }: PiiSettings,
 ): RewrittenRequest {
-  const original: MessageRewriteOptions['texts'] = { anonymizer, textSource: 'original', isExecuted: false };
+  const original: MessageRewriteOptions['texts'] = {
+    changer: anonymizer,
+    textSource: 'original',
+    isExecuted: false,
+  };
   const prompt = requireText(request['system_prompt'], 'system_prompt');
   const promptEdits = editText(prompt, original);
   const other = rewriteTree(request['other'], original);

@@ -1,4 +1,4 @@
-import { Anonymizer, type TextSource } from './anonymizer.ts';
+import { Anonymizer } from './anonymizer.ts';
 import { findRevealer, markMessages, rewriteRequest, sessionOf } from './conversation.ts';
 import { createDetector } from './detector.ts';
 import { applyEdits } from './edit.ts';
@@ -10,6 +10,7 @@ import { type PseudonymResolver, Pseudonyms } from './pseudonyms.ts';
 import { rememberFindings } from './remembering-detector.ts';
 import { createSealedMarks } from './sealed-mark.ts';
 import { isPseudonymising, type PiiSettings, type RestorePlace } from './settings.ts';
+import type { TextSource } from './text-changer.ts';
 import { editText, rewriteTree } from './text-rewrite.ts';
 
 /** A filter's reply in the native dialect. */
@@ -92,8 +93,8 @@ function afterCall(
   const anonymizer = createAnonymizer(pseudonyms, findRevealer(request, { memory, now, rebuild }));
   const [textSource, args] = [textSourceFor('answer', settings), textSourceFor('args', settings)];
   const changed = rewriteMessage(message, {
-    texts: { anonymizer, textSource: textSource, isExecuted: false },
-    args: { anonymizer, textSource: args, isExecuted: true },
+    texts: { changer: anonymizer, textSource: textSource, isExecuted: false },
+    args: { changer: anonymizer, textSource: args, isExecuted: true },
   });
   return reply(anonymizer, 'the answer', changed === message ? {} : { message: complete(changed) });
 }
@@ -132,7 +133,7 @@ function beforeExecution(
   const given = request['args'] ?? {};
   requireObject(given, 'args');
   const args = rewriteTree(given, {
-    anonymizer,
+    changer: anonymizer,
     textSource: textSourceFor('args', settings),
     isExecuted: true,
   });
@@ -143,7 +144,7 @@ function beforeExecution(
 function afterExecution(response: JsonObject, { createAnonymizer }: FilterContext): FilterReply {
   const anonymizer = createAnonymizer();
   const content = requireText(response['content'], 'response.content');
-  const edits = editText(content, { anonymizer, textSource: 'original', isExecuted: false });
+  const edits = editText(content, { changer: anonymizer, textSource: 'original', isExecuted: false });
   return reply(anonymizer, 'the result', edits.length === 0 ? {} : { content: applyEdits(content, edits) });
 }
 

@@ -2,12 +2,12 @@ import { QUOTE } from '../json/ends.ts';
 import { parseLossless, stringifyJson } from '../json/json.ts';
 import { decodeString, JsonTokens } from '../json/tokens.ts';
 import { isJson } from '../json/try-parse.ts';
-import type { Anonymizer, TextSource } from './anonymizer.ts';
 import { applyEdits, type Edit } from './edit.ts';
 import { integerDigits } from './integer-digits.ts';
+import type { TextChanger, TextSource } from './text-changer.ts';
 
 export interface RewriteOptions {
-  readonly anonymizer: Anonymizer;
+  readonly changer: TextChanger;
   readonly textSource: TextSource;
   /**
    * Whether a tool is called with it: then keys and numbers cannot be changed, and findings in them block.
@@ -36,7 +36,7 @@ export function rewriteTree(value: unknown, rewriting: RewriteOptions): unknown 
 export function editText(text: string, rewriting: RewriteOptions, prefix = '', depth = 0): Edit[] {
   if (text === '') return [];
   if (depth < maxDepth && /^\s*[{[]/.test(text) && isJson(text)) return editJson(text, rewriting, depth);
-  return rewriting.anonymizer.edit(text, rewriting.textSource, prefix);
+  return rewriting.changer.edit(text, rewriting.textSource, prefix);
 }
 
 /** JSON inside JSON strings is parsed up to this depth; deeper JSON is treated as text. */
@@ -73,10 +73,10 @@ function editToken(token: JsonTokens, written: string, context: TokenContext): s
 }
 
 function editKey(written: string, { rewriting, keys }: TokenContext): string {
-  const { anonymizer, textSource, isExecuted } = rewriting;
+  const { changer, textSource, isExecuted } = rewriting;
   const key = decodeString(written, 0, written.length);
-  if (isExecuted && blockAll(key, '', rewriting)) return written;
-  const edits = anonymizer.edit(key, textSource);
+  if (isExecuted && changer.blockAll(key, textSource, '')) return written;
+  const edits = changer.edit(key, textSource);
   if (edits.length === 0) return written;
   const changed = applyEdits(key, edits);
   const uses = (keys.get(changed) ?? 0) + 1;
@@ -89,20 +89,13 @@ function editNumber(written: string, prefix: string, rewriting: RewriteOptions):
   // A sign, a fraction or an exponent is what data frames make of a number of anything.
   const digits = integerDigits(written) ?? '';
   if (digits.length < minNumberDigits) return written;
-  const { anonymizer, textSource, isExecuted } = rewriting;
-  if (isExecuted && blockAll(digits, prefix, rewriting)) return written;
-  const edits = anonymizer.edit(digits, textSource, prefix);
+  const { changer, textSource, isExecuted } = rewriting;
+  if (isExecuted && changer.blockAll(digits, textSource, prefix)) return written;
+  const edits = changer.edit(digits, textSource, prefix);
   return edits.length === 0 ? written : JSON.stringify(applyEdits(digits, edits));
 }
 
 const minNumberDigits = 7;
-
-/** Blocks every finding in a text that cannot be changed; returns whether there was any. */
-function blockAll(text: string, prefix: string, { anonymizer, textSource }: RewriteOptions): boolean {
-  const findings = anonymizer.findings(text, textSource, prefix);
-  for (const { entity } of findings) anonymizer.block(entity);
-  return findings.length > 0;
-}
 
 /** `phoneNumber` and `phone_number` as the words "phone number: ". */
 function prefixOf(name: string): string {

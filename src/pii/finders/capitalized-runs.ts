@@ -13,7 +13,8 @@ export interface Word {
 export type WordRun = readonly [Word, ...Word[]];
 
 const particles = /^(?:van|von|de|der|den|del|della|di|da|dos|du|la|le|ten|ter|bin|al|el|af|av|zu|y)$/;
-const shape = /\p{Lu}\.(?=\s)|[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*/gu;
+// Of a bounded length, as Chinese has no blanks: an endless repeat of such a class fills the engine's stack.
+const shape = /\p{Lu}\.(?=\s)|[\p{L}\p{M}]{1,200}(?:['’-][\p{L}\p{M}]{1,200}){0,50}/gu;
 
 /** The runs of a text, in order; read once, though several finders ask. */
 export function capitalizedRuns(scan: ScannedText, lexicon: Lexicon): readonly WordRun[] {

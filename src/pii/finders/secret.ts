@@ -20,9 +20,11 @@ export function* findSecrets({ text }: ScannedText): Generator<Finding> {
 /** Whether a text, such as the key of a JSON value, ends with a label for passwords. */
 export function isPasswordLabel(words: string): boolean {
   return /(?:^|[^\p{L}])(?:password|passwd|passphrase|passcode|pwd|kennwort|passwort|contraseña|mot de passe)\W*$/iu.test(
-    words,
+    words.slice(-LONGEST_LABEL),
   );
 }
+
+const LONGEST_LABEL = 200;
 
 /** Whether the value of such a key can be one: in several words the first must be as long as a password is. */
 export function isWholePassword(value: string): boolean {

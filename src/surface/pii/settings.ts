@@ -4,10 +4,10 @@ import { parseArgs } from 'node:util';
 import type { CountryCode } from 'libphonenumber-js/max';
 import { RuntimeError, toRuntimeError } from '../../errors.ts';
 import { openKeyFile } from '../../files/key-file.ts';
+import { readAllowList } from '../../guards/program/allow-list.ts';
 import { type Action, actions } from '../../pii/action.ts';
 import { defaultEntities, type Entity, entityNames, isEntity } from '../../pii/entity.ts';
 import { type PiiSettings, type RestorePlace, restorePlaces } from '../../pii/settings.ts';
-import { readAllowList } from './allow-list.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

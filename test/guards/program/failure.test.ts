@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/errors.ts';
-import { describeError } from '../../../src/surface/pii/failure.ts';
+import { describeError } from '../../../src/guards/program/failure.ts';
 
 const secret = '4111 1111 1111 1111';
 

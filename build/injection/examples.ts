@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { attacks, documents, hard, requests } from './corpus.ts';
+import { expand } from './grammar.ts';
+import { lists } from './words.ts';
+
+export interface Labelled {
+  readonly text: string;
+  readonly isPositive: boolean;
+}
+
+/** The examples of both models. */
+export interface Examples {
+  /** Attempts against all else. */
+  readonly attack: readonly Labelled[];
+  /** What is said to an assistant, attempts and requests alike, against what stands in documents. */
+  readonly instruction: readonly Labelled[];
+}
+
+/**
+ * The sentences to train with, or those to test with: each fifth pattern is for the test with everything that is made of it, so
+ * that no test sentence has a near duplicate among those that were learnt.
+ */
+export function labelled(part: Part): Examples {
+  const [bad, asked, close, said] = [attacks, requests, hard, documents].map((text, at) =>
+    sentencesOf(text, at + 1, part),
+  );
+  const prose = proseSentences().filter((_, at) => isOf(part, at));
+  const label = (texts: readonly string[] | undefined, isPositive: boolean): readonly Labelled[] =>
+    (texts ?? []).map((text) => ({ text, isPositive }));
+  return {
+    attack: [...label(bad, true), ...[asked, close, said, prose].flatMap((texts) => label(texts, false))],
+    instruction: [...label(bad, true), ...label(asked, true), ...label(said, false), ...label(prose, false)],
+  };
+}
+
+/** All, what a model learns that is to be tested, and what it is tested with. */
+export type Part = 'all' | 'train' | 'test';
+
+function isOf(part: Part, family: number): boolean {
+  return part === 'all' || (family % 5 === 4) === (part === 'test');
+}
+
+/** How many sentences are made of one pattern. */
+const COUNT = 30;
+
+function sentencesOf(text: string, seed: number, part: Part): readonly string[] {
+  const families = text
+    .trim()
+    .split('\n')
+    .map((pattern) => ({ pattern, count: COUNT }));
+  return expand(families, lists, seed)
+    .filter(({ family }) => isOf(part, family))
+    .map(({ text: sentence }) => sentence);
+}
+
+/** What nobody says to an assistant: sentences of this project's pages, and of its licence. */
+function proseSentences(): readonly string[] {
+  const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
+  const licence = read('../../LICENSE')
+    .replaceAll(/\s+/g, ' ')
+    .split(/(?<=[.;:]) /);
+  return [...read('prose.txt').trim().split('\n'), ...licence].filter((text) => text.split(' ').length >= 4);
+}
