@@ -2,10 +2,10 @@ import type { EvalOutcome, EvalRequest } from '../contract/eval.ts';
 
 /** A check that is built in: an eval that needs no process. */
 export interface Check {
-  /** PromptKit's name. */
+  /** PromptKit's name, or that of the work that defines it. */
   readonly type: string;
   readonly aliases: readonly string[];
-  readonly family: 'text' | 'json' | 'tools' | 'budget' | 'judge';
+  readonly family: 'text' | 'reference' | 'instructions' | 'json' | 'tools' | 'budget' | 'judge';
   /** One sentence for docs/checks.md: what is scored. */
   readonly summary: string;
   /** The scores that it gives. */

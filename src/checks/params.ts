@@ -3,6 +3,7 @@ import { splitTemplate } from '../expression/template.ts';
 import { isObject } from '../json/json.ts';
 import { findViolations, type Violation } from '../yaml/violation.ts';
 import type { Check, Params } from './check.ts';
+import { schemaOf } from './check-schema.ts';
 import { type NamedParams, nameParams, type ParamFinding } from './param-names.ts';
 import { toPlainTree } from './plain-tree.ts';
 import { findCheck } from './registry.ts';
@@ -50,18 +51,6 @@ function withDefaults(check: Check, params: Params): Params {
   const defaults = Object.entries(check.params).filter(([, spec]) => spec.default !== undefined);
   return { ...Object.fromEntries(defaults.map(([name, spec]) => [name, spec.default])), ...params };
 }
-
-/** The JSON Schema of the params of a check, the same object each time. */
-export function schemaOf(check: Check): object {
-  const known = schemas.get(check);
-  if (known !== undefined) return known;
-  const properties = Object.entries(check.params).map(([name, spec]) => [name, spec.schema]);
-  const schema = { type: 'object', properties: Object.fromEntries(properties) };
-  schemas.set(check, schema);
-  return schema;
-}
-
-const schemas = new WeakMap<Check, object>();
 
 /** Placeholder for the value of an expression. */
 const UNKNOWN = Symbol('unknown');

@@ -1,13 +1,17 @@
 import { budgetChecks } from './budget/budget-checks.ts';
 import type { Check } from './check.ts';
+import { instructionChecks } from './instructions/instruction-checks.ts';
 import { jsonChecks } from './json/json-checks.ts';
 import { judgeChecks } from './judge/judge-checks.ts';
+import { referenceChecks } from './reference/reference-checks.ts';
 import { textChecks } from './text/text-checks.ts';
 import { toolChecks } from './tools/tool-checks.ts';
 
 /** Every built-in check, in the order of the documentation. */
 export const checks: readonly Check[] = [
   ...textChecks,
+  ...referenceChecks,
+  ...instructionChecks,
   ...jsonChecks,
   ...toolChecks,
   ...budgetChecks,

@@ -16,3 +16,21 @@ export const builtIns = section('promptkit.md §10', [
   ['PK-10-08', 'none', 'A pattern that JavaScript cannot compile is a config error.'],
   ['PK-10-09', 'none', 'An eval that lacks its input is unscored, never 0 or 1.'],
 ]);
+
+/** Checks of our own choice, whose definitions others have published. */
+export const published = section('checks.md', [
+  ['DS-CHECKS-01', 'none', 'The rules of IFEval score as in the tests of its reference implementation'],
+  ['DS-CHECKS-02', 'none', 'Content that is too long to be judged is unscored, with the limit'],
+  [
+    'DS-CHECKS-03',
+    'none',
+    'Faithfulness and context recall are the share of claims that a model finds supported',
+  ],
+  [
+    'DS-CHECKS-04',
+    'none',
+    'An answer of a judge that is no list of claims, or none of five choices, is unscored',
+  ],
+  ['DS-CHECKS-05', 'none', 'Code in a config scores as an eval in a process of its own'],
+  ['DS-CHECKS-06', 'none', 'Code in a config that fails is unscored, and told with its line'],
+]);

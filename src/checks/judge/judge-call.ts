@@ -3,7 +3,7 @@ import { toFault } from '../../errors.ts';
 import { stringifyJson } from '../../json/json.ts';
 import type { CheckInput } from '../check.ts';
 import { exactParam } from '../tools/exact-values.ts';
-import { type Evidence, writePrompt } from './judge-prompt.ts';
+import { type Evidence, type JudgePrompt, writePrompt } from './judge-prompt.ts';
 import { readVerdict } from './verdict.ts';
 
 /**
@@ -11,8 +11,16 @@ import { readVerdict } from './verdict.ts';
  * fault.
  */
 export async function askJudge(input: CheckInput, evidence: Evidence): Promise<EvalOutcome> {
-  const { params, judge, signal } = input;
-  const { system, prompt } = writePrompt(input, evidence);
+  const judged = listTexts({ ...evidence, extra: exactParam(input, 'extra') });
+  return await askModel(input, writePrompt(input, evidence), (answer) => readVerdict(answer, judged));
+}
+
+/** Sends a prompt to the judge and reads its answer. Never rejects. */
+export async function askModel(
+  { params, judge, signal }: CheckInput,
+  { system, prompt }: JudgePrompt,
+  read: (answer: string) => EvalOutcome,
+): Promise<EvalOutcome> {
   const question = {
     provider: optionalText(params['provider']),
     model: optionalText(params['model']),
@@ -21,7 +29,7 @@ export async function askJudge(input: CheckInput, evidence: Evidence): Promise<E
     signal,
   };
   try {
-    return readVerdict(await judge(question), listTexts({ ...evidence, extra: exactParam(input, 'extra') }));
+    return read(await judge(question));
   } catch (thrown) {
     const fault = toFault(thrown);
     return unscored(`the judge failed: ${fault.message}`, fault);
@@ -33,7 +41,7 @@ function optionalText(param: unknown): string | undefined {
 }
 
 /** Every text in the value, as it is and not as JSON writes it. */
-function listTexts(value: unknown): string {
+export function listTexts(value: unknown): string {
   const texts: string[] = [];
   JSON.parse(stringifyJson(value), (_key, member: unknown) => {
     if (typeof member === 'string') texts.push(member);

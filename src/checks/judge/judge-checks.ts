@@ -1,6 +1,8 @@
 import { type EvalContext, type EvalToolCall, unscored } from '../../contract/eval.ts';
 import type { Check } from '../check.ts';
 import { textsOf, textsParam } from '../text/text-params.ts';
+import { factuality } from './factuality.ts';
+import { groundingChecks } from './grounding.ts';
 import { askJudge } from './judge-call.ts';
 import { judgeParams, requiredJudgeParams } from './judge-params.ts';
 
@@ -80,7 +82,13 @@ const llmJudgeToolCalls: Check = {
 };
 
 /** Checks that ask a model. */
-export const judgeChecks: readonly Check[] = [llmJudge, llmJudgeSession, llmJudgeToolCalls];
+export const judgeChecks: readonly Check[] = [
+  llmJudge,
+  llmJudgeSession,
+  llmJudgeToolCalls,
+  ...groundingChecks,
+  factuality,
+];
 
 /**
  * The texts of user and assistant; without instructions, and without results, which stand with their calls.

@@ -25,7 +25,7 @@ export const sentenceCount: Check = {
 };
 
 /** What follows the last end counts as a sentence, too. */
-function countSentences(text: string): number {
+export function countSentences(text: string): number {
   let count = 0;
   let start = 0;
   for (const { 0: end, index } of text.matchAll(ends)) {

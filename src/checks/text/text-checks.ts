@@ -2,6 +2,7 @@ import type { Check } from '../check.ts';
 import { contains, containsAny, fieldPresence } from './contains.ts';
 import { bannedWords, contentExcludes } from './exclusion.ts';
 import { maxLength, minLength } from './length.ts';
+import { refusal } from './refusal.ts';
 import { regex } from './regex.ts';
 import { sentenceCount } from './sentences.ts';
 import { cosineSimilarity } from './similarity.ts';
@@ -21,4 +22,5 @@ export const textChecks: readonly Check[] = [
   equals,
   startsWith,
   levenshtein,
+  refusal,
 ];

@@ -1,0 +1,47 @@
+import type { Asking } from './asking.ts';
+
+interface ReferenceCases {
+  readonly type: string;
+  readonly source: string;
+  readonly rows: readonly { readonly asking: Asking; readonly score: number }[];
+}
+
+const row = (content: string, expected: unknown, score: number, more: object = {}) => ({
+  asking: { content, params: { expected, ...more } },
+  score,
+});
+
+/** What ROUGE-1.5.5 gave for a pair of lines: rouge/testdata and rouge_scorer_test.py of google-research, Apache-2.0. */
+export const rougeTarget = `ZfbCUIUuePaiLVUlCaUXxkpu XPeWing tUHfPMuZ',-Xd Y BrUgVJing M-HV.-DgdDaY.rFDJCRing Ht-LM EKBDXkME,yz'RBr q'wtion wIojNbN wL,b .a-'XdQggyFl jB-RPP'iyOIcUxer tKM L`;
+export const rougePrediction = `rFDJCRtion Ht-LM EKtDXkME,yz'RBr q'wer wrojNbN wL,b .a-'XdQggyFl jB-RPP'iyOIcUxi`;
+
+/** Values that reference implementations publish in their own tests, to the digits that they give. */
+export const referenceCases: readonly ReferenceCases[] = [
+  {
+    type: 'rouge',
+    source: 'rouge_score, ROUGE-1.5.5',
+    rows: [
+      row('testing', 'testing one two', 1 / 2),
+      row('testing', 'testing one two', 1 / 3, { measure: 'recall' }),
+      row('testing one', 'testing one two', 2 / 3, { variant: 'rouge2' }),
+      row('testing two', 'testing one two', 4 / 5, { variant: 'rougeL' }),
+      row('/', 'w1 w2', 0, { variant: 'rouge2' }),
+      row(rougePrediction, rougeTarget, 0.51163),
+      row(rougePrediction, rougeTarget, 0.6875, { measure: 'precision' }),
+      row(rougePrediction, rougeTarget, 0.39024, { variant: 'rouge2' }),
+      row(rougePrediction, rougeTarget, 0.40741, { variant: 'rougeL', measure: 'recall' }),
+    ],
+  },
+  {
+    type: 'bleu',
+    source: 'sacreBLEU',
+    rows: [
+      row(
+        'Producția de zahăr primă va fi exprimată în ceea ce privește zahărul alb;',
+        'producţia de zahăr brut se exprimă în zahăr alb;',
+        0.08493,
+      ),
+      row('this is a cat', 'okay thanks', 0),
+    ],
+  },
+];
