@@ -10,6 +10,8 @@ export type { PlannedRow, SuitePlan } from '../suite/run/plan.ts';
 export interface SuitePlanOptions extends PlanOptions {
   /** The RuntimeConfig to run it on, instead of the suite's own. */
   readonly config?: string | undefined;
+  /** Files that are laid over that config. */
+  readonly overlays?: readonly string[] | undefined;
   /** Read instead of the suite's own `dataset.path`. */
   readonly dataset?: string | undefined;
 }
@@ -22,7 +24,10 @@ export async function planSuite(
   file: string,
   options: SuitePlanOptions,
 ): Promise<SuitePlan & { readonly config: string }> {
-  const { config = runtimeOfSuite(file, 'runtime.yaml'), dataset } = options;
-  const suite = requireSuite(file, requireConfig(config, hostEnv()['PATH'] ?? ''));
+  const { config = runtimeOfSuite(file, 'runtime.yaml'), overlays = [], dataset } = options;
+  const suite = requireSuite(
+    file,
+    requireConfig(config, hostEnv()['PATH'] ?? '', { env: hostEnv(), overlays }),
+  );
   return { ...(await plan(withDataset(suite, dataset), options)), config };
 }

@@ -1,7 +1,15 @@
-import { hostEnv } from '../binding/env.ts';
+import { type HostEnv, hostEnv } from '../binding/env.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 
+/** What a config is read with. */
+export interface ReadOptions {
+  /** What is filled into values. Default: that of this process. */
+  readonly env?: HostEnv;
+  /** Files that are laid over the config. */
+  readonly overlays?: readonly string[];
+}
+
 /** The RuntimeConfig of a file, in which what can never be used is an error. Throws FILE_UNREADABLE. */
-export function readConfig(file: string): LoadedConfig {
-  return loadConfig(file, hostEnv()['PATH'] ?? '', { refusesUnusable: true });
+export function readConfig(file: string, { env = hostEnv(), overlays = [] }: ReadOptions = {}): LoadedConfig {
+  return loadConfig(file, env['PATH'] ?? '', { refusesUnusable: true, env, overlays });
 }

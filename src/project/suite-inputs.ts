@@ -6,6 +6,7 @@ import type { CassetteOptions } from '../cassette/cassette.ts';
 import type { ExecConfig, RuntimeConfig } from '../config/config.ts';
 import { requireConfig } from '../config/load.ts';
 import { findFiles } from '../suite/dataset/files.ts';
+import { isRemote } from '../suite/dataset/remote/address.ts';
 import { requireSuite } from '../suite/file/load.ts';
 import { type Suite, withDataset } from '../suite/file/model.ts';
 import type { InputFile } from '../suite/report/input-files.ts';
@@ -14,6 +15,7 @@ import type { InputFile } from '../suite/report/input-files.ts';
 export interface SuiteInputOptions {
   /** The RuntimeConfig that it runs on. */
   readonly config: string;
+  readonly overlays?: readonly string[] | undefined;
   /** Read instead of the suite's own `dataset.path`. */
   readonly dataset?: string | undefined;
   readonly cassette?: CassetteOptions | undefined;
@@ -22,16 +24,18 @@ export interface SuiteInputOptions {
 /** The files that a run of a suite needs, which no report of it may be written to. Throws CONFIG_INVALID, FILE_UNREADABLE. */
 export async function findSuiteInputs(
   file: string,
-  { config: configFile, dataset, cassette }: SuiteInputOptions,
+  { config: configFile, overlays = [], dataset, cassette }: SuiteInputOptions,
 ): Promise<readonly InputFile[]> {
-  const config = requireConfig(configFile, hostEnv()['PATH'] ?? '');
+  const config = requireConfig(configFile, hostEnv()['PATH'] ?? '', { env: hostEnv(), overlays });
   const suite = requireSuite(file, config);
   const { dataset: read } = withDataset(suite, dataset);
   return [
     { file, what: 'the suite' },
     { file: configFile, what: 'its config' },
+    ...overlays.flatMap((each) => named(each, 'a part of its config')),
+    ...named(config.environment?.file, 'the variables of its config'),
     ...pipelinesOf(suite),
-    ...(read.kind === 'file' ? await findFiles(read.path) : []).map((each) => ({
+    ...(read.kind === 'file' && !isRemote(read.path) ? await findFiles(read.path) : []).map((each) => ({
       file: each === '-' ? '/dev/stdin' : each,
       what: 'its dataset',
     })),

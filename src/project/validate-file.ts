@@ -5,22 +5,27 @@ import { readDocument, type YamlDocument } from '../yaml/document.ts';
 import { type Problem, sortProblems } from '../yaml/problem.ts';
 import { textAt } from '../yaml/read.ts';
 import { findNearest } from '../yaml/suggest.ts';
-import { readConfig } from './read-config.ts';
+import { type ReadOptions, readConfig } from './read-config.ts';
 
 /**
  * Every problem of a RuntimeConfig, EvalSuite or Pipeline file, as its `kind` says; that it cannot be read is
- * one. `fallback` is the RuntimeConfig of a suite or pipeline that names none.
+ * one. `fallback` is the RuntimeConfig of a suite or pipeline that names none;
+ * overlays are laid over a RuntimeConfig, and over that fallback.
  */
-export async function validateFile(file: string, fallback: string): Promise<readonly Problem[]> {
+export async function validateFile(
+  file: string,
+  fallback: string,
+  read: ReadOptions = {},
+): Promise<readonly Problem[]> {
   try {
     const document = readDocument(file);
     switch (kindOf(document)) {
       case 'EvalSuite':
-        return (await loadOthers()).validateSuite(document, fallback);
+        return (await loadOthers()).validateSuite(document, fallback, read);
       case 'Pipeline':
-        return (await loadOthers()).validatePipeline(document, fallback);
+        return (await loadOthers()).validatePipeline(document, fallback, read);
       case 'RuntimeConfig':
-        return await withBackends(readConfig(file));
+        return await withBackends(readConfig(file, read));
       case undefined:
         return refuseKind(document);
     }

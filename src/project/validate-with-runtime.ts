@@ -8,11 +8,16 @@ import { findUnevaluatedInSuite } from '../suite/validate/validate.ts';
 import type { YamlDocument } from '../yaml/document.ts';
 import { type Problem, sortProblems } from '../yaml/problem.ts';
 import { valueAt } from '../yaml/read.ts';
-import { readConfig } from './read-config.ts';
+import { type ReadOptions, readConfig } from './read-config.ts';
 
 /** Every problem of an EvalSuite. `fallback` is its RuntimeConfig if it names none. Throws FILE_UNREADABLE. */
-export function validateSuite(document: YamlDocument, fallback: string): readonly Problem[] {
+export function validateSuite(
+  document: YamlDocument,
+  fallback: string,
+  read: ReadOptions,
+): readonly Problem[] {
   return checkWithRuntime(document, fallback, {
+    read,
     unchecked: 'types of the evals',
     check: (file, config) => loadSuite(file, config).problems,
     findUnevaluated: findUnevaluatedInSuite,
@@ -20,8 +25,13 @@ export function validateSuite(document: YamlDocument, fallback: string): readonl
 }
 
 /** Every problem of a Pipeline; likewise. */
-export function validatePipeline(document: YamlDocument, fallback: string): readonly Problem[] {
+export function validatePipeline(
+  document: YamlDocument,
+  fallback: string,
+  read: ReadOptions,
+): readonly Problem[] {
   return checkWithRuntime(document, fallback, {
+    read,
     unchecked: 'names in its steps',
     check: (file, config) => loadPipeline(file, config).problems,
     findUnevaluated: findUnevaluatedInPipeline,
@@ -31,6 +41,7 @@ export function validatePipeline(document: YamlDocument, fallback: string): read
 type Config = LoadedConfig['config'];
 
 interface CheckedWithRuntime {
+  readonly read: ReadOptions;
   /** Finds expressions in fields that are never evaluated. */
   readonly findUnevaluated: (document: YamlDocument) => readonly Problem[];
   readonly check: (file: string, config: Config) => readonly Problem[];
@@ -41,14 +52,14 @@ interface CheckedWithRuntime {
 function checkWithRuntime(
   document: YamlDocument,
   fallback: string,
-  { check, findUnevaluated, unchecked }: CheckedWithRuntime,
+  { read, check, findUnevaluated, unchecked }: CheckedWithRuntime,
 ): readonly Problem[] {
   const { file } = document;
   const path = ['spec', 'runtime'];
   const runtimeName = valueAt(document, path);
   const isNamed = typeof runtimeName === 'string' && runtimeName !== '';
   const runtime = isNamed ? besideFile(file, runtimeName) : fallback;
-  const loaded = loadIfReadable(runtime);
+  const loaded = loadIfReadable(runtime, isNamed ? { ...read, overlays: [] } : read);
   const config = loaded instanceof RuntimeError ? undefined : loaded.config;
   const position = document.positionOf(path);
   // A missing runtime is a warning of the file itself; here it is reported as an error instead.
@@ -69,9 +80,9 @@ function checkWithRuntime(
 const missingHint = 'Check the path; it starts at the folder of this file.';
 
 /** The error when the file cannot be read. */
-function loadIfReadable(file: string): LoadedConfig | RuntimeError {
+function loadIfReadable(file: string, read: ReadOptions): LoadedConfig | RuntimeError {
   try {
-    return readConfig(file);
+    return readConfig(file, read);
   } catch (thrown) {
     const error = toRuntimeError(thrown);
     if (error.code === 'FILE_UNREADABLE') return error;

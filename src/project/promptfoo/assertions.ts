@@ -1,0 +1,202 @@
+import { isObject } from '../../json/json.ts';
+import type { Path } from '../../yaml/document.ts';
+import type { SourceLocation } from '../../yaml/problem.ts';
+import type { Notes } from '../suite-import/notes.ts';
+import { valueOfFile } from '../suite-import/source-files.ts';
+import type { AssertionContext, Check, GivenAssertion, ImportedAssertion } from './assertion-model.ts';
+import { type Code, javascriptEndings, readCode } from './code.ts';
+import { changedAssertion, codeAssertion } from './code-assertions.ts';
+import { modelAssertion } from './model-assertions.ts';
+import { renderValue } from './template.ts';
+import { textAssertion } from './text-assertions.ts';
+
+/** One assertion; undefined, with a note, where it cannot be carried with the same verdict. */
+export function readAssertion(
+  given: unknown,
+  at: Path | SourceLocation,
+  context: AssertionContext,
+): ImportedAssertion | undefined {
+  // Told where the test says what it makes of its answers.
+  if (context.transforms === undefined) return undefined;
+  const own = resolveTemplate(given, context);
+  if (!isObject(own) || typeof own['type'] !== 'string') {
+    context.notes.add('error', at, 'an assertion without a type is left out');
+    return undefined;
+  }
+  const { type, metric, weight } = own;
+  if (refuseKeys(own, at, context.notes)) return undefined;
+  const check = type === 'assert-set' ? readSet(own, at, context) : readOne(own, at, context);
+  if (check === undefined) return undefined;
+  const name = typeof metric === 'string' && !metric.includes('{{') ? metric : type;
+  return { name, check, weight: typeof weight === 'number' && weight >= 0 ? weight : 1 };
+}
+
+function resolveTemplate(given: unknown, { templates }: AssertionContext): unknown {
+  const reference = isObject(given) ? given['$ref'] : undefined;
+  if (typeof reference !== 'string') return given;
+  const name = reference.replace(/^#\/assertionTemplates\//, '');
+  return Object.hasOwn(templates, name) ? templates[name] : undefined;
+}
+
+const knownKeys = [
+  'type',
+  'value',
+  'threshold',
+  'weight',
+  'metric',
+  'transform',
+  'provider',
+  'config',
+  'assert',
+  'contextTransform',
+  'rubricPrompt',
+];
+
+/** Whether it judges something else than the answer. */
+function refuseKeys(
+  own: Readonly<Record<string, unknown>>,
+  at: Path | SourceLocation,
+  notes: Notes,
+): boolean {
+  for (const key of Object.keys(own).filter((name) => !knownKeys.includes(name)))
+    notes.add('warning', inside(at, key), `\`${key}\` of an assertion is not carried`);
+  const refused = ['contextTransform', 'rubricPrompt'].filter((key) => own[key] !== undefined);
+  for (const key of refused)
+    notes.add(
+      'error',
+      inside(at, key),
+      `an assertion with \`${key}\` is left out`,
+      'Write it as an exec eval.',
+    );
+  return refused.length > 0;
+}
+
+function readOne(
+  own: Readonly<Record<string, unknown>>,
+  at: Path | SourceLocation,
+  context: AssertionContext,
+): Check | undefined {
+  const type = String(own['type']);
+  const isInverse = type.startsWith('not-');
+  const loaded = loadValue(own['value'], at, context);
+  if (loaded === undefined) return undefined;
+  const transforms = transformsOf(own['transform'], at, context);
+  if (transforms === undefined) return undefined;
+  const threshold = own['threshold'];
+  const provider = own['provider'];
+  const assertion: GivenAssertion = {
+    type: isInverse ? type.slice(4) : type,
+    value: loaded.value,
+    threshold: typeof threshold === 'number' ? threshold : undefined,
+    config: own['config'],
+    at,
+    transforms,
+    judge: provider === undefined ? context.judge : { value: provider, at: inside(at, 'provider') },
+  };
+  const found =
+    (transforms.length > 0 ? changedAssertion(assertion, transforms) : textAssertion(assertion)) ??
+    codeAssertion(assertion, context) ??
+    modelAssertion(assertion, context);
+  if (found === undefined) {
+    context.notes.add(
+      'error',
+      inside(at, 'type'),
+      `the assertion \`${type}\` has no counterpart and is left out`,
+    );
+    return undefined;
+  }
+  if ('fault' in found) {
+    context.notes.add('error', at, found.fault);
+    return undefined;
+  }
+  return isInverse ? { not: found } : found;
+}
+
+/** What the test, and then the assertion, makes of the answer. */
+function transformsOf(
+  own: unknown,
+  at: Path | SourceLocation,
+  { transforms = [], files, notes }: AssertionContext,
+): readonly Code[] | undefined {
+  if (own === undefined) return transforms;
+  const code = readTransform(own, files);
+  if (!('fault' in code)) return [...transforms, code];
+  notes.add('error', inside(at, 'transform'), `${code.fault}; the assertion is left out`);
+  return undefined;
+}
+
+/** The JavaScript that changes an answer, or why it cannot be run. */
+export function readTransform(
+  given: unknown,
+  files: AssertionContext['files'],
+): Code | { readonly fault: string } {
+  if (typeof given !== 'string') return { fault: 'a `transform` that is no text is not run' };
+  return readCode(given, files, javascriptEndings);
+}
+
+/** The value with its variables filled in; code and its files stay as they are. */
+function loadValue(
+  value: unknown,
+  at: Path | SourceLocation,
+  context: AssertionContext,
+): { readonly value: unknown } | undefined {
+  if (typeof value === 'string' && /^file:\/\/.*\.(py|js|cjs|mjs|ts|rb)(:[\w.]+)?$/.test(value))
+    return { value };
+  const isFile = typeof value === 'string' && value.startsWith('file://');
+  const loaded = isFile ? loadFile(value, context) : { value };
+  if ('fault' in loaded) {
+    context.notes.add('error', at, loaded.fault);
+    return undefined;
+  }
+  const rendered = renderValue(loaded.value, context.vars);
+  if (rendered !== undefined || loaded.value === undefined) return { value: rendered };
+  context.notes.add(
+    'error',
+    inside(at, 'value'),
+    'an assertion whose template has filters, conditions, loops or `env` is left out',
+  );
+  return undefined;
+}
+
+function loadFile(
+  name: string,
+  { files }: AssertionContext,
+): { readonly value: unknown } | { readonly fault: string } {
+  const found = files.find(name);
+  return 'fault' in found ? found : valueOfFile(found.file);
+}
+
+/** All of them; with a threshold that one of them reaches alone, any of them. */
+function readSet(
+  own: Readonly<Record<string, unknown>>,
+  at: Path | SourceLocation,
+  context: AssertionContext,
+): Check | undefined {
+  const list: readonly unknown[] = Array.isArray(own['assert']) ? own['assert'] : [];
+  const parts = list.map((each, index) => readAssertion(each, inside(at, 'assert', index), context));
+  const known = parts.flatMap((part) => (part === undefined ? [] : [part]));
+  if (known.length < parts.length || known.length === 0) {
+    context.notes.add('error', at, 'an assert-set of which a part is left out is left out as a whole');
+    return undefined;
+  }
+  const checks = known.map(({ check }) => passing(check));
+  const threshold = own['threshold'];
+  if (typeof threshold !== 'number' || threshold === 1) return { all_of: checks };
+  const isEven = known.every(({ weight }) => weight === known[0]?.weight);
+  if (isEven && threshold > 0 && threshold <= 1 / known.length) return { any_of: checks };
+  context.notes.add(
+    'error',
+    inside(at, 'threshold'),
+    'an assert-set with a threshold between one and all of its parts is left out',
+  );
+  return undefined;
+}
+
+/** A part that counts as passed or not. */
+function passing(check: Check): Check {
+  return 'type' in check && check.threshold === undefined ? { ...check, threshold: { min_score: 1 } } : check;
+}
+
+function inside(at: Path | SourceLocation, ...more: Path): Path | SourceLocation {
+  return 'file' in at ? at : [...at, ...more];
+}

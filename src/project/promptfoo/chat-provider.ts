@@ -1,0 +1,131 @@
+import { isObject } from '../../json/json.ts';
+import { omitUndefined } from '../../yaml/present.ts';
+import type { Notes } from '../suite-import/notes.ts';
+import type { GivenProvider } from './provider-model.ts';
+
+interface Api {
+  readonly type: string;
+  readonly base_url?: string;
+  /** Where the type itself names no variable. */
+  readonly key?: string;
+  readonly additional_config?: Readonly<Record<string, unknown>>;
+}
+
+const completions = { additional_config: { api_mode: 'completions' } };
+
+/** Which API the first words of an id mean. */
+const apis: Readonly<Record<string, Api | undefined>> = {
+  'openai:chat': { type: 'openai', ...completions },
+  'openai:responses': { type: 'openai' },
+  openai: { type: 'openai', ...completions },
+  'anthropic:messages': { type: 'anthropic' },
+  anthropic: { type: 'anthropic' },
+  google: { type: 'gemini' },
+  'ollama:chat': { type: 'ollama' },
+  'ollama:completion': { type: 'ollama' },
+  ollama: { type: 'ollama' },
+  openrouter: {
+    type: 'openai-compatible',
+    base_url: 'https://openrouter.ai/api/v1',
+    key: 'OPENROUTER_API_KEY',
+  },
+  groq: { type: 'openai-compatible', base_url: 'https://api.groq.com/openai/v1', key: 'GROQ_API_KEY' },
+  mistral: { type: 'openai-compatible', base_url: 'https://api.mistral.ai/v1', key: 'MISTRAL_API_KEY' },
+  deepseek: { type: 'openai-compatible', base_url: 'https://api.deepseek.com', key: 'DEEPSEEK_API_KEY' },
+  togetherai: { type: 'openai-compatible', base_url: 'https://api.together.xyz/v1', key: 'TOGETHER_API_KEY' },
+  aimlapi: { type: 'openai-compatible', base_url: 'https://api.aimlapi.com/v1', key: 'AIML_API_KEY' },
+  cerebras: { type: 'openai-compatible', base_url: 'https://api.cerebras.ai/v1', key: 'CEREBRAS_API_KEY' },
+  fireworks: {
+    type: 'openai-compatible',
+    base_url: 'https://api.fireworks.ai/inference/v1',
+    key: 'FIREWORKS_API_KEY',
+  },
+  perplexity: { type: 'openai-compatible', base_url: 'https://api.perplexity.ai', key: 'PERPLEXITY_API_KEY' },
+  xai: { type: 'openai-compatible', base_url: 'https://api.x.ai/v1', key: 'XAI_API_KEY' },
+};
+
+/** What those words may not be followed by: other APIs of the same maker. */
+const otherApis =
+  /^(openai:(embeddings?|completion|assistant|image|moderation|realtime|transcription|video|agents|codex|chatkit|speech|tts)|anthropic:(completion|[a-z]+-agent-sdk)|google:(live|image|video|embedding))/;
+
+/** The entry of `spec.providers`; undefined where the id means no API that is known. */
+export function chatProviderOf(
+  given: GivenProvider,
+  name: string,
+  notes: Notes,
+): Readonly<Record<string, unknown>> | undefined {
+  if (otherApis.test(given.id)) return undefined;
+  const words = given.id.split(':');
+  const two = words.slice(0, 2).join(':');
+  const prefix = apis[two] === undefined ? (words[0] ?? '') : two;
+  const api = Object.hasOwn(apis, prefix) ? apis[prefix] : undefined;
+  const model = given.id.slice(prefix.length + 1);
+  if (api === undefined || model === '') return undefined;
+  const { key, ...entry } = api;
+  const own = settingsOf(given, notes);
+  return omitUndefined({
+    id: name,
+    model,
+    ...entry,
+    ...(own.base_url !== undefined && { base_url: own.base_url }),
+    credential: credentialOf(given, key, notes),
+    defaults: Object.keys(own.defaults).length > 0 ? own.defaults : undefined,
+  });
+}
+
+/** What the APIs call a setting, and its name here. */
+const settings: Readonly<Record<string, string | undefined>> = {
+  temperature: 'temperature',
+  top_p: 'top_p',
+  topP: 'top_p',
+  max_tokens: 'max_tokens',
+  maxTokens: 'max_tokens',
+  max_output_tokens: 'max_tokens',
+  maxOutputTokens: 'max_tokens',
+  max_completion_tokens: 'max_tokens',
+};
+
+interface Settings {
+  readonly base_url: string | undefined;
+  readonly defaults: Record<string, number>;
+}
+
+function settingsOf({ config, at }: GivenProvider, notes: Notes): Settings {
+  const defaults: Record<string, number> = {};
+  let base: string | undefined;
+  const { generationConfig, ...plain } = config;
+  const nested = isObject(generationConfig) ? generationConfig : {};
+  for (const [key, value] of Object.entries({ ...nested, ...plain })) {
+    const place = key in plain ? [...at, 'config', key] : [...at, 'config', 'generationConfig', key];
+    const setting = Object.hasOwn(settings, key) ? settings[key] : undefined;
+    if (setting !== undefined && typeof value === 'number') defaults[setting] = value;
+    else if (key === 'apiBaseUrl' && isCleanUrl(value)) base = value;
+    else if (!['apiKey', 'apiKeyEnvar'].includes(key))
+      notes.add('error', place, `the setting \`${key}\` of a provider is not carried`);
+  }
+  return { base_url: base, defaults };
+}
+
+/** An address without a password, and without anything that is filled in. */
+function isCleanUrl(value: unknown): value is string {
+  if (typeof value !== 'string' || !URL.canParse(value) || /[{}]/.test(value)) return false;
+  const { username, password, search } = new URL(value);
+  return username === '' && password === '' && search === '';
+}
+
+/** Names a variable, and never writes a key. */
+function credentialOf(
+  { config, at }: GivenProvider,
+  key: string | undefined,
+  notes: Notes,
+): object | undefined {
+  const { apiKey, apiKeyEnvar } = config;
+  if (typeof apiKeyEnvar === 'string' && /^\w+$/.test(apiKeyEnvar)) return { credential_env: apiKeyEnvar };
+  if (apiKey === undefined) return key === undefined ? undefined : { credential_env: key };
+  const named =
+    typeof apiKey === 'string' ? /^(?:\$\{?(\w+)\}?|\{\{\s*env\.(\w+)\s*\}\})$/.exec(apiKey) : null;
+  const variable = named?.[1] ?? named?.[2] ?? key ?? 'PROMPTFOO_IMPORTED_KEY';
+  if (named === null)
+    notes.add('warning', [...at, 'config', 'apiKey'], `the key is not written out: set ${variable} to it`);
+  return { credential_env: variable };
+}

@@ -1,0 +1,79 @@
+import type { AssertionContext, FoundCheck, GivenAssertion } from './assertion-model.ts';
+
+interface Judged {
+  /** The check, where there is one for it; else llm_judge with criteria. */
+  readonly check?: string;
+  /** What is judged; undefined where the value says it, or the check. */
+  readonly criteria?: string;
+  /** Whether the value is a right answer. */
+  readonly hasReference?: true;
+  /** Variables of the test that the judge must see. */
+  readonly variables: readonly string[];
+  readonly threshold: number;
+}
+
+/** Assertions that a model judges, in words of Signalbox’s own. */
+export const judgedTypes: Readonly<Record<string, Judged | undefined>> = {
+  'llm-rubric': { variables: [], threshold: 0.5 },
+  'model-graded-closedqa': { variables: [], threshold: 0.5 },
+  'g-eval': { variables: [], threshold: 0.7 },
+  factuality: { check: 'factuality', hasReference: true, variables: [], threshold: 0.5 },
+  'context-faithfulness': { check: 'faithfulness', variables: ['context'], threshold: 0 },
+  'context-recall': { check: 'context_recall', hasReference: true, variables: ['context'], threshold: 0 },
+  'context-relevance': {
+    criteria: 'The share of the context that is needed to answer the question. Do not judge the answer.',
+    variables: ['query', 'context'],
+    threshold: 0,
+  },
+  'answer-relevance': {
+    criteria: 'How far the answer is about what the question asks, and complete.',
+    variables: ['query'],
+    threshold: 0,
+  },
+};
+
+/** A judge with another prompt than promptfoo’s, which is told. */
+export function modelAssertion(given: GivenAssertion, context: AssertionContext): FoundCheck {
+  if (given.type === 'is-refusal') return refusal(given, context);
+  const type = given.type === 'model-graded-factuality' ? 'factuality' : given.type;
+  const kind = Object.hasOwn(judgedTypes, type) ? judgedTypes[type] : undefined;
+  if (kind === undefined) return undefined;
+  if (given.transforms.length > 0) return { fault: `\`${type}\` of what code has changed is left out` };
+  const { value } = given;
+  const text = Array.isArray(value) ? value.join('\n') : value;
+  const needsValue = kind.hasReference === true || (kind.check ?? kind.criteria) === undefined;
+  if (needsValue && (typeof text !== 'string' || text === ''))
+    return { fault: `\`${type}\` without a value is left out` };
+  const missing = kind.variables.find((name) => typeof context.vars[name] !== 'string');
+  if (missing !== undefined) return { fault: `\`${type}\` without a variable \`${missing}\` is left out` };
+  const provider = context.judges.use(given.judge, given.at);
+  if (provider === undefined) return { fault: `\`${type}\` whose judge is not carried is left out` };
+  const check = kind.check ?? 'llm_judge';
+  context.notes.add(
+    'warning',
+    given.at,
+    `\`${type}\` is judged by ${check}, whose prompt is Signalbox’s own`,
+  );
+  const seen = Object.fromEntries(kind.variables.map((name) => [name, context.vars[name]]));
+  const { query } = context.vars;
+  const params =
+    kind.check === undefined
+      ? { criteria: kind.criteria ?? text, ...(kind.variables.length > 0 && { extra: seen }) }
+      : {
+          ...seen,
+          ...(kind.hasReference && { expected: text }),
+          ...(typeof query === 'string' && { question: query }),
+        };
+  return {
+    type: check,
+    params: { ...params, provider },
+    threshold: { min_score: given.threshold ?? kind.threshold },
+  };
+}
+
+/** By wording, as there, but with other phrases. */
+function refusal({ at, transforms }: GivenAssertion, { notes }: AssertionContext): FoundCheck {
+  if (transforms.length > 0) return { fault: '`is-refusal` of what code has changed is left out' };
+  notes.add('warning', at, '`is-refusal` is judged by refusal, whose phrases are Signalbox’s own');
+  return { type: 'refusal', params: {} };
+}

@@ -1,0 +1,84 @@
+import { isObject } from '../../json/json.ts';
+import type { Check, FoundCheck, GivenAssertion } from './assertion-model.ts';
+
+/** Assertions about the text alone, as built-in checks with the same verdict. */
+export function textAssertion({ type, value, threshold }: GivenAssertion): FoundCheck {
+  const limit = threshold ?? (typeof value === 'number' ? value : undefined);
+  switch (type) {
+    case 'equals':
+      if (isObject(value) || Array.isArray(value))
+        return { type: 'json_path', params: { expression: '@', expected: value } };
+      return { type: 'equals', params: { expected: textOf(value) } };
+    case 'contains':
+    case 'icontains':
+      return withValue(value, () => found([textOf(value)], type === 'icontains', '|'));
+    case 'contains-any':
+    case 'icontains-any':
+      return withList(value, (list) => found(list, type === 'icontains-any', '|'));
+    case 'contains-all':
+    case 'icontains-all':
+      return withList(value, (list) => found(list, type === 'icontains-all', '&'));
+    case 'starts-with':
+      return withValue(value, () => ({ type: 'starts_with', params: { expected: textOf(value) } }));
+    case 'regex':
+      return withValue(value, () => ({ type: 'regex', params: { pattern: textOf(value) } }));
+    case 'is-json':
+    case 'contains-json':
+      return json(value, type === 'contains-json');
+    case 'rouge-n':
+      return withValue(value, () => compared('rouge', value, limit ?? 0.75));
+    case 'bleu':
+      return withValue(value, () => compared('bleu', value, threshold ?? 0.5));
+    case 'cost':
+      return limit === undefined ? noLimit : { type: 'cost_budget', params: { max_cost_usd: limit } };
+    case 'latency':
+      return limit === undefined ? noLimit : { type: 'latency_budget', params: { max_ms: limit } };
+    default:
+      return undefined;
+  }
+}
+
+const noLimit = { fault: 'an assertion that needs a threshold has none and is left out' };
+const noValue = { fault: 'an assertion that needs a value has none and is left out' };
+
+function withValue(value: unknown, use: () => Check): FoundCheck {
+  const isText =
+    (typeof value === 'string' && value !== '') || typeof value === 'number' || typeof value === 'boolean';
+  return isText ? use() : noValue;
+}
+
+/** A text with commas is a list; one with quotes in it has rules of its own. */
+function withList(value: unknown, use: (list: readonly string[]) => Check): FoundCheck {
+  if (Array.isArray(value)) return value.length > 0 ? use(value.map(textOf)) : noValue;
+  if (typeof value !== 'string' || value === '') return noValue;
+  if (value.includes('"'))
+    return { fault: 'a list of texts in quotes, parted by commas, is left out: write it as a YAML list' };
+  return use(value.split(',').map((part) => part.trim()));
+}
+
+/** `contains` of Signalbox passes over case, and counts shares: a pattern says exactly what is meant. */
+function found(texts: readonly string[], anyCase: boolean, how: '|' | '&'): Check {
+  const patterns = texts.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
+  const pattern =
+    how === '|' ? patterns.join('|') : `^${patterns.map((each) => `(?=[\\s\\S]*${each})`).join('')}`;
+  // An empty pattern is none, and every text holds the empty one.
+  return {
+    type: 'regex',
+    params: { pattern: `${anyCase ? '(?i)' : ''}${pattern === '' ? '(?:)' : pattern}` },
+  };
+}
+
+function json(value: unknown, isWithin: boolean): FoundCheck {
+  const extract = isWithin ? { extract_json: true } : {};
+  if (value === undefined || value === null || value === '') return { type: 'json_valid', params: extract };
+  if (isObject(value)) return { type: 'json_schema', params: { schema: value, ...extract } };
+  return { fault: 'a schema that is no mapping is left out' };
+}
+
+function compared(type: 'rouge' | 'bleu', value: unknown, least: number): Check {
+  return { type, params: { expected: textOf(value) }, threshold: { min_score: least } };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : String(value);
+}

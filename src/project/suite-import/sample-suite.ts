@@ -1,0 +1,188 @@
+import { stringifyJson } from '../../json/json.ts';
+import { judgedTypes } from '../promptfoo/model-assertions.ts';
+import type { ImportedProvider } from '../promptfoo/providers.ts';
+import { scriptsNamedIn } from '../promptfoo/scripts.ts';
+import type { Sample } from './sample.ts';
+import { type ImportedFile, runtimeYamlOf, yamlOf } from './suite-import.ts';
+
+/** Samples, and who answers and judges them. */
+export interface SampleSuite {
+  readonly name: string;
+  readonly samples: readonly Sample[];
+  /** Undefined where every sample has its answer. */
+  readonly subject: ImportedProvider | undefined;
+  readonly judge: ImportedProvider | undefined;
+}
+
+/** The runtime, the cases and the suite of these samples. */
+export function sampleFiles(given: SampleSuite): readonly ImportedFile[] {
+  const { samples, subject, judge } = given;
+  const evals = evalsOf(samples);
+  const needsJudge = evals.some(({ params }) => 'provider' in params);
+  const judges = needsJudge && judge?.kind === 'chat' ? [{ ...judge.entry, id: 'judge' }] : [];
+  const models = subject === undefined || subject.kind === 'tool' ? [] : [subject.entry];
+  const runtime = {
+    apiVersion: 'signalbox/v1',
+    kind: 'RuntimeConfig',
+    metadata: { name: given.name },
+    spec: {
+      ...(models.length + judges.length > 0 && { providers: [...models, ...judges] }),
+      ...(subject?.kind === 'tool' && { tools: { [subject.name]: subject.entry } }),
+    },
+  };
+  return [
+    { name: 'runtime.yaml', text: runtimeYamlOf(runtime) },
+    {
+      name: 'cases.jsonl',
+      text: samples.map((sample, index) => `${stringifyJson(rowOf(sample, index))}\n`).join(''),
+    },
+    ...scriptsNamedIn(yamlOf(runtime)),
+    { name: `${given.name}.suite.yaml`, text: yamlOf(suiteOf(given, evals)) },
+  ];
+}
+
+function rowOf(sample: Sample, index: number): object {
+  const { messages } = sample;
+  const system = messages.flatMap(({ role, content }) => (role === 'system' ? [content] : [])).join('\n');
+  return {
+    id: sample.id ?? String(index + 1),
+    system,
+    messages: messages.filter(({ role }) => role !== 'system'),
+    question: messages.findLast(({ role }) => role === 'user')?.content ?? '',
+    answer: sample.answer ?? '',
+    expected: sample.expected,
+    ...(sample.choices.length === 0 && { includes: patternOf(sample.expected) }),
+    choices: sample.choices,
+    contexts: sample.contexts,
+    tool_calls: sample.toolCalls,
+    expected_tools: sample.expectedTools,
+    tags: sample.tags,
+  };
+}
+
+/** A pattern that finds any of the texts, in any case. */
+function patternOf(texts: readonly string[]): string {
+  const patterns = texts.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
+  return `(?i)(?:${patterns.join('|')})`;
+}
+
+interface SampleEval {
+  readonly id: string;
+  readonly type: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly if?: string;
+  readonly role?: 'metric';
+}
+
+/** The evals that some of the samples can feed; a sample that cannot feed one is not asked it. */
+function evalsOf(samples: readonly Sample[]): readonly SampleEval[] {
+  const some = (test: (sample: Sample) => boolean, ...evals: readonly SampleEval[]) =>
+    samples.some(test) ? evals : [];
+  const isRecorded = samples.every(({ answer }) => answer !== undefined);
+  const hasExpected = ({ expected }: Sample) => expected.length > 0;
+  return [
+    ...some(({ choices }) => choices.length > 0, {
+      id: 'choice',
+      type: 'choice',
+      if: '${size(case.choices) > 0}',
+      params: { expected: '${case.expected[0]}', choices: '${case.choices}' },
+    }),
+    ...(isRecorded ? [] : some((sample) => hasExpected(sample) && sample.choices.length === 0, includes)),
+    ...some(({ expectedTools }) => expectedTools.length > 0, {
+      id: 'tools',
+      type: 'tools_called',
+      if: '${size(case.expected_tools) > 0}',
+      params: { tools: '${case.expected_tools}' },
+    }),
+    ...(isRecorded ? some(hasExpected, tokenF1, factuality) : []),
+    ...(isRecorded ? some(({ contexts }) => contexts.length > 0, faithfulness) : []),
+    ...(isRecorded ? some((sample) => sample.contexts.length > 0 && hasExpected(sample), recall) : []),
+    ...(isRecorded ? [relevance] : []),
+  ];
+}
+
+const includes: SampleEval = {
+  id: 'includes',
+  type: 'regex',
+  if: '${size(case.expected) > 0 && size(case.choices) == 0}',
+  params: { pattern: '${case.includes}' },
+};
+
+const hasReference = '${size(case.expected) > 0}';
+const hasContexts = '${size(case.contexts) > 0}';
+
+const tokenF1: SampleEval = {
+  id: 'token_f1',
+  type: 'token_f1',
+  if: hasReference,
+  params: { expected: '${case.expected}' },
+  role: 'metric',
+};
+
+const judge = { question: '${case.question}', provider: 'judge' };
+
+const factuality: SampleEval = {
+  id: 'factuality',
+  type: 'factuality',
+  if: hasReference,
+  params: { expected: '${case.expected[0]}', ...judge },
+  role: 'metric',
+};
+
+const faithfulness: SampleEval = {
+  id: 'faithfulness',
+  type: 'faithfulness',
+  if: hasContexts,
+  params: { context: '${case.contexts}', ...judge },
+  role: 'metric',
+};
+
+const recall: SampleEval = {
+  id: 'context_recall',
+  type: 'context_recall',
+  if: '${size(case.contexts) > 0 && size(case.expected) > 0}',
+  params: { context: '${case.contexts}', expected: '${case.expected[0]}', ...judge },
+  role: 'metric',
+};
+
+const relevance: SampleEval = {
+  id: 'answer_relevance',
+  type: 'llm_judge',
+  params: {
+    criteria: judgedTypes['answer-relevance']?.criteria,
+    extra: { question: '${case.question}' },
+    provider: 'judge',
+  },
+  role: 'metric',
+};
+
+function suiteOf({ name, samples, subject }: SampleSuite, evals: readonly SampleEval[]): object {
+  const hasSystem = samples.some(({ messages }) => messages.some(({ role }) => role === 'system'));
+  const chat = {
+    provider: subject?.name,
+    ...(hasSystem && { system: '${case.system}' }),
+    messages: '${case.messages}',
+  };
+  const tool = { tool: subject?.name, args: { prompt: '${case.question}', vars: {} } };
+  const made = subject?.kind === 'tool' ? '${subject.result.text}' : undefined;
+  const content = subject === undefined ? '${case.answer}' : made;
+  return {
+    apiVersion: 'signalbox/v1',
+    kind: 'EvalSuite',
+    metadata: { name },
+    spec: {
+      runtime: './runtime.yaml',
+      dataset: { path: 'cases.jsonl' },
+      ...(subject !== undefined && { subject: subject.kind === 'tool' ? tool : { chat } }),
+      case: {
+        id: '${case.id}',
+        ...(content !== undefined && { content }),
+        ...(subject === undefined && {
+          context: { messages: '${case.messages}', tool_calls: '${case.tool_calls}' },
+        }),
+        tags: '${case.tags}',
+      },
+      evals,
+    },
+  };
+}

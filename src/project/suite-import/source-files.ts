@@ -1,0 +1,95 @@
+import { globSync, realpathSync, statSync } from 'node:fs';
+import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { whyUnreadable } from '../../files/file-error.ts';
+import { readBounded } from '../../files/read-bounded.ts';
+import { followLinks } from '../../files/real-path.ts';
+import { tryParse } from '../../json/try-parse.ts';
+import { readText } from '../../text/encoding/decode.ts';
+import { parseDocument } from '../../yaml/document.ts';
+
+/** A file that is there. */
+interface FoundFile {
+  readonly file: string;
+  /** Its path from the folder of the config, in which programs run. */
+  readonly fromFolder: string;
+}
+
+/** Why a file, or what is in it, is not taken. */
+export interface Fault {
+  readonly fault: string;
+}
+
+/** Files that a config names, inside its own folder. */
+export interface SourceFiles {
+  /** The way from the folder that the import writes to, to that of the config. */
+  readonly folderFromOutput: string;
+  /** The way back, for the programs that the import writes. */
+  readonly outputFromFolder: string;
+  find(name: string): FoundFile | Fault;
+  /** The files of a glob pattern; a name that is no pattern is itself. */
+  match(pattern: string): readonly string[];
+}
+
+/** Bytes of one file: more than a data set that is read as a whole should have. */
+const largestFile = 64 * 1024 * 1024;
+
+/** Files below the folder of a config, for files written to `output`. */
+export function openSourceFiles(configFolder: string, output: string): SourceFiles {
+  const folder = realpathSync(configFolder);
+  const find = (name: string): FoundFile | Fault => findWithin(folder, name);
+  const match = (pattern: string): readonly string[] => {
+    const plain = plainName(pattern);
+    // A pattern that could walk the whole disk is left a name, which is not there.
+    const isWithin = !isAbsolute(plain) && !plain.split(/[\\/]/).includes('..');
+    return isWithin && /[*?{[]/.test(plain) ? globSync(plain, { cwd: folder }).toSorted() : [plain];
+  };
+  const target = followLinks(resolve(output));
+  const ways = { folderFromOutput: relative(target, folder), outputFromFolder: relative(folder, target) };
+  return { ...ways, find, match };
+}
+
+function findWithin(folder: string, name: string): FoundFile | Fault {
+  const file = resolve(folder, plainName(name));
+  try {
+    const within = relative(folder, realpathSync(file));
+    if (leadsOut(within)) return { fault: `${name} leads out of the folder of the config` };
+    const stat = statSync(file);
+    if (!stat.isFile()) return { fault: `${name} is no file` };
+    return stat.size > largestFile ? { fault: `${name} has more than 64 MiB` } : { file, fromFolder: within };
+  } catch (thrown) {
+    return { fault: `${name} ${whyUnreadable(thrown)}` };
+  }
+}
+
+function plainName(name: string): string {
+  // No file is called so, and the system refuses to look.
+  return name.replace(/^file:\/\//, '').replaceAll('\0', '\uFFFD');
+}
+
+function leadsOut(within: string): boolean {
+  return within === '..' || within.startsWith(`..${sep}`) || isAbsolute(within);
+}
+
+/** The text of a file, whichever of UTF-8, UTF-16 and Latin-1 it is in, or why it cannot be read. */
+export function textOfFile(file: string, most = largestFile): string | Fault {
+  try {
+    const bytes = readBounded(file, most);
+    return (readText(bytes, undefined)?.text ?? bytes.toString('latin1')).replace(/^\uFEFF/, '');
+  } catch (thrown) {
+    return { fault: `${file} ${whyUnreadable(thrown)}` };
+  }
+}
+
+/** What a text file stands for: YAML and JSON their value, all others their text. */
+export function valueOfFile(file: string): { readonly value: unknown } | Fault {
+  const text = textOfFile(file);
+  if (typeof text !== 'string') return text;
+  if (!['.json', '.yaml', '.yml'].includes(extname(file))) return { value: text.trim() };
+  const known = extname(file) === '.json' ? tryParse(text) : undefined;
+  if (known !== undefined) return { value: known };
+  const { value, problems } = parseDocument(file, text);
+  const [problem] = problems;
+  return problem === undefined
+    ? { value }
+    : { fault: `${file}:${problem.line}:${problem.column} ${problem.message}` };
+}

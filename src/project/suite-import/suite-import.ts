@@ -1,0 +1,85 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { RuntimeError } from '../../errors.ts';
+import { makeFolders } from '../../files/make-folders.ts';
+import { isObject } from '../../json/json.ts';
+import type { Problem } from '../../yaml/problem.ts';
+
+/** A file that an import writes, by its name in the output folder. */
+export interface ImportedFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What became of a file of another system. */
+export interface SuiteImport {
+  /** `whole`: nothing was left out; `partly`: something was; `none`: nothing is left to run. */
+  readonly status: 'whole' | 'partly' | 'none';
+  readonly files: readonly ImportedFile[];
+  /** Those of `files` that are suites. */
+  readonly suites: readonly string[];
+  /** Those of `files` that are runs, as `eval run --reporter jsonl` writes them. */
+  readonly runs: readonly string[];
+  readonly cases: number;
+  readonly problems: readonly Problem[];
+}
+
+/** An import of these files; without any, nothing was left to run. */
+export function toSuiteImport(
+  files: readonly ImportedFile[],
+  cases: number,
+  problems: readonly Problem[],
+): SuiteImport {
+  const named = (ending: string) => files.flatMap(({ name }) => (name.endsWith(ending) ? [name] : []));
+  const isWhole = problems.every(({ severity }) => severity !== 'error');
+  return {
+    status: files.length === 0 ? 'none' : isWhole ? 'whole' : 'partly',
+    files,
+    suites: named('.suite.yaml'),
+    runs: named('.run.jsonl'),
+    cases,
+    problems,
+  };
+}
+
+/** Writes the files of an import. Throws USAGE where one is there already, or cannot be written. */
+export function writeImport(output: string, { files }: Pick<SuiteImport, 'files'>, force: boolean): void {
+  const there = files.find(({ name }) => existsSync(join(output, name)));
+  if (there !== undefined && !force) {
+    const hint = 'Name another folder with --output, or overwrite it with --force.';
+    throw new RuntimeError('USAGE', `${join(output, there.name)} is there already`, { hint });
+  }
+  try {
+    makeFolders(output);
+    for (const { name, text } of files) writeFileSync(join(output, name), text);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new RuntimeError('USAGE', `${output} cannot be written (${reason})`, {
+      hint: 'Name another folder with --output.',
+      cause,
+    });
+  }
+}
+
+/** A value as YAML, without anchors and broken lines. */
+export function yamlOf(value: object): string {
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** A RuntimeConfig as YAML, in which no text of another system reads a variable of the environment. */
+export function runtimeYamlOf(value: object): string {
+  return yamlOf(withoutReferences(value));
+}
+
+function withoutReferences<Value>(value: Value): Value;
+function withoutReferences(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll('${env:', () => '$${env:');
+  if (Array.isArray(value)) return value.map((item: unknown) => withoutReferences(item));
+  if (!isObject(value)) return value;
+  // Nothing is filled into schemas.
+  const entries = Object.entries(value).map(([key, member]) =>
+    /^(?:input|output)_schema$/.test(key) ? [key, member] : [key, withoutReferences(member)],
+  );
+  return Object.fromEntries(entries);
+}

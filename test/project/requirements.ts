@@ -1,0 +1,45 @@
+import { section } from '../requirements/requirement.ts';
+
+/** What becomes of a config of promptfoo’s. */
+export const promptfoo = section('coming-from-promptfoo.md', [
+  [
+    'DS-PROMPTFOO-01',
+    'none',
+    'What an import writes is valid, runs, and comes to the same verdict of each assertion that is carried.',
+  ],
+  ['DS-PROMPTFOO-02', 'none', 'What is not carried is told with its line, and never dropped.'],
+  [
+    'DS-PROMPTFOO-03',
+    'none',
+    'An import starts nothing, reads files of the config’s own folder only, and writes no key.',
+  ],
+  [
+    'DS-PROMPTFOO-04',
+    'none',
+    'A config that is broken, too large or asks for more than anybody runs is an error with a code.',
+  ],
+]);
+
+/** What becomes of files of other systems. */
+export const imports = section('coming-from.md', [
+  [
+    'DS-IMPORT-01',
+    'none',
+    'Results of promptfoo’s become runs that eval diff compares with those of the imported suites.',
+  ],
+  [
+    'DS-IMPORT-02',
+    'none',
+    'Samples of Inspect’s, Ragas’ and DeepEval’s become a suite that is valid and runs.',
+  ],
+  [
+    'DS-IMPORT-03',
+    'none',
+    'Scenarios of PromptKit Arena keep first turns, assertions and tools that are programs.',
+  ],
+  [
+    'DS-IMPORT-04',
+    'none',
+    'A file that is none of these ends in an error with a code, or says so row by row.',
+  ],
+]);
