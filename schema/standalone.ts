@@ -1,5 +1,6 @@
 import { _, type CodeKeywordDefinition, Name, stringify, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import equalModule from 'ajv/dist/runtime/equal.js';
 import ucs2length from 'ajv/dist/runtime/ucs2length.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import { split } from './split.ts';
@@ -7,12 +8,7 @@ import { split } from './split.ts';
 /** The text of a module that exports `compileSchema(schema)` as `validate`, and imports nothing. Throws likewise. */
 export function toStandaloneModule(schema: object): string {
   const ajv = openAjv();
-  const code = standalone
-    .default(ajv, ajv.compile(split(schema)))
-    .replaceAll('require("ajv/dist/runtime/ucs2length").default', String(ucs2length.default));
-  const [asked] = /require\([^)]*\)/.exec(code) ?? [];
-  if (asked !== undefined) throw new Error(`a validator asks for ${asked}, which is nowhere when it runs`);
-  return code;
+  return withoutImports(standalone.default(ajv, ajv.compile(split(schema))));
 }
 
 /**
@@ -21,6 +17,26 @@ export function toStandaloneModule(schema: object): string {
  */
 export function compileSchema(schema: object): ValidateFunction {
   return openAjv().compile(split(schema));
+}
+
+/**
+ * The text of a module that exports as `validate` whether a value is a JSON Schema of 2020-12, as ajv itself finds where formats are
+ * ignored, and imports nothing.
+ */
+export function toMetaSchemaModule(): string {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, code: { source: true, esm: true } });
+  const validate = ajv.getSchema('https://json-schema.org/draft/2020-12/schema');
+  if (validate === undefined) throw new Error('ajv does not bring the meta-schema of 2020-12');
+  return withoutImports(standalone.default(ajv, validate));
+}
+
+function withoutImports(code: string): string {
+  const inlined = code
+    .replaceAll('require("ajv/dist/runtime/ucs2length").default', String(ucs2length.default))
+    .replaceAll('require("ajv/dist/runtime/equal").default', `(${String(equalModule.default)})`);
+  const [asked] = /require\([^)]*\)/.exec(inlined) ?? [];
+  if (asked !== undefined) throw new Error(`a validator asks for ${asked}, which is nowhere when it runs`);
+  return inlined;
 }
 
 function openAjv(): Ajv2020 {

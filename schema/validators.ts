@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { schemaOf } from '../src/checks/params.ts';
+import { schemaOf } from '../src/checks/check-schema.ts';
 import { checks } from '../src/checks/registry.ts';
 import { mockSchema } from '../src/config/mock-responses.ts';
 import { runtimeSchema } from '../src/config/schema/schema.ts';
@@ -8,8 +8,9 @@ import { foreignDialects } from '../src/dialects/registry.ts';
 import { eventSchemas } from '../src/hooks/event-schema.ts';
 import { pipelineSchema } from '../src/pipeline/file/schema.ts';
 import { suiteSchema } from '../src/suite/schema/suite-schema.ts';
+import { metaSchemaName } from '../src/yaml/meta-schema.ts';
 import { fingerprint, nameOf } from '../src/yaml/validator.ts';
-import { toStandaloneModule } from './standalone.ts';
+import { toMetaSchemaModule, toStandaloneModule } from './standalone.ts';
 
 /** Every JSON Schema of src that values are checked against. */
 const schemas: readonly object[] = [
@@ -33,6 +34,7 @@ const files = new Map(
     return name === digest ? [whole] : [whole, [`${digest}.js`, `export { validate } from './${name}.js';\n`]];
   }),
 );
+files.set(`${metaSchemaName}.js`, toMetaSchemaModule());
 for (const [file, code] of files) {
   const draft = join(folder, `${file}.${process.pid}`);
   writeFileSync(draft, code);

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { stateFolderOf } from '../config/build/state-store.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import { findExecutable } from '../files/executable.ts';
 import { holds } from '../files/holds.ts';
@@ -9,7 +10,10 @@ import type { BubblewrapSandbox, RefusedSandbox, Sandbox } from './sandbox.ts';
 
 /** What a sandbox is resolved with. */
 export interface SandboxContext {
-  readonly config: Pick<RuntimeConfig, 'file' | 'folder' | 'sandboxes' | 'stateStore' | 'providers'>;
+  readonly config: Pick<
+    RuntimeConfig,
+    'file' | 'overlays' | 'folder' | 'sandboxes' | 'stateStore' | 'providers'
+  >;
   readonly host: HostEnv;
   /** Where the process starts. */
   readonly cwd: string;
@@ -99,7 +103,11 @@ function implicitPaths({ config, host, cwd, variables }: SandboxContext): string
   const named = Object.values(variables).filter((value) => isAbsolute(value) && existsSync(value));
   const shown = [config.folder, cwd, ...named].filter((path) => !isTooBroad(path, host['HOME']));
   // Not even where the folder may be written: what it says decides what runs without a sandbox.
-  return [...new Set([...shown, ...(isTooBroad(config.folder, host['HOME']) ? [] : [resolve(config.file)])])];
+  return [...new Set([...shown, ...(isTooBroad(config.folder, host['HOME']) ? [] : configFiles(config))])];
+}
+
+function configFiles({ file, overlays = [] }: SandboxContext['config']): string[] {
+  return [file, ...overlays].map((each) => resolve(each));
 }
 
 const sharedFolders = [
@@ -128,12 +136,8 @@ function hiddenPaths({ folder, stateStore, providers }: SandboxContext['config']
   const credentials = providers.flatMap(({ credential: { file } }) =>
     file === undefined ? [] : [resolve(folder, file)],
   );
-  return [...stateFolders(stateStore), ...credentials];
-}
-
-function stateFolders(store: RuntimeConfig['stateStore']): string[] {
-  if (store.type === 'postgres') return [store.folder];
-  return store.type === 'sqlite' ? [dirname(store.file)] : [];
+  const state = stateFolderOf(stateStore);
+  return [...(state === undefined ? [] : [state]), ...credentials];
 }
 
 /** The sandbox, in which a folder of the hook’s own may be written. */

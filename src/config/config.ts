@@ -18,6 +18,8 @@ export interface ApprovalRule {
   readonly when?: string;
   /** The message for the person; may contain `${…}` over `args`. */
   readonly message?: string;
+  /** Who may decide, by name; absent: whoever has a name. Never empty. */
+  readonly by?: readonly string[];
   /** How long a decision may take, from the moment that the call is pending; absent: for ever. */
   readonly expiresMs?: number;
 }
@@ -69,11 +71,28 @@ export interface ProviderConfig {
   /** US dollars per 1,000 tokens. */
   readonly pricing?: { readonly input: number; readonly output: number };
   readonly requestTimeoutMs?: number;
+  readonly rateLimit?: RateLimit;
   /** Settings of one kind of provider, as the file has them. */
   readonly additionalConfig: Readonly<Record<string, unknown>>;
   /** Why this provider must not be used: the file asks for something unsupported. */
   readonly refused?: string;
   readonly position: SourceLocation;
+}
+
+/** A Restate server that calls workers; its addresses have no slash at their ends. */
+export interface RestateConfig {
+  readonly url: string;
+  readonly adminUrl: string;
+  /** Where the server reaches workers; null: where they listen. */
+  readonly serviceUrl: string | null;
+  readonly listen: string;
+}
+
+/** What a provider may be asked for; absent: as much as is wanted. */
+export interface RateLimit {
+  readonly requestsPerMinute?: number;
+  /** Of requests and answers together. */
+  readonly tokensPerMinute?: number;
 }
 
 /** Where approvals and runs are kept. */
@@ -82,7 +101,13 @@ export type StateStoreConfig =
   /** Absolute path of the database. */
   | { readonly type: 'sqlite'; readonly file: string }
   /** A Postgres database, whose address an environment variable has; `folder` is for what is this machine's own. */
-  | { readonly type: 'postgres'; readonly urlEnv: string; readonly folder: string }
+  | {
+      readonly type: 'postgres';
+      readonly urlEnv: string;
+      readonly folder: string;
+      /** Who brings runs to workers, in the place of a queue in the database. */
+      readonly restate?: RestateConfig;
+    }
   /** A declared store that is not supported: whatever needs the store fails with this reason. */
   | { readonly type: 'refused'; readonly reason: string };
 
@@ -104,6 +129,18 @@ export interface HookConfig {
   readonly mode: HookMode;
   /** It declares that it never replaces a part of an event; absent: it may. */
   readonly modifies?: false;
+  /** Absent: it hears of every event of its phases. */
+  readonly match?: HookMatch;
+}
+
+/** Which events of its phases a hook hears of: all that is said must hold. Names may have `*` and `?`. */
+export interface HookMatch {
+  readonly tools?: readonly string[];
+  /** Ids of providers. */
+  readonly providers?: readonly string[];
+  readonly models?: readonly string[];
+  /** A CEL expression over `event`, a whole `${…}`; a failed evaluation counts as true. */
+  readonly when?: string;
 }
 
 export interface LoggingConfig {
@@ -124,6 +161,16 @@ export interface DefaultsConfig {
   readonly limits?: ProcessLimits;
   readonly nice?: number;
   readonly onFailure?: 'deny';
+}
+
+/** What a config has of the environment, beside what its entries name. */
+export interface ConfigEnvironment {
+  /** The variables of `spec.env_file`; those of the process win. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** The absolute path of that file. */
+  readonly file?: string;
+  /** What was filled into values, and nobody may be shown. */
+  readonly secrets: readonly string[];
 }
 
 /** One RuntimeConfig file, read and checked. */
@@ -152,4 +199,8 @@ export interface RuntimeConfig {
   readonly stateStore: StateStoreConfig;
   readonly gateway: GatewayConfig;
   readonly logging: LoggingConfig;
+  /** Absent: the file uses nothing of the environment by itself. */
+  readonly environment?: ConfigEnvironment;
+  /** The files that were laid over it, in this order; absent: none. */
+  readonly overlays?: readonly string[];
 }

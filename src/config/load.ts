@@ -1,11 +1,14 @@
 import { dirname, resolve } from 'node:path';
 import { RuntimeError } from '../errors.ts';
-import { readDocument } from '../yaml/document.ts';
 import type { Problem } from '../yaml/problem.ts';
 import { sortProblems } from '../yaml/problem.ts';
 import { buildConfig } from './build/build.ts';
 import type { RuntimeConfig } from './config.ts';
+import type { Variables } from './environment/fill.ts';
+import { hideFilled } from './environment/hide.ts';
+import { readEnvironment } from './environment/read.ts';
 import { readForeignHooks } from './foreign/read.ts';
+import { readConfigDocument } from './overlay/read.ts';
 import { validate } from './validate.ts';
 
 export interface LoadedConfig {
@@ -18,6 +21,10 @@ export interface LoadedConfig {
 export interface LoadOptions {
   /** Whether what can never be used, such as a script that cannot run, is an error of the file, instead of a call that will fail. */
   readonly refusesUnusable?: boolean;
+  /** What `${env:NAME}` stands for. Default: nothing is set. */
+  readonly env?: Variables;
+  /** Files that are laid over the first, in this order: what they say wins. */
+  readonly overlays?: readonly string[];
 }
 
 /**
@@ -27,20 +34,28 @@ export interface LoadOptions {
 export function loadConfig(
   file: string,
   searchPath: string,
-  { refusesUnusable = false }: LoadOptions = {},
+  { refusesUnusable = false, env = {}, overlays = [] }: LoadOptions = {},
 ): LoadedConfig {
   const folder = dirname(resolve(file));
-  const document = readDocument(file);
+  const written = readConfigDocument(file, overlays);
+  const environment = readEnvironment(written, folder, env);
+  const { document } = environment.filled;
   const surroundings = { folder, searchPath, refusesUnusable };
   const foreign = readForeignHooks(document, surroundings);
-  const problems = sortProblems([...validate(document, surroundings), ...foreign.problems]);
-  const isValid = problems.every(({ severity }) => severity !== 'error');
-  return { config: isValid ? buildConfig(document, folder, foreign) : undefined, problems };
+  const found = [...validate(document, surroundings, written), ...foreign.problems];
+  const problems = sortProblems([...environment.problems, ...found.filter(environment.isOwn)]).map(
+    hideFilled(environment.filled),
+  );
+  if (problems.some(({ severity }) => severity === 'error')) return { config: undefined, problems };
+  const config = buildConfig(document, folder, foreign);
+  const { used } = environment;
+  const more = { ...(used && { environment: used }), ...(overlays.length > 0 && { overlays }) };
+  return { config: { ...config, ...more }, problems };
 }
 
 /** Like `loadConfig`, for callers that cannot go on without: throws CONFIG_INVALID with `details.problems`. */
-export function requireConfig(file: string, searchPath: string): RuntimeConfig {
-  const { config, problems } = loadConfig(file, searchPath);
+export function requireConfig(file: string, searchPath: string, options: LoadOptions = {}): RuntimeConfig {
+  const { config, problems } = loadConfig(file, searchPath, options);
   if (config) return config;
   const errors = problems.filter(({ severity }) => severity === 'error');
   throw new RuntimeError('CONFIG_INVALID', summarize(file, errors), { details: { problems } });

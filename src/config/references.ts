@@ -7,6 +7,7 @@ import { choiceAt, entriesAt, type MappingEntry, nonEmptyTextAt, textAt, valueAt
 import { suggest } from '../yaml/suggest.ts';
 import { checkApprovals } from './build/approval.ts';
 import { checkGateway } from './build/gateway-check.ts';
+import { checkMatches } from './build/match.ts';
 import { checkProviders } from './build/providers.ts';
 import { findNul, findSchemaFault, findWrongMode, schemaKeys } from './build/refused.ts';
 import { checkStateStore } from './build/state-store.ts';
@@ -54,6 +55,7 @@ export function checkReferences(document: YamlDocument, tolerant: boolean): Prob
     ...checkSelectors(document),
     ...checkProviders(document, toleratedSeverity),
     ...checkApprovals(document),
+    ...checkMatches(document),
     ...checkStateStore(document),
     ...checkGateway(document),
     ...entriesAt(document, ['spec', 'tools']).flatMap((tool) => checkTool(document, tool, toleratedSeverity)),

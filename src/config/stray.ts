@@ -8,16 +8,21 @@ import { type ExecEntry, execEntries } from './references.ts';
 
 /**
  * A report for each value of a RuntimeConfig with `${…}` where no variable is expanded. In arguments, which
- * may be code of another language, it is always a warning.
+ * may be code of another language, it is always a warning. `document` is as the file has it; `strip` takes out of a text what is
+ * filled in.
  */
-export function findUnfilledVariables(document: YamlDocument, unusable: 'error' | 'warning'): Finding[] {
+export function findUnfilledVariables(
+  document: YamlDocument,
+  unusable: 'error' | 'warning',
+  strip: (text: string) => string = (text) => text,
+): Finding[] {
   const owned = execEntries(document).flatMap((entry) => textsOfEntry(document, entry));
   const others = ['providers', 'imports'].flatMap((key) => itemsAt(document, ['spec', key]));
   const declared = [...others, ['spec', 'state_store']].flatMap((path) =>
     textsAt(document, path, [[...path, 'additional_config']]),
   );
   return [...owned, ...declared].flatMap(({ path, text }): Finding[] => {
-    const expression = findExpressionIn(text);
+    const expression = findExpressionIn(strip(text));
     if (expression === undefined) return [];
     const isArgument = isAt(path, 'spec.tools.*.exec.args.*', 'spec.evals.*.args.*', 'spec.hooks.*.args.*');
     const message = `\`${expression}\` is not filled in here; it is taken as it stands`;

@@ -6,6 +6,7 @@ import { valueAt } from '../yaml/read.ts';
 import { findViolations, type Violation } from '../yaml/violation.ts';
 import { checkProviderTypes } from './build/providers.ts';
 import { type CommandLookup, checkCommands } from './command/commands.ts';
+import { withoutReferences } from './environment/reference.ts';
 import { checkForeignEntries } from './foreign/entries.ts';
 import { checkReferences } from './references.ts';
 import { locateFinding } from './report.ts';
@@ -15,8 +16,8 @@ import { tolerate } from './tolerate.ts';
 import { findUnused } from './unused.ts';
 import { wordViolation } from './words.ts';
 
-/** All problems of a RuntimeConfig document, in file order. */
-export function validate(document: YamlDocument, lookup: CommandLookup): Problem[] {
+/** All problems of a RuntimeConfig document, in file order; `written` is what it was before variables were filled in. */
+export function validate(document: YamlDocument, lookup: CommandLookup, written = document): Problem[] {
   const tolerant = valueAt(document, ['apiVersion']) === promptkitVersion;
   const documentProblems = document.problems.map((problem) =>
     tolerant && problem === document.secondDocument ? asWarning(problem) : problem,
@@ -25,7 +26,10 @@ export function validate(document: YamlDocument, lookup: CommandLookup): Problem
   const violations = findViolations(document.value, runtimeSchema);
   // An unusable entry does not keep the rest from opening, but the file does not validate.
   const unusable = lookup.refusesUnusable && !tolerant ? 'error' : 'warning';
-  const uses = [...checkProviderTypes(document, unusable), ...findUnfilledVariables(document, unusable)];
+  const uses = [
+    ...checkProviderTypes(document, unusable),
+    ...findUnfilledVariables(written, unusable, tolerant ? undefined : withoutReferences),
+  ];
   return sortProblems([
     ...documentProblems,
     ...violations.flatMap((violation) => toProblems(document, violation, tolerant)),

@@ -95,9 +95,10 @@ const durationKeys = [
   'spec.gateway.audit.head.every',
 ];
 
-/** Whether the key guards a tool (`approval`, `idempotent`) or a gateway: its violations are always errors. */
+/** Whether the key guards a tool (`approval`, `idempotent`), says what a hook judges (`match`), or belongs to a gateway: its violations are always errors. */
 function isGuard(path: Violation['path']): boolean {
   if (path[0] === 'spec' && path[1] === 'gateway') return true;
+  if (path[0] === 'spec' && path[1] === 'hooks' && path[3] === 'match') return true;
   return path[0] === 'spec' && path[1] === 'tools' && (path[3] === 'approval' || path[3] === 'idempotent');
 }
 

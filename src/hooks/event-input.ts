@@ -9,6 +9,7 @@ import {
 } from '../contract/hook.ts';
 import type { ProviderRequest, ProviderResponse } from '../contract/provider.ts';
 import { RuntimeError } from '../errors.ts';
+import { asText } from '../json/as-text.ts';
 import { isTooDeep, MAX_JSON_DEPTH } from '../json/depth.ts';
 import { isObject } from '../json/json.ts';
 import { eventShapes } from './event-schema.ts';
@@ -38,7 +39,7 @@ export function readEvent(loose: EventInput): NativeEvent {
   const phase = loose.phase ?? (hook === 'eval' ? 'scored' : undefined);
   const phases: readonly string[] | undefined = Object.hasOwn(phasesOf, hook) ? phasesOf[hook] : undefined;
   if (phases === undefined) {
-    throw invalid(`there is no hook type "${String(hook)}"; there are ${Object.keys(phasesOf).join(', ')}`);
+    throw invalid(`there is no hook type "${asText(hook)}"; there are ${Object.keys(phasesOf).join(', ')}`);
   }
   if (phase === undefined || !phases.includes(phase)) {
     throw invalid(`a ${hook} hook has no phase "${phase ?? ''}"; it has ${phases.join(', ')}`);

@@ -4,6 +4,7 @@ import type { HookContext } from '../contract/turn.ts';
 import type { Timing } from '../time/stopwatch.ts';
 import type { Group } from './group.ts';
 import type { EventCheck } from './hook-chain.ts';
+import type { EventMatch } from './match.ts';
 import type { ObserverQueue } from './observer-queue.ts';
 
 /** A native hook as one link of the chain. */
@@ -12,6 +13,8 @@ export interface NativeLink {
   readonly dialect: string;
   readonly kind: HookKind;
   readonly phases: readonly Phase[];
+  /** Which events of these it hears of; absent: all. */
+  readonly matches?: EventMatch | undefined;
   readonly listener: FilterLink['listener'] | FollowerLink['listener'];
 }
 

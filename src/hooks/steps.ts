@@ -51,9 +51,9 @@ function planSteps(links: readonly Link[], phase: EventPhase): readonly Step[] {
   return steps;
 }
 
-/** Whether the hook is declared for the kind and phase of the event. */
+/** Whether the hook is declared for the kind and phase of the event, and its entry does not leave the event out. */
 export function handles(link: NativeLink, event: HookEvent): event is NativeEvent {
-  return link.kind === event.hook && hasPhase(link, event.phase);
+  return link.kind === event.hook && hasPhase(link, event.phase) && link.matches?.(event) !== false;
 }
 
 function hasPhase({ kind, phases }: NativeLink, phase: EventPhase): boolean {

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../errors.ts';
+import { decodePercent } from '../text/decode-percent.ts';
 
 /**
  * The URL and headers for fetch; the endpoint's own headers replace the default ones. Throws CONFIG_INVALID.
@@ -34,16 +35,8 @@ interface RequestTarget {
 
 /** Fetch refuses a URL with credentials. Source: RFC 7617. */
 function basicAuthorization(username: string, password: string): string {
-  const pair = `${decode(username)}:${decode(password)}`;
+  const pair = `${decodePercent(username)}:${decodePercent(password)}`;
   return `Basic ${Buffer.from(pair).toString('base64')}`;
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 /** The platform's own error shows the value, which may be a secret. */

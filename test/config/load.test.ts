@@ -44,7 +44,8 @@ describe('a file as PromptKit documents them', () => {
     const toolHint =
       'has no exec binding: it is listed, and a call of it fails | Add `exec: {command: …}` to make it run.';
     expect(loadConfig(file, searchPath).problems.map(line)).toEqual([
-      'warning 19:7 providers[0].rate_limit: is accepted and not used',
+      'warning 19:20 providers[0].rate_limit.rps: is accepted and not used',
+      'warning 19:28 providers[0].rate_limit.burst: is accepted and not used',
       'warning 21:7 providers[0].stream_idle_timeout: is accepted and not used',
       'warning 22:7 providers[0].http_transport: is accepted and not used',
       'warning 23:7 providers[0].capabilities: is accepted and not used',

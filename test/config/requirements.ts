@@ -8,7 +8,7 @@ export const loading = section('promptkit.md §9', [
     'All problems of a file are told at once, each as FILE:LINE:COL, with a hint where one helps.',
   ],
   ['PK-9-02', 'none', 'Merge keys work, and a JSON file loads.'],
-  ['PK-9-03', 'none', 'Variables in a file are not expanded.'],
+  ['PK-9-03', 'none', 'Variables in a v1alpha1 file are not expanded.'],
   ['PK-9-04', 'none', 'A v1alpha1 file with every key of PromptKit loads without an error.'],
   ['PK-9-05', 'none', 'Problems are worded as PromptKit words them, without its prefix.'],
 ]);
@@ -100,4 +100,50 @@ export const nativeKeys = section('config.md', [
   ['DS-KEYS-04', 'server', '`instances` is the number of processes of one server entry.'],
   ['DS-KEYS-05', 'server', '`warm` starts a server when the runtime opens.'],
   ['DS-KEYS-06', 'none', '`spec.defaults` holds where an entry says nothing, and an entry wins over it.'],
+]);
+
+/** What a RuntimeConfig has of the environment. */
+export const environment = section('environment.md', [
+  [
+    'DS-ENV-01',
+    'none',
+    '`${env:NAME}` and `${env:NAME:-default}` are filled into values of a signalbox/v1 RuntimeConfig.',
+  ],
+  ['DS-ENV-02', 'none', 'A value that must be a number or a boolean becomes one; any other is text.'],
+  [
+    'DS-ENV-03',
+    'none',
+    'A variable that is not set, without a default, is an error in its place, with the next step.',
+  ],
+  ['DS-ENV-04', 'none', 'What a variable holds is never filled in or evaluated again.'],
+  [
+    'DS-ENV-05',
+    'none',
+    'Code of other programs, settings of other systems’ hooks and JSON Schemas are left as they stand.',
+  ],
+  ['DS-ENV-06', 'none', 'In expressions and commands with placeholders a reference is an error.'],
+  ['DS-ENV-07', 'none', 'What a variable holds stands in no problem of the file.'],
+  [
+    'DS-ENV-08',
+    'none',
+    'What a variable holds is a secret wherever Signalbox shows something, unless `public_env` names it.',
+  ],
+  ['DS-ENV-09', 'none', 'Variables of `env_file` count where the environment has none of the name.'],
+  ['DS-ENV-10', 'none', 'An `env_file` that cannot be read is an error.'],
+  [
+    'DS-OVERLAY-01',
+    'none',
+    'Of several config files the later wins, key by key, and provider by provider by their ids.',
+  ],
+  [
+    'DS-OVERLAY-02',
+    'none',
+    'In a later file null takes a key away, and new entries stand behind those of the first.',
+  ],
+  [
+    'DS-OVERLAY-03',
+    'none',
+    'Each problem of several config files is told at the file and line that it comes from.',
+  ],
+  ['DS-OVERLAY-04', 'none', 'Where each value comes from is told without the value.'],
 ]);

@@ -67,4 +67,11 @@ export const hookDesign = section('hooks.md', [
   ],
   ['DS-HOOK-09', 'both', 'A filter with `modifies: false` that answers with `replace` denies.'],
   ['DS-HOOK-05', 'both', 'close() waits for what observers are still owed, up to their timeout.'],
+  ['DS-HOOK-10', 'none', 'No process starts for an event that the `match` of a hook leaves out.'],
+  ['DS-HOOK-11', 'none', 'Where a `match` cannot be told, the hook hears of the event.'],
+  [
+    'DS-HOOK-12',
+    'none',
+    'A `match` that says what its kind of hook has not, or does not compile, is an error.',
+  ],
 ]);

@@ -12,10 +12,11 @@ export function readApproval(document: YamlDocument, path: Path): ApprovalRule |
   const rule = valueAt(document, [...path, 'approval']);
   if (rule === 'required') return {};
   if (!isObject(rule)) return undefined;
-  const { when, message, expires } = rule;
+  const { when, message, expires, by } = rule;
   return omitUndefined({
     when: typeof when === 'string' ? when : undefined,
     message: typeof message === 'string' ? message : undefined,
+    by: Array.isArray(by) ? by.map(String) : undefined,
     expiresMs: typeof expires === 'string' ? parseDuration(expires) : undefined,
   });
 }

@@ -25,9 +25,11 @@ import type {
 import { foreignAt } from '../foreign/entries.ts';
 import { readSandboxes } from '../sandbox/read.ts';
 import { nativeVersion, promptkitVersion } from '../schema/schema.ts';
+import { readScript } from '../script/read.ts';
 import { readApproval } from './approval.ts';
 import { readDefaults, readExec } from './exec.ts';
 import { readGateway } from './gateway.ts';
+import { readMatch } from './match.ts';
 import { readProviders } from './providers.ts';
 import { findSchemaFault, whyRefused, whyToolRefused } from './refused.ts';
 import { readStateStore } from './state-store.ts';
@@ -108,7 +110,10 @@ function readSchema(document: YamlDocument, path: Path): ToolConfig['inputSchema
 function readEval(document: YamlDocument, name: string, path: Path): EvalConfig {
   return {
     name,
-    exec: readExec(document, path, { refused: whyRefused(document, path) }),
+    exec: {
+      ...readExec(document, path, { refused: whyRefused(document, path) }),
+      ...readScript(document, path),
+    },
     ...omitUndefined({ batch: integerAt(document, [...path, 'batch']) }),
   };
 }
@@ -121,6 +126,7 @@ function readHook(document: YamlDocument, name: string, path: Path): Omit<HookCo
     hook,
     phases: readPhases(document, [...path, 'phases'], phasesOf[hook]),
     mode: readMode(document, [...path, 'mode'], hook),
+    ...omitUndefined({ match: readMatch(document, path) }),
     ...(valueAt(document, [...path, 'modifies']) === false && { modifies: false }),
   };
 }

@@ -14,7 +14,7 @@ import {
   valueAt,
 } from '../../yaml/read.ts';
 import { suggest } from '../../yaml/suggest.ts';
-import type { ProviderConfig } from '../config.ts';
+import type { ProviderConfig, RateLimit } from '../config.ts';
 import { parseDuration } from '../duration.ts';
 import { checkMock } from '../mock-responses.ts';
 import { providerTypes } from '../provider-types.ts';
@@ -49,6 +49,7 @@ function readProvider(document: YamlDocument, path: Path): ProviderConfig {
     }),
     ...omitUndefined({
       pricing: readPricing(document, at('pricing')),
+      rateLimit: readRateLimit(document, at('rate_limit')),
       requestTimeoutMs: readTimeout(document, at('request_timeout')),
       refused: whyProviderRefused(document, path),
     }),
@@ -66,6 +67,14 @@ function readPricing(document: YamlDocument, path: Path): ProviderConfig['pricin
   const input = numberAt(document, [...path, 'input_cost_per_1k']);
   const output = numberAt(document, [...path, 'output_cost_per_1k']);
   return input === undefined && output === undefined ? undefined : { input: input ?? 0, output: output ?? 0 };
+}
+
+function readRateLimit(document: YamlDocument, path: Path): RateLimit | undefined {
+  const limit = omitUndefined({
+    requestsPerMinute: integerAt(document, [...path, 'requests_per_minute']),
+    tokensPerMinute: integerAt(document, [...path, 'tokens_per_minute']),
+  });
+  return Object.keys(limit).length === 0 ? undefined : limit;
 }
 
 function readTimeout(document: YamlDocument, path: Path): number | undefined {

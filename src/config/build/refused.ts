@@ -2,10 +2,14 @@ import { isObject } from '../../json/json.ts';
 import { compileDataSchema } from '../../yaml/data-schema.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import { itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
+import { scriptLanguages } from '../script/programs.ts';
+import { findScriptAt } from '../script/read.ts';
 
-/** Why the entry at `path`, which has a `command`, must never start; undefined when it may. */
+/** Why the entry at `path`, which has a `command` or a script, must never start; undefined when it may. */
 export function whyRefused(document: YamlDocument, path: Path): string | undefined {
-  if (nonEmptyTextAt(document, [...path, 'command']) === undefined) return 'its command is empty';
+  const isScript = path[1] === 'evals' && findScriptAt(document, path) !== undefined;
+  if (!isScript && nonEmptyTextAt(document, [...path, 'command']) === undefined)
+    return 'its command is empty';
   return findNul(document, path) === undefined ? undefined : 'a NUL character stands in it';
 }
 
@@ -56,6 +60,7 @@ function compileFault(schema: Readonly<Record<string, unknown>>): string | undef
 /** The first text of an entry with a NUL character, which no program can be given. */
 export function findNul(document: YamlDocument, path: Path): Path | undefined {
   const lists = ['args', 'env'].flatMap((key) => itemsAt(document, [...path, key]));
-  const texts = [[...path, 'command'], [...path, 'cwd'], ...lists];
+  const scripts = scriptLanguages.map((language) => [...path, 'script', language]);
+  const texts = [[...path, 'command'], [...path, 'cwd'], ...lists, ...scripts];
   return texts.find((text) => textAt(document, text)?.includes('\0'));
 }

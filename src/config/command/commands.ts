@@ -13,6 +13,8 @@ import { foreignAt } from '../foreign/entries.ts';
 import { type ExecEntry, execEntries } from '../references.ts';
 import { locateFinding } from '../report.ts';
 import { findSandbox } from '../sandbox/read.ts';
+import { scriptPrograms } from '../script/programs.ts';
+import { findScriptAt } from '../script/read.ts';
 
 /** Where commands are looked for. */
 export interface CommandLookup {
@@ -60,8 +62,9 @@ function checkEntry(
   const dir = [...path, ...folderKey];
   const cwdPath = valueAt(document, dir) === undefined ? [...path, 'cwd'] : dir;
   const cwd = resolve(folder, nonEmptyTextAt(document, cwdPath) ?? '.');
-  const commandPath = [...path, 'command'];
-  const command = textAt(document, commandPath) ?? '';
+  const script = findScriptAt(document, path);
+  const commandPath = script?.path ?? [...path, 'command'];
+  const command = script ? scriptPrograms[script.language].command : (textAt(document, commandPath) ?? '');
   const ownPath = pathVariableAt(document, path) ?? searchPath;
   const unstartable = whyNotStarted(command, { folder, cwd, searchPath: ownPath });
   if (unstartable) return [{ path: commandPath, ...unstartable }];

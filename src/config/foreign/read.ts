@@ -1,9 +1,9 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { foreignDialects } from '../../dialects/registry.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
 import type { Problem, SourceLocation } from '../../yaml/problem.ts';
 import { readDefaults } from '../build/exec.ts';
-import { readStateStore } from '../build/state-store.ts';
+import { readStateStore, stateFolderOf } from '../build/state-store.ts';
 import type { ForeignHookConfig, ImportConfig } from '../config.ts';
 import { readImports } from '../import/imports.ts';
 import { readForeignEntries } from './entries.ts';
@@ -21,7 +21,7 @@ export function readForeignHooks(
   { folder, searchPath }: { readonly folder: string; readonly searchPath: string },
 ): ForeignHooks {
   const store = readStateStore(document, folder);
-  const stateFolder = store.type === 'sqlite' ? dirname(store.file) : join(folder, '.signalbox');
+  const stateFolder = stateFolderOf(store) ?? join(folder, '.signalbox');
   const context = { folder, searchPath, stateFolder, defaults: readDefaults(document) };
   const { hooks, imports, problems } = readImports(document, context);
   const foreign = [...readForeignEntries(document, context), ...hooks];

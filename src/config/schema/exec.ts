@@ -198,14 +198,37 @@ const execSchema = {
   allOf: runtimeRules,
 } as const;
 
+/** As long as an argument may be. */
+const scriptText = { type: 'string', pattern: '\\S', maxLength: 100_000 } as const;
+
+const scriptRule = {
+  if: { required: ['script'] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { properties: { command: false, args: false, runtime: { enum: ['exec', 'server'] } } },
+  else: { required: ['command'] },
+} as const;
+
 /** Cases in one request: what a process reads at once, and what is lost at once when it fails. */
 const largestBatch = 1000;
 
 /** An entry of `spec.evals`. */
 export const evalSchema = {
   ...execSchema,
+  required: [],
   properties: {
     ...execProperties,
+    script: {
+      type: 'object',
+      description:
+        'In the place of `command`: code that scores `content`, with `params` and `context`, by a number from 0 to 1, true or false. An expression, or a function’s body with `return`. It runs in a process like any other eval.',
+      additionalProperties: false,
+      minProperties: 1,
+      maxProperties: 1,
+      properties: {
+        python: { ...scriptText, description: 'Python, run by python3.' },
+        javascript: { ...scriptText, description: 'JavaScript, run by node.' },
+      },
+    },
     batch: {
       ...count,
       maximum: largestBatch,
@@ -213,6 +236,7 @@ export const evalSchema = {
         'Cases that a suite sends in one request at most; the program answers {"results": […]}, see docs/protocols/promptkit.md. Default: 1, each in a request of its own form.',
     },
   },
+  allOf: [...runtimeRules, scriptRule],
 } as const;
 
 export const toolExecSchema = {

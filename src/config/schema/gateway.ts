@@ -39,7 +39,7 @@ const limitsSchema = {
 const auditSchema = {
   type: ['object', 'null'],
   description:
-    'A row for each call in audit.db beside the state store; nothing is kept without this section.',
+    'A row for each call in audit.db beside the state store, or in its database; nothing is kept without this section.',
   additionalProperties: false,
   properties: {
     required: {
@@ -51,7 +51,7 @@ const auditSchema = {
       type: 'string',
       minLength: 1,
       description:
-        'The environment variable that holds the private Ed25519 key (PEM) which signs. Default: audit.key beside audit.db, made when it is missing.',
+        'The environment variable that holds the private Ed25519 key (PEM) which signs. Default: audit.key beside audit.db, made when it is missing, or one in the database.',
     },
     keep: { ...duration, description: 'How long rows are kept. Default: 30d.' },
     head: {

@@ -61,6 +61,8 @@ const dialectRules = foreignNames.map((dialect): object => {
 const nativeRule = {
   if: isOneOf(foreignNames),
   else: { required: ['command', 'hook'], properties: Object.fromEntries(withoutBlocks) },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { properties: { match: false } },
 };
 
 /** The dialects whose processes always stay. */
@@ -70,6 +72,30 @@ const serverDialects = foreignNames.filter((name) => foreignDialects[name].entry
 function remarksOn(key: string): string[] {
   return foreignNames.flatMap((name) => foreignDialects[name].entry.hookRemarks?.[key] ?? []);
 }
+
+const names = {
+  type: 'array',
+  minItems: 1,
+  items: { type: 'string', minLength: 1 },
+} as const;
+
+const matchSchema = {
+  type: 'object',
+  description:
+    'Which events of its phases a native hook hears of; no process starts for others. All that is said must hold. Default: every event.',
+  additionalProperties: false,
+  minProperties: 1,
+  properties: {
+    tools: { ...names, description: 'Names of tools; `*` stands for any characters, `?` for one.' },
+    providers: { ...names, description: 'Ids of providers; likewise.' },
+    models: { ...names, description: 'Names of models; likewise.' },
+    when: {
+      type: 'string',
+      description:
+        'An expression over `event`, such as ${event.request.args.amount > 100}. Where it fails, the hook is asked.',
+    },
+  },
+} as const;
 
 export const hookSchema = {
   type: 'object',
@@ -105,6 +131,7 @@ export const hookSchema = {
       description:
         'false: the filter never answers with `replace`, so it is asked together with those beside it that never do. One that does so nevertheless denies. Default: true.',
     },
+    match: matchSchema,
     ...blocks,
   },
   allOf: [

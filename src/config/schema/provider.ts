@@ -10,7 +10,6 @@ export const unusedProviderKeys = [
   'voice',
   'sample_rate',
   'audio_files',
-  'rate_limit',
   'pricing_correct_at',
   'include_raw_output',
   'capabilities',
@@ -70,6 +69,22 @@ export const providerSchema = {
       type: 'string',
       pattern: durationPattern,
       description: 'Longest duration of a request, such as 90s or 1m30s.',
+    },
+    rate_limit: {
+      type: 'object',
+      description: 'How much the API is asked for, by all processes that share a state store in Postgres.',
+      additionalProperties: false,
+      properties: {
+        rps: { description: 'PromptKit’s rps. Not used.' },
+        burst: { description: 'PromptKit’s burst. Not used.' },
+        requests_per_minute: { type: 'integer', minimum: 1, description: 'Calls, retries among them.' },
+        tokens_per_minute: {
+          type: 'integer',
+          minimum: 1,
+          description:
+            'Tokens of requests and answers together: estimated before a call, and settled by its usage.',
+        },
+      },
     },
     additional_config: {
       type: 'object',

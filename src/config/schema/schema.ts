@@ -90,6 +90,17 @@ const specSchema = {
     state_store: stateStoreSchema,
     gateway: gatewaySchema,
     logging: loggingSchema,
+    env_file: {
+      type: ['string', 'null'],
+      description:
+        'A file of NAME=value lines, relative to this file’s folder. Its variables count where the environment has none of the name.',
+    },
+    public_env: {
+      type: ['array', 'null'],
+      items: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*$' },
+      description:
+        'Variables named in ${env:NAME} whose values may be shown in logs and reports. Default: each is a secret.',
+    },
     concurrency: {
       type: 'integer',
       minimum: 1,

@@ -16,6 +16,14 @@ const approvalSchema = {
         'Approval is needed where this `${…}` over `args` is true, or cannot be evaluated. Default: every time.',
     },
     message: { type: 'string', description: 'What the person is told; may hold `${…}` over `args`.' },
+    by: {
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      items: { type: 'string', pattern: '\\S' },
+      description:
+        'Who may decide, as `--by` names them: about every call of the tool that waits, whoever has asked. Default: whoever has a name.',
+    },
     expires: {
       type: 'string',
       pattern: durationPattern,

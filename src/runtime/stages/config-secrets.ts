@@ -6,7 +6,7 @@ import { secretsOfHeaders } from '../../provider/open/secret-headers.ts';
 
 /**
  * The secrets of a config: environment values that its entries forward, literals with names of credentials,
- * and keys and secret headers of its providers. A key in a file is added by the code that reads it.
+ * keys and secret headers of its providers, and what was filled into its values. A key in a file is added by the code that reads it.
  */
 export function secretsOf(config: RuntimeConfig, host: HostEnv): string[] {
   const entries = [...config.tools, ...config.evals, ...config.hooks].flatMap(({ exec }) => exec?.env ?? []);
@@ -22,6 +22,7 @@ export function secretsOf(config: RuntimeConfig, host: HostEnv): string[] {
     ...config.providers.flatMap((provider) => secretsOfProvider(provider, host)),
     ...secretOfAudit(config, host),
     ...secretsOfStore(config, host),
+    ...(config.environment?.secrets ?? []),
   ];
 }
 
@@ -36,20 +37,10 @@ function secretOfAudit({ gateway }: RuntimeConfig, host: HostEnv): string[] {
   return [(name === undefined ? undefined : host[name]) ?? ''].filter(({ length }) => length >= SHORTEST);
 }
 
-/** The address of a state store, and the password in it. */
+/** The address of a state store; the password in it is a secret as that of any address. */
 function secretsOfStore({ stateStore }: RuntimeConfig, host: HostEnv): string[] {
   if (stateStore.type !== 'postgres' || !Object.hasOwn(host, stateStore.urlEnv)) return [];
-  const address = host[stateStore.urlEnv] ?? '';
-  const password = URL.parse(address)?.password ?? '';
-  return [address, password, decodeLeniently(password)].filter(({ length }) => length >= SHORTEST);
-}
-
-function decodeLeniently(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return [host[stateStore.urlEnv] ?? ''].filter(({ length }) => length >= SHORTEST);
 }
 
 function secretsOfProvider({ credential, headers }: ProviderConfig, host: HostEnv): string[] {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type HostEnv, hostEnv } from '../../binding/env.ts';
+import { environmentOf, type HostEnv, hostEnv } from '../../binding/env.ts';
 import type { ForeignName, RuntimeConfig } from '../../config/config.ts';
 import { loadConfig, requireConfig } from '../../config/load.ts';
 import type { RuntimeEvent } from '../../contract/event.ts';
@@ -32,12 +32,19 @@ export async function loadRuntime(
   askPlugins: AskPlugins = withPlugins,
 ): Promise<LoadedRuntime> {
   requirePlatform();
-  const host = options.env ?? hostEnv();
+  const env = options.env ?? hostEnv();
   // In the background: what killed processes left must not delay the start, and most commands are over by then.
   setTimeout(() => void sweepLeftBehind(), SWEEP_AFTER_MS).unref();
   const path = file instanceof URL ? fileURLToPath(file) : file;
-  const searchPath = host['PATH'] ?? '';
-  const { config: declared = requireConfig(path, searchPath), problems } = loadConfig(path, searchPath);
+  const searchPath = env['PATH'] ?? '';
+  const { overlays = [] } = options;
+  const read = { env, overlays };
+  const { config: declared = requireConfig(path, searchPath, read), problems } = loadConfig(
+    path,
+    searchPath,
+    read,
+  );
+  const host = environmentOf(declared, env);
   const launch = await lazyLauncher(options.launcher ?? 'auto');
   if (declared.sandboxes.some(({ mode }) => mode !== 'direct')) {
     const { requireSandboxes } = await import('./sandboxes.ts');

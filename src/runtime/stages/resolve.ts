@@ -1,3 +1,4 @@
+import type { Binding } from '../../binding/binding.ts';
 import type { HostEnv } from '../../binding/env.ts';
 import { type ResolvedEntry, resolveExec, resolveHook } from '../../binding/resolve.ts';
 import { resolveForeign } from '../../binding/resolve-foreign.ts';
@@ -46,4 +47,10 @@ export function resolveEntries(config: RuntimeConfig, host: HostEnv) {
   // For the scrubber and for warnings about missing environment names.
   const all: readonly SecretHolder[] = [...nativeEntries, ...foreignHooks];
   return { tools, evals, hooks, foreign, all };
+}
+
+/** What the entries start. */
+export function bindingsOf({ tools, evals, hooks, foreign }: Entries): readonly Binding[] {
+  const all = [...tools, ...evals, ...hooks, ...foreign];
+  return all.flatMap(({ resolved }) => (resolved?.binding === undefined ? [] : [resolved.binding]));
 }

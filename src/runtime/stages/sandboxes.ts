@@ -1,5 +1,5 @@
-import { dirname } from 'node:path';
 import type { HostEnv } from '../../binding/env.ts';
+import { stateFolderOf } from '../../config/build/state-store.ts';
 import type { RuntimeConfig } from '../../config/config.ts';
 import { summarize } from '../../config/load.ts';
 import { RuntimeError } from '../../errors.ts';
@@ -19,10 +19,10 @@ export async function requireSandboxes(
   const problems = await findMissingBackends(config, host, launch);
   if (problems.length > 0)
     throw new RuntimeError('CONFIG_INVALID', summarize(config.file, problems), { details: { problems } });
-  const { stateStore } = config;
-  if (stateStore.type !== 'sqlite' && stateStore.type !== 'postgres') return;
+  const folder = stateFolderOf(config.stateStore);
+  if (folder === undefined) return;
   try {
-    makeFolder(stateStore.type === 'sqlite' ? dirname(stateStore.file) : stateStore.folder);
+    makeFolder(folder);
   } catch {
     // Whoever needs the store is told.
   }

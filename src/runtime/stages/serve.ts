@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { identityOf } from '../../config/overlay/identity.ts';
 import type { Emit } from '../../contract/event.ts';
 import { scrubError, scrubMessages } from '../../contract/scrub.ts';
 import { toRuntimeError } from '../../errors.ts';
@@ -14,14 +14,20 @@ import { callEval } from '../eval-call.ts';
 import { fireEvent } from '../fire-event.ts';
 import { type LazyGateway, lazyGateway } from '../gateway/lazy-gateway.ts';
 import type { Lazy, LazyStore } from '../lazy-store.ts';
+import type { BuildOf } from '../worker/build.ts';
+import type { LazyDispatcher } from '../worker/lazy-dispatcher.ts';
 import type { LoadedRuntime } from './load.ts';
+import type { Rates } from './rates.ts';
 import type { WiredRuntime } from './wire.ts';
 
 interface ServeContext {
+  readonly rates: Rates;
   readonly emit: Emit;
   /** Aborted, with RUNTIME_CLOSED, when the runtime is closed. */
   readonly closed: AbortSignal;
   readonly store: LazyStore;
+  readonly dispatcher: LazyDispatcher;
+  readonly buildOf: BuildOf;
   readonly results: Lazy<ResultStore>;
 }
 
@@ -37,7 +43,7 @@ export type ServedRuntime = Omit<Runtime, 'close' | typeof Symbol.asyncDispose> 
 export function serveRuntime(
   loaded: LoadedRuntime,
   wired: WiredRuntime,
-  { emit, closed, store, results }: ServeContext,
+  { emit, closed, store, results, rates, dispatcher, buildOf }: ServeContext,
 ): ServedRuntime {
   const { config, scrubber, host } = loaded;
   const { tools, evals, services, cassette, links, concurrency } = wired;
@@ -45,7 +51,10 @@ export function serveRuntime(
   const isDurable = config.stateStore.type !== 'memory';
   const runs = once(async () => {
     requireOpen();
-    return (await import('../runs-api.ts')).openRunsApi({ config, store, services, requireOpen });
+    return (await import('../runs-api.ts')).openRunsApi({
+      ...{ config, store, services, requireOpen, dispatcher, buildOf, emit },
+      suites: async () => (await suites.open()).shared,
+    });
   });
   const suites = once(async () => {
     requireOpen();
@@ -53,7 +62,7 @@ export function serveRuntime(
       ...{ config, links, check: wired.checkArgs, services, env: host, replay: wired.replay, scrubber },
       ...{ results: results.open, isRecording: wired.isRecording, misses: () => cassette?.misses() ?? 0 },
       findRecordingFault: async () => await cassette?.findRecordingFault(),
-      ...{ concurrency, batchSizeOf: wired.batchSizeOf, requireOpen },
+      ...{ concurrency, batchSizeOf: wired.batchSizeOf, requireOpen, announce: dispatcher.announce, buildOf },
     });
   });
   /** The method of an open runtime, with what it throws and the failure messages of its document scrubbed. */
@@ -75,22 +84,26 @@ export function serveRuntime(
     requireOpen();
     const gateway = lazyGateway(() => {
       requireOpen();
-      return { config, links, tools, store, env: host, scrubber, emit };
+      return { config, links, tools, store, env: host, scrubber, rates, emit };
     }, options);
     gateways.push(gateway);
     return gateway;
   };
-  const direct = { store, config: resolve(config.file), emit, isDurable };
+  const direct = { store, config: identityOf(config), emit, buildOf, isDurable };
   const find = (name: string) => tools.get(name);
   return {
     file: config.file,
+    overlays: config.overlays ?? [],
     name: config.name,
     isDurable,
     logFormat: config.logging.format,
     run: runs.method((api) => api.run),
+    worker: runs.method((api) => api.worker),
+    workers: { list: runs.method((api) => api.workers.list) },
     runs: {
       list: runs.method((api) => api.runs.list),
       show: runs.method((api) => api.runs.show),
+      queue: runs.method((api) => api.runs.queue),
       resume: runs.method((api) => api.runs.resume),
       cancel: runs.method((api) => api.runs.cancel),
       prune: runs.method((api) => api.runs.prune),

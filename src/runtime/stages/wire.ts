@@ -8,6 +8,7 @@ import { openHookFiles, textsFolderOf } from '../hook-files.ts';
 import { openServices } from '../services.ts';
 import { createWiring } from '../wiring.ts';
 import type { LoadedRuntime } from './load.ts';
+import type { Rates } from './rates.ts';
 import type { Entries } from './resolve.ts';
 
 /** What is called through a runtime. */
@@ -19,6 +20,7 @@ interface WireContext {
   /** Aborted, with RUNTIME_CLOSED, when the runtime is closed. */
   readonly closed: AbortSignal;
   readonly options: RuntimeOptions;
+  readonly rates: Rates;
   /** In place of the one that the options ask for. */
   readonly cassette?: Cassette | undefined;
 }
@@ -30,7 +32,7 @@ const IN_FLIGHT_MB = 256;
 export async function wireRuntime(
   loaded: LoadedRuntime,
   entries: Entries,
-  { emit, closed, options, cassette: given }: WireContext,
+  { emit, closed, options, rates, cassette: given }: WireContext,
 ) {
   const { config, host, launch, scrubber } = loaded;
   const cassette = given ?? (await openRuntimeCassette(loaded, entries, { emit, options }));
@@ -71,7 +73,7 @@ export async function wireRuntime(
   const { record = options.cassette?.record, replay = options.cassette?.replay } = options;
   const services = openServices({
     ...{ config, tools, evals, batches, links, emit, env: host },
-    ...{ record, replay, cassette, scrubber, requireOpen: () => closed.throwIfAborted() },
+    ...{ record, replay, cassette, scrubber, rates, requireOpen: () => closed.throwIfAborted() },
   });
   /** What is wrong with arguments that a filter has changed. */
   const checkArgs = (changed: HookEvent) =>

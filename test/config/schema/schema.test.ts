@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { runtimeSchema, schemas } from '../../../src/config/schema/schema.ts';
 import { isObject } from '../../../src/json/json.ts';
-import { told } from '../told.ts';
+import { told, write } from '../told.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -32,6 +32,9 @@ describe('the published schemas', () => {
 describe('runtime.yaml.example', () => {
   const text = readFileSync(join(root, 'runtime.yaml.example'), 'utf8');
   const switchedOn = text.replaceAll(/^(\s*)#(?=[\w$])/gm, '$1');
+
+  // What `env_file` names.
+  write('.env', '');
 
   test('names every key of the schema', () => {
     const keys = [...new Set(propertiesOf(runtimeSchema).map(({ key }) => key))];

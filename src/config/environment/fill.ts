@@ -1,0 +1,170 @@
+import { isObject } from '../../json/json.ts';
+import type { Path, YamlDocument } from '../../yaml/document.ts';
+import type { Finding } from '../../yaml/finding.ts';
+import { itemsAt, textAt } from '../../yaml/read.ts';
+import { typesAt } from '../../yaml/schema-path.ts';
+import { suggest } from '../../yaml/suggest.ts';
+import { runtimeSchema } from '../schema/schema.ts';
+import { treatmentAt } from './places.ts';
+import { type Reference, splitText } from './reference.ts';
+
+/** Environment variables by name. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** A value of the file that variables were filled into. */
+interface FilledValue {
+  readonly path: Path;
+  /** The variables that its text names, in order. */
+  readonly names: readonly string[];
+  /** As the schema check sees it, before it is made a number or a boolean. */
+  readonly text: string;
+}
+
+/** A document with its references filled in. */
+export interface FilledDocument {
+  readonly document: YamlDocument;
+  readonly findings: readonly Finding[];
+  readonly filled: readonly FilledValue[];
+  /** The values of variables that nobody may be shown, by the variable's name. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+/**
+ * Fills `${env:NAME}` and `${env:NAME:-default}` into the texts of a RuntimeConfig document. What a variable holds is text for
+ * good: no reference, expression or placeholder in it counts. A whole text that must be a number or a boolean by the schema
+ * becomes one. Each variable is a secret, unless `spec.public_env` names it.
+ */
+export function fillDocument(document: YamlDocument, variables: Variables): FilledDocument {
+  const fill = new Fill(document, variables);
+  const value = fill.tree(document.value, [], 'filled');
+  const texts = new Map(fill.filled.map(({ path, text }) => [keyOf(path), text]));
+  const sourceOf = (path: Path) => texts.get(keyOf(path)) ?? document.sourceOf(path);
+  const isUnchanged = fill.filled.length === 0;
+  return {
+    document: isUnchanged ? document : { ...document, value, sourceOf },
+    findings: [...fill.findings, ...findUnusedPublic(document, fill.names)],
+    filled: fill.filled,
+    secrets: fill.secrets,
+  };
+}
+
+class Fill {
+  readonly findings: Finding[] = [];
+  readonly filled: FilledValue[] = [];
+  readonly secrets = new Map<string, string>();
+  /** Of every variable that the file refers to. */
+  readonly names = new Set<string>();
+  readonly #document: YamlDocument;
+  readonly #variables: Variables;
+  readonly #public: ReadonlySet<string>;
+
+  constructor(document: YamlDocument, variables: Variables) {
+    this.#document = document;
+    this.#variables = variables;
+    this.#public = new Set(publicNames(document).map(({ name }) => name));
+  }
+
+  /** The value with its texts filled in; the very same where there is nothing to fill in. */
+  tree(value: unknown, path: Path, above: 'filled' | 'refused'): unknown {
+    if (typeof value === 'string') return value.includes('${env:') ? this.#text(value, path, above) : value;
+    if (!Array.isArray(value) && !isObject(value)) return value;
+    const entries = Object.entries(value).map(([key, member]) => {
+      const inner = [...path, Array.isArray(value) ? Number(key) : key];
+      const treatment =
+        above === 'refused' ? above : treatmentAt(this.#document, inner, (text) => this.#quietly(text));
+      return [key, treatment === 'left' ? member : this.tree(member, inner, treatment)] as const;
+    });
+    if (entries.every(([key, member]) => member === Reflect.get(value, key))) return value;
+    return Array.isArray(value) ? entries.map(([, member]) => member) : Object.fromEntries(entries);
+  }
+
+  #text(text: string, path: Path, treatment: 'filled' | 'refused'): unknown {
+    const parts = splitText(text);
+    if (treatment === 'refused') {
+      if (parts.every((part) => typeof part === 'string')) return text;
+      const message = 'no variable is filled in here: what it holds would be read as part of the text';
+      this.findings.push({ path, message, hint: 'Write the value itself.' });
+      return text;
+    }
+    const before = this.findings.length;
+    const names: string[] = [];
+    const filled = parts.map((part) => {
+      if (typeof part === 'string') return part;
+      if ('broken' in part) return this.#refuse(path, part.broken);
+      names.push(part.name);
+      return this.#valueOf(part, path);
+    });
+    // The reference is left in its place, so that nothing else is taken for the value.
+    if (this.findings.length > before) return text;
+    const result = filled.join('');
+    this.filled.push({ path, names, text: result });
+    return parts.length === 1 && names.length === 1 ? coerce(result, path) : result;
+  }
+
+  #quietly(text: string): string {
+    return splitText(text)
+      .map((part) => {
+        if (typeof part === 'string') return part;
+        return 'broken' in part ? part.broken : (this.#read(part) ?? '');
+      })
+      .join('');
+  }
+
+  /** What a reference stands for, as a shell reads it: a default is for what is empty, too. */
+  #read({ name, fallback }: Reference): string | undefined {
+    const value = Object.hasOwn(this.#variables, name) ? this.#variables[name] : undefined;
+    return value === '' ? (fallback ?? '') : (value ?? fallback);
+  }
+
+  #refuse(path: Path, broken: string): string {
+    const message = `\`${broken}\` names no variable`;
+    const hint =
+      'Write `${env:NAME}` or `${env:NAME:-default}`; `$${env:` stands for the characters themselves.';
+    this.findings.push({ path, message, hint });
+    return broken;
+  }
+
+  #valueOf(reference: Reference, path: Path): string {
+    const { name, fallback } = reference;
+    this.names.add(name);
+    const value = this.#read(reference);
+    if (value !== undefined) {
+      if (value !== fallback && !this.#public.has(name)) this.secrets.set(name, value);
+      return value;
+    }
+    const { hint: near } = suggest(name, Object.keys(this.#variables));
+    const next = `Set it, name a file that does in \`spec.env_file\`, or write a default: \`\${env:${name}:-…}\`.`;
+    const hint = near === undefined ? next : `${next} Or ${near}`;
+    this.findings.push({ path, message: `the environment variable ${name} is not set`, hint });
+    return '';
+  }
+}
+
+/** The number or boolean that a text is, where the schema takes no text. */
+function coerce(text: string, path: Path): unknown {
+  const types = typesAt(path, runtimeSchema);
+  if (types.size === 0 || types.has('string')) return text;
+  if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  const isNumber = types.has('number') || types.has('integer');
+  return isNumber && /^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$/.test(text) ? Number(text) : text;
+}
+
+function publicNames(document: YamlDocument): { readonly name: string; readonly path: Path }[] {
+  return itemsAt(document, ['spec', 'public_env']).map((path) => ({
+    name: textAt(document, path) ?? '',
+    path,
+  }));
+}
+
+function findUnusedPublic(document: YamlDocument, used: ReadonlySet<string>): Finding[] {
+  return publicNames(document)
+    .filter(({ name }) => !used.has(name))
+    .map(({ name, path }) => {
+      const message = `the file has no \`\${env:${name}}\``;
+      return { severity: 'warning', path, message, ...suggest(name, [...used]) };
+    });
+}
+
+function keyOf(path: Path): string {
+  return JSON.stringify(path);
+}

@@ -1,0 +1,110 @@
+/** Languages of inline evals. */
+export const scriptLanguages = ['python', 'javascript'] as const;
+export type ScriptLanguage = (typeof scriptLanguages)[number];
+
+/** The interpreter, and the arguments before the script and where it stands. */
+interface ScriptProgram {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/*
+ * Each reads requests as any eval does, `once` or as a server of JSON-RPC: `content`, `params` and `context` are what the request
+ * has, and what the script prints goes to stderr, so that it cannot answer in the place of its value. A script that is no
+ * expression is the body of a function.
+ */
+
+const python = `
+import json, sys
+code, place, mode = sys.argv[1:4]
+out, sys.stdout = sys.stdout, sys.stderr
+names = "content, params, context"
+def compiled():
+    try:
+        return eval(compile("lambda " + names + ": (" + code + "\\n)", place, "eval"))
+    except SyntaxError:
+        scope = {}
+        body = "".join("    " + line + "\\n" for line in code.splitlines())
+        exec(compile("def score(" + names + "):\\n" + body, place, "exec"), scope)
+        return scope["score"]
+def explain(problem):
+    return {"error": place + ": " + type(problem).__name__ + ": " + str(problem)}
+try:
+    function, broken = compiled(), None
+except Exception as problem:
+    function, broken = None, explain(problem)
+def judge(case):
+    if broken: return broken
+    try:
+        value = function(case.get("content", ""), case.get("params", {}), case.get("context", {}))
+        if isinstance(value, bool): value = int(value)
+        if isinstance(value, (int, float)): value = {"score": value}
+        if not isinstance(value, dict): raise TypeError("the script gave " + type(value).__name__ + ", not a number or a bool")
+        json.dumps(value)
+        return value
+    except BaseException as problem:
+        if isinstance(problem, KeyboardInterrupt): raise
+        return explain(problem)
+def reply(request):
+    return {"results": [judge(case) for case in request["batch"]]} if "batch" in request else judge(request)
+def write(value):
+    out.write(json.dumps(value) + "\\n"); out.flush()
+for stream in (sys.stdin, out): stream.reconfigure(encoding="utf-8", errors="surrogatepass")
+if mode == "server":
+    for line in sys.stdin:
+        try: request = json.loads(line)
+        except ValueError: continue
+        write({"jsonrpc": "2.0", "id": request.get("id"), "result": reply(request.get("params", {}))})
+else:
+    write(reply(json.load(sys.stdin)))
+`;
+
+const javascript = `
+const [code, place, mode] = process.argv.slice(1);
+console.log = console.info = console.debug = console.error;
+const write = (value) => new Promise((done) => process.stdout.write(JSON.stringify(value) + '\\n', done));
+const explain = (problem) => ({ error: place + ': ' + (problem instanceof Error ? problem.name + ': ' + problem.message : String(problem)) });
+const names = ['content', 'params', 'context'];
+let score, broken;
+try {
+  try { score = new Function(...names, 'return (' + code + '\\n)'); }
+  catch { score = new (async () => {}).constructor(...names, code); }
+} catch (problem) { broken = explain(problem); }
+const judge = async ({ content = '', params = {}, context = {} }) => {
+  if (broken) return broken;
+  try {
+    let value = await score(content, params, context);
+    if (typeof value === 'boolean') value = Number(value);
+    if (typeof value === 'number') value = { score: value };
+    if (value === null || typeof value !== 'object') throw new TypeError('the script gave ' + String(value) + ', not a number or a boolean');
+    if (typeof value.score === 'number' && !Number.isFinite(value.score)) throw new TypeError('the script gave ' + value.score);
+    JSON.stringify(value);
+    return value;
+  } catch (problem) { return explain(problem); }
+};
+const reply = async (request) => {
+  if (!request.batch) return judge(request);
+  const results = [];
+  for (const each of request.batch) results.push(await judge(each));
+  return { results };
+};
+const { createInterface } = require('node:readline');
+if (mode === 'server') {
+  createInterface({ input: process.stdin, crlfDelay: Infinity }).on('line', async (line) => {
+    let request;
+    try { request = JSON.parse(line); } catch { return; }
+    await write({ jsonrpc: '2.0', id: request.id, result: await reply(request.params ?? {}) });
+  });
+} else {
+  const chunks = [];
+  process.stdin.on('data', (chunk) => chunks.push(chunk)).on('end', async () => {
+    await write(await reply(JSON.parse(Buffer.concat(chunks).toString())));
+    process.exit(0);
+  });
+}
+`;
+
+export const scriptPrograms: Readonly<Record<ScriptLanguage, ScriptProgram>> = {
+  python: { command: 'python3', args: ['-c', python] },
+  javascript: { command: 'node', args: ['-e', javascript, '--'] },
+};

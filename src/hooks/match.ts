@@ -1,0 +1,49 @@
+import type { HookMatch } from '../config/config.ts';
+import { type HookEvent, type NativeEvent, phasesOf } from '../contract/hook.ts';
+import { compileExpressions } from '../expression/expression.ts';
+import { parseLossless, stringifyJson } from '../json/json.ts';
+import { matchesGlob } from '../text/glob.ts';
+
+/** Whether a hook has to hear of an event. Never throws: what cannot be told is heard, so that a filter judges it. */
+export type EventMatch = (event: HookEvent) => boolean;
+
+/** What an entry says of the events that its hook hears of; all that it says must hold. Throws ExpressionError. */
+export function compileMatch({ tools, providers, models, when }: HookMatch): EventMatch {
+  const condition = when === undefined ? undefined : compileExpressions(when, ['event']);
+  const isNamed = (event: NativeEvent): boolean => {
+    if (event.hook === 'tool') {
+      const { name, aliases = [] } = event.request;
+      return fits(tools, [name, ...aliases]);
+    }
+    if (event.hook !== 'provider') return true;
+    return fits(providers, [event.request.provider_id]) && fits(models, [event.request.model]);
+  };
+  return (event) => {
+    if (!isNative(event)) return true;
+    if (!isNamed(event)) return false;
+    if (condition === undefined) return true;
+    try {
+      // Only a plain false says that there is nothing to judge.
+      return condition.evaluate({ event: scopeOf(event) }) !== false;
+    } catch {
+      return true;
+    }
+  };
+}
+
+function fits(patterns: readonly string[] | undefined, names: readonly string[]): boolean {
+  return (
+    patterns === undefined || patterns.some((pattern) => names.some((name) => matchesGlob(pattern, name)))
+  );
+}
+
+function isNative(event: HookEvent): event is NativeEvent {
+  return nativePhases.has(event.phase) && event.hook !== 'turn';
+}
+
+const nativePhases: ReadonlySet<string> = new Set(Object.values(phasesOf).flat());
+
+/** The event as plain JSON, in which arguments keep the digits that they came with. */
+function scopeOf(event: NativeEvent): unknown {
+  return parseLossless(stringifyJson(event));
+}

@@ -1,0 +1,43 @@
+import type { ProviderConfig, RuntimeConfig } from '../../config/config.ts';
+import type { RateQueue } from '../../provider/rate/rate-queue.ts';
+import type { SharedWork } from '../../store/shared-work.ts';
+import type { LazyStore } from '../lazy-store.ts';
+
+/** What keeps the calls of a runtime, by whatever way they come, to the limits of their providers. */
+export interface Rates {
+  /** Undefined for a provider without a limit. */
+  of(provider: Pick<ProviderConfig, 'id'>): RateQueue | undefined;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Limits of this process alone, or those of all that share the store, which is opened with the first call. */
+export async function openRates(
+  { providers, stateStore }: Pick<RuntimeConfig, 'providers' | 'stateStore'>,
+  store: Pick<LazyStore, 'open'>,
+): Promise<Rates> {
+  const limited = providers.flatMap(({ id, rateLimit }) =>
+    rateLimit === undefined ? [] : [{ id, rateLimit }],
+  );
+  if (limited.length === 0) return { of: () => undefined, close: async () => {} };
+  const { createRateQueue } = await import('../../provider/rate/rate-queue.ts');
+  const { createLocalSupply } = await import('../../provider/rate/rate-supply.ts');
+  const shared = stateStore.type === 'postgres' ? await import('../../store/shared-rates.ts') : undefined;
+  const open = async (): Promise<SharedWork> => {
+    const { work, location } = await store.open();
+    if (work === undefined) throw new Error(`${location} is no store of many machines`);
+    return work;
+  };
+  const queues = new Map(
+    limited.map(({ id, rateLimit }) => {
+      const supply = shared?.createSharedSupply(id, rateLimit, open) ?? createLocalSupply(rateLimit);
+      return [id, createRateQueue(id, supply)];
+    }),
+  );
+  return {
+    of: ({ id }) => queues.get(id),
+    close: async () => {
+      await Promise.all([...queues.values()].map((queue) => queue.close()));
+    },
+  };
+}
