@@ -1,4 +1,5 @@
 import { type Answer, answers, type Verdict } from '../contract/hook.ts';
+import { asText } from '../json/as-text.ts';
 import { Json } from '../json/json.ts';
 import { elementsOf, membersOf } from '../json/scan.ts';
 import { mergeMetadata } from './metadata.ts';
@@ -123,7 +124,7 @@ function merge(values: readonly Json[], rule: Merge): Json {
     case 'shallow':
       return Json.from(Object.fromEntries(values.flatMap((value) => Object.entries(membersOf(value)))));
     case 'paragraphs':
-      return Json.from(values.map(({ value }) => String(value)).join('\n\n'));
+      return Json.from(values.map(({ value }) => asText(value)).join('\n\n'));
   }
 }
 

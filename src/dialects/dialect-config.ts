@@ -1,5 +1,6 @@
 import type { HookEvent } from '../contract/hook.ts';
 import type { ToolCall, ToolOutcome } from '../contract/tool.ts';
+import type { Inbound, InboundServer } from '../inbound/inbound.ts';
 import type { Json } from '../json/json.ts';
 import type { Path, YamlDocument } from '../yaml/document.ts';
 import type { Finding } from '../yaml/finding.ts';
@@ -27,6 +28,10 @@ export interface DialectConfig<Settings = unknown> {
   loadHooks(): Promise<ForeignDialect<Settings>>;
   /** Imports what its hooks are tried with, on first use. */
   loadTrial(): Promise<Trial<Settings>>;
+  /** Imports the side on which its system asks Signalbox, where it does, on first use. */
+  loadInbound?(): Promise<Inbound>;
+  /** The same where it keeps one process for all its events. */
+  loadInboundServer?(): Promise<InboundServer>;
   /** The members of its payloads whose values differ from run to run. */
   readonly volatileFields: VolatileFields;
 

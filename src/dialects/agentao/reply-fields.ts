@@ -1,3 +1,4 @@
+import { asText } from '../../json/as-text.ts';
 import { isObject, type Json } from '../../json/json.ts';
 import { elementsOf } from '../../json/scan.ts';
 import { type Body, excerpt, malformed, nonNull, objectAt, toBody } from '../body.ts';
@@ -58,7 +59,7 @@ function readRecords(body: Body): PrintedAttachment[] {
     if (typeof type === 'string' && recordTypes.includes(type)) {
       return [{ type, payload: objectAt(each, 'payload') }];
     }
-    throw malformed(`the reply has the unknown attachment_type ${excerpt(String(type))}`);
+    throw malformed(`the reply has the unknown attachment_type ${excerpt(asText(type))}`);
   });
 }
 

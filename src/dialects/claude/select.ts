@@ -1,4 +1,5 @@
 import { basename } from 'node:path/posix';
+import { asText } from '../../json/as-text.ts';
 import type { HookEntry, Question } from '../foreign-dialect.ts';
 import { valueAt } from '../payload.ts';
 import { conditionHolds } from './condition/condition.ts';
@@ -11,7 +12,7 @@ export function selects({ settings, cwd }: HookEntry<ClaudeSettings>, { point, p
   const { event, matcher, condition, projectDir } = settings;
   if (event !== point) return false;
   const key = eventRules[point]?.matcher;
-  const value = key === undefined ? undefined : String(valueAt(payload, key) ?? '');
+  const value = key === undefined ? undefined : asText(valueAt(payload, key) ?? '');
   const name = point === 'FileChanged' && value !== undefined ? basename(value) : value;
   if (name !== undefined && !matches(event, matcher, name)) return false;
   if (condition === undefined) return true;

@@ -1,6 +1,7 @@
 import type { HookEvent } from '../../contract/hook.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import type { HookContext } from '../../contract/turn.ts';
+import { asText } from '../../json/as-text.ts';
 import { isObject } from '../../json/json.ts';
 import type { Payload } from '../foreign-dialect.ts';
 import { toPlainValue, valueAt } from '../payload.ts';
@@ -119,7 +120,7 @@ function executionsOf(messages: readonly ChatMessage[]) {
   return messages.slice(start + 1).flatMap((message) => {
     const result = toPlainValue(message['tool_result']);
     if (!isObject(result)) return [];
-    const [name, error] = ['name', 'error'].map((key) => String(valueAt(result, key) ?? ''));
+    const [name, error] = ['name', 'error'].map((key) => asText(valueAt(result, key) ?? ''));
     return [{ name, success: error === '', error_summary: error, skill_names: [] }];
   });
 }

@@ -32,6 +32,7 @@ export const agentao: DialectConfig<AgentaoSettings> = {
   pointsAt,
   loadHooks: async () => (await import('../dialect.ts')).agentao,
   loadTrial: async () => (await import('../trial.ts')).trial,
+  loadInbound: async () => (await import('../inbound/inbound.ts')).inbound,
   volatileFields,
   entry: agentaoEntry,
   readEntry,

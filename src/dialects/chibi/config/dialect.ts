@@ -17,6 +17,7 @@ export const chibi: DialectConfig<ChibiSettings> = {
   pointsAt,
   loadHooks: async () => (await import('../dialect.ts')).chibi,
   loadTrial: async () => (await import('../trial.ts')).trial,
+  loadInbound: async () => (await import('../inbound/inbound.ts')).inbound,
   // The body of a tool's call is its arguments, and no point has anything that changes.
   volatileFields: {},
   entry: chibiEntry,

@@ -1,3 +1,4 @@
+import { asText } from '../../../json/as-text.ts';
 import type { Payload } from '../../foreign-dialect.ts';
 import { valueAt } from '../../payload.ts';
 import { matchesCommand } from './command.ts';
@@ -16,7 +17,7 @@ export interface CallContext {
 export function conditionHolds(condition: string, callContext: CallContext): boolean {
   const rule = parseRule(condition);
   if (rule === undefined) return true;
-  const name = String(valueAt(callContext.payload, 'tool_name') ?? '');
+  const name = asText(valueAt(callContext.payload, 'tool_name') ?? '');
   if (!isTool(rule.tool, name)) return false;
   const { pattern } = rule;
   return (

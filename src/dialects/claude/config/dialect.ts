@@ -37,6 +37,7 @@ export const claude: DialectConfig<ClaudeSettings> = {
   pointsAt,
   loadHooks: async () => (await import('../dialect.ts')).claude,
   loadTrial: async () => (await import('../trial.ts')).trial,
+  loadInbound: async () => (await import('../inbound/inbound.ts')).inbound,
   volatileFields,
   entry: claudeEntry,
   readEntry,

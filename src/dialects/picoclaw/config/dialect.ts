@@ -30,6 +30,7 @@ export const picoclaw: DialectConfig<PicoclawSettings> = {
   pointsAt,
   loadHooks: async () => (await import('../dialect.ts')).picoclaw,
   loadTrial: async () => (await import('../trial.ts')).trial,
+  loadInboundServer: async () => (await import('../inbound/server.ts')).inboundServer,
   volatileFields,
   entry: picoclawEntry,
   readEntry,

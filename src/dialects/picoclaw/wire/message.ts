@@ -1,4 +1,5 @@
 import type { ChatMessage } from '../../../contract/provider.ts';
+import { asText } from '../../../json/as-text.ts';
 import { isObject, Json } from '../../../json/json.ts';
 import { elementsOf, membersOf } from '../../../json/scan.ts';
 import { malformed, nonNull } from '../../body.ts';
@@ -30,7 +31,7 @@ export function toMessage(message: ChatMessage) {
     content: message.content,
     ...(typeof reasoning === 'string' && reasoning !== '' && { reasoning_content: reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
-    ...(isObject(result) && { tool_call_id: String(toPlainValue(result['id']) ?? '') }),
+    ...(isObject(result) && { tool_call_id: asText(toPlainValue(result['id']) ?? '') }),
   };
 }
 
@@ -89,9 +90,9 @@ export function toToolCalls(message: ChatMessage) {
     const { id, name, args } = membersOf(call);
     const text = typeof args?.value === 'string' ? args.value : (args?.text ?? '');
     return {
-      id: String(id?.value ?? ''),
+      id: asText(id?.value ?? ''),
       type: 'function',
-      function: { name: String(name?.value ?? ''), arguments: text },
+      function: { name: asText(name?.value ?? ''), arguments: text },
     };
   });
 }

@@ -1,0 +1,23 @@
+import { toShellLine } from '../../../inbound/shell-line.ts';
+
+/** The `hooks.json` of a plugin that runs a command at the moments of these phases. */
+export function settingsFor(words: readonly string[], phases: ReadonlySet<string>): string {
+  const rule = { type: 'command', command: toShellLine(words), timeout: TIMEOUT_SECONDS };
+  const hooks = Object.entries(moments).flatMap(([event, phase]) =>
+    phases.has(phase) ? [[event, [rule]] as const] : [],
+  );
+  return JSON.stringify({ hooks: Object.fromEntries(hooks) }, null, 2);
+}
+
+/** What takes longer goes on unjudged there: the hooks behind have limits of their own. */
+const TIMEOUT_SECONDS = 600;
+
+const moments: Readonly<Record<string, string>> = {
+  SessionStart: 'session session_start',
+  UserPromptSubmit: 'provider before_call',
+  PreToolUse: 'tool before_execution',
+  PostToolUse: 'tool after_execution',
+  PostToolUseFailure: 'tool after_execution',
+  Stop: 'provider after_call',
+  SessionEnd: 'session session_end',
+};

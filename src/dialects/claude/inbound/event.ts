@@ -1,0 +1,34 @@
+import type { InboundEvent, Told } from '../../../inbound/inbound.ts';
+import {
+  afterAnswer,
+  afterExecution,
+  beforeExecution,
+  beforePrompt,
+  contentOf,
+  ofSession,
+  textAt,
+} from '../../../inbound/native-event.ts';
+
+/** What native hooks are asked at an event; undefined at those where nothing of a model or a tool passes. */
+export function toInboundEvent(name: string, told: Told): InboundEvent | undefined {
+  return events[name]?.(told);
+}
+
+const answered = (told: Told) => afterAnswer('claude', textAt(told, 'last_assistant_message'));
+
+const events: Readonly<Record<string, (told: Told) => InboundEvent>> = {
+  PreToolUse: (told) => beforeExecution(callOf(told)),
+  PostToolUse: (told) =>
+    afterExecution(callOf(told), { content: contentOf(told['tool_response']) }, told['duration_ms']),
+  PostToolUseFailure: (told) =>
+    afterExecution(callOf(told), { error: textAt(told, 'error') }, told['duration_ms']),
+  UserPromptSubmit: (told) => beforePrompt('claude', textAt(told, 'prompt')),
+  Stop: answered,
+  SubagentStop: answered,
+  SessionStart: (told) => ofSession('session_start', textAt(told, 'session_id')),
+  SessionEnd: (told) => ofSession('session_end', textAt(told, 'session_id')),
+};
+
+function callOf(told: Told) {
+  return { name: told['tool_name'], args: told['tool_input'] ?? {}, call_id: textAt(told, 'tool_use_id') };
+}

@@ -1,0 +1,31 @@
+import { toShellLine } from '../../../inbound/shell-line.ts';
+
+/** The `hooks` of settings that run a command at the moments of these phases. */
+export function settingsFor(words: readonly string[], phases: ReadonlySet<string>): string {
+  // What fails to start or takes too long blocks, where the version knows the key; the hooks behind have limits of their own.
+  const handler = {
+    type: 'command',
+    command: toShellLine(words),
+    timeout: TIMEOUT_SECONDS,
+    onFailure: 'block',
+  };
+  const hooks = Object.entries(moments)
+    .filter(([, phase]) => phases.has(phase))
+    .map(([event]) => [event, [{ ...(hasTools.has(event) && { matcher: '*' }), hooks: [handler] }]]);
+  return JSON.stringify({ hooks: Object.fromEntries(hooks) }, null, 2);
+}
+
+const TIMEOUT_SECONDS = 600;
+
+const hasTools = new Set(['PreToolUse', 'PostToolUse', 'PostToolUseFailure']);
+
+const moments: Readonly<Record<string, string>> = {
+  SessionStart: 'session session_start',
+  UserPromptSubmit: 'provider before_call',
+  PreToolUse: 'tool before_execution',
+  PostToolUse: 'tool after_execution',
+  PostToolUseFailure: 'tool after_execution',
+  Stop: 'provider after_call',
+  SubagentStop: 'provider after_call',
+  SessionEnd: 'session session_end',
+};

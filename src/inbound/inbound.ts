@@ -1,0 +1,61 @@
+import type { DecisionDocument } from '../contract/document.ts';
+import type { RuntimeError } from '../errors.ts';
+
+/** An event of native hooks, as it is fired. */
+export interface InboundEvent {
+  readonly hook: 'provider' | 'tool' | 'session';
+  readonly phase: string;
+  readonly request?: unknown;
+  readonly response?: unknown;
+  readonly event?: unknown;
+}
+
+/** What an agent has written to stdin, one JSON object. */
+export type Told = Readonly<Record<string, unknown>>;
+
+/** What the agent reads of its hook. */
+export interface InboundReply {
+  readonly exitCode: 0 | 1 | 2;
+  /** One JSON document; undefined: nothing is printed. */
+  readonly document?: Readonly<Record<string, unknown>> | undefined;
+  /** One line for the agent or its user; empty for none. */
+  readonly stderr: string;
+}
+
+/** One event of an agent that has Signalbox for a hook. */
+export interface InboundQuestion {
+  /** What the hooks of the config are asked; undefined where there is nothing to judge. */
+  readonly event: InboundEvent | undefined;
+  toReply(decision: DecisionDocument): InboundReply;
+  /** Denies where the event can be denied: nothing passes because something here has failed. */
+  toFailure(error: RuntimeError): InboundReply;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Exported {
+  /**
+   * The text by which the system runs a command, whose words these are, at the moments of these phases, such as
+   * `tool before_execution`: a part of its settings, or a program.
+   */
+  settingsFor(words: readonly string[], phases: ReadonlySet<string>): string;
+}
+
+/** The side of a dialect on which its system asks Signalbox, rather than Signalbox its hooks: one process for each event. */
+export interface Inbound extends Exported {
+  /** Reads what the agent has told, also by its environment. Throws EVENT_INVALID. */
+  read(told: Told, env: Environment): InboundQuestion;
+  /** The answer to what could not be read: a denial. */
+  unreadable(error: RuntimeError): InboundReply;
+  /** What the hook says of itself when it is asked for its schema, where the system asks; undefined phases: all. */
+  describe?(phases: ReadonlySet<string> | undefined): Readonly<Record<string, unknown>>;
+}
+
+/** The same for a system that keeps one process, and sends it a line for each event. */
+export interface InboundServer extends Exported {
+  /** The answer to one message; undefined for one that needs none. Never rejects: what fails is a denial. */
+  answer(message: Told, ask: AskHooks): Promise<Told | undefined>;
+}
+
+/** Asks the hooks of the config. Rejects with any code, also that of a wait that was too long. */
+export type AskHooks = (event: InboundEvent) => Promise<DecisionDocument>;

@@ -1,0 +1,17 @@
+import type { DecisionDocument } from '../contract/document.ts';
+import { isObject } from '../json/json.ts';
+
+/** Who has not allowed it, and why, in one sentence for an agent's user. */
+export function reasonOf({ hook, reason, result, verdict }: DecisionDocument): string {
+  const by = hook === null ? 'a hook' : `"${hook}"`;
+  const said = reason === '' ? `${by} has not allowed it` : `${by}: ${reason}`;
+  // Nobody but the tool can give its result; what was answered in its place is told.
+  return verdict === 'respond' && typeof result === 'string' ? `${by} answers in its place: ${result}` : said;
+}
+
+/** The newest text as the hooks have changed it; undefined where they changed another part. */
+export function changedText({ replace }: DecisionDocument): string | undefined {
+  const messages: unknown = replace?.['messages'];
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : replace?.['message'];
+  return isObject(last) && typeof last['content'] === 'string' ? last['content'] : undefined;
+}
