@@ -21,7 +21,14 @@ const isBesideUs = (specifier: string) =>
   besideUs.some((name) => specifier === name || specifier.startsWith(`${name}/`));
 
 /** The library and the programs, by their names in dist/. */
-const entries = ['index.ts', 'surface/vitest/vitest.ts', 'surface/cli/main.ts', 'surface/pii/main.ts'];
+const guards = ['injection', 'links', 'secrets', 'topics'];
+const entries = [
+  'index.ts',
+  'surface/vitest/vitest.ts',
+  'surface/cli/main.ts',
+  'surface/pii/main.ts',
+  ...guards.map((name) => `surface/guards/${name}/main.ts`),
+];
 
 /** What is always loaded as a whole. */
 const roots = {
@@ -29,6 +36,7 @@ const roots = {
   cli: ['surface/cli/process/run.ts'],
   runtime: ['runtime/runtime.ts'],
   pii: ['surface/pii/program.ts'],
+  ...Object.fromEntries(guards.map((name) => [name, [`surface/guards/${name}/program.ts`]])),
 };
 
 export default defineConfig([

@@ -33,7 +33,7 @@ export default defineConfig({
     ],
     pool: 'forks',
     sequence: { sequencer: LongestFirst },
-    globalSetup: ['test/generate.ts'],
+    globalSetup: ['test/generate.ts', 'test/interpreters.ts'],
     setupFiles: ['test/setup.ts'],
     // Tests wait for processes more than they compute.
     maxWorkers: 4,

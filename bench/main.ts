@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { benchGuards } from './guards/report.ts';
 import { benchJson } from './json.ts';
 import { benches, chooseLines } from './lines/benches.ts';
 import { benchPii } from './pii.ts';
@@ -22,6 +23,7 @@ import { benchSuite } from './suite.ts';
 const reports: Readonly<Record<string, () => Promise<string>>> = {
   suite: benchSuite,
   pii: benchPii,
+  guards: benchGuards,
   json: benchJson,
 };
 const recordedFile = fileURLToPath(new URL('./recorded.json', import.meta.url));

@@ -7,8 +7,10 @@ const strata: readonly (readonly string[])[] = [
   ['json/', 'text/', 'files/', 'time/'],
   ['contract/'],
   ['pii/'],
+  ['guards/'],
   ['expression/'],
   ['yaml/'],
+  ['inbound/'],
   ['dialects/'],
   ['config/'],
   ['binding/'],
@@ -20,6 +22,7 @@ const strata: readonly (readonly string[])[] = [
   ['provider/'],
   ['checks/'],
   ['store/'],
+  ['dispatch/'],
   ['log/'],
   ['gateway/'],
   ['pipeline/'],
@@ -73,7 +76,7 @@ export const environmentIsReadOnce: Rule = (modules) =>
 
 export const programsAreFunctions: Rule = (modules) =>
   modules
-    .filter(({ file, usesProcess }) => usesProcess && /^surface\/(cli|pii)\//.test(file))
+    .filter(({ file, usesProcess }) => usesProcess && /^surface\/(cli|pii|guards)\//.test(file))
     .filter(({ file }) => !isProgram(file))
     .map(({ file }) => `${file} uses process; what it needs of it is a parameter of main()`);
 
@@ -121,6 +124,8 @@ const namesWithoutRules: readonly string[] = [
   'config/provider-types.ts',
   'provider/open/provider-kinds.ts',
   'surface/cli/show/serving.ts',
+  // Whom an attempt addresses.
+  'guards/injection/patterns.ts',
 ];
 
 /** A foreign dialect is a folder with a `config/`: all else asks the registry. */
@@ -182,8 +187,8 @@ function strangersIn(folder: string, modules: readonly Module[]): string[] {
 
 function isOpenToSurfaces(from: string, to: string): boolean {
   const own = from.split('/').slice(0, 2).join('/');
-  // signalbox-pii is a program of its own: what it does stands in pii/, and needs no runtime.
-  if (own === 'surface/pii' && to.startsWith('pii/')) return true;
+  // The ready guards are programs of their own: what they do stands in pii/ and guards/, and needs no runtime.
+  if (/^surface\/(pii|guards)$/.test(own) && /^(pii|guards)\//.test(to)) return true;
   if (to === 'errors.ts' || /^(runtime|contract|json|text|files)\//.test(to)) return true;
   return to.startsWith(`${own}/`) || to === own;
 }
@@ -194,5 +199,5 @@ function isEnvironmentReader(file: string): boolean {
 
 /** What hands the parts of its process to a function. */
 function isProgram(file: string): boolean {
-  return /^surface\/(cli\/(main\.ts|process\/)|pii\/main\.ts$)/.test(file);
+  return /^surface\/(cli\/(main\.ts|process\/)|(pii|guards\/\w+)\/main\.ts$)/.test(file);
 }

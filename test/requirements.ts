@@ -4,10 +4,15 @@ import * as config from './config/requirements.ts';
 import * as agentao from './dialects/agentao/requirements.ts';
 import * as chibi from './dialects/chibi/requirements.ts';
 import * as claude from './dialects/claude/requirements.ts';
+import * as inbound from './dialects/inbound-requirements.ts';
 import * as picoclaw from './dialects/picoclaw/requirements.ts';
 import * as promptkit from './dialects/promptkit/requirements.ts';
+import * as gateway from './gateway/requirements.ts';
+import * as guards from './guards/requirements.ts';
 import * as hooks from './hooks/requirements.ts';
 import * as pipeline from './pipeline/requirements.ts';
+import * as project from './project/requirements.ts';
+import * as provider from './provider/requirements.ts';
 import type { Requirement } from './requirements/requirement.ts';
 import * as runtime from './runtime/requirements.ts';
 import * as store from './store/requirements.ts';
@@ -16,6 +21,7 @@ import * as doctor from './surface/cli/doctor/requirements.ts';
 import * as commandLine from './surface/cli/requirements.ts';
 import * as toolCall from './tool-call/requirements.ts';
 import * as transport from './transport/requirements.ts';
+import * as workers from './workers/requirements.ts';
 
 /**
  * Every behaviour that the pages of docs/ promise to whoever writes a program or a file for Signalbox, one row each; the rows
@@ -28,16 +34,22 @@ export const requirements: readonly Requirement[] = [
   capability,
   toolCall,
   hooks,
+  guards,
+  gateway,
   checks,
+  provider,
   store,
+  workers,
   suite,
   config,
   pipeline,
   runtime,
+  project,
   commandLine,
   doctor,
   picoclaw,
   chibi,
   claude,
+  inbound,
   agentao,
 ].flatMap((area) => Object.values(area).flat());

@@ -24,6 +24,8 @@ export interface RuntimeOptions {
   readonly signal?: AbortSignal | undefined;
   /** The environment that processes are given parts of. Default: this process's own. */
   readonly env?: HostEnv | undefined;
+  /** Files that are laid over the config, in this order: what they say wins. */
+  readonly overlays?: readonly string[] | undefined;
   /** Processes at once, in the place of `spec.concurrency`. */
   readonly concurrency?: number | undefined;
   /** A file to which every exchange with a model is added. */
@@ -81,6 +83,8 @@ export interface SuiteRunOptions {
    * Resumes the run of that id, or with `true` the last unfinished run of the suite with the same options.
    */
   readonly resume?: true | string | undefined;
+  /** true: the cases are judged by workers of the state store, which must be in Postgres. */
+  readonly workers?: boolean | undefined;
   /** false: the run is kept nowhere, and cannot be resumed, shown or compared later. */
   readonly keep?: boolean | undefined;
   /** Reports the run. */

@@ -23,9 +23,11 @@ import type {
   SuiteRunOptions,
 } from './api-options.ts';
 import type { FetchOptions, Gateway, GatewayOptions } from './gateway/document.ts';
+import type { QueuedRun, Worker, WorkerInfo, WorkerOptions } from './worker/api.ts';
 
 export type * from './api-options.ts';
 export type * from './gateway/document.ts';
+export type * from './worker/api.ts';
 
 /** A run that is kept. */
 export interface SuiteRunInfo {
@@ -44,6 +46,8 @@ export interface SuiteRunInfo {
 /** An open runtime: the entries of one config file, ready to be called. Methods throw RuntimeError only. */
 export interface Runtime extends AsyncDisposable {
   readonly file: string;
+  /** The files that were laid over it, in this order. */
+  readonly overlays: readonly string[];
   /** What `spec.logging.format` says; undefined where it says nothing. */
   readonly logFormat: 'json' | 'text' | undefined;
   readonly name: string;
@@ -105,6 +109,15 @@ export interface Runtime extends AsyncDisposable {
    * text whose bytes are kept. Throws CONFIG_INVALID, FILE_UNREADABLE, INPUT_INVALID, STORE_FAILED, ABORTED.
    */
   run(pipeline: string | URL, input?: unknown, options?: RunOptions): Promise<RunDocument>;
+  /**
+   * Goes on with runs of the store from now on, in this process, until it is drained or the runtime closed. Throws STORE_FAILED,
+   * LISTEN_FAILED, and USAGE for a store of one machine.
+   */
+  worker(options?: WorkerOptions): Promise<Worker>;
+  readonly workers: {
+    /** Those of the last hour, the oldest first. Throws STORE_FAILED, and USAGE for a store of one machine. */
+    list(): Promise<WorkerInfo[]>;
+  };
   /** Runs in the state store. All throw STORE_FAILED, and RUN_UNKNOWN for an id that is not there. */
   readonly runs: {
     list(filter?: {
@@ -112,6 +125,11 @@ export interface Runtime extends AsyncDisposable {
       readonly limit?: number | undefined;
     }): Promise<RunInfo[]>;
     show(id: string): Promise<RunDetails>;
+    /**
+     * Keeps a run of a Pipeline file for a worker, and waits for nothing. Throws CONFIG_INVALID, FILE_UNREADABLE, INPUT_INVALID, and
+     * USAGE for a store of one machine.
+     */
+    queue(pipeline: string | URL, input?: unknown): Promise<QueuedRun>;
     /** Resumes a run that is pending or was cut off. Throws RUN_BUSY, CONFIG_INVALID, ABORTED. */
     resume(id: string, options?: RunOptions): Promise<RunDocument>;
     /** Throws RUN_ENDED. */

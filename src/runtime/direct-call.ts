@@ -12,12 +12,13 @@ import { callTool } from '../tool-call/call.ts';
 import { runCallLoop } from '../tool-call/call-loop.ts';
 import type { CallableTool } from '../tool-call/callable-tool.ts';
 import { prepareDecidedCall } from '../tool-call/decided-call.ts';
-import { requireDecider } from '../tool-call/decider.ts';
+import { requireDecider, whyNoApprover } from '../tool-call/decider.ts';
 import { type FinishedCallResult, toToolDocument } from '../tool-call/document.ts';
 import { type DecidedRecord, notifyPending } from '../tool-call/pending-call.ts';
 import { readArgs } from '../tool-call/tool-args.ts';
 import type { CallOptions } from './api.ts';
 import type { LazyStore } from './lazy-store.ts';
+import type { BuildOf } from './worker/build.ts';
 
 interface DirectCallContext {
   readonly tool: CallableTool;
@@ -25,6 +26,7 @@ interface DirectCallContext {
   /** The RuntimeConfig file, absolute. */
   readonly config: string;
   readonly emit: Emit;
+  readonly buildOf: BuildOf;
   /** Whether the store outlives the process; if not, questions of hooks without `approve` are denied. */
   readonly isDurable: boolean;
   /** The tool that a hook may rename the call to. */
@@ -66,7 +68,7 @@ export async function callDirectly(
       if (approve === undefined || pending === undefined) return undefined;
       // A tool that is pending again after an approval needs more than an approval.
       if (pending.previous !== null && pending.origin === 'tool') return undefined;
-      const decided = await askForApproval(pending, approve);
+      const decided = await askForApproval(pending, tool, approve);
       if (decided === undefined || 'ruling' in decided) return decided && [decided];
       approvalFailure = decided;
       return undefined;
@@ -105,6 +107,7 @@ function toDocument(
  */
 async function askForApproval(
   pending: PendingCall,
+  called: CallableTool,
   approve: NonNullable<CallOptions['approve']>,
 ): Promise<DecidedRecord | ToolFailed | undefined> {
   const { id, tool, callId, reason, message } = pending;
@@ -112,6 +115,8 @@ async function askForApproval(
     const approval: unknown = await approve({ id, tool, callId, reason, message });
     if (approval === undefined) return undefined;
     requireApprovalRecord(approval);
+    const refusal = whyNoApprover(called, approval.by);
+    if (refusal !== undefined) throw refusal;
     const decision = { kind: 'approved', args: null, by: approval.by, reason: approval.reason } as const;
     return { ...pending, id: approval.id, ruling: decision, decidedAt: Date.now() };
   } catch (error) {
@@ -133,13 +138,15 @@ function requireApprovalRecord(given: unknown): asserts given is Approval {
 }
 
 async function storeCall(
-  { tool, store, config, emit }: DirectCallContext,
+  { tool, store, config, emit, buildOf }: DirectCallContext,
   paused: PendingDirectCall,
   hookContext: HookContext,
 ): Promise<ToolDocument> {
   try {
     const { storePendingCall, toPendingOpened } = await loadRuns();
-    const record = await storePendingCall({ store: await store.open(), config }, tool, paused);
+    const opened = await store.open();
+    const build = opened.work && buildOf('');
+    const record = await storePendingCall({ store: opened, config, build }, tool, paused);
     emit(toPendingOpened(record));
     await notifyPending({ tool, callId: record.callId }, record, hookContext);
     const { id, runId, reason, message } = record;

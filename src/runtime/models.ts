@@ -15,6 +15,7 @@ import type { Provider } from '../provider/provider.ts';
 import { openCallRecorder } from '../provider/recording/call-recorder.ts';
 import { wrapModel } from '../provider/wrapped-model.ts';
 import { unknownName } from '../yaml/unknown-name.ts';
+import type { Rates } from './stages/rates.ts';
 
 export interface ModelsContext {
   readonly config: RuntimeConfig;
@@ -24,6 +25,7 @@ export interface ModelsContext {
   /** The cassette that records or replays model calls too. */
   readonly cassette?: Cassette | undefined;
   readonly scrubber?: Scrubber | undefined;
+  readonly rates: Rates;
   readonly fire: Fire;
 }
 
@@ -36,7 +38,7 @@ export interface Models {
 }
 
 export function openModels(parts: ModelsContext): Models {
-  const { config, env, record, replay, cassette, scrubber, fire } = parts;
+  const { config, env, record, replay, cassette, scrubber, rates, fire } = parts;
   const recorder = record === undefined ? undefined : openCallRecorder(record, cassette?.redact);
   const context = { env, folder: config.folder, recorder, replayContext: cassette, scrubber };
   const opened = new Map<string, Provider>();
@@ -49,6 +51,7 @@ export function openModels(parts: ModelsContext): Models {
       opened.get(key) ??
       openProvider(replaceMock(requested, env), {
         ...context,
+        rate: rates.of(declared),
         replay: cassette?.isLive(id) ? undefined : replay,
       });
     opened.set(key, provider);

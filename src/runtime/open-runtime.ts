@@ -1,5 +1,6 @@
 import type { Cassette } from '../cassette/cassette.ts';
 import { RuntimeError } from '../errors.ts';
+import type { Store } from '../store/store.ts';
 import { once } from '../time/once.ts';
 import type { Runtime, RuntimeOptions } from './api.ts';
 import { lazyResults, lazyStore } from './lazy-store.ts';
@@ -7,9 +8,12 @@ import { scrubbedStore } from './scrubbed-store.ts';
 import { openEvents } from './stages/events.ts';
 import { type LoadedRuntime, loadRuntime } from './stages/load.ts';
 import { addScrubber } from './stages/open-scrubbers.ts';
-import { type Entries, resolveEntries } from './stages/resolve.ts';
+import { openRates } from './stages/rates.ts';
+import { bindingsOf, type Entries, resolveEntries } from './stages/resolve.ts';
 import { serveRuntime } from './stages/serve.ts';
 import { wireRuntime } from './stages/wire.ts';
+import { createBuildOf } from './worker/build.ts';
+import { lazyDispatcher } from './worker/lazy-dispatcher.ts';
 
 /**
  * Opens a RuntimeConfig file. Starts only servers with `warm: true`, and plugins that describe themselves.
@@ -30,18 +34,28 @@ export async function composeRuntime(
   const { config, scrubber } = loaded;
   const removeScrubber = addScrubber(scrubber);
   scrubber.add(entries.all.flatMap(({ binding }) => binding.secrets));
-  const results = lazyResults(config.stateStore);
-  const store = lazyStore(config.stateStore, (opened) => scrubbedStore(opened, scrubber), loaded.host);
+  const results = lazyResults(config.stateStore, loaded.host);
+  const warn = (message: string) => emit({ type: 'note', name: config.name, level: 'warn', message });
+  const dispatcher = lazyDispatcher(config.stateStore, loaded.host, warn);
+  const wrap = (opened: Store) => {
+    opened.work?.announceBy(dispatcher.announce);
+    return scrubbedStore(opened, scrubber);
+  };
+  const store = lazyStore(config.stateStore, wrap, loaded.host);
   const events = await openEvents(loaded, results.open, options);
   const { emit } = events;
   const closing = new AbortController();
   const closed = closing.signal;
-  const wired = await wireRuntime(loaded, entries, { emit, closed, options, cassette });
+  const rates = await openRates(config, store);
+  const wired = await wireRuntime(loaded, entries, { emit, closed, options, rates, cassette });
   const { suspendRuns, closeGateways, ...served } = serveRuntime(loaded, wired, {
     emit,
     closed,
     store,
     results,
+    rates,
+    dispatcher,
+    buildOf: createBuildOf(config.file, bindingsOf(entries), config.overlays),
   });
   const end = once(async () => {
     closing.abort(new RuntimeError('RUNTIME_CLOSED', 'the runtime is closed'));
@@ -49,6 +63,8 @@ export async function composeRuntime(
     await closeGateways();
     await wired.close();
     await events.close();
+    await dispatcher.close();
+    await rates.close();
     await Promise.all([wired.services.close(), store.close(), results.close(), wired.cassette?.close()]);
     removeScrubber();
   });

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RuntimeConfig } from '../config/config.ts';
+import { identityOf } from '../config/overlay/identity.ts';
+import type { Emit } from '../contract/event.ts';
 import { RuntimeError, withoutOverflow } from '../errors.ts';
 import { GATEWAY_SOURCE } from '../gateway/tools/pending-run.ts';
 import { requirePipeline, requirePipelineText } from '../pipeline/file/load.ts';
@@ -9,41 +11,59 @@ import { pipelineOfDirectCall } from '../pipeline/run/direct-call-run.ts';
 import { toPendingDocument, toRunDetails, toRunInfo } from '../pipeline/run/document.ts';
 import { endExpired } from '../pipeline/run/expired-runs.ts';
 import { readInput } from '../pipeline/run/run-input.ts';
-import { cancelRun, type RunOptions, requireRun, resumeRun, startRun } from '../pipeline/run/runs.ts';
+import {
+  cancelRun,
+  queueRun,
+  type RunOptions,
+  requireRun,
+  resumeRun,
+  startRun,
+} from '../pipeline/run/runs.ts';
 import type { Services } from '../pipeline/state/run-context.ts';
 import type { RunRecord } from '../store/store.ts';
 import type { Runtime } from './api.ts';
 import { removeTexts, textsFolderOf } from './hook-files.ts';
 import type { LazyStore } from './lazy-store.ts';
 import { requireOwnRun } from './run-ownership.ts';
+import type { BuildOf } from './worker/build.ts';
+import type { LazyDispatcher } from './worker/lazy-dispatcher.ts';
+import { openWorkersApi, type WorkersContext } from './worker/workers-api.ts';
 
 export interface RunsApiContext {
   readonly config: RuntimeConfig;
   readonly store: LazyStore;
   readonly services: Services;
+  readonly dispatcher: LazyDispatcher;
+  readonly buildOf: BuildOf;
+  readonly emit: Emit;
+  /** What workers do for suites. Throws RUNTIME_CLOSED. */
+  readonly suites: WorkersContext['suites'];
   /** Throws RUNTIME_CLOSED. */
   readonly requireOpen: () => void;
 }
 
-export interface RunsApi extends Pick<Runtime, 'run' | 'runs' | 'pending'> {
+export interface RunsApi extends Pick<Runtime, 'run' | 'runs' | 'pending' | 'worker' | 'workers'> {
   /** Suspends every active run, to be resumed later, and waits for them. Never rejects. */
   suspendRuns(): Promise<void>;
 }
 
 /** The methods of a runtime on stored runs and pending calls. */
 export function openRunsApi(context: RunsApiContext): RunsApi {
-  const { config, services, requireOpen } = context;
+  const { config, services, buildOf, requireOpen } = context;
   const activeRuns = createActiveRuns();
   const store = async () => {
     requireOpen();
     return await context.store.open();
   };
-  const runs = async () => ({ store: await store(), services: services, config: resolve(config.file) });
+  const runs = async () => {
+    const opened = await store();
+    return { store: opened, services, config: identityOf(config), buildOf: opened.work && buildOf };
+  };
   const decisionContext = async () => ({ store: await store(), tools: services.tools });
   const ownDecisionContext = async (id: string) => {
     const decisions = await decisionContext();
     const run = await requireRun(decisions.store, (await requirePending(decisions.store, id)).runId);
-    requireOwnRun(run, config);
+    requireOwnRun(run, config, buildOf);
     return { ...decisions, isOfAgent: run.source === GATEWAY_SOURCE };
   };
   /** The store, after runs with expired calls have been ended. */
@@ -52,7 +72,7 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
     return await store();
   };
   const toPipeline = (run: RunRecord) => {
-    requireOwnRun(run, config);
+    requireOwnRun(run, config, buildOf);
     const { id, kind, name, file, source } = run;
     if (source === GATEWAY_SOURCE) {
       throw new RuntimeError(
@@ -67,10 +87,16 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
     if (services.tools.has(name)) return pipelineOfDirectCall(name, config.file);
     throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${name}" any more`);
   };
+  const pipelineOf = (file: string | URL) =>
+    requirePipeline(resolve(file instanceof URL ? fileURLToPath(file) : file), config);
+  const resume: Runtime['runs']['resume'] = async (id, options = {}) =>
+    await activeRuns.track(options, async (one) => await resumeRun(await runs(), { id, toPipeline }, one));
+  const workers = openWorkersApi({ ...context, resume, openStore: store });
   return {
+    ...{ worker: workers.worker, workers: workers.workers },
     run: async (file, input, options = {}) => {
       requireOpen();
-      const pipeline = requirePipeline(resolve(file instanceof URL ? fileURLToPath(file) : file), config);
+      const pipeline = pipelineOf(file);
       const runOptions = { ...options, input: readInput(input) };
       return await activeRuns.track(runOptions, async (one) => await startRun(await runs(), pipeline, one));
     },
@@ -86,11 +112,11 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
         const [steps, moments] = [await opened.listSteps(id), await opened.listHistory(id)];
         return toRunDetails(run, { steps, pendings, moments });
       },
-      resume: async (id, options = {}) =>
-        await activeRuns.track(
-          options,
-          async (one) => await resumeRun(await runs(), { id, toPipeline }, one),
-        ),
+      queue: async (file, input) => {
+        requireOpen();
+        return { run_id: await queueRun(await runs(), pipelineOf(file), readInput(input)), status: 'queued' };
+      },
+      resume,
       cancel: async (id, decision) => await cancelRun(await runs(), id, decision),
       prune: async ({ olderThanMs }) => {
         const opened = await storeAfterExpiry();
@@ -116,7 +142,10 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
       respond: async (id, decision) =>
         await withoutOverflow(async () => respond(await ownDecisionContext(id), id, decision)),
     },
-    suspendRuns: activeRuns.suspendAll,
+    suspendRuns: async () => {
+      await workers.close();
+      await activeRuns.suspendAll();
+    },
   };
 }
 

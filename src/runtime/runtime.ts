@@ -1,14 +1,18 @@
 // What surfaces and the library's users see: the runtime, and what they need of the strata above it.
 
+import { foreignDialects, isForeign } from '../dialects/registry.ts';
+
 export type { CassetteOptions } from '../cassette/cassette.ts';
 export { parseDuration } from '../config/duration.ts';
 export type { EventInput as LooseEvent } from '../hooks/event-input.ts';
 export type { PointEvent } from '../hooks/fire-point.ts';
+export type { Inbound, InboundReply, InboundServer } from '../inbound/inbound.ts';
 export type { EvalInput } from '../pipeline/run/eval-request.ts';
 export type { RunOptions } from '../pipeline/run/runs.ts';
+export type { CopiedStore } from '../project/copy-store.ts';
 export { type FoundState, findResults, findStates } from '../project/find-state.ts';
 export type { HooksImport } from '../project/import-hooks.ts';
-export { writeTemplate } from '../project/init-template.ts';
+export { type TemplateLanguage, writeTemplate } from '../project/init-template.ts';
 export type { PlannedRow, SuitePlan } from '../project/plan-suite.ts';
 export type { SuiteProgress } from '../suite/file/model.ts';
 export { formatDuration, formatPercent } from '../suite/report/numbers.ts';
@@ -30,6 +34,9 @@ export const loadServer = async () => await import('./gateway/serve.ts');
 /** Imports the module that validates files of every kind, on first use. */
 export const loadChecker = async () => await import('../project/validate-file.ts');
 
+/** Imports the module that tells where each value of a config comes from, on first use. */
+export const loadValues = async () => await import('../project/list-values.ts');
+
 /** Imports the module that tells what a suite or a pipeline names, on first use. */
 export const loadInputs = async () => await import('../project/runtime-of-file.ts');
 
@@ -42,6 +49,17 @@ export const loadPlan = async () => await import('../project/plan-suite.ts');
 /** Imports the module that converts hooks of other systems into config entries, on first use. */
 export const loadImporter = async () => await import('../project/import-hooks.ts');
 
+/** Imports how the system of a dialect asks Signalbox; undefined where it does not. */
+export const loadInbound = async (dialect: string) =>
+  isForeign(dialect) ? await foreignDialects[dialect].loadInbound?.() : undefined;
+
+/** Imports the module that makes suites of other systems’ files, on first use. */
+export const loadSuiteImporter = async () => await import('../project/suite-import/import-suite.ts');
+
+/** Imports how the system of a dialect asks a Signalbox that it keeps; undefined where it does not. */
+export const loadInboundServer = async (dialect: string) =>
+  isForeign(dialect) ? await foreignDialects[dialect].loadInboundServer?.() : undefined;
+
 /** Imports the module that reads, verifies and prunes the audit of a gateway, on first use. */
 export const loadAudit = async () => await import('./gateway/audit.ts');
 
@@ -50,6 +68,9 @@ export const loadDoctor = async () => await import('./doctor/checks/doctor.ts');
 
 /** Imports the module that brings a store of machines to the version of this Signalbox, on first use. */
 export const loadMigration = async () => await import('../project/migrate-store.ts');
+
+/** Imports the module that copies a store to another kind, on first use. */
+export const loadCopy = async () => await import('../project/copy-store.ts');
 
 /** Imports the module that makes every filter of a config fail, on first use. */
 export const loadChaos = async () => await import('./doctor/chaos/results.ts');

@@ -36,9 +36,9 @@ export function openShadowRecorder(
     try {
       const store = await results();
       const result = toResult(decision, id);
-      if (store.append(result)) return;
-      begin(store, id, { name: decision.hook, at });
-      store.append(result);
+      if (await store.append(result)) return;
+      await begin(store, id, { name: decision.hook, at });
+      await store.append(result);
     } catch (error) {
       isBroken = true;
       const why = toRuntimeError(error).message;
@@ -68,7 +68,11 @@ function toId({ name, exec }: RuntimeConfig['hooks'][number]): string {
 }
 
 /** Creates the result run, unless another process has created it meanwhile. */
-function begin(store: ResultStore, id: string, { name, at }: { readonly name: string; readonly at: number }) {
+async function begin(
+  store: ResultStore,
+  id: string,
+  { name, at }: { readonly name: string; readonly at: number },
+): Promise<void> {
   const header: RunHeader = {
     run_id: id,
     kind: 'shadow',
@@ -81,9 +85,9 @@ function begin(store: ResultStore, id: string, { name, at }: { readonly name: st
   };
   const run = { id, kind: 'shadow' as const, name, file: '', fingerprint: '', createdAt: at };
   try {
-    store.createRun({ ...run, header: stringifyJson(header) });
+    await store.createRun({ ...run, header: stringifyJson(header) });
   } catch (error) {
-    if (store.findRun(id) === undefined) throw error;
+    if ((await store.findRun(id)) === undefined) throw error;
   }
 }
 

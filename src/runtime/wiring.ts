@@ -9,6 +9,7 @@ import type { Codec } from '../dialects/dialect.ts';
 import { requireNative, requireToolCodec, toolDialectOf } from '../dialects/registry.ts';
 import type { Link, NativeLink } from '../hooks/gate.ts';
 import type { GroupContext } from '../hooks/group.ts';
+import { compileMatch } from '../hooks/match.ts';
 import { type ObserverQueue, openObserver, openShadow } from '../hooks/observer-queue.ts';
 import type { OfferedTool } from '../pipeline/state/run-context.ts';
 import { compileApproval } from '../tool-call/approval-rule.ts';
@@ -57,12 +58,12 @@ export function createWiring(config: RuntimeConfig, context: WiringContext, stop
     return { binding, transport, codec, emit, scrubber: context.scrubber };
   };
   const native = (
-    { name, hook: kind, phases, mode, modifies }: HookConfig,
+    { name, hook: kind, phases, mode, modifies, match }: HookConfig,
     resolved: ResolvedEntry,
   ): NativeLink => {
     const { dialect } = resolved.binding;
     const { hook: codec } = requireNative(dialect);
-    const place = { name, dialect, kind, phases };
+    const place = { name, dialect, kind, phases, matches: match && compileMatch(match) };
     if (mode === 'filter')
       return { ...place, listener: { mode, port: { ...port(resolved, codec), mode, modifies } } };
     const backgroundPort = port(resolved, codec, { pool: observerPool, isNotifyOnly: mode === 'observe' });

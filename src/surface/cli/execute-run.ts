@@ -65,7 +65,7 @@ export async function executeRun(
     return exitCodeOfRun(document.status);
   } catch (error) {
     progress.end();
-    throw withResumeHint(error, runtime, nextCommands(invocation, runtime.file, flags));
+    throw withResumeHint(error, runtime, nextCommands(invocation, runtime, flags));
   }
 }
 
@@ -100,7 +100,7 @@ async function openRunOptions(
 ): Promise<RunOptions> {
   const wait = flags.wait === true;
   const printChoices = ({ id }: PendingRecord) =>
-    progress.writeLine(`${choicesText(id, nextCommands(invocation, runtime.file, flags))}\n${waitText(id)}`);
+    progress.writeLine(`${choicesText(id, nextCommands(invocation, runtime, flags))}\n${waitText(id)}`);
   const printQuestion = (pending: PendingRecord) => {
     progress.writeLine(questionText(questionOfRecord(pending)));
     printChoices(pending);

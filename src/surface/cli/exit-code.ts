@@ -113,6 +113,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'ROUNDS_EXHAUSTED':
     case 'THRESHOLD_MISSED':
     case 'STORE_FAILED':
+    case 'WORKER_FAILED':
     case 'RUN_BUSY':
     case 'RUNTIME_CLOSED':
     case 'NESTING_TOO_DEEP':

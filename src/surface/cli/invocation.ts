@@ -2,6 +2,8 @@ import type { Readable, Writable } from 'node:stream';
 
 /** Everything that the command line takes from its process, as parameters of one call of `main`. */
 export interface Invocation {
+  /** What starts this program again: Node and its file, absolute. */
+  readonly program: readonly string[];
   /** The arguments, without the names of Node and of the program. */
   readonly argv: readonly string[];
   readonly stdin: Readable & { readonly isTTY?: boolean };

@@ -10,13 +10,19 @@ export interface NextCommands {
   readonly resume: (run: string) => string;
 }
 
+/** A RuntimeConfig file and those that are laid over it: a runtime, too. */
+interface ConfigFiles {
+  readonly file: string;
+  readonly overlays: readonly string[];
+}
+
 /**
  * `config` is the RuntimeConfig file of the run; --config is left out for ./runtime.yaml, the default.
  * --record and --replay of the run are part of the command that resumes it.
  */
 export function nextCommands(
   { cwd }: Pick<Invocation, 'cwd'>,
-  config: string,
+  config: ConfigFiles,
   { replay, record }: RecordingFlags = {},
 ): NextCommands {
   const option = configOption(cwd, config);
@@ -32,14 +38,18 @@ export function nextCommands(
 /** The commands that show a stored run of a suite. */
 export function nextEvalCommands(
   { cwd }: Pick<Invocation, 'cwd'>,
-  config: string,
+  config: ConfigFiles,
 ): { readonly html: (run: string) => string } {
   return { html: (run) => `signalbox eval html ${run}${configOption(cwd, config)}` };
 }
 
-function configOption(cwd: string, config: string): string {
-  const file = resolve(cwd, config);
-  if (file === resolve(cwd, 'runtime.yaml')) return '';
+function configOption(cwd: string, { file, overlays }: ConfigFiles): string {
+  const files = [file, ...overlays].map((each) => resolve(cwd, each));
+  if (files.length === 1 && files[0] === resolve(cwd, 'runtime.yaml')) return '';
+  return files.map((each) => fileOf(cwd, each)).join('');
+}
+
+function fileOf(cwd: string, file: string): string {
   const near = relative(cwd, file);
   return ` --config ${quote(near.startsWith('..') || isAbsolute(near) ? file : near)}`;
 }

@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { catalogue, type Fault } from '../../errors.ts';
 import { givesVerdict, openRunCommand, type RunCommand } from './command.ts';
 import { addAuditCommands } from './commands/audit/audit.ts';
+import { addCompletionCommand } from './commands/completion.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addEvalCommands } from './commands/eval/eval.ts';
 import { addHookCommands } from './commands/hook.ts';
@@ -15,6 +16,8 @@ import { addServeCommand } from './commands/serve.ts';
 import { addStoreCommands } from './commands/store.ts';
 import { addToolCommands } from './commands/tool.ts';
 import { addValidateCommand } from './commands/validate.ts';
+import { addWorkerCommand } from './commands/worker.ts';
+import { addWorkersCommands } from './commands/workers.ts';
 import type { ExitCode } from './exit-code.ts';
 import type { Invocation, OutputStream } from './invocation.ts';
 import { openTerminal, watchStdout } from './terminal.ts';
@@ -32,9 +35,13 @@ export async function main(invocation: Invocation): Promise<ExitCode> {
     code = exitCode;
   });
   let isVerdict = false;
-  const parse = async (commands: readonly CommandGroup[], output: ParserOutput) => {
+  const open = (commands: readonly CommandGroup[], output: ParserOutput): Command => {
     const program = openProgram(invocation, output);
-    for (const { add } of commands) add(program, runCommand);
+    for (const { add } of commands) add(program, runCommand, () => open(groups, unheard));
+    return program;
+  };
+  const parse = async (commands: readonly CommandGroup[], output: ParserOutput) => {
+    const program = open(commands, output);
     program.hook('preAction', (_, command) => {
       isVerdict = givesVerdict(command);
       if (isVerdict) invocation.onVerdictCommand();
@@ -68,7 +75,8 @@ const unheard: ParserOutput = { writeOut: () => {}, writeErr: () => {} };
 /** A command, or a group of them, and every name it goes by. */
 interface CommandGroup {
   readonly names: readonly string[];
-  add(program: Command, runCommand: RunCommand): void;
+  /** `openWhole` makes a program that has every command. */
+  add(program: Command, runCommand: RunCommand, openWhole: () => Command): void;
 }
 
 /** In the order of the help. */
@@ -84,9 +92,12 @@ const groups: readonly CommandGroup[] = [
   { names: ['run'], add: addRunCommand },
   { names: ['pending'], add: addPendingCommands },
   { names: ['runs'], add: addRunsCommands },
+  { names: ['worker'], add: addWorkerCommand },
+  { names: ['workers'], add: addWorkersCommands },
   { names: ['keys'], add: addKeysCommands },
   { names: ['audit'], add: addAuditCommands },
   { names: ['store'], add: addStoreCommands },
+  { names: ['completion'], add: addCompletionCommand },
 ];
 
 /**
@@ -114,7 +125,7 @@ function openProgram({ stdout, stderr }: Invocation, { writeOut, writeErr }: Par
       'Run tools, evals, guardrails and pipelines of them in any language as plain processes, declared in YAML.',
     )
     .version(versionOf(), '-V, --version')
-    .option('-c, --config <file>', 'the RuntimeConfig file', 'runtime.yaml')
+    .addOption(configOption())
     .option('--json', 'print exactly one JSON document on stdout')
     .option('--no-color', 'no colours, on terminals too')
     .addOption(
@@ -143,6 +154,17 @@ function openProgram({ stdout, stderr }: Invocation, { writeOut, writeErr }: Par
       getErrHasColors: () => false,
     })
     .exitOverride();
+}
+
+/** A file that is given behind another is laid over it. */
+function configOption(): Option {
+  const given: string[] = [];
+  return new Option('-c, --config <file>', 'the RuntimeConfig file; further ones are laid over it')
+    .default(['runtime.yaml'], 'runtime.yaml')
+    .argParser((file: string) => {
+      given.push(file);
+      return given;
+    });
 }
 
 /** Commander's own choice where there is none. */

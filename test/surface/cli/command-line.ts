@@ -133,6 +133,7 @@ async function callMain(
   const interruption = new AbortController();
   const code = await main({
     ...streams,
+    program: signalbox,
     argv: args,
     env: { ...quietEnv(), ...env },
     cwd,

@@ -72,7 +72,7 @@ describe('where there is no config, commands on kept runs say that one is wanted
   test('show, html and diff', async () => {
     const file = join(folderOf({}), 'runtime.yaml');
     const open = async () => await openRuntime(file);
-    const situation = { ...named, options: { config: file, color: false }, open };
+    const situation = { ...named, options: { config: file, overlays: [], color: false }, open };
     await expect(openRunFinder(situation).open('last')).rejects.toMatchObject({
       code: 'FILE_UNREADABLE',
       message: `${file} does not exist`,
@@ -86,8 +86,8 @@ describe('where there is no config, commands on kept runs say that one is wanted
     const open = async () => {
       throw fault;
     };
-    await expect(openRunStores({ ...named, options: { config: file, color: false }, open })).rejects.toBe(
-      fault,
-    );
+    await expect(
+      openRunStores({ ...named, options: { config: file, overlays: [], color: false }, open }),
+    ).rejects.toBe(fault);
   });
 });

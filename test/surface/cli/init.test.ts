@@ -1,6 +1,8 @@
-import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { folderOf, onlyDocument, run, runJson } from './command-line.ts';
 
 const files = [
@@ -59,6 +61,102 @@ test.concurrent.for(commands)(
     expect(stdout).not.toMatch(/ada@example\.org|4242 4242/);
   },
 );
+
+const hasJq = spawnSync('jq', ['--version']).status === 0;
+
+const languages = [
+  { lang: 'node', extension: '.mjs', babble: "console.log('hi');", isThere: true },
+  { lang: 'sh', extension: '.sh', babble: 'echo hi', isThere: hasJq },
+];
+
+describe.each(languages.filter(({ isThere }) => isThere))(
+  'init --lang $lang',
+  ({ lang, extension, babble }) => {
+    const target = join(folderOf({}), lang);
+    beforeAll(() => run(['init', target, '--lang', lang]));
+
+    test('writes the same files with scripts in that language, and names no other [DS-CLI-03]', () => {
+      const names = readdirSync(target, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(target, join(entry.parentPath, entry.name)));
+      expect(names.toSorted()).toEqual(files.map((file) => file.replace(/\.py$/, extension)).toSorted());
+      for (const name of names)
+        expect(readFileSync(join(target, name), 'utf8')).not.toMatch(/python|\.py\b|print\(/i);
+    });
+
+    test.concurrent.for(commands)('`signalbox $says` works [DS-CLI-03]', async (row, { expect }) => {
+      const { code, stdout } = await run([...row.says.split(' '), '--log-level', 'silent'], { cwd: target });
+      expect({ code, stdout }).toEqual({ code: row.code, stdout: expect.stringMatching(row.stdout) });
+      expect(stdout).not.toMatch(/ada@example\.org|4242 4242/);
+    });
+
+    test('its scripts answer as those in Python do, byte for byte of what is told [DS-CLI-03]', () => {
+      const answer = (file: string, input: string) => {
+        const { stdout, status } = spawnSync(file, { input });
+        return { status, reply: JSON.parse(stdout.toString()) };
+      };
+      for (const [script, input] of inputs) {
+        const own = answer(join(target, script.replace(/\.py$/, extension)), input);
+        expect(own).toEqual(answer(join(quickstart, script), input));
+      }
+    });
+
+    test('its filter denies once it babbles, and when it is told no JSON [DS-CLI-03]', async () => {
+      const filter = join(target, `hooks/pii_filter${extension}`);
+      const text = readFileSync(filter, 'utf8');
+      const fired = [
+        'hook',
+        'fire',
+        '--hook',
+        'provider',
+        '--phase',
+        'before_call',
+        '--event',
+        '@event.json',
+      ];
+      const [first = '', ...rest] = text.split('\n');
+      writeFileSync(filter, [first, babble, ...rest].join('\n'));
+      const { code, document } = await runJson(fired, { cwd: target });
+      writeFileSync(filter, text);
+      expect({ code, document }).toMatchObject({
+        code: 1,
+        document: { verdict: 'deny', hook: 'pii_filter', error: { code: 'REPLY_MALFORMED' } },
+      });
+      const { stdout } = spawnSync(filter, { input: '{"phase": ' });
+      expect(stdout.toString()).not.toContain('"allow":true');
+    });
+  },
+);
+
+const quickstart = fileURLToPath(new URL('../../../examples/quickstart', import.meta.url));
+
+const told = (event: object) => JSON.stringify(event);
+const personal = 'Ada <ada.l+x@mail.example.org>, 4242 4242 4242 4242, not 4242 4242 4242 4243 or 42424242';
+const inputs: [script: string, input: string][] = [
+  ['tools/greet.py', told({ args: { name: 'Ada' } })],
+  ['tools/greet.py', told({ args: { name: 'Zoë "$(id)" \\', language: 'ja' } })],
+  ['evals/concise.py', told({ params: {}, content: 'one two\n three' })],
+  ['evals/concise.py', told({ params: { max_words: 2 }, content: 'one two three' })],
+  ['evals/concise.py', told({ params: {}, content: ' ' })],
+  [
+    'hooks/pii_filter.py',
+    told({ phase: 'before_call', request: { messages: [{ role: 'user', content: 'Hello' }] } }),
+  ],
+  [
+    'hooks/pii_filter.py',
+    told({
+      phase: 'before_call',
+      request: { messages: [{ id: personal, role: 'user', content: personal }], system_prompt: personal },
+    }),
+  ],
+  [
+    'hooks/pii_filter.py',
+    told({
+      phase: 'after_call',
+      response: { message: { content: [{ text: personal }], n: [1, null, true] } },
+    }),
+  ],
+];
 
 test('its suite is valid too [DS-CLI-03]', async () => {
   expect(await run(['validate', 'runtime.yaml', 'quickstart.suite.yaml'], { cwd: folder })).toEqual({

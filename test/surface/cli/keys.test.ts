@@ -17,7 +17,7 @@ const files = { 'allow.sh': '#!/bin/sh\necho \'{"allow": true}\'\n' };
 async function callerOf(folder: string, key: string) {
   const store = { type: 'sqlite', file: join(folder, '.signalbox/state.db') } as const;
   const hookSets = new Map([['strict', ['guard']]]);
-  const admission = await openAdmission({ store, hookSets, isKeyRequired: true });
+  const admission = await openAdmission({ store, env: {}, hookSets, isKeyRequired: true });
   try {
     return await admission.authenticate(key);
   } finally {

@@ -75,3 +75,20 @@ test('a result is what it is, for its caller and for the run that goes on with i
   expect(called.stdout).toBe(`${key}\n`);
   expect(ran.document).toMatchObject({ status: 'completed', output: key });
 });
+
+test('a variable that was filled into a config is shown nowhere that a tool takes it', async () => {
+  const says = '#!/bin/sh\nprintf \'{"error": "%s"}\' "$1"\necho "$1" >&2\n';
+  const tools =
+    'tools:\n  say: {description: d, input_schema: {type: object}, exec: {command: ./say.sh, args: ["${env:WORD}"]}}\n';
+  const folder = workspace(tools, {
+    'say.sh': says,
+    'p.pipeline.yaml': pipeline('steps:\n  - {id: one, tool: say}\n'),
+  });
+  const words = { WORD: key };
+  const called = await run(['tool', 'call', 'say', '--log-level', 'trace'], { cwd: folder, env: words });
+  const ran = await run(['run', 'p.pipeline.yaml', '--json'], { cwd: folder, env: words });
+  const checked = await run(['doctor', '--json'], { cwd: folder, env: words });
+  const texts = [called, ran, checked].map(({ stdout, stderr }) => stdout + stderr).join('\n');
+  expect({ codes: [called.code, ran.code], pieces: canaryIn(texts) }).toEqual({ codes: [1, 1], pieces: [] });
+  expect(filesWithCanary(folder)).toEqual([]);
+});

@@ -54,7 +54,8 @@ const bare = ['surface/cli/main.js', 'chunks/start.js', 'chunks/begin.js'];
 
 test.each(['--version', '-V', '--help', '-h'])('%s loads three small files', async (flag) => {
   const { files, builtins } = await loadsOf(flag);
-  expect(files).toEqual(bare);
+  // The bundler numbers chunks of one name.
+  expect(files.map((file) => file.replace(/\d+(?=\.js$)/, ''))).toEqual(bare);
   expect(builtins).not.toContain('stream');
 });
 

@@ -47,7 +47,14 @@ async function check(
   if (junit !== undefined) throw new RuntimeError('USAGE', '--junit belongs to --chaos');
   const { loadDoctor } = await import('../../../runtime/runtime.ts');
   const { runDoctor } = await loadDoctor();
-  const asked = { env: invocation.env, launcher: launcherOf(invocation), version: versionOf(), isNamed };
+  const overlays = config === options.config ? options.overlays : [];
+  const asked = {
+    env: invocation.env,
+    launcher: launcherOf(invocation),
+    version: versionOf(),
+    isNamed,
+    overlays,
+  };
   const checks = await runDoctor(config, asked);
   const count = (status: string) => checks.filter((each) => each.status === status).length;
   const errors = count('error');

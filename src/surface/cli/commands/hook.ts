@@ -9,19 +9,36 @@ import { exactText } from '../exact-text.ts';
 import { exitCodeOfDecision } from '../exit-code.ts';
 import type { Invocation } from '../invocation.ts';
 import type { Terminal } from '../terminal.ts';
+import { type Agent, addHookAnswer, addHookExport } from './hook-answer.ts';
 import { addHookImport } from './hook-import.ts';
+import { addHookServer } from './hook-server.ts';
 
-/** `hook list`, `hook fire` and `hook import`. */
+/** `hook list`, `fire`, `import` and `export`, and those that agents of other systems run. */
 export function addHookCommands(program: Command, runCommand: RunCommand): void {
   const group = program
     .command('hook')
     .alias('hooks')
-    .description('list, try and import hooks')
+    .description('list, try, import and export hooks, and be one of an agent')
     .addHelpText('after', groupExamples);
   addList(group, runCommand);
   addFire(group, runCommand);
   addHookImport(group, runCommand);
+  addHookExport(
+    group,
+    runCommand,
+    [...agents, server].map(({ dialect }) => dialect),
+  );
+  for (const agent of agents) addHookAnswer(group, runCommand, agent);
+  addHookServer(group, runCommand, server);
 }
+
+const agents: readonly Agent[] = [
+  { dialect: 'claude', title: 'Claude Code' },
+  { dialect: 'agentao', title: 'Agentao' },
+  { dialect: 'chibi', title: 'chibi', asksForSchema: true },
+];
+
+const server: Agent = { dialect: 'picoclaw', title: 'PicoClaw' };
 
 function addList(group: Command, runCommand: RunCommand): void {
   group
@@ -121,7 +138,8 @@ const groupExamples = `
 Examples:
   signalbox hook list
   signalbox hook fire --hook provider --phase before_call --event @event.json
-  signalbox hook import .claude/settings.json --write`;
+  signalbox hook import .claude/settings.json --write
+  signalbox hook export --dialect claude`;
 
 const listExamples = `
 Examples:

@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import type { TemplateLanguage } from '../../../runtime/runtime.ts';
 import type { RunCommand } from '../command.ts';
 
 /** `init`. */
@@ -6,12 +7,17 @@ export function addInitCommand(program: Command, runCommand: RunCommand): void {
   program
     .command('init [folder]')
     .description('write a working runtime.yaml with a tool, an eval, a PII filter and a model to serve')
+    .addOption(
+      new Option('--lang <language>', 'what the scripts are written in')
+        .choices(['python', 'node', 'sh'])
+        .default('python'),
+    )
     .addHelpText('after', examples)
-    .action(async (folder: string | undefined, _own: unknown, command: Command) => {
+    .action(async (folder: string | undefined, own: { lang: TemplateLanguage }, command: Command) => {
       await runCommand(command, async ({ options, terminal }) => {
         const { writeTemplate } = await import('../../../runtime/runtime.ts');
         const target = folder ?? '.';
-        const written = writeTemplate(target);
+        const written = writeTemplate(target, own.lang);
         if (options.json) terminal.printJson({ folder: target, files: written });
         else {
           for (const file of written) terminal.print(`wrote ${file}`);
@@ -26,6 +32,7 @@ const examples = `
 Examples:
   signalbox init
   signalbox init my-guards
+  signalbox init my-guards --lang node
 
 Files that are already there are never written over.`;
 

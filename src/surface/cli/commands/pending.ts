@@ -79,7 +79,7 @@ function addShow(group: Command, runCommand: RunCommand): void {
         const { runtime, id } = await openForId(context, { kind: 'pending', given });
         const document = await runtime.pending.show(id);
         if (options.json) terminal.printJson(document);
-        else printCall(document, nextCommands(invocation, runtime.file), terminal);
+        else printCall(document, nextCommands(invocation, runtime), terminal);
         return 0;
       });
     });

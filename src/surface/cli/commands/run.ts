@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { RuntimeError } from '../../../errors.ts';
-import type { RunCommand } from '../command.ts';
+import type { Runtime } from '../../../runtime/runtime.ts';
+import type { CommandContext, OpenOptions, RunCommand } from '../command.ts';
 import { addRunFlags, executeRun, type RunFlags } from '../execute-run.ts';
 
 /** `run`. */
@@ -8,10 +9,11 @@ export function addRunCommand(program: Command, runCommand: RunCommand): void {
   const command = program
     .command('run <pipeline>')
     .description('run a pipeline, until it ends or waits for a person')
-    .option('--input <json>', 'the input: JSON, @FILE, or - for stdin', '{}');
+    .option('--input <json>', 'the input: JSON, @FILE, or - for stdin', '{}')
+    .option('--detach', 'leave the run to a worker, print its id and wait for nothing');
   addRunFlags(command)
     .addHelpText('after', examples)
-    .action(async (file: string, own: RunFlags & { input: string }, command: Command) => {
+    .action(async (file: string, own: RunFlags & { input: string; detach?: true }, command: Command) => {
       await runCommand(command, async (context) => {
         const { input, options, isConfigGiven, open } = context;
         if (own.interactive && own.input === '-') {
@@ -22,14 +24,40 @@ export function addRunCommand(program: Command, runCommand: RunCommand): void {
         const text = await input.text('--input', own.input);
         const { loadInputs } = await import('../../../runtime/runtime.ts');
         const { runtimeOfPipeline } = await loadInputs();
+        const openOwn = (more: OpenOptions) =>
+          open(isConfigGiven ? options.config : runtimeOfPipeline(file, options.config), more);
+        if (own.detach) return await queueRun(context, await openOwn({}), { file, text, flags: own });
         return await executeRun(context, {
           flags: own,
-          open: (more) =>
-            open(isConfigGiven ? options.config : runtimeOfPipeline(file, options.config), more),
+          open: openOwn,
           start: (runtime, runOptions) => runtime.run(file, text, runOptions),
         });
       });
     });
+}
+
+interface QueuedRequest {
+  readonly file: string;
+  readonly text: string;
+  readonly flags: RunFlags;
+}
+
+/** Throws USAGE, and what keeping the run throws. */
+async function queueRun(
+  { options, terminal }: CommandContext,
+  runtime: Runtime,
+  { file, text, flags }: QueuedRequest,
+): Promise<0> {
+  const idle = ['wait', 'interactive', 'record', 'replay'].find((name) => Object.hasOwn(flags, name));
+  if (idle !== undefined) {
+    throw new RuntimeError('USAGE', `--${idle} means nothing where a worker executes the run`, {
+      hint: 'Leave out one of --detach and the other.',
+    });
+  }
+  const queued = await runtime.runs.queue(file, text);
+  if (options.json) terminal.printJson(queued);
+  else terminal.print(queued.run_id);
+  return 0;
 }
 
 const examples = `
@@ -38,10 +66,14 @@ Examples:
   signalbox run refund.pipeline.yaml --input @order.json --json > run.json
   signalbox run refund.pipeline.yaml --input @order.json --interactive
   signalbox run refund.pipeline.yaml --input @order.json --replay recording.jsonl
+  signalbox run refund.pipeline.yaml --input @order.json --detach --json | jq -r .run_id
 
 What waits for a person is decided with \`signalbox pending\`; then \`signalbox runs resume\` goes on.
 
+With --detach a \`signalbox worker\` executes the run, on any machine (spec.state_store is postgres); \`signalbox runs show\` tells
+what came of it.
+
 Where spec.state_store is memory, a run that waits ends with the process: decide with --interactive.
 
-Exit codes: 0 completed, 1 failed, denied or cancelled, 2 wrong call, config or input,
+Exit codes: 0 completed, or kept for a worker, 1 failed, denied or cancelled, 2 wrong call, config or input,
 3 waiting for a person, 130 interrupted (the run can be resumed).`;

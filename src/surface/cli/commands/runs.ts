@@ -24,6 +24,7 @@ export function addRunsCommands(program: Command, runCommand: RunCommand): void 
 
 /** A record, so that the compiler misses none. */
 const statuses: Readonly<Record<RunStatus, true>> = {
+  queued: true,
   running: true,
   pending: true,
   completed: true,
@@ -65,8 +66,8 @@ function newestFirst(runs: readonly RunInfo[]): RunInfo[] {
   return runs.toSorted((one, other) => other.created_at.localeCompare(one.created_at));
 }
 
-function rowOf({ run_id, kind, name, status, created_at, pending }: RunInfo): string[] {
-  const waits = pending === 0 ? '' : ` (${pending} to decide)`;
+function rowOf({ run_id, kind, name, status, created_at, pending, lacks_worker }: RunInfo): string[] {
+  const waits = pending > 0 ? ` (${pending} to decide)` : lacks_worker ? ' (no worker has its build)' : '';
   return [run_id, created_at, `${status}${waits}`, kind, name];
 }
 
@@ -81,7 +82,7 @@ function addShow(group: Command, runCommand: RunCommand): void {
         const { runtime, id } = await openForId(context, { kind: 'run', given });
         const details: RunDetails = await runtime.runs.show(id);
         if (options.json) terminal.printJson(details);
-        else await printDetails(details, nextCommands(invocation, runtime.file), terminal);
+        else await printDetails(details, nextCommands(invocation, runtime), terminal);
         return 0;
       });
     });

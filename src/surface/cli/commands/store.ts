@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import type { RunCommand } from '../command.ts';
+import { addStoreCopy } from './store-copy.ts';
 
-/** `store migrate`. */
+/** `store migrate` and `store copy`. */
 export function addStoreCommands(program: Command, runCommand: RunCommand): void {
-  program
-    .command('store')
-    .description('look after a state store that machines share')
+  const group = program.command('store').description('look after a state store');
+  addStoreCopy(group, runCommand);
+  group
     .command('migrate')
     .description('bring the tables of a Postgres store to the version that this Signalbox needs')
     .addHelpText('after', examples)
@@ -13,7 +14,7 @@ export function addStoreCommands(program: Command, runCommand: RunCommand): void
       await runCommand(command, async ({ options, invocation, terminal }) => {
         const { loadMigration } = await import('../../../runtime/runtime.ts');
         const { migrateStore } = await loadMigration();
-        const { store, from, to } = await migrateStore(options.config, invocation.env);
+        const { store, from, to } = await migrateStore(options.config, invocation.env, options.overlays);
         if (options.json) terminal.printJson({ store, from, to });
         else if (from === to) terminal.print(`${store} is of version ${to} already`);
         else

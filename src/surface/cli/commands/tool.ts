@@ -40,7 +40,7 @@ export function addToolCommands(program: Command, runCommand: RunCommand): void 
           ...(own.approve && { approve: async ({ id }) => approval(id, invocation.userName()) }),
         });
         if (options.json) terminal.printJson(document);
-        else printResult(document, { runtime, commands: nextCommands(invocation, runtime.file) }, terminal);
+        else printResult(document, { runtime, commands: nextCommands(invocation, runtime) }, terminal);
         if (document.status === 'pending' && !runtime.isDurable)
           terminal.printStderr(memoryStoreText('consent on the spot with --approve'));
         return exitCodeOfTool(document.status);

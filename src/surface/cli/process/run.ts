@@ -14,6 +14,8 @@ export async function runProcess(): Promise<void> {
   };
   exitOnCrash(crash);
   process.exitCode = await main({
+    // Absolute: Node makes them so.
+    program: process.argv.slice(0, 2),
     argv: process.argv.slice(2),
     // Node opens a stream when it is first asked for, and not every command reads.
     get stdin() {

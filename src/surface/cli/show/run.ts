@@ -47,7 +47,7 @@ async function printPending(
   { printStderr }: Terminal,
 ): Promise<void> {
   const { runtime, flags } = executed;
-  const commands = nextCommands(executed, runtime.file, flags);
+  const commands = nextCommands(executed, runtime, flags);
   for (const { id } of document.pending) {
     printStderr(questionText(questionOfDocument(await runtime.pending.show(id))));
     if (runtime.isDurable) printStderr(choicesText(id, commands));

@@ -3,12 +3,13 @@ import type { RunCommand } from '../../command.ts';
 import { addCall } from './call.ts';
 import { addDiff } from './diff.ts';
 import { addHtml } from './html.ts';
+import { addImport } from './import.ts';
 import { addList } from './list.ts';
 import { addPrune } from './prune.ts';
 import { addRun } from './run.ts';
 import { addShow } from './show.ts';
 
-/** `eval call`, `run`, `diff`, `list`, `show`, `html` and `prune`. */
+/** `eval call`, `run`, `diff`, `list`, `show`, `html`, `import` and `prune`. */
 export function addEvalCommands(program: Command, runCommand: RunCommand): void {
   const group = program
     .command('eval')
@@ -20,6 +21,7 @@ export function addEvalCommands(program: Command, runCommand: RunCommand): void 
   addList(group, runCommand);
   addShow(group, runCommand);
   addHtml(group, runCommand);
+  addImport(group, runCommand);
   addPrune(group, runCommand);
 }
 

@@ -91,7 +91,9 @@ async function findRun(runtimes: readonly Runtime[], given: string): Promise<Loc
 
 /** USAGE for an id that several stores know, as copies of each other do. */
 function ambiguousStore(given: string, matching: readonly StoredRun[]): RuntimeError {
-  const configs = matching.map(({ runtime }) => `--config ${runtime.file}`).join(' or ');
+  const configs = matching
+    .map(({ runtime }) => [runtime.file, ...runtime.overlays].map((file) => `--config ${file}`).join(' '))
+    .join(' or ');
   return new RuntimeError('USAGE', `several state stores know "${given}"`, { hint: `Give ${configs}.` });
 }
 

@@ -18,6 +18,7 @@ interface RunFlags extends SelectionFlags {
   readonly bail?: string | true;
   readonly resume?: string | true;
   readonly store: boolean;
+  readonly workers?: true;
   readonly cache?: boolean;
   readonly concurrency?: string;
   readonly reporter: readonly string[];
@@ -34,7 +35,10 @@ export function addRun(group: Command, runCommand: RunCommand): void {
   group
     .command('run <suite>')
     .description('run a suite of cases and gate on its scores')
-    .option('--dataset <file>', 'read this file or glob pattern instead of the suite’s dataset; - for stdin')
+    .option(
+      '--dataset <file>',
+      'read this file, glob pattern or address instead of the suite’s dataset; - for stdin',
+    )
     .option('--filter <cel>', 'only rows for which this is true, such as \'case.lang == "en"\'')
     .addOption(
       new Option('--tag <tag>', 'only cases of this tag; may be repeated').argParser(many).default([]),
@@ -50,6 +54,7 @@ export function addRun(group: Command, runCommand: RunCommand): void {
     .option('--timeout <duration>', 'how long one run of a case may take, such as 30s')
     .option('--bail [n]', 'stop at so many failed cases (1 when no number is given)')
     .option('--resume [run]', 'go on with a run that was cut off; without an id, the last one begun alike')
+    .option('--workers', 'let the workers of a Postgres store judge the cases')
     .option('--no-store', 'keep the run nowhere')
     .option('--cache', 'keep the answers of the suite’s subject and use them again')
     .option('--no-cache', 'neither keep answers nor use kept ones')
@@ -92,7 +97,9 @@ async function runSuite(file: string, own: RunFlags, context: CommandContext): P
   const hasFile = reporters.some((reporter) => reporter.file !== undefined);
   const delivery = await openDelivery(reporters, {
     stdout: terminal.stdout,
-    inputs: hasFile ? await findSuiteInputs(file, { config, cassette, dataset: own.dataset }) : [],
+    inputs: hasFile
+      ? await findSuiteInputs(file, { config, overlays: options.overlays, cassette, dataset: own.dataset })
+      : [],
   });
   let progress: Progress | undefined;
   const failures = maxFailures(own, reporters, terminal);
@@ -129,9 +136,7 @@ async function runSuite(file: string, own: RunFlags, context: CommandContext): P
       },
       onStart: (header) => {
         isKept = own.store && runtime.isDurable;
-        hintToSeeMore = isKept
-          ? nextEvalCommands(invocation, runtime.file).html(header.run_id)
-          : hintToSeeAll;
+        hintToSeeMore = isKept ? nextEvalCommands(invocation, runtime).html(header.run_id) : hintToSeeAll;
         progress?.begin(header);
       },
       onProgress: (now, record) => {
@@ -223,6 +228,7 @@ async function readOptions(own: RunFlags): Promise<SuiteRunOptions> {
     timeoutMs,
     bail: own.bail === true ? 1 : readWhole('--bail', own.bail),
     resume: own.resume,
+    workers: own.workers,
     keep: own.store,
     cache: own.cache,
   };

@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+// Filter around a model. Hides e-mail addresses and card numbers, on the way in and on the way out.
+// stdout {"allow": true}, or {"allow": true, "replace": {…}} with clean text, or {"allow": false, "reason": "…"}.
+import { text } from 'node:stream/consumers';
+import { isDeepStrictEqual } from 'node:util';
+
+const EMAIL = /[\p{L}\p{N}_.%+-]+@[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+/gu;
+const CARD = /(?<!\d)\d{4}[ -]?(?:\d{6}[ -]?\d{4,5}|\d{4}[ -]?\d{4}[ -]?\d{1,7})(?!\d)/g;
+// Members of a message that are not text and are passed on as they are.
+const OPAQUE = new Set(['id', 'timestamp', 'media']);
+
+/** The value with every text in it redacted, at any depth. */
+function clean(value) {
+  if (typeof value === 'string') return value.replace(EMAIL, '[email]').replace(CARD, hideCard);
+  if (Array.isArray(value)) return value.map(clean);
+  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
+  const entries = Object.entries(value).map(([key, item]) => [key, OPAQUE.has(key) ? item : clean(item)]);
+  return Object.fromEntries(entries);
+}
+
+/** Not every long number is a card: those pass the Luhn check. */
+function hideCard(found) {
+  const digits = [...found]
+    .filter((sign) => /\d/.test(sign))
+    .map(Number)
+    .reverse();
+  const doubled = digits.map((digit, at) => (at % 2 === 0 ? digit : digit > 4 ? digit * 2 - 9 : digit * 2));
+  return doubled.reduce((sum, digit) => sum + digit, 0) % 10 === 0 ? '[card]' : found;
+}
+
+function decide({ phase, request, response }) {
+  // "other" is what else a program has sent with the request, such as its tools; not every host has it.
+  const names = ['messages', 'system_prompt', 'other'];
+  const given =
+    phase === 'before_call'
+      ? Object.fromEntries(names.filter((name) => name in request).map((name) => [name, request[name]]))
+      : { message: response.message };
+  const replace = clean(given);
+  if (isDeepStrictEqual(replace, given)) return { allow: true };
+  return { allow: true, replace, reason: 'personal data was hidden' };
+}
+
+/** Numbers keep all their digits, also those that JavaScript's numbers have no room for. */
+function exactNumbers(_key, value, { source }) {
+  return typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source) : value;
+}
+
+let reply;
+try {
+  reply = decide(JSON.parse(await text(process.stdin), exactNumbers));
+} catch (problem) {
+  reply = { allow: false, reason: `cannot read the event: ${problem}` };
+}
+
+process.stdout.write(JSON.stringify(reply));

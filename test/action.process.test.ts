@@ -1,0 +1,109 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { builtProgram } from './built.ts';
+
+const root = join(import.meta.dirname, '..');
+const action = parse(readFileSync(join(root, 'action.yml'), 'utf8'));
+const [step] = action.runs.steps;
+
+/** A folder with two suites, of which one fails, and `npx signalbox` as a project has it. */
+function openProject(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'action-'));
+  const suite = (name: string, answer: string) => `apiVersion: signalbox/v1
+kind: EvalSuite
+metadata: {name: ${name}}
+spec:
+  runtime: ../runtime.yaml
+  cases: [{id: one, content: "${answer}"}]
+  evals: [{id: greets, type: contains, params: {patterns: ["Hello"]}}]
+`;
+  mkdirSync(join(folder, 'evals'));
+  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
+  symlinkSync(builtProgram, join(folder, 'node_modules/.bin/signalbox'));
+  writeFileSync(join(folder, 'package.json'), '{"private": true}');
+  writeFileSync(join(folder, 'runtime.yaml'), 'apiVersion: signalbox/v1\nkind: RuntimeConfig\nspec: {}\n');
+  writeFileSync(join(folder, 'evals/good one.suite.yaml'), suite('good', 'Hello, Ada!'));
+  writeFileSync(join(folder, 'evals/bad.suite.yaml'), suite('bad', 'Go away!'));
+  return folder;
+}
+
+/** Runs the step as a runner does, with these inputs. */
+function runStep(folder: string, inputs: Readonly<Record<string, string>>) {
+  const [summary, output] = ['summary', 'output'].map((name) => join(folder, name));
+  const defaults = Object.entries<{ default?: string }>(action.inputs).map(([name, input]) => [
+    name,
+    input.default ?? '',
+  ]);
+  const given: Readonly<Record<string, string>> = { ...Object.fromEntries(defaults), ...inputs };
+  const env = Object.entries<string>(step.env).map(([name, value]) => [
+    name,
+    value.replace(/\$\{\{ inputs\.([\w-]+) \}\}/g, (_, input: string) => given[input] ?? ''),
+  ]);
+  const { PATH, HOME } = process.env;
+  const ran = spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', step.run], {
+    cwd: folder,
+    env: {
+      PATH,
+      HOME,
+      RUNNER_TEMP: folder,
+      GITHUB_STEP_SUMMARY: summary,
+      GITHUB_OUTPUT: output,
+      ...Object.fromEntries(env),
+    },
+    encoding: 'utf8',
+  });
+  const read = (file = '') => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+  return {
+    code: ran.status,
+    stdout: ran.stdout,
+    stderr: ran.stderr,
+    summary: read(summary),
+    output: read(output),
+  };
+}
+
+test('suites that pass are summed up, and their reports stand where the output says', () => {
+  const folder = openProject();
+  const ran = runStep(folder, { suites: 'evals/good one.suite.yaml\n' });
+  expect([ran.code, ran.stdout]).toEqual([0, expect.stringMatching(/^::notice .*good%3A passed::[^\n]*\n$/)]);
+  expect(ran.stderr).toContain('good: passed');
+  expect(ran.summary).toContain('good');
+  expect(ran.output).toContain('passed=true');
+  const reports = /^reports=(.*)$/m.exec(ran.output)?.[1] ?? '';
+  expect(JSON.parse(readFileSync(join(reports, '1.sarif'), 'utf8'))).toMatchObject({ version: '2.1.0' });
+  expect(existsSync(join(reports, '1.jsonl'))).toBe(true);
+});
+
+test('every suite that a pattern means is run, and one that fails annotates and fails the job', () => {
+  const ran = runStep(openProject(), { suites: 'evals/*.suite.yaml', arguments: '--max-cases\n1\n' });
+  expect(ran.code).toBe(1);
+  expect(ran.stdout).toMatch(/^::error file=evals\/bad\.suite\.yaml,line=\d+,title=greets did not pass::/m);
+  expect(ran.summary).toMatch(/bad[\s\S]*good/);
+  expect(ran.output).toContain('passed=false');
+});
+
+test.each([
+  ['nothing', '', 'no suite is named'],
+  ['a pattern that matches nothing', 'none/*.yaml', 'no suite matches none/*.yaml'],
+  ['text that wants to be code', '$(touch hacked); `touch hacked`', 'no suite matches $('],
+  ['a suite that is none', 'package.json', 'package.json could not be judged (exit code 2)'],
+])('%s is an error of the job', (_, suites, message) => {
+  const folder = openProject();
+  const ran = runStep(folder, { suites });
+  expect(ran.code).toBe(2);
+  expect(ran.stdout).toContain(`::error title=Signalbox::${message}`);
+  expect(existsSync(join(folder, 'hacked'))).toBe(false);
+});
+
+test('no input becomes part of a script', () => {
+  for (const { run = '' } of action.runs.steps) expect(run).not.toContain('${{');
+});
+
+test('a summary that is not wanted is not written', () => {
+  const ran = runStep(openProject(), { suites: 'evals/bad.suite.yaml', summary: 'false' });
+  expect([ran.code, ran.summary]).toEqual([1, '']);
+});

@@ -1,0 +1,60 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { builtProgram } from './built.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../docs/first-guard.md'), 'utf8');
+const blocks = new Map(
+  [...page.matchAll(/^```\w+ (?:file|says)=(\S+)\n(.*?)^```$/gms)].map(([, name = '', text = '']) => [
+    name,
+    text,
+  ]),
+);
+
+function block(name: string): string {
+  const text = blocks.get(name);
+  if (text === undefined) throw new Error(`docs/first-guard.md has no block ${name}`);
+  return text;
+}
+
+const hasJq = spawnSync('jq', ['--version']).status === 0;
+const guards = ['py', 'mjs', ...(hasJq ? ['sh'] : [])];
+
+describe.each(guards)('the guard of docs/first-guard.md in .%s', (suffix) => {
+  const folder = mkdtempSync(join(tmpdir(), 'first-guard-'));
+  const script = join(folder, `no_passwords.${suffix}`);
+  writeFileSync(script, block(`no_passwords.${suffix}`));
+  chmodSync(script, 0o755);
+  writeFileSync(join(folder, 'runtime.yaml'), block('runtime.yaml').replace('SUFFIX', suffix));
+  writeFileSync(join(folder, 'event.json'), block('event.json'));
+  const fire = (event: string) => {
+    const args = ['hook', 'fire', '--hook', 'provider', '--phase', 'before_call', '--event', event];
+    const { status, stdout } = spawnSync(process.execPath, [builtProgram, ...args, '--log-level', 'silent'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    return { status, stdout };
+  };
+
+  test('denies what the page says it denies, in the words of the page', () => {
+    expect(fire('@event.json')).toEqual({ status: 1, stdout: block('denied') });
+  });
+
+  test('allows anything else', () => {
+    const event = { request: { messages: [{ role: 'user', content: 'Grüß "Ada" \\ 你好' }] } };
+    expect(fire(JSON.stringify(event))).toMatchObject({ status: 0, stdout: expect.stringMatching(/^allow/) });
+  });
+
+  test('denies when it fails', () => {
+    const event = { request: { messages: [{ role: 'user', content: 7 }] } };
+    expect(fire(JSON.stringify(event)).status).not.toBe(0);
+  });
+
+  test('with CRLF in its first line it does not start, and that denies', () => {
+    writeFileSync(script, block(`no_passwords.${suffix}`).replaceAll('\n', '\r\n'));
+    expect(fire('{"request": {"messages": []}}').status).toBe(1);
+    writeFileSync(script, block(`no_passwords.${suffix}`));
+  });
+});

@@ -1,0 +1,190 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { folderOf, run, runJson } from './command-line.ts';
+
+const files = {
+  'promptfooconfig.yaml': `description: Capitals
+prompts: ['What is the capital of {{country}}?']
+providers:
+  - {id: 'file://answer.py', label: table, config: {mark: '{{env.DESK_MARK}}'}}
+  - {id: 'exec:./shout.sh -n "a b"', label: shout}
+  - echo
+defaultTest:
+  assert:
+    - {type: javascript, value: 'output.length > 3'}
+    - {type: not-contains, value: sorry}
+    - {type: latency, threshold: 60000}
+tests:
+  - vars: {country: Norway, capital: Oslo}
+    assert:
+      - {type: icontains, value: '{{capital}}'}
+      - {type: python, value: 'context["vars"]["capital"] in output', metric: found}
+      - {type: javascript, value: 'file://check.cjs:ends', config: {end: '!'}}
+  - vars: {country: Peru, capital: Lima}
+    assert:
+      - {type: javascript, value: 'file://check.cjs:ends', config: {end: '!'}}
+      - type: assert-set
+        threshold: 0.5
+        assert: [{type: equals, value: never}, {type: contains, value: 'Lima'}]
+`,
+  'answer.py': `import os
+print("noise", os.path.basename(__file__))
+capitals = open("capitals.txt").read().split()
+def call_api(prompt, options, context):
+    country = context["vars"]["country"]
+    return {"output": capitals[["Norway", "Peru"].index(country)] + options["config"]["mark"]}
+`,
+  'capitals.txt': 'Oslo Lima',
+  'shout.sh': '#!/bin/sh\nprintf "%s|%s|%s" "$1" "$2" "$3"\n',
+  'check.cjs':
+    'module.exports.ends = (output, {config}) => ({pass: output.endsWith(config.end), score: 0.4, reason: "end"});\n',
+};
+
+test('eval import writes suites that run, with the verdicts of every assertion [DS-PROMPTFOO-01]', async () => {
+  const cwd = folderOf(files);
+  const made = await run(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
+  expect(made).toMatchObject({ code: 0, stderr: '' });
+  expect(made.stdout).toContain('whole: 3 suites, 2 cases');
+  const passes = async (name: string) => {
+    const suite = `signalbox/${name}.suite.yaml`;
+    const { document } = await runJson(['eval', 'run', suite, '--no-store'], {
+      cwd,
+      env: { DESK_MARK: '!' },
+    });
+    const { evals } = JSON.parse(JSON.stringify(document));
+    return Object.keys(evals).map((id) => `${id} ${evals[id].passed}/${evals[id].count}`);
+  };
+  expect(await passes('table')).toEqual([
+    'javascript 2/2',
+    'not-contains 2/2',
+    'latency 2/2',
+    'icontains 1/1',
+    'found 1/1',
+    'javascript-2 2/2',
+    'assert-set 1/1',
+  ]);
+  expect(await passes('shout')).toEqual([
+    'javascript 2/2',
+    'not-contains 2/2',
+    'latency 2/2',
+    'icontains 0/1',
+    'found 0/1',
+    'javascript-2 0/2',
+    'assert-set 0/1',
+  ]);
+  expect(await passes('echo')).toEqual([
+    'javascript 2/2',
+    'not-contains 2/2',
+    'latency 2/2',
+    'icontains 0/1',
+    'found 0/1',
+    'javascript-2 0/2',
+    'assert-set 0/1',
+  ]);
+});
+
+test('what looks like an expression of Signalbox in texts of a config is text [DS-PROMPTFOO-01]', async () => {
+  const cwd = folderOf({
+    'promptfooconfig.yaml': `prompts: ['a \${1 + 1} b $\${c} {{v}}']
+providers: [echo]
+tests:
+  - vars: {v: '\${case.id}'}
+    assert:
+      - {type: equals, value: 'a \${1 + 1} b $\${c} {{v}}'}
+      - {type: javascript, value: 'output === "a $" + "{1 + 1} b $$" + "{c} " + context.vars.v && !output.includes(\`\${1 + 1}!\`)'}
+`,
+  });
+  await run(['eval', 'import', 'promptfooconfig.yaml', '--output', '.'], { cwd });
+  const { code, document } = await runJson(['eval', 'run', 'echo.suite.yaml', '--no-store'], { cwd });
+  expect({ code, document }).toMatchObject({
+    code: 0,
+    document: { evals: { equals: { passed: 1 }, javascript: { passed: 1 } } },
+  });
+});
+
+test('answers of an address and of programs are judged as the objects that they are, after every transform [DS-PROMPTFOO-01]', async () => {
+  const server = createServer((asked, reply) => {
+    let body = '';
+    asked.on('data', (chunk) => (body += chunk));
+    asked.on('end', () =>
+      reply.end(JSON.stringify({ said: JSON.parse(body).text, key: asked.headers['x-key'] })),
+    );
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  const cwd = folderOf({
+    'promptfooconfig.yaml': `prompts: ['tell {{name}}']
+providers:
+  - id: http
+    label: http
+    config: {url: 'http://127.0.0.1:${port}/', method: POST, body: {text: '{{prompt}}'}, headers: {x-key: '{{env.DESK_KEY}}'}}
+  - {id: 'file://provider.mjs', label: script, transform: '({said: output.text, key: "s3", more: 1})'}
+tests:
+  - vars: {name: Ada}
+    assert:
+      - {type: javascript, value: 'output.said === "tell Ada" && output.key === "s3"'}
+      - {type: equals, value: tell Ada, transform: output.said}
+      - {type: python, value: 'output["said"] == "tell Ada"'}
+  - vars: {name: Bo}
+    options: {transform: output.said}
+    assert:
+      - {type: javascript, value: 'output === "tell Bo"'}
+      - {type: not-icontains-any, value: [ada, eve]}
+      - {type: starts-with, value: Bo, transform: 'output.slice(5)'}
+`,
+    'provider.mjs':
+      'export default class {\n  id() { return "x"; }\n  async callApi(prompt) { return { output: { text: prompt } }; }\n}\n',
+  });
+  const made = await run(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
+  expect(made).toMatchObject({ code: 0, stderr: '' });
+  for (const name of ['http', 'script']) {
+    const { document } = await runJson(['eval', 'run', `signalbox/${name}.suite.yaml`, '--no-store'], {
+      cwd,
+      env: { DESK_KEY: 's3' },
+    });
+    expect(document).toMatchObject({ status: 'passed', cases: 2 });
+  }
+  server.close();
+});
+
+test('what looks like a variable of the environment in a config is text, and none is read [DS-PROMPTFOO-03]', async () => {
+  const marks = 'a ${env:HOME} $${env:HOME} ${env:';
+  const cwd = folderOf({
+    'promptfooconfig.yaml': `prompts: [hi]
+providers: [{id: 'file://answer.py', label: desk, config: {mark: '${marks}'}}]
+tests: [{assert: [{type: equals, value: '${marks}'}]}]
+`,
+    'answer.py':
+      'def call_api(prompt, options, context):\n    return {"output": options["config"]["mark"]}\n',
+  });
+  await run(['eval', 'import', 'promptfooconfig.yaml'], { cwd });
+  const { document } = await runJson(['eval', 'run', 'signalbox/desk.suite.yaml', '--no-store'], { cwd });
+  expect(document).toMatchObject({ status: 'passed', evals: { equals: { passed: 1 } } });
+});
+
+test('eval import says with its line what it leaves out, ends with 1, and writes over nothing [DS-PROMPTFOO-02]', async () => {
+  const cwd = folderOf({
+    'promptfooconfig.yaml': 'prompts: [hi]\nproviders: [echo]\ntests:\n  - assert: [{type: moderation}]\n',
+  });
+  const command = ['eval', 'import', 'promptfooconfig.yaml'];
+  const dry = await runJson([...command, '--dry-run'], { cwd });
+  expect(dry).toMatchObject({
+    code: 1,
+    document: {
+      status: 'partly',
+      cases: 1,
+      suites: ['signalbox/echo.suite.yaml'],
+      problems: [{ file: 'promptfooconfig.yaml', line: 4, column: 21, severity: 'error' }],
+    },
+  });
+  expect(existsSync(join(cwd, 'signalbox'))).toBe(false);
+  expect((await run(command, { cwd })).code).toBe(1);
+  const text = readFileSync(join(cwd, 'signalbox/echo.suite.yaml'), 'utf8');
+  expect((await run(command, { cwd })).code).toBe(2);
+  expect((await run([...command, '--force'], { cwd })).code).toBe(1);
+  expect(readFileSync(join(cwd, 'signalbox/echo.suite.yaml'), 'utf8')).toBe(text);
+});
