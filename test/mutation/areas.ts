@@ -84,7 +84,7 @@ export const areas: readonly Area[] = [
       'test/capability/*.test.ts',
       'test/dialects/promptkit/*.test.ts',
       'test/dialects/payload.test.ts',
-      'test/runtime/batches.test.ts',
+      'test/runtime/batches.slow.test.ts',
     ],
   },
   {
