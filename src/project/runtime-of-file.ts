@@ -1,6 +1,7 @@
 import { requirePipeline } from '../pipeline/file/load.ts';
 import { requireSuite } from '../suite/file/load.ts';
 
+export { areSeveral, type FoundSuite, findSuites } from './find-suites.ts';
 export { findSuiteInputs } from './suite-inputs.ts';
 
 /** The RuntimeConfig that a suite names, or else `fallback`. Throws CONFIG_INVALID, FILE_UNREADABLE. */

@@ -34,3 +34,17 @@ export const suites = section('evals.md', [
   ],
   ['DS-SUITE-07', 'none', 'eval run exits 0 when the suite passed and 1 when it failed.'],
 ]);
+
+/** Several suites of one call. */
+export const severalSuites = section('several-suites.md', [
+  [
+    'DS-SEVERAL-01',
+    'none',
+    'A folder stands for the files of kind EvalSuite in it; one without is an error.',
+  ],
+  ['DS-SEVERAL-02', 'none', 'Two suites of one name are refused before anything runs.'],
+  ['DS-SEVERAL-03', 'none', 'A suite that cannot be run is told and counted, and the others run.'],
+  ['DS-SEVERAL-04', 'none', 'Each reporter writes one report of all suites.'],
+  ['DS-SEVERAL-05', 'none', 'Suites of the same config share one runtime.'],
+  ['DS-SEVERAL-06', 'none', 'Ctrl-C ends all suites.'],
+]);

@@ -2,18 +2,36 @@ import { escapeInvisible } from '../../text/escape-invisible.ts';
 import type { CaseRecord, CaseResult, EvalHeader, RunHeader } from '../run/record.ts';
 import { resultsOf } from '../stats/epoch-reduction.ts';
 import { durationMsOf, queueMsOf } from './case-failures.ts';
-import type { OpenReporter } from './reporter.ts';
+import type { OpenReporter, Reporter, Sink } from './reporter.ts';
 
 /** One line for each case and eval (RFC 4180), for spreadsheets and data frames. */
 export const openCsv: OpenReporter = (sink) => {
+  const lines = openCsvLines(sink, []);
+  return {
+    ...lines,
+    async begin(header) {
+      await sink.write(csvTitles([]));
+      await lines.begin(header);
+    },
+  };
+};
+
+/** The first line; `before` are the titles of columns that stand in front. */
+export function csvTitles(before: readonly string[]): string {
+  return toLine([...before, ...csvColumns]);
+}
+
+/** The lines after the first; `before` are cells that stand in front of each. */
+export function openCsvLines(sink: Sink, before: readonly string[]): Reporter {
   let evals: ReadonlyMap<string, EvalHeader> = new Map();
   return {
     async begin(header: RunHeader) {
       evals = new Map(header.evals.map((entry) => [entry.id, entry]));
-      await sink.write(toLine(csvColumns));
     },
     async onCase(record) {
-      const lines = record.results.map((result) => toLine(cellsOf(record, result, evals.get(result.eval))));
+      const lines = record.results.map((result) =>
+        toLine([...before, ...cellsOf(record, result, evals.get(result.eval))]),
+      );
       // A terminal would obey control characters that a spreadsheet only shows.
       await sink.write(
         sink.columns === undefined ? lines.join('') : escapeInvisible(lines.join('').replaceAll('\r', '')),
@@ -22,9 +40,8 @@ export const openCsv: OpenReporter = (sink) => {
     async onProblem() {},
     async end() {},
   };
-};
+}
 
-/** The first line. */
 const csvColumns = [
   'number',
   'case',

@@ -86,7 +86,7 @@ function filesFirst(open: readonly Opened[]): readonly Opened[] {
   return [...open.filter(({ file }) => file !== undefined), ...open.filter(({ file }) => file === undefined)];
 }
 
-function refuseSharedOutputs(specs: readonly ReporterSpec[]): void {
+export function refuseSharedOutputs(specs: readonly ReporterSpec[]): void {
   const outputs = specs.map(({ file }) => (file === undefined ? 'stdout' : `the file ${resolve(file)}`));
   const twice = outputs.find((place, index) => outputs.indexOf(place) !== index);
   if (twice === undefined) return;

@@ -20,16 +20,24 @@ export const openGithub: OpenReporter = (sink) => {
     async onCase() {},
     async onProblem() {},
     async end(report) {
-      const commands = [...errorsOf(report, file), ...warningsOf(report), summaryOf(report, file)];
-      await sink.write(commands.map((command) => `${toLine(command)}\n`).join(''));
+      await sink.write(renderCommands(commandsOf(report, file)));
     },
   };
 };
 
 /** How many annotations of one kind GitHub shows of a step. */
-const mostAnnotations = 10;
+export const mostAnnotations = 10;
 
-interface WorkflowCommand {
+/** The annotations of a run: errors first, as notice what it came to. */
+export function commandsOf(report: SuiteReport, file: string): readonly WorkflowCommand[] {
+  return [...errorsOf(report, file), ...warningsOf(report), summaryOf(report, file)];
+}
+
+export function renderCommands(commands: readonly WorkflowCommand[]): string {
+  return commands.map((command) => `${toLine(command)}\n`).join('');
+}
+
+export interface WorkflowCommand {
   readonly name: 'error' | 'warning' | 'notice';
   readonly file: string;
   readonly line: number;

@@ -27,7 +27,7 @@ export const openMarkdown: OpenReporter = (sink) => ({
 });
 
 /** The same as a text of at most 60,000 characters; a comment on GitHub may have 65,536. */
-export function renderMarkdown(report: SuiteReport): string {
+export function renderMarkdown(report: SuiteReport, longest: number = longestText): string {
   const sections = [
     { lines: verdict(report) },
     { lines: voidList(report) },
@@ -40,7 +40,7 @@ export function renderMarkdown(report: SuiteReport): string {
   let text = '';
   for (const { lines, end = '' } of sections) {
     if (lines.length === 0) continue;
-    const room = longestText - text.length - end.length - cutNote.length - 4;
+    const room = longest - text.length - end.length - cutNote.length - 4;
     const kept = takeUpTo(lines, room);
     text += `${text === '' ? '' : '\n'}${kept.join('\n')}${end}\n`;
     if (kept.length < lines.length) return `${text}\n${cutNote}\n`;
@@ -48,7 +48,7 @@ export function renderMarkdown(report: SuiteReport): string {
   return text;
 }
 
-const longestText = 60_000;
+export const longestText = 60_000;
 
 function takeUpTo(lines: readonly string[], room: number): readonly string[] {
   let left = room;

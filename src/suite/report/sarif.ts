@@ -16,6 +16,26 @@ const maxResults = 25_000;
 
 /** The reporter with another maximum of results, for tests. */
 export function openSarifUpTo(sink: Sink, most: number): Reporter {
+  const run = openSarifRun(sink, most);
+  return {
+    ...run,
+    async begin(header) {
+      await sink.write(sarifStart);
+      await run.begin(header);
+    },
+    async end(report) {
+      await run.end(report);
+      await sink.write(sarifEnd);
+    },
+  };
+}
+
+/** What stands around the runs of a document; a comma stands between them. */
+export const sarifStart = `{"version":"2.1.0","$schema":"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json","runs":[`;
+export const sarifEnd = ']}\n';
+
+/** One run of a document. */
+export function openSarifRun(sink: Sink, most: number = maxResults): Reporter {
   let roleOf: RoleOf = roleLookup({ evals: [] });
   let header: RunHeader | undefined;
   let count = 0;
@@ -23,8 +43,7 @@ export function openSarifUpTo(sink: Sink, most: number): Reporter {
     async begin(run) {
       header = run;
       roleOf = roleLookup(run);
-      await sink.write(`{"version":"2.1.0","$schema":${JSON.stringify(schema)},"runs":[{`);
-      await sink.write(`"tool":${JSON.stringify(toTool(run))},`);
+      await sink.write(`{"tool":${JSON.stringify(toTool(run))},`);
       await sink.write(
         `"automationDetails":${JSON.stringify({ id: `${run.suite}/${run.run_id}` })},"results":[`,
       );
@@ -41,12 +60,10 @@ export function openSarifUpTo(sink: Sink, most: number): Reporter {
     async onProblem() {},
     async end(report) {
       const invocation = JSON.stringify(toInvocation(report, header, count - most));
-      await sink.write(`\n],"invocations":[${invocation}],"columnKind":"utf16CodeUnits"}]}\n`);
+      await sink.write(`\n],"invocations":[${invocation}],"columnKind":"utf16CodeUnits"}`);
     },
   };
 }
-
-const schema = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';
 
 function toTool(header: RunHeader): object {
   return { driver: { name: 'signalbox', rules: rulesOf(header).map(toRule) } };
@@ -114,6 +131,6 @@ function addMs(started: string, ms: number): string {
 }
 
 /** In a message, braces are placeholders unless they are doubled (§3.11.5), and `[a](b)` is a link (§3.11.6). */
-function escapeMessage(text: string): string {
+export function escapeMessage(text: string): string {
   return text.replaceAll(/[{}]/g, '$&$&').replaceAll('](', '] (');
 }

@@ -11,6 +11,8 @@ export { openDelivery } from '../report/delivery.ts';
 export { toReportDocument } from '../report/json.ts';
 export { openRunFile } from '../report/jsonl/run-file.ts';
 export { readReporter } from '../report/registry.ts';
+export { openSeveralDelivery } from '../report/several/delivery.ts';
+export { describeSeveral, type SuiteOutcome, toSeveralReport } from '../report/several/outcome.ts';
 export { openProgress } from '../report/terminal/progress.ts';
 export { renderTable } from '../report/terminal/table.ts';
 export { explainVerdict } from '../report/verdict.ts';

@@ -164,8 +164,8 @@ const wrongCalls = titled([
   {
     title: 'an argument too many',
     cites: 'DS-CLI-12',
-    args: ['eval', 'run', 'a.yaml', 'b.yaml'],
-    message: "too many arguments for 'run'. Expected 1 argument but got 2: a.yaml, b.yaml.",
+    args: ['eval', 'html', 'a.yaml', 'b.yaml'],
+    message: "too many arguments for 'html'. Expected 1 argument but got 2: a.yaml, b.yaml.",
     told: /^error: too many arguments/,
   },
   {

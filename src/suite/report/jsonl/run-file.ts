@@ -33,6 +33,7 @@ async function readHeader(file: string): Promise<RunHeader> {
 
 async function readReport(file: string): Promise<SuiteReport | undefined> {
   const parsed = parse(await withFileErrors(file, () => readLastLine(file)));
+  if (parsed?.type === 'suites') throw severalRuns(file);
   return parsed?.type === 'report' && fits(report, parsed.value) ? parsed.value : undefined;
 }
 
@@ -42,6 +43,7 @@ async function* readCases(file: string, caseId: string | undefined): AsyncGenera
     if (broken !== undefined) throw badLine(file, broken);
     const parsed = parse(line);
     if (parsed === undefined) broken = line.number;
+    else if (parsed.type === 'run' && line.number > 1) throw severalRuns(file);
     else if (parsed.type !== 'case') continue;
     else if (!fits(caseRecord, parsed.value)) throw badLine(file, line.number);
     else if (caseId === undefined || parsed.value.id === caseId) yield parsed.value;
@@ -96,6 +98,12 @@ function notACaseFile(file: string): RuntimeError {
 function notARunFile(file: string): RuntimeError {
   return new RuntimeError('FILE_UNREADABLE', `${file}:1 does not begin a run of a suite`, {
     hint: 'Give a file that `eval run --reporter jsonl=FILE` has written.',
+  });
+}
+
+function severalRuns(file: string): RuntimeError {
+  return new RuntimeError('FILE_UNREADABLE', `${file} holds the runs of several suites`, {
+    hint: 'Give the id of a kept run (`eval list`), or run one suite with --reporter jsonl=FILE.',
   });
 }
 

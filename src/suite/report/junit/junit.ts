@@ -9,7 +9,7 @@ import type {
   SuiteReport,
 } from '../../run/record.ts';
 import { classifyResult, durationMsOf, failuresOf, type RoleOf, roleLookup } from '../case-failures.ts';
-import type { OpenReporter } from '../reporter.ts';
+import type { OpenReporter, Reporter } from '../reporter.ts';
 import { describeScore, explainGate, nameGate } from '../wording.ts';
 import { type JunitSuites, newJunitSuites, type TestCase } from './suites.ts';
 import { escapeText, toElement } from './xml.ts';
@@ -20,10 +20,34 @@ import { escapeText, toElement } from './xml.ts';
  * error; metrics never fail.
  */
 export const openJunit: OpenReporter = (sink) => {
+  const { reporter, suites, propertiesOf } = collectJunit();
+  return {
+    ...reporter,
+    async end(report) {
+      try {
+        await reporter.end(report);
+        await suites.write(sink, report, propertiesOf);
+      } finally {
+        suites.close();
+      }
+    },
+  };
+};
+
+/** The test suites of one run, which are written once it is over. */
+export interface CollectedJunit {
+  readonly reporter: Reporter;
+  readonly suites: JunitSuites;
+  readonly propertiesOf: (name: string) => Readonly<Record<string, unknown>>;
+}
+
+/** Collects the test suites of a run; `suites` has to be closed. */
+export function collectJunit(): CollectedJunit {
   const suites = newJunitSuites();
   let header: RunHeader | undefined;
+  let ended: SuiteReport | undefined;
   let roleOf: RoleOf = roleLookup({ evals: [] });
-  return {
+  const reporter: Reporter = {
     async begin(run) {
       header = run;
       roleOf = roleLookup(run);
@@ -36,19 +60,20 @@ export const openJunit: OpenReporter = (sink) => {
       suites.open(extraSuites.dataset).add(toProblemCase(problem, header?.suite ?? ''));
     },
     async end(report) {
-      try {
-        for (const problem of report.problems.filter(({ scope }) => scope === 'run')) {
-          suites.open(extraSuites.run).add(toVoidCase(problem, report.suite));
-        }
-        for (const gate of report.gates) suites.open(extraSuites.gates).add(toGateCase(gate, report.suite));
-        await suites.write(sink, report, (name) => propertiesOf(name, { header, report }));
-      } finally {
-        suites.close();
+      ended = report;
+      for (const problem of report.problems.filter(({ scope }) => scope === 'run')) {
+        suites.open(extraSuites.run).add(toVoidCase(problem, report.suite));
       }
+      for (const gate of report.gates) suites.open(extraSuites.gates).add(toGateCase(gate, report.suite));
     },
     abort: () => suites.close(),
   };
-};
+  return {
+    reporter,
+    suites,
+    propertiesOf: (name) => (ended === undefined ? {} : propertiesOf(name, { header, report: ended })),
+  };
+}
 
 /** The leading space keeps these names apart from ids of evals. */
 const extraSuites = { gates: ' gates', cases: ' cases', dataset: ' dataset', run: ' run' } as const;

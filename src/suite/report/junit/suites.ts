@@ -24,46 +24,65 @@ export interface TestCase {
 export interface JunitSuites {
   /** Returns the suite of that name; makes it on the first call. */
   open(name: string): JunitSuite;
+  /** Writes the document. */
   write(
     sink: Pick<Sink, 'write'>,
     report: Pick<SuiteReport, 'suite' | 'duration_ms'>,
     propertiesOf: PropertiesOf,
   ): Promise<void>;
+  /** Writes them without the element that holds them all; `prefix` stands before each name. */
+  writeSuites(sink: Pick<Sink, 'write'>, prefix: string, propertiesOf: PropertiesOf): Promise<void>;
+  counts(): readonly Counts[];
   close(): void;
+}
+
+/** Writes the document around what `writeSuites` writes. */
+export async function writeDocument(
+  sink: Pick<Sink, 'write'>,
+  { suite, duration_ms, counts }: Pick<SuiteReport, 'suite' | 'duration_ms'> & { counts: readonly Counts[] },
+  writeSuites: () => Promise<void>,
+): Promise<void> {
+  await sink.write(`<?xml version="1.0" encoding="UTF-8"?>\n`);
+  await sink.write(
+    startTag('testsuites', { name: escapeInvisible(suite), ...sumCounts(counts, duration_ms) }),
+  );
+  await writeSuites();
+  await sink.write('</testsuites>\n');
 }
 
 type PropertiesOf = (name: string) => Readonly<Record<string, unknown>>;
 
 export function newJunitSuites(): JunitSuites {
   const suites = new Map<string, SuiteBuffer>();
-  return {
+  const counts = () => [...suites.values()].map((suite) => suite.counts);
+  const junitSuites: JunitSuites = {
     open(name) {
       const suite = suites.get(name) ?? newSuiteBuffer();
       suites.set(name, suite);
       return suite;
     },
-    async write(sink, report, propertiesOf) {
-      const counts = [...suites.values()].map((suite) => suite.counts);
-      const totals = sumCounts(counts, report.duration_ms);
-      await sink.write(`<?xml version="1.0" encoding="UTF-8"?>\n`);
-      await sink.write(startTag('testsuites', { name: escapeInvisible(report.suite), ...totals }));
+    counts,
+    async writeSuites(sink, prefix, propertiesOf) {
       for (const [name, suite] of suites) {
-        await sink.write(
-          startTag('testsuite', { name: escapeInvisible(name.trimStart()), ...toAttributes(suite.counts) }),
-        );
+        const fullName = escapeInvisible(`${prefix}${name.trimStart()}`);
+        await sink.write(startTag('testsuite', { name: fullName, ...toAttributes(suite.counts) }));
         await sink.write(writeProperties(propertiesOf(name)));
         for (const text of suite.spool.parts()) await sink.write(text);
         await sink.write('</testsuite>\n');
       }
-      await sink.write('</testsuites>\n');
     },
+    write: async (sink, { suite, duration_ms }, propertiesOf) =>
+      await writeDocument(sink, { suite, duration_ms, counts: counts() }, () =>
+        junitSuites.writeSuites(sink, '', propertiesOf),
+      ),
     close() {
       for (const { spool } of suites.values()) spool.close();
     },
   };
+  return junitSuites;
 }
 
-interface Counts {
+export interface Counts {
   tests: number;
   failures: number;
   errors: number;

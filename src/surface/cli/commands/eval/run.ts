@@ -1,40 +1,25 @@
 import { type Command, Option } from 'commander';
 import { RuntimeError, toRuntimeError } from '../../../../errors.ts';
-import type { Progress, RuntimeOptions, SuiteReport, SuiteRunOptions } from '../../../../runtime/runtime.ts';
+import type { Progress, SuiteReport } from '../../../../runtime/runtime.ts';
 import type { CommandContext, RunCommand } from '../../command.ts';
 import { type ExitCode, exitCodeOfSuite } from '../../exit-code.ts';
 import { readWhole } from '../../input.ts';
 import { nextEvalCommands } from '../../next-command.ts';
-import type { Terminal } from '../../terminal.ts';
-import { readSelection, type SelectionFlags } from './selection.ts';
-
-interface RunFlags extends SelectionFlags {
-  readonly dataset?: string;
-  readonly keepGoing?: true;
-  readonly repeat?: string;
-  readonly reducer?: string;
-  readonly retries?: string;
-  readonly timeout?: string;
-  readonly bail?: string | true;
-  readonly resume?: string | true;
-  readonly store: boolean;
-  readonly workers?: true;
-  readonly cache?: boolean;
-  readonly concurrency?: string;
-  readonly reporter: readonly string[];
-  readonly record?: string;
-  readonly replay?: string;
-  readonly live: readonly string[];
-  readonly quiet?: true;
-  readonly showFailures?: string;
-}
+import {
+  cassetteOf,
+  maxFailures,
+  type RunFlags,
+  readOptions,
+  refuseOtherStdoutReporter,
+  reportersOf,
+} from './run-flags.ts';
 
 /** `eval run`. */
 export function addRun(group: Command, runCommand: RunCommand): void {
   const many = (value: string, before: readonly string[]) => [...before, value];
   group
-    .command('run <suite>')
-    .description('run a suite of cases and gate on its scores')
+    .command('run <suites...>')
+    .description('run suites of cases, files or folders of them, and gate on their scores')
     .option(
       '--dataset <file>',
       'read this file, glob pattern or address instead of the suite’s dataset; - for stdin',
@@ -77,8 +62,15 @@ export function addRun(group: Command, runCommand: RunCommand): void {
     )
     .option('--quiet', 'no progress; what a run that does not pass came to is told all the same')
     .addHelpText('after', runExamples)
-    .action(async (file: string, own: RunFlags, command: Command) => {
-      await runCommand(command, async (context) => await runSuite(file, own, context));
+    .action(async (given: readonly string[], own: RunFlags, command: Command) => {
+      await runCommand(command, async (context) => {
+        const { loadInputs } = await import('../../../../runtime/runtime.ts');
+        const { areSeveral } = await loadInputs();
+        const [file = ''] = given;
+        if (!areSeveral(given)) return await runSuite(file, own, context);
+        const { runSuites } = await import('./run-several.ts');
+        return await runSuites(given, own, context);
+      });
     });
 }
 
@@ -172,68 +164,6 @@ const hintToRepeat = 'Nothing of it was kept; only a run that is kept can be res
 
 const hintToSeeAll = '--show-failures N tells more, --reporter html=FILE shows all of them';
 
-/** The number of failures to print; none by default in a log that ends with the table, which lists them. */
-function maxFailures(
-  { showFailures }: RunFlags,
-  reporters: readonly { readonly name: string; readonly file?: string }[],
-  { stderr }: Terminal,
-): number | undefined {
-  const most = readWhole('--show-failures', showFailures, 0);
-  if (most !== undefined) return most;
-  const hasTable = reporters.some(({ name, file }) => name === 'table' && file === undefined);
-  return hasTable && !stderr.isTTY ? undefined : 10;
-}
-
-function cassetteOf({ record, replay, live }: RunFlags): RuntimeOptions['cassette'] {
-  const isAsked = record !== undefined || replay !== undefined || live.length > 0;
-  return isAsked ? { record, replay, live } : undefined;
-}
-
-/** The reporters of --reporter; without any, `table`. With --json, `json` is the last one. */
-function reportersOf({ reporter }: RunFlags, isJson: boolean): readonly string[] {
-  if (isJson) return [...reporter, 'json'];
-  return reporter.length === 0 ? ['table'] : reporter;
-}
-
-/** Throws USAGE when a reporter beside that of --json, the last one, would write to stdout. */
-function refuseOtherStdoutReporter(
-  reporters: readonly { readonly name: string; readonly file?: string }[],
-): void {
-  const other = reporters.slice(0, -1).find(({ file }) => file === undefined);
-  if (other === undefined) return;
-  const message = `--json and --reporter ${other.name} would both write to stdout`;
-  throw new RuntimeError('USAGE', message, {
-    hint: `Write --reporter ${other.name}=FILE, or drop one of them.`,
-  });
-}
-
-async function readOptions(own: RunFlags): Promise<SuiteRunOptions> {
-  const { parseDuration } = await import('../../../../runtime/runtime.ts');
-  const timeoutMs = own.timeout === undefined ? undefined : parseDuration(own.timeout);
-  if (own.timeout !== undefined && timeoutMs === undefined) {
-    const isNumber = Number(own.timeout) > 0;
-    throw new RuntimeError('USAGE', `--timeout is a duration such as 30s or 2m, not ${own.timeout}`, {
-      hint: isNumber
-        ? `Name the unit: ${own.timeout}s or ${own.timeout}m.`
-        : 'Write it like 500ms, 30s or 2m.',
-    });
-  }
-  return {
-    dataset: own.dataset,
-    select: readSelection(own),
-    keepGoing: own.keepGoing,
-    epochs: readWhole('--repeat', own.repeat),
-    reducer: own.reducer,
-    retries: readWhole('--retries', own.retries, 0),
-    timeoutMs,
-    bail: own.bail === true ? 1 : readWhole('--bail', own.bail),
-    resume: own.resume,
-    workers: own.workers,
-    keep: own.store,
-    cache: own.cache,
-  };
-}
-
 const runExamples = `
 Examples:
   signalbox eval run support.suite.yaml
@@ -241,6 +171,8 @@ Examples:
   signalbox eval run support.suite.yaml --tag billing --sample 200 --seed 7
   signalbox eval run support.suite.yaml --repeat 3 --reducer pass@2 --bail 10
   signalbox eval run support.suite.yaml --resume
+  signalbox eval run support.suite.yaml billing.suite.yaml --reporter junit=report.xml --reporter html=report.html
+  signalbox eval run suites/ --json
   signalbox eval run support.suite.yaml --record run.cassette && signalbox eval run support.suite.yaml --replay run.cassette
   zcat answers.jsonl.gz | signalbox eval run support.suite.yaml --dataset -
 
