@@ -133,6 +133,10 @@ export const catalogue = {
     summary: 'A chat still asked for tools after max_rounds model calls.',
     hint: 'Raise max_rounds, or offer fewer tools.',
   },
+  OUTPUT_INVALID: {
+    summary: 'The answer of a chat does not fit its output schema.',
+    hint: 'The message has the path of the first value that does not fit, and how the answer begins.',
+  },
   THRESHOLD_MISSED: {
     summary: 'An eval that gates the pipeline scored outside its threshold, or could not be scored.',
     hint: 'The message has the score and the eval’s own detail.',

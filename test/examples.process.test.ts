@@ -252,6 +252,17 @@ describe('ready-guards', () => {
   });
 });
 
+test('mail-triage: an answer that does not fit is repaired, and the pipeline branches on its members', async () => {
+  const { code, document } = await runJson(
+    ['run', 'triage.pipeline.yaml', '--input', '{"mail": "You have charged me twice!"}'],
+    { cwd: join(examples, 'mail-triage') },
+  );
+  expect({ code, document }).toMatchObject({
+    code: 0,
+    document: { output: { ticket: { topic: 'bill', urgent: true }, asked: 2, duty: 'paged' } },
+  });
+});
+
 describe('promptfoo', () => {
   test('its config becomes suites of which the one without a key passes, and what is left out has its line', async () => {
     const cwd = mkdtempSync(join(tmpdir(), 'promptfoo-'));

@@ -72,6 +72,8 @@ export interface ProviderConfig {
   readonly pricing?: { readonly input: number; readonly output: number };
   readonly requestTimeoutMs?: number;
   readonly rateLimit?: RateLimit;
+  /** What its API does with a JSON Schema for the answer: keeps to it, or knows only that JSON is wanted, or nothing. */
+  readonly structuredOutput?: 'schema' | 'json' | 'none';
   /** Settings of one kind of provider, as the file has them. */
   readonly additionalConfig: Readonly<Record<string, unknown>>;
   /** Why this provider must not be used: the file asks for something unsupported. */

@@ -2,6 +2,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provid
 import type { HostEnv } from '../binding/env.ts';
 import type { Cassette } from '../cassette/cassette.ts';
 import type { RuntimeConfig } from '../config/config.ts';
+import type { Emit } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';
 import type { ModelCallParameters, ModelRequest, Services } from '../pipeline/state/run-context.ts';
 import { createGuard } from '../provider/guard/guard.ts';
@@ -27,6 +28,7 @@ export interface ModelsContext {
   readonly scrubber?: Scrubber | undefined;
   readonly rates: Rates;
   readonly fire: Fire;
+  readonly emit: Emit;
 }
 
 /** The models of the declared providers, each behind the guard. */
@@ -38,7 +40,7 @@ export interface Models {
 }
 
 export function openModels(parts: ModelsContext): Models {
-  const { config, env, record, replay, cassette, scrubber, rates, fire } = parts;
+  const { config, env, record, replay, cassette, scrubber, rates, fire, emit } = parts;
   const recorder = record === undefined ? undefined : openCallRecorder(record, cassette?.redact);
   const context = { env, folder: config.folder, recorder, replayContext: cassette, scrubber };
   const opened = new Map<string, Provider>();
@@ -52,6 +54,7 @@ export function openModels(parts: ModelsContext): Models {
       openProvider(replaceMock(requested, env), {
         ...context,
         rate: rates.of(declared),
+        warn: (message) => emit({ type: 'note', name: id, level: 'warn', message }),
         replay: cassette?.isLive(id) ? undefined : replay,
       });
     opened.set(key, provider);

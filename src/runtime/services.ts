@@ -54,7 +54,7 @@ export function openServices(context: ServicesContext): RuntimeServices {
   const { env, record, replay, cassette, scrubber, rates } = context;
   const models = once(async () => {
     const { openModels } = await import('./models.ts');
-    return openModels({ config, env, record, replay, cassette, scrubber, rates, fire });
+    return openModels({ config, env, record, replay, cassette, scrubber, rates, fire, emit });
   });
   const model = models.method((opened) => opened.model);
   const judge = openJudge(config, model);

@@ -35,6 +35,20 @@ export const runs = section('pipelines.md', [
     'What a provider filter replaced is what the model is sent, and what the conversation goes on with: tool calls that it left out are not run.',
   ],
   [
+    'DS-ANSWER-01',
+    'none',
+    'A schema goes to the API that keeps to one, and into the system prompt of any other.',
+  ],
+  [
+    'DS-ANSWER-02',
+    'none',
+    'An answer that does not fit is asked for once more, by a model call that counts.',
+  ],
+  ['DS-ANSWER-03', 'none', 'What does not fit is OUTPUT_INVALID with the path, and gives no object.'],
+  ['DS-ANSWER-04', 'none', 'The object is that of the text which filters let out.'],
+  ['DS-ANSWER-05', 'none', 'A run that goes on has the same object, and asks no model again.'],
+  ['DS-ANSWER-06', 'none', 'A setting that an API does not take is left out, and told once.'],
+  [
     'DS-CHAT-04',
     'none',
     'Session hooks are told of the start, of each completed turn, and of the end of a run that failed too; not of a pause.',

@@ -4,6 +4,7 @@ import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
 import { omitUndefined } from '../../yaml/present.ts';
 import {
+  choiceAt,
   entriesAt,
   exactValueAt,
   integerAt,
@@ -51,6 +52,7 @@ function readProvider(document: YamlDocument, path: Path): ProviderConfig {
       pricing: readPricing(document, at('pricing')),
       rateLimit: readRateLimit(document, at('rate_limit')),
       requestTimeoutMs: readTimeout(document, at('request_timeout')),
+      structuredOutput: choiceAt(document, at('structured_output'), ['schema', 'json', 'none']),
       refused: whyProviderRefused(document, path),
     }),
     additionalConfig: isObject(additional) ? additional : {},

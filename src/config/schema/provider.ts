@@ -86,6 +86,12 @@ export const providerSchema = {
         },
       },
     },
+    structured_output: {
+      type: 'string',
+      enum: ['schema', 'json', 'none'],
+      description:
+        'What the API does with the JSON Schema of a chat’s output. schema (default): it keeps to it. json: it knows only that JSON is wanted. none: it is told in words.',
+    },
     additional_config: {
       type: 'object',
       description: 'Settings of one kind of provider, such as mock’s responses.',

@@ -1,5 +1,6 @@
 import { RuntimeError, toFault } from '../../errors.ts';
 import { completeMessage } from '../../hooks/message.ts';
+import type { Json } from '../../json/json.ts';
 import type { ChatStep } from '../file/pipeline.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { sessionEvent } from '../state/session.ts';
@@ -7,6 +8,7 @@ import { failedStep, okStep, type StepOutcome } from '../state/step-outcome.ts';
 import type { StepContext } from '../state/step-scope.ts';
 import { type CheckedAnswer, checkAnswer, feedbackOf } from './guardrails.ts';
 import { hasNoFuel } from './loop-control.ts';
+import { askForRepair, isRepairable, outputFault, type ReadOutput, readOutput } from './structured-output.ts';
 import { isReleasedAtEnd } from './text-release.ts';
 import { notifyAnswered, notifyTurn, stopTurn, type TurnContext } from './turn-hooks.ts';
 import { runTurnLoop } from './turn-loop.ts';
@@ -15,7 +17,7 @@ import { createTurnState, type TurnState, viewOf, visibleMessages } from './turn
 
 /**
  * One turn of a conversation: model calls and the tool calls that they ask for, until an answer comes
- * without any; then its guardrails, and all of it again while they fail and retries are left. Throws
+ * without any; then its output schema and its guardrails, and all of it again while they fail and retries are left. Throws
  * EXPRESSION_FAILED, and what suspends the run (see `isSuspension`).
  */
 export async function runChat(run: RunContext, chat: StepContext<ChatStep>): Promise<StepOutcome> {
@@ -36,20 +38,43 @@ export async function runChat(run: RunContext, chat: StepContext<ChatStep>): Pro
 async function runAttempts(turn: TurnContext): Promise<StepOutcome> {
   const { run, chat, state } = turn;
   const { step, scope } = chat;
+  let retries = 0;
+  let isRepaired = false;
   for (let attempt = 1; ; attempt += 1) {
-    // A retry does not refill the rounds once a hook has set them.
-    if (attempt > 1 && state.fuelSetBy === undefined) state.roundsLeft = step.maxRounds;
     const end = await runTurnLoop(turn, attempt);
     if (end !== undefined) return end;
+    const output = outputOf(step, state);
+    if (output !== undefined && 'violations' in output) {
+      const { violations } = output;
+      if (isRepaired || !isRepairable(state))
+        return failedStep('failed', outputFault(step, state, violations), viewOf(state, ''));
+      isRepaired = true;
+      askForRepair(state, violations);
+      requireWanted(scope.signal);
+      continue;
+    }
     const checked = await checkAnswer(run, chat, { state, attempt });
     state.guardrails = checked.results;
-    if (checked.fault === undefined) return await complete(turn);
-    if (attempt > step.retries || hasNoFuel(state)) return withholdAnswer(state, checked);
+    if (checked.fault === undefined) return await complete(turn, output?.object);
+    if (retries >= step.retries || hasNoFuel(state)) return withholdAnswer(state, checked);
+    retries += 1;
+    isRepaired = false;
+    // A retry does not refill the rounds once a hook has set them.
+    if (state.fuelSetBy === undefined) state.roundsLeft = step.maxRounds;
     const feedback = completeMessage({ role: 'user', content: feedbackOf(checked) });
     if (state.answer !== undefined) state.withheld.add(state.answer.message).add(feedback);
     state.messages.push(feedback);
-    if (scope.signal.aborted) throw new RuntimeError('ABORTED', 'the chat was given up');
+    requireWanted(scope.signal);
   }
+}
+
+/** What the last answer holds, where the chat asks for JSON. */
+function outputOf({ outputSchema }: ChatStep, { answer }: TurnState): ReadOutput | undefined {
+  return outputSchema && readOutput(answer?.message.content ?? '', outputSchema);
+}
+
+function requireWanted({ aborted }: AbortSignal): void {
+  if (aborted) throw new RuntimeError('ABORTED', 'the chat was given up');
 }
 
 function listTools(run: RunContext, { tools }: ChatStep): TurnState['offered'] {
@@ -61,13 +86,13 @@ function listTools(run: RunContext, { tools }: ChatStep): TurnState['offered'] {
   });
 }
 
-async function complete(turn: TurnContext): Promise<StepOutcome> {
+async function complete(turn: TurnContext, object: Json | undefined): Promise<StepOutcome> {
   const { run, chat, state } = turn;
   run.session.turns += 1;
   const text = state.answer?.message.content ?? '';
   if (isReleasedAtEnd(turn)) run.emit({ type: 'text', run: run.journal.runId, step: chat.name, text });
   await run.notifySession('session_update', { ...sessionEvent(run), messages: visibleMessages(state) });
-  return okStep(viewOf(state, text));
+  return okStep({ ...viewOf(state, text), ...(object && { object }) });
 }
 
 /** The outcome of a chat whose last answer failed an enforcing guardrail: its text is withheld. */

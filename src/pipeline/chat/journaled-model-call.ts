@@ -1,4 +1,4 @@
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { LanguageModelV4CallOptions, LanguageModelV4ToolChoice } from '@ai-sdk/provider';
 import type { ChatMessage, ModelOptions, ToolListing } from '../../contract/provider.ts';
 import type { HookContext } from '../../contract/turn.ts';
 import { type Fault, RuntimeError, toFault } from '../../errors.ts';
@@ -21,6 +21,8 @@ interface ModelCallRequest {
     /** Undefined: the provider's own. */
     readonly model: string | undefined;
     readonly options: ModelOptions;
+    /** The calls of the turn so far. */
+    readonly toolCalls: readonly unknown[];
   };
   readonly hookContext: HookContext;
   readonly signal: AbortSignal;
@@ -73,17 +75,35 @@ async function callGuardedModel(run: RunContext, question: ModelCallRequest): Pr
   return { ...answer, ...(cost !== undefined && { cost_usd: cost }) };
 }
 
-function toOptions(run: RunContext, { state, signal }: ModelCallRequest): LanguageModelV4CallOptions {
+function toOptions(run: RunContext, { step, state, signal }: ModelCallRequest): LanguageModelV4CallOptions {
   const { temperature, max_tokens: maxTokens } = state.options;
+  const { topP, stop, seed, outputSchema: schema } = step;
   const tools = state.offered.map(toFunctionTool);
   return {
     prompt: toPrompt({ messages: state.messages, system_prompt: state.system }),
     abortSignal: signal,
     providerOptions: { signalbox: { metadata: { session_id: run.session.id } } },
-    ...(tools.length > 0 && { tools, toolChoice: { type: 'auto' as const } }),
+    ...(tools.length > 0 && { tools, toolChoice: toToolChoice(step, state) }),
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+    ...(topP !== undefined && { topP }),
+    ...(stop !== undefined && { stopSequences: [...stop] }),
+    ...(seed !== undefined && { seed }),
+    ...(schema !== undefined && { responseFormat: { type: 'json' as const, schema } }),
   };
+}
+
+/** A choice that forces a call would never let the model answer, so it ends with the first calls. */
+function toToolChoice(
+  { toolChoice = 'auto' }: ChatStep,
+  { offered, toolCalls }: ModelCallRequest['state'],
+): LanguageModelV4ToolChoice {
+  if (toolChoice === 'auto' || toolChoice === 'none') return { type: toolChoice };
+  if (toolCalls.length > 0) return { type: 'auto' };
+  if (toolChoice === 'required') return { type: 'required' };
+  const { tool } = toolChoice;
+  // Hooks may have taken it away.
+  return offered.some(({ name }) => name === tool) ? { type: 'tool', toolName: tool } : { type: 'auto' };
 }
 
 function costOf({ pricing }: GuardedModel, usage: ModelAnswer['usage']): number | undefined {

@@ -2,12 +2,14 @@ import { hookContextOf, type TurnContext, toTurn } from './turn-hooks.ts';
 
 /**
  * Whether the text of a streamed answer is released only at its end, in one event: when an enforcing
- * guardrail or a stop hook may still withhold the whole answer.
+ * guardrail, the output schema or a stop hook may still withhold the whole answer.
  */
 export function isReleasedAtEnd(turn: TurnContext): boolean {
-  const { stream, guardrails } = turn.chat.step;
+  const { stream, guardrails, outputSchema } = turn.chat.step;
   if (stream === undefined) return false;
-  return guardrails.some(({ action }) => action === 'enforce') || isAskedAtEnd(turn);
+  return (
+    outputSchema !== undefined || guardrails.some(({ action }) => action === 'enforce') || isAskedAtEnd(turn)
+  );
 }
 
 function isAskedAtEnd(turn: TurnContext): boolean {

@@ -84,6 +84,14 @@ export interface Chat {
   readonly stream?: 'hold' | 'windowed';
   readonly temperature?: number;
   readonly maxTokens?: number;
+  readonly topP?: number;
+  /** Texts at which an answer ends. */
+  readonly stop?: readonly string[];
+  readonly seed?: number;
+  /** Absent: auto. What forces a call holds until tools have been called. */
+  readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly tool: string };
+  /** The JSON Schema that the answer must fit. */
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
 }
 
 export interface ChatStep extends StepBase, Chat {

@@ -28,8 +28,28 @@ export function readChat(
       stream: choiceAt(document, at('stream'), ['hold', 'windowed']),
       temperature: numberAt(document, at('temperature')),
       maxTokens: integerAt(document, at('max_tokens')),
+      topP: numberAt(document, at('top_p')),
+      stop: readStop(document, at('stop')),
+      seed: numberAt(document, at('seed')),
+      toolChoice: readToolChoice(document, at('tool_choice')),
+      outputSchema: readOutputSchema(document, [...at('output'), 'schema']),
     }),
   };
+}
+
+function readStop(document: YamlDocument, path: Path): readonly string[] | undefined {
+  const texts = itemsAt(document, path).flatMap((item) => textAt(document, item) ?? []);
+  return texts.length === 0 ? undefined : texts;
+}
+
+function readToolChoice(document: YamlDocument, path: Path): Chat['toolChoice'] {
+  const tool = textAt(document, [...path, 'tool']);
+  return tool === undefined ? choiceAt(document, path, ['auto', 'none', 'required'] as const) : { tool };
+}
+
+function readOutputSchema(document: YamlDocument, path: Path): Chat['outputSchema'] {
+  const schema = valueAt(document, path);
+  return isObject(schema) ? schema : undefined;
 }
 
 function readGuardrail(document: YamlDocument, path: Path, variables: readonly string[]): Guardrail {

@@ -1,4 +1,5 @@
 import { longestMs } from '../../time/longest-timer.ts';
+import { chatOptionSchemas } from './chat-options-schema.ts';
 
 /** A value, or a text with an expression that gives one. */
 function textOr(type: 'object' | 'array' | 'integer', more: object, description: string): object {
@@ -111,6 +112,7 @@ export const chatSchema = {
     },
     temperature: { type: 'number', minimum: 0, description: 'In place of the provider’s own.' },
     max_tokens: { ...count, description: 'Longest answer, in tokens; in place of the provider’s own.' },
+    ...chatOptionSchemas,
   },
 } as const;
 

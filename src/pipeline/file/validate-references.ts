@@ -48,6 +48,8 @@ function findFault(
   if (why !== undefined) return { message: `\`steps.${key}\` is not known here: ${why}` };
   const [member] = rest;
   if (member === undefined || target.kind === undefined) return undefined;
+  if (member === 'object' && target.kind === 'chat' && !target.loops && !asksForObject(target))
+    return { message: `\`steps.${key}\` has no \`object\``, hint: objectHint };
   return findKeyFault(member, { owner: `steps.${key}`, known: viewKeys(target) });
 }
 
@@ -57,7 +59,17 @@ const errorKeys = ['code', 'message', 'hint', 'step'];
 const ownViewKeys = {
   tool: ['result', 'hook', 'reason', 'metadata'],
   eval: ['score', 'passed', 'detail', 'data'],
-  chat: ['text', 'rounds', 'finish_reason', 'usage', 'tool_calls', 'messages', 'guardrails', 'metadata'],
+  chat: [
+    'text',
+    'object',
+    'rounds',
+    'finish_reason',
+    'usage',
+    'tool_calls',
+    'messages',
+    'guardrails',
+    'metadata',
+  ],
   parallel: [],
   steps: [],
 } as const;
@@ -66,6 +78,12 @@ function viewKeys({ kind, loops }: StepNode): readonly string[] {
   const own = kind === undefined ? [] : ownViewKeys[kind];
   return ['status', ...(loops ? ['items'] : own), 'error'];
 }
+
+function asksForObject({ value: { chat } }: StepNode): boolean {
+  return isObject(chat) && chat['output'] !== undefined;
+}
+
+const objectHint = 'Give the chat `output: {schema: …}`: its answer is then JSON that fits it.';
 
 function findKeyFault(
   key: string,

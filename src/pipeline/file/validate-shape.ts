@@ -3,6 +3,7 @@ import type { YamlDocument } from '../../yaml/document.ts';
 import { type Finding, findCrossedBounds } from '../../yaml/finding.ts';
 import { itemsAt, valueAt } from '../../yaml/read.ts';
 import { guardrailIdAt } from './read-chat.ts';
+import { findWrongChatOptions } from './validate-chat.ts';
 import type { StepKind, StepNode } from './validate-tree.ts';
 
 /** Keys and values of steps that the schema lets pass and that do not go together. */
@@ -77,11 +78,12 @@ function findIdleOnFail({ kind, value, path }: StepNode): readonly Finding[] {
   return [{ path: [...path, 'on_fail'], message: 'needs `threshold`', hint, atKey: true }];
 }
 
-/** Guardrails of a step's chat that do not go together, and bounds of the step that nothing can keep. */
+/** Guardrails and settings of a step's chat that do not go together, and bounds of the step that nothing can keep. */
 export function findWrongChecks(document: YamlDocument, step: Pick<StepNode, 'path'>): readonly Finding[] {
   const owners = [step.path, ...itemsAt(document, [...step.path, 'chat', 'guardrails'])];
   return [
     ...findWrongGuardrails(document, step),
+    ...findWrongChatOptions(document, [...step.path, 'chat']),
     ...owners.flatMap((owner) =>
       findCrossedBounds(document, [...owner, 'threshold'], ['min_score', 'max_score']),
     ),

@@ -34,7 +34,8 @@ export function validatePipeline(document: YamlDocument, runtime: PipelineRuntim
 /** Expressions where none is evaluated. Only validation reports them: such a pipeline can still run. */
 export function findUnevaluatedInPipeline(document: YamlDocument): Problem[] {
   const evaluated = listFields(document, listSteps(document)).map(({ path }) => path);
-  const findings = findUnevaluatedExpressions(document, { evaluated, data: [['spec', 'input']] });
+  const outputs = listSteps(document).map(({ path }) => [...path, 'chat', 'output', 'schema']);
+  const findings = findUnevaluatedExpressions(document, { evaluated, data: [['spec', 'input'], ...outputs] });
   return findings.map((finding) => locateFinding(document, finding, pipelineSchema));
 }
 

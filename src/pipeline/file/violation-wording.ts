@@ -29,5 +29,6 @@ const words: Readonly<Record<string, { readonly message: string; readonly hint?:
     message: 'must be letters, digits and `_`, and not begin with a digit',
     hint: 'Expressions name the step as `steps.ID`.',
   },
+  tool_choice: { message: 'must be auto, none, required, or a mapping with `tool`' },
   on_error: { message: 'must be stop, continue, or a mapping of steps and then' },
 };

@@ -90,10 +90,22 @@ function replaceSettings(
   const { max_tokens, temperature } = options ?? {};
   return {
     ...params,
-    ...(tools !== undefined && tools !== sent.tools && { tools: replaceTools(params, tools) }),
+    ...(tools !== undefined && tools !== sent.tools && withTools(params, tools)),
     ...(max_tokens !== undefined && { maxOutputTokens: max_tokens }),
     ...(temperature !== undefined && { temperature }),
   };
+}
+
+/** The tools as hooks left them; a tool that they took away cannot be asked for. */
+function withTools(
+  params: LanguageModelV4CallOptions,
+  filtered: NonNullable<ProviderRequest['tools']>,
+): Partial<LanguageModelV4CallOptions> {
+  const tools = replaceTools(params, filtered);
+  const { toolChoice: choice } = params;
+  const isGone = choice?.type === 'tool' && tools.every(({ name }) => name !== choice.toolName);
+  const isIdle = tools.length === 0 && choice?.type === 'required';
+  return { tools, ...((isGone || isIdle) && { toolChoice: { type: 'auto' as const } }) };
 }
 
 /** The params without `providerOptions.signalbox`, which is not for the provider. */

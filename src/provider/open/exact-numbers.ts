@@ -42,6 +42,10 @@ const mark = `exact-${randomUUID()}:`;
 const marked = new RegExp(`"${mark}([^"]*)"`, 'g');
 
 function restorePart<P extends { readonly type: string }>(part: P): P {
+  // Answers that fit a schema may come as the arguments of a call, and are given as a text.
+  if (part.type === 'text' && 'text' in part && typeof part.text === 'string') {
+    return part.text.includes(mark) ? { ...part, text: part.text.replaceAll(marked, '$1') } : part;
+  }
   if (part.type === 'tool-call' && 'input' in part && typeof part.input === 'string') {
     return { ...part, input: part.input.replaceAll(marked, '$1') };
   }

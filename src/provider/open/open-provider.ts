@@ -16,6 +16,8 @@ import { openHttpModel } from './http-model.ts';
 import { openMockModel } from './mock-model.ts';
 import type { Peer } from './provider-error.ts';
 import { providerKinds } from './provider-kinds.ts';
+import { withWarnings } from './settings-not-taken.ts';
+import { withStructuredOutput } from './structured-output.ts';
 
 export interface ProviderContext {
   /** The environment in which keys are looked up. */
@@ -32,6 +34,8 @@ export interface ProviderContext {
   readonly scrubber?: Scrubber | undefined;
   /** What keeps its calls to the limits of its entry. */
   readonly rate?: RateQueue | undefined;
+  /** Told of each setting that the API does not take, once. */
+  readonly warn?: ((message: string) => void) | undefined;
   /** Ends every call that is under way. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -56,7 +60,8 @@ async function openModel(config: ProviderConfig, context: ProviderContext): Prom
   if (config.refused !== undefined) throw unusableError(config.id, config.refused);
   const { model, peer } = await openModelSource(config, context);
   const recorded = context.recorder?.wrap(model, peer) ?? model;
-  return withDefaults(recorded, config.defaults, context.signal);
+  const heard = context.warn === undefined ? recorded : withWarnings(recorded, context.warn);
+  return withDefaults(heard, config.defaults, context.signal);
 }
 
 interface ModelSource {
@@ -73,8 +78,10 @@ async function openModelSource(config: ProviderConfig, context: ProviderContext)
       peer,
     };
   }
-  if (type === 'mock')
-    return { model: withLimits(openMockModel(config), readLimits(config, 0), peer, context.rate), peer };
+  if (type === 'mock') {
+    const mock = withLimits(openMockModel(config), readLimits(config, 0), peer, context.rate);
+    return { model: withStructuredOutput(mock, config.structuredOutput), peer };
+  }
   if (type === 'replay') return { model: await openReplayModel(config, context.folder), peer };
   const kind = providerKinds.get(type);
   if (kind === undefined) {
@@ -86,7 +93,8 @@ async function openModelSource(config: ProviderConfig, context: ProviderContext)
   const { scrubber } = context;
   scrubber?.add(opened.peer.secrets);
   const called: Peer = { ...opened.peer, scrub: scrubber?.text };
-  return { model: withLimits(opened.model, limits, called, context.rate), peer: called };
+  const limited = withLimits(opened.model, limits, called, context.rate);
+  return { model: withStructuredOutput(limited, config.structuredOutput), peer: called };
 }
 
 async function openReplayModel({ id, model, additionalConfig }: ProviderConfig, folder: string) {

@@ -111,6 +111,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'DENIED':
     case 'STEP_TIMEOUT':
     case 'ROUNDS_EXHAUSTED':
+    case 'OUTPUT_INVALID':
     case 'THRESHOLD_MISSED':
     case 'STORE_FAILED':
     case 'WORKER_FAILED':
