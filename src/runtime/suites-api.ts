@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { HostEnv } from '../binding/env.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import type { HookEvent } from '../contract/hook.ts';
-import type { Scrubber } from '../contract/scrub.ts';
+import { type Scrubber, scrubMembers } from '../contract/scrub.ts';
 import type { Link } from '../hooks/gate.ts';
 import type { Services } from '../pipeline/state/run-context.ts';
 import type { ResultRun, ResultStore } from '../store/result-store.ts';
@@ -92,6 +92,7 @@ export function openSuites(context: SuitesContext): Suites {
     return {
       ...{ keepGoing: options.keepGoing, window: window.cases, epochConcurrency: window.epochs, fire },
       scrub: (record) => scrubEpoch(record, context.scrubber),
+      scrubRow: (row) => scrubMembers(row, (text) => context.scrubber.values(text)),
       subject: await subjectOf(suite, options),
       score: async (evaluation, within) =>
         await retryFaults(suite.retries, within, async (attempt) => {

@@ -5,12 +5,15 @@ import type { SuiteEval } from '../file/model.ts';
 import type { CaseRecord, EpochRecord } from '../run/record.ts';
 import { reduceEpochs, resultsOf } from '../stats/epoch-reduction.ts';
 import { weightedMean } from '../stats/weighted-score.ts';
+import type { KeptRow } from './kept-row.ts';
 
 export interface JudgedCase {
   readonly row: Pick<Row, 'number' | 'file' | 'line'>;
   readonly id: string;
   readonly tags: readonly string[];
   readonly epochs: readonly EpochRecord[];
+  /** The row as it is reported and kept; undefined where it is not known. */
+  readonly kept?: KeptRow | undefined;
 }
 
 /** The settings of an eval that decide how its results count in a case. */
@@ -19,7 +22,7 @@ export type EvalWeighting = Pick<SuiteEval, 'id' | 'role' | 'weight' | 'reducer'
 /** Builds the record of a case: reduces its epochs, weighs the scores, compares them with the threshold. */
 export function toCaseRecord(
   evals: readonly EvalWeighting[],
-  { row: { number, file, line }, id, tags, epochs }: JudgedCase,
+  { row: { number, file, line }, id, tags, epochs, kept }: JudgedCase,
 ): CaseRecord {
   const judged = evals.flatMap(({ id: name, role, weight, reducer }) => {
     const results = resultsOf({ epochs }, name);
@@ -41,6 +44,7 @@ export function toCaseRecord(
     line,
     id,
     tags,
+    ...kept,
     epochs,
     results: judged.map(({ result }) => result),
     score,

@@ -1,6 +1,7 @@
 import type { Role } from '../file/model.ts';
 import type { CaseRecord, CaseResult, Failure, RunHeader } from '../run/record.ts';
 import { resultsOf } from '../stats/epoch-reduction.ts';
+import { briefFields } from './row-text.ts';
 
 /** Returns the role of an eval; an unknown eval counts as an assertion. */
 export type RoleOf = (evalId: string) => Role;
@@ -16,16 +17,19 @@ export function roleLookup({ evals }: Pick<RunHeader, 'evals'>): RoleOf {
  */
 export function failuresOf(record: CaseRecord, roleOf: RoleOf): readonly Failure[] {
   if (record.passed) return [];
-  const location = { case: record.id, file: record.file, line: record.line };
+  const { id, file, line, row } = record;
+  const fields = row === undefined ? {} : { fields: briefFields(row) };
+  const location = { case: id, file, line };
   const failed = record.results.filter((result) => classifyResult(record, result, roleOf) !== 'good');
   if (failed.length === 0)
-    return [{ ...location, eval: 'case', score: record.score, detail: whyFailed(record) }];
+    return [{ ...location, eval: 'case', score: record.score, detail: whyFailed(record), ...fields }];
   const reported = record.epochs.some(({ subject }) => subject?.status === 'failed')
     ? withoutRepeats(failed)
     : failed;
-  return reported.map(({ eval: id, score, detail }) => ({
-    ...{ ...location, eval: id, score, detail },
-    ...hintOf(record, id),
+  return reported.map(({ eval: evalId, score, detail }) => ({
+    ...{ ...location, eval: evalId, score, detail },
+    ...hintOf(record, evalId),
+    ...fields,
   }));
 }
 

@@ -1,47 +1,92 @@
+import { stringifyJson } from '../../json/json.ts';
 import { escapeInvisible } from '../../text/escape-invisible.ts';
 import type { CaseRecord, CaseResult, EvalHeader, RunHeader } from '../run/record.ts';
 import { resultsOf } from '../stats/epoch-reduction.ts';
 import { durationMsOf, queueMsOf } from './case-failures.ts';
 import type { OpenReporter, Reporter, Sink } from './reporter.ts';
+import { fieldText } from './row-text.ts';
 
 /** One line for each case and eval (RFC 4180), for spreadsheets and data frames. */
 export const openCsv: OpenReporter = (sink) => {
-  const lines = openCsvLines(sink, []);
-  return {
-    ...lines,
-    async begin(header) {
-      await sink.write(csvTitles([]));
-      await lines.begin(header);
-    },
-  };
+  const table = openCsvTable(sink, []);
+  return { ...table.lines([]), end: table.end };
 };
 
-/** The first line; `before` are the titles of columns that stand in front. */
-export function csvTitles(before: readonly string[]): string {
-  return toLine([...before, ...csvColumns]);
+/** A table of one or several runs. */
+export interface CsvTable {
+  /** The lines of a run; `before` are cells that stand in front of each. */
+  lines(before: readonly string[]): Reporter;
+  /** Writes the titles where there was no case. */
+  end(): Promise<void>;
 }
 
-/** The lines after the first; `before` are cells that stand in front of each. */
-export function openCsvLines(sink: Sink, before: readonly string[]): Reporter {
-  let evals: ReadonlyMap<string, EvalHeader> = new Map();
+/** `before` are the titles of columns that stand in front. */
+export function openCsvTable(sink: Sink, titlesBefore: readonly string[]): CsvTable {
+  // The columns of a row's own fields are known with the first case.
+  let fields: readonly string[] | undefined;
+  const write = async (cells: readonly Cell[]): Promise<void> => {
+    const line = toLine(cells);
+    // A terminal would obey control characters that a spreadsheet only shows.
+    await sink.write(sink.columns === undefined ? line : escapeInvisible(line.replaceAll('\r', '')));
+  };
+  const requireTitles = async (names: readonly string[]): Promise<readonly string[]> => {
+    if (fields !== undefined) return fields;
+    fields = names;
+    await write([...titlesBefore, ...csvColumns, ...names.map((name) => `row.${name}`), 'row', 'variables']);
+    return names;
+  };
   return {
-    async begin(header: RunHeader) {
-      evals = new Map(header.evals.map((entry) => [entry.id, entry]));
+    lines(before) {
+      let evals: ReadonlyMap<string, EvalHeader> = new Map();
+      return {
+        async begin(header: RunHeader) {
+          evals = new Map(header.evals.map((entry) => [entry.id, entry]));
+        },
+        async onCase(record) {
+          const names = await requireTitles(Object.keys(record.row ?? {}).slice(0, MOST_FIELDS));
+          const own = rowCells(record, names);
+          for (const result of record.results) {
+            await write([...before, ...cellsOf(record, result, evals.get(result.eval)), ...own]);
+          }
+        },
+        async onProblem() {},
+        async end() {},
+      };
     },
-    async onCase(record) {
-      const lines = record.results.map((result) =>
-        toLine([...before, ...cellsOf(record, result, evals.get(result.eval))]),
-      );
-      // A terminal would obey control characters that a spreadsheet only shows.
-      await sink.write(
-        sink.columns === undefined ? lines.join('') : escapeInvisible(lines.join('').replaceAll('\r', '')),
-      );
-    },
-    async onProblem() {},
-    async end() {},
+    end: async () => void (await requireTitles([])),
   };
 }
 
+/** Fields that have a column of their own; a spreadsheet with more is not read by people. */
+const MOST_FIELDS = 100;
+
+/** Characters that a cell of a spreadsheet holds at most, as Excel has it. */
+const LONGEST_FIELD = 32_767;
+
+/** The fields that the first row had, then as JSON the other ones, and the variables of the first epoch. */
+function rowCells({ row = {}, epochs }: CaseRecord, fields: readonly string[]): Cell[] {
+  const columns = new Set(fields);
+  const others = Object.entries(row).filter(([name]) => !columns.has(name));
+  const variables = epochs[0]?.variables;
+  return [
+    ...fields.map((name) => fieldCell(Object.hasOwn(row, name) ? row[name] : undefined)),
+    others.length === 0 ? '' : cutCell(stringifyJson(Object.fromEntries(others))),
+    variables === undefined ? '' : cutCell(stringifyJson(variables)),
+  ];
+}
+
+function fieldCell(value: unknown): Cell {
+  return typeof value === 'number' || typeof value === 'boolean' ? value : cutCell(fieldText(value));
+}
+
+/** A cut text says so, since nothing else would. */
+function cutCell(text: string): string {
+  if (text.length <= LONGEST_FIELD) return text;
+  const note = `… (cut: ${text.length} characters)`;
+  return `${text.slice(0, LONGEST_FIELD - note.length).toWellFormed()}${note}`;
+}
+
+/** The first columns. */
 const csvColumns = [
   'number',
   'case',

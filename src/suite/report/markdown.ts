@@ -141,7 +141,22 @@ function classificationCells(guard: Classification): string[] {
 
 function failureList({ failures, failure_count: count }: SuiteReport): string[] {
   if (count === 0) return [];
-  return details(formatListed(count, 'failure', failures.length), failures.map(failureItem));
+  return details(formatListed(count, 'failure', failures.length), failures.flatMap(failureItems));
+}
+
+/** A failure, and the row that failed below the first of its failures. */
+function failureItems(failure: Failure, index: number, failures: readonly Failure[]): string[] {
+  const before = failures[index - 1];
+  const isSameRow =
+    before?.line === failure.line && before.file === failure.file && before.case === failure.case;
+  const fields = isSameRow ? [] : Object.entries(failure.fields ?? {});
+  return [failureItem(failure), ...fields.map(([name, text]) => `  - ${fieldName(name)}: ${longCode(text)}`)];
+}
+
+/** An empty name would leave no code span, and an empty text leaves none. */
+function fieldName(name: string): string {
+  const code = shortCode(name);
+  return code === '' ? '(no name)' : code;
 }
 
 function failureItem(failure: Failure): string {

@@ -32,9 +32,9 @@ export function openJournal(store: ResultStore, runId: string, isResumed: boolea
 
 /** An epoch as it is stored. */
 export function toResult(runId: string, place: EpochKey, record: EpochRecord): NewResult {
-  const { row, identity, epoch } = place;
+  const { row, kept, identity, epoch } = place;
   const { file, line, number } = row;
-  const stored: StoredEpoch = { file, line, tags: identity.tags, record };
+  const stored: StoredEpoch = { file, line, tags: identity.tags, ...(epoch === 1 && kept), record };
   const text = stringifyJson(stored);
   return { runId, number, epoch, caseId: identity.id, digest: digestOfCase(place), text };
 }
@@ -109,13 +109,14 @@ function toCase(group: readonly StoredResult[], weightings: readonly EvalWeighti
   const [first] = group;
   const [place] = epochs;
   if (first === undefined || place === undefined) throw damagedStore('a case without epochs');
-  const { file, line, tags } = place;
+  const { file, line, tags, row: ownFields, row_cuts: cuts } = place;
   const row = { number: first.number, file, line };
   return toCaseRecord(weightings, {
     row,
     id: first.caseId,
     tags,
     epochs: epochs.map(({ record }) => record),
+    kept: ownFields && { row: ownFields, ...(cuts && { row_cuts: cuts }) },
   });
 }
 

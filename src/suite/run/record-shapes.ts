@@ -2,6 +2,7 @@ import type { EvalToolCall, Threshold } from '../../contract/eval.ts';
 import type { EventKind, Verdict } from '../../contract/hook.ts';
 import type { ChatMessage } from '../../contract/provider.ts';
 import { faultShape } from '../../contract/stored-fault.ts';
+import type { Cut } from '../../json/cut-value.ts';
 import * as shape from '../../json/shape.ts';
 import type * as record from './record.ts';
 
@@ -103,6 +104,7 @@ const epoch = members<record.EpochRecord>({
   epoch: number,
   content: text,
   ...conversation,
+  variables: optional(anyMembers),
   threshold: optional(threshold),
   subject: optional(
     members<record.SubjectRecord>({
@@ -117,12 +119,27 @@ const epoch = members<record.EpochRecord>({
   results: listOf(evalResult),
 });
 
+const keptRow = {
+  row: optional(anyMembers),
+  row_cuts: optional(
+    listOf(
+      members<Cut>({
+        path: text,
+        unit: oneOf('characters', 'items', 'members'),
+        kept: number,
+        length: number,
+      }),
+    ),
+  ),
+};
+
 export const caseRecord = members<record.CaseRecord>({
   number,
   file: text,
   line: number,
   id: text,
   tags: listOf(text),
+  ...keptRow,
   epochs: listOf(epoch),
   results: listOf(
     members<record.CaseResult>({
@@ -137,8 +154,8 @@ export const caseRecord = members<record.CaseRecord>({
   passed: flag,
 });
 
-/** One epoch of a case as the store holds it. */
-export interface StoredEpoch {
+/** One epoch of a case as the store holds it; the first one has the row. */
+export interface StoredEpoch extends Pick<record.CaseRecord, 'row' | 'row_cuts'> {
   readonly file: string;
   readonly line: number;
   readonly tags: readonly string[];
@@ -149,5 +166,6 @@ export const storedEpoch = members<StoredEpoch>({
   file: text,
   line: number,
   tags: listOf(text),
+  ...keptRow,
   record: epoch,
 });

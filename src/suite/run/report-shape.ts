@@ -85,6 +85,7 @@ export const failure = members<record.Failure>({
   score: nullOr(number),
   detail: text,
   hint: optional(text),
+  fields: optional(recordOf(text)),
 });
 
 export const report = members<record.SuiteReport>({

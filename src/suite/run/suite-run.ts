@@ -3,6 +3,7 @@ import { RuntimeError } from '../../errors.ts';
 import { toCandidates, toRowFault } from '../case/candidates.ts';
 import type { CaseIdentity } from '../case/case-identity.ts';
 import { toCaseRecord } from '../case/case-record.ts';
+import { type KeptRow, keepRow } from '../case/kept-row.ts';
 import type { Row } from '../dataset/row.ts';
 import { openRows, type Rows } from '../dataset/rows.ts';
 import type { Suite, SuiteProgress } from '../file/model.ts';
@@ -13,6 +14,8 @@ import { workInOrder } from './in-order.ts';
 import type { CaseRecord, EpochRecord, RunHeader, SuiteReport } from './record.ts';
 import type { RowFault } from './row-fault.ts';
 import { newRunAccumulator, type RunAccumulator } from './run-accumulator.ts';
+
+type RowValue = Readonly<Record<string, unknown>>;
 
 export interface SuiteOptions extends EpochTools {
   readonly header: RunHeader;
@@ -33,6 +36,8 @@ export interface SuiteOptions extends EpochTools {
   readonly findFault?: (() => Promise<RowFault | undefined>) | undefined;
   /** Removes secrets from a record before it is stored or reported. */
   readonly scrub?: ((record: EpochRecord) => EpochRecord) | undefined;
+  /** Removes secrets from a row before it is stored or reported. */
+  readonly scrubRow?: ((row: RowValue) => RowValue) | undefined;
   /** Finds epochs that an earlier process judged, and stores those that are judged now. */
   readonly journal?: EpochJournal | undefined;
   readonly reporter?: Reporter | undefined;
@@ -52,7 +57,9 @@ export interface EpochJournal {
 
 export interface EpochKey {
   readonly row: Row;
-  readonly value: Readonly<Record<string, unknown>>;
+  readonly value: RowValue;
+  /** The row as it is reported and kept. */
+  readonly kept: KeptRow;
   readonly identity: CaseIdentity;
   readonly epoch: number;
 }
@@ -156,10 +163,11 @@ async function runCase(suite: Suite, candidate: Candidate, run: CaseRun): Promis
   const { row } = candidate;
   if ('problem' in candidate) return { row, problem: candidate.problem };
   const { value, id, tags } = candidate;
+  const kept = keepRow(run.options.scrubRow?.(value) ?? value);
   const numbers = Array.from({ length: suite.epochs }, (_, index) => index + 1);
   const settled = await Promise.allSettled(
     numbers.map(async (epoch) => {
-      const key = { row, value, identity: { id, tags }, epoch };
+      const key = { row, value, kept, identity: { id, tags }, epoch };
       return await findOrRunEpoch(suite, key, run);
     }),
   );
@@ -168,7 +176,7 @@ async function runCase(suite: Suite, candidate: Candidate, run: CaseRun): Promis
       if (each.status === 'rejected') throw each.reason;
       return each.value;
     });
-    return { row, record: toCaseRecord(suite.evals, { row, id, tags, epochs }) };
+    return { row, record: toCaseRecord(suite.evals, { row, id, tags, epochs, kept }) };
   } catch (error) {
     return { row, problem: toRowFault(error, value) };
   }

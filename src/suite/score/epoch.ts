@@ -72,13 +72,14 @@ async function judge(
     if (each.status === 'rejected') throw each.reason;
     return each.value;
   });
-  const { messages, tool_calls, metadata } = context;
+  const { messages, tool_calls, metadata, variables } = context;
   return {
     epoch,
     content,
     messages,
     tool_calls,
     metadata,
+    ...(Object.keys(variables).length === 0 ? {} : { variables }),
     ...(threshold === undefined ? {} : { threshold }),
     ...(answer === undefined ? {} : { subject: toSubjectRecord(answer) }),
     results,

@@ -26,9 +26,9 @@ test('there is a line for each case and eval, numbers as numbers', async () => {
     }),
   ]);
   expect(text.split('\r\n')).toEqual([
-    'number,case,file,line,tags,case_score,case_passed,eval,type,role,score,passed,passed_epochs,epochs,duration_ms,queue_ms,error,detail,content',
-    '1,r1,rows.jsonl,1,"x;y",0.5,false,exact,final_number,assertion,1,true,1,2,24,7,,,The answer is 42.',
-    '1,r1,rows.jsonl,1,"x;y",0.5,false,b,,,,false,0,2,24,,PROCESS_TIMEOUT,"timed out, twice",The answer is 42.',
+    'number,case,file,line,tags,case_score,case_passed,eval,type,role,score,passed,passed_epochs,epochs,duration_ms,queue_ms,error,detail,content,row,variables',
+    '1,r1,rows.jsonl,1,"x;y",0.5,false,exact,final_number,assertion,1,true,1,2,24,7,,,The answer is 42.,,',
+    '1,r1,rows.jsonl,1,"x;y",0.5,false,b,,,,false,0,2,24,,PROCESS_TIMEOUT,"timed out, twice",The answer is 42.,,',
     '',
   ]);
 });
@@ -48,4 +48,42 @@ test.each([
   const records = [caseOf([evalResultOf({ detail: text })], { id: text, file: text, tags: [text] })];
   const [row] = parse(await write(records), { columns: true });
   expect(row).toMatchObject({ case: cell, file: cell, tags: cell, detail: cell, score: '1' });
+});
+
+test('the fields of the first row have columns of their own, and what others have besides stands in one as JSON', async () => {
+  const first = { question: 'How many, "exactly"?', n: 42, '=cmd': '=1+1', nested: { a: [1] }, none: null };
+  const second = { question: 'Why?', extra: '-x', n: JSON.rawJSON('12345678901234567890') };
+  const epochs = [epochOf([evalResultOf()], { variables: { tone: 'kind' } })];
+  const rows = parse(
+    await write([
+      caseOf([evalResultOf()], { row: first, epochs }),
+      caseOf([evalResultOf()], { row: second }),
+    ]),
+    { columns: true },
+  );
+  const own = (row: unknown) =>
+    Object.fromEntries(Object.entries(Object(row)).filter(([name]) => /^(row|variables)/.test(name)));
+  expect(rows.map(own)).toEqual([
+    {
+      ...{
+        'row.question': 'How many, "exactly"?',
+        'row.n': '42',
+        'row.=cmd': "'=1+1",
+        'row.nested': '{"a":[1]}',
+      },
+      ...{ 'row.none': '', row: '', variables: '{"tone":"kind"}' },
+    },
+    {
+      ...{ 'row.question': 'Why?', 'row.n': '12345678901234567890', 'row.=cmd': '', 'row.nested': '' },
+      ...{ 'row.none': '', row: '{"extra":"-x"}', variables: '' },
+    },
+  ]);
+});
+
+test('a field that no cell can hold is cut, and says so', async () => {
+  const row = { page: 'x'.repeat(60_000_000) };
+  const [line] = parse(await write([caseOf([evalResultOf()], { row })]), { columns: true });
+  const cell = Object(line)['row.page'];
+  expect(cell).toHaveLength(32_767);
+  expect(cell).toMatch(/x… \(cut: 60000000 characters\)$/);
 });

@@ -236,12 +236,14 @@ test('whoever writes slowly is waited for, and so are the reporters before', asy
   const file = join(newFolder(), 'run.jsonl');
   const stdout = { ...newTextSink(), write: () => isWritten };
   const delivery = await openDelivery([{ name: 'csv' }, { name: 'jsonl', file }], { stdout });
-  const told = delivery.reporter.begin(headerOf()).then(() => 'told');
+  await delivery.reporter.begin(headerOf());
+  const before = readFileSync(file, 'utf8');
+  const told = delivery.reporter.onCase(caseOf([evalResultOf()])).then(() => 'told');
   expect(await Promise.race([told, nextTurn('waits')])).toBe('waits');
-  expect(readFileSync(file, 'utf8')).toBe('');
+  expect(readFileSync(file, 'utf8')).toBe(before);
   finish();
   expect(await told).toBe('told');
-  expect(readFileSync(file, 'utf8')).not.toBe('');
+  expect(readFileSync(file, 'utf8')).not.toBe(before);
   await delivery.abort();
 });
 

@@ -62,7 +62,7 @@ const hostile = fc.oneof(
 
 function recordOf(text: string): CaseRecord {
   const result = evalResultOf({ score: 0, passed: false, detail: text });
-  return caseOf([result], { id: text, file: `${text}.jsonl`, tags: [text] });
+  return caseOf([result], { id: text, file: `${text}.jsonl`, tags: [text], row: { [text]: text } });
 }
 
 async function write(open: OpenReporter, texts: readonly string[]): Promise<string> {
@@ -84,6 +84,8 @@ test('any text comes back from CSV', async () => {
       const writable = texts.map((text) => text.toWellFormed());
       expect(rows.map((row) => restore(row.case))).toEqual(writable);
       expect(rows.map((row) => restore(row.detail))).toEqual(writable);
+      const [first = ''] = writable;
+      expect(restore(Object(rows[0])[`row.${first}`])).toBe(first);
       expect(rows.filter((row) => /^[=+\-@\t\r\n]/.test(row.case))).toEqual([]);
     }),
   );

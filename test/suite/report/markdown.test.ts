@@ -106,3 +106,27 @@ test('a fold that is cut is closed', () => {
     '',
   ]);
 });
+
+test('a failure shows its row, once for all evals that failed it, and nothing of it is markup', () => {
+  const failure = {
+    case: 'r1',
+    file: 'rows.jsonl',
+    line: 2,
+    score: 0,
+    detail: '',
+    fields: { 'q|': '<b> @me' },
+  };
+  const failures = [
+    { ...failure, eval: 'exact' },
+    { ...failure, eval: 'other' },
+    { ...failure, eval: 'exact', line: 3, fields: { '': '' } },
+  ];
+  const lines = renderMarkdown(reportOf({ failures, failure_count: 3 })).split('\n');
+  expect(lines.filter((line) => /^ *- /.test(line))).toEqual([
+    '- `rows.jsonl:2` case `r1`, `exact`: `score 0`',
+    '  - `q\\|`: `<b> @me`',
+    '- `rows.jsonl:2` case `r1`, `other`: `score 0`',
+    '- `rows.jsonl:3` case `r1`, `exact`: `score 0`',
+    '  - (no name): ',
+  ]);
+});

@@ -230,6 +230,7 @@ test('a record holds everything that was judged of a case', async () => {
     line: 2,
     id: 'r1',
     tags: ['odd'],
+    row: { id: 'r1', tag: 'odd', text: 'x', score: 0 },
     epochs: [
       {
         ...{ epoch: 1, content: 'x', messages: [], tool_calls: [], metadata: {} },

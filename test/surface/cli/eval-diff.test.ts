@@ -148,7 +148,11 @@ describe('eval show', () => {
     const calls = [{ name: 'add', args: { a: 40, b: 1 }, result: '41', error: '', index: 1 }];
     const whole = {
       ...record('7', [asked], { evals, tags: ['x', 'y'], score: null, passed: false }),
-      epochs: [epoch(asked, { content: 'It is 41.', messages, tool_calls: calls })],
+      row: { question: 'How\nmany\u001b[2J?', 'truth\n': 41 },
+      row_cuts: [{ path: 'page', unit: 'characters' as const, kept: 3, length: 9 }],
+      epochs: [
+        epoch(asked, { content: 'It is 41.', messages, tool_calls: calls, variables: { tone: 'kind' } }),
+      ],
     };
     const cwd = folderOf({ 'run.jsonl': await toFile(runOf('one', [judged('1', 1, 1), whole])) });
     const [people, programs] = await Promise.all([
@@ -163,9 +167,18 @@ tags   x, y
 score  unscored
        not passed
 
+row
+  question:
+    How
+    many\\u001b[2J?
+  truth: 41
+  page is cut: 3 of 9 characters
+
 user: How many?
 call add: {"a":40,"b":1} → 41
 judged: It is 41.
+variables:
+  tone: kind
 exact: 1 passed (1 ms)
   detail:
     said 41

@@ -1,5 +1,6 @@
 import { isObject, stringifyJson } from '../../../json/json.ts';
 import { type EvalWeighting, toCaseRecord } from '../../../suite/case/case-record.ts';
+import { keepRow } from '../../../suite/case/kept-row.ts';
 import type { CaseRecord, EpochRecord, EvalResult } from '../../../suite/run/record.ts';
 
 type Mapping = Readonly<Record<string, unknown>>;
@@ -94,7 +95,9 @@ export function recordOf(
     results: results.map(({ result }) => result),
   };
   const row = { number, file, line: 1 };
-  return toCaseRecord(evals, { row, id: String(number), tags: [], epochs: [epoch] });
+  const vars = value['vars'];
+  const kept = isObject(vars) ? keepRow(vars) : undefined;
+  return toCaseRecord(evals, { row, id: String(number), tags: [], epochs: [epoch], kept });
 }
 
 /** Undefined where nothing was answered. */

@@ -1,3 +1,4 @@
+import { type CutLimits, cutValue } from '../../../json/cut-value.ts';
 import type { CaseRecord, RunHeader } from '../../run/record.ts';
 import type { OpenReporter, Reporter, Sink } from '../reporter.ts';
 import { embedLine } from './embed.ts';
@@ -51,12 +52,34 @@ export function openHtmlUpTo(sink: Sink, largestPage: number): Reporter {
 /** The line with the details of a case; empty when they are nested too deeply to be written. */
 function embedDetail(record: CaseRecord): string {
   try {
-    return embedLine('detail', record);
+    return embedBounded(record);
   } catch (thrown) {
     if (thrown instanceof RangeError) return '';
     throw thrown;
   }
 }
+
+/** The details with long texts and lists cut, the more of them the larger the case is; empty when that does not make them small enough. */
+function embedBounded(record: CaseRecord): string {
+  for (const limits of CUTS) {
+    const { value, cuts } = cutValue(record, limits);
+    const line = embedLine('detail', cuts.length === 0 ? value : { ...value, page_cuts: cuts.slice(0, 100) });
+    if (line.length <= LARGEST_DETAIL) return line;
+  }
+  return '';
+}
+
+/** Characters of the details of one case. */
+const LARGEST_DETAIL = 8 * 1024 * 1024;
+
+/** How a case is cut: each limit is tried where the one before leaves too much. */
+const CUTS: readonly CutLimits[] = [
+  { characters: 6_000_000, items: 50_000 },
+  { characters: 1_000_000, items: 10_000 },
+  { characters: 100_000, items: 1_000 },
+  { characters: 10_000, items: 100 },
+  { characters: 1_000, items: 20 },
+];
 
 interface Page {
   bytes(): number;

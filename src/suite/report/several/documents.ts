@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../../json/json.ts';
-import { csvTitles, openCsvLines } from '../csv.ts';
+import { openCsvTable } from '../csv.ts';
 import { toReportDocument } from '../json.ts';
 import { openJsonl } from '../jsonl/jsonl.ts';
 import type { Reporter } from '../reporter.ts';
@@ -46,18 +46,8 @@ export const openSeveralJsonl: OpenSeveralReporter = (sink) => ({
 
 /** The lines of all suites under one line of titles, whose first column is the suite. */
 export const openSeveralCsv: OpenSeveralReporter = (sink) => {
-  let hasTitles = false;
-  const writeTitles = async () => {
-    if (!hasTitles) await sink.write(csvTitles(['suite']));
-    hasTitles = true;
-  };
-  return {
-    async next({ suite }) {
-      await writeTitles();
-      return openCsvLines(sink, [suite]);
-    },
-    end: writeTitles,
-  };
+  const table = openCsvTable(sink, ['suite']);
+  return { next: async ({ suite }) => table.lines([suite]), end: table.end };
 };
 
 /** A document with a run for each suite, which code scanning tells apart by its name. */

@@ -27,7 +27,8 @@ const texts: Readonly<Record<string, string>> = {
 /** A case that has the text wherever a case can have one. */
 function hostileCase(text: string, number: number): CaseRecord {
   const record = JSON.parse(`{"nested": {"__proto__": {"polluted": true}, "constructor": 1}}`);
-  record[text] = text;
+  // An assignment to a name of every object would do something else.
+  Object.defineProperty(record, text, { value: text, enumerable: true });
   const result = resultOf({
     eval: text,
     score: 0,
@@ -47,9 +48,10 @@ function hostileCase(text: string, number: number): CaseRecord {
     ],
     tool_calls: [{ name: text, args: record, result: text, error: text, index: 1 }],
     metadata: record,
+    variables: record,
     results: [result],
   });
-  return caseOf(number, [epoch], { id: text, tags: [text], file: text });
+  return caseOf(number, [epoch], { id: text, tags: [text], file: text, row: record });
 }
 
 /** A run whose every name is all the texts, and which has a case, an eval, a gate and a problem of each. */
@@ -90,6 +92,8 @@ describeInBrowser((open) => {
     const seen = await page.evaluate(`({
       id: document.querySelector('#case-title').textContent === ${said},
       judged: [...document.querySelectorAll('pre')].some((pre) => pre.textContent === 'judged ' + ${said}),
+      row: [...document.querySelectorAll('.fields dt')].some((dt) => dt.textContent === ${said} &&
+        dt.nextElementSibling.querySelector('pre').textContent === ${said}),
       detail: document.querySelector('.result > .text > pre').textContent === ${said},
       metadata: ${said} in JSON.parse([...document.querySelectorAll('.epoch-body > .text > pre')].at(-1).textContent),
       proto: document.querySelector('.panel').textContent.includes('"__proto__": {'),
@@ -100,6 +104,7 @@ describeInBrowser((open) => {
     expect({ ...Object(seen), offences }).toEqual({
       id: true,
       judged: true,
+      row: true,
       detail: true,
       metadata: true,
       proto: true,

@@ -128,3 +128,33 @@ test('problems beyond the first thousand are counted and not listed', async () =
   }
   expect(linesOf(written, 'problem').length).toBe(1000);
 });
+
+test('a case of 60 MB is cut to what a page can hold, and that is told', async () => {
+  const { reporter, written } = record();
+  await reporter.begin(headerOf());
+  const row = { page: 'x'.repeat(30_000_000), list: Array.from({ length: 100_000 }, (_, index) => index) };
+  const failed = resultOf({ score: 0, passed: false });
+  await reporter.onCase(
+    caseOf(1, [epochOf({ content: 'y'.repeat(30_000_000), results: [failed] })], { row }),
+  );
+  expect(written.join('').length).toBeLessThan(10 * 2 ** 20);
+  expect(linesOf(written, 'detail')).toMatchObject([
+    {
+      page_cuts: [
+        { path: 'epochs[0].content', unit: 'characters', kept: 1_000_000, length: 30_000_000 },
+        { path: 'row.page', unit: 'characters', kept: 1_000_000, length: 30_000_000 },
+        { path: 'row.list', unit: 'items', kept: 10_000, length: 100_000 },
+      ],
+    },
+  ]);
+});
+
+test('a case of very many texts is cut further, until it is small enough', async () => {
+  const { reporter, written } = record();
+  await reporter.begin(headerOf());
+  const pages = Array.from({ length: 2000 }, () => 'x'.repeat(30_000));
+  await reporter.onCase(caseOf(1, [epochOf()], { row: { pages } }));
+  const [detail] = linesOf(written, 'detail');
+  expect(Object(detail).page_cuts[0]).toEqual({ path: 'row.pages', unit: 'items', kept: 100, length: 2000 });
+  expect(written.join('').length).toBeLessThan(9 * 2 ** 20);
+});

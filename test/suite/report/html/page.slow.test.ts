@@ -122,6 +122,29 @@ describeInBrowser((open) => {
     expect(result).toContain('2 attempts');
   });
 
+  test('a case shows its row, its variables, and what of it was cut', async () => {
+    const epoch = epochOf({ variables: { tone: 'kind' } });
+    const row = { question: '<b>How</b> many?', truth: { is: [41] }, page: 'x'.repeat(30_000_000) };
+    const header = headerOf();
+    const cases = [caseOf(1, [epoch], { row })];
+    const { page, offences } = await open(
+      { header, cases, report: reportOf(header, cases) },
+      { hash: 'case=1' },
+    );
+    expect(await page.locator('.fields').first().locator('dt').allTextContents()).toEqual([
+      'question',
+      'truth',
+      'page',
+    ]);
+    const values = await page.locator('.fields').first().locator('pre').allTextContents();
+    expect(values.slice(0, 2)).toEqual(['<b>How</b> many?', '{\n  "is": [\n    41\n  ]\n}']);
+    expect(await page.locator('.panel').innerText()).toContain(
+      'To keep this page small, this case is cut: row.page to 6,000,000 of 30,000,000 characters',
+    );
+    expect(await page.locator('.epoch-body .fields').innerText()).toBe('tone\nkind');
+    expect(offences).toEqual([]);
+  });
+
   test.each([
     {
       title: 'words that differ',

@@ -1,3 +1,4 @@
+import type { Cut } from '../../../../json/cut-value.ts';
 import type { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../../../run/record.ts';
 import type { Row } from '../row.ts';
 /** What the page was given. */
@@ -89,8 +90,14 @@ function toEntry([number, id, tags, score, passed, flaky, results, text, why]: R
   return { number, id, tags, score, passed, flaky, results: outcomes, text, why, detail: null };
 }
 
-/** The whole record of a case, its numbers with the digits that they were written with. */
-export function readDetail({ detail }: Entry): CaseRecord | null {
+/** A record of a case as the page has it. */
+export interface Detail extends CaseRecord {
+  /** What was cut to keep the page small; absent where nothing was. */
+  readonly page_cuts?: readonly Cut[];
+}
+
+/** The record of a case, its numbers with the digits that they were written with. */
+export function readDetail({ detail }: Entry): Detail | null {
   if (detail === null) return null;
   try {
     return JSON.parse(detail, keepDigits);

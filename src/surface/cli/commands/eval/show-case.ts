@@ -18,16 +18,36 @@ export function caseText(record: CaseRecord, { styleStdout }: Pick<Terminal, 'st
     ['score', score === null ? 'unscored' : formatNumber(score, [0, 1])],
     ['', passed ? styleStdout('green', 'passed') : styleStdout('red', 'not passed')],
   ]);
-  return [head, ...epochs.map((epoch) => epochText(epoch, epochs.length, { styleStdout }))].join('\n\n');
+  const parts = epochs.map((epoch) => epochText(epoch, epochs.length, { styleStdout }));
+  return [head, ...rowText(record, { styleStdout }), ...parts].join('\n\n');
+}
+
+/** The row with its own fields; nothing where it is not known. */
+function rowText(
+  { row, row_cuts: cuts = [] }: CaseRecord,
+  { styleStdout }: Pick<Terminal, 'styleStdout'>,
+): string[] {
+  if (row === undefined) return [];
+  const notes = cuts.map(
+    ({ path, unit, kept, length }) => `  ${escapeInvisibleLine(path)} is cut: ${kept} of ${length} ${unit}`,
+  );
+  return [[styleStdout('bold', 'row'), ...fieldLines(row), ...notes].join('\n')];
+}
+
+function fieldLines(fields: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(fields).map(([name, value]) =>
+    block(name, typeof value === 'string' ? value : stringifyJson(value)).replaceAll(/^/gm, '  '),
+  );
 }
 
 function epochText(epoch: Epoch, count: number, { styleStdout }: Pick<Terminal, 'styleStdout'>): string {
-  const { content, messages, tool_calls: calls, subject, results } = epoch;
+  const { content, messages, tool_calls: calls, subject, results, variables } = epoch;
   const parts = [
     ...(count === 1 ? [] : [styleStdout('bold', `epoch ${epoch.epoch}`)]),
     ...messages.map(({ role, content: text }) => block(role, text)),
     ...calls.map((call) => block(`call ${call.name}`, callText(call))),
     ...(content === '' ? [] : [block('judged', content)]),
+    ...(variables === undefined ? [] : ['variables:', ...fieldLines(variables)]),
     ...(subject === undefined ? [] : [block('subject', subjectText(subject))]),
     ...results.map((result) => resultText(result, { styleStdout })),
   ];

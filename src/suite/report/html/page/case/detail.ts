@@ -1,11 +1,12 @@
 import type { CaseRecord } from '../../../../run/record.ts';
-import type { Data, Entry } from '../data.ts';
+import type { Data, Detail, Entry } from '../data.ts';
 import { readDetail } from '../data.ts';
 import { button, foreign, make } from '../dom.ts';
 import { count, score } from '../format.ts';
 import { hasUnscored } from '../list/filter.ts';
 import { renderEpoch } from './epoch.ts';
 import { mark, pill, verdictOf } from './mark.ts';
+import { renderRow } from './row-fields.ts';
 
 /** The case that is open: beside the list, or over all of a narrow screen. */
 export function makeDetail(
@@ -48,7 +49,7 @@ export function makeDetail(
   };
 }
 
-function renderCase(data: Data, entry: Entry, record: CaseRecord | null) {
+function renderCase(data: Data, entry: Entry, record: Detail | null) {
   const facts = make(
     'p',
     { class: 'case-facts' },
@@ -67,6 +68,7 @@ function renderCase(data: Data, entry: Entry, record: CaseRecord | null) {
   return [
     facts,
     place,
+    ...renderRow(record),
     ...(record.epochs.length > 1 ? renderEpochs(data, record) : renderOnly(data, record)),
   ];
 }

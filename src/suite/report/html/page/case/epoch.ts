@@ -6,6 +6,7 @@ import { renderConversation } from './conversation.ts';
 import { renderFault } from './fault.ts';
 import { hasMembers, renderJson } from './json-view.ts';
 import { renderResult } from './result.ts';
+import { renderFields } from './row-fields.ts';
 
 /** One run of a case: what the evals said of it, and what they judged. */
 export function renderEpoch(data: Data, epoch: EpochRecord) {
@@ -15,6 +16,9 @@ export function renderEpoch(data: Data, epoch: EpochRecord) {
     ...(epoch.results.length === 0 ? [make('p', { class: 'note' }, 'No eval judged this case.')] : []),
     ...epoch.results.map((result) => renderResult(data, result, epoch)),
     ...renderConversation(epoch),
+    ...(epoch.variables === undefined
+      ? []
+      : [make('h3', {}, 'Variables'), renderFields(Object.entries(epoch.variables))]),
     ...(hasMembers(epoch.metadata) ? [make('h3', {}, 'Metadata'), renderJson(epoch.metadata)] : []),
   ];
   return make('div', { class: 'epoch-body' }, ...parts);
