@@ -145,6 +145,10 @@ export const catalogue = {
     summary: 'The input of a pipeline does not fit the input schema of its file.',
     hint: 'Correct --input; nothing was run.',
   },
+  ENV_MISSING: {
+    summary: 'An environment variable that a pipeline reads is not set.',
+    hint: 'Set it, or name a file that does in spec.env_file of the RuntimeConfig; no step was begun.',
+  },
   STORE_FAILED: {
     summary: 'The state store cannot be opened, read or written, so nothing that needs it was done.',
     hint: 'Check that the folder of spec.state_store is writable and its disk has room.',

@@ -17,6 +17,7 @@ import { isHeard } from '../hooks/steps.ts';
 import { toScoredEvent } from '../pipeline/run/eval-request.ts';
 import type { OfferedTool, Services } from '../pipeline/state/run-context.ts';
 import { once } from '../time/once.ts';
+import { suggest } from '../yaml/suggest.ts';
 import { openJudge } from './model-judge.ts';
 import type { Rates } from './stages/rates.ts';
 
@@ -61,6 +62,7 @@ export function openServices(context: ServicesContext): RuntimeServices {
   return {
     tools: context.tools,
     emit,
+    readEnv: (names) => readEnv(names, context),
     fire,
     model: async (id, stream, options) => {
       requireOpen();
@@ -100,6 +102,26 @@ export function openServices(context: ServicesContext): RuntimeServices {
     },
     close: async () => await (await models.opened())?.close(),
   };
+}
+
+/** Reads what a pipeline declares of the environment. Throws ENV_MISSING. */
+function readEnv(
+  names: readonly string[],
+  { env, scrubber }: Pick<ServicesContext, 'env' | 'scrubber'>,
+): Record<string, string> {
+  const values = names.map((name) => [name, Object.hasOwn(env, name) ? env[name] : undefined] as const);
+  const missing = values.filter(([, value]) => value === undefined).map(([name]) => name);
+  if (missing.length > 0) {
+    const what = missing.length === 1 ? 'variable' : 'variables';
+    const { hint } = suggest(missing[0] ?? '', Object.keys(env));
+    throw new RuntimeError(
+      'ENV_MISSING',
+      `the environment lacks the ${what} ${missing.join(', ')} of the pipeline`,
+      { hint },
+    );
+  }
+  scrubber?.add(values.map(([, value]) => value ?? ''));
+  return Object.fromEntries(values.map(([name, value]) => [name, value ?? '']));
 }
 
 interface CheckCall extends Pick<CheckInput, 'request' | 'signal' | 'judge'> {

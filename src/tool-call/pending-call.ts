@@ -14,6 +14,8 @@ export interface PlannedCall {
   readonly callId: string;
   /** The model's own id for it, if a model asked. */
   readonly toolUseId?: string | undefined;
+  /** What its idempotency key is made of. Default: `name`. */
+  readonly key?: string | undefined;
 }
 
 /** The record of a pending call that has been decided. `ruling` is the stored name of the decision. */

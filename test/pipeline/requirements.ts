@@ -18,6 +18,16 @@ export const runs = section('pipelines.md', [
   ],
   ['DS-RUN-07', 'none', 'Where the store fails, the run stops with STORE_FAILED and can be resumed.'],
   ['DS-RUN-08', 'none', 'A wait for a person does not count towards timeout_ms.'],
+  [
+    'DS-RUN-10',
+    'none',
+    'Expressions read what spec.env declares of the environment and nothing else; where it is not set, no step is begun and no run is kept.',
+  ],
+  [
+    'DS-RUN-11',
+    'none',
+    'A step is tried again with the same idempotency key, never after a no and never where a second call may do harm; a killed run makes no attempt twice.',
+  ],
   ['DS-RUN-09', 'none', 'run --json: {run_id, status, output, pending, steps}.'],
   [
     'DS-CHAT-01',

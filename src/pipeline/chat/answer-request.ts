@@ -34,6 +34,11 @@ export async function requestAnswer(turn: TurnContext, path: string): Promise<St
         error: toFault(error),
         backoff_ms,
       }),
+    isRetried: () => {
+      if (state.retriesLeft === 0) return false;
+      state.retriesLeft -= 1;
+      return true;
+    },
     onAnswer: () => {
       isNew = true;
     },

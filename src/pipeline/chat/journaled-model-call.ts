@@ -31,6 +31,8 @@ interface ModelCallRequest {
   readonly onRetry: OnRetry;
   /** Called when the answer is new, not read from the journal. */
   readonly onAnswer: () => void;
+  /** Whether a kept failure is one after which the step is tried again: the call is then made anew. */
+  readonly isRetried: () => boolean;
   /** Called with streamed text as the guard releases it. */
   readonly onText: (text: string) => void;
 }
@@ -40,6 +42,19 @@ interface ModelCallRequest {
  * Throws ABORTED.
  */
 export async function journalModelCall(
+  run: RunContext,
+  path: string,
+  question: ModelCallRequest,
+): Promise<ModelAnswer | { readonly error: Fault }> {
+  for (let again = 0; ; again += 1) {
+    const name = again === 0 ? path : `${path}/retry-${again}`;
+    const isKept = run.journal.find(name) !== undefined;
+    const answer = await journalOne(run, name, question);
+    if (!('error' in answer) || !isKept || !question.isRetried()) return answer;
+  }
+}
+
+async function journalOne(
   run: RunContext,
   path: string,
   question: ModelCallRequest,

@@ -48,6 +48,8 @@ export interface TurnState {
   readonly usage: CallUsage[];
   answer: ModelAnswer | undefined;
   guardrails: readonly GuardrailResult[];
+  /** Kept failures of model calls that earlier attempts at the step ended with. */
+  retriesLeft: number;
 }
 
 /** A tool call of the turn, as the step's view shows it. */
@@ -66,7 +68,7 @@ export interface ToolCallRecord {
 
 /** The state of a new turn. Throws EXPRESSION_FAILED. */
 export function createTurnState(
-  { step, scope }: StepContext<ChatStep>,
+  { step, scope, retries = 0 }: StepContext<ChatStep>,
   offered: readonly ToolListing[],
 ): TurnState {
   const system = step.system === undefined ? '' : textOf(evaluateIn(scope, step.system));
@@ -102,6 +104,7 @@ export function createTurnState(
     usage: [],
     answer: undefined,
     guardrails: [],
+    retriesLeft: retries,
   };
 }
 

@@ -2,10 +2,11 @@ import type { Threshold } from '../../contract/eval.ts';
 import type { Expression } from '../../expression/expression.ts';
 import type { SourceLocation } from '../../yaml/problem.ts';
 import type { SchemaCheck } from '../../yaml/schema-check.ts';
+import type { Retry } from './retry.ts';
 
 /**
- * One Pipeline file, read and checked. Expressions see `input` and `steps`, inside a for_each `item` and
- * `index` too, and in an on_error handler `error`.
+ * One Pipeline file, read and checked. Expressions see `input`, `steps`, `run`, `env` and `vars`, inside a
+ * for_each `item` and `index` too, and in an on_error handler `error`.
  */
 export interface Pipeline {
   /** Absolute. */
@@ -16,6 +17,10 @@ export interface Pipeline {
   /** The RuntimeConfig that `spec.runtime` names, absolute. */
   readonly runtime?: string;
   readonly checkInput: SchemaCheck;
+  /** Names of the environment variables that expressions may read as `env.NAME`. */
+  readonly env: readonly string[];
+  /** In the order of the file; each sees those before it, `input`, `run` and `env`. */
+  readonly vars: readonly { readonly name: string; readonly value: Expression }[];
   readonly steps: readonly Step[];
   /** Absent: the view of the last step of the file. */
   readonly output?: Expression;
@@ -31,8 +36,10 @@ interface StepBase {
   readonly condition?: Expression;
   /** Runs the step once for each item of a list. */
   readonly forEach?: { readonly items: Expression; readonly concurrency: number };
-  /** Of one run of the step (each item has its own); a wait for a person does not count. */
+  /** Of one attempt at one run of the step (each item has its own); a wait for a person does not count. */
   readonly timeoutMs?: number;
+  /** Of a tool, eval or chat; with `forEach`, of each item. */
+  readonly retry?: Retry;
   readonly onError: OnError;
 }
 
@@ -125,4 +132,13 @@ export interface GroupStep extends StepBase {
 }
 
 /** Every variable that an expression of a pipeline may see; `validate` says where each of them is known. */
-export const everyVariable: readonly string[] = ['input', 'steps', 'item', 'index', 'error'];
+export const everyVariable: readonly string[] = [
+  'input',
+  'steps',
+  'run',
+  'env',
+  'vars',
+  'item',
+  'index',
+  'error',
+];

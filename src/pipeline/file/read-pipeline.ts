@@ -1,9 +1,10 @@
 import { basename, dirname, resolve } from 'node:path';
+import { compileExpressions } from '../../expression/expression.ts';
 import { isObject } from '../../json/json.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
 import { expressionAt } from '../../yaml/expressions.ts';
 import { omitUndefined } from '../../yaml/present.ts';
-import { nonEmptyTextAt, valueAt } from '../../yaml/read.ts';
+import { entriesAt, itemsAt, nonEmptyTextAt, textAt, valueAt } from '../../yaml/read.ts';
 import { compileSchema } from '../../yaml/schema-check.ts';
 import type { Pipeline } from './pipeline.ts';
 import { everyVariable } from './pipeline.ts';
@@ -20,6 +21,11 @@ export function readPipeline(document: YamlDocument, source: string): Pipeline {
     source,
     ...omitUndefined({ runtime: runtime === undefined ? undefined : resolve(dirname(file), runtime) }),
     checkInput: compileSchema(isObject(input) || typeof input === 'boolean' ? input : undefined),
+    env: itemsAt(document, ['spec', 'env']).map((item) => textAt(document, item) ?? ''),
+    vars: entriesAt(document, ['spec', 'vars']).map(({ name, path }) => ({
+      name,
+      value: expressionAt(document, path, everyVariable) ?? compileExpressions(null, []),
+    })),
     steps: readSteps(document, ['spec', 'steps']),
     ...omitUndefined({ output: expressionAt(document, ['spec', 'output'], everyVariable) }),
   };

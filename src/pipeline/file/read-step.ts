@@ -7,6 +7,7 @@ import { choiceAt, integerAt, itemsAt, millisecondsAt, textAt, valueAt } from '.
 import type { EvalStep, OnError, Step } from './pipeline.ts';
 import { everyVariable } from './pipeline.ts';
 import { readChat, readThreshold } from './read-chat.ts';
+import { readRetry } from './retry.ts';
 
 /** The steps of the list at `path`; none when there is no list. */
 export function readSteps(document: YamlDocument, path: Path): Step[] {
@@ -53,6 +54,7 @@ function readBase(document: YamlDocument, path: Path): StepBase {
       condition: expressionAt(document, [...path, 'if'], everyVariable),
       forEach: readForEach(document, path),
       timeoutMs: millisecondsAt(document, [...path, 'timeout_ms']),
+      retry: readRetry(document, [...path, 'retry']),
     }),
     onError: readOnError(document, [...path, 'on_error']),
   };

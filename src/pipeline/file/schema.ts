@@ -1,5 +1,6 @@
 import { longestMs } from '../../time/longest-timer.ts';
 import { chatOptionSchemas } from './chat-options-schema.ts';
+import { forEachSchema, identifier, nameSchemas, retrySchema } from './flow-schema.ts';
 
 /** A value, or a text with an expression that gives one. */
 function textOr(type: 'object' | 'array' | 'integer', more: object, description: string): object {
@@ -116,18 +117,6 @@ export const chatSchema = {
   },
 } as const;
 
-const forEachSchema = {
-  type: ['string', 'array', 'object'],
-  description:
-    'Runs the step once for each item of a list, which its expressions see as `item`, and its position as `index`. A list, a `${…}` that gives one, or a mapping of items and concurrency.',
-  additionalProperties: false,
-  required: ['items'],
-  properties: {
-    items: { type: ['array', 'string'], description: 'A list, or a `${…}` that gives one.' },
-    concurrency: { ...count, description: 'Items at once. Default: 1, in their order.' },
-  },
-} as const;
-
 const onErrorSchema = {
   type: ['string', 'object'],
   pattern: '^(stop|continue)$',
@@ -155,8 +144,7 @@ const stepSchema = {
   properties: {
     id: {
       type: 'string',
-      // `__proto__` is no name for a member of an object.
-      pattern: '^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]*$',
+      pattern: identifier,
       description: 'Names the step, once in the file; expressions see what it came to as `steps.ID`.',
     },
     if: {
@@ -175,6 +163,7 @@ const stepSchema = {
       description:
         'Milliseconds that one run of the step may take, without waits for a person. Default: no limit.',
     },
+    retry: retrySchema,
     on_error: onErrorSchema,
     tool: { ...name, description: 'Makes the step a call of this tool of the runtime.' },
     args: textOr('object', {}, 'Of a tool step: the arguments. Default: none.'),
@@ -214,10 +203,11 @@ const specSchema = {
       description:
         'JSON Schema (2020-12, or draft-07 by its `$schema`) of the input, checked before anything runs.',
     },
+    ...nameSchemas,
     steps: {
       ...stepList,
       description:
-        'In order; expressions see `input`, `steps`, and in their places `item`, `index` and `error`.',
+        'In order; expressions see `input`, `steps`, `run`, `env`, `vars`, and in their places `item`, `index` and `error`.',
     },
     output: { description: 'What the run gives; may hold `${…}`. Default: the view of the last step.' },
   },

@@ -1,7 +1,7 @@
 import { isObject } from '../../json/json.ts';
 import type { Path, YamlDocument } from '../../yaml/document.ts';
 import type { ExpressionField } from '../../yaml/expressions.ts';
-import { itemsAt, valueAt } from '../../yaml/read.ts';
+import { entriesAt, itemsAt, valueAt } from '../../yaml/read.ts';
 import { type ExpressionSite, variablesAt } from './validate-scope.ts';
 import type { StepNode } from './validate-tree.ts';
 
@@ -13,7 +13,10 @@ export interface Field extends ExpressionField {
 /** Every tree of the file whose strings are expressions. */
 export function listFields(document: YamlDocument, steps: readonly StepNode[]): readonly Field[] {
   const output = toField(['spec', 'output'], { step: undefined, part: 'own' });
-  const fields = [...steps.flatMap((step) => fieldsOf(document, step)), output];
+  const vars = entriesAt(document, ['spec', 'vars']).map(({ path }) =>
+    toField(path, { step: undefined, part: 'vars' }),
+  );
+  const fields = [...vars, ...steps.flatMap((step) => fieldsOf(document, step)), output];
   return fields.filter(({ path }) => valueAt(document, path) !== undefined);
 }
 

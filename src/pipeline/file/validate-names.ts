@@ -10,7 +10,7 @@ import type { StepNode } from './validate-tree.ts';
 
 /** What a RuntimeConfig declares that the steps of a pipeline may name. */
 export interface PipelineRuntime {
-  readonly tools: readonly Pick<ToolConfig, 'name' | 'exec' | 'inputSchema'>[];
+  readonly tools: readonly Pick<ToolConfig, 'name' | 'exec' | 'inputSchema' | 'idempotent'>[];
   readonly evals: readonly { readonly name: string }[];
   readonly providers: readonly Pick<ProviderConfig, 'id' | 'refused'>[];
 }

@@ -2,7 +2,7 @@ import { findReferences, type Reference } from '../../expression/references.ts';
 import { isObject } from '../../json/json.ts';
 import type { YamlDocument } from '../../yaml/document.ts';
 import type { Finding } from '../../yaml/finding.ts';
-import { valueAt } from '../../yaml/read.ts';
+import { entriesAt, itemsAt, textAt, valueAt } from '../../yaml/read.ts';
 import { suggest } from '../../yaml/suggest.ts';
 import { type Field, listFields } from './validate-fields.ts';
 import { whyUnknown } from './validate-scope.ts';
@@ -10,11 +10,15 @@ import type { StepNode } from './validate-tree.ts';
 
 /** References in expressions to steps that are not visible there, and to keys that do not exist. */
 export function findBadReferences(document: YamlDocument, steps: readonly StepNode[]): readonly Finding[] {
-  const input = valueAt(document, ['spec', 'input']);
+  const declared = {
+    input: valueAt(document, ['spec', 'input']),
+    env: itemsAt(document, ['spec', 'env']).map((item) => textAt(document, item) ?? ''),
+    vars: entriesAt(document, ['spec', 'vars']).map(({ name }) => name),
+  };
   return listFields(document, steps).flatMap((field) => {
-    const references = findReferences(valueAt(document, field.path), ['steps', 'input', 'error']);
+    const references = findReferences(valueAt(document, field.path), variables);
     const findings = references.flatMap((reference) => {
-      const fault = findFault(reference, { field, steps, input });
+      const fault = findFault(reference, { field, steps, ...declared });
       return fault === undefined ? [] : [{ path: [...field.path, ...reference.at], ...fault }];
     });
     return findings.filter(({ path, message }, index) => {
@@ -23,22 +27,43 @@ export function findBadReferences(document: YamlDocument, steps: readonly StepNo
   });
 }
 
+const variables = ['steps', 'input', 'error', 'run', 'env', 'vars'];
+
 interface ReferenceContext {
   readonly field: Field;
   readonly steps: readonly StepNode[];
+  /** What the file declares: the schema of its input, and names. */
   readonly input: unknown;
+  readonly env: readonly string[];
+  readonly vars: readonly string[];
 }
 
 type ReferenceFault = Pick<Finding, 'message' | 'hint'>;
 
-function findFault(
-  { path }: Reference,
-  { field, steps, input }: ReferenceContext,
-): ReferenceFault | undefined {
+function findFault({ path }: Reference, context: ReferenceContext): ReferenceFault | undefined {
   const [variable, key, ...rest] = path;
   if (key === undefined) return undefined;
-  if (variable === 'input') return findInputFault(input, [key, ...rest], 'input');
-  if (variable === 'error') return findKeyFault(key, { owner: 'error', known: errorKeys });
+  switch (variable) {
+    case 'input':
+      return findInputFault(context.input, [key, ...rest], 'input');
+    case 'error':
+      return findKeyFault(key, { owner: 'error', known: errorKeys });
+    case 'run':
+      return findKeyFault(key, { owner: 'run', known: runKeys });
+    case 'env':
+      return findEnvFault(key, context.env);
+    case 'vars':
+      return findVarFault(key, context);
+    default:
+      return findStepFault(key, rest, context);
+  }
+}
+
+function findStepFault(
+  key: string,
+  rest: readonly string[],
+  { field, steps }: ReferenceContext,
+): ReferenceFault | undefined {
   const target = steps.find(({ id }) => id === key);
   if (target === undefined) {
     const known = steps.flatMap(({ id }) => (id === undefined ? [] : [id]));
@@ -54,6 +79,26 @@ function findFault(
 }
 
 const errorKeys = ['code', 'message', 'hint', 'step'];
+const runKeys = ['id', 'labels'];
+
+/** A variable of the environment is known only by its declaration. */
+function findEnvFault(name: string, declared: readonly string[]): ReferenceFault | undefined {
+  if (declared.includes(name)) return undefined;
+  const { hint } = suggest(name, declared);
+  return {
+    message: `\`env.${name}\`: spec.env does not declare ${name}`,
+    hint: hint ?? `Add it to \`spec.env\`: \`env: [${[...declared, name].join(', ')}]\`.`,
+  };
+}
+
+function findVarFault(name: string, { field, vars }: ReferenceContext): ReferenceFault | undefined {
+  if (!vars.includes(name))
+    return { message: `\`vars.${name}\`: spec.vars has no ${name}`, ...suggest(name, vars, 'vars') };
+  const own = field.site.part === 'vars' ? String(field.path.at(-1)) : undefined;
+  if (own === undefined || vars.indexOf(name) < vars.indexOf(own)) return undefined;
+  const why = own === name ? 'it is the value itself' : 'it stands further down';
+  return { message: `\`vars.${name}\` is not known here: ${why}` };
+}
 
 /** What expressions find in the view of a step, beside `status` and `error`. */
 const ownViewKeys = {

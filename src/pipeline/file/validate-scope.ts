@@ -2,22 +2,28 @@ import type { StepNode } from './validate-tree.ts';
 
 /** The position of an expression in the pipeline. */
 export interface ExpressionSite {
-  /** The step that it belongs to; undefined for the output of the pipeline. */
+  /** The step that it belongs to; undefined for the output and the vars of the pipeline. */
   readonly step: StepNode | undefined;
   /**
    * `own`: evaluated once for each item of a loop. `head`: `if` and `for_each`, evaluated before the loop.
+   * `vars`: evaluated before the first step.
    */
-  readonly part: 'own' | 'head';
+  readonly part: 'own' | 'head' | 'vars';
 }
 
 /** The variables that an expression may see. */
 export function variablesAt({ step, part }: ExpressionSite): readonly string[] {
+  if (part === 'vars') return ['input', 'run', 'env', 'vars'];
   const around = step === undefined ? [] : ancestorsOf(step);
   const isInLoop =
     (step?.loops === true && part === 'own') ||
     around.some(({ parent, slot }) => parent.loops && isBody(slot));
   const isInHandler = around.some(({ slot }) => slot === 'handler');
-  return ['input', 'steps', ...(isInLoop ? ['item', 'index'] : []), ...(isInHandler ? ['error'] : [])];
+  return [
+    ...['input', 'steps', 'run', 'env', 'vars'],
+    ...(isInLoop ? ['item', 'index'] : []),
+    ...(isInHandler ? ['error'] : []),
+  ];
 }
 
 /** Why an expression cannot read the outcome of a step; undefined when it can. */

@@ -13,6 +13,7 @@ import { findBadExpressions } from './validate-expressions.ts';
 import { listFields } from './validate-fields.ts';
 import { findWrongNames, type PipelineRuntime } from './validate-names.ts';
 import { findBadReferences } from './validate-references.ts';
+import { findWrongRetries } from './validate-retry.ts';
 import { findWrongShapes } from './validate-shape.ts';
 import { listSteps } from './validate-tree.ts';
 
@@ -24,6 +25,7 @@ export function validatePipeline(document: YamlDocument, runtime: PipelineRuntim
     ...findWrongShapes(document, steps),
     ...findWrongNames(document, steps, runtime),
     ...findWrongArgs(steps, runtime),
+    ...findWrongRetries(document, steps, runtime),
     ...findBadExpressions(document, steps),
     ...findBadReferences(document, steps),
     ...findMissingRuntime(document),

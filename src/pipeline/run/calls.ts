@@ -95,13 +95,13 @@ async function makeCall(run: RunContext, call: PlannedCall, context: FirstCallIn
 
 function contextOf(
   run: RunContext,
-  { name, callId, toolUseId }: PlannedCall,
+  { name, callId, toolUseId, key = name }: PlannedCall,
   { scope, hookContext, slot, deferNotification }: CallInRound,
 ): CallContext {
   return {
     ...{ callId, toolUseId, hookContext },
     signal: scope.signal,
-    idempotencyKey: `${run.journal.runId}/${name}`,
+    idempotencyKey: `${run.journal.runId}/${key}`,
     // The tool that a hook may rename the call to.
     find: (tool) => run.tools.get(tool),
     waitForResults: slot.waitForResults,

@@ -62,7 +62,8 @@ function failuresOf(view: Json): readonly FailedOpen[] {
 }
 
 function toWaitingStep({ step }: PendingRecord): StepDocument {
-  const [, tool, chat] = /^(.*)\/call$|^(.*)\/attempt-\d+\/round-\d+\/call-\d+$/.exec(step) ?? [];
+  const [, tool, chat] =
+    /^(.*?)(?:\/retry-\d+)?\/call$|^(.*)\/attempt-\d+\/round-\d+\/call-\d+$/.exec(step) ?? [];
   if (chat !== undefined) return { step: chat, kind: 'chat', status: 'pending', duration_ms: 0 };
   return { step: tool ?? step, kind: 'tool', status: 'pending', duration_ms: 0 };
 }

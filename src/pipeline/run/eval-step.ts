@@ -7,18 +7,16 @@ import { type ScoreRecord, scoreRecord } from '../state/answer-record.ts';
 import { journalStep } from '../state/record.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { failedStep, okStep, type StepOutcome } from '../state/step-outcome.ts';
-import { evaluateIn, type StepContext } from '../state/step-scope.ts';
+import { attemptPathOf, evaluateIn, type StepContext } from '../state/step-scope.ts';
 import { toEvalRequest } from './eval-request.ts';
 
 /** Scores the content of a step. Throws EXPRESSION_FAILED, ABORTED, STORE_FAILED. */
-export async function runEvalStep(
-  run: RunContext,
-  { step, name, scope }: StepContext<EvalStep>,
-): Promise<StepOutcome> {
+export async function runEvalStep(run: RunContext, placed: StepContext<EvalStep>): Promise<StepOutcome> {
+  const { step, scope } = placed;
   const content = evaluateIn(scope, step.content);
   const params = evaluateIn(scope, step.params);
   const context = step.context === undefined ? {} : evaluateIn(scope, step.context);
-  const score = await journalScore(run, `${name}/score`, {
+  const score = await journalScore(run, `${attemptPathOf(placed)}/score`, {
     id: step.id,
     type: step.type,
     content: typeof content === 'string' ? content : stringifyJson(content),

@@ -30,16 +30,9 @@ export async function runPipeline(
   pipeline: Pipeline,
   { input, isResumed }: { readonly input: Json; readonly isResumed: boolean },
 ): Promise<RunEnd | undefined> {
-  const scope: Scope = {
-    input: parseLossless(input.text),
-    steps: {},
-    variables: {},
-    prefix: '',
-    signal: run.signal,
-    clocks: [],
-  };
   await startSession(run, isResumed);
   try {
+    const scope = openScope(run, pipeline, input);
     const stop = await runSteps(run, pipeline.steps, scope);
     if (stop !== undefined) {
       const status = stop.status === 'denied' ? 'denied' : 'failed';
@@ -52,6 +45,26 @@ export async function runPipeline(
     const { code, message, hint } = toRuntimeError(error);
     return { status: 'failed', output: null, error: { code, message, hint } };
   }
+}
+
+/** The scope of the steps of the file. Its vars are what they were when the run began, but for the environment. */
+function openScope(run: RunContext, { env, vars }: Pipeline, input: Json): Scope {
+  const known: Record<string, unknown> = {};
+  const variables = {
+    run: { id: run.journal.runId, labels: run.labels },
+    env: env.length === 0 ? {} : run.readEnv(env),
+    vars: known,
+  };
+  const scope: Scope = {
+    input: parseLossless(input.text),
+    steps: {},
+    variables,
+    prefix: '',
+    signal: run.signal,
+    clocks: [],
+  };
+  for (const { name, value } of vars) known[name] = evaluateIn(scope, value);
+  return scope;
 }
 
 /** Fires the session start (or resume) hooks; context of foreign hooks is kept for the next model call. */

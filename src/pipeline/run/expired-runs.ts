@@ -9,7 +9,7 @@ import { type Journal, RunSuspended } from '../state/journal.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { openSession, sessionEvent } from '../state/session.ts';
 import { type RunEnd, runPipeline } from './execute-run.ts';
-import type { RunsContext } from './runs.ts';
+import { labelsOf, type RunsContext } from './runs.ts';
 
 /**
  * Ends the runs whose pending calls expired, if nothing else is left to do in them. A run that would go on
@@ -47,6 +47,7 @@ async function endIfExpired(
     const run: RunContext = {
       ...withoutEffects(context, dryRun),
       name: record.name,
+      labels: labelsOf(record),
       isKept: true,
       journal: dryRun.journal,
       signal: new AbortController().signal,

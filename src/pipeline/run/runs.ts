@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RunDocument } from '../../contract/run.ts';
 import { RuntimeError, toFault, toRuntimeError } from '../../errors.ts';
-import type { Json } from '../../json/json.ts';
+import { isObject, type Json } from '../../json/json.ts';
 import type { Claim, NewRun, RunRecord, Store } from '../../store/store.ts';
 import { type DecisionInput, requireDecision } from '../../tool-call/decider.ts';
 import type { Pipeline } from '../file/pipeline.ts';
@@ -31,8 +31,8 @@ export interface RunOptions extends Partial<WaitOptions> {
 }
 
 /**
- * Starts a run and works on it until it ends or waits for a person. Throws INPUT_INVALID, STORE_FAILED,
- * ABORTED; the last two name the run in `details.run_id`.
+ * Starts a run and works on it until it ends or waits for a person. Throws INPUT_INVALID, ENV_MISSING,
+ * STORE_FAILED, ABORTED; the last two name the run in `details.run_id`.
  */
 export async function startRun(
   context: RunsContext,
@@ -40,9 +40,15 @@ export async function startRun(
   { input, ...options }: RunOptions & { readonly input: Json },
 ): Promise<RunDocument> {
   requireInput(pipeline, input);
+  requireEnv(context, pipeline);
   const run = newPipelineRun(context, pipeline, input);
   await context.store.createRun(run);
   return await workOn(context, { pipeline, id: run.id, isResumed: false }, options);
+}
+
+/** Throws ENV_MISSING, before anything is kept or done. */
+function requireEnv({ services }: Pick<RunsContext, 'services'>, { env }: Pipeline): void {
+  if (env.length > 0) services.readEnv(env);
 }
 
 /** Keeps a run that waits for a worker; resolves to its id. Throws INPUT_INVALID, STORE_FAILED, and USAGE for a store that knows no workers. */
@@ -76,7 +82,7 @@ export function newRun(run: Omit<NewRun, 'id' | 'createdAt'>): NewRun {
 
 /**
  * Resumes a run that is pending or was cut off. One that has ended is not run again.
- * Throws RUN_UNKNOWN, RUN_BUSY, CONFIG_INVALID, STORE_FAILED, ABORTED.
+ * Throws RUN_UNKNOWN, RUN_BUSY, CONFIG_INVALID, ENV_MISSING, STORE_FAILED, ABORTED.
  */
 export async function resumeRun(
   context: RunsContext,
@@ -85,11 +91,9 @@ export async function resumeRun(
 ): Promise<RunDocument> {
   const run = await requireRun(context.store, id);
   if (hasEnded(run)) return await describe(context.store, id);
-  return await workOn(
-    context,
-    { pipeline: toPipeline(run), id, isResumed: run.status !== 'queued' },
-    options,
-  );
+  const pipeline = toPipeline(run);
+  requireEnv(context, pipeline);
+  return await workOn(context, { pipeline, id, isResumed: run.status !== 'queued' }, options);
 }
 
 /**
@@ -174,7 +178,18 @@ async function execute(
   const { name } = pipeline;
   const session = { ...(await openSession(store, record)), isResumed };
   const links = record.kind === 'tool' ? [] : services.links;
-  const run: RunContext = { ...services, name, notifySession, links, isKept, journal, signal, session };
+  const labels = labelsOf(record);
+  const run: RunContext = {
+    ...services,
+    name,
+    labels,
+    notifySession,
+    links,
+    isKept,
+    journal,
+    signal,
+    session,
+  };
   const about = { run: id, name };
   if (isResumed || record.status === 'queued')
     await store.setRunStatus(id, { status: 'running', at: Date.now() });
@@ -193,6 +208,11 @@ async function execute(
     await run.notifySession('session_end', sessionEvent(run), signal);
     emit({ type: 'run.finished', ...about, status: 'cancelled' });
   }
+}
+
+/** The labels that a run was started with; none where it has none. */
+export function labelsOf(record: RunRecord): Readonly<Record<string, unknown>> {
+  return 'labels' in record && isObject(record.labels) ? record.labels : {};
 }
 
 async function describe(store: Store, id: string): Promise<RunDocument> {

@@ -24,6 +24,7 @@ import { evaluateIn, forkScope, recordOutcome, type Scope, type StepContext } fr
 import { isSuspension } from '../state/suspension.ts';
 import { runEvalStep } from './eval-step.ts';
 import { mapConcurrently } from './map-concurrently.ts';
+import { runRetried } from './retried-step.ts';
 import { runToolStep } from './tool-step.ts';
 
 /**
@@ -158,10 +159,14 @@ async function runLoop(
   return combineOutcomes(outcomes, { items: outcomes.map(({ view }) => view) });
 }
 
-/** The step itself, once, under its own clock. */
 async function runOnce(run: RunContext, placed: StepContext): Promise<StepOutcome> {
+  return await runRetried(run, placed, (attempt) => runAttempt(run, attempt));
+}
+
+/** One attempt at the step, under its own clock. */
+async function runAttempt(run: RunContext, placed: StepContext): Promise<StepOutcome> {
   const { timeoutMs } = placed.step;
-  if (timeoutMs === undefined) return await runKind(run, placed);
+  if (timeoutMs === undefined) return await unlessSuspended(run, () => runKind(run, placed));
   const { scope, name } = placed;
   const clock = startClock(timeoutMs);
   const signal = AbortSignal.any([scope.signal, clock.signal]);
@@ -177,14 +182,14 @@ async function runOnce(run: RunContext, placed: StepContext): Promise<StepOutcom
 }
 
 async function runKind(run: RunContext, placed: StepContext): Promise<StepOutcome> {
-  const { step, name, scope } = placed;
+  const { step, scope } = placed;
   switch (step.kind) {
     case 'tool':
-      return await runToolStep(run, { step, name, scope });
+      return await runToolStep(run, { ...placed, step });
     case 'eval':
-      return await runEvalStep(run, { step, name, scope });
+      return await runEvalStep(run, { ...placed, step });
     case 'chat':
-      return await runChat(run, { step, name, scope });
+      return await runChat(run, { ...placed, step });
     case 'steps':
       return await runNested(run, step, scope);
     case 'parallel':

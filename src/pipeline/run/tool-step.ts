@@ -5,21 +5,27 @@ import type { ToolStep } from '../file/pipeline.ts';
 import type { RunContext } from '../state/run-context.ts';
 import { hookContextOfRun } from '../state/session.ts';
 import { failedStep, okStep, type StepOutcome } from '../state/step-outcome.ts';
-import { evaluateIn, type StepContext } from '../state/step-scope.ts';
+import { attemptPathOf, evaluateIn, type StepContext } from '../state/step-scope.ts';
 import { runCalls } from './calls.ts';
 
 /** Calls the tool of a step. Throws what `runCalls` throws, EXPRESSION_FAILED and NAME_UNKNOWN. */
-export async function runToolStep(
-  run: RunContext,
-  { step, name, scope }: StepContext<ToolStep>,
-): Promise<StepOutcome> {
+export async function runToolStep(run: RunContext, placed: StepContext<ToolStep>): Promise<StepOutcome> {
+  const { step, name, scope } = placed;
   const tool = run.tools.get(step.tool);
   if (tool === undefined) throw new RuntimeError('NAME_UNKNOWN', `there is no tool "${step.tool}"`);
   const args = evaluateIn(scope, step.args);
   if (!isObject(args)) {
     throw new RuntimeError('ARGS_INVALID', `tool "${step.tool}": the arguments are not a JSON object`);
   }
-  const call = { name: `${name}/call`, tool, args: stringifyJson(args), callId: callIdOf(run, name) };
+  const path = attemptPathOf(placed);
+  const call = {
+    name: `${path}/call`,
+    tool,
+    args: stringifyJson(args),
+    callId: callIdOf(run, path),
+    // Of every attempt, so that a tool that has acted, and whose answer was lost, does not act again.
+    key: `${name}/call`,
+  };
   const round = { scope, hookContext: hookContextOfRun(run), concurrency: 1, isDeferred: true };
   const [result] = await runCalls(run, [call], round);
   if (result === undefined) throw new RuntimeError('INTERNAL', `the call of ${name} came to nothing`);

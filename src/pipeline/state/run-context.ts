@@ -85,12 +85,15 @@ export interface Services {
     signal?: AbortSignal,
   ): Promise<void>;
   readonly emit: Emit;
+  /** The values of environment variables, which are secrets from then on. Throws ENV_MISSING. */
+  readEnv(names: readonly string[]): Readonly<Record<string, string>>;
 }
 
 /** One execution of a run: what its steps share. */
 export interface RunContext extends Services {
   /** The pipeline's. */
   readonly name: string;
+  readonly labels: Readonly<Record<string, unknown>>;
   /** Whether the run is stored, so that it can be resumed and its pending calls decided later. */
   readonly isKept: boolean;
   readonly journal: Journal;

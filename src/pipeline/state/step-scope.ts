@@ -25,6 +25,13 @@ export interface StepContext<Kind extends Step = Step> {
   readonly step: Kind;
   readonly name: string;
   readonly scope: Scope;
+  /** Attempts that have failed before this one. Default: 0. */
+  readonly retries?: number;
+}
+
+/** The path of this attempt at a step, below which the journal keeps what it did. */
+export function attemptPathOf({ name, retries = 0 }: Pick<StepContext, 'name' | 'retries'>): string {
+  return retries === 0 ? name : `${name}/retry-${retries}`;
 }
 
 /** The value of an expression in this scope. Throws EXPRESSION_FAILED. */

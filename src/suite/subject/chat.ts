@@ -68,6 +68,8 @@ function toPipeline(config: string, chat: Chat): Pipeline {
     name: 'subject',
     source: '',
     checkInput: () => [],
+    env: [],
+    vars: [],
     steps: [{ ...chat, kind: 'chat', id: 'subject', position: place, onError: { kind: 'stop' } }],
   };
 }

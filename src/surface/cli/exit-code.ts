@@ -77,6 +77,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
     case 'LISTEN_FAILED':
     case 'EVENT_INVALID':
     case 'INPUT_INVALID':
+    case 'ENV_MISSING':
     // As outcomes of a call these two are values; as errors they mean that a decision was invalid.
     case 'ARGS_INVALID':
     case 'RESULT_INVALID':

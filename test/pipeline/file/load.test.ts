@@ -36,6 +36,8 @@ output: {reply: "\${steps.mood.result}"}`;
     source: readFileSync(file, 'utf8'),
     runtime: join(folder, 'runtime.yaml'),
     checkInput: expect.any(Function),
+    env: [],
+    vars: [],
     steps: [
       {
         id: 'mood',
@@ -56,7 +58,15 @@ output: {reply: "\${steps.mood.result}"}`;
 
 test('a minimal pipeline has a name, and neither runtime nor output; any input will do', () => {
   const { pipeline } = loadText(`${header}metadata: {name: refund}\nspec: {steps: [{id: a, tool: t}]}\n`);
-  expect(Object.keys(pipeline ?? {})).toEqual(['file', 'name', 'source', 'checkInput', 'steps']);
+  expect(Object.keys(pipeline ?? {})).toEqual([
+    'file',
+    'name',
+    'source',
+    'checkInput',
+    'env',
+    'vars',
+    'steps',
+  ]);
   expect([pipeline?.name, pipeline?.checkInput('anything')]).toEqual(['refund', []]);
 });
 

@@ -189,7 +189,7 @@ describe('an expression is refused where it cannot know what it asks for', () =>
       problems: [
         '5:34 steps[0].args.x: `${inptu.x}` is no expression: Unknown variable: inptu | did you mean `input`?',
         '6:34 steps[1].args.x: `${a.result}` is no expression: Unknown variable: a | Write `steps.a`.',
-        '7:34 steps[2].args.x: `${args.x}` is no expression: Unknown variable: args | Expressions see `input`, `steps` here.',
+        '7:34 steps[2].args.x: `${args.x}` is no expression: Unknown variable: args | Expressions see `input`, `steps`, `run`, `env`, `vars` here.',
       ],
     },
     {
@@ -250,9 +250,9 @@ describe('an expression is refused where it cannot know what it asks for', () =>
         '{id: a, chat: {provider: m, system: "${x}", messages: [{role: user, content: "${y}"}], guardrails: [{eval: e, params: {p: "${z}"}}]}}',
       ],
       problems: [
-        '5:43 steps[0].chat.system: `${x}` is no expression: Unknown variable: x | Expressions see `input`, `steps` here.',
-        '5:84 steps[0].chat.messages[0].content: `${y}` is no expression: Unknown variable: y | Expressions see `input`, `steps` here.',
-        '5:129 steps[0].chat.guardrails[0].params.p: `${z}` is no expression: Unknown variable: z | Expressions see `input`, `steps` here.',
+        '5:43 steps[0].chat.system: `${x}` is no expression: Unknown variable: x | Expressions see `input`, `steps`, `run`, `env`, `vars` here.',
+        '5:84 steps[0].chat.messages[0].content: `${y}` is no expression: Unknown variable: y | Expressions see `input`, `steps`, `run`, `env`, `vars` here.',
+        '5:129 steps[0].chat.guardrails[0].params.p: `${z}` is no expression: Unknown variable: z | Expressions see `input`, `steps`, `run`, `env`, `vars` here.',
       ],
     },
   ])('$title', ({ steps, problems }) => {
