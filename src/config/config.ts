@@ -72,6 +72,8 @@ export interface ProviderConfig {
   readonly pricing?: { readonly input: number; readonly output: number };
   readonly requestTimeoutMs?: number;
   readonly rateLimit?: RateLimit;
+  /** The providers that are asked one after another where this one fails; undefined: none. */
+  readonly fallback?: readonly string[];
   /** What its API does with a JSON Schema for the answer: keeps to it, or knows only that JSON is wanted, or nothing. */
   readonly structuredOutput?: 'schema' | 'json' | 'none';
   /** Settings of one kind of provider, as the file has them. */

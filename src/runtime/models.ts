@@ -4,7 +4,14 @@ import type { Cassette } from '../cassette/cassette.ts';
 import type { RuntimeConfig } from '../config/config.ts';
 import type { Emit } from '../contract/event.ts';
 import type { Scrubber } from '../contract/scrub.ts';
-import type { ModelCallParameters, ModelRequest, Services } from '../pipeline/state/run-context.ts';
+import type { Answerer, ModelCallParameters, ModelRequest, Services } from '../pipeline/state/run-context.ts';
+import {
+  BREAKER_FAILURES,
+  BREAKER_PAUSE_MS,
+  createBreaker,
+  noBreaker,
+} from '../provider/fallback/breaker.ts';
+import { createFallbackModel, type FallbackOptions } from '../provider/fallback/fallback-model.ts';
 import { createGuard } from '../provider/guard/guard.ts';
 import type { Fire } from '../provider/guard/guard-outcome.ts';
 import { fromPrompt } from '../provider/messages/prompt.ts';
@@ -45,6 +52,7 @@ export function openModels(parts: ModelsContext): Models {
   const context = { env, folder: config.folder, recorder, replayContext: cassette, scrubber };
   const opened = new Map<string, Provider>();
   const ids = () => config.providers.map((each) => each.id);
+  const warn = (name: string, message: string) => emit({ type: 'note', name, level: 'warn', message });
   const openModel = async (id: string, name?: string) => {
     const declared = config.providers.find((each) => each.id === id) ?? unknownName('provider', id, ids());
     const requested = name === undefined ? declared : { ...declared, model: name };
@@ -54,7 +62,7 @@ export function openModels(parts: ModelsContext): Models {
       openProvider(replaceMock(requested, env), {
         ...context,
         rate: rates.of(declared),
-        warn: (message) => emit({ type: 'note', name: id, level: 'warn', message }),
+        warn: (message) => warn(id, message),
         replay: cassette?.isLive(id) ? undefined : replay,
       });
     opened.set(key, provider);
@@ -65,23 +73,59 @@ export function openModels(parts: ModelsContext): Models {
     const other = config.providers.find((each) => each.id === name || each.model === name);
     return other === undefined ? openModel(id, name) : openModel(other.id);
   };
+  const isReplayable = [record, replay, cassette].some((each) => each !== undefined);
+  const breaker = isReplayable ? noBreaker : createBreaker();
+  const chain: FallbackOptions = {
+    breaker,
+    onFallback: (from, to, { message }) => warn(from, `${message}; "${to}" is asked instead`),
+    onOpen: (id) =>
+      warn(id, `it has failed ${BREAKER_FAILURES} times in a row: for ${PAUSE} others are asked first`),
+  };
   return {
     model: async (id, stream, { name, hookContext, ...callbacks } = {}) => {
-      const { declared, model } = name === undefined ? await openModel(id) : await openNamedModel(id, name);
-      const guard = createGuard({
-        providerId: declared.id,
-        fire: (event, passage) => fire(event, { ...passage, ...(hookContext && { hookContext }) }),
-        stream,
-        select: async (wanted) =>
-          withCallCallbacks((await openNamedModel(declared.id, wanted)).model, callbacks),
-      });
-      return { model: wrapModel(withCallCallbacks(model, callbacks), guard), pricing: declared.pricing };
+      let answerer: Answerer | undefined;
+      type Opened = Awaited<ReturnType<typeof openModel>>;
+      const watched = ({ declared, model }: Opened): LanguageModelV4 => {
+        const { id: provider, pricing } = declared;
+        const onCall = (asked: ModelCallParameters) => {
+          answerer = { provider, model: model.modelId, pricing };
+          callbacks.onCall?.(asked);
+        };
+        return withCallCallbacks(model, { ...callbacks, onCall });
+      };
+      const guarded = (opened: Opened): LanguageModelV4 => {
+        const { declared } = opened;
+        const guard = createGuard({
+          providerId: declared.id,
+          fire: (event, passage) => fire(event, { ...passage, ...(hookContext && { hookContext }) }),
+          stream,
+          select: async (wanted) => watched(await openNamedModel(declared.id, wanted)),
+        });
+        return wrapModel(watched(opened), guard);
+      };
+      const opened = name === undefined ? await openModel(id) : await openNamedModel(id, name);
+      const { fallback = [], pricing } = opened.declared;
+      const own = guarded(opened);
+      // Who asks for a model by its name wants that one.
+      if (name !== undefined || fallback.length === 0)
+        return { model: own, pricing, answeredBy: () => answerer };
+      const others = fallback.map((next) => ({ id: next, open: async () => guarded(await openModel(next)) }));
+      const candidates = [{ id, open: async () => own }, ...others].map((candidate) => ({
+        id: candidate.id,
+        open: () => {
+          answerer = undefined;
+          return candidate.open();
+        },
+      }));
+      return { model: createFallbackModel(own, candidates, chain), pricing, answeredBy: () => answerer };
     },
     close: async () => {
       await recorder?.close();
     },
   };
 }
+
+const PAUSE = `${BREAKER_PAUSE_MS / 1000} s`;
 
 /** The model with callbacks before each call and each retry. */
 function withCallCallbacks(

@@ -19,11 +19,12 @@ import type { ProviderConfig, RateLimit } from '../config.ts';
 import { parseDuration } from '../duration.ts';
 import { checkMock } from '../mock-responses.ts';
 import { providerTypes } from '../provider-types.ts';
+import { checkFallbacks, withChains } from './fallback.ts';
 
 /** The providers of a checked document; of those with one id the first. */
 export function readProviders(document: YamlDocument): ProviderConfig[] {
   const all = itemsAt(document, providersPath).map((path) => readProvider(document, path));
-  return all.filter(({ id }, index) => all.findIndex((other) => other.id === id) === index);
+  return withChains(all.filter(({ id }, index) => all.findIndex((other) => other.id === id) === index));
 }
 
 const providersPath = ['spec', 'providers'] as const;
@@ -52,6 +53,7 @@ function readProvider(document: YamlDocument, path: Path): ProviderConfig {
       pricing: readPricing(document, at('pricing')),
       rateLimit: readRateLimit(document, at('rate_limit')),
       requestTimeoutMs: readTimeout(document, at('request_timeout')),
+      fallback: readFallback(document, at('fallback')),
       structuredOutput: choiceAt(document, at('structured_output'), ['schema', 'json', 'none']),
       refused: whyProviderRefused(document, path),
     }),
@@ -79,6 +81,11 @@ function readRateLimit(document: YamlDocument, path: Path): RateLimit | undefine
   return Object.keys(limit).length === 0 ? undefined : limit;
 }
 
+function readFallback(document: YamlDocument, path: Path): readonly string[] | undefined {
+  const names = itemsAt(document, path).flatMap((item) => nonEmptyTextAt(document, item) ?? []);
+  return names.length === 0 ? undefined : names;
+}
+
 function readTimeout(document: YamlDocument, path: Path): number | undefined {
   const milliseconds = parseDuration(nonEmptyTextAt(document, path) ?? '');
   return milliseconds === undefined ? undefined : Math.min(milliseconds, longestMs);
@@ -97,9 +104,9 @@ export function whyProviderRefused(document: YamlDocument, path: Path): string |
 
 type Severity = 'error' | 'warning';
 
-/** Providers that share an id, of which only the first can be called, and mocks that cannot answer. */
+/** Providers that share an id, of which only the first can be called, mocks that cannot answer, and wrong fallbacks. */
 export function checkProviders(document: YamlDocument, severity: Severity): Finding[] {
-  return [...checkIds(document, severity), ...checkMocks(document, severity)];
+  return [...checkIds(document, severity), ...checkMocks(document, severity), ...checkFallbacks(document)];
 }
 
 /** A report for each unknown provider type: such a provider is refused when it is used. */

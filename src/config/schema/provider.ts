@@ -86,6 +86,14 @@ export const providerSchema = {
         },
       },
     },
+    fallback: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      minItems: 1,
+      uniqueItems: true,
+      description:
+        'Providers that are asked one after another where this one is not there, not in time or overloaded; those that follow them come after them.',
+    },
     structured_output: {
       type: 'string',
       enum: ['schema', 'json', 'none'],

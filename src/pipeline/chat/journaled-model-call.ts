@@ -86,8 +86,13 @@ async function callGuardedModel(run: RunContext, question: ModelCallRequest): Pr
     onText,
   });
   if (signal.aborted) throw new RuntimeError('ABORTED', 'the model call was given up');
-  const cost = costOf(guarded, answer.usage);
-  return { ...answer, ...(cost !== undefined && { cost_usd: cost }) };
+  const by = guarded.answeredBy();
+  const cost = costOf(by ?? guarded, answer.usage);
+  return {
+    ...answer,
+    ...(cost !== undefined && { cost_usd: cost }),
+    ...(by && { provider: by.provider, model: by.model }),
+  };
 }
 
 function toOptions(run: RunContext, { step, state, signal }: ModelCallRequest): LanguageModelV4CallOptions {
@@ -121,7 +126,7 @@ function toToolChoice(
   return offered.some(({ name }) => name === tool) ? { type: 'tool', toolName: tool } : { type: 'auto' };
 }
 
-function costOf({ pricing }: GuardedModel, usage: ModelAnswer['usage']): number | undefined {
+function costOf({ pricing }: Pick<GuardedModel, 'pricing'>, usage: ModelAnswer['usage']): number | undefined {
   const { input_tokens: input, output_tokens: output } = usage;
   if (pricing === undefined || input === null || output === null) return undefined;
   return toDecimal((input * pricing.input + output * pricing.output) / 1000);

@@ -3,6 +3,7 @@ import type { FailedOpen } from '../../dialects/metadata.ts';
 import { RuntimeError } from '../../errors.ts';
 import { completeMessage } from '../../hooks/message.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
+import { omitUndefined } from '../../yaml/present.ts';
 import type { ChatStep, Guardrail } from '../file/pipeline.ts';
 import type { ModelAnswer } from '../state/answer-record.ts';
 import { evaluateIn, type StepContext } from '../state/step-scope.ts';
@@ -156,6 +157,7 @@ export function viewOf(state: TurnState, text: string) {
     text,
     rounds: state.rounds,
     finish_reason: state.answer?.finish_reason ?? '',
+    ...omitUndefined({ provider: state.answer?.provider, model: state.answer?.model }),
     usage: sumUsage(state.usage),
     tool_calls: state.toolCalls.map(({ name, args, status, content, error, metadata }) => ({
       ...{ name, args, status, result: content, error },

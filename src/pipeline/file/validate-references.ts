@@ -109,6 +109,8 @@ const ownViewKeys = {
     'object',
     'rounds',
     'finish_reason',
+    'provider',
+    'model',
     'usage',
     'tool_calls',
     'messages',

@@ -38,6 +38,9 @@ const answer = object({
   usage: object({ input_tokens: nullOr(number), output_tokens: nullOr(number) }),
   /** US dollars; absent where the provider has no pricing, or does not say what was used. */
   cost_usd: optional(number),
+  /** Who answered, by id, and its model; absent where hooks have, and in older records. */
+  provider: optional(text),
+  model: optional(text),
   /** The guard’s metadata about the answer. */
   metadata: exact,
 });

@@ -16,12 +16,24 @@ export interface OfferedTool extends CallableTool {
   readonly inputSchema: Readonly<Record<string, unknown>> | boolean | undefined;
 }
 
-/** A provider's guarded model, and its pricing. */
+/** A provider's guarded model, or one that asks its fallbacks too. */
 export interface GuardedModel {
   readonly model: LanguageModelV4;
-  /** US dollars per 1,000 tokens. */
-  readonly pricing: { readonly input: number; readonly output: number } | undefined;
+  /** US dollars per 1,000 tokens; of the provider that was asked for. */
+  readonly pricing: Pricing;
+  /** Who has answered the last call; undefined while nobody has, or where hooks have. */
+  answeredBy(): Answerer | undefined;
 }
+
+/** A provider that has answered. */
+export interface Answerer {
+  readonly provider: string;
+  /** The name of its model. */
+  readonly model: string;
+  readonly pricing: Pricing;
+}
+
+type Pricing = { readonly input: number; readonly output: number } | undefined;
 
 /** The parameters of a model call, after its hooks. */
 export type ModelCallParameters = Pick<Turn, 'system_prompt' | 'messages' | 'tools' | 'model' | 'options'>;

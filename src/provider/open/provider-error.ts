@@ -14,6 +14,8 @@ export interface ApiFailure {
   readonly retryable?: boolean | undefined;
   /** How long the API asks to wait. */
   readonly retryAfterMs?: number | undefined;
+  /** The system's code, where the connection failed by what a retry does not mend, such as a name that is not known. */
+  readonly connection?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -25,9 +27,9 @@ export interface Peer {
   readonly scrub?: ((text: string) => string) | undefined;
 }
 
-/** PROVIDER_FAILED with `status`, `retryable` and, where the API says so, `retry_after_ms` in its details. */
+/** PROVIDER_FAILED with `status`, `retryable`, `connection` and, where the API says so, `retry_after_ms` in its details. */
 export function createProviderError(id: string, failure: ApiFailure): RuntimeError {
-  const { message, status, retryAfterMs, cause } = failure;
+  const { message, status, retryAfterMs, connection, cause } = failure;
   const retryable = failure.retryable ?? (status !== undefined && isTransientStatus(status));
   const happened = status === undefined ? 'failed' : `failed with status ${status}`;
   return new RuntimeError(
@@ -38,6 +40,7 @@ export function createProviderError(id: string, failure: ApiFailure): RuntimeErr
         ...(status === undefined ? {} : { status }),
         retryable,
         ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+        ...(connection === undefined ? {} : { connection }),
       },
       cause,
     },
@@ -64,7 +67,9 @@ export function toProviderError(thrown: unknown, peer: Peer): RuntimeError {
   }
   return createProviderError(id, {
     message: scrub(hideSecrets(describeSystemError(system), secrets)),
-    retryable: transientCodes.has(system.code),
+    ...(transientCodes.has(system.code)
+      ? { retryable: true }
+      : { retryable: false, connection: system.code }),
   });
 }
 

@@ -76,6 +76,10 @@ export async function openGateway(context: GatewayContext): Promise<OpenGateway>
     addSecrets,
     rateOf: context.rates.of,
   });
+  for (const { name, provider } of offer.models) {
+    if (provider.fallback !== undefined)
+      warn(`model "${name}": a call is relayed to "${provider.id}" alone, and to none of its fallbacks`);
+  }
   for (const { provider, why } of offer.left) warn(`provider "${provider}" is not offered: ${why}`);
   const sets = openHookSets(links);
   const judges = await openJudges({ ...context, linksOf: (caller) => sets.of(caller).links });

@@ -43,7 +43,9 @@ export function openChatSubject(
       // A guardrail may ask a model of any provider for its judgement.
       providers: describeProviders(
         context,
-        guards.length > 0 ? config.providers.map(({ id }) => id) : [chat.provider],
+        guards.length > 0
+          ? config.providers.map(({ id }) => id)
+          : withFallbacks(config.providers, chat.provider),
       ),
       tools: describeTools(config, chat.tools),
       evals: describeEvals(
@@ -53,6 +55,11 @@ export function openChatSubject(
       hooks: describeHooks(config),
     }),
   };
+}
+
+/** A provider and those that may answer in its place. */
+function withFallbacks(providers: SubjectContext['config']['providers'], id: string): readonly string[] {
+  return [id, ...(providers.find((each) => each.id === id)?.fallback ?? [])];
 }
 
 const noInput = new Json('{}');

@@ -26,13 +26,14 @@ export function toTranscript(
     calls.push(...view.tool_calls.map((call, index) => toEvalCall(call, messageIndexes[index] ?? 0)));
     messages.push(...view.messages);
   }
-  const ids = unique(chats.map(({ provider }) => provider));
-  const models = unique(providers.filter(({ id }) => ids.includes(id)).map(({ model }) => model));
+  const ids = unique(chats.map(({ provider, view }) => view.provider ?? provider));
+  const declaredModel = (wanted: string) => providers.find(({ id }) => id === wanted)?.model;
+  const models = unique(chats.flatMap(({ provider, view }) => view.model ?? declaredModel(provider) ?? []));
   const metadata = { ...usageOf(chats), ...commonMember('provider', ids), ...commonMember('model', models) };
   return { messages, tool_calls: calls, metadata };
 }
 
-type ChatView = Pick<ReturnType<typeof viewOf>, 'usage' | 'tool_calls'> & {
+type ChatView = Pick<ReturnType<typeof viewOf>, 'usage' | 'tool_calls' | 'provider' | 'model'> & {
   readonly messages: readonly ChatMessage[];
 };
 

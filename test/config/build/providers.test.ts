@@ -91,3 +91,57 @@ test('settings keep the digits of their numbers', () => {
   );
   expect(stringifyJson(found?.[0]?.additionalConfig)).toBe('{"seed":12345678901234567890,"list":[0.1]}');
 });
+
+const chain = (...fallbacks: readonly string[]) =>
+  fallbacks
+    .map(
+      (fallback, index) =>
+        `{id: ${'abcd'[index]}, type: ollama, model: m${fallback === '' ? '' : `, fallback: ${fallback}`}}`,
+    )
+    .map((entry) => `- ${entry}`)
+    .join('\n  ');
+
+test('who is asked after a provider are its fallbacks, and after each of them its own', () => {
+  const { found, problems } = read(chain('[b, d]', '[c]', '', ''));
+  expect(problems).toEqual([]);
+  expect(found?.map(({ fallback }) => fallback)).toEqual([['b', 'c', 'd'], ['c'], undefined, undefined]);
+});
+
+test.each([
+  {
+    title: 'nobody declares',
+    yaml: chain('[bb]', ''),
+    problems: [
+      'error 5:50 providers[0].fallback[0]: references a provider not declared under spec.providers (got: bb) | did you mean `b`?',
+    ],
+  },
+  {
+    title: 'is itself',
+    yaml: chain('[a]'),
+    problems: [
+      'error 5:50 providers[0].fallback[0]: leads back to the provider itself: a → a | Each provider is asked once; end the chain before it comes back.',
+    ],
+  },
+  {
+    title: 'leads back',
+    yaml: chain('[b]', '[c]', '[a]'),
+    problems: [
+      expect.stringContaining(
+        'error 5:50 providers[0].fallback[0]: leads back to the provider itself: a → b → c → a',
+      ),
+      expect.stringContaining('error 6:50'),
+      expect.stringContaining('error 7:50'),
+    ],
+  },
+  {
+    title: 'the gateway would not keep',
+    yaml: `${chain('[b]', '')}\ngateway: {models: {x: {provider: a}}}`,
+    problems: [expect.stringContaining('error 5:39 providers[0].fallback: is not kept by the gateway')],
+  },
+])('a fallback that $title is an error at its place', ({ yaml, problems }) => {
+  for (const version of [native, promptkit]) expect(read(yaml, version).problems).toEqual(problems);
+});
+
+test('a gateway that offers other providers does not mind', () => {
+  expect(read(`${chain('[b]', '')}\ngateway: {models: {x: {provider: b}}}`).problems).toEqual([]);
+});

@@ -68,6 +68,8 @@ test('a chat answers with everything there is to know of the turn', async () => 
     text: 'It is {"n":7}.',
     rounds: 2,
     finish_reason: 'stop',
+    provider: 'main',
+    model: 'scripted',
     usage: { input_tokens: 30, output_tokens: 12, cost_usd: 0.039 },
     tool_calls: [{ name: 'echo', args: { n: 7 }, status: 'ok', result: '{"n":7}', error: '' }],
     messages: [

@@ -53,6 +53,8 @@ test.each(streams)('an answer that fails a guardrail reaches nobody (%s) [DS-CHA
     text: withheld,
     rounds: 1,
     finish_reason: 'stop',
+    provider: 'main',
+    model: 'scripted',
     usage: { input_tokens: null, output_tokens: null },
     tool_calls: [],
     messages: [{ role: 'user', content: 'Hello.' }],
