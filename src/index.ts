@@ -9,6 +9,7 @@ export type * from './contract/event.ts';
 export type { HookEvent, HookKind, HookMode, Phase, Verdict } from './contract/hook.ts';
 export type * from './contract/provider.ts';
 export type * from './contract/run.ts';
+export type * from './contract/run-details.ts';
 export { catalogue, type ErrorCode, type Fault, RuntimeError } from './errors.ts';
 export { Json, stringifyJson } from './json/json.ts';
 export {

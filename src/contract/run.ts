@@ -1,8 +1,11 @@
 import type { Fault } from '../errors.ts';
 import type { PendingNotice } from './approval.ts';
 
-/** A run whose process was killed stays `running` until it is resumed; one that is `queued` waits for a worker to begin it. */
+/** As it is kept. A run whose process was killed stays `running` until it is resumed; one that is `queued` waits for a worker to begin it. */
 export type RunStatus = 'queued' | 'running' | 'pending' | 'completed' | 'failed' | 'denied' | 'cancelled';
+
+/** As it is shown: `running` is executed at this moment, `cut_off` was, by a process that is gone. */
+export type ShownStatus = RunStatus | 'cut_off';
 
 /** The result of one step in a run document. */
 export interface StepDocument {
@@ -38,7 +41,7 @@ export interface RunInfo {
   /** The pipeline's or the tool's name. */
   readonly name: string;
   readonly file: string | null;
-  readonly status: RunStatus;
+  readonly status: ShownStatus;
   readonly created_at: string;
   readonly updated_at: string;
   /** Open pendings. */
@@ -55,6 +58,27 @@ export interface TimelineEntry {
   readonly detail: string;
 }
 
+/** What a run came to, in numbers. */
+export interface RunTotals {
+  /** From its start to its end, or to its last change; ms. */
+  readonly duration_ms: number;
+  /** Steps of the file that have ended, each item of a loop by itself. */
+  readonly steps: number;
+  readonly model_calls: number;
+  readonly tool_calls: number;
+  /** Scores of evals, those of guardrails too. */
+  readonly scores: number;
+  /** Of the model calls that say so. */
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  /** Model calls whose tokens are not known. */
+  readonly unmeasured_calls: number;
+  /** US dollars, of the model calls whose provider has a price; null where none has. */
+  readonly cost_usd: number | null;
+  /** Model calls whose cost is not known. */
+  readonly unpriced_calls: number;
+}
+
 /** A run as `runs show --json` prints it. */
 export interface RunDetails extends RunInfo {
   readonly input: unknown;
@@ -62,4 +86,7 @@ export interface RunDetails extends RunInfo {
   readonly error: Fault | null;
   readonly pendings: readonly PendingNotice[];
   readonly timeline: readonly TimelineEntry[];
+  /** The run went on for longer than its timeline does. */
+  readonly timeline_cut?: true;
+  readonly totals: RunTotals;
 }

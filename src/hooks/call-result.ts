@@ -44,6 +44,8 @@ export interface CallResult {
   readonly context?: readonly string[];
   /** The text for the caller of a hook that answered in the tool's place. */
   readonly handled?: string;
+  /** The arguments that the tool was given, where hooks or a person changed what was asked for. */
+  readonly sent?: Json;
 }
 
 /** Which tool a result is of. */

@@ -8,7 +8,8 @@ import type {
   ToolDocument,
   ToolInfo,
 } from '../contract/document.ts';
-import type { RunDetails, RunDocument, RunInfo, RunStatus } from '../contract/run.ts';
+import type { RunDetails, RunDocument, RunInfo, ShownStatus } from '../contract/run.ts';
+import type { StepDetails, StepsOptions } from '../contract/run-details.ts';
 import type { EventInput } from '../hooks/event-input.ts';
 import type { PointEvent } from '../hooks/fire-point.ts';
 import type { EvalInput } from '../pipeline/run/eval-request.ts';
@@ -121,10 +122,16 @@ export interface Runtime extends AsyncDisposable {
   /** Runs in the state store. All throw STORE_FAILED, and RUN_UNKNOWN for an id that is not there. */
   readonly runs: {
     list(filter?: {
-      readonly status?: RunStatus | undefined;
+      readonly status?: ShownStatus | undefined;
       readonly limit?: number | undefined;
     }): Promise<RunInfo[]>;
-    show(id: string): Promise<RunDetails>;
+    /** The run as a whole; `steps` tells of its parts. */
+    show(id: string, options?: Pick<StepsOptions, 'maxCharacters'>): Promise<RunDetails>;
+    /**
+     * What each step came to, in the order in which they ended, and those that have not; read as they are asked for, however
+     * many there are.
+     */
+    steps(id: string, options?: StepsOptions): AsyncIterable<StepDetails>;
     /**
      * Keeps a run of a Pipeline file for a worker, and waits for nothing. Throws CONFIG_INVALID, FILE_UNREADABLE, INPUT_INVALID, and
      * USAGE for a store of one machine.

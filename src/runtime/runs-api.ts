@@ -8,7 +8,7 @@ import { GATEWAY_SOURCE } from '../gateway/tools/pending-run.ts';
 import { requirePipeline, requirePipelineText } from '../pipeline/file/load.ts';
 import { approve, reject, requirePending, respond } from '../pipeline/run/decisions.ts';
 import { pipelineOfDirectCall } from '../pipeline/run/direct-call-run.ts';
-import { toPendingDocument, toRunDetails, toRunInfo } from '../pipeline/run/document.ts';
+import { toPendingDocument } from '../pipeline/run/document.ts';
 import { endExpired } from '../pipeline/run/expired-runs.ts';
 import { readInput } from '../pipeline/run/run-input.ts';
 import {
@@ -25,6 +25,7 @@ import type { Runtime } from './api.ts';
 import { removeTexts, textsFolderOf } from './hook-files.ts';
 import type { LazyStore } from './lazy-store.ts';
 import { requireOwnRun } from './run-ownership.ts';
+import { listRuns, showRun, showSteps } from './runs/shown-runs.ts';
 import type { BuildOf } from './worker/build.ts';
 import type { LazyDispatcher } from './worker/lazy-dispatcher.ts';
 import { openWorkersApi, type WorkersContext } from './worker/workers-api.ts';
@@ -102,15 +103,11 @@ export function openRunsApi(context: RunsApiContext): RunsApi {
     },
     runs: {
       list: async (filter = {}) => {
-        const opened = await storeAfterExpiry();
-        return (await opened.summarizeRuns(filter, Date.now())).map(toRunInfo);
+        return await listRuns(await storeAfterExpiry(), filter);
       },
-      show: async (id) => {
-        const opened = await storeAfterExpiry();
-        const run = await requireRun(opened, id);
-        const pendings = await opened.listPendings({ runId: id }, Date.now());
-        const [steps, moments] = [await opened.listSteps(id), await opened.listHistory(id)];
-        return toRunDetails(run, { steps, pendings, moments });
+      show: async (id, options = {}) => await showRun(await storeAfterExpiry(), id, options),
+      steps: async function* (id, options = {}) {
+        yield* showSteps(await storeAfterExpiry(), id, options);
       },
       queue: async (file, input) => {
         requireOpen();

@@ -37,6 +37,8 @@ function createStore(database: Database): Store {
     ...stepMethods(parts),
     ...pendingMethods(parts),
     claimRun: parts.locks.claim,
+    // A lock is looked at as it is taken: within a write transaction of the state.
+    listClaimed: () => database.write(() => parts.locks.sweep()),
     watch: database.watch,
     close: () => database.close(parts.locks.releaseAll),
   };
@@ -77,9 +79,10 @@ function runMethods({
 
 function stepMethods({
   database,
-}: StoreParts): Pick<Store, 'endStep' | 'listSteps' | 'readText' | 'listHistory'> {
+}: StoreParts): Pick<Store, 'endStep' | 'listSteps' | 'pageSteps' | 'readText' | 'listHistory'> {
   const { steps, texts } = database.tables;
-  const source = { allRefs: texts.allRefs, load: (runId: string) => textLoader(database, runId) };
+  const { allRefs, refsOf } = texts;
+  const source = { allRefs, refsOf, load: (runId: string) => textLoader(database, runId) };
   return {
     endStep: async (runId, step, outcome, at) => {
       const { record, fresh } = toKeptRecord(outcome, { runId, step });
@@ -88,7 +91,8 @@ function stepMethods({
     },
     listSteps: (runId) => database.read(() => steps.list(runId, source)),
     readText: ({ runId, step, number }) => textLoader(database, runId)(step, number),
-    listHistory: (runId) => database.read(() => steps.history(runId)),
+    pageSteps: (runId, page) => database.read(() => steps.page(runId, page, source)),
+    listHistory: (runId, limit) => database.read(() => steps.history(runId, limit)),
   };
 }
 

@@ -41,6 +41,8 @@ export interface Store {
    * USAGE for an invalid id.
    */
   claimRun(id: string): Promise<Claim | undefined>;
+  /** The ids of the runs that somebody executes at this moment, in this process or another. */
+  listClaimed(): Promise<ReadonlySet<string>>;
   /**
    * Decides due calls as `expired` at `at` (ms since 1970); returns the ids of runs that have not ended and
    * whose calls are all decided, at least one of them as `expired`.
@@ -69,12 +71,21 @@ export interface Store {
   endStep(runId: string, step: string, outcome: Json, at: number): Promise<void>;
   /** All steps of a run, in the order in which they began; none when there is no such run. */
   listSteps(runId: string): Promise<StepRecord[]>;
+  /**
+   * Some of them in the same order: up to `limit` behind a place, and the place of the last one, which is undefined when
+   * there are none. Without a place: from the first one on.
+   */
+  pageSteps(
+    runId: string,
+    page: { readonly behind?: number | undefined; readonly limit: number },
+  ): Promise<StepPage>;
   /** A long text of a run, which a record refers to. Throws STORE_FAILED. Blocks while it is read. */
   readText(place: TextPlace): string;
   /**
-   * The history of a run's steps and calls in the order in which it was written, whatever the clocks said.
+   * The history of a run's steps and calls in the order in which it was written, whatever the clocks said; the first
+   * `limit` entries of it.
    */
-  listHistory(runId: string): Promise<RunHistoryEntry[]>;
+  listHistory(runId: string, limit?: number): Promise<RunHistoryEntry[]>;
 
   /**
    * Adds a pending call, unless there is one of this id already. Returns the stored record, decided or not: a
@@ -177,6 +188,12 @@ export interface RunChange {
 export interface RunHistoryEntry {
   readonly what: 'began' | 'ended' | 'pending' | 'decided';
   readonly subject: string;
+}
+
+/** Some steps of a run, and the place behind which the next ones are. */
+export interface StepPage {
+  readonly steps: readonly StepRecord[];
+  readonly place: number | undefined;
 }
 
 /** A step that was begun, times in ms since 1970; `outcome` and `endedAt` are null while it has not ended. */

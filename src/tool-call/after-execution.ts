@@ -37,6 +37,11 @@ import { findMisfits } from './tool-args.ts';
 
 /** Runs the tool with the filtered arguments and passes its outcome through the after_execution hooks. */
 export async function executeCall(before: FilteredCall, approval?: Approval): Promise<CallResult> {
+  const result = await execute(before, approval);
+  return before.args.text === before.asked.text ? result : { ...result, sent: before.args };
+}
+
+async function execute(before: FilteredCall, approval: Approval | undefined): Promise<CallResult> {
   const { call, args, metadata } = before;
   const { links } = call.tool;
   const isHooked = links.length > 0;

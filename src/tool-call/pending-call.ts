@@ -3,6 +3,7 @@ import type { PendingCall, PendingRecord } from '../contract/approval.ts';
 import type { HookContext } from '../contract/turn.ts';
 import type { CallPaused } from '../hooks/call-result.ts';
 import { passGate } from '../hooks/gate.ts';
+import type { Json } from '../json/json.ts';
 import { type Call, type CallableTool, requestOf } from './callable-tool.ts';
 
 /** A tool call of a run. */
@@ -11,6 +12,8 @@ export interface PlannedCall {
   readonly name: string;
   readonly tool: CallableTool;
   readonly args: unknown;
+  /** The same with what is long in it apart, for the journal. */
+  readonly composed?: Json;
   readonly callId: string;
   /** The model's own id for it, if a model asked. */
   readonly toolUseId?: string | undefined;

@@ -19,7 +19,7 @@ async function cutOff(spec: string, pipeline: string): Promise<{ desk: Desk; id:
   expect(await runElsewhere(first.config, writePipeline(first.folder, pipeline))).toBe('SIGKILL');
   const desk = await openAt(first.config);
   const [run] = await desk.runtime.runs.list();
-  expect(run).toMatchObject({ status: 'running', kind: 'pipeline', name: 'desk' });
+  expect(run).toMatchObject({ status: 'cut_off', kind: 'pipeline', name: 'desk' });
   return { desk, id: run?.run_id ?? '' };
 }
 

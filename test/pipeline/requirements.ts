@@ -28,6 +28,17 @@ export const runs = section('pipelines.md', [
     'none',
     'A step is tried again with the same idempotency key, never after a no and never where a second call may do harm; a killed run makes no attempt twice.',
   ],
+  [
+    'DS-SHOW-01',
+    'none',
+    'runs show tells of each step its arguments, its result, its calls, tokens, cost and hooks, and its error with the inner step that failed; in the order in which they ended.',
+  ],
+  [
+    'DS-SHOW-02',
+    'none',
+    'Steps of a run are read a page at a time, and long texts of them not at all where they are shortened.',
+  ],
+  ['DS-SHOW-03', 'none', 'running is executed by a process that lives; cut_off was, by one that is gone.'],
   ['DS-RUN-09', 'none', 'run --json: {run_id, status, output, pending, steps}.'],
   [
     'DS-CHAT-01',

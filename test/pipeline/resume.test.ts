@@ -173,7 +173,7 @@ test.each(steps)(
       details: { run_id: id },
       hint: `Go on with \`signalbox runs resume ${id}\`.`,
     });
-    expect(await desk.runtime.runs.show(id)).toMatchObject({ status: 'running', error: null });
+    expect(await desk.runtime.runs.show(id)).toMatchObject({ status: 'cut_off', error: null });
     const end = await (await desk.reopen()).runtime.runs.resume(id);
     expect(end).toMatchObject({ status: 'completed' });
     expect(desk.lines('hangs')).toHaveLength(2);
@@ -198,7 +198,7 @@ test('a caller that has given up before it began begins nothing, and can go on',
     code: 'ABORTED',
   });
   const [run] = await desk.runtime.runs.list();
-  expect(run).toMatchObject({ status: 'running' });
+  expect(run).toMatchObject({ status: 'cut_off' });
   expect(desk.lines('hangs')).toEqual([]);
   // Nothing was begun, so that nobody has to be asked whether it acted.
   const giveUp = new AbortController();
@@ -235,7 +235,7 @@ test('closing a runtime sets its runs down, and a fresh one goes on with them [D
   await desk.runtime.close();
   await expect(running).rejects.toMatchObject({ code: 'ABORTED', details: { run_id: id } });
   const other = await openAt(desk.config);
-  expect(await other.runtime.runs.show(id)).toMatchObject({ status: 'running', error: null });
+  expect(await other.runtime.runs.show(id)).toMatchObject({ status: 'cut_off', error: null });
   expect(await other.runtime.runs.resume(id)).toMatchObject({ status: 'completed' });
 });
 

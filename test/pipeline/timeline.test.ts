@@ -115,6 +115,7 @@ test('a run shows all that happened to it', async () => {
     error: null,
     pendings: [notice],
     timeline: expect.any(Array),
+    totals: expect.objectContaining({ steps: 1, tool_calls: 2, model_calls: 0, cost_usd: null }),
   });
   expect(stringifyJson(shown)).toContain('"input":{"order": 12345678901234567890}');
   expect(shown.timeline.toSorted(byText)).toEqual(waiting.toSorted(byText));

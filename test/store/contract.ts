@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Fault } from '../../src/errors.ts';
+import { composeJson } from '../../src/json/compose.ts';
 import { Json } from '../../src/json/json.ts';
 import type { RunRecord, Store } from '../../src/store/store.ts';
 import { pendingContract } from './contract-pendings.ts';
@@ -166,6 +167,16 @@ function runContract(open: Open): void {
 }
 
 function claimContract(open: Open): void {
+  test('the runs that are claimed are named', async () => {
+    const store = await open();
+    for (const id of ['r1', 'r2']) await store.createRun(newRun(id));
+    expect(await store.listClaimed()).toEqual(new Set());
+    const claim = await store.claimRun('r2');
+    expect(await store.listClaimed()).toEqual(new Set(['r2']));
+    await claim?.release();
+    expect(await store.listClaimed()).toEqual(new Set());
+  });
+
   test('one holder at a time has a run', async () => {
     const store = await open();
     await store.createRun(newRun('r1'));
@@ -270,6 +281,22 @@ function stepContract(open: Open): void {
     expect(await store.listSteps('r1')).toEqual([
       { step: 'a', attempts: 2, outcome: null, beganAt: 5, endedAt: null },
     ]);
+  });
+
+  test('steps are read in pages, in their order', async () => {
+    const store = await openRun();
+    await store.createRun(newRun('r2'));
+    for (const step of ['c', 'a', 'b']) {
+      await store.endStep('r2', step, new Json('1'), 5);
+      await store.endStep('r1', step, composeJson({ long: `${step}${'x'.repeat(2_000)}` }), 5);
+    }
+    const first = await store.pageSteps('r1', { limit: 2 });
+    const second = await store.pageSteps('r1', { behind: first.place, limit: 2 });
+    const third = await store.pageSteps('r1', { behind: second.place, limit: 2 });
+    const all = (await store.listSteps('r1')).map(({ step, outcome }) => [step, outcome?.text]);
+    const paged = [...first.steps, ...second.steps].map(({ step, outcome }) => [step, outcome?.text]);
+    expect([first.steps.length, paged, third]).toEqual([2, all, { steps: [], place: undefined }]);
+    expect(await store.pageSteps('nobody', { limit: 2 })).toEqual({ steps: [], place: undefined });
   });
 
   test('the first outcome of a step stays', async () => {

@@ -58,10 +58,18 @@ export function createMemoryStore(): Store {
         run.history.push({ what: 'ended', subject: step });
       }),
     listSteps: (runId) => ifOpen(() => [...(state.runs.get(runId)?.steps.values() ?? [])]),
+    pageSteps: (runId, { behind = -1, limit }) =>
+      ifOpen(() => {
+        const all = [...(state.runs.get(runId)?.steps.values() ?? [])];
+        const steps = all.slice(behind + 1, behind + 1 + limit);
+        return { steps, place: steps.length === 0 ? undefined : behind + steps.length };
+      }),
+    listClaimed: () => ifOpen(() => new Set(state.claimed)),
     readText: () => {
       throw new Error('the plain maps keep every text where it stands');
     },
-    listHistory: (runId) => ifOpen(() => [...(state.runs.get(runId)?.history ?? [])]),
+    listHistory: (runId, limit) =>
+      ifOpen(() => (state.runs.get(runId)?.history ?? []).slice(0, limit ?? Number.POSITIVE_INFINITY)),
     addPending: (call) => ifOpen(() => addPending(state, call)),
     decide: (id, decision, at) => ifOpen(() => decide(state, { id, ruling: decision, at })),
     findPending: (id, at) =>

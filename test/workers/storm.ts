@@ -154,8 +154,7 @@ export async function storm(options: StormOptions): Promise<Storm> {
 async function openRuns(desk: Runtime): Promise<number> {
   // In one look: a run that goes from one status to another between two looks would be in neither.
   const all = await desk.runs.list();
-  return all.filter(({ status }) => status === 'queued' || status === 'running' || status === 'pending')
-    .length;
+  return all.filter(({ status }) => ['queued', 'running', 'cut_off', 'pending'].includes(status)).length;
 }
 
 interface Tally {

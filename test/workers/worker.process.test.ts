@@ -76,7 +76,7 @@ describe.runIf(hasPostgres)(`workers${unlessMissing}`, () => {
     await desk.pending.approve(waiting.pending[0]?.id ?? '', { by: 'ada' });
     await until(async () => (await desk.runs.show(waiting.run_id)).status === 'completed');
     expect(project.effects()).toEqual(['first', 'first', 'ask', 'last']);
-    expect((await desk.runs.show(cutId)).status).toBe('running');
+    expect((await desk.runs.show(cutId)).status).toBe('cut_off');
     expect(await desk.workers.list()).toMatchObject([{ busy: 0 }]);
   });
 });

@@ -11,6 +11,9 @@ import {
   resultOf,
   type ToolDenied,
 } from '../../hooks/call-result.ts';
+import { composeJson } from '../../json/compose.ts';
+import type { Json } from '../../json/json.ts';
+import { tryJson } from '../../json/try-parse.ts';
 import { prepareCall, stoppedCall } from '../../tool-call/call.ts';
 import { type DecidedInRound, runCallLoop } from '../../tool-call/call-loop.ts';
 import type { CallContext } from '../../tool-call/callable-tool.ts';
@@ -79,6 +82,7 @@ async function makeCall(run: RunContext, call: PlannedCall, context: FirstCallIn
   };
   return await journalCall(run, context.slot, {
     name,
+    asked: askedOf(call),
     prepare: async () => {
       const skipped = replacement();
       return skipped === undefined
@@ -91,6 +95,13 @@ async function makeCall(run: RunContext, call: PlannedCall, context: FirstCallIn
     replacement,
     whenInterrupted: () => interruptedCall(call),
   });
+}
+
+function askedOf({ tool, args, composed }: PlannedCall): { readonly tool: string; readonly args: Json } {
+  return {
+    tool: tool.name,
+    args: composed ?? composeJson(typeof args === 'string' ? (tryJson(args) ?? args) : args),
+  };
 }
 
 function contextOf(
@@ -122,6 +133,7 @@ async function resumeCall(
   return await journalCall(run, context.slot, {
     // `ruling` is the stored name of a decision.
     name: `${call.name}/ruling-${round}`,
+    asked: askedOf(call),
     prepare: () => prepareDecidedCall(call, decided, contextOf(run, call, context)),
     isHeard: call.tool.links.length > 0,
     isDeferred: context.isDeferred === true,

@@ -1,5 +1,5 @@
 import type { PendingDocument, PendingNotice, PendingRecord } from '../../contract/approval.ts';
-import type { RunDetails, RunDocument, RunInfo, StepDocument } from '../../contract/run.ts';
+import type { RunDetails, RunDocument, RunInfo, RunTotals, StepDocument } from '../../contract/run.ts';
 import { type FailedOpen, failedOpenIn } from '../../dialects/metadata.ts';
 import { toDocument } from '../../json/document-builder.ts';
 import { isObject, type Json } from '../../json/json.ts';
@@ -109,7 +109,17 @@ export function toRunInfo(run: RunSummary): RunInfo {
   };
 }
 
-export function toRunDetails(run: RunRecord, { steps, pendings, moments }: History): RunDetails {
+/** What `runs show` tells of a run as a whole. */
+interface RunHistory extends History {
+  readonly totals: RunTotals;
+  /** There are more steps than these. */
+  readonly isCut: boolean;
+}
+
+export function toRunDetails(
+  run: RunRecord,
+  { steps, pendings, moments, totals, isCut }: RunHistory,
+): RunDetails {
   const open = pendings.filter(({ ruling }) => ruling === null);
   return toDocument<RunDetails>({
     ...toRunInfo({ ...run, open: open.length }),
@@ -118,5 +128,7 @@ export function toRunDetails(run: RunRecord, { steps, pendings, moments }: Histo
     error: run.error,
     pendings: open.map(toNotice),
     timeline: toTimeline(run, { steps, pendings, moments }),
+    ...(isCut && ({ timeline_cut: true } as const)),
+    totals,
   });
 }

@@ -1,5 +1,6 @@
 import type { EvalContext, Threshold } from '../../contract/eval.ts';
 import { RuntimeError, toFault } from '../../errors.ts';
+import { composeJson } from '../../json/compose.ts';
 import { formatNumber } from '../../json/decimal.ts';
 import { isObject, Json, stringifyJson } from '../../json/json.ts';
 import type { EvalStep } from '../file/pipeline.ts';
@@ -47,7 +48,7 @@ export interface ScoreRequest {
  * Scores and journals the result, or returns the journaled score. Throws ABORTED, STORE_FAILED, NAME_UNKNOWN.
  */
 export async function journalScore(run: RunContext, name: string, asked: ScoreRequest): Promise<ScoreRecord> {
-  const work = async (): Promise<ScoreRecord> => {
+  const score = async (): Promise<ScoreRecord> => {
     const { id, type, threshold, signal, content, params, context } = asked;
     const request = toEvalRequest(type, { content, params, context });
     const { outcome, passed } = await run.score({ id, type, request, threshold, signal });
@@ -59,8 +60,11 @@ export async function journalScore(run: RunContext, name: string, asked: ScoreRe
     const { score, detail, data = noData } = outcome;
     return { score, detail, data, passed };
   };
-  const { isDeferred = false } = asked;
-  return await journalStep(run.journal, { name, kind: scoreRecord }, work, { isDeferred });
+  const { isDeferred = false, type, content, params } = asked;
+  const work = async () => ({ ...(await score()), eval: type, content: composeJson(content), params });
+  const kept = await journalStep(run.journal, { name, kind: scoreRecord }, work, { isDeferred });
+  const { score: value, passed, detail, data } = kept;
+  return { score: value, passed, detail, data };
 }
 
 const noData = new Json('null');

@@ -42,8 +42,7 @@ export async function startRun(
   requireInput(pipeline, input);
   requireEnv(context, pipeline);
   const run = newPipelineRun(context, pipeline, input);
-  await context.store.createRun(run);
-  return await workOn(context, { pipeline, id: run.id, isResumed: false }, options);
+  return await workOn(context, { pipeline, id: run.id, isResumed: false, create: run }, options);
 }
 
 /** Throws ENV_MISSING, before anything is kept or done. */
@@ -142,6 +141,8 @@ interface Work {
   readonly pipeline: Pipeline;
   readonly id: string;
   readonly isResumed: boolean;
+  /** The run does not exist yet: it is claimed first, so that nobody takes it for one that was cut off. */
+  readonly create?: NewRun;
 }
 
 /** Executes a run while holding its claim. */
@@ -153,6 +154,7 @@ async function workOn(context: RunsContext, work: Work, options: RunOptions): Pr
     if (claim === undefined) {
       throw new RuntimeError('RUN_BUSY', `run ${work.id} is being executed by another process`);
     }
+    if (work.create !== undefined) await store.createRun(work.create);
     const run = await requireRun(store, work.id);
     // It may have ended between the look and the claim.
     if (!hasEnded(run)) await execute(context, { ...work, run }, options);

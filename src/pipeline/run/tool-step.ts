@@ -1,5 +1,6 @@
 import { type Fault, RuntimeError, toFault } from '../../errors.ts';
 import type { CallResult, ToolDenied } from '../../hooks/call-result.ts';
+import { composeJson } from '../../json/compose.ts';
 import { isObject, stringifyJson } from '../../json/json.ts';
 import type { ToolStep } from '../file/pipeline.ts';
 import type { RunContext } from '../state/run-context.ts';
@@ -22,6 +23,7 @@ export async function runToolStep(run: RunContext, placed: StepContext<ToolStep>
     name: `${path}/call`,
     tool,
     args: stringifyJson(args),
+    composed: composeJson(args),
     callId: callIdOf(run, path),
     // Of every attempt, so that a tool that has acted, and whose answer was lost, does not act again.
     key: `${name}/call`,

@@ -58,6 +58,15 @@ export const answerRecord: RecordKind<ModelAnswer | { readonly error: Fault }> =
 };
 
 /** A score; `score` is null when there is none, and `detail` then says why. */
-export type ScoreRecord = ValueOf<typeof score>;
-const score = object({ score: nullOr(number), passed: flag, detail: text, data: exact });
+export type ScoreRecord = Omit<ValueOf<typeof score>, 'eval' | 'content' | 'params'>;
+const score = object({
+  score: nullOr(number),
+  passed: flag,
+  detail: text,
+  data: exact,
+  /** What was judged; absent in records of earlier versions, as all of these. */
+  eval: optional(text),
+  content: ifPresent(exact),
+  params: ifPresent(exact),
+});
 export const scoreRecord = plainRecord('score', score);

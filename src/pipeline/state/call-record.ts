@@ -14,14 +14,25 @@ const result = object({
   outcome: readOutcome,
   context: optional(listOf(text)),
   handled: optional(text),
+  tool: optional(text),
+  args: ifPresent(exact),
+  sent: ifPresent(exact),
 });
 
+/** A call as the journal keeps it. */
+export interface JournaledCall extends CallResult {
+  /** The tool that was asked for; absent in records of earlier versions, as `args`. */
+  readonly tool?: string;
+  /** The arguments as they were asked for, before hooks. */
+  readonly args?: Json;
+}
+
 /** A call's result, every byte of a peer's values included. */
-export const callRecord: RecordKind<CallResult> = {
+export const callRecord: RecordKind<JournaledCall> = {
   name: 'tool call',
-  write: ({ outcome, callId, content, metadata, context, handled }) =>
+  write: ({ outcome, callId, content, metadata, context, handled, tool, args, sent }) =>
     // What the model reads is the result again, so the result comes first.
-    composeJson({ call_id: callId, outcome, content, metadata, context, handled }),
+    composeJson({ call_id: callId, outcome, content, metadata, context, handled, tool, args, sent }),
   read: (json, at) => {
     const { call_id: callId, ...members } = result(json, at);
     return { callId, ...members };

@@ -1,8 +1,9 @@
 import { RuntimeError } from '../../errors.ts';
 import type { CallResult } from '../../hooks/call-result.ts';
+import type { Json } from '../../json/json.ts';
 import type { PreparedCall } from '../../tool-call/call.ts';
 import type { CallSlot } from '../run/call-round.ts';
-import { callRecord } from './call-record.ts';
+import { callRecord, type JournaledCall } from './call-record.ts';
 import { findRecord, journalStep } from './record.ts';
 import type { RunContext } from './run-context.ts';
 import { requireFinished } from './suspension.ts';
@@ -11,6 +12,8 @@ import { requireFinished } from './suspension.ts';
 export interface CallStep {
   /** Its path. */
   readonly name: string;
+  /** What is asked for. */
+  readonly asked: { readonly tool: string; readonly args: Json };
   readonly prepare: () => Promise<PreparedCall>;
   /** Whether hooks hear of it before it is made. */
   readonly isHeard: boolean;
@@ -29,7 +32,7 @@ export interface CallStep {
  * were asked, so that a step that was begun means that the tool may have acted. Throws ABORTED, STORE_FAILED.
  */
 export async function journalCall(run: RunContext, slot: CallSlot, step: CallStep): Promise<CallResult> {
-  const { name, prepare, mayRepeat, replacement, whenInterrupted, isHeard, isDeferred } = step;
+  const { name, asked, prepare, mayRepeat, replacement, whenInterrupted, isHeard, isDeferred } = step;
   const known = findRecord(run.journal, name, callRecord);
   if (known !== undefined) return known;
   await slot.waitForTurn();
@@ -42,10 +45,10 @@ export async function journalCall(run: RunContext, slot: CallSlot, step: CallSte
   if (prepared?.stopped !== undefined) complete(run, prepared.stopped);
   else await slot.finishHooks();
   requireNotAborted(run);
-  const work = async () => {
-    if (prepared === undefined) return whenInterrupted();
+  const work = async (): Promise<JournaledCall> => {
+    if (prepared === undefined) return { ...whenInterrupted(), ...asked };
     const otherwise = prepared.stopped === undefined ? replacement() : undefined;
-    return otherwise ?? complete(run, await prepared.finish());
+    return { ...(otherwise ?? complete(run, await prepared.finish())), ...asked };
   };
   return await journalStep(run.journal, { name, kind: callRecord }, work, { isDeferred });
 }

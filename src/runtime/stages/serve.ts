@@ -14,6 +14,7 @@ import { callEval } from '../eval-call.ts';
 import { fireEvent } from '../fire-event.ts';
 import { type LazyGateway, lazyGateway } from '../gateway/lazy-gateway.ts';
 import type { Lazy, LazyStore } from '../lazy-store.ts';
+import { redactDocument } from '../runs/redacted-document.ts';
 import type { BuildOf } from '../worker/build.ts';
 import type { LazyDispatcher } from '../worker/lazy-dispatcher.ts';
 import type { LoadedRuntime } from './load.ts';
@@ -89,6 +90,7 @@ export function serveRuntime(
     gateways.push(gateway);
     return gateway;
   };
+  const showRun = runs.method((api) => api.runs.show);
   const direct = { store, config: identityOf(config), emit, buildOf, isDurable };
   const find = (name: string) => tools.get(name);
   return {
@@ -102,7 +104,15 @@ export function serveRuntime(
     workers: { list: runs.method((api) => api.workers.list) },
     runs: {
       list: runs.method((api) => api.runs.list),
-      show: runs.method((api) => api.runs.show),
+      show: async (id, options) => redactDocument(await showRun(id, options), scrubber.storedText),
+      steps: async function* (id, options) {
+        try {
+          const { steps } = (await runs.open()).runs;
+          for await (const step of steps(id, options)) yield redactDocument(step, scrubber.storedText);
+        } catch (thrown) {
+          throw scrubError(toRuntimeError(thrown), scrubber);
+        }
+      },
       queue: runs.method((api) => api.runs.queue),
       resume: runs.method((api) => api.runs.resume),
       cancel: runs.method((api) => api.runs.cancel),

@@ -1,10 +1,10 @@
 import type { RunStatus } from '../../contract/run.ts';
 import { fromKeptRecord } from '../sqlite/record-parts.ts';
-import { textOf } from '../sqlite/row.ts';
+import { numberOf, textOf } from '../sqlite/row.ts';
 import { runFromRow, statusFromRow, summaryFromRow } from '../sqlite/run-table.ts';
 import { entryFromRow, stepFromRow } from '../sqlite/step-table.ts';
 import { checked } from '../sqlite/text-table.ts';
-import type { RunFilter, RunHistoryEntry, RunRecord, RunSummary, StepRecord } from '../store.ts';
+import type { RunFilter, RunHistoryEntry, RunRecord, RunSummary, StepPage, StepRecord } from '../store.ts';
 import type { Link } from './connection/client.ts';
 import { isDue } from './layout/work.ts';
 import { fromKept, toKept, withChecksum } from './rows.ts';
@@ -91,13 +91,44 @@ export async function listSteps(link: Link, runId: string, load: TextLoader): Pr
   return rows.map((row) => stepFromRow(fromKept(withChecksum(row, 'outcome')), refs, { load }));
 }
 
+/** Up to `limit` steps behind a place in their order. */
+export async function pageSteps(
+  link: Link,
+  runId: string,
+  { behind, limit }: { readonly behind?: number | undefined; readonly limit: number },
+  load: TextLoader,
+): Promise<StepPage> {
+  const id = toKept(runId);
+  const text = `SELECT s.*, p.refs AS own_refs, p.sum AS refs_sum FROM signalbox.steps AS s
+    LEFT JOIN signalbox.parts AS p ON p.run_id = s.run_id AND p.step = s.step
+    WHERE s.run_id = $1 AND s.seq > $2 ORDER BY s.seq LIMIT $3`;
+  const rows = await link.query({ text, values: [id, behind ?? -1, limit] });
+  const steps = rows.map(({ own_refs: refs, refs_sum: sum, ...row }) => {
+    const own = typeof refs === 'string' ? refsOf({ step: row['step'], refs, sum }) : undefined;
+    return stepFromRow(fromKept(withChecksum(row, 'outcome')), { get: () => own }, { load });
+  });
+  const last = rows.at(-1);
+  return { steps, place: last && numberOf(last, 'seq') };
+}
+
+/** The runs of holders whose sessions are there. */
+export async function listClaimed(link: Link): Promise<ReadonlySet<string>> {
+  const rows = await link.query({ text: claimed });
+  return new Set(rows.map((row) => textOf(fromKept(row), 'run_id')));
+}
+
+const claimed = `SELECT c.run_id FROM signalbox.claims AS c JOIN signalbox.holders AS h ON h.id = c.holder
+  JOIN pg_stat_activity AS a ON a.pid = h.pid AND a.backend_start = h.backend_start`;
+
 function refsOf(row: Readonly<Record<string, unknown>>): string {
   const full = fromKept(withChecksum(row, 'refs'));
   return checked(full, textOf(full, 'step'), 'refs');
 }
 
 /** In the order in which it was kept. */
-export async function listHistory(link: Link, runId: string): Promise<RunHistoryEntry[]> {
-  const text = 'SELECT what, subject FROM signalbox.moments WHERE run_id = $1 ORDER BY seq';
-  return (await link.query({ text, values: [toKept(runId)] })).map((row) => entryFromRow(fromKept(row)));
+export async function listHistory(link: Link, runId: string, limit?: number): Promise<RunHistoryEntry[]> {
+  const text = 'SELECT what, subject FROM signalbox.moments WHERE run_id = $1 ORDER BY seq LIMIT $2';
+  return (await link.query({ text, values: [toKept(runId), limit ?? null] })).map((row) =>
+    entryFromRow(fromKept(row)),
+  );
 }

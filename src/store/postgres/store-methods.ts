@@ -27,12 +27,13 @@ export function runMethods({
   claims,
   texts,
   run: inTurn,
-}: StoreParts): Pick<Store, 'findRun' | 'findRunStatus' | 'listRuns' | 'prune'> {
+}: StoreParts): Pick<Store, 'findRun' | 'findRunStatus' | 'listRuns' | 'listClaimed' | 'prune'> {
   const load = loaderOf(texts);
   return {
     findRun: (id) => inTurn((link) => reads.findRun(link, id, load)),
     findRunStatus: (id) => inTurn((link) => reads.findStatus(link, id)),
     listRuns: (filter = {}) => inTurn((link) => reads.listRuns(link, filter, load)),
+    listClaimed: () => inTurn(reads.listClaimed),
     prune: async (before) => {
       let removed = 0;
       for (let behind = 0; ; ) {
@@ -56,7 +57,7 @@ export function stepMethods({
   texts,
   run: inTurn,
   change,
-}: StoreParts): Pick<Store, 'endStep' | 'listSteps' | 'readText' | 'listHistory'> {
+}: StoreParts): Pick<Store, 'endStep' | 'listSteps' | 'pageSteps' | 'readText' | 'listHistory'> {
   return {
     endStep: async (runId, step, outcome, at) => {
       const { record, fresh } = toKeptRecord(outcome, { runId, step });
@@ -68,7 +69,8 @@ export function stepMethods({
     },
     listSteps: (runId) => inTurn((link) => reads.listSteps(link, runId, loaderOf(texts))),
     readText: (place) => texts.read(place),
-    listHistory: (runId) => inTurn((link) => reads.listHistory(link, runId)),
+    pageSteps: (runId, page) => inTurn((link) => reads.pageSteps(link, runId, page, loaderOf(texts))),
+    listHistory: (runId, limit) => inTurn((link) => reads.listHistory(link, runId, limit)),
   };
 }
 

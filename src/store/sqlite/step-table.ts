@@ -1,4 +1,4 @@
-import type { RunHistoryEntry, StepRecord } from '../store.ts';
+import type { RunHistoryEntry, StepPage, StepRecord } from '../store.ts';
 import { fromKeptRecord } from './record-parts.ts';
 import {
   enumOf,
@@ -28,7 +28,14 @@ export function createStepTable({ prepare }: Preparing) {
   const list = prepare(
     'SELECT *, checksum(step, outcome) AS actual FROM steps WHERE run_id = :run_id ORDER BY seq',
   );
-  const history = prepare('SELECT what, subject FROM moments WHERE run_id = :run_id ORDER BY seq');
+  // Steps of a run stand close together: they are read in the order of the table, and not sorted for each page.
+  const first = prepare('SELECT min(seq) AS seq FROM steps WHERE run_id = :run_id');
+  const page = prepare(`
+    SELECT *, checksum(step, outcome) AS actual FROM steps
+    WHERE +run_id = :run_id AND seq > :behind ORDER BY seq LIMIT :limit`);
+  const history = prepare(
+    'SELECT what, subject FROM moments WHERE run_id = :run_id ORDER BY seq LIMIT :limit',
+  );
   return {
     /** Returns how often it has begun. */
     begin: (runId: string, step: string, at: number) =>
@@ -40,8 +47,21 @@ export function createStepTable({ prepare }: Preparing) {
       const refs = rows.length === 0 ? new Map<string, string>() : texts.allRefs(runId);
       return rows.map((row) => stepFromRow(row, refs, texts));
     },
+    page: (
+      runId: string,
+      { behind, limit }: { readonly behind?: number | undefined; readonly limit: number },
+      texts: Pick<TextSource, 'refsOf' | 'load'>,
+    ): StepPage => {
+      const from = behind ?? (numberOrNull(first.get({ run_id: runId }) ?? { seq: null }, 'seq') ?? 0) - 1;
+      const rows = page.all({ run_id: runId, behind: from, limit });
+      const refsOf = (step: string) => texts.refsOf(runId, step);
+      const steps = rows.map((row) => stepFromRow(row, { get: refsOf }, texts));
+      const last = rows.at(-1);
+      return { steps, place: last && numberOf(last, 'seq') };
+    },
     /** In the order in which it was kept. */
-    history: (runId: string): RunHistoryEntry[] => history.all({ run_id: runId }).map(entryFromRow),
+    history: (runId: string, limit = -1): RunHistoryEntry[] =>
+      history.all({ run_id: runId, limit }).map(entryFromRow),
   };
 }
 
@@ -55,13 +75,14 @@ interface EndedStep {
 /** The references of a run's records, and the texts that they refer to. */
 interface TextSource {
   allRefs(runId: string): ReadonlyMap<string, string>;
+  refsOf(runId: string, step: string): string | undefined;
   load(runId: string): (step: string, number: number) => string;
 }
 
 /** A step, with the references of the run's records by step. Throws Damaged. */
 export function stepFromRow(
   row: Row,
-  refs: ReadonlyMap<string, string>,
+  refs: Pick<ReadonlyMap<string, string>, 'get'>,
   texts: Pick<TextSource, 'load'>,
 ): StepRecord {
   verifyChecksum(row, 'step');

@@ -27,6 +27,10 @@ export interface Terminal {
   readonly stderr: StderrSink;
   /** stdout, whole lines. What a terminal or the log of a CI would obey, or nobody sees, is escaped, but for our styles, as in all for people. */
   print(text: string): void;
+  /** The same, waiting for a reader that is slow. */
+  printNext(text: string): Promise<void>;
+  /** A document as `printJson` writes it. */
+  jsonText(document: unknown): string;
   /** stdout, rows as aligned columns. */
   printColumns(rows: readonly (readonly string[])[]): void;
   /**
@@ -61,6 +65,10 @@ export function openTerminal(invocation: Invocation, colour: boolean): Terminal 
   const printRaw = (text: string) => {
     stdout.write(`${text}\n`);
   };
+  const jsonText = (document: unknown) => {
+    const text = stringifyJson(document);
+    return isTTY ? escapeControls(text) : text;
+  };
   const print = (text: string) => printRaw(escapeForReader(text, hasColour));
   const writeStderr = (text: string) => stderr.write(escapeForReader(text, hasErrorColour));
   const printStderr = (text: string) => writeStderr(`${text}\n`);
@@ -72,10 +80,9 @@ export function openTerminal(invocation: Invocation, colour: boolean): Terminal 
     print,
     printColumns: (rows) => print(formatColumns(rows, sink.columns)),
     printValue: (text) => printRaw(isTTY ? escapeInvisible(text) : text),
-    printJson: (document) => {
-      const text = stringifyJson(document);
-      printRaw(isTTY ? escapeControls(text) : text);
-    },
+    printNext: (text) => sink.write(`${escapeForReader(text, hasColour)}\n`),
+    jsonText,
+    printJson: (document) => printRaw(jsonText(document)),
     printStderr,
     printHint: (fault) => {
       if (fault !== undefined && fault.hint !== '') printStderr(`hint: ${fault.hint}`);

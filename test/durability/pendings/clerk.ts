@@ -84,7 +84,7 @@ async function finishWhatWasLeft(): Promise<void> {
   const open = new Set((await runtime.pending.list()).map(({ run_id }) => run_id));
   const left = [
     ...(await runtime.runs.list({ status: 'pending' })),
-    ...(await runtime.runs.list({ status: 'running' })),
+    ...(await runtime.runs.list({ status: 'cut_off' })),
   ]
     .map(({ run_id }) => run_id)
     .filter((run) => !open.has(run))

@@ -58,7 +58,7 @@ export async function storm(options: StormOptions): Promise<Storm> {
 }
 
 async function isDone(judge: Awaited<ReturnType<typeof openRuntime>>): Promise<boolean> {
-  for (const status of ['pending', 'running'] as const)
+  for (const status of ['pending', 'running', 'cut_off'] as const)
     if ((await judge.runs.list({ status, limit: 1 })).length > 0) return false;
   return true;
 }

@@ -103,7 +103,7 @@ test.concurrent('a run that a crash cut off is resumed [DS-CRASH-02]', async ({ 
   expect(code).toBe(1);
   const { document: listed } = await runJson(['runs', 'list'], { cwd, binary: true });
   const [{ run_id: id, status }] = (listed as { runs: [{ run_id: string; status: string }] }).runs;
-  expect(status).toBe('running');
+  expect(status).toBe('cut_off');
   const { code: resumed, document } = await runJson(['runs', 'resume', id], { cwd, binary: true });
   expect({ resumed, document }).toMatchObject({
     resumed: 0,

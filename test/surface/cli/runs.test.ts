@@ -101,7 +101,7 @@ test.concurrent('runs show tells what happened when, and what can be done', asyn
   const { folder, runId } = await begin('desk.yaml');
   const { code, stdout } = await run(['runs', 'show', runId.slice(0, 12)], { cwd: folder });
   expect(code).toBe(0);
-  const [head = '', timeline = '', waits = '', next = ''] = stdout.split('\n\n');
+  const [head = '', timeline = '', waits = '', next = '', ...steps] = stdout.split('\n\n');
   expect(head).toBe(
     `run       ${runId}\npipeline  desk (${join(folder, 'desk.yaml')})\nstatus    pending\ninput     {"n":1}`,
   );
@@ -119,7 +119,16 @@ test.concurrent('runs show tells what happened when, and what can be done', asyn
   expect(waits).toMatch(
     /^pending: Refund 250 EUR\? \(requires_approval\)\napprove: {2}signalbox pending approve pending_/,
   );
-  expect(next).toBe(`then:     signalbox runs resume ${runId}\n`);
+  expect(next).toBe(`then:     signalbox runs resume ${runId}`);
+  expect(steps).toEqual([
+    expect.stringMatching(
+      /^first {2}tool {2}ok {2}[\d.]+ m?s\n {2}tool {4}echo\n {2}args {4}\{"n":1\}\n {2}result {2}\{/,
+    ),
+    expect.stringMatching(
+      /^back {2}pending\n {2}tool {4}refund: pending in [\d.]+ m?s\n {2}args {4}\{\}\n {2}reason {2}Refund 250 EUR\?$/,
+    ),
+    expect.stringMatching(/^total: [\d.]+ m?s, 1 step, 2 tool calls, 0 model calls\n$/),
+  ]);
 });
 
 test.concurrent('runs show --json has the timeline and the input', async ({ expect }) => {

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
-import type { RunDetails, RunInfo, RunStatus } from '../../../contract/run.ts';
+import type { RunInfo, ShownStatus } from '../../../contract/run.ts';
 import { RuntimeError } from '../../../errors.ts';
 import type { RunCommand } from '../command.ts';
 import { addRunFlags, executeRun, type RunFlags } from '../execute-run.ts';
 import { readNumber } from '../input.ts';
-import { nextCommands } from '../next-command.ts';
 import { readAge } from '../show/age.ts';
-import { printDetails } from '../show/details.ts';
+import { wordOf } from '../show/run-status.ts';
 import { openAllRuntimes, openForId, requireOneRuntime, resolveId } from '../show/state-stores.ts';
+import { addRunsShow } from './runs-show.ts';
 
 /** `runs list`, `show`, `resume`, `cancel` and `prune`. */
 export function addRunsCommands(program: Command, runCommand: RunCommand): void {
@@ -16,16 +16,17 @@ export function addRunsCommands(program: Command, runCommand: RunCommand): void 
     .description('see, resume and end runs')
     .addHelpText('after', groupExamples);
   addList(group, runCommand);
-  addShow(group, runCommand);
+  addRunsShow(group, runCommand);
   addResume(group, runCommand);
   addCancel(group, runCommand);
   addPrune(group, runCommand);
 }
 
 /** A record, so that the compiler misses none. */
-const statuses: Readonly<Record<RunStatus, true>> = {
+const statuses: Readonly<Record<ShownStatus, true>> = {
   queued: true,
   running: true,
+  cut_off: true,
   pending: true,
   completed: true,
   failed: true,
@@ -40,7 +41,7 @@ function addList(group: Command, runCommand: RunCommand): void {
     .addOption(new Option('--status <status>', 'only those').choices(Object.keys(statuses)))
     .option('--limit <number>', 'at most so many')
     .addHelpText('after', listExamples)
-    .action(async (own: { status?: RunStatus; limit?: string }, command: Command) => {
+    .action(async (own: { status?: ShownStatus; limit?: string }, command: Command) => {
       await runCommand(command, async (context) => {
         const { options, terminal } = context;
         const filter = { status: own.status, limit: readPositive('--limit', own.limit) };
@@ -68,24 +69,7 @@ function newestFirst(runs: readonly RunInfo[]): RunInfo[] {
 
 function rowOf({ run_id, kind, name, status, created_at, pending, lacks_worker }: RunInfo): string[] {
   const waits = pending > 0 ? ` (${pending} to decide)` : lacks_worker ? ' (no worker has its build)' : '';
-  return [run_id, created_at, `${status}${waits}`, kind, name];
-}
-
-function addShow(group: Command, runCommand: RunCommand): void {
-  group
-    .command('show <id>')
-    .description('show what a run did and what it waits for')
-    .addHelpText('after', showExamples)
-    .action(async (given: string, _own: unknown, command: Command) => {
-      await runCommand(command, async (context) => {
-        const { invocation, options, terminal } = context;
-        const { runtime, id } = await openForId(context, { kind: 'run', given });
-        const details: RunDetails = await runtime.runs.show(id);
-        if (options.json) terminal.printJson(details);
-        else await printDetails(details, nextCommands(invocation, runtime), terminal);
-        return 0;
-      });
-    });
+  return [run_id, created_at, `${wordOf(status)}${waits}`, kind, name];
 }
 
 function addResume(group: Command, runCommand: RunCommand): void {
@@ -164,13 +148,8 @@ Examples:
   signalbox runs list --status failed --limit 10
   signalbox runs list --json | jq -r '.runs[] | select(.pending > 0) | .run_id'
 
-A run that was cut off, such as by a crash, is \`running\` here too until it is resumed or cancelled: \`runs resume\`
-goes on with it, and says RUN_BUSY if another process executes it after all.`;
-
-const showExamples = `
-Examples:
-  signalbox runs show run_51c0
-  signalbox runs show run_51c0 --json | jq '.timeline[]'`;
+\`running\`: a process executes it at this moment, and \`runs resume\` says RUN_BUSY. A run that was cut off, such as by a crash, is
+\`cut off\` (\`--status cut_off\`), and \`runs resume\` goes on with it.`;
 
 const resumeExamples = `
 Examples:

@@ -1,19 +1,28 @@
 import type { RunDetails, TimelineEntry } from '../../../contract/run.ts';
 import { escapeInvisible, escapeInvisibleLine } from '../../../text/escape-invisible.ts';
+import { formatCount } from '../../../text/format-count.ts';
+import { cut } from '../../../text/width.ts';
 import { exactText } from '../exact-text.ts';
 import { formatFields } from '../fields.ts';
 import type { NextCommands } from '../next-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { choicesText, headline, jsonLine, resumeText } from './pending.ts';
+import { wordOf } from './run-status.ts';
+import { formatCost } from './run-steps.ts';
 
-/** Prints a run: summary, timeline, pending calls and the commands for them. */
+interface WidthOf {
+  /** Columns in which values are cut; undefined: they are whole. */
+  readonly width: number | undefined;
+}
+
+/** Prints a run: summary, timeline, pending calls and the commands for them. Its steps follow. */
 export async function printDetails(
   details: RunDetails,
   commands: NextCommands,
-  { print, printColumns }: Pick<Terminal, 'print' | 'printColumns'>,
+  { print, printColumns, width }: Pick<Terminal, 'print' | 'printColumns'> & WidthOf,
 ): Promise<void> {
   const { formatDuration } = await import('../../../runtime/runtime.ts');
-  print(summary(details));
+  print(summary(details, width));
   print('');
   printColumns(toRows(details.timeline, formatDuration));
   for (const pending of details.pendings) {
@@ -21,23 +30,50 @@ export async function printDetails(
     print(headline(pending));
     print(choicesText(pending.id, commands));
   }
-  if (details.status === 'running' || details.status === 'pending') {
+  if (details.timeline_cut === true) print('…');
+  if (['running', 'cut_off', 'pending'].includes(details.status)) {
     print(`\n${resumeText(details.run_id, commands, { isLast: details.pendings.length > 0 })}`);
   }
 }
 
-function summary(details: RunDetails): string {
+/** What the run came to in numbers, on a line. */
+export function printTotals({ totals }: RunDetails, formatDuration: (ms: number) => string): string {
+  const { duration_ms, model_calls, tool_calls, scores, input_tokens, output_tokens, cost_usd } = totals;
+  const { unmeasured_calls, unpriced_calls } = totals;
+  const isMeasured = model_calls > unmeasured_calls;
+  const tokens = `${input_tokens} tokens in, ${output_tokens} out${notAll(unmeasured_calls)}`;
+  return [
+    `total: ${formatDuration(duration_ms)}`,
+    formatCount(totals.steps, 'step'),
+    formatCount(tool_calls, 'tool call'),
+    formatCount(model_calls, 'model call'),
+    ...(scores > 0 ? [formatCount(scores, 'score')] : []),
+    ...(isMeasured ? [tokens] : []),
+    ...(cost_usd === null ? [] : [`${formatCost(cost_usd)}${notAll(unpriced_calls)}`]),
+  ].join(', ');
+}
+
+function notAll(unknown: number): string {
+  return unknown === 0 ? '' : ` (${formatCount(unknown, 'call')} unknown)`;
+}
+
+function summary(details: RunDetails, width: number | undefined): string {
   const { run_id, kind, name, file, status, error, output } = details;
   return formatFields([
     ['run', run_id],
     [kind, `${escapeInvisibleLine(name)}${file === null ? '' : ` (${escapeInvisibleLine(file)})`}`],
-    ['status', status],
-    ['input', jsonLine(exactText(details, 'input'))],
+    ['status', wordOf(status)],
+    ['input', fitIn(jsonLine(exactText(details, 'input')), width)],
     ...(status === 'completed' || output !== null
-      ? [['output', jsonLine(exactText(details, 'output'))] as const]
+      ? [['output', fitIn(jsonLine(exactText(details, 'output')), width)] as const]
       : []),
     ...(error === null ? [] : [['error', `[${error.code}] ${escapeInvisible(error.message)}`] as const]),
   ]);
+}
+
+function fitIn(value: string, width: number | undefined): string {
+  // The longest name before it is `pipeline`.
+  return width === undefined ? value : cut(value, Math.max(20, width - 10));
 }
 
 /** Rows of the timeline: time, offset from the start, event, step, duration, detail. */

@@ -1,0 +1,91 @@
+import type { RunDetails, RunInfo, ShownStatus } from '../../contract/run.ts';
+import type { StepDetails, StepsOptions } from '../../contract/run-details.ts';
+import { toRunDetails, toRunInfo } from '../../pipeline/run/document.ts';
+import { requireRun } from '../../pipeline/run/runs.ts';
+import { shortenJson } from '../../pipeline/show/shorten-json.ts';
+import { toStepDetails } from '../../pipeline/show/step-details.ts';
+import { createTotals } from '../../pipeline/show/totals.ts';
+import type { RunFilter, RunRecord, StepRecord, Store } from '../../store/store.ts';
+
+/** Which runs are listed. */
+export interface ListFilter extends Omit<RunFilter, 'status'> {
+  readonly status?: ShownStatus | undefined;
+}
+
+/** Runs of a store, the newest first; those whose process is gone are told from those that are executed. */
+export async function listRuns(store: Store, { status, ...filter }: ListFilter): Promise<RunInfo[]> {
+  const stored = status === 'cut_off' ? 'running' : status;
+  const isEither = stored === 'running';
+  // How many of them are of either kind is not known to the store.
+  const wanted = isEither ? { ...filter, status: stored, limit: undefined } : { ...filter, status: stored };
+  const found = await store.summarizeRuns(wanted, Date.now());
+  const claimed = await claimedAmong(store, found);
+  const runs = found.map((run) => withStatus(toRunInfo(run), claimed));
+  return isEither ? runs.filter((run) => run.status === status).slice(0, filter.limit) : runs;
+}
+
+/** A run, its totals and its timeline. Throws RUN_UNKNOWN, STORE_FAILED. */
+export async function showRun(
+  store: Store,
+  id: string,
+  { maxCharacters }: Pick<StepsOptions, 'maxCharacters'>,
+): Promise<RunDetails> {
+  const run = await requireRun(store, id);
+  const claimed = await claimedAmong(store, [run]);
+  const pendings = await store.listPendings({ runId: id }, Date.now());
+  const totals = createTotals(run);
+  const first: StepRecord[] = [];
+  let isCut = false;
+  for await (const record of readSteps(store, id)) {
+    totals.add(record);
+    if (first.length < TIMELINE_STEPS) first.push(record);
+    else isCut = true;
+  }
+  const moments = await store.listHistory(id, 4 * TIMELINE_STEPS);
+  const { input, output } = run;
+  const shown = {
+    ...run,
+    input: shortenJson(input, maxCharacters),
+    output: output && shortenJson(output, maxCharacters),
+  };
+  const details = toRunDetails(shown, { steps: first, pendings, moments, totals: totals.read(), isCut });
+  return withStatus(details, claimed);
+}
+
+/** Entries of the journal up to which the timeline of a run goes. */
+const TIMELINE_STEPS = 2_000;
+
+/** What each step of a run came to, read as it is asked for. Throws RUN_UNKNOWN, STORE_FAILED. */
+export async function* showSteps(
+  store: Store,
+  id: string,
+  options: StepsOptions,
+): AsyncGenerator<StepDetails> {
+  yield* toStepDetails(await requireRun(store, id), readSteps(store, id), options);
+}
+
+/** The journal of a run in its order, a page at a time. */
+async function* readSteps(store: Store, id: string): AsyncGenerator<StepRecord> {
+  let behind: number | undefined;
+  do {
+    const page = await store.pageSteps(id, { behind, limit: PAGE_STEPS });
+    yield* page.steps;
+    behind = page.place;
+  } while (behind !== undefined);
+}
+
+const PAGE_STEPS = 500;
+
+/** Whether a run that is `running` is executed can be told by its claim alone. */
+async function claimedAmong(
+  store: Store,
+  runs: readonly Pick<RunRecord, 'status'>[],
+): Promise<ReadonlySet<string>> {
+  return runs.some(({ status }) => status === 'running') ? await store.listClaimed() : new Set();
+}
+
+function withStatus<Info extends RunInfo>(info: Info, claimed: ReadonlySet<string>): Info {
+  if (info.status !== 'running' || claimed.has(info.run_id)) return info;
+  Reflect.set(info, 'status', 'cut_off');
+  return info;
+}
