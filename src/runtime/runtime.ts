@@ -15,6 +15,7 @@ export type { HooksImport } from '../project/import-hooks.ts';
 export { type TemplateLanguage, writeTemplate } from '../project/init-template.ts';
 export type { PlannedRow, SuitePlan } from '../project/plan-suite.ts';
 export type { SuiteProgress } from '../suite/file/model.ts';
+export type { Rating, RatingInput } from '../suite/rating/rating.ts';
 export { formatDuration, formatPercent } from '../suite/report/numbers.ts';
 export type { Reporter, Sink } from '../suite/report/reporter.ts';
 export type { Progress } from '../suite/report/terminal/progress.ts';

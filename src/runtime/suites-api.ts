@@ -12,6 +12,7 @@ import { countRows } from '../suite/dataset/count.ts';
 import { requireSuite } from '../suite/file/load.ts';
 import type { Suite } from '../suite/file/model.ts';
 import { openGuardFire } from '../suite/guard/fire-guard.ts';
+import { keepRating, removeRating } from '../suite/rating/ratings.ts';
 import { toHeader } from '../suite/run/header.ts';
 import { openStoredRun, readHeader } from '../suite/run/journal.ts';
 import { keepRun, openRequiredStore, requireRun } from '../suite/run/keep-run.ts';
@@ -107,6 +108,10 @@ export function openSuites(context: SuitesContext): Suites {
     ...{ emit: services.emit, concurrency: context.concurrency },
     usesRecording: context.isRecording || context.replay !== undefined,
   });
+  const ratedRun = async (id: string) => {
+    const store = await results();
+    return { store, header: readHeader(await requireRun(store, id)) };
+  };
   return {
     shared,
     run: async (file, options = {}) => {
@@ -155,6 +160,8 @@ export function openSuites(context: SuitesContext): Suites {
         const store = await results();
         return openStoredRun(store, await requireRun(store, id));
       },
+      rate: async (id, rating) => await keepRating(await ratedRun(id), rating, context.scrubber),
+      unrate: async (id, rating) => await removeRating(await ratedRun(id), rating),
       prune: async ({ olderThanMs }) => await (await results()).prune(Date.now() - olderThanMs),
     },
   };

@@ -10,6 +10,7 @@ import * as answers from './postgres/results/answer-rows.ts';
 import { chunkMethods } from './postgres/results/chunk-methods.ts';
 import * as records from './postgres/results/record-rows.ts';
 import * as runs from './postgres/results/run-rows.ts';
+import { postgresRatings } from './ratings/postgres-ratings.ts';
 import type { ResultStore } from './result-store.ts';
 import { numberOf } from './sqlite/row.ts';
 import { checkRunId, closedStoreError, duplicateRunError, missingRunError } from './store-rules.ts';
@@ -43,6 +44,7 @@ export async function openPostgresResults(
     location,
     ...runMethods({ location, run, claims: parts.claims }),
     ...recordMethods({ location, run }),
+    ...postgresRatings({ location, run }),
     chunks: chunkMethods({ location, run, claims: parts.claims }),
     findAnswer: (key) => run((link) => answers.findAnswer(link, key)),
     keepAnswer: (key, text) => run((link) => answers.keepAnswer(link, { key, text, at: Date.now() })),

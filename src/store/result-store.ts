@@ -1,4 +1,5 @@
 import type { NewResult, StoredResult } from './new-result.ts';
+import type { RatingStore } from './ratings/rating.ts';
 import type { SuiteChunks } from './suite-chunks.ts';
 
 /**
@@ -6,7 +7,7 @@ import type { SuiteChunks } from './suite-chunks.ts';
  * process, however it ends; in a file it need not survive a loss of power. Every method rejects with STORE_FAILED. Calls take
  * effect in the order in which they were made. Texts are JSON that the store does not read.
  */
-export interface ResultStore {
+export interface ResultStore extends RatingStore {
   /** The file or place of the store, for error messages. */
   readonly location: string;
   /** Rejects with STORE_FAILED when there is a run of this id. */

@@ -1,4 +1,5 @@
 import type { StoredResult } from './new-result.ts';
+import { sqliteRatings } from './ratings/sqlite-ratings.ts';
 import type { ResultStore } from './result-store.ts';
 import { type AnswerTable, createAnswerTable } from './sqlite/answer-table.ts';
 import { type Connection, ignoreErrors, openConnection, transact } from './sqlite/connection.ts';
@@ -67,6 +68,7 @@ function createStore(opened: OpenedStore): ResultStore {
     location,
     ...runMethods(parts),
     ...resultMethods(parts),
+    ...sqliteRatings({ location, prepare, read: access.read }),
     findAnswer: async (key) => access.read(() => parts.answers.find(key)),
     keepAnswer: async (key, text) => access.read(() => parts.answers.store(key, text)),
     close: async () => {

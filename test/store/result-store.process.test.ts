@@ -8,6 +8,7 @@ import { loadSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import { openSqliteResults } from '../../src/store/sqlite-result-store.ts';
 import { faultOf, newResult, newResultRun } from './examples.ts';
 import { mayMount, newFile, start, withDisk } from './processes.ts';
+import { keepsRatings } from './rating-contract.ts';
 import { allOf, codeOf, keepsResults } from './result-contract.ts';
 
 // Not by import: Node 22 would announce it.
@@ -40,6 +41,7 @@ const stores: readonly { kind: string; open: () => Promise<ResultStore> }[] = [
 
 describe.each(stores)('results in $kind', ({ open }) => {
   keepsResults(open);
+  keepsRatings(open);
 });
 
 test('a store that is refused fails with the reason', async () => {
@@ -241,4 +243,20 @@ test('results that were truncated to nothing, or lack a column, are told', async
     code: 'STORE_FAILED',
     message: expect.stringContaining('is damaged: the file is empty'),
   });
+});
+
+test('results from before there were ratings take them, and keep what they had', async () => {
+  const file = newFile();
+  const results = await openBeside(file);
+  await results.createRun(newResultRun('r1'));
+  await results.put(newResult('r1'));
+  await results.close();
+  const database = new DatabaseSync(resultsOf(file));
+  database.exec('DROP TABLE ratings');
+  database.close();
+  const again = await openBeside(file);
+  const rating = { caseId: 'c', eval: '', by: 'ada', at: 1, text: '{}' };
+  await again.keepRating('r1', rating);
+  expect(await Array.fromAsync(again.ratings('r1'))).toEqual([rating]);
+  expect(await again.countRecords('r1')).toBe(1);
 });

@@ -140,6 +140,8 @@ export function serveRuntime(
       runs: {
         list: suites.method((api) => api.runs.list),
         open: suites.method((api) => api.runs.open),
+        rate: suites.method((api) => api.runs.rate),
+        unrate: suites.method((api) => api.runs.unrate),
         prune: suites.method((api) => api.runs.prune),
       },
     },

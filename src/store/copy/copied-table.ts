@@ -64,11 +64,12 @@ export const resultTables: CopiedPart = {
       only: 'run IN (SELECT seq FROM signalbox.result_runs)',
     }),
     tableOf('answers', 'key kept_at text', { order: ['key'] }),
+    tableOf('ratings', 'run key case_id eval rater rated_at text', { order: ['run', 'key'] }),
   ],
 };
 
 const numbers: ReadonlySet<string> = new Set(
-  `seq run number epoch attempts sum created_at updated_at began_at ended_at expires_at decided_at kept_at`.split(
+  `seq run number epoch attempts sum created_at updated_at began_at ended_at expires_at decided_at kept_at rated_at`.split(
     ' ',
   ),
 );

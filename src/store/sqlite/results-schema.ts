@@ -1,3 +1,4 @@
+import { ratingsTable } from '../ratings/sqlite-ratings.ts';
 import type { Layout } from './layout.ts';
 
 // The text of a result comes last: what looks for one by the other columns need not read through it.
@@ -46,5 +47,8 @@ export const resultLayout: Layout = {
   applicationId: 0x53474245,
   version: 1,
   tables,
-  additions: [{ table: 'results', column: 'sum', statements: addChecksums }],
+  additions: [
+    { table: 'results', column: 'sum', statements: addChecksums },
+    { table: 'ratings', column: 'key', statements: ratingsTable },
+  ],
 };

@@ -59,6 +59,7 @@ export async function openDelivery(
     begin: (header) => forEachReporter((each) => each.begin(header)),
     onCase: (record) => forEachReporter((each) => each.onCase(record)),
     onProblem: (problem) => forEachReporter((each) => each.onProblem(problem)),
+    onRating: (rating) => forEachReporter(async (each) => await each.onRating?.(rating)),
     async end(report) {
       for (const { reporter, file } of filesFirst(open)) {
         await reporter.end(report);

@@ -61,6 +61,7 @@ function lazyReporter(load: () => Promise<OpenReporter>): OpenReporter {
       begin: async (header) => (await get()).begin(header),
       onCase: async (record) => (await get()).onCase(record),
       onProblem: async (problem) => (await get()).onProblem(problem),
+      onRating: async (rating) => (await get()).onRating?.(rating),
       end: async (report) => (await get()).end(report),
     };
   };

@@ -1,3 +1,4 @@
+import type { Rating } from '../rating/rating.ts';
 import type { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../run/record.ts';
 
 /**
@@ -12,6 +13,8 @@ export interface Reporter {
   /** Cases in the order of the dataset. */
   onCase(record: CaseRecord): Promise<void>;
   onProblem(problem: RowProblem): Promise<void>;
+  /** What a person said of a case of a run that is shown again; after the cases. Left out where the format has no place for it. */
+  onRating?(rating: Rating): Promise<void>;
   end(report: SuiteReport): Promise<void>;
   /** Releases resources outside of memory when there will be no `end`. */
   abort?(): void;

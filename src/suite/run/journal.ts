@@ -6,6 +6,7 @@ import type { NewResult, StoredResult } from '../../store/new-result.ts';
 import type { ResultRun, ResultStore, RunEnd } from '../../store/result-store.ts';
 import { type EvalWeighting, toCaseRecord } from '../case/case-record.ts';
 import { readReduction } from '../file/reduction.ts';
+import { listRatings } from '../rating/ratings.ts';
 import { digestOfCase } from './fingerprint.ts';
 import type { CaseRecord, EpochRecord, RunHeader, RunSource } from './record.ts';
 import { header as headerShape, type StoredEpoch, storedEpoch } from './record-shapes.ts';
@@ -70,6 +71,7 @@ export function openStoredRun(store: ResultStore, run: ResultRun): RunSource {
     header,
     report,
     ...(isCutOff(run.status) ? { status: run.status } : {}),
+    ratings: (caseId) => listRatings(store, run.id, caseId),
     cases: async function* (caseId) {
       // A run that --bail ended may have stored more cases than it reports, so they are counted.
       const most = report?.cases ?? Number.POSITIVE_INFINITY;

@@ -4,6 +4,7 @@ import type { ChatMessage } from '../../contract/provider.ts';
 import type { Fault } from '../../errors.ts';
 import type { Cut } from '../../json/cut-value.ts';
 import type { GateMetric, Role } from '../file/model.ts';
+import type { Rating } from '../rating/rating.ts';
 import type { CaseStats, EvalStats } from './stats-record.ts';
 
 export type { CaseStats, Classification, EvalStats, Interval, Latency, Stats } from './stats-record.ts';
@@ -231,6 +232,8 @@ export interface RunSource {
   readonly header: RunHeader;
   /** All, or those of that id, in the order of the dataset; may be read more than once. */
   cases(caseId?: string): AsyncIterable<CaseRecord>;
+  /** What people said of its cases, or of that one. */
+  ratings?(caseId?: string): AsyncIterable<Rating>;
   /** Undefined of a run that did not come to its end. */
   readonly report: SuiteReport | undefined;
   /** Of a run without a report, where that is known. */

@@ -10,6 +10,7 @@ export async function replayReport(source: RunSource, reporter: Reporter): Promi
   const report = await summarize(source);
   await reporter.begin(source.header);
   for await (const record of source.cases()) await reporter.onCase(record);
+  for await (const rating of source.ratings?.() ?? []) await reporter.onRating?.(rating);
   const ofRows = report.problems.filter(({ scope }) => scope !== 'run');
   for (const problem of ofRows) await reporter.onProblem(problem);
   await reporter.end(toReport(report, source.header.file));

@@ -58,6 +58,7 @@ describe.runIf(hasPostgres)(`stores that are copied${unlessMissing}`, () => {
     onTestFinished(() => results.close());
     await results.createRun(newResultRun('later'));
     expect(await results.countRecords('suite')).toBe(2);
+    expect((await Array.fromAsync(results.ratings('suite'))).map(({ caseId }) => caseId)).toEqual(['a\0b']);
   });
 
   test('the same copy again changes nothing, and a target with anything else is left alone [DS-POSTGRES-17]', async () => {
@@ -196,6 +197,7 @@ async function fill(state: string, runs: readonly SomeRun[]): Promise<void> {
   await results.createRun(newResultRun('suite'));
   await results.put(newResult('suite'));
   await results.put(newResult('suite', { number: 2, caseId: 'a\0b' }));
+  await results.keepRating('suite', { caseId: 'a\0b', eval: '', by: 'ada', at: 7, text: '{"score":1}' });
   await results.close();
 }
 

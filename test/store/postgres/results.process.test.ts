@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openPostgresResults } from '../../../src/store/postgres-result-store.ts';
 import { newResult, newResultRun } from '../examples.ts';
+import { keepsRatings } from '../rating-contract.ts';
 import { allOf, keepsResults } from '../result-contract.ts';
 import { startProxy } from './proxy.ts';
 import { addressOf, hasPostgres, startServer, type TestServer, unlessMissing } from './server.ts';
@@ -19,6 +20,7 @@ describe.runIf(hasPostgres)(`results in Postgres${unlessMissing}`, () => {
   };
 
   keepsResults(async () => await openAt(await server.newUrl()));
+  keepsRatings(async () => await openAt(await server.newUrl()));
 
   test('what two machines append at once stands behind one another, each once [DS-POSTGRES-14]', async () => {
     const url = await server.newUrl();

@@ -20,6 +20,7 @@ const commands = [
   'eval list',
   'eval show',
   'eval html',
+  'eval rate',
   'eval prune',
   'eval import',
   'hook',

@@ -7,6 +7,7 @@ import { gatewayAudit } from './gateway-audit.ts';
 import { gatewayKeys } from './gateway-keys.ts';
 import { gatewayMemo } from './gateway-memo.ts';
 import { rates } from './rates.ts';
+import { ratings } from './ratings.ts';
 import { results } from './results.ts';
 import { suiteChunks } from './suite-chunks.ts';
 import { tables, triggers } from './tables.ts';
@@ -22,6 +23,7 @@ export const migrations: readonly string[] = [
   gatewayAudit,
   rates,
   suiteChunks,
+  ratings,
 ];
 
 /** The version of the tables in the database; 0: there are none. Rejects with what Postgres says. */

@@ -1,7 +1,7 @@
 import { stringifyJson } from '../../../json/json.ts';
 
 /** The kinds of lines in a data block; each line is its kind, a space and JSON. */
-export type LineKind = 'header' | 'row' | 'detail' | 'problem' | 'notice' | 'report';
+export type LineKind = 'header' | 'row' | 'detail' | 'problem' | 'rating' | 'notice' | 'report';
 
 /**
  * Writes a value as one line of JSON that is safe inside a script element: `<` and lone surrogates are

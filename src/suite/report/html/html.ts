@@ -14,6 +14,9 @@ const LARGEST_BLOCK = 4 * 1024 * 1024;
 /** How many problems the page lists; the report has the count of all. */
 const MOST_PROBLEMS = 1000;
 
+/** How many ratings of people the page has; nobody gave more by hand. */
+const MOST_RATINGS = 100_000;
+
 /** A self-contained HTML page: a list of the cases with their details, and the report of the run. */
 export const openHtml: OpenReporter = (sink) => openHtmlUpTo(sink, LARGEST_PAGE);
 
@@ -22,6 +25,7 @@ export function openHtmlUpTo(sink: Sink, largestPage: number): Reporter {
   const page = openPage(sink);
   let header: RunHeader | undefined;
   let problems = 0;
+  let ratings = 0;
   let dropped = 0;
   const detailOf = (record: CaseRecord): string => {
     const line = embedDetail(record);
@@ -41,6 +45,10 @@ export function openHtmlUpTo(sink: Sink, largestPage: number): Reporter {
     async onProblem(problem) {
       problems += 1;
       if (problems <= MOST_PROBLEMS) await page.write(embedLine('problem', problem));
+    },
+    async onRating(rating) {
+      ratings += 1;
+      if (ratings <= MOST_RATINGS) await page.write(embedLine('rating', rating));
     },
     async end(report) {
       await page.write(embedLine('notice', { dropped }) + embedLine('report', report));

@@ -9,6 +9,7 @@ export const openJsonl: OpenReporter = (sink) => {
     begin: (header) => write('run', header),
     onCase: (record) => write('case', record),
     onProblem: (problem) => write('problem', problem),
+    onRating: (rating) => write('rating', rating),
     end: (report) => write('report', report),
   };
 };

@@ -5,6 +5,8 @@ import { isObject } from '../../../json/json.ts';
 import { fits } from '../../../json/shape.ts';
 import { tryParseLossless } from '../../../json/try-parse.ts';
 import { type Line, splitLines } from '../../dataset/lines.ts';
+import type { Rating } from '../../rating/rating.ts';
+import { ratingShape } from '../../rating/ratings.ts';
 import type { CaseRecord, RunHeader, RunSource, SuiteReport } from '../../run/record.ts';
 import { caseRecord, header } from '../../run/record-shapes.ts';
 import { report } from '../../run/report-shape.ts';
@@ -19,6 +21,7 @@ export async function openRunFile(file: string): Promise<RunSource> {
     header: await readHeader(file),
     report: await readReport(file),
     cases: (caseId) => readCases(file, caseId),
+    ratings: (caseId) => readRatings(file, caseId),
   };
 }
 
@@ -47,6 +50,17 @@ async function* readCases(file: string, caseId: string | undefined): AsyncGenera
     else if (parsed.type !== 'case') continue;
     else if (!fits(caseRecord, parsed.value)) throw badLine(file, line.number);
     else if (caseId === undefined || parsed.value.id === caseId) yield parsed.value;
+  }
+}
+
+async function* readRatings(file: string, caseId: string | undefined): AsyncGenerator<Rating> {
+  for await (const line of readLines(file)) {
+    // Most lines are cases, which need not be parsed.
+    if (line.bytes === undefined || !line.bytes.subarray(0, 40).includes('"rating"')) continue;
+    const parsed = parse(line);
+    if (parsed?.type !== 'rating') continue;
+    if (!fits(ratingShape, parsed.value)) throw badLine(file, line.number);
+    if (caseId === undefined || parsed.value.case === caseId) yield parsed.value;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Cut } from '../../../../json/cut-value.ts';
+import type { Rating } from '../../../rating/rating.ts';
 import type { CaseRecord, RowProblem, RunHeader, SuiteReport } from '../../../run/record.ts';
 import type { Row } from '../row.ts';
 /** What the page was given. */
@@ -6,6 +7,8 @@ export interface Data {
   header: RunHeader;
   entries: readonly Entry[];
   problems: readonly RowProblem[];
+  /** What people said of cases, by the ids of these. */
+  ratings: ReadonlyMap<string, readonly Rating[]>;
   /** How many details of passed cases were left out to keep the page small. */
   dropped: number;
   /** Null when the run did not come to its end. */
@@ -39,9 +42,10 @@ export function readData(): Data | null {
     header: RunHeader | null;
     entries: Entry[];
     problems: RowProblem[];
+    ratings: Map<string, Rating[]>;
     dropped: number;
     report: SuiteReport | null;
-  } = { header: null, entries: [], problems: [], dropped: 0, report: null };
+  } = { header: null, entries: [], problems: [], ratings: new Map(), dropped: 0, report: null };
   for (const line of dataLines()) {
     const space = line.indexOf(' ');
     const kind = line.slice(0, space);
@@ -49,6 +53,8 @@ export function readData(): Data | null {
     if (kind === 'detail') attachDetail(data.entries, json);
     else if (kind === 'row') data.entries.push(...parseAll(json, toEntry));
     else if (kind === 'problem') data.problems.push(...parseAll(json, (problem: RowProblem) => problem));
+    else if (kind === 'rating')
+      for (const rating of parseAll(json, toRating)) addRating(data.ratings, rating);
     else if (kind === 'header') data.header = JSON.parse(json);
     else if (kind === 'report') data.report = JSON.parse(json);
     else if (kind === 'notice') data.dropped = JSON.parse(json).dropped;
@@ -69,6 +75,14 @@ function* dataLines() {
 function attachDetail(entries: Entry[], json: string) {
   const entry = entries.at(-1);
   if (entry !== undefined) entry.detail = json;
+}
+
+function toRating(rating: Rating) {
+  return rating;
+}
+
+function addRating(ratings: Map<string, Rating[]>, rating: Rating) {
+  ratings.set(rating.case, [...(ratings.get(rating.case) ?? []), rating]);
 }
 
 /** The last line of a run that was cut off may be half a line: it is left out. */

@@ -6,10 +6,11 @@ import { addHtml } from './html.ts';
 import { addImport } from './import.ts';
 import { addList } from './list.ts';
 import { addPrune } from './prune.ts';
+import { addRate } from './rate.ts';
 import { addRun } from './run.ts';
 import { addShow } from './show.ts';
 
-/** `eval call`, `run`, `diff`, `list`, `show`, `html`, `import` and `prune`. */
+/** `eval call`, `run`, `diff`, `list`, `show`, `html`, `rate`, `import` and `prune`. */
 export function addEvalCommands(program: Command, runCommand: RunCommand): void {
   const group = program
     .command('eval')
@@ -21,6 +22,7 @@ export function addEvalCommands(program: Command, runCommand: RunCommand): void 
   addList(group, runCommand);
   addShow(group, runCommand);
   addHtml(group, runCommand);
+  addRate(group, runCommand);
   addImport(group, runCommand);
   addPrune(group, runCommand);
 }

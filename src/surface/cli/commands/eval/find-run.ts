@@ -8,6 +8,8 @@ import { openResultRuntimes as openKeepersHere, type StoreContext } from '../../
 export interface RunFinder {
   /** Throws RUN_UNKNOWN, USAGE, FILE_UNREADABLE, STORE_FAILED. */
   open(given: string): Promise<RunSource>;
+  /** The runtime whose store keeps the run. Throws RUN_UNKNOWN, STORE_FAILED, and USAGE for a file. */
+  locate(given: string): Promise<LocatedRun>;
 }
 
 /**
@@ -16,15 +18,28 @@ export interface RunFinder {
  */
 export function openRunFinder(context: StoreContext): RunFinder {
   let opening: Promise<Runtime[]> | undefined;
+  const locate = async (given: string) => {
+    opening ??= openRunStores(context);
+    return await findRun(await opening, given);
+  };
   return {
     async open(given) {
       if (isRunFile(given)) {
         const { loadResults } = await import('../../../../runtime/runtime.ts');
         return await (await loadResults()).openRunFile(given);
       }
-      opening ??= openRunStores(context);
-      const { runtime, id } = await findRun(await opening, given);
+      const { runtime, id } = await locate(given);
       return await runtime.evals.runs.open(id);
+    },
+    async locate(given) {
+      if (!isRunFile(given)) return await locate(given);
+      throw new RuntimeError(
+        'USAGE',
+        `${given} is a file, and what is kept with a run is in its state store`,
+        {
+          hint: 'Give the id of a kept run (`signalbox eval list`), last or last~1.',
+        },
+      );
     },
   };
 }
@@ -69,7 +84,8 @@ export function isRunFile(given: string): boolean {
   return /[./\\]/.test(given) || existsSync(given);
 }
 
-interface LocatedRun {
+/** A run of a store by its whole id, which may not be there. */
+export interface LocatedRun {
   readonly runtime: Runtime;
   readonly id: string;
 }

@@ -4,6 +4,7 @@ import type { RunSource } from '../../../../runtime/runtime.ts';
 import type { CommandContext, RunCommand } from '../../command.ts';
 import type { ExitCode } from '../../exit-code.ts';
 import { openRunFinder } from './find-run.ts';
+import { ratingsText } from './rate.ts';
 import { caseText } from './show-case.ts';
 
 /** `eval show`. */
@@ -45,8 +46,13 @@ async function showCase(
       hint: 'A case is named by its id, or, where the dataset gives none, by the number of its row from 1.',
     });
   }
-  if (options.json) terminal.printJson({ run_id: source.header.run_id, cases: records });
-  else terminal.print(records.map((record) => caseText(record, terminal)).join('\n\n'));
+  const ratings = await Array.fromAsync(source.ratings?.(id) ?? []);
+  const { run_id } = source.header;
+  if (options.json) terminal.printJson({ run_id, cases: records, ...(ratings.length > 0 && { ratings }) });
+  else {
+    const rated = ratings.length === 0 ? [] : [ratingsText(ratings)];
+    terminal.print([...records.map((record) => caseText(record, terminal)), ...rated].join('\n\n'));
+  }
   return 0;
 }
 

@@ -6,6 +6,7 @@ import { count, score } from '../format.ts';
 import { hasUnscored } from '../list/filter.ts';
 import { renderEpoch } from './epoch.ts';
 import { mark, pill, verdictOf } from './mark.ts';
+import { renderRatings } from './ratings.ts';
 import { renderRow } from './row-fields.ts';
 
 /** The case that is open: beside the list, or over all of a narrow screen. */
@@ -68,6 +69,7 @@ function renderCase(data: Data, entry: Entry, record: Detail | null) {
   return [
     facts,
     place,
+    ...renderRatings(data.ratings.get(record.id) ?? []),
     ...renderRow(record),
     ...(record.epochs.length > 1 ? renderEpochs(data, record) : renderOnly(data, record)),
   ];

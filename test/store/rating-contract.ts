@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import type { KeptRating } from '../../src/store/ratings/rating.ts';
+import type { ResultStore } from '../../src/store/result-store.ts';
+import { exactText, hardStrings, newResultRun } from './examples.ts';
+import { codeOf } from './result-contract.ts';
+
+function ratingOf(members: Partial<KeptRating> = {}): KeptRating {
+  return { caseId: 'c1', eval: '', by: 'ada', at: 1, text: '{"score":1}', ...members };
+}
+
+/** What every store of results does with ratings; `open` gives an empty one, closed after the test. */
+export function keepsRatings(open: () => Promise<ResultStore>): void {
+  const allOf = async (results: ResultStore, runId: string, caseId?: string) =>
+    (await Array.fromAsync(results.ratings(runId, { caseId }))).toSorted((one, other) => one.at - other.at);
+
+  test('each person has one rating of a case and of each of its evals, the last one', async () => {
+    const results = await open();
+    await results.createRun(newResultRun('r1'));
+    await results.createRun(newResultRun('r2'));
+    const others = [
+      ratingOf({ by: 'joe', at: 2 }),
+      ratingOf({ eval: 'exact', at: 3 }),
+      ratingOf({ caseId: 'c2', at: 4 }),
+    ];
+    for (const rating of [ratingOf(), ...others]) await results.keepRating('r1', rating);
+    const last = ratingOf({ at: 5, text: exactText });
+    await results.keepRating('r1', last);
+    expect(await allOf(results, 'r1')).toEqual([...others, last]);
+    expect(await allOf(results, 'r1', 'c2')).toEqual(others.slice(2));
+    expect([await allOf(results, 'r2'), await allOf(results, 'gone')]).toEqual([[], []]);
+  });
+
+  test('a rating is taken back once', async () => {
+    const results = await open();
+    await results.createRun(newResultRun('r1'));
+    await results.keepRating('r1', ratingOf());
+    const place = { caseId: 'c1', eval: '', by: 'ada' };
+    expect([
+      await results.removeRating('r1', { ...place, by: 'joe' }),
+      await results.removeRating('r1', place),
+      await results.removeRating('r1', place),
+      await results.removeRating('gone', place),
+    ]).toEqual([false, true, false, false]);
+    expect(await allOf(results, 'r1')).toEqual([]);
+  });
+
+  test('a run that is not there takes no rating, and those of one that is removed go with it', async () => {
+    const results = await open();
+    expect(await codeOf(() => results.keepRating('r1', ratingOf()))).toBe('STORE_FAILED');
+    await results.createRun(newResultRun('r1', { createdAt: 1 }));
+    await results.keepRating('r1', ratingOf());
+    await results.prune(2);
+    await results.createRun(newResultRun('r1'));
+    expect(await allOf(results, 'r1')).toEqual([]);
+  });
+
+  test('ratings whose texts are hard, or longer than an index takes, are themselves', async () => {
+    const results = await open();
+    await results.createRun(newResultRun('r1'));
+    const texts = [...hardStrings, 'x'.repeat(20_000)];
+    const ratings = texts.map((text, at) => ratingOf({ caseId: text, eval: text, by: text, text, at }));
+    for (const rating of ratings) await results.keepRating('r1', rating);
+    expect(await allOf(results, 'r1')).toEqual(ratings);
+    expect(await allOf(results, 'r1', texts[0])).toEqual(ratings.slice(0, 1));
+  });
+
+  test('more ratings than a page has are read while others come', async () => {
+    const results = await open();
+    await results.createRun(newResultRun('r1'));
+    for (let at = 0; at < 450; at += 1) await results.keepRating('r1', ratingOf({ caseId: `c${at}`, at }));
+    const seen = new Set<string>();
+    for await (const { caseId } of results.ratings('r1')) {
+      seen.add(caseId);
+      await results.keepRating('r1', ratingOf({ caseId, at: 1000 }));
+    }
+    expect(seen.size).toBe(450);
+  });
+}
