@@ -30,6 +30,8 @@ export {
   type PendingCallNotice as Pause,
   type PendingFilter,
   type PointEvent,
+  type Rating,
+  type RatingInput,
   type Reporter,
   type RunHeader,
   type RunOptions,
