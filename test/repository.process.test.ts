@@ -5,6 +5,7 @@ import addFormats from 'ajv-formats';
 import { globSync } from 'tinyglobby';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { anchorOf } from '../build/site/anchors.ts';
 import { readReleaseNotes } from './tools/release-notes.ts';
 import { addressesOf, nameOf, withOwner } from './tools/repository.ts';
 
@@ -16,6 +17,7 @@ const ignore = [
   '**/node_modules',
   '.git',
   'dist',
+  'site',
   '**/.signalbox',
   '**/__pycache__',
   '**/*.tgz',
@@ -169,15 +171,7 @@ function linksOf(text: string): { file: string; anchor: string }[] {
 /** The anchors of headings, as GitHub makes them. */
 function anchorsOf(text: string): Set<string> {
   const headings = text.match(/^#+ .*$/gm) ?? [];
-  return new Set(
-    headings.map((heading) =>
-      heading
-        .replace(/^#+ /, '')
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
-  );
+  return new Set(headings.map((heading) => anchorOf(heading.replace(/^#+ /, ''))));
 }
 
 test('every decision is in the index, with its four parts', () => {

@@ -1,0 +1,55 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { useOwnLinks } from './markdown.ts';
+import { contentsOf, pagesIn, sectionsOf } from './pages.ts';
+
+/** What of Eleventy's configuration is used: its package has no declarations. */
+interface SiteConfig {
+  addGlobalData(name: string, value: unknown): void;
+  addPassthroughCopy(paths: Record<string, string>): void;
+  addWatchTarget(folder: string): void;
+  amendLibrary(name: 'md', change: typeof useOwnLinks): void;
+  on(
+    event: 'eleventy.after',
+    run: (written: { readonly directories: { readonly output: string } }) => void,
+  ): void;
+}
+
+/** The site of docs/: a page for each of its pages, the contents of docs/README.md beside it, and a search in the browser. */
+export default function site(config: SiteConfig) {
+  const docs = join(import.meta.dirname, '../../docs');
+  config.amendLibrary('md', useOwnLinks);
+  config.addWatchTarget(import.meta.dirname);
+  config.addGlobalData('layout', 'page.liquid');
+  config.addGlobalData('contents', () => contentsOf(docs));
+  config.addGlobalData(
+    'permalink',
+    () =>
+      ({ page }: { readonly page: { readonly filePathStem: string } }) =>
+        `${page.filePathStem.replace(/README$/, 'index')}.html`,
+  );
+  config.addGlobalData('eleventyComputed', {
+    title: ({ page }: { readonly page: { readonly rawInput: string } }) =>
+      /^# (.*)$/m.exec(page.rawInput)?.[1],
+    root: ({ page }: { readonly page: { readonly filePathStem: string } }) =>
+      '../'.repeat(page.filePathStem.split('/').length - 2),
+  });
+  config.addPassthroughCopy({
+    'build/site/style.css': 'style.css',
+    'build/site/search.js': 'search.js',
+    'node_modules/minisearch/dist/umd/index.js': 'minisearch.js',
+  });
+  config.on('eleventy.after', ({ directories }) => {
+    const sections = pagesIn(docs).flatMap((page) => sectionsOf(docs, page));
+    writeFileSync(
+      join(directories.output, 'sections.js'),
+      `globalThis.sections = ${JSON.stringify(sections)};\n`,
+    );
+  });
+  return {
+    dir: { input: 'docs', output: 'site', includes: '../build/site' },
+    templateFormats: ['md'],
+    // Pages have braces of other languages in them.
+    markdownTemplateEngine: false,
+  };
+}

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { globSync } from 'tinyglobby';
+import { Anchors } from './anchors.ts';
+
+/** A part of the contents: a heading of docs/README.md, and the pages that its table names. */
+interface Part {
+  readonly title: string;
+  readonly pages: readonly { readonly title: string; readonly url: string; readonly about: string }[];
+}
+
+/** What a search finds: the text under one heading. */
+interface Section {
+  /** Seen from the root of the site. */
+  readonly id: string;
+  readonly page: string;
+  readonly heading: string;
+  readonly text: string;
+}
+
+/** The pages of docs/, seen from it. */
+export function pagesIn(docs: string): string[] {
+  return globSync('**/*.md', { cwd: docs }).toSorted();
+}
+
+/** What docs/README.md lists, in its order. A page's title is its own; what is beyond docs/ is left out. */
+export function contentsOf(docs: string): Part[] {
+  return readPage(docs, 'README.md')
+    .split(/^## /m)
+    .slice(1)
+    .map((part) => {
+      const [title = '', ...lines] = part.split('\n');
+      return { title, pages: lines.flatMap((line) => rowOf(docs, line)) };
+    });
+}
+
+function rowOf(docs: string, line: string): Part['pages'][number][] {
+  const [, names = '', about = ''] = /^\| (.*) \| (.*) \|$/.exec(line) ?? [];
+  return [...names.matchAll(/\]\(((?!\.\.)[^)#]+\.md)\)/g)].map(([, file = '']) => ({
+    title: titleOf(readPage(docs, file)),
+    url: urlOf(file),
+    about,
+  }));
+}
+
+/** The sections of a page, with their text as it is written. */
+export function sectionsOf(docs: string, file: string): Section[] {
+  const text = readPage(docs, file);
+  const anchors = new Anchors();
+  const page = titleOf(text);
+  return text.split(/^(?=#+ )/m).flatMap((section) => {
+    const [, heading, body] = /^#+ (.*)\n([\s\S]*)$/.exec(section) ?? [];
+    if (heading === undefined || body === undefined) return [];
+    return [
+      {
+        id: `${urlOf(file)}#${anchors.next(heading)}`,
+        page,
+        heading,
+        text: body.replaceAll(/[`*|]|\]\([^)]*\)/g, ' '),
+      },
+    ];
+  });
+}
+
+function urlOf(file: string): string {
+  return file.replace(/README\.md$/, 'index.md').replace(/\.md$/, '.html');
+}
+
+function titleOf(text: string): string {
+  return /^# (.*)$/m.exec(text)?.[1] ?? '';
+}
+
+function readPage(docs: string, file: string): string {
+  return readFileSync(join(docs, file), 'utf8');
+}
